@@ -1,0 +1,20 @@
+FROM node:24-slim
+ENV NODE_ENV=production
+WORKDIR /app
+
+# The dependencies change less often than the code. Optional ones are PostgreSQL and Node for machines without.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --omit=optional && npm cache clean --force
+
+COPY schema schema
+COPY sql sql
+COPY src src
+COPY scripts scripts
+
+# DATABASE_URL and the keys must be given: nothing is kept in the container.
+ENV HOST=0.0.0.0 PORT=3000
+EXPOSE 3000
+USER node
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "src/server.ts"]

@@ -1,0 +1,82 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+
+/** The largest amount, price or balance that is held and answered: 2^53-1. */
+export const MAX_INTEGER = Number.MAX_SAFE_INTEGER
+
+/** Ids are positive integers; ids of new things are positions of the ledger. */
+export const Id = Type.Integer({ minimum: 1, maximum: MAX_INTEGER })
+
+/** A whole number of coins, diamonds or points; of dollars it is the cents. */
+export const Amount = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
+
+/**
+ * Text that PostgreSQL can hold and a log line can carry: no control characters, no lone surrogates.
+ * The pattern is read with the `u` flag, so that pairs of surrogates pass.
+ */
+export const Text = (maxLength: number, minLength = 0) =>
+  Type.String({ minLength, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$' })
+
+/** As `Text`, with line breaks and tabs: what people write. */
+export const Prose = (maxLength: number, minLength = 0) =>
+  Type.String({
+    minLength,
+    maxLength,
+    pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f\\ud800-\\udfff]*$',
+  })
+
+/** true/false, 1/0, "1"/"0", "true"/"false"; read with `isOn`. */
+export const Flag = Type.Union(
+  [
+    Type.Boolean(),
+    Type.Literal(0),
+    Type.Literal(1),
+    Type.Literal('0'),
+    Type.Literal('1'),
+    Type.Literal('true'),
+    Type.Literal('false'),
+  ],
+  { description: 'true/false, 1/0, "1"/"0" or "true"/"false"' },
+)
+export type Flag = Static<typeof Flag>
+
+export function isOn(flag: Flag | undefined): boolean {
+  return flag === true || flag === 1 || flag === '1' || flag === 'true'
+}
+
+/** A flag of the user record as it is answered. */
+export const Bit = Type.Union([Type.Literal(0), Type.Literal(1)])
+export const bit = (on: boolean): 0 | 1 => (on ? 1 : 0)
+
+/** ISO 8601, UTC, microseconds: `2026-11-21T08:00:00.000000Z`. */
+export const Instant = Type.String({ description: 'ISO 8601, UTC, microseconds' })
+
+export const PageMeta = Type.Object({ next_cursor: Type.Union([Type.String(), Type.Null()]) })
+
+export const dataOf = <T extends TSchema>(data: T) => Type.Object({ data })
+export const pageOf = <T extends TSchema>(item: T) => Type.Object({ data: Type.Array(item), meta: PageMeta })
+
+/** Query of a paged list. Query values are text; `page()` in http/pages.ts reads them. */
+export const PageQuery = Type.Object({
+  limit: Type.Optional(
+    Type.String({ pattern: '^([1-9][0-9]?|1[0-9][0-9]|200)$', description: '1 to 200, default 50' }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 200, pattern: '^[0-9A-Za-z_-]+$' })),
+})
+export type PageQuery = Static<typeof PageQuery>
+
+/** Every error's body. `code` is for programs, `message` for people. */
+export const ErrorBody = Type.Object({
+  message: Type.String(),
+  code: Type.String(),
+  errors: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
+  request_id: Type.String(),
+})
+export type ErrorBody = Static<typeof ErrorBody>
+
+export const Person = Type.Object({
+  id: Id,
+  name: Type.String(),
+  avatar: Type.String(),
+  uid: Type.String(),
+})
+export type Person = Static<typeof Person>

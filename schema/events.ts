@@ -1,0 +1,113 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Amount, Bit, Id } from './common.ts'
+
+/**
+ * Every event of the ledger: its name, its version and what it says. Accounts and amounts stand beside
+ * the data, as movements. Words about people (names, avatars) never stand in an event.
+ */
+
+const Hex = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const Percent = Type.Integer({ minimum: 0, maximum: 100 })
+const Reason = Type.String()
+
+export const GiftKind = Type.Union([Type.Literal('lucky'), Type.Literal('returnable'), Type.Literal('standard')])
+export type GiftKind = Static<typeof GiftKind>
+
+/** One row of an odds table; `multiplier` in ten-thousandths of the stake. */
+export const OddsRow = Type.Object({ multiplier: Amount, weight: Id })
+export type OddsRow = Static<typeof OddsRow>
+
+export const AgencyCountry = Type.Object({ country_id: Id, diamonds_per_dollar: Id })
+export type AgencyCountry = Static<typeof AgencyCountry>
+
+const gift = {
+  sender_id: Id,
+  receiver_ids: Type.Array(Id),
+  room_id: Id,
+  decoration_id: Id,
+  kind: GiftKind,
+  /** Diamonds for one gift when it was sent. */
+  price: Amount,
+  quantity: Id,
+  /** Diamonds debited from the sender; 0 from the bag. */
+  cost: Amount,
+  from_bag: Type.Boolean(),
+  encrypted: Type.Boolean(),
+  /** Percentages in force. */
+  receiver_percent: Percent,
+  room_percent: Percent,
+  owner_percent: Percent,
+  /** Given to the room, one a diamond of a standard gift's value. */
+  trophy_points: Amount,
+}
+
+export const eventTypes = {
+  'ledger-opened': { version: 1, data: Type.Object({ fairness_key: Hex }) },
+  'user-defined': {
+    version: 1,
+    data: Type.Object({
+      user_id: Id,
+      charging_agent: Bit,
+      allow_receive_withdraw_requests: Bit,
+      business_manager: Bit,
+      agency_countries: Type.Array(AgencyCountry),
+    }),
+  },
+  /** Tokens of the user issued before this second are over. */
+  'sessions-revoked': { version: 1, data: Type.Object({ user_id: Id, before: Amount }) },
+  'room-defined': { version: 1, data: Type.Object({ room_id: Id, owner_id: Id }) },
+  'decoration-defined': {
+    version: 1,
+    data: Type.Object({
+      decoration_id: Id,
+      name: Type.String(),
+      kind: GiftKind,
+      price: Amount,
+      image_path: Type.String(),
+      odds: Type.Array(OddsRow),
+      odds_hash: Type.Union([Hex, Type.Null()]),
+    }),
+  },
+  'balance-credited': { version: 1, data: Type.Object({ reason: Reason }) },
+  'balance-debited': { version: 1, data: Type.Object({ reason: Reason }) },
+  'bag-items-added': {
+    version: 1,
+    data: Type.Object({ user_id: Id, decoration_id: Id, quantity: Id, reason: Reason }),
+  },
+  /** A gift with no draw. */
+  'gift-sent': { version: 1, data: Type.Object(gift) },
+  /** A gift whose orders were drawn: one draw a receiver, in the order of `receiver_ids`. */
+  'gift-drawn': {
+    version: 1,
+    data: Type.Object({
+      ...gift,
+      chain: Type.String(),
+      k: Id,
+      link: Hex,
+      client_seed: Type.String(),
+      odds_hash: Hex,
+      draws: Type.Array(Type.Object({ r: Amount, reward: Amount })),
+      /** Consecutive sends of this gift by this sender in this room, this one included. */
+      times: Id,
+      /** Diamonds won since the count started, this send included. */
+      won: Amount,
+    }),
+  },
+  /** The user's chain `chain` runs from here on with `client_seed`; the one after it is already committed. */
+  'lucky-chain-opened': {
+    version: 1,
+    data: Type.Object({
+      user_id: Id,
+      chain: Type.String(),
+      number: Id,
+      commitment: Hex,
+      client_seed: Type.String(),
+      next_chain: Type.String(),
+      next_commitment: Hex,
+      fairness_key: Hex,
+    }),
+  },
+} as const satisfies Record<string, { version: number; data: TSchema }>
+
+export type EventType = keyof typeof eventTypes
+export type EventData<T extends EventType = EventType> = Static<(typeof eventTypes)[T]['data']>

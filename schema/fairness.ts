@@ -1,0 +1,73 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Amount, Id, Instant } from './common.ts'
+import { PublishedOdds } from './gifts.ts'
+
+const Hex = Type.String({ pattern: '^[0-9a-f]{64}$' })
+
+export const ClientSeed = Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' })
+export const ChooseSeed = Type.Object({ client_seed: ClientSeed })
+export type ChooseSeed = Static<typeof ChooseSeed>
+
+export const PublishedChains = Type.Object({
+  chain: Type.String(),
+  commitment: Hex,
+  client_seed: ClientSeed,
+  next: Type.String(),
+  next_commitment: Hex,
+})
+
+export const PublishedDraw = Type.Object({
+  chain: Type.String(),
+  k: Id,
+  link: Hex,
+  client_seed: ClientSeed,
+  decoration_id: Id,
+  odds_hash: Hex,
+  stake: Type.Integer({ description: 'Diamonds of each order: price times quantity' }),
+  orders: Type.Array(Type.Object({ order_id: Type.String(), r: Amount, reward_num: Amount })),
+  created_at: Instant,
+})
+export type PublishedDraw = Static<typeof PublishedDraw>
+
+export const PublishedOddsTable = Type.Object({
+  odds_hash: Hex,
+  decoration_id: Id,
+  odds: PublishedOdds,
+  return_to_player: Type.Number(),
+})
+export type PublishedOddsTable = Static<typeof PublishedOddsTable>
+
+/** A published draw, as `/fairness/lucky/draws` lists it. What our ledger does not know may be given along. */
+export const VerifyDraw = Type.Object({
+  chain: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
+  k: Type.Integer({ minimum: 1, maximum: 4_096 }),
+  link: Hex,
+  client_seed: ClientSeed,
+  decoration_id: Type.Optional(Id),
+  odds_hash: Type.Optional(Hex),
+  stake: Type.Optional(Amount),
+  orders: Type.Array(
+    Type.Object({
+      order_id: Type.Optional(Type.String({ maxLength: 64 })),
+      r: Type.Optional(Amount),
+      reward_num: Type.Optional(Amount),
+    }),
+    { minItems: 1, maxItems: 100 },
+  ),
+  commitment: Type.Optional(Hex),
+  odds: Type.Optional(PublishedOdds),
+})
+export type VerifyDraw = Static<typeof VerifyDraw>
+
+export const Verdict = Type.Object({
+  algorithm: Type.Literal('lg1'),
+  valid: Type.Boolean(),
+  steps: Type.Array(
+    Type.Object({
+      step: Type.String(),
+      ok: Type.Boolean(),
+      why: Type.String(),
+      values: Type.Record(Type.String(), Type.Unknown()),
+    }),
+  ),
+})

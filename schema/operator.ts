@@ -1,0 +1,112 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Amount, Bit, Flag, Id, Instant, Prose, Text } from './common.ts'
+import { AgencyCountry } from './events.ts'
+
+/** What operators send and are answered. In a PUT a field that is left out keeps its value. */
+
+export const IdParams = Type.Object({ id: Type.String() })
+
+const userFields = {
+  uid: Type.Optional(Text(64, 1)),
+  name: Type.Optional(Text(100)),
+  avatar: Type.Optional({ ...Text(500), description: 'a storage path' }),
+  charging_agent: Type.Optional(Flag),
+  allow_receive_withdraw_requests: Type.Optional(Flag),
+  business_manager: Type.Optional(Flag),
+  agency_countries: Type.Optional(
+    Type.Array(
+      Type.Object({
+        country_id: Id,
+        diamonds_per_dollar: Type.Optional({ ...Id, description: '10,000 when it is left out' }),
+      }),
+      { maxItems: 300 },
+    ),
+  ),
+}
+
+export const DefineUser = Type.Object(userFields)
+export type DefineUser = Static<typeof DefineUser>
+
+export const DefineUsers = Type.Object({
+  users: Type.Array(Type.Object({ id: Id, ...userFields }), { minItems: 1, maxItems: 1000 }),
+})
+
+export const UserRecord = Type.Object({
+  id: Id,
+  uid: Type.String(),
+  name: Type.String(),
+  avatar: Type.String(),
+  charging_agent: Bit,
+  allow_receive_withdraw_requests: Bit,
+  business_manager: Bit,
+  agency_countries: Type.Array(AgencyCountry),
+  created_at: Instant,
+})
+export type UserRecord = Static<typeof UserRecord>
+
+export const RevokedSessions = Type.Object({
+  id: Id,
+  /** Tokens issued before are over. */
+  sessions_revoked_before: Instant,
+})
+export type RevokedSessions = Static<typeof RevokedSessions>
+
+export const DefineCountry = Type.Object({ name: Type.Optional(Text(100, 1)) })
+
+export const CountryRecord = Type.Object({ id: Id, name: Type.String(), created_at: Instant })
+export type CountryRecord = Static<typeof CountryRecord>
+
+export const DefineRoom = Type.Object({
+  uid: Type.Optional(
+    Type.String({
+      pattern: '^(?![0-9]+$)[0-9A-Za-z_-]{1,64}$',
+      description: '1 to 64 of 0-9 A-Z a-z _ -, and not digits only: rooms go by uid or id',
+    }),
+  ),
+  name: Type.Optional(Text(100)),
+  cover_url: Type.Optional(Text(500)),
+  owner_id: Type.Optional(Id),
+})
+
+export const RoomRecord = Type.Object({
+  id: Id,
+  uid: Type.String(),
+  name: Type.String(),
+  cover_url: Type.String(),
+  owner_id: Id,
+  trophy_points: Amount,
+  created_at: Instant,
+})
+export type RoomRecord = Static<typeof RoomRecord>
+
+const currency = Type.Union(
+  [
+    Type.Literal('coins'),
+    Type.Literal('diamonds'),
+    Type.Literal('target'),
+    Type.Literal('dollars'),
+    Type.Literal('agent_dollars'),
+  ],
+  { description: 'coins, diamonds, target, dollars or agent_dollars' },
+)
+
+/** How the amount reads depends on the currency, so that its form is left to the rules. */
+export const MoveBalance = Type.Object({
+  currency,
+  amount: Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
+    description:
+      'an integer from 1 (coins, diamonds, target), or dollars from 0.01: a number, or a string such as 12.50',
+  }),
+  reason: Prose(500, 1),
+})
+export type MoveBalance = Static<typeof MoveBalance>
+
+export const BalanceMoved = Type.Object({
+  id: Type.Integer({ minimum: 1, description: "the move's position on the ledger" }),
+  account: Type.String(),
+  currency,
+  amount: Type.Number(),
+  balance: Type.Number({ description: 'the account after the move' }),
+  reason: Type.String(),
+  created_at: Instant,
+})

@@ -1,0 +1,32 @@
+import { Type } from '@sinclair/typebox'
+import { Amount, Bit, dataOf, Id, Person } from './common.ts'
+import { BagItem } from './gifts.ts'
+
+/** A JSON number with its cents exact, which a double need not be. */
+const Dollars = Type.Unsafe<{ readonly rawJSON: string }>(
+  Type.Number({ minimum: 0, description: 'Dollars, exact to the cent' }),
+)
+
+/** All that a user holds. Coins, diamonds and target points are whole numbers, dollars have two decimals. */
+export const Wallet = dataOf(
+  Type.Object({
+    user: Type.Composite([
+      Person,
+      Type.Object({ charging_agent: Bit, allow_receive_withdraw_requests: Bit, business_manager: Bit }),
+    ]),
+    coins: Amount,
+    diamonds: Amount,
+    target: Amount,
+    wallet_dollars_count: Dollars,
+    wallet_agent_dollars_count: Dollars,
+    pending_dollars: Dollars,
+    pending_agent_dollars: Dollars,
+    available_dollars: Dollars,
+    available_agent_dollars: Dollars,
+    privilege: Type.Union([
+      Type.Null(),
+      Type.Object({ privilege_package_id: Id, name: Type.String(), rank: Type.Integer(), valid_until: Type.String() }),
+    ]),
+    bag: Type.Array(BagItem),
+  }),
+)

@@ -1,0 +1,47 @@
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
+import { build } from '../src/app.ts'
+import { evolve, tables } from '../src/books.ts'
+import type { Tables } from '../src/db/tables.ts'
+import { luckyChains } from '../src/fairness/lg1.ts'
+import { alwaysOpen } from '../src/http/gate.ts'
+import { createLogger } from '../src/http/logging.ts'
+import { Metrics } from '../src/http/metrics.ts'
+import { runWith } from '../src/http/run.ts'
+import { sessionsIn } from '../src/http/sessions.ts'
+import { Executor } from '../src/ledger/executor.ts'
+import { slices } from '../src/slices.ts'
+
+// Prints the OpenAPI document, as /docs/json serves it. Needs no database: nothing is asked of it.
+
+const db = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (database) => new PostgresIntrospector(database),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+})
+const metrics = new Metrics()
+const executor = new Executor({ url: '', tables, evolve, observer: metrics.observer(() => {}) })
+const sessions = sessionsIn(db)
+const app = await build({
+  slices,
+  services: {
+    run: runWith(executor),
+    executor,
+    db,
+    settings: { ownerCommissionPercent: 0, assetBaseUrl: '' },
+    chains: luckyChains(''),
+    sessions,
+  },
+  gate: alwaysOpen,
+  sessions,
+  jwt: { kind: 'secret', secret: 'no token is made or read here' },
+  rateLimit: null,
+  log: createLogger('silent'),
+  metrics,
+  isReady: async () => true,
+})
+await app.ready()
+console.log(JSON.stringify(app.swagger(), null, 2))
+await app.close()

@@ -1,0 +1,49 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { fastify } from 'fastify'
+import { loadConfig } from '../src/config.ts'
+import type { StaffRole } from '../src/http/caller.ts'
+import { pathId } from '../src/http/ids.ts'
+import { isStaffSub, registerTokens, signToken } from '../src/http/tokens.ts'
+import { secretFile } from '../src/secret-file.ts'
+
+interface Options {
+  readonly user: string
+  readonly role?: StaffRole
+  readonly ttl: string
+}
+
+/** The key that the service verifies with, if it can sign. Throws when it cannot. */
+function signingSecret(): string {
+  const { jwt, dataDir } = loadConfig(process.env)
+  if (jwt?.kind === 'public') {
+    throw new Error('JWT_PUBLIC_KEY can only verify: tokens come from whoever holds the private key.')
+  }
+  return jwt?.secret ?? secretFile(dataDir, 'jwt-secret')
+}
+
+async function print({ user, role, ttl }: Options): Promise<void> {
+  if (role === undefined && pathId(user) === null) throw new Error('--user must be the id of a user, from 1.')
+  if (role !== undefined && !isStaffSub(user)) throw new Error('--user must be 1 to 100 printable ASCII characters.')
+  const app = fastify()
+  await registerTokens(app, { kind: 'secret', secret: signingSecret() })
+  console.log(signToken(app, user, role ?? null, ttl))
+}
+
+const duration = (text: string): string => {
+  if (!/^[1-9]\d{0,5}[smhd]$/.test(text))
+    throw new InvalidArgumentError('It is a number with s, m, h or d, such as 12h.')
+  return text
+}
+
+try {
+  await new Command('npm run token --')
+    .description('Prints a token for development, signed with JWT_SECRET or the secret in DATA_DIR')
+    .requiredOption('--user <id>', 'id of an app user; with --role the name of a member of staff')
+    .addOption(new Option('--role <role>', 'for /admin/v1').choices(['operator', 'finance']))
+    .option('--ttl <duration>', 'how long it is good for', duration, '12h')
+    .action(print)
+    .parseAsync()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
+}

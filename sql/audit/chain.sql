@@ -1,0 +1,52 @@
+-- Recomputes the hash of every event from its columns and the hash before it, in SQL alone.
+-- A row a fault, in order; none: the chain is whole and ends at the head.
+--
+--   psql "$(cat .data/database-url)" -f sql/audit/chain.sql
+
+with canonical as (
+  select
+    e.position,
+    e.hash,
+    lag(e.position, 1, 0::bigint) over ledger as position_before,
+    -- What is hashed: eleven lines of UTF-8, the last one without a line break at its end.
+    concat_ws(E'\n',
+      lag(e.hash, 1, repeat('0', 64)) over ledger,
+      e.position,
+      e.type,
+      e.version,
+      to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+      e.actor,
+      e.request_id,
+      coalesce(e.idempotency_key, ''),
+      coalesce(e.reply_hash, ''),
+      -- `<debit> <credit> <amount>;` for each movement.
+      (select coalesce(string_agg(concat(m.debit, ' ', m.credit, ' ', m.amount, ';'), '' order by m.leg), '')
+       from unnest(e.debit, e.credit, e.amount) with ordinality as m (debit, credit, amount, leg)),
+      e.data
+    ) as text
+  from ledger_events e
+  window ledger as (order by e.position)
+),
+recomputed as (
+  select position, position_before, hash, encode(sha256(convert_to(text, 'UTF8')), 'hex') as hash_of_text
+  from canonical
+),
+last as (
+  select position, hash from ledger_events
+  union all
+  select 0, repeat('0', 64)
+  order by position desc
+  limit 1
+)
+select position, 'the hash differs' as fault, hash as is, hash_of_text as ought_to_be
+from recomputed
+where hash <> hash_of_text
+union all
+select position_before + 1, 'missing up to position ' || position - 1, null, null
+from recomputed
+where position <> position_before + 1
+union all
+select last.position, 'the head is elsewhere', h.position || ' ' || h.hash, last.position || ' ' || last.hash
+from ledger_head h, last
+where (h.position, h.hash) <> (last.position, last.hash)
+order by position;

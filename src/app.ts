@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { type FastifyBaseLogger, type FastifyInstance, fastify, type onRequestHookHandler } from 'fastify'
+import { decorateCaller, staffCheck, userCheck } from './http/auth.ts'
+import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, readBodies } from './http/body.ts'
+import { answerClientError } from './http/client-errors.ts'
+import { describeRoutes, hideRoutes } from './http/docs.ts'
+import { handleErrors, handleNotFound, handleUnroutable } from './http/error-handlers.ts'
+import { type AppStateGate, gateCheck } from './http/gate.ts'
+import { limitCheck } from './http/limits.ts'
+import { RequestLog } from './http/logging.ts'
+import type { Metrics } from './http/metrics.ts'
+import { parseQuery } from './http/query.ts'
+import { serviceDoors } from './http/service-doors.ts'
+import type { Services } from './http/services.ts'
+import type { Sessions } from './http/sessions.ts'
+import { clientPrefixes, type Slice } from './http/slice.ts'
+import { registerTokens } from './http/tokens.ts'
+import { ajvOptions, schemaError } from './http/validation.ts'
+import type { JwtKey } from './jwt-key.ts'
+
+export interface Parts {
+  readonly slices: readonly Slice[]
+  readonly services: Services
+  readonly gate: AppStateGate
+  readonly sessions: Sessions
+  readonly jwt: JwtKey
+  /** Requests a minute for each caller; null is no limit. */
+  readonly rateLimit: number | null
+  readonly log: FastifyBaseLogger & { isLevelEnabled(level: string): boolean }
+  readonly metrics: Metrics
+  readonly isReady: () => Promise<boolean>
+}
+
+/** The service's HTTP side, not listening yet. */
+export async function build(parts: Parts): Promise<FastifyInstance> {
+  const { slices, services, gate } = parts
+  const log: FastifyBaseLogger = parts.log
+  const app = fastify({
+    loggerInstance: log,
+    logController: new RequestLog(parts.log.isLevelEnabled('debug')),
+    genReqId: () => randomUUID(),
+    routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 4096 },
+    bodyLimit: CLIENT_BODY_LIMIT,
+    requestTimeout: 30_000,
+    ajv: { customOptions: ajvOptions },
+    schemaErrorFormatter: schemaError,
+    frameworkErrors: handleUnroutable(gate),
+    clientErrorHandler: answerClientError,
+    // What arrives while we shut down is still answered; a 503 would show a maintenance screen.
+    return503OnClosing: false,
+  })
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
+  parts.metrics.watchRequests(app)
+  readBodies(app)
+  handleErrors(app)
+  decorateCaller(app)
+  await describeRoutes(app)
+  serviceDoors(app, parts.metrics, parts.isReady)
+
+  const readToken = await registerTokens(app, parts.jwt)
+  const limit = parts.rateLimit === null ? [] : [await limitCheck(app, parts.rateLimit)]
+  // The order of checks. A route's schema and then the rules of the business follow.
+  const clientChecks = [gateCheck(gate), userCheck(readToken, parts.sessions), ...limit]
+  const staffChecks = [staffCheck(readToken), ...limit]
+
+  for (const prefix of clientPrefixes) {
+    await behind(app, prefix, clientChecks, (scope) => {
+      for (const { published, routes } of slices) {
+        void scope.register(async (doors) => {
+          if (prefix !== published) hideRoutes(doors)
+          routes?.(doors.withTypeProvider<TypeBoxTypeProvider>(), services)
+        })
+      }
+    })
+  }
+  await behind(app, '/admin/v1', staffChecks, (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.bodyLimit = OPERATOR_BODY_LIMIT
+    })
+    for (const { operator } of slices) operator?.(scope.withTypeProvider<TypeBoxTypeProvider>(), services)
+  })
+  return app
+}
+
+/** Everything under a prefix, unknown paths included, stands behind these checks. */
+async function behind(
+  app: FastifyInstance,
+  prefix: string,
+  checks: readonly onRequestHookHandler[],
+  doors: (scope: FastifyInstance) => void,
+): Promise<void> {
+  await app.register(
+    async (scope) => {
+      for (const check of checks) scope.addHook('onRequest', check)
+      scope.setNotFoundHandler(handleNotFound)
+      doors(scope)
+    },
+    { prefix },
+  )
+}

@@ -1,0 +1,92 @@
+import { evolve, tables } from '../books.ts'
+import { balances, currencyOf } from '../ledger/account.ts'
+import type { Head } from '../ledger/batch.ts'
+import { Replay, type Snapshot } from '../ledger/replay.ts'
+import type { Rows } from '../ledger/state.ts'
+import { isoMicros } from '../ledger/time.ts'
+import { checkReplies } from './check-replies.ts'
+import { compareTable } from './compare-tables.ts'
+import { EventChecks } from './event-checks.ts'
+import { type Finding, Findings } from './finding.ts'
+
+/** What was verified, and what was found to be wrong. */
+export interface Verified {
+  /** The last event that was looked at. */
+  readonly position: number
+  readonly events: number
+  /** Empty when all is well; else the first wrong position first. */
+  readonly findings: readonly Finding[]
+}
+
+/** How far a verification got, of the events that it is going to look at. */
+export interface Progress {
+  readonly events: number
+  readonly of: number
+}
+
+export interface VerifyOptions {
+  /** The last position to look at; today's tables are then left out. Null: the whole ledger and the tables. */
+  readonly asOf: number | null
+  readonly progress: (progress: Progress) => void
+  /** Ends it between two pages, with the signal's reason thrown. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Replays the ledger and checks that its order has no gap, that its hashes and times follow from each other, that
+ * every event can be read, is booked on two sides and breaks no rule; then that the head, the remembered replies and
+ * every row of the tables are what the events say. Throws when there is no position `asOf`.
+ */
+export async function verify(snapshot: Snapshot, options: VerifyOptions): Promise<Verified> {
+  const { asOf, progress, signal } = options
+  const head = await snapshot.head()
+  if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
+  const findings = new Findings()
+  const replay = new Replay(evolve)
+  const checks = new EventChecks(replay, findings)
+
+  for await (const page of snapshot.events(asOf)) {
+    signal.throwIfAborted()
+    for (const row of page) {
+      checks.check(row)
+      if (findings.full) break
+    }
+    progress({ events: checks.count, of: asOf ?? head.position })
+    if (findings.full) break
+  }
+  const { position } = checks.last
+  if (!findings.full) {
+    checkEnd(checks.last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
+    checkSums(replay.rows, findings)
+  }
+  await checkReplies(snapshot, position, findings)
+  if (asOf === null) {
+    for (const table of tables) {
+      if (table.source !== 'ledger' || findings.full) continue
+      await compareTable(snapshot, table, replay.rows, findings, () => signal.throwIfAborted())
+    }
+  }
+  return { position, events: checks.count, findings: findings.inOrder() }
+}
+
+/** The head says where the ledger ends and with what hash; its time is that of the last batch, events or not. */
+function checkEnd(last: EventChecks['last'], end: Head, whole: boolean, findings: Findings): void {
+  const find = (position: number, message: string): void => findings.add({ check: 'head', position, message })
+  if (last.position < end.position) find(last.position + 1, `is missing; the ledger ought to reach ${end.position}`)
+  else if (last.position > end.position) find(end.position + 1, `is beyond the head, which stands at ${end.position}`)
+  else if (whole && end.hash !== last.hash) find(end.position, `the head has another hash, ${end.hash}`)
+  if (whole && end.at < last.at) find(last.position, `the head's time, ${isoMicros(end.at)}, is before the event's`)
+}
+
+/** Every currency sums to zero, the system's accounts included. */
+function checkSums(rows: Rows, findings: Findings): void {
+  const sums = new Map<string, bigint>()
+  for (const [account, row] of rows.all(balances)) {
+    const currency = currencyOf(account)
+    sums.set(currency, (sums.get(currency) ?? 0n) + (row?.balance ?? 0n))
+  }
+  for (const [currency, sum] of sums) {
+    if (sum === 0n) continue
+    findings.add({ check: 'double-entry', position: null, message: `all balances in ${currency} sum to ${sum}` })
+  }
+}

@@ -1,0 +1,59 @@
+import { type CustomTypesConfig, Pool, types } from 'pg'
+import type { Log } from './log.ts'
+
+/** By the object ids of PostgreSQL's types. pg asks for nothing but text format here. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [20, safeInteger], // int8
+  [1082, String], // date
+  [1114, String], // timestamp
+  [1184, String], // timestamptz
+  [1016, (text) => elements(text).map((element) => (element === null ? null : safeInteger(element)))], // int8[]
+  [1182, elements], // date[]
+  [1115, elements], // timestamp[]
+  [1185, elements], // timestamptz[]
+])
+
+/**
+ * Connections for the service. As opposed to pg's own ways, int8 comes as a number (and is refused beyond 2^53-1
+ * rather than rounded), dates and times come as PostgreSQL writes them, in UTC. numeric stays a string.
+ */
+export function openPool(
+  url: string,
+  options: { readonly max: number; readonly application_name: string },
+  log: Log = console,
+): Pool {
+  const pool = new Pool({
+    ...options,
+    connectionString: url,
+    connectionTimeoutMillis: 3000,
+    statement_timeout: 15_000,
+    types: resultTypes,
+    // Set by the session and not at its start: poolers in between do not pass every start parameter on.
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not tell
+    onConnect: async (client) => {
+      await client.query(`set time zone 'UTC'`)
+    },
+  })
+  // Idle connections break when the server goes away. The pool replaces them; unheard, the error would end the process.
+  pool.on('error', (err) => log.warn({ err }, 'an idle database connection broke'))
+  return pool
+}
+
+const resultTypes: CustomTypesConfig = {
+  getTypeParser: (id, format) => parsers.get(id) ?? types.getTypeParser(id, format),
+}
+
+function safeInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} is beyond 2^53-1; select it as text or numeric`)
+  return value
+}
+
+/** For arrays of one dimension whose elements hold neither commas nor quotation marks. */
+function elements(text: string): (string | null)[] {
+  if (text === '{}') return []
+  return text
+    .slice(1, -1)
+    .split(',')
+    .map((element) => (element === 'NULL' ? null : element.replaceAll('"', '')))
+}

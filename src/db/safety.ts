@@ -1,0 +1,44 @@
+import type { ClientBase } from 'pg'
+
+/** What must not be off, and what is lost otherwise. */
+const durability: Readonly<Record<string, string>> = {
+  fsync: 'a crash of the machine can destroy the database',
+  // `local` and `remote_write` are weaker for replicas only: this server's own disk is waited for.
+  synchronous_commit: 'a crash can lose what was already confirmed',
+  full_page_writes: 'a crash of the machine can leave half-written pages',
+}
+
+/**
+ * One sentence for each durability setting that is off in this session; none when all is well. To be asked on a
+ * session of the role that writes the ledger, because a setting can hang on the role or the database.
+ */
+export async function durabilityFaults(client: ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select name from pg_settings where name = any($1) and setting = 'off' order by name`,
+    [Object.keys(durability)],
+  )
+  return rows.map(({ name }) => `The database has ${name} off: ${durability[name]}.`)
+}
+
+/**
+ * Whether the session's role could change what is in the ledger, or switch off what guards it: as superuser, as owner
+ * of `ledger_events`, its schema or its database (or a member of such a role), or by a privilege on the table.
+ * Throws when there is no such table.
+ */
+export async function mayChangeLedger(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ may: boolean }>(`
+    select r.rolsuper
+        or pg_has_role(t.relowner, 'member')
+        or pg_has_role(s.nspowner, 'member')
+        or pg_has_role(d.datdba, 'member')
+        or has_table_privilege(t.oid, 'update, delete, truncate, trigger')
+        or has_any_column_privilege(t.oid, 'update') as may
+    from pg_class t
+    join pg_namespace s on s.oid = t.relnamespace
+    join pg_database d on d.datname = current_database()
+    join pg_roles r on r.rolname = current_user
+    where t.oid = to_regclass('public.ledger_events')`)
+  const [answer] = rows
+  if (answer === undefined) throw new Error('There is no table ledger_events: the database was not migrated')
+  return answer.may
+}

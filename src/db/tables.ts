@@ -1,0 +1,81 @@
+import type { Generated } from 'kysely'
+
+/**
+ * The tables as the reads see them. Whole numbers (bigint) arrive as numbers and must be safe, `numeric` and
+ * instants as text; see db/pool.ts.
+ */
+export interface Tables {
+  readonly balances: { account: string; balance: string }
+  readonly ledger_head: { position: number; hash: string; at: string }
+  readonly ledger_events: {
+    position: number
+    type: string
+    version: number
+    data: string
+    debit: string[]
+    credit: string[]
+    amount: number[]
+    actor: string
+    at: string
+    request_id: string
+    idempotency_key: string | null
+    reply_hash: string | null
+    hash: string
+  }
+  readonly users: {
+    user_id: number
+    charging_agent: boolean
+    allow_receive_withdraw_requests: boolean
+    business_manager: boolean
+    agency_countries: string
+    sessions_revoked_before: number
+  }
+  readonly user_profiles: {
+    user_id: number
+    uid: string
+    name: string
+    avatar: string
+    created_at: string
+    updated_at: string
+    updated_by: string
+  }
+  readonly rooms: { room_id: number; owner_id: number; trophy_points: number }
+  readonly room_profiles: {
+    room_id: number
+    uid: string
+    name: string
+    cover_url: string
+    created_at: string
+    updated_at: string
+    updated_by: string
+  }
+  readonly room_members: { room_id: number; user_id: number; joined_at: Generated<string> }
+  readonly countries: {
+    country_id: number
+    name: string
+    created_at: string
+    updated_at: string
+    updated_by: string
+  }
+  readonly decorations: {
+    decoration_id: number
+    name: string
+    kind: string
+    price: number
+    image_path: string
+    odds: string
+    odds_hash: string | null
+    created_at: string
+  }
+  readonly odds_tables: { odds_hash: string; decoration_id: number; odds: string }
+  readonly bag_items: { user_id: number; decoration_id: number; quantity: number }
+  readonly lucky_progress: {
+    user_id: number
+    number: number
+    used: number
+    client_seed: string
+    commitment: string
+    next_commitment: string
+  }
+  readonly lucky_chains: { chain: string; user_id: number; commitment: string; fairness_key: string }
+}

@@ -1,0 +1,83 @@
+import type { GiftKind } from '../../schema/events.ts'
+
+/** What a first look at the service needs: a few people, a room, gifts of every kind, and something to spend. */
+
+export const demoCountries = [
+  { id: 1, name: 'Egypt' },
+  { id: 2, name: 'Saudi Arabia' },
+] as const
+
+export interface DemoUser {
+  readonly id: number
+  readonly uid: string
+  readonly name: string
+  readonly avatar: string
+  readonly coins: number
+  readonly diamonds: number
+  /** Countries that the user serves as charging agent, with diamonds for a dollar; none for most. */
+  readonly agency: readonly { readonly country_id: number; readonly diamonds_per_dollar: number }[]
+}
+
+const none: DemoUser['agency'] = []
+
+export const demoUsers: readonly DemoUser[] = [
+  { id: 1, uid: 'amina', name: 'Amina', avatar: 'avatars/amina.png', coins: 50_000, diamonds: 100_000, agency: none },
+  { id: 2, uid: 'badr', name: 'Badr', avatar: 'avatars/badr.png', coins: 50_000, diamonds: 20_000, agency: none },
+  { id: 3, uid: 'carmen', name: 'Carmen', avatar: 'avatars/carmen.png', coins: 50_000, diamonds: 20_000, agency: none },
+  {
+    id: 4,
+    uid: 'dalia',
+    name: 'Dalia',
+    avatar: 'avatars/dalia.png',
+    coins: 0,
+    diamonds: 0,
+    agency: [
+      { country_id: 1, diamonds_per_dollar: 10_500 },
+      { country_id: 2, diamonds_per_dollar: 10_200 },
+    ],
+  },
+]
+
+/** Owned by Carmen. */
+export const demoRoom = { id: 1, uid: 'R1', name: 'Night lounge', cover_url: '', owner_id: 3 } as const
+
+export interface DemoGift {
+  readonly id: number
+  readonly name: string
+  readonly kind: GiftKind
+  readonly price: number
+  readonly image_path: string
+  readonly odds: readonly { readonly multiplier: number; readonly weight: number }[]
+}
+
+export const demoGifts: readonly DemoGift[] = [
+  { id: 1, name: 'Rose', kind: 'standard', price: 10, image_path: 'gifts/rose.png', odds: [] },
+  { id: 2, name: 'Sports car', kind: 'standard', price: 5_000, image_path: 'gifts/sports-car.png', odds: [] },
+  {
+    id: 3,
+    name: 'Lucky clover',
+    kind: 'lucky',
+    price: 100,
+    image_path: 'gifts/lucky-clover.png',
+    // Returns 0.7 of the stake in the long run.
+    odds: [
+      { multiplier: 0, weight: 640_000 },
+      { multiplier: 1, weight: 240_000 },
+      { multiplier: 2, weight: 95_000 },
+      { multiplier: 5, weight: 20_000 },
+      { multiplier: 20, weight: 4_900 },
+      { multiplier: 720, weight: 100 },
+    ],
+  },
+  {
+    id: 4,
+    name: 'Boomerang',
+    kind: 'returnable',
+    price: 50,
+    image_path: 'gifts/boomerang.png',
+    odds: [
+      { multiplier: 0.5, weight: 60 },
+      { multiplier: 1, weight: 40 },
+    ],
+  },
+]

@@ -1,0 +1,64 @@
+import { defineDecoration } from '../gifts/define-decoration.ts'
+import { type Command, command, type Presenter } from '../ledger/command.ts'
+import type { Verb } from '../ledger/decider.ts'
+import type { Executor } from '../ledger/executor.ts'
+import { defineCountry } from '../people/define-country.ts'
+import { defineUsers } from '../people/define-user.ts'
+import { defineRoom } from '../rooms/define-room.ts'
+import { credit } from '../wallet/credit.ts'
+import { demoCountries, demoGifts, demoRoom, demoUsers } from './catalogue.ts'
+
+/**
+ * Puts the demo catalogue on a ledger that holds nothing but its opening; any other is left as it is. All of it
+ * goes in one turn and so in one transaction; keys keep two instances that start at once from doing it twice.
+ * Throws when the rules refuse a part of it.
+ */
+export async function loadDemo(executor: Executor, position: number): Promise<void> {
+  if (position > 1) return
+  const settled = await Promise.all(demoCommands().map((part) => executor.run(part)))
+  const refused = settled.find(({ reply }) => reply.status !== DONE)
+  if (refused !== undefined) throw new Error(`the demo catalogue was refused: ${refused.reply.body}`)
+}
+
+const DONE = 1
+const REFUSED = 2
+
+const presenter: Presenter<unknown> = {
+  answered: () => ({ status: DONE, body: '' }),
+  refused: ({ refusal, errors }) => ({ status: REFUSED, body: JSON.stringify({ refusal, errors }) }),
+}
+
+function part<Input, Answer>(name: string, verb: Verb<Input, Answer>, input: Input): Command {
+  const cause = { actor: 'system', requestId: 'demo', idempotency: { key: `demo ${name}`, requestHash: 'demo' } }
+  return command(verb, input, cause, presenter)
+}
+
+const demoCommands = (): Command[] => [
+  ...demoCountries.map((country) => part(`country ${country.id}`, defineCountry, country)),
+  part('users', defineUsers, {
+    listed: true,
+    users: demoUsers.map(({ id, uid, name, avatar, agency }) => ({
+      id,
+      uid,
+      name,
+      avatar,
+      charging_agent: agency.length > 0,
+      allow_receive_withdraw_requests: agency.length > 0,
+      business_manager: false,
+      agency_countries: agency,
+    })),
+  }),
+  part('room', defineRoom, demoRoom),
+  ...demoGifts.map(({ id, ...gift }) => part(`gift ${id}`, defineDecoration, { decoration_id: id, ...gift })),
+  ...demoUsers.flatMap(({ id, coins, diamonds }) => [
+    ...(coins > 0 ? [part(`coins of ${id}`, credit, welcome(id, 'coins', coins))] : []),
+    ...(diamonds > 0 ? [part(`diamonds of ${id}`, credit, welcome(id, 'diamonds', diamonds))] : []),
+  ]),
+]
+
+const welcome = (user_id: number, currency: 'coins' | 'diamonds', units: number) => ({
+  user_id,
+  currency,
+  amount: { units },
+  reason: 'demo',
+})

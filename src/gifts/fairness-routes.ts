@@ -1,0 +1,124 @@
+import { Type } from '@sinclair/typebox'
+import { dataOf, PageQuery, pageOf } from '../../schema/common.ts'
+import {
+  ChooseSeed,
+  PublishedChains,
+  PublishedDraw,
+  PublishedOddsTable,
+  Verdict,
+  VerifyDraw,
+} from '../../schema/fairness.ts'
+import { chooseSeed, showChains } from '../fairness/choose-seed.ts'
+import { userOf } from '../http/caller.ts'
+import { notFound } from '../http/errors.ts'
+import { onePage, readPage } from '../http/pages.ts'
+import type { App, Services } from '../http/services.ts'
+import { chainsOf, drawsOf, oddsTableByHash } from './reads.ts'
+import { verifyDraw } from './verify-draw.ts'
+
+/** Doors through which players check their draws. */
+export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): void {
+  const show = showChains(chains)
+  const choose = chooseSeed(chains)
+
+  app.get(
+    '/fairness/lucky',
+    {
+      schema: {
+        operationId: 'showLuckyChain',
+        summary: "The caller's running chain of draws and the one after it, with their commitments",
+        tags: ['fairness'],
+        response: { 200: dataOf(PublishedChains) },
+      },
+    },
+    async (request, reply) => {
+      const user_id = userOf(request)
+      const known = await chainsOf(db, user_id)
+      return known === undefined ? await run(request, reply, show, { user_id }) : { data: known }
+    },
+  )
+
+  app.put(
+    '/fairness/lucky',
+    {
+      schema: {
+        operationId: 'chooseLuckySeed',
+        summary: 'End the running chain and start the next one with a seed of your own',
+        tags: ['fairness'],
+        body: ChooseSeed,
+        response: { 200: dataOf(PublishedChains) },
+      },
+    },
+    (request, reply) =>
+      run(request, reply, choose, { user_id: userOf(request), client_seed: request.body.client_seed }),
+  )
+
+  app.get(
+    '/fairness/lucky/draws',
+    {
+      schema: {
+        operationId: 'listLuckyDraws',
+        summary: "The caller's sends that were drawn, newest first, with all that is needed to check them",
+        tags: ['fairness'],
+        querystring: PageQuery,
+        response: { 200: pageOf(PublishedDraw) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 1)
+      const draws = await drawsOf(db, userOf(request), cursor?.[0] ?? null, limit + 1)
+      const page = onePage(draws, limit, ({ position }) => [position])
+      return { ...page, data: page.data.map(({ draw }) => draw) }
+    },
+  )
+
+  app.get(
+    '/fairness/odds/:hash',
+    {
+      schema: {
+        operationId: 'showOdds',
+        summary: 'An odds table by its hash, for ever',
+        tags: ['fairness'],
+        params: Type.Object({ hash: Type.String() }),
+        response: { 200: dataOf(PublishedOddsTable) },
+      },
+    },
+    async (request) => {
+      const { hash } = request.params
+      const table = /^[0-9a-f]{64}$/.test(hash) ? await oddsTableByHash(db, hash) : undefined
+      if (table === undefined) throw notFound()
+      return { data: table }
+    },
+  )
+
+  app.post(
+    '/fairness/verify',
+    {
+      schema: {
+        operationId: 'verifyDraw',
+        summary: 'Check a published draw, step by step',
+        tags: ['fairness'],
+        body: VerifyDraw,
+        response: { 200: dataOf(Verdict) },
+      },
+    },
+    (request, reply) => run(request, reply, verifyDraw, meant(request.body)),
+  )
+}
+
+/** The fields that count, in a fixed order. */
+const meant = (draw: VerifyDraw): VerifyDraw => ({
+  chain: draw.chain,
+  k: draw.k,
+  link: draw.link,
+  client_seed: draw.client_seed,
+  ...(draw.decoration_id !== undefined && { decoration_id: draw.decoration_id }),
+  ...(draw.odds_hash !== undefined && { odds_hash: draw.odds_hash }),
+  ...(draw.stake !== undefined && { stake: draw.stake }),
+  orders: draw.orders.map(({ r, reward_num }) => ({
+    ...(r !== undefined && { r }),
+    ...(reward_num !== undefined && { reward_num }),
+  })),
+  ...(draw.commitment !== undefined && { commitment: draw.commitment }),
+  ...(draw.odds !== undefined && { odds: draw.odds.map(({ multiplier, weight }) => ({ multiplier, weight })) }),
+})

@@ -1,0 +1,61 @@
+import canonicalize from 'canonicalize'
+import type { OddsRow } from '../../schema/events.ts'
+import { sha256 } from '../ledger/hash.ts'
+import { share } from '../ledger/money.ts'
+
+/** Multipliers are held in ten-thousandths of the stake. */
+export const MULTIPLIER_UNIT = 10_000
+/** The highest multiplier, 10,000 times the stake. */
+const MAX_MULTIPLIER = 10_000 * MULTIPLIER_UNIT
+export const MAX_TOTAL_WEIGHT = 1_000_000_000
+
+/** A multiplier as it is published (0 to 10,000, at most 4 decimals), in ten-thousandths; null when it is not one. */
+export function parseMultiplier(value: number): number | null {
+  const match = /^(\d{1,5})(?:\.(\d{1,4}))?$/.exec(String(value))
+  if (match === null) return null
+  const [, whole = '0', decimals = ''] = match
+  const held = Number(whole) * MULTIPLIER_UNIT + Number(decimals.padEnd(4, '0'))
+  return held <= MAX_MULTIPLIER ? held : null
+}
+
+/** A row as it is published. */
+export const published = ({ multiplier, weight }: OddsRow): { multiplier: number; weight: number } => ({
+  multiplier: multiplier / MULTIPLIER_UNIT,
+  weight,
+})
+
+export const totalWeight = (odds: readonly OddsRow[]): number => odds.reduce((sum, { weight }) => sum + weight, 0)
+
+/** The first row whose cumulative weight exceeds `r`. */
+export function rowOf(odds: readonly OddsRow[], r: number): OddsRow {
+  let cumulative = 0
+  for (const row of odds) {
+    cumulative += row.weight
+    if (cumulative > r) return row
+  }
+  throw new RangeError(`${r} is beyond the weights`)
+}
+
+/** Stake times multiplier, rounded down; it may pass 2^53-1. */
+export const rewardOf = (stake: number, { multiplier }: OddsRow): number => share(stake, multiplier, MULTIPLIER_UNIT)
+
+/** What is paid back of the stakes in the long run, as an exact fraction. */
+export function returnToPlayer(odds: readonly OddsRow[]): { readonly paid: bigint; readonly staked: bigint } {
+  const paid = odds.reduce((sum, { multiplier, weight }) => sum + BigInt(multiplier) * BigInt(weight), 0n)
+  return { paid, staked: BigInt(totalWeight(odds)) * BigInt(MULTIPLIER_UNIT) }
+}
+
+/** `return_to_player` as a fraction. */
+export function fractionOf(odds: readonly OddsRow[]): number {
+  const { paid, staked } = returnToPlayer(odds)
+  // 12 decimals, exact for all that people write; both parts stay below 2^53 for it.
+  const scaled = (paid * 1_000_000_000_000n) / staked
+  return scaled <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(scaled) / 1_000_000_000_000 : Number(paid) / Number(staked)
+}
+
+/** SHA-256 of the table's canonical JSON (RFC 8785), by which draws name it. */
+export function oddsHash(decorationId: number, odds: readonly OddsRow[]): string {
+  const text = canonicalize({ decoration_id: decorationId, odds: odds.map(published) })
+  if (text === undefined) throw new Error('an odds table that is not JSON')
+  return sha256(text)
+}

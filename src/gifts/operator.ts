@@ -1,0 +1,104 @@
+import { Type } from '@sinclair/typebox'
+import { dataOf, Id, PageQuery, pageOf } from '../../schema/common.ts'
+import { AddBagItems, BagItem, Decoration, DefineDecoration } from '../../schema/gifts.ts'
+import { notFound } from '../http/errors.ts'
+import { pathId } from '../http/ids.ts'
+import { onePage, readPage } from '../http/pages.ts'
+import type { App, Services } from '../http/services.ts'
+import { addBagItems } from './add-bag-items.ts'
+import { defineDecoration } from './define-decoration.ts'
+import { decorationById, decorationsBefore, publishedDecoration } from './reads.ts'
+
+const params = Type.Object({ id: Type.String() })
+
+/** The operators' doors for the catalogue of gifts and for bags. */
+export function giftOperatorRoutes(app: App, { run, db }: Services): void {
+  app.put(
+    '/decorations/:id',
+    {
+      schema: {
+        operationId: 'defineDecoration',
+        summary: 'Create or change a gift',
+        tags: ['operators'],
+        params,
+        body: DefineDecoration,
+        response: { 200: dataOf(Decoration) },
+      },
+    },
+    (request, reply) => {
+      const id = pathId(request.params.id)
+      if (id === null) throw notFound()
+      const { name, kind, price, image_path, odds } = request.body
+      const input = {
+        decoration_id: id,
+        name,
+        kind,
+        price,
+        image_path,
+        odds: (odds === null ? [] : odds)?.map(({ multiplier, weight }) => ({ multiplier, weight })),
+      }
+      return run(request, reply, defineDecoration, input, {
+        body: (decoration) => ({ data: publishedDecoration(decoration) }),
+      })
+    },
+  )
+
+  app.get(
+    '/decorations/:id',
+    {
+      schema: {
+        operationId: 'getDecoration',
+        summary: 'A gift',
+        tags: ['operators'],
+        params,
+        response: { 200: dataOf(Decoration) },
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id)
+      const decoration = id === null ? undefined : await decorationById(db, id)
+      if (decoration === undefined) throw notFound()
+      return { data: decoration }
+    },
+  )
+
+  app.get(
+    '/decorations',
+    {
+      schema: {
+        operationId: 'pageDecorations',
+        summary: 'The catalogue of gifts, newest first',
+        tags: ['operators'],
+        querystring: PageQuery,
+        response: { 200: pageOf(Decoration) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const [at, id] = cursor ?? []
+      const before = at === undefined || id === undefined ? null : ([at, id] as const)
+      const rows = await decorationsBefore(db, before, limit + 1)
+      const page = onePage(rows, limit, ({ micros, decoration }) => [micros, decoration.id])
+      return { ...page, data: page.data.map(({ decoration }) => decoration) }
+    },
+  )
+
+  app.post(
+    '/users/:id/bag',
+    {
+      schema: {
+        operationId: 'addBagItems',
+        summary: "Put gifts into a user's bag",
+        tags: ['operators'],
+        params,
+        body: AddBagItems,
+        response: { 201: dataOf(Type.Composite([Type.Object({ user_id: Id }), BagItem])) },
+      },
+    },
+    (request, reply) => {
+      const { decoration_id, quantity, reason } = request.body
+      const input = { user_id: pathId(request.params.id), decoration_id, quantity, reason }
+      return run(request, reply, addBagItems, input, { status: 201 })
+    },
+  )
+}

@@ -1,0 +1,133 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { GiftKind, OddsRow } from '../../schema/events.ts'
+import type { PublishedDraw, PublishedOddsTable } from '../../schema/fairness.ts'
+import type { Decoration as PublishedDecoration } from '../../schema/gifts.ts'
+import type { Tables } from '../db/tables.ts'
+import { type PublishedChains, publishedChains } from '../fairness/choose-seed.ts'
+import { eventColumns, parseEntry, readEvent } from '../ledger/recorded.ts'
+import type { TextRow } from '../ledger/row-table.ts'
+import { isoMicros } from '../ledger/time.ts'
+import type { Decoration } from './decoration.ts'
+import { fractionOf, published } from './odds.ts'
+import { orderId } from './send.ts'
+
+/** A gift as everyone sees it, odds included. */
+export function publishedDecoration({ decoration_id, created_at, ...words }: Decoration): PublishedDecoration {
+  return {
+    id: decoration_id,
+    name: words.name,
+    kind: words.kind,
+    price: words.price,
+    image_path: words.image_path,
+    odds: words.odds.map(published),
+    odds_hash: words.odds_hash,
+    return_to_player: words.odds.length === 0 ? null : fractionOf(words.odds),
+    created_at: isoMicros(created_at),
+  }
+}
+
+const OddsRows = Type.Array(OddsRow)
+const oddsIn = (text: string): OddsRow[] => Value.Parse(OddsRows, JSON.parse(text))
+
+const micros = sql<number>`(extract(epoch from created_at) * 1000000)::bigint`
+
+/** The whole catalogue, newest first. */
+export async function allDecorations(db: Kysely<Tables>): Promise<PublishedDecoration[]> {
+  const rows = await selectDecorations(db).execute()
+  return rows.map(asPublished)
+}
+
+/** A page of the catalogue, newest first: what came before the gift that the cursor names. */
+export async function decorationsBefore(
+  db: Kysely<Tables>,
+  before: readonly [micros: number, id: number] | null,
+  limit: number,
+): Promise<{ readonly micros: number; readonly decoration: PublishedDecoration }[]> {
+  let query = selectDecorations(db).limit(limit)
+  if (before !== null) query = query.where(sql<boolean>`(${micros}, decoration_id) < (${before[0]}, ${before[1]})`)
+  return (await query.execute()).map((row) => ({ micros: row.micros, decoration: asPublished(row) }))
+}
+
+export async function decorationById(db: Kysely<Tables>, id: number): Promise<PublishedDecoration | undefined> {
+  const row = await selectDecorations(db).where('decoration_id', '=', id).executeTakeFirst()
+  return row === undefined ? undefined : asPublished(row)
+}
+
+const selectDecorations = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('decorations')
+    .select(['decoration_id', 'name', 'kind', 'price', 'image_path', 'odds', 'odds_hash'])
+    .select(micros.as('micros'))
+    .orderBy('created_at', 'desc')
+    .orderBy('decoration_id', 'desc')
+
+type DecorationRow = Omit<Selectable<Tables['decorations']>, 'created_at'> & { readonly micros: number }
+
+const asPublished = ({ micros, odds, kind, ...row }: DecorationRow): PublishedDecoration =>
+  publishedDecoration({ ...row, kind: Value.Parse(GiftKind, kind), odds: oddsIn(odds), created_at: micros })
+
+/** An odds table that is or was in force. */
+export async function oddsTableByHash(db: Kysely<Tables>, hash: string): Promise<PublishedOddsTable | undefined> {
+  const row = await db.selectFrom('odds_tables').selectAll().where('odds_hash', '=', hash).executeTakeFirst()
+  if (row === undefined) return undefined
+  const odds = oddsIn(row.odds)
+  return {
+    odds_hash: row.odds_hash,
+    decoration_id: row.decoration_id,
+    odds: odds.map(published),
+    return_to_player: fractionOf(odds),
+  }
+}
+
+/** The user's chains, when the first one has been opened. */
+export async function chainsOf(db: Kysely<Tables>, userId: number): Promise<PublishedChains | undefined> {
+  const row = await db.selectFrom('lucky_progress').selectAll().where('user_id', '=', userId).executeTakeFirst()
+  return row === undefined ? undefined : publishedChains(row)
+}
+
+export interface PlacedDraw {
+  readonly position: number
+  readonly draw: PublishedDraw
+}
+
+/** The user's sends that were drawn, newest first, before a position; straight from the ledger. */
+export async function drawsOf(
+  db: Kysely<Tables>,
+  userId: number,
+  before: number | null,
+  limit: number,
+): Promise<PlacedDraw[]> {
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from ledger_events e
+    where e.type = 'gift-drawn' and e.actor = ${`user:${userId}`}
+      and e.position < ${before ?? Number.MAX_SAFE_INTEGER}
+    order by e.position desc limit ${limit}`.execute(db)
+  return rows.flatMap((row) => {
+    const event = readEvent(parseEntry(row))
+    if (event.type !== 'gift-drawn') return []
+    const { chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = event.data
+    const orders = draws.map(({ r, reward }, i) => ({
+      order_id: orderId(event.position, i),
+      r,
+      reward_num: reward,
+    }))
+    const created_at = isoMicros(event.at)
+    const draw = { chain, k, link, client_seed, decoration_id, odds_hash, stake: price * quantity, orders, created_at }
+    return [{ position: event.position, draw }]
+  })
+}
+
+/** What a user can send without paying, by gift. */
+export async function bagOf(
+  db: Kysely<Tables>,
+  userId: number,
+): Promise<{ readonly decoration_id: number; readonly quantity: number }[]> {
+  return await db
+    .selectFrom('bag_items')
+    .select(['decoration_id', 'quantity'])
+    .where('user_id', '=', userId)
+    .orderBy('decoration_id')
+    .execute()
+}

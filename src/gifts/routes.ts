@@ -1,0 +1,93 @@
+import { Type } from '@sinclair/typebox'
+import { dataOf, isOn } from '../../schema/common.ts'
+import { BagItem, Decoration, InstantSend, SendDecoration, SendResult } from '../../schema/gifts.ts'
+import { userOf } from '../http/caller.ts'
+import { notFound } from '../http/errors.ts'
+import { pathId } from '../http/ids.ts'
+import type { App, Services } from '../http/services.ts'
+import { allDecorations, bagOf } from './reads.ts'
+import { sendGift } from './send.ts'
+
+/** The client's doors for gifts. */
+export function giftRoutes(app: App, { run, db, chains, settings }: Services): void {
+  const send = sendGift({ chains, ownerPercent: settings.ownerCommissionPercent })
+
+  app.post(
+    '/instant-send',
+    {
+      schema: {
+        operationId: 'instantSend',
+        summary: 'Send a gift to one or more receivers; the lucky result is in the answer',
+        tags: ['gifts'],
+        body: InstantSend,
+        response: { 200: SendResult },
+      },
+    },
+    (request, reply) =>
+      run(request, reply, send, {
+        caller_id: userOf(request),
+        sender_id: request.body.u_id,
+        decoration_id: request.body.decoration_id,
+        receiver_ids: request.body.user_id,
+        quantity: request.body.quantity,
+        room: request.body.room_id,
+        from_bag: isOn(request.body.is_bag),
+        encrypted: isOn(request.body.with_encryption),
+      }),
+  )
+
+  app.post(
+    '/users/:user_id/decorations/send',
+    {
+      schema: {
+        operationId: 'sendDecoration',
+        summary: 'Send a gift to one receiver',
+        tags: ['gifts'],
+        params: Type.Object({ user_id: Type.String() }),
+        body: SendDecoration,
+        response: { 200: SendResult },
+      },
+    },
+    (request, reply) => {
+      const receiver = pathId(request.params.user_id)
+      if (receiver === null) throw notFound()
+      const caller = userOf(request)
+      return run(request, reply, send, {
+        caller_id: caller,
+        sender_id: caller,
+        decoration_id: request.body.decoration_id,
+        receiver_ids: [receiver],
+        quantity: request.body.quantity,
+        room: request.body.room_id,
+        from_bag: isOn(request.body.is_bag),
+        encrypted: isOn(request.body.with_encryption),
+      })
+    },
+  )
+
+  app.get(
+    '/decorations',
+    {
+      schema: {
+        operationId: 'listDecorations',
+        summary: 'All gifts, with their odds and what they return to players',
+        tags: ['gifts'],
+        response: { 200: dataOf(Type.Array(Decoration)) },
+      },
+    },
+    async () => ({ data: await allDecorations(db) }),
+  )
+
+  app.get(
+    '/bag',
+    {
+      schema: {
+        operationId: 'listBag',
+        summary: 'Gifts that the caller holds and can send without paying',
+        tags: ['gifts'],
+        response: { 200: dataOf(Type.Array(BagItem)) },
+      },
+    },
+    async (request) => ({ data: await bagOf(db, userOf(request)) }),
+  )
+}

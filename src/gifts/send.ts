@@ -1,0 +1,199 @@
+import { MAX_INTEGER } from '../../schema/common.ts'
+import type { LuckyChains } from '../fairness/lg1.ts'
+import { luckyProgress } from '../fairness/lucky-progress.ts'
+import { account, balances, holdings } from '../ledger/account.ts'
+import { type Key, type PlacedEvent, refuse, type State, type Verb } from '../ledger/decider.ts'
+import { percentOf, product } from '../ledger/money.ts'
+import { moves, obstacle } from '../ledger/movement.ts'
+import { keyOf } from '../ledger/state.ts'
+import { users } from '../people/user.ts'
+import { rooms, roomUids } from '../rooms/room.ts'
+import { bagId, bagItems, itemsIn } from './bag.ts'
+import { decorations } from './decoration.ts'
+import { drawOrders } from './draw.ts'
+import { sharesOf } from './shares.ts'
+import { streakId, streaks } from './streak.ts'
+
+export interface SendGift {
+  /** Whose request it is. */
+  readonly caller_id: number
+  /** Whom the request names as sender. */
+  readonly sender_id: number
+  readonly decoration_id: number
+  /** 1 to 100 distinct users. */
+  readonly receiver_ids: readonly number[]
+  /** 1 to 9,999 for each receiver. */
+  readonly quantity: number
+  /** Id or uid. */
+  readonly room: number | string
+  readonly from_bag: boolean
+  readonly encrypted: boolean
+}
+
+export interface SentGift {
+  /** The sender's balance after the rewards. */
+  readonly diamonds: number
+  readonly lucky_result: {
+    /** 0: the orders were drawn; 1: this gift has no draw. */
+    readonly code: 0 | 1
+    readonly data: {
+      readonly gift_id: number
+      readonly gift_price: number
+      readonly OrderList: readonly { readonly order_id: string; readonly is_win: 0 | 1; readonly reward_num: number }[]
+    }
+  }
+}
+
+/** What sending depends on beside the ledger. */
+export interface GiftTerms {
+  readonly chains: LuckyChains
+  /** The room owner's commission on standard gifts, in per cent. */
+  readonly ownerPercent: number
+}
+
+const HOUSE = account('house', 'gifts', 'diamonds')
+const ISSUANCE = account('issuance', 'gifts', 'target')
+
+/**
+ * Sends a gift to one or more receivers, draws its orders if it has odds and pays what they won. Refusals in this
+ * order: `not_the_sender`; `validation_failed` (gift, receivers, room); `insufficient_items` or
+ * `insufficient_balance`; `balance_limit`.
+ */
+export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
+  return {
+    reads: (input) => reads(input),
+    follow: (state, input) => follow(state, input, terms),
+    decide: (state, input, { now }) => {
+      if (input.sender_id !== input.caller_id) return refuse('not_the_sender')
+
+      const decoration = state.get(decorations, String(input.decoration_id))
+      const roomId = roomIdOf(state, input.room)
+      const room = roomId === null ? undefined : state.get(rooms, String(roomId))
+      const errors = {
+        ...(decoration === undefined && { decoration_id: ['There is no such gift.'] }),
+        ...receiverErrors(state, input),
+        ...(room === undefined && { room_id: ['There is no such room.'] }),
+      }
+      if (decoration === undefined || room === undefined || Object.keys(errors).length > 0) {
+        return refuse('validation_failed', errors)
+      }
+
+      const order = product(decoration.price, input.quantity)
+      const value = order === null ? null : product(order, input.receiver_ids.length)
+      const items = input.quantity * input.receiver_ids.length
+      const diamonds = account('user', input.sender_id, 'diamonds')
+      if (input.from_bag) {
+        if (itemsIn(state, input.sender_id, input.decoration_id) < items) return refuse('insufficient_items')
+      } else if (value === null || holdings(state, diamonds) < value) {
+        return refuse('insufficient_balance')
+      }
+      if (order === null || value === null) return refuse('balance_limit')
+
+      const draws =
+        decoration.odds.length === 0 ? null : drawOrders(state, terms.chains, input, decoration, room, order, now)
+      if (draws !== null && draws.totals.won > MAX_INTEGER) return refuse('balance_limit')
+
+      const shares = sharesOf(decoration.kind, terms.ownerPercent)
+      const cost = input.from_bag ? 0 : value
+      const owner = room.owner_id === input.sender_id ? 0 : percentOf(value, shares.owner)
+      const trophies = shares.trophies ? value : 0
+      const movements = moves(
+        [diamonds, HOUSE, cost],
+        [HOUSE, diamonds, draws?.totals.reward ?? 0],
+        ...input.receiver_ids.map(
+          (id) => [ISSUANCE, account('user', id, 'target'), percentOf(order, shares.receiver)] as const,
+        ),
+        [ISSUANCE, account('room', room.room_id, 'target'), percentOf(value, shares.room)],
+        [ISSUANCE, account('user', room.owner_id, 'target'), owner],
+      )
+      const stopped = obstacle(state, movements)
+      if (stopped !== undefined) return refuse(stopped)
+      if (room.trophy_points + trophies > MAX_INTEGER) return refuse('balance_limit')
+
+      const gift = {
+        sender_id: input.sender_id,
+        receiver_ids: [...input.receiver_ids],
+        room_id: room.room_id,
+        decoration_id: input.decoration_id,
+        kind: decoration.kind,
+        price: decoration.price,
+        quantity: input.quantity,
+        cost,
+        from_bag: input.from_bag,
+        encrypted: input.encrypted,
+        receiver_percent: shares.receiver,
+        room_percent: shares.room,
+        owner_percent: shares.owner,
+        trophy_points: trophies,
+      }
+      if (draws === null) return [{ type: 'gift-sent', data: gift, movements }]
+      return [...draws.opening, { type: 'gift-drawn', data: { ...gift, ...draws.fact }, movements }]
+    },
+    answer: (state, input, events) => answer(state, input, events),
+  }
+}
+
+function reads({ sender_id, decoration_id, receiver_ids, room, from_bag }: SendGift): readonly Key[] {
+  return [
+    keyOf(decorations, decoration_id),
+    keyOf(balances, account('user', sender_id, 'diamonds')),
+    keyOf(balances, HOUSE),
+    keyOf(balances, ISSUANCE),
+    ...(from_bag ? [keyOf(bagItems, bagId(sender_id, decoration_id))] : []),
+    keyOf(luckyProgress, sender_id),
+    ...receiver_ids.flatMap((id) => [keyOf(users, id), keyOf(balances, account('user', id, 'target'))]),
+    ...(typeof room === 'number' ? roomKeys(room, sender_id, decoration_id) : [keyOf(roomUids, room)]),
+  ]
+}
+
+const roomKeys = (roomId: number, senderId: number, decorationId: number): readonly Key[] => [
+  keyOf(rooms, roomId),
+  keyOf(balances, account('room', roomId, 'target')),
+  keyOf(streaks, streakId(senderId, roomId, decorationId)),
+]
+
+function follow(state: State, input: SendGift, { ownerPercent }: GiftTerms): readonly Key[] {
+  const roomId = roomIdOf(state, input.room)
+  if (roomId === null) return []
+  if (!state.knows(rooms, String(roomId))) return roomKeys(roomId, input.sender_id, input.decoration_id)
+  const room = state.get(rooms, String(roomId))
+  if (ownerPercent === 0 || room === undefined) return []
+  return [keyOf(balances, account('user', room.owner_id, 'target'))]
+}
+
+const roomIdOf = (state: State, room: number | string): number | null =>
+  typeof room === 'number' ? room : (state.get(roomUids, room)?.room_id ?? null)
+
+function receiverErrors(state: State, { sender_id, receiver_ids }: SendGift): { user_id?: string[] } {
+  const unknown = receiver_ids.filter((id) => state.get(users, String(id)) === undefined)
+  const sentences = [
+    ...(receiver_ids.includes(sender_id) ? ['The sender cannot be a receiver.'] : []),
+    ...unknown.map((id) => `There is no user ${id}.`),
+  ]
+  return sentences.length > 0 ? { user_id: sentences } : {}
+}
+
+function answer(state: State, input: SendGift, events: readonly PlacedEvent[]): SentGift {
+  const sent = events.at(-1)
+  if (sent === undefined || (sent.type !== 'gift-sent' && sent.type !== 'gift-drawn'))
+    throw new Error('nothing was sent')
+  const rewards = sent.type === 'gift-drawn' ? sent.data.draws.map(({ reward }) => reward) : []
+  return {
+    diamonds: holdings(state, account('user', input.sender_id, 'diamonds')),
+    lucky_result: {
+      code: sent.type === 'gift-drawn' ? 0 : 1,
+      data: {
+        gift_id: sent.data.decoration_id,
+        gift_price: sent.data.price,
+        OrderList: sent.data.receiver_ids.map((_, i) => ({
+          order_id: orderId(sent.position, i),
+          is_win: (rewards[i] ?? 0) > 0 ? 1 : 0,
+          reward_num: rewards[i] ?? 0,
+        })),
+      },
+    },
+  }
+}
+
+/** Order `i` (from 0) of the send at a position. */
+export const orderId = (position: number, i: number): string => `${position}-${i}`

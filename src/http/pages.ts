@@ -1,0 +1,43 @@
+import type { PageQuery } from '../../schema/common.ts'
+import { HttpError } from './errors.ts'
+
+const DEFAULT_LIMIT = 50
+
+export interface Page {
+  readonly limit: number
+  /** Where the last page ended; null for the first page. */
+  readonly cursor: readonly number[] | null
+}
+
+/**
+ * Limit and cursor of a paged list whose order is that of `parts` whole numbers. 422 for a cursor that did not come
+ * from such a list.
+ */
+export function readPage(query: PageQuery, parts: number): Page {
+  const limit = query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit)
+  return { limit, cursor: query.cursor === undefined ? null : decodeCursor(query.cursor, parts) }
+}
+
+/** The body of a page made of one row more than it shows: the row too many only tells that there is a next page. */
+export function onePage<Row>(
+  rows: readonly Row[],
+  limit: number,
+  place: (row: Row) => readonly number[],
+): { readonly data: Row[]; readonly meta: { readonly next_cursor: string | null } } {
+  const data = rows.slice(0, limit)
+  const last = data.at(-1)
+  const more = rows.length > limit && last !== undefined
+  return { data, meta: { next_cursor: more ? encodeCursor(place(last)) : null } }
+}
+
+export const encodeCursor = (place: readonly number[]): string => Buffer.from(place.join('.')).toString('base64url')
+
+export function decodeCursor(cursor: string, parts: number): readonly number[] {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1')
+  const place = text.split('.').map(Number)
+  if (!/^\d{1,16}(\.\d{1,16})*$/.test(text) || place.length !== parts || !place.every(Number.isSafeInteger)) {
+    const errors = { cursor: ['is not a cursor of this list'] }
+    throw new HttpError(422, 'validation_failed', 'The given data was invalid.', { errors })
+  }
+  return place
+}

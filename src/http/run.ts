@@ -1,0 +1,65 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { command, type Presenter, type Reply } from '../ledger/command.ts'
+import type { Refusal, Verb } from '../ledger/decider.ts'
+import type { Executor } from '../ledger/executor.ts'
+import { sha256 } from '../ledger/hash.ts'
+import { actorOf } from './caller.ts'
+import { errorText } from './errors.ts'
+import { idempotencyKey } from './idempotency.ts'
+import { meaningOf } from './refusals.ts'
+
+/** How an answer reads: its status and what stands beside `data`. */
+export interface Told<Answer> {
+  readonly status?: 200 | 201
+  readonly message?: string
+  readonly body?: (answer: Answer) => unknown
+}
+
+/** Runs a verb for the caller of a request and sends what came of it. */
+export type Run = <Input, Answer>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  verb: Verb<Input, Answer>,
+  input: Input,
+  told?: Told<Answer>,
+) => Promise<void>
+
+/**
+ * `input` is what the request means, with its fields in a fixed order: the same route with the same input is
+ * the same request, whatever the order of keys or the prefix that the client used.
+ */
+export function runWith(executor: Executor): Run {
+  return async (request, reply, verb, input, told = {}) => {
+    // A GET reads afresh; only what changes something is remembered.
+    const key = request.method === 'GET' ? null : idempotencyKey(request)
+    const cause = {
+      actor: actorOf(request.caller),
+      requestId: request.id,
+      idempotency: key === null ? null : { key, requestHash: requestHash(request, input) },
+    }
+    const settled = await executor.run(command(verb, input, cause, presenter(request.id, told)))
+    if (settled.replayed) reply.header('idempotency-replayed', 'true')
+    reply.code(settled.reply.status).type('application/json; charset=utf-8').send(settled.reply.body)
+  }
+}
+
+function requestHash(request: FastifyRequest, input: unknown): string {
+  const { method, url = '' } = request.routeOptions
+  const route = url.replace(/^\/api(?=\/v1\/)/, '')
+  return sha256(JSON.stringify([method, route, request.params, input]))
+}
+
+function presenter<Answer>(requestId: string, told: Told<Answer>): Presenter<Answer> {
+  const { status = 200, message, body } = told
+  return {
+    answered: (answer: Answer): Reply => {
+      const whole = body?.(answer) ?? (message === undefined ? { data: answer } : { data: answer, meta: { message } })
+      return { status, body: JSON.stringify(whole) }
+    },
+    refused: (refusal: Refusal): Reply => {
+      const meaning = meaningOf(refusal)
+      const text = errorText(meaning.message, refusal.refusal, requestId, refusal.errors)
+      return { status: meaning.status, body: text }
+    },
+  }
+}

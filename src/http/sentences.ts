@@ -1,0 +1,47 @@
+import type { FastifySchemaValidationError } from 'fastify'
+
+/** A violation as Ajv tells it with `verbose`. */
+export interface Violation extends FastifySchemaValidationError {
+  readonly data?: unknown
+  readonly parentSchema?: { readonly description?: unknown }
+}
+
+type Say = (params: Violation['params'], limit: string) => string
+
+/** What a field must be, for people. None of them repeats what was sent. */
+const sayings: Readonly<Record<string, Say>> = {
+  required: () => 'is required',
+  type: ({ type }) => `must be ${oneOf([type].flat().map(kind))}`,
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  enum: ({ allowedValues }) => `must be ${oneOf([allowedValues].flat().map((value) => JSON.stringify(value)))}`,
+  minimum: (_, limit) => `must be at least ${limit}`,
+  maximum: (_, limit) => `must be at most ${limit}`,
+  minLength: (_, limit) => (limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`),
+  maxLength: (_, limit) => `must have at most ${limit} characters`,
+  pattern: () => 'has an invalid format',
+  minItems: (_, limit) => `must hold at least ${limit}`,
+  maxItems: (_, limit) => `must hold at most ${limit}`,
+  uniqueItems: () => 'must not hold the same twice',
+  alternatives: ({ alternatives }) => `must be ${oneOf([alternatives].flat().map(String))}`,
+}
+
+export function sentence(violation: Violation): string {
+  const { keyword, params, message, data, parentSchema } = violation
+  if (keyword === 'type' && params['type'] === 'string' && Array.isArray(data)) return 'must be a string, given once'
+  if (keyword === 'pattern' && typeof parentSchema?.description === 'string') {
+    return `must be ${parentSchema.description}`
+  }
+  return sayings[keyword]?.(params, String(params['limit'])) ?? message ?? 'is invalid'
+}
+
+export const kind = (type: unknown): string => {
+  const name = String(type)
+  if (name === 'null') return name
+  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
+}
+
+function oneOf(alternatives: readonly string[]): string {
+  const different = [...new Set(alternatives)]
+  const last = different.pop() ?? 'something else'
+  return different.length === 0 ? last : `${different.join(', ')} or ${last}`
+}

@@ -1,0 +1,50 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../db/tables.ts'
+import type { LuckyChains } from '../fairness/lg1.ts'
+import type { Executor } from '../ledger/executor.ts'
+import type { Caller } from './caller.ts'
+import type { Run } from './run.ts'
+import type { Sessions } from './sessions.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the token check; reading it on a route without one throws. */
+    caller: Caller
+  }
+}
+
+/** Fastify as the slices see it: schemas are TypeBox. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+/** What a slice's doors need. */
+export interface Services {
+  readonly run: Run
+  readonly executor: Executor
+  /** For reads; only the executor writes what the ledger decides. */
+  readonly db: Kysely<Tables>
+  readonly settings: Settings
+  /** Where the links of lucky draws come from. */
+  readonly chains: LuckyChains
+  /** What is remembered about users' sessions; whoever revokes them here makes this instance look again. */
+  readonly sessions: Pick<Sessions, 'forget'>
+}
+
+/** What the operator of the service decided by configuration and the rules need. */
+export interface Settings {
+  readonly ownerCommissionPercent: number
+  readonly assetBaseUrl: string
+}

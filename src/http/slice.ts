@@ -1,0 +1,21 @@
+import type { Evolver } from '../ledger/decider.ts'
+import type { RowTable } from '../ledger/row-table.ts'
+import type { App, Services } from './services.ts'
+
+/** Where client routes answer; each under both. */
+export const clientPrefixes = ['/api/v1', '/v1'] as const
+export type ClientPrefix = (typeof clientPrefixes)[number]
+
+/** A part of the business with its doors, its events' meaning and its tables. */
+export interface Slice {
+  /** The prefix under which the documents list its client routes. */
+  readonly published: ClientPrefix
+  /** Client doors; paths without prefix. */
+  readonly routes?: (app: App, services: Services) => void
+  /** Doors under /admin/v1; paths without prefix. */
+  readonly operator?: (app: App, services: Services) => void
+  /** What the slice's events mean. */
+  readonly evolvers?: readonly Evolver[]
+  /** Tables that the executor keeps for it. */
+  readonly tables?: readonly RowTable[]
+}

@@ -1,0 +1,81 @@
+import { kind, type Violation } from './sentences.ts'
+
+const isUnion = ({ keyword }: Violation): boolean => keyword === 'anyOf' || keyword === 'oneOf'
+
+/**
+ * Ajv tells of a union that nothing fits, and before that of every fault of each of its branches. Here remains what
+ * helps: the faults of the one branch that was meant, else one violation that names what is allowed.
+ */
+export function foldUnions(violations: readonly Violation[]): readonly Violation[] {
+  if (!violations.some(isUnion)) return violations
+  const left = [...violations]
+  const folded: Violation[] = []
+  for (let last = left.pop(); last !== undefined; last = left.pop()) {
+    if (!isUnion(last)) {
+      folded.push(last)
+      continue
+    }
+    const branches = new Map<string, Violation[]>()
+    for (let inner = left.at(-1); inner !== undefined && isWithin(inner, last); inner = left.at(-1)) {
+      left.pop()
+      const branch = inner.schemaPath.slice(last.schemaPath.length + 1).split('/', 1)[0] ?? ''
+      const faults = branches.get(branch)
+      if (faults === undefined) branches.set(branch, [inner])
+      else faults.push(inner)
+    }
+    const inOrder = [...branches.values()].toReversed().map((branch) => branch.toReversed())
+    for (const violation of told(last, inOrder).toReversed()) folded.push(violation)
+  }
+  return folded.toReversed()
+}
+
+const isWithin = (inner: Violation, union: Violation): boolean =>
+  inner.schemaPath.startsWith(`${union.schemaPath}/`) &&
+  (inner.instancePath === union.instancePath || inner.instancePath.startsWith(`${union.instancePath}/`))
+
+function told(union: Violation, branches: readonly (readonly Violation[])[]): readonly Violation[] {
+  const meant = branches.filter((branch) => !branch.some((violation) => rulesOut(violation, union)))
+  const [only] = meant
+  if (only !== undefined && meant.length === 1) return foldUnions(only)
+  const missing = missingInAll(branches)
+  return missing.length > 0 ? missing : [discriminator(branches) ?? alternatives(union, branches)]
+}
+
+const missingInAll = ([first = [], ...others]: readonly (readonly Violation[])[]): readonly Violation[] =>
+  first.filter((violation) => violation.keyword === 'required' && others.every((branch) => misses(branch, violation)))
+
+const misses = (branch: readonly Violation[], { instancePath, params }: Violation): boolean =>
+  branch.some(
+    (other) =>
+      other.keyword === 'required' &&
+      other.instancePath === instancePath &&
+      other.params['missingProperty'] === params['missingProperty'],
+  )
+
+/** Whether a fault means that another branch was meant: a wrong kind of value, or another constant in it. */
+const rulesOut = (violation: Violation, union: Violation): boolean =>
+  violation.keyword === 'const' || (violation.keyword === 'type' && violation.instancePath === union.instancePath)
+
+/** The field whose constants tell the branches apart, when none of them was given. */
+function discriminator(branches: readonly (readonly Violation[])[]): Violation | undefined {
+  const constants = branches.map((branch) => branch.find(({ keyword }) => keyword === 'const'))
+  const [first] = constants
+  if (first === undefined || constants.some((constant) => constant?.instancePath !== first.instancePath)) {
+    return undefined
+  }
+  return { ...first, keyword: 'enum', params: { allowedValues: constants.map((c) => c?.params['allowedValue']) } }
+}
+
+function alternatives(union: Violation, branches: readonly (readonly Violation[])[]): Violation {
+  const description = union.parentSchema?.description
+  const allowed =
+    typeof description === 'string'
+      ? [description]
+      : branches
+          .flat()
+          .filter(({ instancePath }) => instancePath === union.instancePath)
+          .map(({ keyword, params }) =>
+            keyword === 'const' ? JSON.stringify(params['allowedValue']) : kind(params['type'] ?? 'allowed value'),
+          )
+  return { ...union, keyword: 'alternatives', params: { alternatives: allowed } }
+}

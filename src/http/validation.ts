@@ -1,0 +1,47 @@
+import type { FastifySchemaValidationError } from 'fastify'
+import { HttpError, notFound } from './errors.ts'
+import { sentence, type Violation } from './sentences.ts'
+import { foldUnions } from './unions.ts'
+
+/** Nothing is converted, filled in or removed; every fault is told, with what `sentences.ts` needs to do so. */
+export const ajvOptions = {
+  coerceTypes: false,
+  useDefaults: false,
+  removeAdditional: false,
+  allErrors: true,
+  verbose: true,
+} as const
+
+/** The part of a request that broke its schema, as Fastify calls it. */
+type Part = 'body' | 'headers' | 'params' | 'querystring'
+
+/** A body can break its schema in a thousand places; nobody reads more than these. */
+const MOST_FIELDS = 100
+
+/** 422 with a sentence for each fault of each field; 404 for a path that cannot name anything. */
+export function schemaError(violations: FastifySchemaValidationError[], part: Part): HttpError {
+  if (part === 'params') return notFound()
+  const errors: Record<string, string[]> = {}
+  let fields = 0
+  for (const violation of foldUnions(violations)) {
+    const field = fieldOf(violation, part)
+    if (!Object.hasOwn(errors, field)) {
+      if (fields === MOST_FIELDS) break
+      fields += 1
+      errors[field] = []
+    }
+    errors[field]?.push(sentence(violation))
+  }
+  return validationFailed(errors)
+}
+
+export const validationFailed = (errors: Readonly<Record<string, string[]>>): HttpError =>
+  new HttpError(422, 'validation_failed', 'The given data was invalid.', { errors })
+
+/** `users.0.name`; the whole body or query has its own name. */
+function fieldOf({ instancePath, keyword, params }: Violation, part: Part): string {
+  const names = instancePath.split('/').slice(1)
+  if (keyword === 'required') names.push(String(params['missingProperty']))
+  const field = names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
+  return field === '' ? part : field
+}

@@ -1,0 +1,122 @@
+import { eventTypes } from '../../schema/events.ts'
+import { chained, type Entry, replyHash } from './chain.ts'
+import type { Command, Reply } from './command.ts'
+import { isRefusal, type PlacedEvent, refuse } from './decider.ts'
+import type { Evolve } from './evolve.ts'
+import type { Rows } from './state.ts'
+import type { Micros } from './time.ts'
+
+/** The end of the ledger. */
+export interface Head {
+  readonly position: number
+  readonly hash: string
+  readonly at: Micros
+}
+
+/** An event as it is stored. */
+export interface ChainedEntry extends Entry {
+  readonly hash: string
+}
+
+export interface RememberedReply extends Reply {
+  readonly actor: string
+  readonly key: string
+  readonly requestHash: string
+}
+
+/** What became of a command: its reply, or the bug that it met (then nothing of it happened). */
+export type Outcome = { readonly reply: Reply; readonly replayed: boolean } | { readonly bug: unknown }
+
+export interface Batch {
+  /** In the order of the commands. */
+  readonly outcomes: readonly Outcome[]
+  readonly entries: readonly ChainedEntry[]
+  readonly replies: readonly RememberedReply[]
+  readonly head: Head
+}
+
+export const rememberedAs = (actor: string, key: string): string => `${actor} ${key}`
+
+/**
+ * Runs commands in order on the rows they asked for: each is decided on what the ones before it did. One
+ * command's refusal or bug is its own. Changes `rows` and `remembered`; touches nothing else.
+ */
+export function runBatch(
+  commands: readonly Command[],
+  rows: Rows,
+  remembered: Map<string, RememberedReply>,
+  head: Head,
+  now: Micros,
+  evolve: Evolve,
+): Batch {
+  const at = Math.max(now, head.at)
+  const outcomes: Outcome[] = []
+  const entries: ChainedEntry[] = []
+  const replies: RememberedReply[] = []
+  let { position, hash } = head
+
+  for (const command of commands) {
+    const { actor, requestId, idempotency } = command.cause
+    const before = idempotency === null ? undefined : remembered.get(rememberedAs(actor, idempotency.key))
+    rows.checkpoint()
+    try {
+      if (before !== undefined) {
+        const same = before.requestHash === idempotency?.requestHash
+        outcomes.push(
+          same
+            ? { reply: { status: before.status, body: before.body }, replayed: true }
+            : { reply: command.refused(refuse('idempotency_key_reused')), replayed: false },
+        )
+        continue
+      }
+      const context = { now: at, position: position + 1, actor }
+      const decision = command.decide(rows, context)
+      const events: PlacedEvent[] = []
+      let reply: Reply
+      if (isRefusal(decision)) {
+        reply = command.refused(decision)
+      } else {
+        for (const event of decision) {
+          const placed = { ...event, position: position + events.length + 1, at }
+          evolve(rows, placed)
+          events.push(placed)
+        }
+        command.note(rows, context)
+        reply = command.reply(rows, events, context)
+      }
+      const remembers = idempotency !== null && events.length > 0
+      const replied = remembers ? replyHash(reply.status, reply.body) : null
+      const made = chain(
+        events,
+        { actor, requestId, idempotencyKey: idempotency?.key ?? null, replyHash: replied },
+        hash,
+      )
+      // From here on nothing throws: the command has happened.
+      for (const entry of made) entries.push(entry)
+      position += made.length
+      hash = made.at(-1)?.hash ?? hash
+      if (idempotency !== null) {
+        const kept = { ...reply, actor, key: idempotency.key, requestHash: idempotency.requestHash }
+        remembered.set(rememberedAs(actor, idempotency.key), kept)
+        replies.push(kept)
+      }
+      outcomes.push({ reply, replayed: false })
+    } catch (bug) {
+      rows.rollback()
+      outcomes.push({ bug })
+    }
+  }
+  return { outcomes, entries, replies, head: { position, hash, at } }
+}
+
+type Origin = Pick<Entry, 'actor' | 'requestId' | 'idempotencyKey' | 'replyHash'>
+
+function chain(events: readonly PlacedEvent[], origin: Origin, previous: string): ChainedEntry[] {
+  let hash = previous
+  return events.map(({ position, type, data, movements, at }) => {
+    const version = eventTypes[type].version
+    const entry: Entry = { position, type, version, data: JSON.stringify(data), movements, at, ...origin }
+    hash = chained(entry, hash)
+    return { ...entry, hash }
+  })
+}

@@ -1,0 +1,68 @@
+import { MAX_INTEGER } from '../../schema/common.ts'
+import { type Account, balances, currencyOf, isSystem, LARGEST_BALANCE } from './account.ts'
+import type { State, WritableState } from './decider.ts'
+
+/** Value that leaves one account and enters another; both accounts are of one currency. */
+export interface Movement {
+  readonly debit: string
+  readonly credit: string
+  /** Whole units (cents of a dollar), from 1. */
+  readonly amount: number
+}
+
+/** One movement. Rules leave out movements of nothing with `moves`. */
+export function move(debit: Account, credit: Account, amount: number): Movement {
+  if (!Number.isSafeInteger(amount) || amount < 1) throw new RangeError(`a movement of ${amount}`)
+  return { debit, credit, amount }
+}
+
+/** The movements given, less those of nothing. */
+export const moves = (...legs: readonly (readonly [Account, Account, number])[]): Movement[] =>
+  legs.filter(([, , amount]) => amount > 0).map(([debit, credit, amount]) => move(debit, credit, amount))
+
+/** Why these movements cannot happen on these balances, if so. They are taken as one: only their sums count. */
+export function obstacle(
+  state: State,
+  movements: readonly Movement[],
+): 'insufficient_balance' | 'balance_limit' | undefined {
+  const changes = new Map<string, bigint>()
+  for (const { debit, credit, amount } of movements) {
+    if (!isSystem(debit)) changes.set(debit, (changes.get(debit) ?? 0n) - BigInt(amount))
+    if (!isSystem(credit)) changes.set(credit, (changes.get(credit) ?? 0n) + BigInt(amount))
+  }
+  let limit = false
+  for (const [name, change] of changes) {
+    const after = (state.get(balances, name)?.balance ?? 0n) + change
+    if (after < 0n) return 'insufficient_balance'
+    if (after > LARGEST_BALANCE) limit = true
+  }
+  return limit ? 'balance_limit' : undefined
+}
+
+/**
+ * What movements mean for balances. Throws on what no rule may let through: accounts of two currencies,
+ * a user or room account below zero or beyond 2^53-1 at the end of the event.
+ */
+export function applyMovements(state: WritableState, movements: readonly Movement[]): void {
+  for (const { debit, credit, amount } of movements) {
+    if (currencyOf(debit) !== currencyOf(credit)) throw new Error(`${debit} and ${credit} differ in currency`)
+    if (!Number.isSafeInteger(amount) || amount < 1 || amount > MAX_INTEGER) throw new Error(`a movement of ${amount}`)
+    add(state, debit, -BigInt(amount))
+    add(state, credit, BigInt(amount))
+  }
+  for (const { debit, credit } of movements) {
+    assertHolds(state, debit)
+    assertHolds(state, credit)
+  }
+}
+
+function add(state: WritableState, name: string, change: bigint): void {
+  state.set(balances, name, { account: name, balance: (state.get(balances, name)?.balance ?? 0n) + change })
+}
+
+function assertHolds(state: State, name: string): void {
+  const balance = state.get(balances, name)?.balance ?? 0n
+  if (isSystem(name)) return
+  if (balance < 0n) throw new Error(`${name} is overdrawn`)
+  if (balance > LARGEST_BALANCE) throw new Error(`${name} is beyond the largest balance`)
+}

@@ -1,0 +1,4 @@
+import { balances } from './account.ts'
+import { rowTable } from './row-table.ts'
+
+export const ledgerTables = [rowTable(balances, { key: ['account'], columns: { account: 'text', balance: 'exact' } })]

@@ -1,0 +1,154 @@
+import type { Projection } from './state.ts'
+import { isoMicros } from './time.ts'
+
+/**
+ * How a projection's rows stand in their table. A row's fields are its columns; the kinds say how a value
+ * crosses: `integer` (bigint, a safe integer here), `exact` (numeric, a bigint here), `micros` (timestamptz,
+ * microseconds here), `json` (text, what it holds here).
+ */
+type Kind = 'integer' | 'exact' | 'text' | 'boolean' | 'micros' | 'json'
+
+type Source = 'ledger' | 'words' | 'lookup'
+
+type KindOf<Value> = [Exclude<Value, null>] extends [number]
+  ? 'integer' | 'micros'
+  : [Exclude<Value, null>] extends [bigint]
+    ? 'exact'
+    : [Exclude<Value, null>] extends [boolean]
+      ? 'boolean'
+      : [Exclude<Value, null>] extends [string]
+        ? 'text'
+        : 'json'
+
+const sqlType: Record<Kind, string> = {
+  integer: 'bigint',
+  exact: 'numeric',
+  text: 'text',
+  boolean: 'boolean',
+  micros: 'timestamptz',
+  json: 'text',
+}
+
+export interface Statement {
+  readonly name: string
+  readonly text: string
+  readonly values: unknown[]
+}
+
+/** Rows as PostgreSQL sends them: every value as text. */
+export type TextRow = Readonly<Record<string, string | null>>
+
+export interface RowTable {
+  readonly projection: Projection<unknown>
+  /** `ledger`: rebuilt from the ledger. `words`: noted beside it. `lookup`: a view of words, read only. */
+  readonly source: Source
+  readonly columns: readonly string[]
+  /** The rows with these ids. */
+  load(ids: readonly string[]): Statement
+  /** Inserts or replaces rows. */
+  save(rows: readonly unknown[]): Statement
+  /** Deletes the rows with these ids. */
+  drop(ids: readonly string[]): Statement
+  /** `select` of all rows in the order of their ids' text. */
+  readonly scan: string
+  idOf(row: TextRow): string
+  parse(row: TextRow): unknown
+  /** The row's columns as text: two rows are the same when these are. */
+  print(row: unknown): readonly (string | null)[]
+}
+
+export interface RowTableSpec<Row> {
+  readonly key: readonly (keyof Row & string)[]
+  readonly columns: { readonly [C in keyof Row & string]: KindOf<Row[C]> }
+  readonly source?: Source
+}
+
+/** Ids of several columns are joined by `:`; ids of one column may hold anything. */
+export function rowTable<Row extends object>(projection: Projection<Row>, spec: RowTableSpec<Row>): RowTable {
+  const { name } = projection
+  const columns = Object.entries<Kind>(spec.columns)
+  const keyKinds = spec.key.flatMap((key) => columns.filter(([column]) => column === key).map(([, kind]) => kind))
+  const list = columns.map(([column]) => column).join(', ')
+  const selected = columns
+    .map(([column, kind]) =>
+      kind === 'micros' ? `(extract(epoch from t.${column}) * 1000000)::bigint as ${column}` : `t.${column}`,
+    )
+    .join(', ')
+  const unnested = (kinds: readonly Kind[]) => kinds.map((kind, i) => `$${i + 1}::${sqlType[kind]}[]`).join(', ')
+  const wanted = `unnest(${unnested(keyKinds)}) as k (${spec.key.join(', ')})`
+  const onKey = spec.key.map((key) => `t.${key} = k.${key}`).join(' and ')
+  const rest = columns.map(([column]) => column).filter((column) => !spec.key.some((key) => key === column))
+  const conflict =
+    rest.length === 0
+      ? 'do nothing'
+      : `do update set ${rest.map((column) => `${column} = excluded.${column}`).join(', ')}`
+
+  const keyValues = (ids: readonly string[]): string[][] => {
+    if (spec.key.length === 1) return [[...ids]]
+    const parts = ids.map((id) => id.split(':'))
+    return spec.key.map((_, i) => parts.map((part) => part[i] ?? ''))
+  }
+
+  return {
+    projection,
+    source: spec.source ?? 'ledger',
+    columns: columns.map(([column]) => column),
+    load: (ids) => ({
+      name: `load ${name}`,
+      text: `select ${selected} from ${wanted} join ${name} t on ${onKey}`,
+      values: keyValues(ids),
+    }),
+    save: (rows) => ({
+      name: `save ${name}`,
+      text: `insert into ${name} (${list}) select * from unnest(${unnested(columns.map(([, kind]) => kind))}) on conflict (${spec.key.join(', ')}) ${conflict}`,
+      values: columns.map(([column, kind]) => rows.map((row) => printValue(kind, field(row, column)))),
+    }),
+    drop: (ids) => ({
+      name: `drop ${name}`,
+      text: `delete from ${name} t using ${wanted} where ${onKey}`,
+      values: keyValues(ids),
+    }),
+    scan: `select ${selected} from ${name} t order by ${spec.key.map((key) => `t.${key}::text collate "C"`).join(', ')}`,
+    idOf: (row) => spec.key.map((key) => row[key]).join(':'),
+    parse: (row) =>
+      Object.fromEntries(columns.map(([column, kind]) => [column, parseValue(kind, row[column] ?? null)])),
+    print: (row) => columns.map(([column, kind]) => printValue(kind, field(row, column))),
+  }
+}
+
+function field(row: unknown, column: string): unknown {
+  if (typeof row !== 'object' || row === null || !(column in row)) throw new Error(`a row without ${column}`)
+  return Reflect.get(row, column)
+}
+
+function parseValue(kind: Kind, text: string | null): unknown {
+  if (text === null) return null
+  switch (kind) {
+    case 'integer':
+    case 'micros':
+      return Number(text)
+    case 'exact':
+      return BigInt(text)
+    case 'boolean':
+      return text === 't'
+    case 'json':
+      return JSON.parse(text)
+    case 'text':
+      return text
+  }
+}
+
+function printValue(kind: Kind, value: unknown): string | null {
+  if (value === null) return null
+  switch (kind) {
+    case 'micros':
+      return isoMicros(Number(value))
+    case 'json':
+      return JSON.stringify(value)
+    case 'integer':
+    case 'exact':
+    case 'boolean':
+    case 'text':
+      return `${value as number | bigint | boolean | string}`
+  }
+}

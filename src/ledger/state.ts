@@ -1,0 +1,101 @@
+import type { Key, WritableState } from './decider.ts'
+
+/** A set of rows derived from the ledger, or of words noted beside it; `Row` is what one row holds. */
+export interface Projection<Row> {
+  /** The name of its table. */
+  readonly name: string
+  /** Never set: it ties `Row` to the projection. */
+  readonly row?: Row | undefined
+}
+
+export const projection = <Row>(name: string): Projection<Row> => ({ name })
+
+export const keyOf = <Row>(projection: Projection<Row>, id: string | number): Key => ({
+  projection,
+  id: String(id),
+})
+
+interface Undo {
+  readonly rows: Map<string, unknown>
+  readonly id: string
+  readonly had: boolean
+  readonly row: unknown
+}
+
+/**
+ * The rows that a batch works on. `checkpoint()` starts a command, `rollback()` takes back all that was set
+ * since. Rows that were never put in are unknown: reading one throws, unless the state is `whole`, as in a
+ * replay, where a row that is not there does not exist.
+ */
+export class Rows implements WritableState {
+  readonly #tables = new Map<string, Map<string, unknown>>()
+  readonly #changed = new Map<string, Set<string>>()
+  readonly #whole: boolean
+  #undo: Undo[] = []
+
+  constructor(options: { whole: boolean } = { whole: false }) {
+    this.#whole = options.whole
+  }
+
+  get<Row>(projection: Projection<Row>, id: string): Row | undefined {
+    const rows = this.#rows(projection)
+    const row = rows.get(id)
+    if (row === undefined && !this.#whole && !rows.has(id)) {
+      throw new Error(`the command did not ask for ${projection.name} ${id}`)
+    }
+    return row
+  }
+
+  set<Row>(projection: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
+    const rows = this.#rows(projection)
+    this.#undo.push({ rows, id, had: rows.has(id), row: rows.get(id) })
+    if (row === undefined && this.#whole) rows.delete(id)
+    else rows.set(id, row)
+    let changed = this.#changed.get(projection.name)
+    if (changed === undefined) this.#changed.set(projection.name, (changed = new Set()))
+    changed.add(id)
+  }
+
+  knows(projection: Projection<unknown>, id: string): boolean {
+    return this.#whole || this.#rows(projection).has(id)
+  }
+
+  /** Puts in a row as it was loaded; `undefined` when there is none. */
+  put<Row>(projection: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
+    this.#rows(projection).set(id, row)
+  }
+
+  checkpoint(): void {
+    this.#undo = []
+  }
+
+  rollback(): void {
+    for (const { rows, id, had, row } of this.#undo.toReversed()) {
+      if (had) rows.set(id, row)
+      else rows.delete(id)
+    }
+    this.#undo = []
+  }
+
+  /** Ids that were set, also those set back by a rollback: writing a row as it was does no harm. */
+  changed(projection: Projection<unknown>): ReadonlySet<string> {
+    return this.#changed.get(projection.name) ?? new Set()
+  }
+
+  /** Whether anything was set. */
+  get dirty(): boolean {
+    return this.#changed.size > 0
+  }
+
+  /** All rows of a projection, in no order. */
+  all<Row>(projection: Projection<Row>): ReadonlyMap<string, Row | undefined> {
+    return this.#rows(projection)
+  }
+
+  #rows<Row>(projection: Projection<Row>): Map<string, Row | undefined> {
+    let rows = this.#tables.get(projection.name)
+    if (rows === undefined) this.#tables.set(projection.name, (rows = new Map()))
+    // What is under a projection's name was put in through that projection, whose type this is.
+    return rows as Map<string, Row | undefined>
+  }
+}

@@ -1,0 +1,218 @@
+import { Client, type Pool } from 'pg'
+import { eventColumns, parseEntry, type RecordedEvent, readEvent } from './recorded.ts'
+import type { TextRow } from './row-table.ts'
+
+/** Handles events in order; the next ones come when it is done. A throw or a rejection repeats them later. */
+export type Follower = (events: readonly RecordedEvent[]) => void | Promise<void>
+
+export interface TailOptions {
+  readonly url: string
+  /** For reading events; values arrive as text. */
+  readonly pool: Pool
+  readonly trouble: (error: unknown) => void
+  readonly pollMs?: number
+}
+
+const CHUNK = 500
+const RETRY_MS = 200
+
+/**
+ * Committed events in order, to any number of followers. Since position order is commit order and has no
+ * gaps, following is asking for `position > mine`: polling is the truth. A NOTIFY, one a batch, is only a hint
+ * to ask now; so is `wake()`, for what this instance has committed itself.
+ */
+export class Tail {
+  readonly #options: TailOptions
+  readonly #waiting = new Set<() => void>()
+  readonly #following = new Set<Promise<void>>()
+  #recent: readonly RecordedEvent[] = []
+  #reading: Promise<void> | undefined
+  #listener: Client | undefined
+  #stopped = false
+  #position = 0
+  #wakes = 0
+  #poll: NodeJS.Timeout | undefined
+
+  constructor(options: TailOptions) {
+    this.#options = options
+  }
+
+  /** The last position that was read. */
+  get position(): number {
+    return this.#position
+  }
+
+  /** Starts to poll and to listen. */
+  start(): void {
+    this.#poll = setInterval(() => this.wake(), this.#options.pollMs ?? 250)
+    this.#listen()
+  }
+
+  /** Something was committed. */
+  wake(): void {
+    this.#wakes += 1
+    for (const resolve of this.#waiting) resolve()
+    this.#waiting.clear()
+  }
+
+  /** Hands every event after position `after` to the follower, until the tail stops. */
+  follow(after: number, follower: Follower): void {
+    this.#track(this.#run(after, follower))
+  }
+
+  /**
+   * As `follow`, from where the follower of this name last got to on any instance. At any time only one
+   * instance has it; another takes over when that one stops or dies. At least once: what was handled just
+   * before a crash comes again.
+   */
+  followStored(name: string, follower: Follower): void {
+    this.#track(this.#runStored(name, follower))
+  }
+
+  /** Waits for the followers to finish what they have in hand. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearInterval(this.#poll)
+    this.wake()
+    await Promise.allSettled(this.#following)
+    await this.#listener?.end().catch(() => {})
+  }
+
+  #track(running: Promise<void>): void {
+    this.#following.add(running)
+    void running.finally(() => this.#following.delete(running))
+  }
+
+  async #run(after: number, follower: Follower): Promise<void> {
+    let position = after
+    while (!this.#stopped) {
+      try {
+        const wakes = this.#wakes
+        const events = await this.#after(position)
+        const last = events.at(-1)
+        if (last === undefined) {
+          await this.#woken(wakes)
+          continue
+        }
+        await follower(events)
+        position = last.position
+      } catch (error) {
+        this.#options.trouble(error)
+        await this.#pause()
+      }
+    }
+  }
+
+  async #runStored(name: string, follower: Follower): Promise<void> {
+    while (!this.#stopped) {
+      // Its own connection: the lock lives and dies with it.
+      const client = new Client({ connectionString: this.#options.url, application_name: `follower ${name}` })
+      let broken = false
+      client.on('error', () => {
+        broken = true
+      })
+      try {
+        await client.connect()
+        const lock = await client.query<{ mine: boolean }>(
+          'select pg_try_advisory_lock(hashtextextended($1, 0)) as mine',
+          [`ledger follower ${name}`],
+        )
+        if (lock.rows[0]?.mine === true) await this.#runAlone(client, name, follower, () => broken)
+      } catch (error) {
+        this.#options.trouble(error)
+      } finally {
+        await client.end().catch(() => {})
+      }
+      await this.#pause()
+    }
+  }
+
+  async #runAlone(client: Client, name: string, follower: Follower, broken: () => boolean): Promise<void> {
+    await client.query('insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing', [name])
+    const stored = await client.query<{ position: string }>('select position from ledger_cursors where name = $1', [
+      name,
+    ])
+    let position = Number(stored.rows[0]?.position ?? 0)
+    while (!this.#stopped && !broken()) {
+      const wakes = this.#wakes
+      const events = await this.#after(position)
+      const last = events.at(-1)
+      if (last === undefined) {
+        await this.#woken(wakes)
+        continue
+      }
+      await follower(events)
+      await client.query('update ledger_cursors set position = $2 where name = $1', [name, last.position])
+      position = last.position
+    }
+  }
+
+  /** The next events after a position; from what was read last when it holds them, so that followers share it. */
+  async #after(position: number): Promise<readonly RecordedEvent[]> {
+    const shared = this.#shared(position)
+    if (shared !== undefined) return shared
+    if (position < this.#position) return await this.#read(position)
+    // Whoever is furthest leads; the others read their own way up to it.
+    this.#position = position
+    this.#reading ??= this.#advance().finally(() => {
+      this.#reading = undefined
+    })
+    await this.#reading
+    return this.#shared(position) ?? (position < this.#position ? await this.#read(position) : [])
+  }
+
+  #shared(position: number): readonly RecordedEvent[] | undefined {
+    const first = this.#recent[0]
+    const last = this.#recent.at(-1)
+    if (first === undefined || last === undefined) return undefined
+    if (position < first.position - 1 || position >= last.position) return undefined
+    return position === first.position - 1 ? this.#recent : this.#recent.slice(position - first.position + 1)
+  }
+
+  async #advance(): Promise<void> {
+    const events = await this.#read(this.#position)
+    const last = events.at(-1)
+    if (last === undefined) return
+    this.#recent = events
+    this.#position = last.position
+  }
+
+  async #read(after: number): Promise<readonly RecordedEvent[]> {
+    const { rows } = await this.#options.pool.query<TextRow>({
+      name: 'tail',
+      text: `select ${eventColumns} from ledger_events e where e.position > $1 order by e.position limit ${CHUNK}`,
+      values: [after],
+      types: { getTypeParser: () => (text: string) => text },
+    })
+    return rows.map((row) => readEvent(parseEntry(row)))
+  }
+
+  /** Until the next wake; at once when there was one since `wakes` was read. */
+  #woken(wakes: number): Promise<void> {
+    if (this.#stopped || this.#wakes !== wakes) return Promise.resolve()
+    return new Promise((resolve) => this.#waiting.add(resolve))
+  }
+
+  #pause(): Promise<void> {
+    return this.#stopped ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+  }
+
+  #listen(): void {
+    if (this.#stopped) return
+    const client = new Client({ connectionString: this.#options.url, application_name: 'ledger tail', keepAlive: true })
+    this.#listener = client
+    const again = () => {
+      if (this.#listener !== client) return
+      this.#listener = undefined
+      setTimeout(() => this.#listen(), RETRY_MS).unref()
+    }
+    client.on('error', again)
+    client.on('end', again)
+    client.on('notification', () => this.wake())
+    client
+      .connect()
+      .then(() => client.query('listen ledger'))
+      .then(() => this.wake())
+      .catch(again)
+  }
+}

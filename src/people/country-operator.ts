@@ -1,0 +1,71 @@
+import { dataOf, PageQuery, pageOf } from '../../schema/common.ts'
+import { CountryRecord, DefineCountry, IdParams } from '../../schema/operator.ts'
+import { notFound } from '../http/errors.ts'
+import { pathId } from '../http/ids.ts'
+import { onePage, readPage } from '../http/pages.ts'
+import type { App, Services } from '../http/services.ts'
+import { countryRecord } from './answers.ts'
+import { defineCountry } from './define-country.ts'
+import { countryById, newestCountries } from './reads.ts'
+
+const tags = ['operators']
+
+/** The operators' doors for countries. */
+export function countryOperatorRoutes(app: App, { run, db }: Services): void {
+  app.put(
+    '/countries/:id',
+    {
+      schema: {
+        operationId: 'defineCountry',
+        summary: 'Create or rename a country',
+        tags,
+        params: IdParams,
+        body: DefineCountry,
+        response: { 200: dataOf(CountryRecord) },
+      },
+    },
+    (request, reply) => {
+      const id = pathId(request.params.id)
+      if (id === null) throw notFound()
+      return run(request, reply, defineCountry, { id, name: request.body.name })
+    },
+  )
+
+  app.get(
+    '/countries/:id',
+    {
+      schema: {
+        operationId: 'getCountry',
+        summary: 'A country',
+        tags,
+        params: IdParams,
+        response: { 200: dataOf(CountryRecord) },
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id)
+      const country = id === null ? undefined : await countryById(db, id)
+      if (country === undefined) throw notFound()
+      return { data: countryRecord(country) }
+    },
+  )
+
+  app.get(
+    '/countries',
+    {
+      schema: {
+        operationId: 'pageCountries',
+        summary: 'Countries, newest first',
+        tags,
+        querystring: PageQuery,
+        response: { 200: pageOf(CountryRecord) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const rows = await newestCountries(db, limit + 1, cursor)
+      const page = onePage(rows, limit, ({ created_at, country_id }) => [created_at, country_id])
+      return { ...page, data: page.data.map(countryRecord) }
+    },
+  )
+}

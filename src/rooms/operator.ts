@@ -1,0 +1,72 @@
+import { dataOf, PageQuery, pageOf } from '../../schema/common.ts'
+import { DefineRoom, IdParams, RoomRecord } from '../../schema/operator.ts'
+import { notFound } from '../http/errors.ts'
+import { pathId } from '../http/ids.ts'
+import { onePage, readPage } from '../http/pages.ts'
+import type { App, Services } from '../http/services.ts'
+import { roomRecord } from './answers.ts'
+import { defineRoom } from './define-room.ts'
+import { newestRooms, roomRow } from './reads.ts'
+
+const tags = ['operators']
+
+/** The operators' doors for rooms. */
+export function roomOperatorRoutes(app: App, { run, db }: Services): void {
+  app.put(
+    '/rooms/:id',
+    {
+      schema: {
+        operationId: 'defineRoom',
+        summary: 'Create or change a room',
+        tags,
+        params: IdParams,
+        body: DefineRoom,
+        response: { 200: dataOf(RoomRecord) },
+      },
+    },
+    (request, reply) => {
+      const id = pathId(request.params.id)
+      if (id === null) throw notFound()
+      const { uid, name, cover_url, owner_id } = request.body
+      return run(request, reply, defineRoom, { id, uid, name, cover_url, owner_id })
+    },
+  )
+
+  app.get(
+    '/rooms/:id',
+    {
+      schema: {
+        operationId: 'getRoomRecord',
+        summary: 'A room',
+        tags,
+        params: IdParams,
+        response: { 200: dataOf(RoomRecord) },
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id)
+      const room = id === null ? undefined : await roomRow(db, id)
+      if (room === undefined) throw notFound()
+      return { data: roomRecord(room, room) }
+    },
+  )
+
+  app.get(
+    '/rooms',
+    {
+      schema: {
+        operationId: 'pageRooms',
+        summary: 'Rooms, newest first',
+        tags,
+        querystring: PageQuery,
+        response: { 200: pageOf(RoomRecord) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const rows = await newestRooms(db, limit + 1, cursor)
+      const page = onePage(rows, limit, ({ created_at, room_id }) => [created_at, room_id])
+      return { ...page, data: page.data.map((room) => roomRecord(room, room)) }
+    },
+  )
+}

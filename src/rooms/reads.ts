@@ -1,0 +1,69 @@
+import { type Kysely, sql } from 'kysely'
+import type { RoomResource } from '../../schema/rooms.ts'
+import { after, micros } from '../db/newest.ts'
+import type { Tables } from '../db/tables.ts'
+import { isoMicros, type Micros } from '../ledger/time.ts'
+
+type Db = Kysely<Tables>
+
+/** The id of a room that goes by this: a number is the id itself, a string is a uid. Null when no room has the uid. */
+export async function roomIdOf(db: Db, ref: string | number): Promise<number | null> {
+  if (typeof ref === 'number') return ref
+  const row = await db.selectFrom('room_profiles').select('room_id').where('uid', '=', ref).executeTakeFirst()
+  return row?.room_id ?? null
+}
+
+/** The room as its guests see it, or undefined when there is no such room. */
+export async function roomById(db: Db, id: number): Promise<RoomResource | undefined> {
+  const row = await db
+    .selectFrom('rooms as r')
+    .innerJoin('room_profiles as p', 'p.room_id', 'r.room_id')
+    .innerJoin('user_profiles as o', 'o.user_id', 'r.owner_id')
+    .where('r.room_id', '=', id)
+    .select(['r.room_id', 'r.trophy_points', 'p.uid', 'p.name', 'p.cover_url', micros('p.created_at').as('created_at')])
+    .select(['o.user_id as owner_id', 'o.name as owner_name', 'o.avatar as owner_avatar', 'o.uid as owner_uid'])
+    .select(sql<number>`(select count(*) from room_members m where m.room_id = r.room_id)`.as('members_count'))
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  return {
+    id: row.room_id,
+    uid: row.uid,
+    name: row.name,
+    cover_url: row.cover_url,
+    owner: { id: row.owner_id, name: row.owner_name, avatar: row.owner_avatar, uid: row.owner_uid },
+    members_count: row.members_count,
+    trophy_points: row.trophy_points,
+    created_at: isoMicros(row.created_at),
+    active_roulette_game: null,
+  }
+}
+
+/** A room as operators see it. */
+export interface RoomRow {
+  readonly room_id: number
+  readonly owner_id: number
+  readonly trophy_points: number
+  readonly uid: string
+  readonly name: string
+  readonly cover_url: string
+  readonly created_at: Micros
+}
+
+export const roomRow = (db: Db, id: number): Promise<RoomRow | undefined> =>
+  roomRows(db).where('r.room_id', '=', id).executeTakeFirst()
+
+/** Newest first; `place` is [created_at, room_id] of the last one seen. */
+export const newestRooms = (db: Db, limit: number, place: readonly number[] | null): Promise<RoomRow[]> =>
+  roomRows(db)
+    .$if(place !== null, (query) => query.where(after('p.created_at', 'p.room_id', place ?? [])))
+    .orderBy('p.created_at', 'desc')
+    .orderBy('p.room_id', 'desc')
+    .limit(limit)
+    .execute()
+
+const roomRows = (db: Db) =>
+  db
+    .selectFrom('rooms as r')
+    .innerJoin('room_profiles as p', 'p.room_id', 'r.room_id')
+    .select(['r.room_id', 'r.owner_id', 'r.trophy_points', 'p.uid', 'p.name', 'p.cover_url'])
+    .select(micros('p.created_at').as('created_at'))

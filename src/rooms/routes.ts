@@ -1,0 +1,57 @@
+import type { Kysely } from 'kysely'
+import { dataOf } from '../../schema/common.ts'
+import { RoomParams, RoomResource } from '../../schema/rooms.ts'
+import type { Tables } from '../db/tables.ts'
+import { userOf } from '../http/caller.ts'
+import { notFound } from '../http/errors.ts'
+import { pathId } from '../http/ids.ts'
+import type { App, Services } from '../http/services.ts'
+import { joinRoom } from './members.ts'
+import { roomById, roomIdOf } from './reads.ts'
+
+const tags = ['rooms']
+
+/** The client's doors for rooms. */
+export function roomRoutes(app: App, { db }: Services): void {
+  app.get(
+    '/rooms/:uid',
+    {
+      schema: {
+        operationId: 'getRoom',
+        summary: 'A room, by uid or id',
+        tags,
+        params: RoomParams,
+        response: { 200: dataOf(RoomResource) },
+      },
+    },
+    async (request) => ({ data: await knownRoom(db, request.params.uid) }),
+  )
+
+  app.get(
+    '/rooms/:uid/join',
+    {
+      // A HEAD would join, too.
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'joinRoom',
+        summary: 'Become a member of a room, by uid or id; again is harmless',
+        tags,
+        params: RoomParams,
+        response: { 200: dataOf(RoomResource) },
+      },
+    },
+    async (request) => {
+      const { id } = await knownRoom(db, request.params.uid)
+      await joinRoom(db, id, userOf(request))
+      return { data: await knownRoom(db, String(id)) }
+    },
+  )
+}
+
+/** The room that a path names; 404 when there is none. */
+async function knownRoom(db: Kysely<Tables>, ref: string): Promise<RoomResource> {
+  const id = await roomIdOf(db, pathId(ref) ?? ref)
+  const room = id === null ? undefined : await roomById(db, id)
+  if (room === undefined) throw notFound()
+  return room
+}

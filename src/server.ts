@@ -1,0 +1,75 @@
+import { build } from './app.ts'
+import { type Config, loadConfig } from './config.ts'
+import { headOf } from './db/head.ts'
+import { loadDemo } from './demo/load.ts'
+import { luckyChains } from './fairness/lg1.ts'
+import { alwaysOpen } from './http/gate.ts'
+import { createLogger } from './http/logging.ts'
+import { Metrics } from './http/metrics.ts'
+import { readiness } from './http/readiness.ts'
+import { runWith } from './http/run.ts'
+import { fingerprint, loadKeys } from './keys.ts'
+import { openLedger as ledgerOpened } from './ledger/open.ts'
+import { slices } from './slices.ts'
+import { openDatabase } from './start/database.ts'
+import { openLedger } from './start/ledger.ts'
+import { listen } from './start/listen.ts'
+import { aborted, stopSignal } from './start/signals.ts'
+import { runAsSystem } from './start/system.ts'
+import { welcome } from './start/welcome.ts'
+
+/** Starts everything; each part adds to `cleanUp` how it is stopped. Ends early when `stop` is aborted. */
+async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<void> {
+  const keys = loadKeys(config)
+  const log = createLogger(config.logLevel)
+  const metrics = new Metrics()
+  const settings = {
+    ownerCommissionPercent: config.roomAdminCommissionPercent,
+    assetBaseUrl: config.assetBaseUrl,
+  }
+
+  const database = await openDatabase(config, keys, log, cleanUp)
+  stop.throwIfAborted()
+  const { executor, tail, sessions } = await openLedger(database, metrics, log, cleanUp)
+  await runAsSystem(executor, ledgerOpened, { fairness_key: fingerprint(keys.fairness) })
+  if (config.demo) await loadDemo(executor, await headOf(database.db))
+  stop.throwIfAborted()
+
+  const app = await build({
+    slices,
+    services: {
+      run: runWith(executor),
+      executor,
+      db: database.db,
+      settings,
+      chains: luckyChains(keys.fairness),
+      sessions,
+    },
+    gate: alwaysOpen,
+    sessions,
+    jwt: keys.jwt,
+    rateLimit: config.rateLimit,
+    log,
+    metrics,
+    isReady: readiness(database.db, tail),
+  })
+  await listen(app, config, cleanUp)
+  await welcome(app, database.db, config, keys.jwt)
+}
+
+const stop = stopSignal()
+const cleanUp = new AsyncDisposableStack()
+process.exitCode = 0
+try {
+  await start(loadConfig(process.env), stop, cleanUp)
+  await aborted(stop)
+} catch (error) {
+  if (!stop.aborted) fail(error)
+}
+await cleanUp.disposeAsync().catch(fail)
+process.exit()
+
+function fail(error: unknown): void {
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
+}

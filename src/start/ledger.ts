@@ -1,0 +1,58 @@
+import type { Logger } from 'pino'
+import { evolve, tables } from '../books.ts'
+import { headOf } from '../db/head.ts'
+import type { Metrics } from '../http/metrics.ts'
+import { type Sessions, sessionsIn } from '../http/sessions.ts'
+import { Executor } from '../ledger/executor.ts'
+import { prune } from '../ledger/prune.ts'
+import { Tail } from '../ledger/tail.ts'
+import type { Database } from './database.ts'
+
+/** How often what is past its time is deleted. */
+const PRUNE_MS = 600_000
+
+export interface Ledger {
+  readonly executor: Executor
+  readonly tail: Tail
+  readonly sessions: Sessions
+}
+
+/** The ledger's one writer and its followers; closed by `cleanUp`, the writer first. */
+export async function openLedger(
+  database: Database,
+  metrics: Metrics,
+  log: Logger,
+  cleanUp: AsyncDisposableStack,
+): Promise<Ledger> {
+  const { url, db, followers } = database
+  const trouble = (err: unknown): void => log.warn({ err }, 'a follower of the ledger could not go on; trying again')
+  const tail = new Tail({ url, pool: followers, trouble })
+  cleanUp.defer(() => tail.stop())
+
+  const observer = metrics.observer((err) => log.warn({ err }, 'the database did not take a batch'))
+  const executor = new Executor({
+    url,
+    tables,
+    evolve,
+    observer: {
+      ...observer,
+      committed: (batch) => {
+        observer.committed(batch)
+        // After the answers, which go out first.
+        setImmediate(() => tail.wake())
+      },
+    },
+  })
+  cleanUp.defer(() => executor.close())
+  metrics.watchLedger(executor, tail)
+
+  const pruning = setInterval(() => {
+    prune(followers).catch((err: unknown) => log.warn({ err }, 'old replies could not be deleted; trying again'))
+  }, PRUNE_MS)
+  cleanUp.defer(() => clearInterval(pruning))
+
+  const sessions = sessionsIn(db)
+  sessions.follow(tail, await headOf(db))
+  tail.start()
+  return { executor, tail, sessions }
+}

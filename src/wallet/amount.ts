@@ -1,0 +1,22 @@
+import type { Currency } from '../ledger/account.ts'
+import { cents, dollars, type ExactNumber } from '../ledger/money.ts'
+
+/** An amount as it was asked for: whole units (cents of a dollar) from 1, or what was sent instead of one. */
+export type AskedAmount = { readonly units: number } | { readonly unreadable: string | number }
+
+const isDollars = (currency: Currency): boolean => currency === 'dollars' || currency === 'agent_dollars'
+
+export function askedAmount(currency: Currency, sent: string | number): AskedAmount {
+  const units = isDollars(currency) ? cents(sent) : sent
+  return typeof units === 'number' && Number.isSafeInteger(units) && units > 0 ? { units } : { unreadable: sent }
+}
+
+/** What an amount of a currency has to be, for people. */
+export const amountRule = (currency: Currency): string =>
+  isDollars(currency)
+    ? 'must be dollars from 0.01, with at most 13 digits before and 2 after the point'
+    : 'must be an integer from 1 to 9007199254740991'
+
+/** Units as they are answered: dollars with their decimals, else the whole number. */
+export const answeredAmount = (currency: Currency, units: number): number | ExactNumber =>
+  isDollars(currency) ? dollars(units) : units

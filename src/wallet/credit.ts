@@ -1,0 +1,30 @@
+import { account, balances } from '../ledger/account.ts'
+import { refuse, type Verb } from '../ledger/decider.ts'
+import { move, obstacle } from '../ledger/movement.ts'
+import { keyOf } from '../ledger/state.ts'
+import { users } from '../people/user.ts'
+import { amountRule } from './amount.ts'
+import { type BalanceMove, type BalanceMoved, balanceMoved } from './balance-move.ts'
+
+export interface Credit extends BalanceMove {
+  readonly user_id: number
+}
+
+/** An operator adds to a user's balance: new value is issued. */
+export const credit: Verb<Credit, BalanceMoved> = {
+  reads: (input) => [keyOf(users, input.user_id), keyOf(balances, source(input)), keyOf(balances, credited(input))],
+
+  decide(state, input) {
+    if (state.get(users, String(input.user_id)) === undefined) return refuse('not_found')
+    if (!('units' in input.amount)) return refuse('validation_failed', { amount: [amountRule(input.currency)] })
+    const movements = [move(source(input), credited(input), input.amount.units)]
+    const obstructed = obstacle(state, movements)
+    if (obstructed !== undefined) return refuse(obstructed)
+    return [{ type: 'balance-credited', data: { reason: input.reason }, movements }]
+  },
+
+  answer: (state, input, events) => balanceMoved(state, credited(input), input, events),
+}
+
+const source = ({ currency }: Credit) => account('issuance', 'operator', currency)
+const credited = ({ user_id, currency }: Credit) => account('user', user_id, currency)

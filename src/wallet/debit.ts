@@ -1,0 +1,34 @@
+import { account, balances } from '../ledger/account.ts'
+import { refuse, type Verb } from '../ledger/decider.ts'
+import { move, obstacle } from '../ledger/movement.ts'
+import { keyOf } from '../ledger/state.ts'
+import { users } from '../people/user.ts'
+import { rooms } from '../rooms/room.ts'
+import { amountRule } from './amount.ts'
+import { type BalanceMove, type BalanceMoved, balanceMoved } from './balance-move.ts'
+
+export interface Debit extends BalanceMove {
+  readonly holder: 'user' | 'room'
+  readonly id: number
+}
+
+/** An operator takes from a user's or a room's balance, never more than there is: value is taken back. */
+export const debit: Verb<Debit, BalanceMoved> = {
+  reads: (input) => [holder(input), keyOf(balances, debited(input)), keyOf(balances, sink(input))],
+
+  decide(state, input) {
+    const { projection, id } = holder(input)
+    if (state.get(projection, id) === undefined) return refuse('not_found')
+    if (!('units' in input.amount)) return refuse('validation_failed', { amount: [amountRule(input.currency)] })
+    const movements = [move(debited(input), sink(input), input.amount.units)]
+    const obstructed = obstacle(state, movements)
+    if (obstructed !== undefined) return refuse(obstructed)
+    return [{ type: 'balance-debited', data: { reason: input.reason }, movements }]
+  },
+
+  answer: (state, input, events) => balanceMoved(state, debited(input), input, events),
+}
+
+const holder = ({ holder, id }: Debit) => (holder === 'user' ? keyOf(users, id) : keyOf(rooms, id))
+const debited = ({ holder, id, currency }: Debit) => account(holder, id, currency)
+const sink = ({ currency }: Debit) => account('issuance', 'operator', currency)

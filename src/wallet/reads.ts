@@ -1,0 +1,57 @@
+import type { Kysely } from 'kysely'
+import { bit } from '../../schema/common.ts'
+import type { Tables } from '../db/tables.ts'
+import { account, type Currency, currencies } from '../ledger/account.ts'
+import { dollars } from '../ledger/money.ts'
+
+/** All that a user holds, as the user sees it; undefined for a user who is not known. */
+export async function walletOf(db: Kysely<Tables>, userId: number) {
+  const [user, held, bag] = await Promise.all([
+    db
+      .selectFrom('users as u')
+      .innerJoin('user_profiles as p', 'p.user_id', 'u.user_id')
+      .select(['p.name', 'p.uid', 'p.avatar'])
+      .select(['u.charging_agent', 'u.allow_receive_withdraw_requests', 'u.business_manager'])
+      .where('u.user_id', '=', userId)
+      .executeTakeFirst(),
+    balancesOf(db, userId),
+    db
+      .selectFrom('bag_items')
+      .select(['decoration_id', 'quantity'])
+      .where('user_id', '=', userId)
+      .orderBy('decoration_id')
+      .execute(),
+  ])
+  if (user === undefined) return undefined
+  return {
+    user: {
+      id: userId,
+      name: user.name,
+      uid: user.uid,
+      avatar: user.avatar,
+      charging_agent: bit(user.charging_agent),
+      allow_receive_withdraw_requests: bit(user.allow_receive_withdraw_requests),
+      business_manager: bit(user.business_manager),
+    },
+    coins: held('coins'),
+    diamonds: held('diamonds'),
+    target: held('target'),
+    wallet_dollars_count: dollars(held('dollars')),
+    wallet_agent_dollars_count: dollars(held('agent_dollars')),
+    // Nothing puts dollars on hold yet: all that is there is available.
+    pending_dollars: dollars(0),
+    pending_agent_dollars: dollars(0),
+    available_dollars: dollars(held('dollars')),
+    available_agent_dollars: dollars(held('agent_dollars')),
+    privilege: null,
+    bag,
+  }
+}
+
+/** Whole units (cents of a dollar) by currency; 0 where nothing ever moved. */
+async function balancesOf(db: Kysely<Tables>, userId: number): Promise<(currency: Currency) => number> {
+  const names = currencies.map((currency) => account('user', userId, currency))
+  const rows = await db.selectFrom('balances').selectAll().where('account', 'in', names).execute()
+  const held = new Map(rows.map((row) => [row.account, Number(row.balance)]))
+  return (currency) => held.get(account('user', userId, currency)) ?? 0
+}

@@ -1,0 +1,42 @@
+import { Client } from 'pg'
+import { type Verified, verify } from '../../src/audit/verify.ts'
+import { chained, GENESIS } from '../../src/ledger/chain.ts'
+import { eventColumns, parseEntry } from '../../src/ledger/recorded.ts'
+import { Snapshot } from '../../src/ledger/replay.ts'
+import { rowsOf } from '../support/ledger.ts'
+import type { TestDatabase } from '../support/postgres.ts'
+
+/** Verifies a database as the service's own role. */
+export async function verified({ serviceUrl }: TestDatabase, asOf: number | null = null): Promise<Verified> {
+  const snapshot = await Snapshot.open(serviceUrl)
+  try {
+    return await verify(snapshot, { asOf, progress: () => {}, signal: new AbortController().signal })
+  } finally {
+    await snapshot.close()
+  }
+}
+
+/** Runs SQL as the owner of the database, with the ledger's guards off. */
+export async function tamper({ ownerUrl }: TestDatabase, ...statements: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: ownerUrl })
+  await client.connect()
+  try {
+    await client.query('alter table ledger_events disable trigger user')
+    for (const statement of statements) await client.query(statement)
+    await client.query('alter table ledger_events enable trigger user')
+  } finally {
+    await client.end()
+  }
+}
+
+/** What a forger who knows the chain would do: makes all hashes follow from what now stands there, the head too. */
+export async function rechain(database: TestDatabase): Promise<void> {
+  const rows = await rowsOf(database, `select ${eventColumns} from ledger_events e order by e.position`)
+  let hash = GENESIS
+  const updates = rows.map((row) => {
+    const entry = parseEntry(row)
+    hash = chained(entry, hash)
+    return `update ledger_events set hash = '${hash}' where position = ${entry.position}`
+  })
+  await tamper(database, ...updates, `update ledger_head set hash = '${hash}'`)
+}

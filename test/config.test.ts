@@ -1,0 +1,202 @@
+import { spawn } from 'node:child_process'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { test } from 'tap'
+import { ConfigError, loadConfig } from '../src/config.ts'
+import { fingerprint, loadKeys } from '../src/keys.ts'
+
+test('nothing given', async (t) => {
+  const config = loadConfig({})
+  t.strictSame(config, {
+    production: false,
+    port: 3000,
+    host: '127.0.0.1',
+    databaseUrl: null,
+    databaseOwnerUrl: null,
+    dataDir: resolve('.data'),
+    jwt: null,
+    fairnessKey: null,
+    piiKey: null,
+    checkpointKey: null,
+    assetBaseUrl: 'http://127.0.0.1:3000/assets',
+    rouletteFeePercent: 0,
+    roomAdminCommissionPercent: 0,
+    rateLimit: 1200,
+    fcmServiceAccount: null,
+    allowedOrigins: [],
+    logLevel: 'info',
+    demo: true,
+  })
+  t.ok(Object.isFrozen(config))
+  const empty = Object.fromEntries(
+    ['PORT', 'DATABASE_OWNER_URL', 'JWT_SECRET', 'RATE_LIMIT', 'DEMO'].map((n) => [n, '']),
+  )
+  t.strictSame(loadConfig(empty), config, 'an empty value is an absent one')
+})
+
+test('everything given', async (t) => {
+  const keys = { FAIRNESS_KEY: 'f'.repeat(16), PII_KEY: 'p'.repeat(16), CHECKPOINT_KEY: 'c'.repeat(16) }
+  t.strictSame(
+    loadConfig({
+      ...keys,
+      NODE_ENV: 'production',
+      PORT: '0',
+      HOST: '::1',
+      DATABASE_URL: 'postgres://service@db/economy',
+      DATABASE_OWNER_URL: 'postgresql://owner@db/economy',
+      DATA_DIR: '/srv/data',
+      JWT_SECRET: 'j'.repeat(16),
+      ASSET_BASE_URL: 'https://cdn.example.com/a/',
+      ROULETTE_FEE_PERCENT: '100',
+      ROOM_ADMIN_COMMISSION_PERCENT: '2',
+      RATE_LIMIT: 'off',
+      FCM_SERVICE_ACCOUNT: '/etc/fcm.json',
+      ALLOWED_ORIGINS: 'https://example.com, http://localhost:8080,',
+      LOG_LEVEL: 'silent',
+      DEMO: '0',
+    }),
+    {
+      production: true,
+      port: 0,
+      host: '::1',
+      databaseUrl: 'postgres://service@db/economy',
+      databaseOwnerUrl: 'postgresql://owner@db/economy',
+      dataDir: '/srv/data',
+      jwt: { kind: 'secret', secret: 'j'.repeat(16) },
+      fairnessKey: keys.FAIRNESS_KEY,
+      piiKey: keys.PII_KEY,
+      checkpointKey: keys.CHECKPOINT_KEY,
+      assetBaseUrl: 'https://cdn.example.com/a',
+      rouletteFeePercent: 100,
+      roomAdminCommissionPercent: 2,
+      rateLimit: null,
+      fcmServiceAccount: '/etc/fcm.json',
+      allowedOrigins: ['https://example.com', 'http://localhost:8080'],
+      logLevel: 'silent',
+      demo: false,
+    },
+  )
+  t.equal(loadConfig({ HOST: '::1' }).assetBaseUrl, 'http://[::1]:3000/assets')
+})
+
+test('each fault is named once, and no value', async (t) => {
+  const bad = {
+    PORT: '70000',
+    DATABASE_URL: 'mysql://hush',
+    ASSET_BASE_URL: 'ftp://hush',
+    ROULETTE_FEE_PERCENT: '1.5',
+    ROOM_ADMIN_COMMISSION_PERCENT: '-1',
+    RATE_LIMIT: '0',
+    ALLOWED_ORIGINS: 'https://hush.example/path',
+    LOG_LEVEL: 'hush',
+    DEMO: 'hush',
+    JWT_PUBLIC_KEY: 'hush',
+  }
+  for (const [name, value] of Object.entries(bad)) t.same(faultyNames({ [name]: value }), [name])
+  t.same(faultyNames(bad).sort(), Object.keys(bad).sort(), 'all in one message')
+  t.notMatch(messageOf(bad), 'hush')
+
+  t.same(faultyNames({ JWT_SECRET: 'x', JWT_PUBLIC_KEY: pem(ec()) }), ['JWT_SECRET'], 'one of the two')
+  t.same(faultyNames({ DATABASE_OWNER_URL: 'postgres://db' }), ['DATABASE_OWNER_URL'], 'needs DATABASE_URL beside it')
+})
+
+test('production asks for keys', async (t) => {
+  const names = ['JWT_SECRET', 'FAIRNESS_KEY', 'PII_KEY', 'CHECKPOINT_KEY']
+  const withKeys = (key: string): Record<string, string> => ({
+    NODE_ENV: 'production',
+    ...Object.fromEntries(names.map((name) => [name, key])),
+  })
+  t.same(faultyNames({ NODE_ENV: 'production' }), names)
+  t.same(faultyNames(withKeys('fifteen letters')), names)
+  t.notMatch(messageOf(withKeys('fifteen letters')), 'fifteen')
+  t.doesNotThrow(() => loadConfig(withKeys('sixteen letters.')))
+  t.doesNotThrow(() => loadConfig({ ...withKeys('sixteen letters.'), JWT_SECRET: '', JWT_PUBLIC_KEY: pem(ec()) }))
+  t.doesNotThrow(() => loadConfig({ ...withKeys('short'), NODE_ENV: 'staging' }), 'nobody else does')
+})
+
+test('the algorithm comes from the public key', async (t) => {
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const keys = [
+    { key: rsa.publicKey, algorithm: 'RS256' },
+    { key: ec(), algorithm: 'ES256' },
+    { key: generateKeyPairSync('ed25519').publicKey, algorithm: 'EdDSA' },
+  ]
+  for (const { key, algorithm } of keys) {
+    const jwt = { kind: 'public', key: pem(key), algorithm }
+    t.strictSame(loadConfig({ JWT_PUBLIC_KEY: pem(key) }).jwt, jwt)
+    t.strictSame(loadConfig({ JWT_PUBLIC_KEY: pem(key).replaceAll('\n', '\\n') }).jwt, jwt)
+  }
+  const privateKey = rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  t.match(messageOf({ JWT_PUBLIC_KEY: privateKey }), /JWT_PUBLIC_KEY holds a private key/)
+  t.notMatch(messageOf({ JWT_PUBLIC_KEY: privateKey }), privateKey.slice(40, 60))
+  const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey
+  t.match(messageOf({ JWT_PUBLIC_KEY: pem(short) }), /fewer than 2048 bits/)
+  const otherCurve = generateKeyPairSync('ec', { namedCurve: 'secp384r1' }).publicKey
+  t.match(messageOf({ JWT_PUBLIC_KEY: pem(otherCurve) }), /must be an RSA, P-256 or Ed25519 key/)
+})
+
+test('keys that are not given are made once', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'economy-keys-'))
+  t.teardown(() => rmSync(dataDir, { recursive: true }))
+  const config = loadConfig({ DATA_DIR: join(dataDir, 'new') })
+
+  // Several processes at once: nobody may go on with a key that another one replaced.
+  const code = `const { loadKeys } = await import('./src/keys.ts'), { loadConfig } = await import('./src/config.ts')
+    process.stdout.write(JSON.stringify(loadKeys(loadConfig(process.env))))`
+  const answers = await Promise.all([1, 2, 3, 4].map(() => outputOf(code, config.dataDir)))
+  const keys = loadKeys(config)
+  t.ok(Object.isFrozen(keys))
+  for (const answer of answers) t.strictSame(JSON.parse(answer), keys)
+
+  t.same(readdirSync(config.dataDir).sort(), ['checkpoint-key', 'fairness-key', 'jwt-secret', 'pii-key'])
+  t.equal(statSync(join(config.dataDir, 'pii-key')).mode & 0o777, 0o600)
+  t.match(keys.pii, /^[0-9a-f]{64}$/)
+  t.equal(new Set([keys.pii, keys.fairness, keys.checkpoint, JSON.stringify(keys.jwt)]).size, 4)
+  t.equal(readFileSync(join(config.dataDir, 'fairness-key'), 'utf8'), keys.fairness)
+
+  writeFileSync(join(config.dataDir, 'pii-key'), keys.pii.slice(1))
+  t.throws(() => loadKeys(config), /pii-key does not hold a key/)
+  t.equal(loadKeys({ ...config, piiKey: 'given' }).pii, 'given', 'the environment goes first')
+})
+
+test('a fingerprint', async (t) => {
+  t.equal(fingerprint('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+})
+
+function messageOf(env: Record<string, string>): string {
+  try {
+    loadConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  throw new Error('nothing was found wrong')
+}
+
+/** The first word of each fault. */
+function faultyNames(env: Record<string, string>): string[] {
+  const [, faults = ''] = messageOf(env).split(/^The environment has (?:a fault|faults): /)
+  return faults.split('; ').map((fault) => fault.split(' ')[0] ?? '')
+}
+
+function ec(): KeyObject {
+  return generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).publicKey
+}
+
+function pem(key: KeyObject): string {
+  return key.export({ type: 'spki', format: 'pem' }).toString()
+}
+
+async function outputOf(code: string, dataDir: string): Promise<string> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += String(chunk)))
+  await once(child, 'close')
+  return output
+}

@@ -1,0 +1,242 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'tap'
+import { findBinaries } from '../../src/db/binaries.ts'
+import { borrowEmbedded } from '../../src/db/borrow.ts'
+import { connect } from '../../src/db/connect.ts'
+import { DataDirInUse } from '../../src/db/embedded.ts'
+import { findPostmaster } from '../../src/db/postmaster.ts'
+import { chooseRunner } from '../../src/db/run-as.ts'
+import {
+  ask,
+  canRunKeeper,
+  capabilities,
+  eventually,
+  kill,
+  newDataDir,
+  open,
+  ownerOfProcess,
+  pidOf,
+  spawnKeeper,
+  startKeeper,
+} from '../support/embedded.ts'
+
+const root = process.geteuid?.() === 0
+/** A normal user: nobody, or who we are. */
+const user = root ? { uid: 65_534, gid: 65_534 } : {}
+
+test('a data directory from its first start to its last', async (t) => {
+  const dataDir = newDataDir(t)
+  mkdirSync(join(dataDir, 'postgres-init-999999999-left'), { recursive: true })
+
+  const starts = await Promise.allSettled([open(t, dataDir), open(t, dataDir)])
+  const embedded = starts
+    .map((start) => (start.status === 'fulfilled' ? start.value : null))
+    .find((one) => one !== null)
+  const refusal: unknown = starts.map((start) => (start.status === 'rejected' ? start.reason : null)).find(Boolean)
+  if (!embedded) throw new Error('neither start went well', { cause: refusal })
+  t.ok(refusal instanceof DataDirInUse, 'of two first starts at once one keeps the directory')
+  t.match(String(refusal), `DATABASE_URL=$(cat "${dataDir}/database-url") PORT=3001 npm start`)
+
+  t.same(
+    readdirSync(dataDir).filter((name) => name.startsWith('postgres-init')),
+    [],
+    'no half-made cluster is left',
+  )
+  for (const name of readdirSync(dataDir)) {
+    t.equal(statSync(join(dataDir, name)).mode & 0o077, 0, `${name} is for its owner alone`)
+  }
+  t.equal(readFileSync(join(dataDir, 'database-url'), 'utf8'), `${embedded.serviceUrl}\n`)
+  t.equal(readFileSync(join(dataDir, 'database-owner-url'), 'utf8'), `${embedded.ownerUrl}\n`)
+
+  t.same(
+    await ask(
+      embedded.serviceUrl,
+      `select current_setting('listen_addresses') as listens,
+              current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+              current_setting('full_page_writes') as pages, current_setting('server_encoding') as encoding,
+              (select datlocprovider::text || ' ' || datlocale from pg_database where datname = current_database()) as locale,
+              (select array_agg(rolname::text order by rolname) from pg_roles where rolcanlogin and rolsuper) as superusers,
+              (select array_agg(rolname::text) from pg_roles where rolcreatedb and not rolsuper) as creators,
+              (select pg_get_userbyid(datdba) from pg_database where datname = current_database()) as owner,
+              current_user as service`,
+    ),
+    [
+      {
+        listens: '127.0.0.1',
+        fsync: 'on',
+        commit: 'on',
+        pages: 'on',
+        encoding: 'UTF8',
+        locale: 'b C.UTF-8',
+        superusers: ['postgres'],
+        creators: null,
+        owner: 'economy_owner',
+        service: 'economy_service',
+      },
+    ],
+  )
+  const pidFile = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')
+  t.equal(pidFile[4], '', 'there is no unix socket')
+  await t.rejects(ask(embedded.serviceUrl.replace(/:[0-9a-f]{64}@/, ':guess@'), 'select 1'), { code: '28P01' })
+  await ask(embedded.ownerUrl, 'create table kept as select 7 as number')
+
+  await t.rejects(open(t, dataDir), DataDirInUse)
+  t.same(await ask(embedded.ownerUrl, 'select number from kept'), [{ number: 7 }], 'the refused start stopped nothing')
+
+  await Promise.all([embedded.stop(), embedded.stop()])
+  t.equal(findPostmaster(join(dataDir, 'postgres')), null, 'stop waits until it is down')
+  await t.rejects(connect(embedded.ownerUrl, 'test'), { code: 'ECONNREFUSED' })
+  await sleep(300)
+  t.equal(findPostmaster(join(dataDir, 'postgres')), null, 'and nobody brings it back')
+
+  const again = await open(t, dataDir)
+  t.equal(again.ownerUrl, embedded.ownerUrl, 'the second start has the port and passwords of the first')
+  t.same(await ask(again.ownerUrl, 'select number from kept'), [{ number: 7 }])
+  await again.stop()
+})
+
+test('PostgreSQL killed under load comes back by itself', async (t) => {
+  const dataDir = newDataDir(t)
+  const embedded = await open(t, dataDir)
+  const before = pidOf(dataDir)
+  await ask(embedded.ownerUrl, 'create table written (number int primary key)')
+
+  let confirmed = 0
+  let killed = 0
+  const writer = await connect(embedded.ownerUrl, 'test')
+  const write = async (): Promise<never> => {
+    for (let number = 1; ; number += 1) {
+      await writer.query('insert into written values ($1)', [number])
+      confirmed = number
+      if (number === 50) {
+        killed = Date.now()
+        process.kill(before, 'SIGKILL')
+      }
+    }
+  }
+  await t.rejects(write())
+  const rows = await eventually(() => ask(embedded.ownerUrl, 'select count(*)::int as count from written'))
+  const took = Date.now() - killed
+  t.ok(took < 30_000, `it was away for ${took} ms`)
+  t.not(pidOf(dataDir), before)
+  t.ok(Number(rows[0]?.['count']) >= confirmed, 'with all that was confirmed')
+  await eventually(async () => {
+    const locks = await ask(embedded.ownerUrl, `select from pg_locks where locktype = 'advisory' and granted`)
+    if (locks.length !== 1) throw new Error('nobody keeps the data directory yet')
+  })
+  await t.rejects(open(t, dataDir), DataDirInUse, 'the same process keeps it again')
+})
+
+test('a killed service leaves PostgreSQL behind, and the next start takes it over', async (t) => {
+  const dataDir = newDataDir(t)
+  const service = await startKeeper(t, dataDir)
+  const url = readFileSync(join(dataDir, 'database-owner-url'), 'utf8').trim()
+  await ask(url, 'create table kept as select 7 as number')
+  await t.rejects(open(t, dataDir), DataDirInUse, 'while the service lives')
+  const orphan = pidOf(dataDir)
+  await kill(service)
+
+  await (await borrowEmbedded(dataDir)).close()
+  t.equal(pidOf(dataDir), orphan, 'a tool leaves it as it was')
+  const embedded = await open(t, dataDir)
+  t.equal(pidOf(dataDir), orphan)
+  t.equal(embedded.ownerUrl, url)
+  t.same(await ask(url, 'select number from kept'), [{ number: 7 }])
+
+  await embedded.stop()
+
+  await t.test('a tool starts it and stops it again, unless somebody uses it', async (t) => {
+    const first = await borrowEmbedded(dataDir)
+    const second = await borrowEmbedded(dataDir)
+    t.same(await ask(second.serviceUrl, 'select current_user as role'), [{ role: 'economy_service' }])
+    await first.close()
+    t.ok(findPostmaster(join(dataDir, 'postgres')), 'the second tool still has it')
+    await second.close()
+
+    await (await open(t, dataDir)).stop()
+    const alone = await borrowEmbedded(dataDir)
+    await alone.close()
+    t.equal(findPostmaster(join(dataDir, 'postgres')), null)
+  })
+  await t.rejects(borrowEmbedded(join(dataDir, 'elsewhere')), /There is no database in .*npm start/)
+})
+
+test('as root', { skip: root ? false : 'needs root' }, async (t) => {
+  await t.test('PostgreSQL gets a capability where it is kept out, that one alone', async (t) => {
+    const dataDir = newDataDir(t)
+    const above = join(dataDir, '..')
+    t.match(statSync(above), { uid: 0, mode: 0o40700 })
+    const closed = await open(t, dataDir)
+    t.not(ownerOfProcess(pidOf(dataDir)), 0)
+    t.equal(capabilities(pidOf(dataDir)), 2, 'CAP_DAC_OVERRIDE')
+    t.match(statSync(above), { uid: 0, mode: 0o40700 }, 'and nobody was let in')
+    await closed.stop()
+
+    chmodSync(above, 0o711)
+    await open(t, dataDir)
+    t.not(ownerOfProcess(pidOf(dataDir)), 0)
+    t.equal(capabilities(pidOf(dataDir)), 0, 'none where it may enter')
+  })
+
+  await t.test('also where its programs are out of reach', async (t) => {
+    const dataDir = newDataDir(t)
+    mkdirSync(join(dataDir, 'bin'), { recursive: true, mode: 0o711 })
+    const { postgres } = await findBinaries()
+    const native = join(postgres, '../..')
+    for (const part of ['lib', 'share']) symlinkSync(join(native, part), join(dataDir, part))
+    for (const program of ['initdb', 'postgres']) {
+      copyFileSync(join(native, 'bin', program), join(dataDir, 'bin', program))
+    }
+    const runner = await chooseRunner(dataDir, join(dataDir, 'bin/postgres'), null)
+    // It looks for postgres beside itself and asks for its version before it shows its settings.
+    const settings = await runner.run(join(dataDir, 'bin/initdb'), ['--show', `--pgdata=${dataDir}/none`])
+    t.match(settings, 'PGDATA=')
+  })
+
+  await t.test('without the means it says what to do', async (t) => {
+    const child = spawnKeeper(newDataDir(t), { env: { PATH: '/nowhere' } })
+    let said = ''
+    child.stderr?.on('data', (chunk) => (said += String(chunk)))
+    const [code] = await once(child, 'close')
+    t.equal(code, 1)
+    t.match(said, /PostgreSQL does not run as root, and user \w+ cannot reach .*Move them/)
+  })
+})
+
+const skip = canRunKeeper(user) ? false : 'user nobody cannot enter this folder'
+test('as a normal user, also when the number of a killed PostgreSQL is taken', { skip }, async (t) => {
+  const dataDir = newDataDir(t)
+  mkdirSync(dataDir)
+  if (user.uid) for (const path of [dataDir, join(dataDir, '..')]) chownSync(path, user.uid, user.gid)
+
+  const first = await startKeeper(t, dataDir, user)
+  const postmaster = pidOf(dataDir)
+  t.equal(ownerOfProcess(postmaster), user.uid ?? process.geteuid?.())
+  await kill(first)
+  const stranger = spawn('sleep', ['60'], user)
+  t.teardown(() => stranger.kill())
+  process.kill(postmaster, 'SIGKILL')
+  const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
+  writeFileSync(pidFile, readFileSync(pidFile, 'utf8').replace(`${postmaster}`, `${stranger.pid}`))
+
+  const second = await startKeeper(t, dataDir, user)
+  t.not(pidOf(dataDir), stranger.pid)
+  const ended = once(second, 'exit')
+  second.kill('SIGTERM')
+  t.same(await ended, [0, null])
+  t.equal(findPostmaster(join(dataDir, 'postgres')), null)
+})

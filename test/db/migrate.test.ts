@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Test, test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
+import { grantService } from '../../src/db/grants.ts'
+import { MigrationError, migrate, pendingMigrations } from '../../src/db/migrate.ts'
+import { openPool } from '../../src/db/pool.ts'
+import { durabilityFaults, mayChangeLedger } from '../../src/db/safety.ts'
+import { ask, eventually } from '../support/embedded.ts'
+import { emptyDatabase, testDatabase } from '../support/postgres.ts'
+
+test('migrations', async (t) => {
+  const { ownerUrl, serviceUrl } = await emptyDatabase(t)
+  const { folder, add } = newFolder(t)
+  add('0001-first.sql', 'create table first (number int); insert into first values (1); select pg_sleep(0.1)')
+  add('0002-second.sql', `update first set number = number + 1 -- a comment; and 'another'`)
+  add('notes.txt', 'no sql')
+
+  t.same(await pendingMigrations(serviceUrl, folder), ['0001-first', '0002-second'])
+  t.same(await ask(ownerUrl, `select to_regclass('kysely_migration') as made`), [{ made: null }], 'it only read')
+  const refusal = /lacks 0001-first, 0002-second, and role economy_service may not migrate.*DATABASE_OWNER_URL/
+  await t.rejects(migrate(serviceUrl, folder), { name: 'MigrationError', message: refusal })
+
+  const both = await Promise.all([migrate(ownerUrl, folder), migrate(ownerUrl, folder)])
+  t.same(both.flat(), ['0001-first', '0002-second'], 'of two at once one applies them')
+  t.same(await ask(ownerUrl, 'select number from first'), [{ number: 2 }])
+  await grantService(ownerUrl, 'economy_service')
+  t.same(await pendingMigrations(serviceUrl, folder), [])
+  t.same(await migrate(serviceUrl, folder), [], 'with nothing to do any role will do')
+
+  add('0003-third.sql', 'create table third ()')
+  add('0004-fourth.sql', 'create table fourth (); select wrong')
+  t.same(await pendingMigrations(serviceUrl, folder), ['0003-third', '0004-fourth'])
+  await t.rejects(migrate(ownerUrl, folder), { message: /Migrating failed \(0004-fourth\): .*"wrong"/ })
+  t.same(await pendingMigrations(serviceUrl, folder), ['0003-third', '0004-fourth'], 'all or none')
+  await t.rejects(migrate(ownerUrl, folder), MigrationError)
+  add('0004-fourth.sql', 'create table fourth ()')
+  t.same(await migrate(ownerUrl, folder), ['0003-third', '0004-fourth'])
+})
+
+test('what the service may do', async (t) => {
+  const { ownerUrl, serviceUrl } = await testDatabase(t)
+  const denied = { code: '42501', message: /^(permission denied|must be owner)/ }
+  const event = `insert into ledger_events
+    (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
+    values (1, 'noted', 1, '{}', '{}', '{}', '{}', 'system', now(), 'r', 'h')`
+  await ask(serviceUrl, event)
+  await ask(serviceUrl, 'update ledger_head set position = 1')
+  await ask(
+    serviceUrl,
+    `insert into balances values ('user:1:coins', 5) on conflict (account) do update set balance = 5`,
+  )
+  await ask(serviceUrl, `delete from balances`)
+  t.same(await ask(serviceUrl, 'select position from ledger_events'), [{ position: '1' }])
+  t.same(await ask(serviceUrl, 'select * from ledger_movements'), [])
+
+  const refused = [
+    `update ledger_events set type = 'x'`,
+    'update ledger_events set type = type where false',
+    'delete from ledger_events',
+    'truncate ledger_events',
+    'truncate balances',
+    'alter table ledger_events disable trigger all',
+    'drop trigger append_only on ledger_events',
+    `create trigger mine before insert on ledger_events execute function refuse_to_rewrite_history()`,
+    'drop table ledger_events',
+    'set session_replication_role = replica',
+    'delete from ledger_head',
+    'create table mine ()',
+    'create table mine (position bigint references ledger_events)',
+    'set role economy_owner',
+    `insert into kysely_migration values ('x', 'y')`,
+    'select * from kysely_migration_lock',
+  ]
+  for (const statement of refused) await t.rejects(ask(serviceUrl, statement), denied, statement)
+
+  await t.test('granting again takes away what was given besides', async (t) => {
+    await ask(ownerUrl, 'create view everything as select * from ledger_events')
+    await ask(
+      ownerUrl,
+      `grant all on ledger_events, everything to economy_service;
+       grant update (type) on ledger_events to public;
+       grant create on schema public to economy_service`,
+    )
+    await Promise.all([grantService(ownerUrl, 'economy_service'), grantService(ownerUrl, 'economy_service')])
+    for (const statement of [...refused, `update everything set type = 'x'`]) {
+      await t.rejects(ask(serviceUrl, statement), denied, statement)
+    }
+    t.same(await ask(serviceUrl, 'select position from everything'), [{ position: '1' }])
+    await t.rejects(grantService(ownerUrl, 'economy_owner'), /cannot be restricted/)
+  })
+})
+
+test('who may change the ledger', async (t) => {
+  const { ownerUrl, serviceUrl } = await testDatabase(t)
+  const service = await connect(serviceUrl, 'test')
+  const owner = await connect(ownerUrl, 'test')
+  t.teardown(() => service.end())
+  t.teardown(() => owner.end())
+  t.equal(await mayChangeLedger(service), false)
+  await owner.query('revoke all on ledger_events from current_user')
+  t.equal(await mayChangeLedger(owner), true, 'an owner can give itself every right')
+  for (const right of ['update', 'delete', 'truncate', 'trigger', 'update (type)']) {
+    await owner.query(`grant ${right} on ledger_events to economy_service`)
+    t.equal(await mayChangeLedger(service), true, right)
+    await grantService(ownerUrl, 'economy_service')
+    t.equal(await mayChangeLedger(service), false)
+  }
+  await t.rejects(connect((await emptyDatabase(t)).ownerUrl, 'test').then(mayChangeLedger), /was not migrated/)
+})
+
+test('durability settings that are off', async (t) => {
+  const { serviceUrl } = await testDatabase(t)
+  const client = await connect(serviceUrl, 'test')
+  t.teardown(() => client.end())
+  t.same(await durabilityFaults(client), [], 'a test cluster is as durable as any')
+  await client.query('set synchronous_commit = local')
+  t.same(await durabilityFaults(client), [])
+  await client.query('set synchronous_commit = off')
+  t.same(await durabilityFaults(client), [
+    'The database has synchronous_commit off: a crash can lose what was already confirmed.',
+  ])
+})
+
+test('what a pool answers', async (t) => {
+  const { serviceUrl, ownerUrl, name } = await testDatabase(t)
+  await ask(ownerUrl, `alter database ${name} set timezone = 'Asia/Tokyo'`)
+  const warnings: string[] = []
+  const pool = openPool(
+    serviceUrl,
+    { max: 1, application_name: 'pool test' },
+    { warn: (_, message) => warnings.push(message) },
+  )
+  t.teardown(() => pool.end())
+  const { rows } = await pool.query(`
+    select 9007199254740991 as big, -9007199254740991 as small, null::int8 as none,
+           array[1, 9007199254740991, null]::int8[] as bigs, '{}'::int8[] as no_bigs, 1.50 as exact,
+           timestamptz '2026-01-02 03:04:05.678901+00' as at, timestamp '2026-01-02 03:04:05' as local,
+           date '2026-01-02' as day, array[timestamptz '2026-01-02 03:04:05+00', null] as times, array['a,b'] as texts,
+           current_setting('application_name') as name, current_setting('statement_timeout') as timeout`)
+  t.strictSame(Object.assign({}, rows[0]), {
+    big: Number.MAX_SAFE_INTEGER,
+    small: Number.MIN_SAFE_INTEGER,
+    none: null,
+    bigs: [1, Number.MAX_SAFE_INTEGER, null],
+    no_bigs: [],
+    exact: '1.50',
+    at: '2026-01-02 03:04:05.678901+00',
+    local: '2026-01-02 03:04:05',
+    day: '2026-01-02',
+    times: ['2026-01-02 03:04:05+00', null],
+    texts: ['a,b'],
+    name: 'pool test',
+    timeout: '15s',
+  })
+  for (const value of ['9007199254740992', '-9007199254740992', `'{9007199254740992}'::int8[]`]) {
+    await t.rejects(pool.query(`select ${value} as big`), /beyond 2\^53-1/)
+  }
+
+  const { rows: backends } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
+  await ask(serviceUrl, `select pg_terminate_backend(${backends[0]?.pid})`)
+  await eventually(async () => {
+    if (warnings.length === 0) throw new Error('it was not told yet')
+  })
+  t.same(warnings, ['an idle database connection broke'])
+  t.same((await pool.query('select 1 as one')).rows, [{ one: 1 }], 'a broken connection is replaced')
+})
+
+function newFolder(t: Test): { folder: URL; add: (name: string, text: string) => void } {
+  const path = mkdtempSync(join(tmpdir(), 'economy-sql-'))
+  t.teardown(() => rmSync(path, { recursive: true }))
+  return { folder: pathToFileURL(`${path}/`), add: (name, text) => writeFileSync(join(path, name), text) }
+}

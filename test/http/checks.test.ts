@@ -1,0 +1,272 @@
+import { createHmac, generateKeyPairSync, type KeyObject, sign as signWith } from 'node:crypto'
+import type { InjectOptions } from 'fastify'
+import { test } from 'tap'
+import type { AppStateGate } from '../../src/http/gate.ts'
+import { Sessions } from '../../src/http/sessions.ts'
+import type { JwtKey } from '../../src/jwt-key.ts'
+import { bearer, good, sealed, seconds, tinyApp, token } from '../support/tiny-app.ts'
+
+const closed: AppStateGate = (request) =>
+  request.headers['client-version'] === '0'
+    ? { status: 426, body: { data: { type: 'update' } } }
+    : { status: 503, body: { data: { type: 'maintenance' } } }
+
+test('a closed gate stands before all other checks on client paths, and nowhere else', async (t) => {
+  const { app } = await tinyApp(t, { gate: closed })
+  const clients: readonly InjectOptions[] = [
+    { url: '/api/v1/things' },
+    { url: '/v1/things', headers: bearer('nonsense') },
+    { url: '/v1/things', headers: bearer(token({ exp: seconds() - 10 })) },
+    { url: '/api/v1/things?limit=x', headers: bearer(token()) },
+    { url: '/api/v1/no/such/path' },
+    { url: '/api/v1' },
+    { url: '/v1/' },
+    { url: '/api/v1/things/%zz' },
+    { url: '/v1/things/%E0%A4%A' },
+    { method: 'POST', url: '/v1/things', payload: '{', headers: { 'content-type': 'application/json' } },
+    { method: 'POST', url: '/v1/things', payload: 'x'.repeat(70_000), headers: { 'content-type': 'text/plain' } },
+    { method: 'OPTIONS', url: '/v1/things' },
+  ]
+  for (const request of clients) {
+    const response = await app.inject(request)
+    t.equal(response.statusCode, 503, `${request.method ?? 'GET'} ${String(request.url)}`)
+    t.same(response.json(), { data: { type: 'maintenance' } })
+    t.match(response.headers, { 'x-request-id': /^[0-9a-f-]{36}$/, 'content-type': /^application\/json/ })
+  }
+  const update = await app.inject({ url: '/v1/things', headers: { 'client-version': '0' } })
+  t.equal(update.statusCode, 426)
+  t.same(update.json(), { data: { type: 'update' } })
+
+  for (const url of ['/healthz', '/readyz', '/metrics', '/docs', '/docs/json']) {
+    t.equal((await app.inject({ url })).statusCode, 200, url)
+  }
+  t.equal((await app.inject('/admin/v1/things')).statusCode, 401)
+  t.equal((await app.inject('/console')).statusCode, 404)
+})
+
+test('app state, then token, then rate limit, then schema, then the door', async (t) => {
+  let gate: AppStateGate = closed
+  const { app } = await tinyApp(t, { gate: (request) => gate(request), rateLimit: 1 })
+  const wrong = { method: 'POST', url: '/v1/things', payload: '{"count":"1"}' } as const
+  const json = { 'content-type': 'application/json' }
+  const mine = { ...bearer(token()), ...json }
+  t.equal((await app.inject({ ...wrong, headers: json })).statusCode, 503)
+  gate = () => undefined
+  t.equal((await app.inject({ ...wrong, headers: json })).statusCode, 401)
+  t.equal((await app.inject({ ...wrong, headers: mine })).statusCode, 422)
+  t.equal((await app.inject({ ...wrong, headers: mine })).statusCode, 429, 'the faulty one counted')
+  t.equal((await app.inject({ ...wrong, headers: json })).statusCode, 401)
+  const other = { ...bearer(token({ sub: '8' })), ...json }
+  t.equal((await app.inject({ url: '/v1/mishaps/http', headers: other })).statusCode, 403)
+})
+
+test('each caller has a number of requests a minute', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 2 })
+  const ask = (claims: object, url: string) => app.inject({ url, headers: bearer(token({ ...claims })) })
+  t.equal((await ask({}, '/v1/things')).statusCode, 200)
+  t.equal((await ask({ jti: 'another token of the same user' }, '/v1/nowhere')).statusCode, 404)
+  const response = await ask({}, '/api/v1/things')
+  t.equal(response.statusCode, 429)
+  t.match(response.json(), { code: 'rate_limited', message: String, request_id: response.headers['x-request-id'] })
+  const wait = Number(response.headers['retry-after'])
+  t.ok(wait >= 1 && wait <= 60, `Retry-After: ${wait}`)
+
+  t.equal((await ask({ sub: '8' }, '/v1/things')).statusCode, 200, 'another user')
+  const staff = { sub: '7', role: 'operator' }
+  for (const expected of [200, 200, 429]) t.equal((await ask(staff, '/admin/v1/things')).statusCode, expected)
+  for (let i = 0; i < 4; i += 1) {
+    for (const url of ['/healthz', '/metrics', '/docs/json']) {
+      const { statusCode, headers } = await app.inject({ url, headers: bearer(token()) })
+      t.equal(statusCode, 200, url)
+      t.notOk(headers['retry-after'])
+    }
+  }
+})
+
+const now = seconds()
+const rs = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const none = sealed({ alg: 'none' }, good(), () => '')
+const tampered = (text: string) => {
+  const [header, , signature] = text.split('.')
+  return `${header}.${Buffer.from(JSON.stringify({ ...good(), sub: '8' })).toString('base64url')}.${signature}`
+}
+
+/** Authorization of a request to a client route, the status it gets and why. */
+const tokens: readonly (readonly [string, string | undefined, number])[] = [
+  ['no token', undefined, 401],
+  ['an empty header', '', 401],
+  ['another scheme', `Basic ${token()}`, 401],
+  ['no scheme', token(), 401],
+  ['no token after the scheme', 'Bearer ', 401],
+  ['two tokens', `Bearer ${token()} ${token()}`, 401],
+  ['a good one', `Bearer ${token()}`, 200],
+  ['a scheme in lower case', `bearer ${token()}`, 200],
+  ['a scheme in capitals', `BEARER  ${token()}`, 200],
+  ['sub as a number', `Bearer ${token({ sub: 7 })}`, 200],
+  ['8 KiB of a token', `Bearer ${token({ more: 'x'.repeat(6000) })}`, 200],
+  ['8 KiB of nonsense', `Bearer ${'x'.repeat(8192)}`, 401],
+  ['nonsense', 'Bearer a.b.c', 401],
+  ['two parts', 'Bearer a.b', 401],
+  ['algorithm none', `Bearer ${none}`, 401],
+  ['algorithm none with a signature', `Bearer ${none}x`, 401],
+  [
+    'another HMAC',
+    `Bearer ${sealed({ alg: 'HS512' }, good(), (text) => createHmac('sha512', 'x').update(text).digest('base64url'))}`,
+    401,
+  ],
+  [
+    'an RSA signature',
+    `Bearer ${sealed({ alg: 'RS256' }, good(), (text) => signWith('sha256', Buffer.from(text), rs.privateKey).toString('base64url'))}`,
+    401,
+  ],
+  ['another key', `Bearer ${token({}, 'another secret')}`, 401],
+  ['another payload', `Bearer ${tampered(token())}`, 401],
+  ['another key and expired', `Bearer ${token({ exp: now - 10 }, 'another secret')}`, 401],
+  ['no sub', `Bearer ${token({ sub: undefined })}`, 401],
+  ['no exp', `Bearer ${token({ exp: undefined })}`, 401],
+  ['no iat', `Bearer ${token({ iat: undefined })}`, 401],
+  ['exp as text', `Bearer ${token({ exp: String(now + 600) })}`, 401],
+  ['iat as text', `Bearer ${token({ iat: String(now) })}`, 401],
+  ['exp out of all time', `Bearer ${token({ exp: -1e300 })}`, 401],
+  ['exp never', `Bearer ${token({ exp: 1e300 })}`, 200],
+  ['issued in a while', `Bearer ${token({ iat: now + 120 })}`, 401],
+  ['issued by a clock that is ahead', `Bearer ${token({ iat: now + 20 })}`, 200],
+  ['not yet good', `Bearer ${token({ nbf: now + 120 })}`, 401],
+  ['expired', `Bearer ${token({ exp: now - 1 })}`, 440],
+  ['sub 0', `Bearer ${token({ sub: '0' })}`, 401],
+  ['a leading zero', `Bearer ${token({ sub: '07' })}`, 401],
+  ['a sign', `Bearer ${token({ sub: '-7' })}`, 401],
+  ['a fraction', `Bearer ${token({ sub: 7.5 })}`, 401],
+  ['beyond 2^53-1', `Bearer ${token({ sub: '9007199254740993' })}`, 401],
+  ['a name', `Bearer ${token({ sub: 'amina' })}`, 401],
+  ['a list', `Bearer ${token({ sub: ['7'] })}`, 401],
+  ['an unknown user', `Bearer ${token({ sub: '100' })}`, 401],
+  ['issued before the sessions were revoked', `Bearer ${token({ sub: '9', iat: now - 120 })}`, 440],
+  ['issued after the sessions were revoked', `Bearer ${token({ sub: '9' })}`, 200],
+  ['an operator', `Bearer ${token({ sub: 'ann', role: 'operator' })}`, 403],
+  ['finance', `Bearer ${token({ sub: 'fin', role: 'finance' })}`, 403],
+  ['an unknown role', `Bearer ${token({ role: 'king' })}`, 403],
+  ['an empty role', `Bearer ${token({ role: '' })}`, 403],
+  ['a null role', `Bearer ${token({ role: null })}`, 403],
+  ['an expired operator', `Bearer ${token({ sub: 'ann', role: 'operator', exp: now - 1 })}`, 440],
+]
+
+test('tokens on client routes', async (t) => {
+  const { app } = await tinyApp(t)
+  const codes = new Map([
+    [401, 'unauthenticated'],
+    [403, 'forbidden'],
+    [440, 'session_expired'],
+  ])
+  // Twice: the second time what was read of a token comes from a cache.
+  for (const round of [1, 2]) {
+    for (const [name, authorization, status] of tokens) {
+      const headers = authorization === undefined ? {} : { authorization }
+      const response = await app.inject({ url: '/v1/things', headers })
+      t.equal(response.statusCode, status, `${name}, ${round}`)
+      t.equal(response.json().code, codes.get(status), name)
+      t.equal(response.headers['www-authenticate'], status === 401 ? 'Bearer' : undefined, name)
+    }
+  }
+  const { caller } = (await app.inject({ url: '/v1/things', headers: bearer(token()) })).json()
+  t.same(caller, { kind: 'user', id: 7 })
+})
+
+test('who may do what under /admin/v1', async (t) => {
+  const { app } = await tinyApp(t)
+  const table: readonly (readonly [object, number, number, number])[] = [
+    // claims, GET, PUT, unknown path
+    [{ sub: 'ann', role: 'operator' }, 200, 200, 404],
+    [{ sub: 'fin', role: 'finance' }, 200, 403, 404],
+    [{ sub: 5, role: 'operator' }, 200, 200, 404],
+    [{}, 403, 403, 403],
+    [{ sub: '100' }, 403, 403, 403],
+    [{ role: 'king' }, 403, 403, 403],
+    [{ sub: '', role: 'operator' }, 401, 401, 401],
+    [{ sub: 'a\nb', role: 'operator' }, 401, 401, 401],
+    [{ sub: 'é', role: 'operator' }, 401, 401, 401],
+    [{ sub: 'x'.repeat(101), role: 'operator' }, 401, 401, 401],
+    [{ sub: 'ann', role: 'operator', exp: now - 1 }, 440, 440, 440],
+  ]
+  for (const [claims, get, put, unknown] of table) {
+    const headers = bearer(token({ ...claims }))
+    const name = JSON.stringify(claims).slice(0, 60)
+    t.equal((await app.inject({ url: '/admin/v1/things', headers })).statusCode, get, `GET ${name}`)
+    t.equal((await app.inject({ method: 'HEAD', url: '/admin/v1/things', headers })).statusCode, get, `HEAD ${name}`)
+    const written = await app.inject({ method: 'PUT', url: '/admin/v1/things', headers, payload: { text: 'x' } })
+    t.equal(written.statusCode, put, `PUT ${name}`)
+    t.equal((await app.inject({ url: '/admin/v1/nothing', headers })).statusCode, unknown, `unknown ${name}`)
+  }
+  const { data } = (
+    await app.inject({ url: '/admin/v1/things', headers: bearer(token({ sub: 'ann', role: 'operator' })) })
+  ).json()
+  t.same(data, { kind: 'staff', role: 'operator', sub: 'ann' })
+})
+
+test('public keys pin their algorithm', async (t) => {
+  const pem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString()
+  const es = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const ed = generateKeyPairSync('ed25519')
+  const signers: Readonly<Record<string, (text: string) => Buffer>> = {
+    RS256: (text) => signWith('sha256', Buffer.from(text), rs.privateKey),
+    ES256: (text) => signWith('sha256', Buffer.from(text), { key: es.privateKey, dsaEncoding: 'ieee-p1363' }),
+    EdDSA: (text) => signWith(null, Buffer.from(text), ed.privateKey),
+    RS512: (text) => signWith('sha512', Buffer.from(text), rs.privateKey),
+  }
+  const keys: readonly JwtKey[] = [
+    { kind: 'public', algorithm: 'RS256', key: pem(rs.publicKey) },
+    { kind: 'public', algorithm: 'ES256', key: pem(es.publicKey) },
+    { kind: 'public', algorithm: 'EdDSA', key: pem(ed.publicKey) },
+  ]
+  for (const jwt of keys) {
+    const { app } = await tinyApp(t, { jwt })
+    if (jwt.kind === 'secret') continue
+    for (const [alg, sign] of Object.entries(signers)) {
+      const made = sealed({ alg }, good(), (text) => sign(text).toString('base64url'))
+      const { statusCode } = await app.inject({ url: '/v1/things', headers: bearer(made) })
+      t.equal(statusCode, alg === jwt.algorithm ? 200 : 401, `${alg} where ${jwt.algorithm} is configured`)
+    }
+    // The public key is no secret: whoever knows it must not be able to sign with it.
+    const confused = sealed({ alg: 'HS256' }, good(), (text) =>
+      createHmac('sha256', jwt.key).update(text).digest('base64url'),
+    )
+    t.equal((await app.inject({ url: '/v1/things', headers: bearer(confused) })).statusCode, 401)
+    t.equal((await app.inject({ url: '/v1/things', headers: bearer(none) })).statusCode, 401)
+  }
+})
+
+test('a user is looked up once; a database that is away is no bad token', async (t) => {
+  let lookUps = 0
+  let away = true
+  const sessions = new Sessions(async () => {
+    lookUps += 1
+    if (away) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    return 0
+  })
+  const { app } = await tinyApp(t, { sessions })
+  const ask = () => app.inject({ url: '/v1/things', headers: bearer(token()) })
+  const failed = await ask()
+  t.equal(failed.statusCode, 500)
+  t.equal(failed.json().code, 'unavailable')
+  away = false
+  const answers = await Promise.all([ask(), ask(), ask()])
+  t.same(
+    answers.map(({ statusCode }) => statusCode),
+    [200, 200, 200],
+  )
+  t.equal(lookUps, 2)
+})
+
+test('both prefixes, with and without a slash at the end', async (t) => {
+  const { app } = await tinyApp(t)
+  for (const url of ['/api/v1/things', '/api/v1/things/', '/v1/things', '/v1/things/', '/v1/things?limit=5']) {
+    t.equal((await app.inject({ url, headers: bearer(token()) })).statusCode, 200, url)
+  }
+  for (const url of ['/things', '/api/things', '/v2/things', '/api/v1things', '/v1/THINGS', '/api/v1/v1/things', '/']) {
+    const response = await app.inject({ url, headers: bearer(token()) })
+    t.equal(response.statusCode, 404, url)
+    t.equal(response.json().code, 'not_found', url)
+  }
+  const wrongMethod = await app.inject({ method: 'PATCH', url: '/v1/things', headers: bearer(token()) })
+  t.equal(wrongMethod.statusCode, 404)
+})

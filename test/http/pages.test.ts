@@ -1,0 +1,56 @@
+import { test } from 'tap'
+import { pathId } from '../../src/http/ids.ts'
+import { decodeCursor, encodeCursor, onePage, readPage } from '../../src/http/pages.ts'
+
+test('ids in paths', (t) => {
+  for (const [text, id] of [
+    ['1', 1],
+    ['42', 42],
+    ['9007199254740991', Number.MAX_SAFE_INTEGER],
+  ] as const) {
+    t.equal(pathId(text), id)
+  }
+  for (const text of [
+    '',
+    '0',
+    '-1',
+    '+1',
+    '01',
+    '1.0',
+    '1e3',
+    ' 1',
+    '1\n',
+    '٣',
+    'R1',
+    '9007199254740992',
+    '9'.repeat(17),
+  ]) {
+    t.equal(pathId(text), null, JSON.stringify(text))
+  }
+  t.end()
+})
+
+test('cursors come back as they were given out', (t) => {
+  for (const place of [[0], [7], [1_795_251_014_928_123, 42], [Number.MAX_SAFE_INTEGER, 0, 1]]) {
+    const cursor = encodeCursor(place)
+    t.match(cursor, /^[0-9A-Za-z_-]+$/)
+    t.same(decodeCursor(cursor, place.length), place)
+    t.throws(() => decodeCursor(cursor, place.length + 1), { code: 'validation_failed' })
+  }
+  const forged = ['!', '1.', '.1', '-1', '1 ', '0x1', '1e3', '9007199254740992', 'null', '']
+  for (const text of forged) {
+    t.throws(() => decodeCursor(Buffer.from(text).toString('base64url'), 1), { code: 'validation_failed' }, text)
+  }
+  t.throws(() => decodeCursor('7', 1), { code: 'validation_failed' })
+  t.end()
+})
+
+test('pages', (t) => {
+  t.same(readPage({}, 1), { limit: 50, cursor: null })
+  t.same(readPage({ limit: '200', cursor: encodeCursor([5, 6]) }, 2), { limit: 200, cursor: [5, 6] })
+  const place = (row: number) => [row]
+  t.same(onePage([3, 2, 1], 2, place), { data: [3, 2], meta: { next_cursor: encodeCursor([2]) } })
+  t.same(onePage([3, 2], 2, place), { data: [3, 2], meta: { next_cursor: null } })
+  t.same(onePage([], 2, place), { data: [], meta: { next_cursor: null } })
+  t.end()
+})

@@ -1,0 +1,114 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Kysely, PostgresDialect } from 'kysely'
+import { test } from 'tap'
+import { headOf } from '../../src/db/head.ts'
+import { openPool } from '../../src/db/pool.ts'
+import type { Tables } from '../../src/db/tables.ts'
+import { readiness } from '../../src/http/readiness.ts'
+import { Sessions, sessionsIn } from '../../src/http/sessions.ts'
+import { Tail } from '../../src/ledger/tail.ts'
+import { defineUsers } from '../../src/people/define-user.ts'
+import { revokeSessions } from '../../src/people/revoke-sessions.ts'
+import { bench } from '../support/ledger.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+test('revocations of another instance', async (t) => {
+  const { serviceUrl } = await testDatabase(t)
+  const other = bench(t, serviceUrl)
+  await other.did(defineUsers, { listed: true, users: [{ id: 1 }, { id: 2 }, { id: 3 }] })
+  await other.did(revokeSessions, { user_id: 1 })
+
+  const pool = openPool(serviceUrl, { max: 4, application_name: 'sessions under test' })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const tail = new Tail({ url: serviceUrl, pool, trouble: () => {}, pollMs: 20 })
+  t.teardown(async () => {
+    await tail.stop()
+    await db.destroy()
+  })
+  const sessions = sessionsIn(db)
+  sessions.follow(tail, await headOf(db))
+  tail.start()
+
+  t.equal(sessions.over(1), undefined, 'not known yet')
+  const first = await sessions.load(1)
+  t.ok(first !== null && first > Date.now() / 1000 - 60, 'revoked before this instance was there')
+  t.equal(await sessions.load(2), 0)
+  t.equal(await sessions.load(4), null, 'nobody')
+  t.equal(sessions.over(4), undefined, 'who is nobody now may be somebody soon')
+
+  await other.did(revokeSessions, { user_id: 2 })
+  for (let i = 0; i < 200 && sessions.over(2) === 0; i += 1) await pause(10)
+  const now = Math.floor(Date.now() / 1000)
+  t.ok((sessions.over(2) ?? 0) >= now - 5 && (sessions.over(2) ?? 0) <= now)
+  t.equal(sessions.over(1), first)
+
+  const isReady = readiness(db, tail)
+  t.equal(await isReady(), true)
+})
+
+test('who is forgotten while being looked up is looked up again', async (t) => {
+  const answers: ((before: number) => void)[] = []
+  const sessions = new Sessions(() => new Promise((resolve) => answers.push(resolve)))
+  const stale = sessions.load(1)
+  const together = sessions.load(1)
+  t.equal(answers.length, 1, 'one look-up for both')
+  sessions.forget(1)
+  answers[0]?.(0)
+  t.same(await Promise.all([stale, together]), [0, 0])
+  t.equal(sessions.over(1), undefined, 'that was before')
+
+  const fresh = sessions.load(1)
+  t.equal(answers.length, 2)
+  answers[1]?.(50)
+  t.equal(await fresh, 50)
+  t.equal(sessions.over(1), 50)
+  sessions.forget(1)
+  t.equal(sessions.over(1), undefined)
+})
+
+test('a failed look-up is tried again', async (t) => {
+  let away = true
+  const sessions = new Sessions(async () => {
+    if (away) throw new Error('away')
+    return 5
+  })
+  await t.rejects(sessions.load(1), { message: 'away' })
+  away = false
+  t.equal(await sessions.load(1), 5)
+})
+
+test('the oldest of many users make room', async (t) => {
+  const sessions = new Sessions(async () => 1)
+  for (let id = 1; id <= 100_001; id += 1) await sessions.load(id)
+  t.equal(sessions.over(1), undefined)
+  t.equal(sessions.over(2), 1)
+  t.equal(sessions.over(100_001), 1)
+})
+
+test('readiness', async (t) => {
+  const nowhere = 'postgres://nobody@127.0.0.1:1/nowhere'
+  const away = openPool(nowhere, { max: 1, application_name: 'readiness under test' })
+  const none = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: away }) })
+  t.equal(await readiness(none, { position: 0 })(), false, 'no database')
+  await none.destroy()
+
+  const { serviceUrl } = await testDatabase(t)
+  const writer = bench(t, serviceUrl)
+  await writer.did(defineUsers, { listed: true, users: [{ id: 1 }] })
+  const pool = openPool(serviceUrl, { max: 1, application_name: 'readiness under test' })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  t.teardown(() => db.destroy())
+  const tail = { position: 0 }
+  const isReady = readiness(db, tail)
+  t.equal(await isReady(), true, 'behind for the first time')
+  await pause(2100)
+  t.equal(await isReady(), false, 'stuck')
+  tail.position = 1
+  t.equal(await isReady(), true, 'up to date')
+
+  const slow = await pool.connect()
+  const started = performance.now()
+  t.equal(await isReady(), false, 'no connection in time')
+  t.ok(performance.now() - started < 1000)
+  slow.release()
+})

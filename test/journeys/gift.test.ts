@@ -1,0 +1,155 @@
+import { createHash, createHmac } from 'node:crypto'
+import { test } from 'tap'
+import { openLedger } from '../../src/ledger/open.ts'
+import { slices } from '../../src/slices.ts'
+import { type Doors, doors } from '../support/doors.ts'
+import { rowsOf, testChains } from '../support/ledger.ts'
+
+const odds = [
+  { multiplier: 0, weight: 600 },
+  { multiplier: 1.5, weight: 390 },
+  { multiplier: 20, weight: 10 },
+]
+
+/** Users 1 to 3, user 3's room R1, a rose (1), a clover (2) with odds, and 10,000 diamonds for user 1. */
+async function shop(t: Parameters<typeof doors>[0]): Promise<Doors> {
+  const open = await doors(t, slices)
+  const { operator, bench } = open
+  await bench.did(openLedger, { fairness_key: testChains.keyHash })
+  await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
+  await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'Lounge', owner_id: 3 })
+  await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 10 })
+  await operator('PUT', '/admin/v1/decorations/2', { name: 'Clover', kind: 'lucky', price: 10, odds })
+  await operator('POST', '/admin/v1/users/1/credits', { currency: 'diamonds', amount: 10_000, reason: 'test' })
+  return open
+}
+
+const send = { u_id: 1, decoration_id: 1, user_id: [2, 3], quantity: 5, room_id: 'R1' }
+
+test('a gift from the shop to the wallets', async (t) => {
+  const { user, operator } = await shop(t)
+  const ask = user(1)
+  const sent = await ask('POST', '/api/v1/instant-send', send)
+  t.match(sent, { status: 200, body: { data: { diamonds: 9_900, lucky_result: { code: 1 } } } })
+  t.match((await ask('GET', '/api/v1/wallet')).body, { data: { diamonds: 9_900, target: 0, coins: 0, bag: [] } })
+  t.match((await user(2)('GET', '/v1/wallet')).body, { data: { user: { id: 2, uid: 'u2' }, diamonds: 0, target: 50 } })
+  t.match((await ask('GET', '/v1/rooms/R1')).body, { data: { trophy_points: 100 } })
+
+  const stored = await ask('POST', '/api/v1/users/2/decorations/send', { decoration_id: 1, quantity: 1, room_id: 1 })
+  t.match(stored, { status: 200, body: { data: { diamonds: 9_890 } } })
+  await operator('POST', '/admin/v1/users/1/bag', { decoration_id: 1, quantity: 3, reason: 'a prize' })
+  const bagged = { decoration_id: 1, quantity: 2, room_id: 1, is_bag: '1' }
+  t.match((await ask('POST', '/api/v1/users/2/decorations/send', bagged)).body, { data: { diamonds: 9_890 } })
+  t.match(await ask('POST', '/api/v1/users/2/decorations/send', bagged), {
+    status: 422,
+    body: { code: 'insufficient_items' },
+  })
+  t.same((await ask('GET', '/api/v1/bag')).body, { data: [{ decoration_id: 1, quantity: 1 }] })
+  t.match((await ask('GET', '/api/v1/wallet')).body, { data: { bag: [{ decoration_id: 1, quantity: 1 }] } })
+})
+
+test('what the doors refuse, and that it changes nothing', async (t) => {
+  const { user, bench, database } = await shop(t)
+  const ask = user(1)
+  const events = async () => (await rowsOf(database, 'select position from ledger_head'))[0]?.['position']
+  const before = await events()
+  const rows: readonly (readonly [object, number, string, readonly string[] | undefined])[] = [
+    [{}, 422, 'validation_failed', ['u_id', 'decoration_id', 'user_id', 'quantity', 'room_id']],
+    [{ ...send, u_id: 2, quantity: 0 }, 422, 'validation_failed', ['quantity']],
+    [{ ...send, u_id: 2, decoration_id: 9 }, 403, 'not_the_sender', undefined],
+    [{ ...send, u_id: '1' }, 422, 'validation_failed', ['u_id']],
+    [{ ...send, user_id: [] }, 422, 'validation_failed', ['user_id']],
+    [{ ...send, user_id: [2, 2] }, 422, 'validation_failed', ['user_id']],
+    [{ ...send, user_id: Array.from({ length: 101 }, (_, i) => i + 2) }, 422, 'validation_failed', ['user_id']],
+    [{ ...send, user_id: [1, 2] }, 422, 'validation_failed', ['user_id']],
+    [{ ...send, quantity: 10_000 }, 422, 'validation_failed', ['quantity']],
+    [{ ...send, quantity: 1.5 }, 422, 'validation_failed', ['quantity']],
+    [{ ...send, is_bag: 'yes' }, 422, 'validation_failed', ['is_bag']],
+    [{ ...send, room_id: '1' }, 422, 'validation_failed', ['room_id']],
+    [{ ...send, room_id: 'nowhere', user_id: [9] }, 422, 'validation_failed', ['user_id', 'room_id']],
+    [{ ...send, quantity: 501 }, 422, 'insufficient_balance', undefined],
+  ]
+  for (const [body, status, code, fields] of rows) {
+    const heard = await ask('POST', '/api/v1/instant-send', body)
+    t.match(heard, { status, body: { code } }, JSON.stringify(body))
+    if (fields !== undefined) t.same(Object.keys(Object(heard.body).errors).sort(), [...fields].sort())
+  }
+  t.match(await ask('POST', '/api/v1/users/x/decorations/send', { decoration_id: 1, quantity: 1, room_id: 1 }), {
+    status: 404,
+  })
+  t.equal(await events(), before)
+  t.same([...bench.bugs, ...bench.troubles], [])
+})
+
+test('a retry changes nothing, whatever its prefix and the order of its fields', async (t) => {
+  const { user, database } = await shop(t)
+  const ask = user(1)
+  const key = { 'idempotency-key': 'one' }
+  const first = await ask('POST', '/api/v1/instant-send', { ...send, decoration_id: 2 }, key)
+  const { room_id, ...rest } = { ...send, decoration_id: 2, is_bag: 0, unknown: 'field' }
+  const again = await ask('POST', '/v1/instant-send/', { room_id, ...rest }, key)
+  t.equal(first.headers['idempotency-replayed'], undefined)
+  t.match(again, { status: 200, text: first.text, headers: { 'idempotency-replayed': 'true' } })
+  t.match(await ask('POST', '/v1/instant-send', send, key), { status: 422, body: { code: 'idempotency_key_reused' } })
+  t.match(await ask('POST', '/v1/instant-send', {}, key), { status: 422, body: { code: 'validation_failed' } })
+  t.match(await ask('POST', '/v1/instant-send', send, { 'idempotency-key': '' }), {
+    status: 422,
+    body: { errors: { 'Idempotency-Key': [/printable/] } },
+  })
+  const refused = await ask('POST', '/v1/instant-send', { ...send, u_id: 2 }, { 'idempotency-key': 'two' })
+  const refusedAgain = await ask('POST', '/v1/instant-send', { ...send, u_id: 2 }, { 'idempotency-key': 'two' })
+  t.match(refusedAgain, { status: 403, text: refused.text, headers: { 'idempotency-replayed': 'true' } })
+  t.same(await rowsOf(database, `select count(*)::text as sends from ledger_events where type = 'gift-drawn'`), [
+    { sends: '1' },
+  ])
+})
+
+test('a player checks the draws by hand and by asking', async (t) => {
+  const { user } = await shop(t)
+  const ask = user(1)
+  const chains = Object((await ask('GET', '/api/v1/fairness/lucky')).body).data
+  t.match(chains, { chain: '1-1', client_seed: '1', next: '1-2' })
+  for (let i = 0; i < 5; i += 1) await ask('POST', '/api/v1/instant-send', { ...send, decoration_id: 2 })
+  t.match((await ask('PUT', '/api/v1/fairness/lucky', { client_seed: 'my-seed' })).body, {
+    data: { chain: '1-2', commitment: chains.next_commitment, client_seed: 'my-seed' },
+  })
+  t.match(await ask('PUT', '/api/v1/fairness/lucky', { client_seed: 'no spaces' }), { status: 422 })
+  const sent = Object((await ask('POST', '/api/v1/instant-send', { ...send, decoration_id: 2 })).body).data
+
+  const page = Object((await ask('GET', '/api/v1/fairness/lucky/draws?limit=4')).body)
+  const rest = Object((await ask('GET', `/api/v1/fairness/lucky/draws?limit=4&cursor=${page.meta.next_cursor}`)).body)
+  const draws = [...page.data, ...rest.data]
+  t.same(
+    draws.map(({ chain, k }) => `${chain} ${k}`),
+    ['1-2 1', '1-1 5', '1-1 4', '1-1 3', '1-1 2', '1-1 1'],
+  )
+  t.equal(rest.meta.next_cursor, null)
+  t.match(
+    draws[0].orders,
+    sent.lucky_result.data.OrderList.map(({ order_id, reward_num }: never) => ({ order_id, reward_num })),
+  )
+
+  for (const draw of draws) {
+    const commitment = draw.chain === '1-1' ? chains.commitment : chains.next_commitment
+    let value = draw.link
+    for (let i = 0; i < draw.k; i += 1) value = createHash('sha256').update(Buffer.from(value, 'hex')).digest('hex')
+    t.equal(value, commitment, 'the link leads to what was published before')
+    const table = Object((await ask('GET', `/api/v1/fairness/odds/${draw.odds_hash}`)).body).data
+    t.same(table.odds, odds)
+    draw.orders.forEach(({ r, reward_num }: { r: number; reward_num: number }, i: number) => {
+      const label = `lg1|${draw.chain}|${draw.client_seed}|${draw.k}|${i}|0`
+      const word = createHmac('sha256', Buffer.from(draw.link, 'hex')).update(label).digest().readBigUInt64BE(0)
+      t.equal(r, Number(word % 1_000n))
+      const multiplier = r < 600 ? 0 : r < 990 ? 1.5 : 20
+      t.equal(reward_num, 50 * multiplier)
+    })
+    t.match((await ask('POST', '/api/v1/fairness/verify', draw)).body, { data: { valid: true } })
+  }
+  const forged = { ...draws[0], orders: [{ ...draws[0].orders[0], reward_num: 1_000 }] }
+  t.match((await ask('POST', '/api/v1/fairness/verify', forged)).body, { data: { valid: false } })
+  t.match(await ask('GET', `/api/v1/fairness/odds/${'0'.repeat(64)}`), { status: 404 })
+  t.match(await ask('GET', '/api/v1/fairness/lucky/draws?cursor=bm9uZQ'), {
+    status: 422,
+    body: { errors: { cursor: [/cursor/] } },
+  })
+})

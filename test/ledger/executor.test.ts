@@ -1,0 +1,192 @@
+import { test } from 'tap'
+import { defineDecoration } from '../../src/gifts/define-decoration.ts'
+import { type SendGift, sendGift } from '../../src/gifts/send.ts'
+import { balances } from '../../src/ledger/account.ts'
+import { type LedgerEvent, type Refusal, refuse, type Verb } from '../../src/ledger/decider.ts'
+import { Closed, Overloaded, Unavailable } from '../../src/ledger/executor.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { keyOf } from '../../src/ledger/state.ts'
+import { defineUsers } from '../../src/people/define-user.ts'
+import { defineRoom } from '../../src/rooms/define-room.ts'
+import { credit } from '../../src/wallet/credit.ts'
+import { type Bench, bench, rowsOf, testChains } from '../support/ledger.ts'
+import { testDatabase } from '../support/postgres.ts'
+import { proxy } from '../support/proxy.ts'
+
+const send = sendGift({ chains: testChains, ownerPercent: 0 })
+const rose: SendGift = {
+  caller_id: 1,
+  sender_id: 1,
+  decoration_id: 1,
+  receiver_ids: [2],
+  quantity: 1,
+  room: 1,
+  from_bag: false,
+  encrypted: false,
+}
+
+/** Three users, a room, a rose of 10 diamonds, and user 1 with diamonds to spend. */
+async function opened({ did }: Bench, diamonds: number): Promise<void> {
+  const user = (id: number) => ({
+    id,
+    uid: undefined,
+    name: undefined,
+    avatar: undefined,
+    charging_agent: undefined,
+    allow_receive_withdraw_requests: undefined,
+    business_manager: undefined,
+    agency_countries: undefined,
+  })
+  await did(openLedger, { fairness_key: testChains.keyHash })
+  await did(defineUsers, { listed: true, users: [1, 2, 3].map(user) })
+  await did(defineRoom, { id: 1, uid: 'R1', name: 'room', cover_url: undefined, owner_id: 3 })
+  await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
+  await did(credit, { user_id: 1, currency: 'diamonds', amount: { units: diamonds }, reason: 'test' })
+}
+
+const balancesOf = async (database: { ownerUrl: string; serviceUrl: string; name: string }) =>
+  Object.fromEntries((await rowsOf(database, 'select * from balances')).map((row) => [row['account'], row['balance']]))
+
+const statuses = (settled: readonly { reply: { status: number } }[]) => {
+  const counts: Record<number, number> = {}
+  for (const { reply } of settled) counts[reply.status] = (counts[reply.status] ?? 0) + 1
+  return counts
+}
+
+test('10,000 sends at once on a balance worth 1,000: exactly 1,000 succeed', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  const other = bench(t, database.serviceUrl)
+  await opened(one, 10_000)
+  const settled = await Promise.all(
+    Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? one : other).run(send, rose, { actor: 'user:1' })),
+  )
+  t.same(statuses(settled), { 200: 1_000, 422: 9_000 })
+  t.match(await balancesOf(database), {
+    'user:1:diamonds': '0',
+    'house:gifts:diamonds': '10000',
+    'user:2:target': '10000',
+    // 3% of each send of 10 is nothing.
+    'room:1:target': undefined,
+  })
+  t.ok(Math.max(...one.batches, ...other.batches) <= 256, 'batches are bounded')
+  t.same([...one.bugs, ...one.troubles, ...other.bugs, ...other.troubles], [])
+})
+
+test('20 copies of one request with one key, at once and over two instances: one effect, one answer', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  const other = bench(t, database.serviceUrl)
+  await opened(one, 1_000)
+  const copies = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? one : other).run(send, rose, { actor: 'user:1', key: 'k' })),
+  )
+  t.equal(new Set(copies.map(({ reply }) => reply.body)).size, 1)
+  t.equal(copies.filter(({ replayed }) => !replayed).length, 1)
+  t.match(await balancesOf(database), { 'user:1:diamonds': '990' })
+
+  const again = await one.run(send, { ...rose, quantity: 2 }, { actor: 'user:1', key: 'k' })
+  t.same(again.reply, { status: 422, body: '{"refusal":"idempotency_key_reused"}' }, 'another request under the key')
+  const third = await one.run(send, { ...rose, caller_id: 3, sender_id: 3 }, { actor: 'user:3', key: 'k' })
+  t.same(third.reply.body, '{"refusal":"insufficient_balance"}', 'keys are each user’s own')
+  await one.run(credit, { user_id: 3, currency: 'diamonds', amount: { units: 10 }, reason: 'test' })
+  const remembered = await other.run(send, { ...rose, caller_id: 3, sender_id: 3 }, { actor: 'user:3', key: 'k' })
+  t.match(remembered, { replayed: true, reply: { body: '{"refusal":"insufficient_balance"}' } }, 'refusals too')
+})
+
+/** A verb that does what is given, and whose events may move what accounts it likes. */
+const verb = (
+  decide: () => readonly LedgerEvent[] | Refusal,
+  accounts: readonly string[] = [],
+  answer = () => 'done',
+): Verb<null, string> => ({ reads: () => accounts.map((name) => keyOf(balances, name)), decide, answer })
+
+const debit = (from: string, to: string, amount: number): LedgerEvent => ({
+  type: 'balance-debited',
+  data: { reason: 'without a guard' },
+  movements: [{ debit: from, credit: to, amount }],
+})
+
+const throws = (): never => {
+  throw new Error('a bug')
+}
+
+test('a refusal or a bug in a command fails that command alone', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  await opened(one, 1_000)
+  const diamonds = 'user:1:diamonds'
+  const house = 'house:gifts:diamonds'
+  const bad = 'house:\u0000:diamonds'
+  const commands: readonly (readonly [Verb<null, string>, number | 'bug'])[] = [
+    [verb(() => refuse('no')), 422],
+    [verb(throws), 'bug'],
+    [verb(() => [], [], throws), 'bug'],
+    // Not asked for.
+    [verb(() => [debit(diamonds, house, 1)]), 'bug'],
+    [verb(() => [debit(diamonds, house, 5_000)], [diamonds, house]), 'bug'],
+    [verb(() => [debit(diamonds, 'house:gifts:coins', 1)], [diamonds, 'house:gifts:coins']), 'bug'],
+    // PostgreSQL refuses this one, and with it the whole transaction: the others run again without it.
+    [verb(() => [debit(house, bad, 1)], [house, bad]), 'bug'],
+    [verb(() => [debit(diamonds, house, 1)], [diamonds, house]), 200],
+  ]
+  const results = await Promise.allSettled([
+    one.run(send, rose),
+    ...commands.map(([command]) => one.run(command, null)),
+    one.run(send, rose),
+  ])
+  t.same(
+    results.map((result) => (result.status === 'fulfilled' ? result.value.reply.status : 'bug')),
+    [200, ...commands.map(([, outcome]) => outcome), 200],
+  )
+  t.match(await balancesOf(database), { [diamonds]: '979' })
+  t.equal(one.bugs.length, 6)
+})
+
+test('a full queue refuses, is bounded and recovers', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl, { queue: 50, batch: 10 })
+  await opened(one, 100_000)
+  const results = await Promise.allSettled(Array.from({ length: 200 }, () => one.run(send, rose)))
+  const refused = results.filter((result) => result.status === 'rejected')
+  t.ok(refused.every(({ reason }) => reason instanceof Overloaded))
+  t.equal(refused.length, 150)
+  t.ok(Math.max(...one.batches) <= 10)
+  t.match((await one.run(send, rose)).reply, { status: 200 })
+  await one.executor.close()
+  await t.rejects(one.run(send, rose), new Closed('shutting down'))
+})
+
+test('a lost answer to COMMIT is resolved by asking', async (t) => {
+  const database = await testDatabase(t)
+  const direct = bench(t, database.serviceUrl)
+  await opened(direct, 100_000)
+  const between = await proxy(t, database.serviceUrl)
+  const one = bench(t, between.url)
+  await one.run(send, rose)
+  let happened = 1
+  for (let round = 0; round < 20; round += 1) {
+    // COMMIT arrives in even rounds and its answer is lost; in odd ones COMMIT itself never arrives.
+    between.cutAtCommit(round % 2 === 0 ? 'answer' : 'request')
+    const results = await Promise.allSettled([one.run(send, rose), one.run(send, rose)])
+    const done = results.filter((result) => result.status === 'fulfilled')
+    happened += done.length
+    if (round % 2 === 0) t.equal(done.length, 2, 'what was committed is answered')
+    else t.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof Unavailable))
+  }
+  t.equal(between.cuts, 20)
+  t.match(await balancesOf(database), { 'user:1:diamonds': String(100_000 - 10 * happened) })
+})
+
+test('without a database commands fail at once, and work again when it is back', async (t) => {
+  const database = await testDatabase(t)
+  const between = await proxy(t, database.serviceUrl)
+  const one = bench(t, between.url)
+  await opened(one, 1_000)
+  await between.down()
+  const results = await Promise.allSettled(Array.from({ length: 10 }, () => one.run(send, rose)))
+  t.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof Unavailable))
+  await between.up()
+  t.match((await one.run(send, rose)).reply, { status: 200 })
+  t.match(await balancesOf(database), { 'user:1:diamonds': '990' })
+})

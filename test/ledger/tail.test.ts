@@ -1,0 +1,149 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { openPool } from '../../src/db/pool.ts'
+import { defineDecoration } from '../../src/gifts/define-decoration.ts'
+import { Tail } from '../../src/ledger/tail.ts'
+import { type Bench, bench, rowsOf } from '../support/ledger.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+function tailOf(t: Test, { serviceUrl }: TestDatabase, options: { pollMs?: number; listening?: boolean } = {}) {
+  const pool = openPool(serviceUrl, { max: 4, application_name: 'test' })
+  const troubles: unknown[] = []
+  const tail = new Tail({
+    url: serviceUrl,
+    pool,
+    trouble: (error) => troubles.push(error),
+    pollMs: options.pollMs ?? 50,
+  })
+  tail.start()
+  t.teardown(async () => {
+    await tail.stop()
+    await pool.end()
+  })
+  return { tail, troubles }
+}
+
+let price = 1
+/** Makes events, one each. */
+const make = ({ did }: Bench, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, () =>
+      did(defineDecoration, { decoration_id: 1, name: 'gift', kind: 'standard', price: (price += 1) }),
+    ),
+  )
+
+const until = async (done: () => boolean) => {
+  for (let i = 0; i < 500 && !done(); i += 1) await pause(10)
+}
+
+const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+test('every follower gets every event once and in order, whoever committed it', async (t) => {
+  const database = await testDatabase(t)
+  const writers = [bench(t, database.serviceUrl), bench(t, database.serviceUrl)]
+  const { tail, troubles } = tailOf(t, database)
+  const early: number[] = []
+  const late: number[] = []
+  const slow: number[] = []
+  tail.follow(0, (events) => {
+    early.push(...events.map(({ position }) => position))
+  })
+  tail.follow(0, async (events) => {
+    await pause(20)
+    slow.push(...events.map(({ position }) => position))
+  })
+  await Promise.all(writers.map((writer) => make(writer, 400)))
+  tail.follow(700, (events) => {
+    late.push(...events.map(({ position }) => position))
+  })
+  await Promise.all(writers.map((writer) => make(writer, 400)))
+  await until(() => early.length === 1_600 && late.length === 900 && slow.length === 1_600)
+  t.same(early, upTo(1, 1_600))
+  t.same(late, upTo(701, 1_600))
+  t.same(slow, upTo(1, 1_600))
+  t.same(troubles, [])
+  t.equal(tail.position, 1_600)
+})
+
+test('a hint brings events at once, polling brings them without one', async (t) => {
+  const database = await testDatabase(t)
+  const writer = bench(t, database.serviceUrl)
+  const hinted = tailOf(t, database, { pollMs: 60_000 })
+  const arrivals: number[] = []
+  hinted.tail.follow(0, () => {
+    arrivals.push(performance.now())
+  })
+  await pause(200)
+  const started = performance.now()
+  await make(writer, 1)
+  await until(() => arrivals.length > 0)
+  t.ok((arrivals[0] ?? Infinity) - started < 2_000, 'long before the next poll')
+
+  // Whoever writes without the hint, as a restored backup does, is seen by the poll.
+  const polled: number[] = []
+  const { tail } = tailOf(t, database)
+  tail.follow(1, (events) => {
+    polled.push(...events.map(({ position }) => position))
+  })
+  await rowsOf(
+    database,
+    `insert into ledger_events select 2, type, version, data, debit, credit, amount, actor, at, request_id, null, null, hash
+     from ledger_events where position = 1`,
+  )
+  await until(() => polled.length > 0)
+  t.same(polled, [2])
+})
+
+test('what a follower does not take comes again, and holds up nobody else', async (t) => {
+  const database = await testDatabase(t)
+  const writer = bench(t, database.serviceUrl)
+  const { tail, troubles } = tailOf(t, database)
+  const taken: number[] = []
+  const others: number[] = []
+  let failures = 2
+  tail.follow(0, (events) => {
+    if (failures > 0) {
+      failures -= 1
+      throw new Error('not now')
+    }
+    taken.push(...events.map(({ position }) => position))
+  })
+  tail.follow(0, (events) => {
+    others.push(...events.map(({ position }) => position))
+  })
+  await make(writer, 3)
+  await until(() => taken.length === 3 && others.length === 3)
+  t.same([taken, others], [upTo(1, 3), upTo(1, 3)])
+  t.equal(troubles.length, 2)
+})
+
+test('a stored cursor: one instance at a time, and another takes over where it stopped', async (t) => {
+  const database = await testDatabase(t)
+  const writer = bench(t, database.serviceUrl)
+  const taken: [string, number][] = []
+  const follower = (name: string) => (events: readonly { position: number }[]) => {
+    taken.push(...events.map(({ position }): [string, number] => [name, position]))
+  }
+  const one = tailOf(t, database)
+  one.tail.followStored('push', follower('one'))
+  await make(writer, 5)
+  await until(() => taken.length === 5)
+  const other = tailOf(t, database)
+  other.tail.followStored('push', follower('other'))
+  await make(writer, 5)
+  await until(() => taken.length === 10)
+  await one.tail.stop()
+  await make(writer, 5)
+  await until(() => taken.length === 15)
+  t.same(
+    taken.map(([, position]) => position),
+    upTo(1, 15),
+  )
+  t.same([...new Set(taken.slice(0, 10).map(([name]) => name))], ['one'])
+  t.same([...new Set(taken.slice(10).map(([name]) => name))], ['other'])
+  t.same(await rowsOf(database, 'select name, position from ledger_cursors'), [{ name: 'push', position: '15' }])
+})

@@ -1,0 +1,3 @@
+import { runApart } from './run-apart.ts'
+
+runApart('remove')

@@ -1,0 +1,98 @@
+import type { FastifyInstance } from 'fastify'
+import { Kysely, PostgresDialect } from 'kysely'
+import { pino } from 'pino'
+import { build } from '../../src/app.ts'
+import { openPool } from '../../src/db/pool.ts'
+import type { Tables } from '../../src/db/tables.ts'
+import { alwaysOpen } from '../../src/http/gate.ts'
+import { Metrics } from '../../src/http/metrics.ts'
+import { runWith } from '../../src/http/run.ts'
+import { sessionsIn } from '../../src/http/sessions.ts'
+import type { Slice } from '../../src/http/slice.ts'
+import { type Bench, bench, testChains } from './ledger.ts'
+import { type TestDatabase, testDatabase } from './postgres.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+/** What came back; `body` is the JSON in it. */
+export interface Heard {
+  readonly status: number
+  readonly text: string
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+export type Ask = (
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+  url: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Heard>
+
+export interface Doors {
+  readonly database: TestDatabase
+  readonly bench: Bench
+  readonly app: FastifyInstance
+  /** Asks as the operator ann. */
+  readonly operator: Ask
+  /** Asks as a user, with a token issued some seconds ago. */
+  readonly user: (id: number, secondsAgo?: number) => Ask
+}
+
+/** The whole HTTP side over a database of its own, with these slices. Nothing listens; requests are injected. */
+export async function doors(t: Test, slices: readonly Slice[]): Promise<Doors> {
+  const database = await testDatabase(t)
+  const ledger = bench(t, database.serviceUrl)
+  const log = pino({ level: 'silent' })
+  const pool = openPool(database.serviceUrl, { max: 4, application_name: 'doors under test' }, log)
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  t.teardown(() => db.destroy())
+  const sessions = sessionsIn(db)
+  const app = await build({
+    slices,
+    services: {
+      run: runWith(ledger.executor),
+      executor: ledger.executor,
+      db,
+      settings: { ownerCommissionPercent: 0, assetBaseUrl: 'http://assets.test' },
+      sessions,
+      chains: testChains,
+    },
+    gate: alwaysOpen,
+    sessions,
+    jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },
+    rateLimit: null,
+    log,
+    metrics: new Metrics(),
+    isReady: async () => true,
+  })
+  await app.ready()
+  t.teardown(() => app.close())
+
+  const asking =
+    (claims: Readonly<Record<string, unknown>>): Ask =>
+    async (method, url, body, headers = {}) => {
+      const token = app.jwt.sign(claims, { expiresIn: '1h' })
+      const response = await app.inject({
+        method,
+        url,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      })
+      return {
+        status: response.statusCode,
+        text: response.body,
+        body: response.json<unknown>(),
+        headers: response.headers,
+      }
+    }
+  return {
+    database,
+    bench: ledger,
+    app,
+    operator: asking({ sub: 'ann', role: 'operator' }),
+    user: (id, secondsAgo = 0) => asking({ sub: String(id), iat: Math.floor(Date.now() / 1000) - secondsAgo }),
+  }
+}
