@@ -59,7 +59,6 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
 
 const stop = stopSignal()
 const cleanUp = new AsyncDisposableStack()
-process.exitCode = 0
 try {
   await start(loadConfig(process.env), stop, cleanUp)
   await aborted(stop)

@@ -31,9 +31,10 @@ const NOT_JSON = 'The body must be JSON in UTF-8 (Content-Type: application/json
 
 /** Fastify would refuse a media type that it cannot read even when there is no body. */
 const forgetTypeOfNothing: preParsingHookHandler = (request, _reply, _payload, done) => {
-  const { headers } = request
+  const { method, headers } = request
   const length = headers['content-length']
-  if ((length === undefined || length === '0') && headers['transfer-encoding'] === undefined) {
+  // Of a GET nobody looks at the type.
+  if (method !== 'GET' && (length === undefined || length === '0') && headers['transfer-encoding'] === undefined) {
     delete headers['content-type']
   }
   done()

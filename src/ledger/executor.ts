@@ -169,6 +169,7 @@ export class Executor {
       const batch = runBatch(commands, rows, remembered, head, now, this.#evolve)
       if (batch.entries.length === 0 && batch.replies.length === 0 && !rows.dirty) await store.rollback()
       else await this.#commit(store, id, batch, rows)
+      store.keep(rows, batch.head)
       const seconds = (performance.now() - started) / 1000
       this.#observer.committed({ commands: commands.length, position: batch.head.position, seconds })
       return batch.outcomes

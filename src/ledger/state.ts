@@ -17,9 +17,11 @@ export const keyOf = <Row>(projection: Projection<Row>, id: string | number): Ke
 
 interface Undo {
   readonly rows: Map<string, unknown>
+  readonly changed: Set<string>
   readonly id: string
   readonly had: boolean
   readonly row: unknown
+  readonly wasChanged: boolean
 }
 
 /**
@@ -48,11 +50,10 @@ export class Rows implements WritableState {
 
   set<Row>(projection: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
     const rows = this.#rows(projection)
-    this.#undo.push({ rows, id, had: rows.has(id), row: rows.get(id) })
+    const changed = this.#changedOf(projection)
+    this.#undo.push({ rows, changed, id, had: rows.has(id), row: rows.get(id), wasChanged: changed.has(id) })
     if (row === undefined && this.#whole) rows.delete(id)
     else rows.set(id, row)
-    let changed = this.#changed.get(projection.name)
-    if (changed === undefined) this.#changed.set(projection.name, (changed = new Set()))
     changed.add(id)
   }
 
@@ -70,26 +71,48 @@ export class Rows implements WritableState {
   }
 
   rollback(): void {
-    for (const { rows, id, had, row } of this.#undo.toReversed()) {
+    for (const { rows, changed, id, had, row, wasChanged } of this.#undo.toReversed()) {
       if (had) rows.set(id, row)
       else rows.delete(id)
+      if (!wasChanged) changed.delete(id)
     }
     this.#undo = []
   }
 
-  /** Ids that were set, also those set back by a rollback: writing a row as it was does no harm. */
+  /** Ids that were set. */
   changed(projection: Projection<unknown>): ReadonlySet<string> {
-    return this.#changed.get(projection.name) ?? new Set()
+    return this.#changedOf(projection)
   }
 
   /** Whether anything was set. */
   get dirty(): boolean {
-    return this.#changed.size > 0
+    for (const ids of this.#changed.values()) if (ids.size > 0) return true
+    return false
+  }
+
+  /** What was set is written: the rows of these projections stay, as loaded, and all others go. */
+  settle(kept: readonly Projection<unknown>[]): void {
+    this.#undo = []
+    this.#changed.clear()
+    const names = new Set(kept.map(({ name }) => name))
+    for (const name of this.#tables.keys()) if (!names.has(name)) this.#tables.delete(name)
+  }
+
+  get size(): number {
+    let size = 0
+    for (const rows of this.#tables.values()) size += rows.size
+    return size
   }
 
   /** All rows of a projection, in no order. */
   all<Row>(projection: Projection<Row>): ReadonlyMap<string, Row | undefined> {
     return this.#rows(projection)
+  }
+
+  #changedOf({ name }: Projection<unknown>): Set<string> {
+    let changed = this.#changed.get(name)
+    if (changed === undefined) this.#changed.set(name, (changed = new Set()))
+    return changed
   }
 
   #rows<Row>(projection: Projection<Row>): Map<string, Row | undefined> {

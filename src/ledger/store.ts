@@ -1,10 +1,14 @@
-import { Client, type QueryResult } from 'pg'
+import { Client, DatabaseError, type QueryResult } from 'pg'
 import { type Batch, type Head, type RememberedReply, rememberedAs } from './batch.ts'
 import type { Command } from './command.ts'
 import type { Key } from './decider.ts'
 import type { RowTable, Statement, TextRow } from './row-table.ts'
-import { Rows } from './state.ts'
-import { isoMicros, type Micros } from './time.ts'
+import { type Projection, Rows } from './state.ts'
+import { asReply, closing, insertEvents, insertReplies, loadReplies, lockHead } from './statements.ts'
+import type { Micros } from './time.ts'
+
+/** Rows that are kept in memory at most, some 150 bytes each. */
+const KEPT_ROWS = 300_000
 
 /** The answer to COMMIT was lost with the connection: ask `committed` on another one. */
 export class LostCommit extends Error {}
@@ -17,24 +21,6 @@ export interface Opened {
   readonly remembered: Map<string, RememberedReply>
 }
 
-const lockHead: Statement = {
-  name: 'lock head',
-  text: `select position, hash, (extract(epoch from at) * 1000000)::bigint as at from ledger_head for update`,
-  values: [],
-}
-// Its own statement: the lock may have been waited for, and the clock is read after that.
-const readClock: Statement = {
-  name: 'read clock',
-  text: `select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now`,
-  values: [],
-}
-const loadReplies = (keys: readonly { actor: string; key: string }[]): Statement => ({
-  name: 'load replies',
-  text: `select r.* from unnest($1::text[], $2::text[]) as k (actor, key)
-         join replies r on r.actor = k.actor and r.idempotency_key = k.key`,
-  values: [keys.map(({ actor }) => actor), keys.map(({ key }) => key)],
-})
-
 /**
  * The only writer of the ledger: one connection, one transaction at a time, two round trips each. All
  * statements of a step are sent at once (pipelined) and are prepared once.
@@ -42,11 +28,18 @@ const loadReplies = (keys: readonly { actor: string; key: string }[]): Statement
 export class Store {
   readonly #client: Client
   readonly #tables: ReadonlyMap<string, RowTable>
+  readonly #derived: readonly Projection<unknown>[]
   #broken: Error | undefined
+  /** Where the head stood after the last transaction, when that is known. */
+  #position: number | undefined
+  /** Whether nobody else had moved the head when the running transaction began. */
+  #alone = false
+  #kept: Rows | undefined
 
   private constructor(client: Client, tables: readonly RowTable[]) {
     this.#client = client
     this.#tables = new Map(tables.map((table) => [table.projection.name, table]))
+    this.#derived = tables.filter(({ source }) => source === 'ledger').map(({ projection }) => projection)
     client.on('error', (error) => {
       this.#broken ??= error
     })
@@ -79,37 +72,47 @@ export class Store {
     return this.#broken !== undefined
   }
 
-  /** Begins, locks the head, then loads what the commands read. Whoever waits here is next in line. */
+  /**
+   * Begins, locks the head, then loads what the commands read. Whoever waits here is next in line. As long as nobody
+   * else moves the head, rows that were loaded or written before are still right and are not loaded again.
+   */
   async begin(commands: readonly Command[]): Promise<Opened> {
     const keys = commands
       .map(({ cause }) => ({ actor: cause.actor, key: cause.idempotency?.key }))
       .filter((k): k is { actor: string; key: string } => k.key !== undefined)
-    const rows = new Rows()
+    const reads = commands.flatMap((command) => command.reads)
+    const kept = this.#kept
+    this.#kept = undefined
+    let rows = kept ?? new Rows()
     const begun = this.#send({ name: '', text: 'begin', values: [] })
     const locked = this.#send(lockHead)
-    const clock = this.#send(readClock)
     const replied = keys.length > 0 ? this.#send(loadReplies(keys)) : undefined
-    const loaded = this.#load(
-      commands.flatMap((command) => command.reads),
-      rows,
-    )
-    await all([begun, locked, clock, replied, loaded])
-    const head = (await locked).rows[0]
-    const now = (await clock).rows[0]?.['now']
-    if (head === undefined || now === undefined) throw new Error('the ledger has no head')
-    const opened = {
-      head: { position: Number(head['position']), hash: String(head['hash']), at: Number(head['at']) },
-      now: Number(now),
-      rows,
-      remembered: new Map((await replied)?.rows.map(asReply).map((r) => [rememberedAs(r.actor, r.key), r])),
+    await all([begun, locked, replied, this.#load(reads, rows)])
+    const row = (await locked).rows[0]
+    if (row === undefined) throw new Error('the ledger has no head')
+    const head = { position: Number(row['position']), hash: String(row['hash']), at: Number(row['at']) }
+    this.#alone = head.position === this.#position
+    this.#position = undefined
+    if (kept !== undefined && !this.#alone) {
+      rows = new Rows()
+      await this.#load(reads, rows)
     }
     await this.#follow(commands, rows)
-    return opened
+    const remembered = new Map((await replied)?.rows.map(asReply).map((r) => [rememberedAs(r.actor, r.key), r]))
+    return { head, now: Number(row['now']), rows, remembered }
+  }
+
+  /** The transaction is over and the head stands there: what is known of the ledger then is kept, if it is worth it. */
+  keep(rows: Rows, head: Head): void {
+    rows.settle(this.#derived)
+    this.#position = head.position
+    // Beside other writers what is kept would mostly be old, and finding that out costs a round trip.
+    this.#kept = this.#alone && rows.size <= KEPT_ROWS ? rows : undefined
   }
 
   /**
    * Appends what the batch made, with the rows it changed, its replies and the new head, and commits.
-   * Throws `LostCommit` when the connection broke meanwhile; any other error means that nothing happened.
+   * Throws `LostCommit` when that may have happened or not; any other error means that nothing happened.
    */
   async commit(id: string, batch: Batch, rows: Rows): Promise<void> {
     const sent: Promise<QueryResult<TextRow>>[] = []
@@ -123,20 +126,19 @@ export class Store {
     }
     if (batch.replies.length > 0) sent.push(this.#send(insertReplies(batch)))
     sent.push(this.#send(closing(id, batch.head, batch.entries.length > 0)))
-    const commit = this.#send({ name: '', text: 'commit', values: [] })
-    try {
-      await all([...sent, commit])
-    } catch (error) {
-      if (this.#broken !== undefined)
-        throw new LostCommit('the connection broke before COMMIT was answered', { cause: error })
-      throw error
-    }
-    // COMMIT of a transaction in which something failed answers ROLLBACK.
-    const { command } = await commit
-    if (command !== 'COMMIT') throw new Error(`COMMIT was answered ${command}`)
+    sent.push(this.#send({ name: '', text: 'commit', values: [] }))
+    const results = await Promise.allSettled(sent)
+    const answer = results.at(-1)
+    if (answer?.status === 'fulfilled' && answer.value.command === 'COMMIT') return
+    const failure = results.find((result) => result.status === 'rejected')
+    // A transaction in which a statement failed answers ROLLBACK; a constraint that is checked at the end, its name.
+    // Whatever else came instead of an answer (a shutdown in the middle of it, say) tells nothing.
+    const over = answer?.status === 'fulfilled' || (answer !== undefined && isViolation(answer.reason))
+    if (!over) throw new LostCommit('COMMIT was not answered', { cause: failure?.reason })
+    throw failure?.reason ?? new Error('COMMIT was answered ROLLBACK')
   }
 
-  /** Leaves the transaction. Only for one whose COMMIT was not sent. */
+  /** Leaves the transaction, if there still is one. */
   async rollback(): Promise<void> {
     await this.#send({ name: '', text: 'rollback', values: [] })
   }
@@ -197,6 +199,8 @@ export class Store {
   }
 }
 
+const isViolation = (error: unknown): boolean => error instanceof DatabaseError && (error.code ?? '').startsWith('23')
+
 /** Waits for all, also when one fails, so that no answer is left on the wire; then throws the first failure. */
 async function all(promises: readonly (Promise<unknown> | undefined)[]): Promise<void> {
   for (const result of await Promise.allSettled(promises.filter((promise) => promise !== undefined))) {
@@ -213,71 +217,4 @@ function changes(table: RowTable, rows: Rows): { saved: unknown[]; dropped: stri
     else saved.push(row)
   }
   return { saved, dropped }
-}
-
-function insertEvents({ entries }: Batch): Statement {
-  return {
-    name: 'insert events',
-    text: `insert into ledger_events
-             (position, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash)
-           select position, type, version, data, debit::text[], credit::text[], amount::bigint[], actor, at, request_id, idempotency_key, reply_hash, hash
-           from unnest($1::bigint[], $2::text[], $3::smallint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                       $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[])
-             as e (position, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash)`,
-    values: [
-      entries.map((e) => e.position),
-      entries.map((e) => e.type),
-      entries.map((e) => e.version),
-      entries.map((e) => e.data),
-      // Account names need no quotes in an array's text.
-      entries.map((e) => `{${e.movements.map((m) => m.debit).join(',')}}`),
-      entries.map((e) => `{${e.movements.map((m) => m.credit).join(',')}}`),
-      entries.map((e) => `{${e.movements.map((m) => m.amount).join(',')}}`),
-      entries.map((e) => e.actor),
-      entries.map((e) => isoMicros(e.at)),
-      entries.map((e) => e.requestId),
-      entries.map((e) => e.idempotencyKey),
-      entries.map((e) => e.replyHash),
-      entries.map((e) => e.hash),
-    ],
-  }
-}
-
-function insertReplies({ replies, head }: Batch): Statement {
-  return {
-    name: 'insert replies',
-    text: `insert into replies (actor, idempotency_key, request_hash, status, body, at)
-           select *, $6::timestamptz from unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[])`,
-    values: [
-      replies.map((r) => r.actor),
-      replies.map((r) => r.key),
-      replies.map((r) => r.requestHash),
-      replies.map((r) => r.status),
-      replies.map((r) => r.body),
-      isoMicros(head.at),
-    ],
-  }
-}
-
-/** The new head and the batch's id; followers on other instances get a hint when there are events. */
-function closing(id: string, head: Head, events: boolean): Statement {
-  return {
-    name: events ? 'close' : 'close without events',
-    text: `with moved as (
-             update ledger_head set position = $2::bigint, hash = $3::text, at = $4::timestamptz
-           )
-           insert into ledger_batches (id, position) values ($1::uuid, $2::bigint)
-           returning ${events ? `pg_notify('ledger', $2::text)` : '1'}`,
-    values: [id, head.position, head.hash, isoMicros(head.at)],
-  }
-}
-
-function asReply(row: TextRow): RememberedReply {
-  return {
-    actor: String(row['actor']),
-    key: String(row['idempotency_key']),
-    requestHash: String(row['request_hash']),
-    status: Number(row['status']),
-    body: String(row['body']),
-  }
 }

@@ -7,6 +7,7 @@ import { Closed, Overloaded, Unavailable } from '../../src/ledger/executor.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { keyOf } from '../../src/ledger/state.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
+import { userProfiles } from '../../src/people/user.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
 import { credit } from '../../src/wallet/credit.ts'
 import { type Bench, bench, rowsOf, testChains } from '../support/ledger.ts'
@@ -123,7 +124,7 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
     [verb(throws), 'bug'],
     [verb(() => [], [], throws), 'bug'],
     // Not asked for.
-    [verb(() => [debit(diamonds, house, 1)]), 'bug'],
+    [verb(() => [debit('house:never:coins', 'house:asked:coins', 1)]), 'bug'],
     [verb(() => [debit(diamonds, house, 5_000)], [diamonds, house]), 'bug'],
     [verb(() => [debit(diamonds, 'house:gifts:coins', 1)], [diamonds, 'house:gifts:coins']), 'bug'],
     // PostgreSQL refuses this one, and with it the whole transaction: the others run again without it.
@@ -141,6 +142,38 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
   )
   t.match(await balancesOf(database), { [diamonds]: '979' })
   t.equal(one.bugs.length, 6)
+})
+
+test('rows that another instance has changed meanwhile are loaded again', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  const other = bench(t, database.serviceUrl)
+  await opened(one, 1_000)
+  const balanceAfter = async (by: Bench) => JSON.parse((await by.run(send, rose)).reply.body).answer.diamonds
+  // Long runs of one instance, in which it keeps what it knows, and quick changes between them.
+  const turns = [one, one, one, other, one, one, other, other, other, one, other, one, one, other]
+  const balances: number[] = []
+  for (const turn of turns) balances.push(await balanceAfter(turn))
+  t.same(
+    balances,
+    turns.map((_, i) => 990 - 10 * i),
+  )
+  t.match(await balancesOf(database), { 'user:1:diamonds': '860', 'user:2:target': '140' })
+})
+
+test('a command that fails leaves nothing behind for those that follow', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  await opened(one, 1_000)
+  const set: Verb<null, string> = {
+    ...verb(() => []),
+    // A row that was not asked for, and that stands in the database.
+    note: (state) => state.set(userProfiles, '2', undefined),
+    answer: throws,
+  }
+  await t.rejects(one.run(set, null))
+  await one.run(send, rose)
+  t.equal((await rowsOf(database, 'select user_id from user_profiles')).length, 3)
 })
 
 test('a full queue refuses, is bounded and recovers', async (t) => {
