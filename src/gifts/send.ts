@@ -155,10 +155,9 @@ const roomKeys = (roomId: number, senderId: number, decorationId: number): reado
 function follow(state: State, input: SendGift, { ownerPercent }: GiftTerms): readonly Key[] {
   const roomId = roomIdOf(state, input.room)
   if (roomId === null) return []
-  if (!state.knows(rooms, String(roomId))) return roomKeys(roomId, input.sender_id, input.decoration_id)
-  const room = state.get(rooms, String(roomId))
-  if (ownerPercent === 0 || room === undefined) return []
-  return [keyOf(balances, account('user', room.owner_id, 'target'))]
+  const keys = roomKeys(roomId, input.sender_id, input.decoration_id)
+  const room = ownerPercent > 0 && state.knows(rooms, String(roomId)) ? state.get(rooms, String(roomId)) : undefined
+  return room === undefined ? keys : [...keys, keyOf(balances, account('user', room.owner_id, 'target'))]
 }
 
 const roomIdOf = (state: State, room: number | string): number | null =>

@@ -56,7 +56,10 @@ export const isRefusal = (decision: readonly LedgerEvent[] | Refusal): decision 
 export interface Verb<Input, Answer> {
   /** Also the rows that the events change; asked before anything is known. */
   readonly reads: (input: Input) => readonly Key[]
-  /** Further rows that only `state` can name (a room's owner); another round trip as long as there are any. */
+  /**
+   * Further rows that only `state` can name (a room's owner); another round trip as long as there are any. Names all
+   * it can, also rows that `state` knows already: which those are is chance.
+   */
   readonly follow?: (state: State, input: Input) => readonly Key[]
   readonly decide: (state: State, input: Input, context: Context) => readonly LedgerEvent[] | Refusal
   /** Words that are no facts of the ledger (names, avatars): written in the same transaction. */

@@ -10,7 +10,7 @@ import { type SendGift, sendGift } from '../../src/gifts/send.ts'
 import { evolveStreaks } from '../../src/gifts/streak.ts'
 import type { LedgerEvent } from '../../src/ledger/decider.ts'
 import { evolveUsers } from '../../src/people/user.ts'
-import { evolveRooms } from '../../src/rooms/room.ts'
+import { evolveRooms, roomUids } from '../../src/rooms/room.ts'
 import { credited, roomDefined, userDefined } from '../support/facts.ts'
 import { testChains } from '../support/ledger.ts'
 import { morning, type Rules, rules } from '../support/rules.ts'
@@ -54,6 +54,7 @@ function shop(): Rules {
     gift(DEAR, 'standard', MAX_INTEGER),
     credited('user', 1, 'diamonds', 10_000),
   )
+  ledger.state.set(roomUids, 'R1', { uid: 'R1', room_id: 1 })
   return ledger
 }
 
@@ -140,6 +141,16 @@ test('a standard gift: all to the receivers, 3% of the send to the room, trophy 
       [0, 0],
     ],
   )
+  t.end()
+})
+
+test('a room by its uid is the same room', (t) => {
+  const paying = sendGift({ chains: testChains, ownerPercent: 5 })
+  for (const decoration_id of [STANDARD, LUCKY]) {
+    const byId = shop().when(paying, { ...request, decoration_id })
+    const byUid = shop().when(paying, { ...request, decoration_id, room: 'R1' })
+    t.same([byUid.events, byUid.answer], [byId.events, byId.answer])
+  }
   t.end()
 })
 

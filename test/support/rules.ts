@@ -59,6 +59,10 @@ export function rules(...evolvers: readonly Evolver[]): Rules {
       const context = { now: morning, position: position + 1, actor: 'staff:ann', ...given }
       const asked = new Asked(state, verb.reads(input))
       while (asked.ask(verb.follow?.(asked, input) ?? [])) continue
+      // An executor that knows everything from before must be told of the same rows.
+      const warm = new Asked(state, [...verb.reads(input), ...(verb.follow?.(state, input) ?? [])])
+      const forgotten = asked.known.filter((key) => !warm.known.includes(key))
+      if (forgotten.length > 0) throw new Error(`follow names ${forgotten.join()} only when they are not known`)
       const decision = verb.decide(asked, input, context)
       if (isRefusal(decision)) return { events: [], answer: undefined, refusal: decision }
       position = context.position - 1
@@ -77,6 +81,10 @@ class Asked implements WritableState {
   constructor(rows: Rows, keys: readonly Key[]) {
     this.#rows = rows
     this.ask(keys)
+  }
+
+  get known(): string[] {
+    return [...this.#known]
   }
 
   /** Whether any of the rows is new. */
