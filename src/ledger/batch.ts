@@ -35,7 +35,8 @@ export interface Batch {
   readonly head: Head
 }
 
-export const rememberedAs = (actor: string, key: string): string => `${actor} ${key}`
+/** Neither of the two can hold a line break. */
+export const rememberedAs = (actor: string, key: string): string => `${actor}\n${key}`
 
 /**
  * Runs commands in order on the rows they asked for: each is decided on what the ones before it did. One

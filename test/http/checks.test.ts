@@ -13,7 +13,7 @@ const closed: AppStateGate = (request) =>
 
 test('a closed gate stands before all other checks on client paths, and nowhere else', async (t) => {
   const { app } = await tinyApp(t, { gate: closed })
-  const clients: readonly InjectOptions[] = [
+  const clients: readonly (InjectOptions & { url: string })[] = [
     { url: '/api/v1/things' },
     { url: '/v1/things', headers: bearer('nonsense') },
     { url: '/v1/things', headers: bearer(token({ exp: seconds() - 10 })) },
@@ -29,7 +29,7 @@ test('a closed gate stands before all other checks on client paths, and nowhere 
   ]
   for (const request of clients) {
     const response = await app.inject(request)
-    t.equal(response.statusCode, 503, `${request.method ?? 'GET'} ${String(request.url)}`)
+    t.equal(response.statusCode, 503, `${request.method ?? 'GET'} ${request.url}`)
     t.same(response.json(), { data: { type: 'maintenance' } })
     t.match(response.headers, { 'x-request-id': /^[0-9a-f-]{36}$/, 'content-type': /^application\/json/ })
   }

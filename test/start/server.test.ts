@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { testDatabase } from '../support/postgres.ts'
+import { freePort, startService, tokenIn } from '../support/service.ts'
+import { dataDir, production } from '../support/start.ts'
+
+test('starts, finishes what it accepted, stops', async (t) => {
+  const { serviceUrl: DATABASE_URL } = await testDatabase(t)
+  const port = await freePort()
+  const service = await startService(t, { DATABASE_URL, DATA_DIR: dataDir(t) }, port)
+  t.match(service.output(), `API            http://127.0.0.1:${port}/api/v1\n`)
+  t.match(service.output(), `Documentation  http://127.0.0.1:${port}/docs\n`)
+  const { origin } = service
+  t.equal((await fetch(`${origin}/readyz`)).status, 200)
+  t.equal((await fetch(`${origin}/docs/json`)).status, 200)
+
+  const headers = { authorization: `Bearer ${tokenIn(service.output(), 'user 1')}`, 'content-type': 'application/json' }
+  t.equal((await fetch(`${origin}/v1/wallet/`, { headers })).status, 200)
+  const operator = { authorization: `Bearer ${tokenIn(service.output(), 'operator')}` }
+  t.equal((await fetch(`${origin}/admin/v1/users/1`, { headers: operator })).status, 200)
+
+  const send = () =>
+    fetch(`${origin}/api/v1/instant-send`, {
+      method: 'POST',
+      headers,
+      body: '{"u_id":1,"decoration_id":1,"user_id":[2],"quantity":1,"room_id":1}',
+    }).then(({ status }) => status)
+  const sent = Array.from({ length: 50 }, send)
+  t.equal(await Promise.race(sent), 200)
+  service.kill('SIGTERM')
+  await pause(50)
+  service.kill('SIGTERM')
+  t.same(new Set(await Promise.all(sent)), new Set([200]))
+  const stopping = performance.now()
+  t.equal(await service.exited, 0)
+  t.ok(performance.now() - stopping < 5000)
+  await t.rejects(fetch(`${origin}/healthz`))
+})
+
+test('a client that never finishes does not keep the service from stopping', async (t) => {
+  const { serviceUrl: DATABASE_URL } = await testDatabase(t)
+  const service = await startService(t, { DATABASE_URL, DATA_DIR: dataDir(t) }, await freePort())
+  const endless = new ReadableStream({ pull: (stream) => new Promise(() => stream.enqueue(new Uint8Array(1))) })
+  const hanging = fetch(`${service.origin}/api/v1/instant-send`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tokenIn(service.output(), 'user 1')}`, 'content-type': 'application/json' },
+    body: endless,
+    duplex: 'half',
+  }).catch(() => {})
+  t.equal((await fetch(`${service.origin}/healthz`)).status, 200)
+  service.kill('SIGTERM')
+  t.equal(await service.exited, 0)
+  await hanging
+})
+
+test('in production no tokens are printed, and in development one role for everything is told of', async (t) => {
+  const { serviceUrl, ownerUrl } = await testDatabase(t)
+  const own = { DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: dataDir(t) }
+  const other = await testDatabase(t)
+  const [service, careless] = await Promise.all([
+    startService(t, { ...production, ...own }, await freePort()),
+    startService(t, { DATABASE_URL: other.ownerUrl, DATA_DIR: dataDir(t) }, await freePort()),
+  ])
+  t.equal((await fetch(`${service.origin}/readyz`)).status, 200)
+  t.notMatch(service.output(), /Tokens|eyJ/)
+  t.match(careless.output(), /"level":40.*production would refuse to start/)
+  t.equal((await fetch(`${careless.origin}/readyz`)).status, 200)
+})

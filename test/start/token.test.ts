@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { test } from 'tap'
+import { testDatabase } from '../support/postgres.ts'
+import { freePort, startService } from '../support/service.ts'
+import { dataDir } from '../support/start.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+test('npm run token', async (t) => {
+  const run = promisify(execFile)
+  const JWT_SECRET = 'a secret for tokens'
+  const DATA_DIR = dataDir(t)
+  const print = (args: readonly string[], environment: Readonly<Record<string, string>> = { JWT_SECRET }) =>
+    run(process.execPath, ['scripts/token.ts', ...args], {
+      cwd: root,
+      env: { PATH: process.env['PATH'], DATA_DIR, ...environment },
+    })
+  const claimsOf = (text: string) => JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString())
+
+  const { stdout } = await print(['--user', '1'])
+  t.match(stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+  const { sub, iat, exp, ...rest } = claimsOf(stdout)
+  t.same([sub, exp - iat, rest], ['1', 12 * 3600, {}])
+  const staff = claimsOf((await print(['--user', 'ann', '--role', 'finance', '--ttl', '90s'])).stdout)
+  t.match(staff, { sub: 'ann', role: 'finance', exp: staff.iat + 90 })
+
+  const { serviceUrl: DATABASE_URL } = await testDatabase(t)
+  const made = (await print(['--user', '1'], {})).stdout.trim()
+  const service = await startService(t, { DATABASE_URL, DATA_DIR }, await freePort())
+  const { status } = await fetch(`${service.origin}/v1/wallet`, { headers: { authorization: `Bearer ${made}` } })
+  t.equal(status, 200, 'signed with the secret of the data directory')
+
+  const { publicKey } = generateKeyPairSync('ed25519')
+  const JWT_PUBLIC_KEY = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  await t.rejects(print(['--user', '1'], { JWT_PUBLIC_KEY }), { code: 1, stdout: '', stderr: /only verify/ })
+  for (const args of [[], ['--user', 'ann'], ['--user', '1', '--role', 'king'], ['--user', '1', '--ttl', '0h']]) {
+    await t.rejects(print(args), { code: 1, stdout: '' }, args.join(' '))
+  }
+})
