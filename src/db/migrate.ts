@@ -78,6 +78,7 @@ async function withDatabase<T>(url: string, work: (db: Kysely<unknown>) => Promi
   })
   // A connection that breaks while it is idle is found out by the next query.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {
     return await work(db)

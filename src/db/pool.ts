@@ -36,6 +36,8 @@ export function openPool(
   })
   // Idle connections break when the server goes away. The pool replaces them; unheard, the error would end the process.
   pool.on('error', (err) => log.warn({ err }, 'an idle database connection broke'))
+  // One that breaks while it is lent out fails its query, which tells; unheard, this too would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

@@ -87,15 +87,9 @@ export class Tail {
     let position = after
     while (!this.#stopped) {
       try {
-        const wakes = this.#wakes
-        const events = await this.#after(position)
-        const last = events.at(-1)
-        if (last === undefined) {
-          await this.#woken(wakes)
-          continue
-        }
-        await follower(events)
-        position = last.position
+        const events = await this.#next(position)
+        if (events.length > 0) await follower(events)
+        position = events.at(-1)?.position ?? position
       } catch (error) {
         this.#options.trouble(error)
         await this.#pause()
@@ -134,17 +128,24 @@ export class Tail {
     ])
     let position = Number(stored.rows[0]?.position ?? 0)
     while (!this.#stopped && !broken()) {
-      const wakes = this.#wakes
-      const events = await this.#after(position)
+      const events = await this.#next(position, broken)
       const last = events.at(-1)
-      if (last === undefined) {
-        await this.#woken(wakes)
-        continue
-      }
+      if (last === undefined) continue
       await follower(events)
       await client.query('update ledger_cursors set position = $2 where name = $1', [name, last.position])
       position = last.position
     }
+  }
+
+  /** Waits for the next events after a position. None only when the tail stops or `broken` says so. */
+  async #next(position: number, broken: () => boolean = () => false): Promise<readonly RecordedEvent[]> {
+    while (!this.#stopped && !broken()) {
+      const wakes = this.#wakes
+      const events = await this.#after(position)
+      if (events.length > 0) return events
+      await this.#woken(wakes)
+    }
+    return []
   }
 
   /** The next events after a position; from what was read last when it holds them, so that followers share it. */
