@@ -74,7 +74,7 @@ create table balances (
   account text primary key,
   -- numeric: the system's own accounts may pass 2^63.
   balance numeric not null
-);
+) with (fillfactor = 60); -- room on each page for the next version of its rows, which then needs no new index entry
 
 -- Fingerprints of the keys that the ledger's secrets hang on.
 create table key_fingerprints (

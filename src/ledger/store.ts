@@ -84,10 +84,14 @@ export class Store {
     const kept = this.#kept
     this.#kept = undefined
     let rows = kept ?? new Rows()
+    const { stream } = this.#client.connection
+    stream.cork()
     const begun = this.#send({ name: '', text: 'begin', values: [] })
     const locked = this.#send(lockHead)
     const replied = keys.length > 0 ? this.#send(loadReplies(keys)) : undefined
-    await all([begun, locked, replied, this.#load(reads, rows)])
+    const loaded = this.#load(reads, rows)
+    stream.uncork()
+    await all([begun, locked, replied, loaded])
     const row = (await locked).rows[0]
     if (row === undefined) throw new Error('the ledger has no head')
     const head = { position: Number(row['position']), hash: String(row['hash']), at: Number(row['at']) }
@@ -115,6 +119,9 @@ export class Store {
    * Throws `LostCommit` when that may have happened or not; any other error means that nothing happened.
    */
   async commit(id: string, batch: Batch, rows: Rows): Promise<void> {
+    const { stream } = this.#client.connection
+    // All in one write: the kernel is asked once, and not once a statement.
+    stream.cork()
     const sent: Promise<QueryResult<TextRow>>[] = []
     if (batch.entries.length > 0) sent.push(this.#send(insertEvents(batch)))
     for (const table of this.#tables.values()) {
@@ -127,6 +134,7 @@ export class Store {
     if (batch.replies.length > 0) sent.push(this.#send(insertReplies(batch)))
     sent.push(this.#send(closing(id, batch.head, batch.entries.length > 0)))
     sent.push(this.#send({ name: '', text: 'commit', values: [] }))
+    stream.uncork()
     const results = await Promise.allSettled(sent)
     const answer = results.at(-1)
     if (answer?.status === 'fulfilled' && answer.value.command === 'COMMIT') return
