@@ -52,7 +52,7 @@ export class EventChecks {
     this.#at = entry.at
 
     const event = this.#attempt('form', position, () => readEvent(entry))
-    const balanced = this.#checkMovements(entry, Number(row['legs']))
+    const balanced = this.#checkMovements(entry)
     if (event !== undefined && balanced) this.#attempt('rules', position, () => this.#replay.fold(event))
   }
 
@@ -71,9 +71,8 @@ export class EventChecks {
   }
 
   /** Each currency sums to zero at every position when each movement is of one currency. */
-  #checkMovements({ position, movements }: ChainedEntry, legs: number): boolean {
+  #checkMovements({ position, movements }: ChainedEntry): boolean {
     const faults = movements.map(faultOf).filter((fault) => fault !== null)
-    if (legs !== movements.length) faults.push(`${legs} movements, of which some have no account or amount`)
     for (const fault of faults) this.#find('double-entry', position, fault)
     return faults.length === 0
   }

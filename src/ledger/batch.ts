@@ -3,7 +3,7 @@ import { chained, type Entry, replyHash } from './chain.ts'
 import type { Command, Reply } from './command.ts'
 import { isRefusal, type PlacedEvent, refuse } from './decider.ts'
 import type { Evolve } from './evolve.ts'
-import type { Rows } from './state.ts'
+import { type Rows, Unasked } from './state.ts'
 import type { Micros } from './time.ts'
 
 /** The end of the ledger. */
@@ -28,7 +28,10 @@ export interface RememberedReply extends Reply {
 export type Outcome = { readonly reply: Reply; readonly replayed: boolean } | { readonly bug: unknown }
 
 export interface Batch {
-  /** In the order of the commands. */
+  /**
+   * In the order of the commands. Fewer than these when one of them needs a row that it could not know of when it
+   * asked, because of what those before it did: it and the rest belong into a batch of their own.
+   */
   readonly outcomes: readonly Outcome[]
   readonly entries: readonly ChainedEntry[]
   readonly replies: readonly RememberedReply[]
@@ -104,6 +107,7 @@ export function runBatch(
       outcomes.push({ reply, replayed: false })
     } catch (bug) {
       rows.rollback()
+      if (bug instanceof Unasked && outcomes.length > 0) break
       outcomes.push({ bug })
     }
   }

@@ -155,7 +155,8 @@ export class Executor {
       }
       return
     }
-    this.#settle(batch, settled)
+    this.#settle(batch.slice(0, settled.length), settled)
+    this.#queue.unshift(...batch.slice(settled.length))
   }
 
   /** One transaction. Throws `Unavailable`, or whatever PostgreSQL had against it; then nothing happened. */
@@ -171,7 +172,7 @@ export class Executor {
       else await this.#commit(store, id, batch, rows)
       store.keep(rows, batch.head)
       const seconds = (performance.now() - started) / 1000
-      this.#observer.committed({ commands: commands.length, position: batch.head.position, seconds })
+      this.#observer.committed({ commands: batch.outcomes.length, position: batch.head.position, seconds })
       return batch.outcomes
     } catch (error) {
       if (!store.broken) await store.rollback().catch(() => store.cut())

@@ -13,8 +13,8 @@ export type RecordedEvent<T extends EventType = EventType> = PlacedEvent<T> & { 
 export class Unreadable extends Error {}
 
 /** Columns of an event, as text; for `select ${eventColumns} from ledger_events e`. */
-export const eventColumns = `e.position::text, e.type, e.version::text, e.data, array_to_string(e.debit, ',') as debit,
-  array_to_string(e.credit, ',') as credit, array_to_string(e.amount, ',') as amount, e.actor,
+export const eventColumns = `e.position::text, e.type, e.version::text, e.data, array_to_string(e.debit, ',', '?') as debit,
+  array_to_string(e.credit, ',', '?') as credit, array_to_string(e.amount, ',', '?') as amount, e.actor,
   (extract(epoch from e.at) * 1000000)::bigint::text as at, e.request_id, e.idempotency_key, e.reply_hash, e.hash`
 
 /** The stored columns, before anything is believed about them. */

@@ -43,13 +43,10 @@ export class Snapshot {
     return { position: Number(head['position']), hash: String(head['hash']), at: Number(head['at']) }
   }
 
-  /**
-   * The rows of all events up to a position (null: all) in order, for `parseEntry`; `legs` is the number of
-   * movements.
-   */
+  /** The rows of all events up to a position (null: all) in order, for `parseEntry`. */
   events(upTo: number | null): AsyncGenerator<readonly TextRow[], void> {
     return this.pages(
-      `select ${eventColumns}, cardinality(e.amount)::text as legs from ledger_events e
+      `select ${eventColumns} from ledger_events e
        where e.position <= $1 order by e.position`,
       [upTo ?? Number.MAX_SAFE_INTEGER],
     )

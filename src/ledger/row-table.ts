@@ -53,8 +53,6 @@ export interface RowTable {
   readonly scan: string
   idOf(row: TextRow): string
   parse(row: TextRow): unknown
-  /** The row's columns as text: two rows are the same when these are. */
-  print(row: unknown): readonly (string | null)[]
 }
 
 export interface RowTableSpec<Row> {
@@ -112,7 +110,6 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
     idOf: (row) => spec.key.map((key) => row[key]).join(':'),
     parse: (row) =>
       Object.fromEntries(columns.map(([column, kind]) => [column, parseValue(kind, row[column] ?? null)])),
-    print: (row) => columns.map(([column, kind]) => printValue(kind, field(row, column))),
   }
 }
 

@@ -24,6 +24,9 @@ interface Undo {
   readonly wasChanged: boolean
 }
 
+/** A row was read that was not asked for. */
+export class Unasked extends Error {}
+
 /**
  * The rows that a batch works on. `checkpoint()` starts a command, `rollback()` takes back all that was set
  * since. Rows that were never put in are unknown: reading one throws, unless the state is `whole`, as in a
@@ -43,7 +46,7 @@ export class Rows implements WritableState {
     const rows = this.#rows(projection)
     const row = rows.get(id)
     if (row === undefined && !this.#whole && !rows.has(id)) {
-      throw new Error(`the command did not ask for ${projection.name} ${id}`)
+      throw new Unasked(`the command did not ask for ${projection.name} ${id}`)
     }
     return row
   }

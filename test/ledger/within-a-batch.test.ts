@@ -1,0 +1,47 @@
+import { test } from 'tap'
+import { defineDecoration } from '../../src/gifts/define-decoration.ts'
+import { sendGift } from '../../src/gifts/send.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { defineUsers } from '../../src/people/define-user.ts'
+import { defineRoom } from '../../src/rooms/define-room.ts'
+import { credit } from '../../src/wallet/credit.ts'
+import { bench, testChains } from '../support/ledger.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+test('a command may need a row that only the one before it in the same batch makes it need', async (t) => {
+  const ledger = bench(t, (await testDatabase(t)).serviceUrl)
+  const send = sendGift({ chains: testChains, ownerPercent: 5 })
+  const gift = {
+    caller_id: 1,
+    sender_id: 1,
+    decoration_id: 1,
+    receiver_ids: [2],
+    quantity: 1,
+    from_bag: false,
+    encrypted: false,
+  }
+  await ledger.did(openLedger, { fairness_key: testChains.keyHash })
+  await ledger.did(defineUsers, { users: [1, 2, 3, 4, 5].map((id) => ({ id })), listed: true })
+  await ledger.did(defineRoom, { id: 9, owner_id: 3 })
+  await ledger.did(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 100 })
+  await ledger.did(credit, { user_id: 1, currency: 'diamonds', amount: { units: 1000 }, reason: 'opening' })
+  const settled = await Promise.all([
+    // A new owner, whose balance the send could not know of.
+    ledger.run(defineRoom, { id: 9, owner_id: 4 }),
+    ledger.run(send, { ...gift, room: 9 }),
+    // A new room, found by its uid.
+    ledger.run(defineRoom, { id: 10, uid: 'new', owner_id: 5 }),
+    ledger.run(send, { ...gift, room: 'new' }),
+    ledger.run(send, { ...gift, room: 9 }),
+  ])
+  t.same(
+    settled.map(({ reply }) => reply.status),
+    [200, 200, 200, 200, 200],
+  )
+  t.same(ledger.bugs, [])
+  t.same(
+    ledger.batches.slice(-3).reduce((sum, commands) => sum + commands, 0),
+    5,
+    'in three batches',
+  )
+})

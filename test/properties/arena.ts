@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import type { Client } from 'pg'
+import type { EventData } from '../../schema/events.ts'
+import { connect } from '../../src/db/connect.ts'
+import { chooseSeed } from '../../src/fairness/choose-seed.ts'
+import { addBagItems } from '../../src/gifts/add-bag-items.ts'
+import { defineDecoration } from '../../src/gifts/define-decoration.ts'
+import { type SentGift, sendGift } from '../../src/gifts/send.ts'
+import type { Settled } from '../../src/ledger/executor.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { defineUsers } from '../../src/people/define-user.ts'
+import { defineRoom } from '../../src/rooms/define-room.ts'
+import { credit } from '../../src/wallet/credit.ts'
+import { debit } from '../../src/wallet/debit.ts'
+import { type Bench, bench, testChains } from '../support/ledger.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type Burst, type Step, USERS } from './steps.ts'
+
+/** The room owner's commission on standard gifts, in per cent. */
+export const OWNER_PERCENT = 5
+
+/** What became of a step. */
+export interface Made {
+  readonly refusal: string | null
+  readonly sent: SentGift | null
+  readonly drawn: EventData<'gift-drawn'> | null
+}
+
+/** A database of its own with two instances of the executor on it, users and nothing else. */
+export interface Arena {
+  readonly database: TestDatabase
+  readonly client: Client
+  /** The time of whatever comes next, in microseconds: it stands still but for the waits of bursts. */
+  readonly now: () => Promise<number>
+  /** Runs the steps at once on the first instance; what became of each, in order. */
+  readonly play: (burst: Burst) => Promise<readonly Made[]>
+  /** Runs each step on one instance or the other, every third one on both at once. */
+  readonly scatter: (burst: Burst) => Promise<void>
+}
+
+/** Opens an arena, works in it and clears it up. */
+export async function inArena(work: (arena: Arena) => Promise<void>): Promise<void> {
+  const closings: (() => Promise<void>)[] = []
+  const scope = { teardown: (closing: () => Promise<void>) => void closings.unshift(closing) }
+  try {
+    const database = await testDatabase(scope)
+    const client = await connect(database.ownerUrl, 'arena')
+    scope.teardown(() => client.end())
+    const one = bench(scope, database.serviceUrl)
+    const other = bench(scope, database.serviceUrl)
+    await one.did(openLedger, { fairness_key: testChains.keyHash })
+    await one.did(defineUsers, { users: USERS.map((id) => ({ id })), listed: true })
+    await work(arena(database, client, one, other))
+    assert.deepEqual([...one.bugs, ...one.troubles, ...other.bugs, ...other.troubles], [])
+  } finally {
+    for (const closing of closings) await closing()
+  }
+}
+
+function arena(database: TestDatabase, client: Client, one: Bench, other: Bench): Arena {
+  let keys = 0
+  const nextKey = (): string => `key ${(keys += 1)}`
+  // The ledger's time never goes back: moved ahead of the clock, it stands still.
+  const ahead = (micros: number) =>
+    client.query(`update ledger_head set at = at + $1 * interval '1 microsecond'`, [micros])
+  const ready = ahead(3_600_000_000)
+  return {
+    database,
+    client,
+    async now() {
+      await ready
+      const { rows } = await client.query(
+        'select (extract(epoch from at) * 1000000)::bigint::text as at from ledger_head',
+      )
+      return Number(rows[0].at)
+    },
+    async play({ wait, steps }) {
+      await ready
+      await ahead(wait)
+      const named = steps.map((step) => ({ step, key: nextKey() }))
+      const settled = await Promise.all(named.map(({ step, key }) => run(one, step, key)))
+      const drawn = await drawnBy(
+        client,
+        named.map(({ key }) => key),
+      )
+      return settled.map((one, i) => madeOf(one, drawn.get(named[i]?.key ?? '') ?? null))
+    },
+    async scatter({ wait, steps }) {
+      await ready
+      await ahead(wait)
+      await Promise.all(
+        steps.map(async (step, i) => {
+          const key = nextKey()
+          if (i % 3 !== 0) return run(i % 3 === 1 ? one : other, step, key)
+          const [first, second] = await Promise.all([run(one, step, key), run(other, step, key)])
+          assert.deepEqual(first.reply, second.reply)
+          assert.notEqual(first.replayed, second.replayed)
+          return first
+        }),
+      )
+    },
+  }
+}
+
+/** The draws of sends, by idempotency key. */
+async function drawnBy(client: Client, keys: readonly string[]): Promise<Map<string, EventData<'gift-drawn'>>> {
+  const { rows } = await client.query<{ idempotency_key: string; data: string }>(
+    `select idempotency_key, data from ledger_events where type = 'gift-drawn' and idempotency_key = any($1)`,
+    [keys],
+  )
+  return new Map(rows.map(({ idempotency_key, data }) => [idempotency_key, JSON.parse(data)]))
+}
+
+function madeOf({ reply }: Settled, drawn: Made['drawn']): Made {
+  const { answer, refusal = null } = JSON.parse(reply.body)
+  return { refusal, sent: answer?.lucky_result === undefined ? null : answer, drawn }
+}
+
+const send = sendGift({ chains: testChains, ownerPercent: OWNER_PERCENT })
+const seed = chooseSeed(testChains)
+
+function run({ run }: Bench, step: Step, key: string): Promise<Settled> {
+  const staff = { actor: 'staff:ann', key }
+  const reason = 'property'
+  switch (step.does) {
+    case 'send':
+      return run(
+        send,
+        {
+          caller_id: step.caller,
+          sender_id: step.sender,
+          decoration_id: step.gift,
+          receiver_ids: step.receivers,
+          quantity: step.quantity,
+          room: step.room,
+          from_bag: step.bag,
+          encrypted: false,
+        },
+        { actor: `user:${step.caller}`, key },
+      )
+    case 'credit':
+      return run(credit, { user_id: step.user, currency: step.currency, amount: { units: step.units }, reason }, staff)
+    case 'debit': {
+      const { holder, id, currency, units } = step
+      return run(debit, { holder, id, currency, amount: { units }, reason }, staff)
+    }
+    case 'fill bag':
+      return run(addBagItems, { user_id: step.user, decoration_id: step.gift, quantity: step.quantity, reason }, staff)
+    case 'choose seed':
+      return run(seed, { user_id: step.user, client_seed: step.seed }, { actor: `user:${step.user}`, key })
+    case 'define room':
+      return run(defineRoom, { id: step.room, owner_id: step.owner }, staff)
+    case 'define gift': {
+      const { gift, kind, price, odds } = step
+      return run(defineDecoration, { decoration_id: gift, name: `Gift ${gift}`, kind, price, odds }, staff)
+    }
+  }
+}
