@@ -1,3 +1,4 @@
+import { plainArray, textArray } from './array-text.ts'
 import type { Projection } from './state.ts'
 import { isoMicros } from './time.ts'
 
@@ -81,37 +82,46 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
       ? 'do nothing'
       : `do update set ${rest.map((column) => `${column} = excluded.${column}`).join(', ')}`
 
-  const keyValues = (ids: readonly string[]): string[][] => {
-    if (spec.key.length === 1) return [[...ids]]
+  const keyValues = (ids: readonly string[]): string[] => {
+    const [only] = keyKinds
+    if (only !== undefined && spec.key.length === 1) return [arrayOf(only, ids)]
     const parts = ids.map((id) => id.split(':'))
-    return spec.key.map((_, i) => parts.map((part) => part[i] ?? ''))
+    return keyKinds.map((kind, i) =>
+      arrayOf(
+        kind,
+        parts.map((part) => part[i] ?? null),
+      ),
+    )
   }
+  const load = `select ${selected} from ${wanted} join ${name} t on ${onKey}`
+  const save = `insert into ${name} (${list}) select * from unnest(${unnested(columns.map(([, kind]) => kind))}) on conflict (${spec.key.join(', ')}) ${conflict}`
+  const drop = `delete from ${name} t using ${wanted} where ${onKey}`
 
   return {
     projection,
     source: spec.source ?? 'ledger',
     columns: columns.map(([column]) => column),
-    load: (ids) => ({
-      name: `load ${name}`,
-      text: `select ${selected} from ${wanted} join ${name} t on ${onKey}`,
-      values: keyValues(ids),
-    }),
+    load: (ids) => ({ name: `load ${name}`, text: load, values: keyValues(ids) }),
     save: (rows) => ({
       name: `save ${name}`,
-      text: `insert into ${name} (${list}) select * from unnest(${unnested(columns.map(([, kind]) => kind))}) on conflict (${spec.key.join(', ')}) ${conflict}`,
-      values: columns.map(([column, kind]) => rows.map((row) => printValue(kind, field(row, column)))),
+      text: save,
+      values: columns.map(([column, kind]) =>
+        arrayOf(
+          kind,
+          rows.map((row) => printValue(kind, field(row, column))),
+        ),
+      ),
     }),
-    drop: (ids) => ({
-      name: `drop ${name}`,
-      text: `delete from ${name} t using ${wanted} where ${onKey}`,
-      values: keyValues(ids),
-    }),
+    drop: (ids) => ({ name: `drop ${name}`, text: drop, values: keyValues(ids) }),
     scan: `select ${selected} from ${name} t order by ${spec.key.map((key) => `t.${key}::text collate "C"`).join(', ')}`,
     idOf: (row) => spec.key.map((key) => row[key]).join(':'),
     parse: (row) =>
       Object.fromEntries(columns.map(([column, kind]) => [column, parseValue(kind, row[column] ?? null)])),
   }
 }
+
+const arrayOf = (kind: Kind, values: readonly (string | null)[]): string =>
+  kind === 'text' || kind === 'json' ? textArray(values) : plainArray(values)
 
 function field(row: unknown, column: string): unknown {
   if (typeof row !== 'object' || row === null || !(column in row)) throw new Error(`a row without ${column}`)

@@ -1,3 +1,4 @@
+import { plainArray, textArray } from './array-text.ts'
 import type { Batch, Head, RememberedReply } from './batch.ts'
 import type { Statement, TextRow } from './row-table.ts'
 import { isoMicros } from './time.ts'
@@ -18,7 +19,7 @@ export const loadReplies = (keys: readonly { actor: string; key: string }[]): St
   name: 'load replies',
   text: `select r.* from unnest($1::text[], $2::text[]) as k (actor, key)
          join replies r on r.actor = k.actor and r.idempotency_key = k.key`,
-  values: [keys.map(({ actor }) => actor), keys.map(({ key }) => key)],
+  values: [textArray(keys.map(({ actor }) => actor)), textArray(keys.map(({ key }) => key))],
 })
 
 export function insertEvents({ entries }: Batch): Statement {
@@ -31,20 +32,19 @@ export function insertEvents({ entries }: Batch): Statement {
                        $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[])
              as e (position, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash)`,
     values: [
-      entries.map((e) => e.position),
-      entries.map((e) => e.type),
-      entries.map((e) => e.version),
-      entries.map((e) => e.data),
-      // Account names need no quotes in an array's text.
-      entries.map((e) => `{${e.movements.map((m) => m.debit).join(',')}}`),
-      entries.map((e) => `{${e.movements.map((m) => m.credit).join(',')}}`),
-      entries.map((e) => `{${e.movements.map((m) => m.amount).join(',')}}`),
-      entries.map((e) => e.actor),
-      entries.map((e) => isoMicros(e.at)),
-      entries.map((e) => e.requestId),
-      entries.map((e) => e.idempotencyKey),
-      entries.map((e) => e.replyHash),
-      entries.map((e) => e.hash),
+      plainArray(entries.map((e) => e.position)),
+      plainArray(entries.map((e) => e.type)),
+      plainArray(entries.map((e) => e.version)),
+      textArray(entries.map((e) => e.data)),
+      textArray(entries.map((e) => plainArray(e.movements.map((m) => m.debit)))),
+      textArray(entries.map((e) => plainArray(e.movements.map((m) => m.credit)))),
+      textArray(entries.map((e) => plainArray(e.movements.map((m) => m.amount)))),
+      textArray(entries.map((e) => e.actor)),
+      plainArray(entries.map((e) => isoMicros(e.at))),
+      textArray(entries.map((e) => e.requestId)),
+      textArray(entries.map((e) => e.idempotencyKey)),
+      plainArray(entries.map((e) => e.replyHash)),
+      plainArray(entries.map((e) => e.hash)),
     ],
   }
 }
@@ -55,11 +55,11 @@ export function insertReplies({ replies, head }: Batch): Statement {
     text: `insert into replies (actor, idempotency_key, request_hash, status, body, at)
            select *, $6::timestamptz from unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[])`,
     values: [
-      replies.map((r) => r.actor),
-      replies.map((r) => r.key),
-      replies.map((r) => r.requestHash),
-      replies.map((r) => r.status),
-      replies.map((r) => r.body),
+      textArray(replies.map((r) => r.actor)),
+      textArray(replies.map((r) => r.key)),
+      textArray(replies.map((r) => r.requestHash)),
+      plainArray(replies.map((r) => r.status)),
+      textArray(replies.map((r) => r.body)),
       isoMicros(head.at),
     ],
   }
