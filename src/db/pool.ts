@@ -26,7 +26,11 @@ export function openPool(
     ...options,
     connectionString: url,
     connectionTimeoutMillis: 3000,
-    statement_timeout: 15_000,
+    statement_timeout: 10_000,
+    // A server that is not heard of any more cannot say so. In this mode pg then gives the connection up; else it would
+    // be lent out again, and whoever got it would wait in vain.
+    query_timeout: 11_000,
+    pipeline: true,
     types: resultTypes,
     // Set by the session and not at its start: poolers in between do not pass every start parameter on.
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not tell

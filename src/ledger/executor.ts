@@ -162,18 +162,23 @@ export class Executor {
   /** One transaction. Throws `Unavailable`, or whatever PostgreSQL had against it; then nothing happened. */
   async #attempt(commands: readonly Command[]): Promise<readonly Outcome[]> {
     const started = performance.now()
+    const { store, batch, rows } = await this.#transact(commands)
+    // It has happened: nothing from here on may look as if it had not.
+    store.keep(rows, batch.head)
+    const seconds = (performance.now() - started) / 1000
+    this.#tell({ commands: batch.outcomes.length, position: batch.head.position, seconds })
+    return batch.outcomes
+  }
+
+  async #transact(commands: readonly Command[]): Promise<{ store: Store; batch: Batch; rows: Rows }> {
     const store = await this.#connected()
     const watchdog = setTimeout(() => store.cut(), this.#limits.patienceMs)
-    const id = randomUUID()
     try {
       const { head, now, rows, remembered } = await store.begin(commands)
       const batch = runBatch(commands, rows, remembered, head, now, this.#evolve)
       if (batch.entries.length === 0 && batch.replies.length === 0 && !rows.dirty) await store.rollback()
-      else await this.#commit(store, id, batch, rows)
-      store.keep(rows, batch.head)
-      const seconds = (performance.now() - started) / 1000
-      this.#observer.committed({ commands: batch.outcomes.length, position: batch.head.position, seconds })
-      return batch.outcomes
+      else await this.#commit(store, batch, rows)
+      return { store, batch, rows }
     } catch (error) {
       if (!store.broken) await store.rollback().catch(() => store.cut())
       if (error instanceof Unavailable || (!store.broken && blamesACommand(error))) throw error
@@ -183,7 +188,16 @@ export class Executor {
     }
   }
 
-  async #commit(store: Store, id: string, batch: Batch, rows: Rows): Promise<void> {
+  #tell(batch: Parameters<Observer['committed']>[0]): void {
+    try {
+      this.#observer.committed(batch)
+    } catch (error) {
+      this.#observer.trouble(error)
+    }
+  }
+
+  async #commit(store: Store, batch: Batch, rows: Rows): Promise<void> {
+    const id = randomUUID()
     try {
       await store.commit(id, batch, rows)
     } catch (error) {
@@ -199,7 +213,13 @@ export class Executor {
     for (;;) {
       try {
         const store = await this.#connected()
-        return await store.committed(id)
+        // A server may also fall silent here.
+        const watchdog = setTimeout(() => store.cut(), Math.max(0, until - performance.now()))
+        try {
+          return await store.committed(id)
+        } finally {
+          clearTimeout(watchdog)
+        }
       } catch (error) {
         if (performance.now() > until) throw new Unavailable('the answer to COMMIT stayed lost', { cause: error })
         await new Promise((resolve) => setTimeout(resolve, 100))

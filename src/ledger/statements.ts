@@ -1,5 +1,6 @@
 import { plainArray, textArray } from './array-text.ts'
 import type { Batch, Head, RememberedReply } from './batch.ts'
+import type { Command } from './command.ts'
 import type { Statement, TextRow } from './row-table.ts'
 import { isoMicros } from './time.ts'
 
@@ -14,12 +15,32 @@ export const lockHead: Statement = {
          from ledger_head for update`,
   values: [],
 }
-/** Replies that are remembered under these keys. */
-export const loadReplies = (keys: readonly { actor: string; key: string }[]): Statement => ({
-  name: 'load replies',
-  text: `select r.* from unnest($1::text[], $2::text[]) as k (actor, key)
-         join replies r on r.actor = k.actor and r.idempotency_key = k.key`,
-  values: [textArray(keys.map(({ actor }) => actor)), textArray(keys.map(({ key }) => key))],
+const plain = (text: string): Statement => ({ name: '', text, values: [] })
+
+/** Each statement sees what was committed before it, whatever the database's default is. */
+export const begin = plain('begin isolation level read committed read write')
+export const commit = plain('commit')
+export const rollback = plain('rollback')
+
+/** Loads the replies that are remembered under the keys of these commands; nothing when they have none. */
+export function loadReplies(commands: readonly Command[]): Statement[] {
+  const keyed = commands.flatMap(({ cause: { actor, idempotency } }) =>
+    idempotency === null ? [] : [{ actor, key: idempotency.key }],
+  )
+  if (keyed.length === 0) return []
+  const statement = {
+    name: 'load replies',
+    text: `select r.* from unnest($1::text[], $2::text[]) as k (actor, key)
+           join replies r on r.actor = k.actor and r.idempotency_key = k.key`,
+    values: [textArray(keyed.map(({ actor }) => actor)), textArray(keyed.map(({ key }) => key))],
+  }
+  return [statement]
+}
+
+export const findBatch = (id: string): Statement => ({
+  name: 'find batch',
+  text: 'select 1 from ledger_batches where id = $1',
+  values: [id],
 })
 
 export function insertEvents({ entries }: Batch): Statement {

@@ -1,11 +1,13 @@
 import { test } from 'tap'
+import { evolve, tables } from '../../src/books.ts'
 import { defineDecoration } from '../../src/gifts/define-decoration.ts'
 import { type SendGift, sendGift } from '../../src/gifts/send.ts'
 import { balances } from '../../src/ledger/account.ts'
+import { command } from '../../src/ledger/command.ts'
 import { type LedgerEvent, type Refusal, refuse, type Verb } from '../../src/ledger/decider.ts'
-import { Closed, Overloaded, Unavailable } from '../../src/ledger/executor.ts'
+import { Closed, Executor, Overloaded, Unavailable } from '../../src/ledger/executor.ts'
 import { openLedger } from '../../src/ledger/open.ts'
-import { keyOf } from '../../src/ledger/state.ts'
+import { keyOf, projection } from '../../src/ledger/state.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
 import { userProfiles } from '../../src/people/user.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
@@ -108,6 +110,9 @@ const debit = (from: string, to: string, amount: number): LedgerEvent => ({
   movements: [{ debit: from, credit: to, amount }],
 })
 
+/** Under the name of the profiles, with less than they hold. */
+const broken = projection<{ user_id: number }>('user_profiles')
+
 const throws = (): never => {
   throw new Error('a bug')
 }
@@ -129,6 +134,8 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
     [verb(() => [debit(diamonds, 'house:gifts:coins', 1)], [diamonds, 'house:gifts:coins']), 'bug'],
     // PostgreSQL refuses this one, and with it the whole transaction: the others run again without it.
     [verb(() => [debit(house, bad, 1)], [house, bad]), 'bug'],
+    // A row that cannot be written.
+    [{ ...verb(() => []), note: (state) => state.set(broken, '1', { user_id: 1 }) }, 'bug'],
     [verb(() => [debit(diamonds, house, 1)], [diamonds, house]), 200],
   ]
   const results = await Promise.allSettled([
@@ -141,7 +148,8 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
     [200, ...commands.map(([, outcome]) => outcome), 200],
   )
   t.match(await balancesOf(database), { [diamonds]: '979' })
-  t.equal(one.bugs.length, 6)
+  t.equal(one.bugs.length, 7)
+  t.same((await one.run(send, rose)).reply.status, 200, 'at once: nobody holds the head')
 })
 
 test('rows that another instance has changed meanwhile are loaded again', async (t) => {
@@ -209,6 +217,37 @@ test('a lost answer to COMMIT is resolved by asking', async (t) => {
   }
   t.equal(between.cuts, 20)
   t.match(await balancesOf(database), { 'user:1:diamonds': String(100_000 - 10 * happened) })
+})
+
+test('a server that falls silent when it is asked about a COMMIT is not waited for', async (t) => {
+  const database = await testDatabase(t)
+  await opened(bench(t, database.serviceUrl), 1_000)
+  const between = await proxy(t, database.serviceUrl)
+  const one = bench(t, between.url, { patienceMs: 500 })
+  await one.run(send, rose)
+  between.cutAtCommit('answer')
+  // The first words of the question, on the new connection.
+  between.silenceAt('from ledger_head for update')
+  const lost = await one.run(send, rose, { actor: 'user:1', key: 'lost' }).catch((error: unknown) => error)
+  t.ok(lost instanceof Unavailable)
+  t.match(await one.run(send, rose, { actor: 'user:1', key: 'lost' }), { replayed: true, reply: { status: 200 } })
+  t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
+})
+
+test('whoever watches cannot make a committed command look undone', async (t) => {
+  const database = await testDatabase(t)
+  await opened(bench(t, database.serviceUrl), 1_000)
+  const troubles: unknown[] = []
+  const observer = { committed: throws, bug: throws, trouble: (error: unknown) => troubles.push(error) }
+  const executor = new Executor({ url: database.serviceUrl, tables, evolve, observer })
+  t.teardown(() => executor.close())
+  const cause = { actor: 'user:1', requestId: 'r', idempotency: null }
+  const presenter = { answered: () => ({ status: 200, body: '' }), refused: () => ({ status: 422, body: '' }) }
+  const run = () => executor.run(command(send, rose, cause, presenter))
+  const settled = await Promise.all([run(), run()])
+  t.same(statuses(settled), { 200: 2 })
+  t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
+  t.equal(troubles.length, 1)
 })
 
 test('without a database commands fail at once, and work again when it is back', async (t) => {

@@ -12,6 +12,14 @@ export interface Proxy {
   readonly cuts: number
   /** At the next COMMIT the connection is cut: before it reaches the server, or before its answer comes back. */
   cutAtCommit(lost: 'request' | 'answer'): void
+  /**
+   * All connections go silent for good: nothing passes any more, and neither side hears when the other one hangs up.
+   * New connections are silent too, until `speak`.
+   */
+  silence(): void
+  speak(): void
+  /** The next connection that sends this text goes silent, and the text with it. */
+  silenceAt(text: string): void
   /** Cuts all connections and takes no more. */
   down(): Promise<void>
   up(): Promise<void>
@@ -19,21 +27,30 @@ export interface Proxy {
 
 export async function proxy(t: Test, url: string): Promise<Proxy> {
   const target = new URL(url)
-  const pairs = new Set<[Socket, Socket]>()
+  const pairs = new Set<{ readonly sockets: readonly Socket[]; silent: boolean }>()
   let lose: 'request' | 'answer' | undefined
   let cuts = 0
+  let silent = false
+  let lastWords: string | undefined
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
-    const pair: [Socket, Socket] = [client, upstream]
+    const pair = { sockets: [client, upstream], silent }
     pairs.add(pair)
     let deaf = false
+    // The end of what came last, for an answer that comes in two pieces.
+    let before = ''
     const cut = () => {
       pairs.delete(pair)
       client.destroy()
       upstream.destroy()
     }
     client.on('data', (chunk) => {
+      if (lastWords !== undefined && chunk.includes(lastWords)) {
+        lastWords = undefined
+        pair.silent = true
+      }
+      if (pair.silent) return
       if (lose !== undefined && chunk.includes('commit\0')) {
         cuts += 1
         const request = lose === 'request'
@@ -45,12 +62,21 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
       upstream.write(chunk)
     })
     upstream.on('data', (chunk) => {
-      if (!deaf) client.write(chunk)
-      else if (chunk.includes('COMMIT\0')) cut()
+      if (pair.silent) return
+      if (!deaf) {
+        client.write(chunk)
+        return
+      }
+      const heard = before + chunk.toString('latin1')
+      before = heard.slice(-16)
+      if (heard.includes('COMMIT\0')) cut()
     })
-    for (const socket of pair) {
-      socket.on('error', cut)
-      socket.on('close', cut)
+    for (const socket of pair.sockets) {
+      const ended = () => {
+        if (!pair.silent) cut()
+      }
+      socket.on('error', ended)
+      socket.on('close', ended)
     }
   })
 
@@ -61,10 +87,8 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
   const down = async () => {
     const closed = once(server, 'close')
     server.close()
-    for (const [client, upstream] of pairs) {
-      client.destroy()
-      upstream.destroy()
-    }
+    for (const { sockets } of pairs) for (const socket of sockets) socket.destroy()
+    pairs.clear()
     await closed
   }
   await listen(0)
@@ -83,6 +107,16 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
     },
     cutAtCommit: (lost) => {
       lose = lost
+    },
+    silence: () => {
+      silent = true
+      for (const pair of pairs) pair.silent = true
+    },
+    speak: () => {
+      silent = false
+    },
+    silenceAt: (text) => {
+      lastWords = text
     },
     down,
     up: () => listen(port),

@@ -26,6 +26,17 @@ export async function startService(
   environment: Readonly<Record<string, string>>,
   port: number,
 ): Promise<ServiceProcess> {
+  const service = launchService(t, environment, port)
+  await Promise.race([service.listening, service.exited])
+  return service
+}
+
+/** As `startService`, without waiting. */
+export function launchService(
+  t: Test,
+  environment: Readonly<Record<string, string>>,
+  port: number,
+): ServiceProcess & { readonly listening: Promise<void> } {
   const child = spawn(process.execPath, ['src/server.ts'], {
     cwd: root,
     env: {
@@ -38,6 +49,7 @@ export async function startService(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
+  let heard = false
   const exited = ended(child)
   t.teardown(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -48,13 +60,16 @@ export async function startService(
     const read = (chunk: Buffer) => {
       output += chunk.toString()
       // Printed once it listens, with the tokens of development, in one piece.
-      if (/^Documentation .*\n/m.test(output)) resolve()
+      if (!heard && /^Documentation .*\n/m.test(output)) {
+        heard = true
+        resolve()
+      }
     }
     child.stdout.on('data', read)
     child.stderr.on('data', read)
   })
-  await Promise.race([listening, exited])
   return {
+    listening,
     origin: `http://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
     output: () => output,
