@@ -40,7 +40,7 @@ export type PublishedOddsTable = Static<typeof PublishedOddsTable>
 /** A published draw, as `/fairness/lucky/draws` lists it. What our ledger does not know may be given along. */
 export const VerifyDraw = Type.Object({
   chain: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
-  k: Type.Integer({ minimum: 1, maximum: 4_096 }),
+  k: Type.Integer({ minimum: 1, maximum: 1_024 }),
   link: Hex,
   client_seed: ClientSeed,
   decoration_id: Type.Optional(Id),

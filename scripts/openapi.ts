@@ -28,7 +28,6 @@ const app = await build({
   slices,
   services: {
     run: runWith(executor),
-    executor,
     db,
     settings: { ownerCommissionPercent: 0, assetBaseUrl: '' },
     chains: luckyChains(''),

@@ -24,6 +24,8 @@ create table bag_items (
   user_id       bigint not null,
   decoration_id bigint not null,
   quantity      bigint not null,
+  -- Position of the event that last added to it.
+  added_at      bigint not null,
   primary key (user_id, decoration_id)
 );
 

@@ -28,7 +28,7 @@ export interface Config {
   readonly fcmServiceAccount: string | null
   readonly allowedOrigins: readonly string[]
   readonly logLevel: LogLevel
-  /** Whether the demo catalogue is loaded. */
+  /** Whether the demo catalogue is loaded: issued value that belongs into no production. */
   readonly demo: boolean
 }
 
@@ -84,7 +84,7 @@ const environment = Type.Object({
   FCM_SERVICE_ACCOUNT: text,
   ALLOWED_ORIGINS: text,
   LOG_LEVEL: logLevel,
-  DEMO: Type.String({ pattern: '^[01]$', default: '1', description: 'must be 0 or 1' }),
+  DEMO: Type.Optional(Type.String({ pattern: '^[01]$', description: 'must be 0 or 1' })),
 })
 type Environment = Static<typeof environment>
 
@@ -122,7 +122,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     fcmServiceAccount: values.FCM_SERVICE_ACCOUNT ?? null,
     allowedOrigins,
     logLevel: values.LOG_LEVEL,
-    demo: values.DEMO === '1',
+    demo: values.DEMO === undefined ? !production : values.DEMO === '1',
   })
 }
 

@@ -39,7 +39,6 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     slices,
     services: {
       run: runWith(executor),
-      executor,
       db: database.db,
       settings,
       chains: luckyChains(keys.fairness),

@@ -68,7 +68,7 @@ export interface Tables {
     created_at: string
   }
   readonly odds_tables: { odds_hash: string; decoration_id: number; odds: string }
-  readonly bag_items: { user_id: number; decoration_id: number; quantity: number }
+  readonly bag_items: { user_id: number; decoration_id: number; quantity: number; added_at: number }
   readonly lucky_progress: {
     user_id: number
     number: number

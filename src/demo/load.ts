@@ -59,6 +59,6 @@ const demoCommands = (): Command[] => [
 const welcome = (user_id: number, currency: 'coins' | 'diamonds', units: number) => ({
   user_id,
   currency,
-  amount: { units },
+  amount: units,
   reason: 'demo',
 })

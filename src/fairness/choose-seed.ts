@@ -33,8 +33,9 @@ export const showChains = (chains: LuckyChains): Verb<{ readonly user_id: number
 })
 
 /**
- * Ends the running chain and starts the next one with the user's own seed. Its commitment was already on the
- * ledger, so the seed cannot have been answered by choosing another chain.
+ * Ends the running chain and starts the next one with the user's own seed. Its commitment was on the ledger before, so
+ * the seed cannot have been answered by choosing another chain. Only for a user who never looked and never drew are
+ * both made now: who wants to be sure looks (`GET /fairness/lucky`) before choosing.
  */
 export const chooseSeed = (
   chains: LuckyChains,

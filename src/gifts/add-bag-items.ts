@@ -6,21 +6,21 @@ import { type BagItem, bagId, bagItems, itemsIn } from './bag.ts'
 import { decorations } from './decoration.ts'
 
 export interface AddBagItems {
-  /** Null when the path's id cannot be one. */
-  readonly user_id: number | null
+  readonly user_id: number
   readonly decoration_id: number
   readonly quantity: number
   readonly reason: string
 }
 
 /** Puts gifts into a user's bag. Refusals: `not_found` (user), `validation_failed` (gift), `balance_limit`. */
-export const addBagItems: Verb<AddBagItems, BagItem> = {
-  reads: ({ user_id, decoration_id }) =>
-    user_id === null
-      ? []
-      : [keyOf(users, user_id), keyOf(decorations, decoration_id), keyOf(bagItems, bagId(user_id, decoration_id))],
+export const addBagItems: Verb<AddBagItems, Omit<BagItem, 'added_at'>> = {
+  reads: ({ user_id, decoration_id }) => [
+    keyOf(users, user_id),
+    keyOf(decorations, decoration_id),
+    keyOf(bagItems, bagId(user_id, decoration_id)),
+  ],
   decide: (state, { user_id, decoration_id, quantity, reason }) => {
-    if (user_id === null || state.get(users, String(user_id)) === undefined) return refuse('not_found')
+    if (state.get(users, String(user_id)) === undefined) return refuse('not_found')
     if (state.get(decorations, String(decoration_id)) === undefined) {
       return refuse('validation_failed', { decoration_id: ['There is no such gift.'] })
     }
@@ -28,8 +28,8 @@ export const addBagItems: Verb<AddBagItems, BagItem> = {
     return [{ type: 'bag-items-added', data: { user_id, decoration_id, quantity, reason }, movements: [] }]
   },
   answer: (state, { user_id, decoration_id }) => ({
-    user_id: user_id ?? 0,
+    user_id,
     decoration_id,
-    quantity: itemsIn(state, user_id ?? 0, decoration_id),
+    quantity: itemsIn(state, user_id, decoration_id),
   }),
 }

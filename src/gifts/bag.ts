@@ -7,6 +7,8 @@ export interface BagItem {
   readonly decoration_id: number
   /** From 1; a row that comes to nothing goes. */
   readonly quantity: number
+  /** Position of the event that last added to it. */
+  readonly added_at: number
 }
 
 export const bagItems = projection<BagItem>('bag_items')
@@ -15,13 +17,6 @@ export const bagId = (userId: number, decorationId: number): string => `${userId
 
 export const itemsIn = (state: State, userId: number, decorationId: number): number =>
   state.get(bagItems, bagId(userId, decorationId))?.quantity ?? 0
-
-function change(state: WritableState, userId: number, decorationId: number, by: number): void {
-  const quantity = itemsIn(state, userId, decorationId) + by
-  if (quantity < 0) throw new Error(`the bag of user ${userId} does not hold that many of ${decorationId}`)
-  const item = { user_id: userId, decoration_id: decorationId, quantity }
-  state.set(bagItems, bagId(userId, decorationId), quantity === 0 ? undefined : item)
-}
 
 interface SentGift {
   readonly from_bag: boolean
@@ -33,11 +28,19 @@ interface SentGift {
 
 function takeOut(state: WritableState, gift: SentGift): void {
   if (!gift.from_bag) return
-  change(state, gift.sender_id, gift.decoration_id, -gift.quantity * gift.receiver_ids.length)
+  const id = bagId(gift.sender_id, gift.decoration_id)
+  const item = state.get(bagItems, id)
+  const quantity = (item?.quantity ?? 0) - gift.quantity * gift.receiver_ids.length
+  if (item === undefined || quantity < 0) throw new Error(`the bag does not hold that many of ${id}`)
+  state.set(bagItems, id, quantity === 0 ? undefined : { ...item, quantity })
 }
 
 export const evolveBags: Evolver = {
-  'bag-items-added': (state, { data }) => change(state, data.user_id, data.decoration_id, data.quantity),
+  'bag-items-added': (state, { data: { user_id, decoration_id, quantity }, position }) => {
+    const held = itemsIn(state, user_id, decoration_id)
+    const item = { user_id, decoration_id, quantity: held + quantity, added_at: position }
+    state.set(bagItems, bagId(user_id, decoration_id), item)
+  },
   'gift-sent': (state, { data }) => takeOut(state, data),
   'gift-drawn': (state, { data }) => takeOut(state, data),
 }

@@ -2,7 +2,7 @@ import type { GiftKind, OddsRow } from '../../schema/events.ts'
 import { refuse, type State, type Verb } from '../ledger/decider.ts'
 import { keyOf } from '../ledger/state.ts'
 import { type Decoration, decorations } from './decoration.ts'
-import { MAX_TOTAL_WEIGHT, oddsHash, parseMultiplier, returnToPlayer, totalWeight } from './odds.ts'
+import { heldOdds, MAX_TOTAL_WEIGHT, oddsHash, type PublishedRow, returnToPlayer, totalWeight } from './odds.ts'
 import { sharesOf } from './shares.ts'
 
 /** What is left out keeps its value. */
@@ -14,7 +14,7 @@ export interface DefineDecoration {
   readonly price?: number | undefined
   readonly image_path?: string | undefined
   /** As published: a multiplier is a decimal number. */
-  readonly odds?: readonly { readonly multiplier: number; readonly weight: number }[] | undefined
+  readonly odds?: readonly PublishedRow[] | undefined
 }
 
 type Errors = Record<string, string[]>
@@ -34,9 +34,10 @@ export const defineDecoration: Verb<DefineDecoration, Decoration> = {
     if (name === undefined) errors['name'] = ['A new gift needs a name.']
     if (kind === undefined) errors['kind'] = ['A new gift needs a kind.']
     if (price === undefined) errors['price'] = ['A new gift needs a price.']
-    const odds = input.odds === undefined ? (before?.odds ?? []) : heldOdds(input.odds, errors)
-    if (kind !== undefined && !Object.keys(errors).some((field) => field.startsWith('odds')))
-      checkOdds(kind, odds, errors)
+    const held = input.odds === undefined ? { rows: before?.odds ?? [] } : heldOdds(input.odds)
+    const odds = 'rows' in held ? held.rows : []
+    if ('errors' in held) Object.assign(errors, held.errors)
+    else if (kind !== undefined) checkOdds(kind, odds, errors)
     if (name === undefined || kind === undefined || price === undefined || Object.keys(errors).length > 0) {
       return refuse('validation_failed', errors)
     }
@@ -63,16 +64,6 @@ function known(state: State, id: number): Decoration {
   const decoration = state.get(decorations, String(id))
   if (decoration === undefined) throw new Error(`gift ${id} was not defined`)
   return decoration
-}
-
-function heldOdds(odds: NonNullable<DefineDecoration['odds']>, errors: Errors): OddsRow[] {
-  const held: OddsRow[] = []
-  odds.forEach(({ multiplier, weight }, i) => {
-    const parsed = parseMultiplier(multiplier)
-    if (parsed === null) errors[`odds.${i}.multiplier`] = ['must be 0 to 10,000 with at most 4 decimals']
-    else held.push({ multiplier: parsed, weight })
-  })
-  return held
 }
 
 function checkOdds(kind: GiftKind, odds: readonly OddsRow[], errors: Errors): void {

@@ -18,8 +18,31 @@ export function parseMultiplier(value: number): number | null {
   return held <= MAX_MULTIPLIER ? held : null
 }
 
+/** A row as it is published: the multiplier is a decimal number of times the stake. */
+export interface PublishedRow {
+  readonly multiplier: number
+  readonly weight: number
+}
+
+/** What a multiplier has to be, for people. */
+const MULTIPLIER_RULE = 'must be 0 to 10,000 with at most 4 decimals'
+
+/** Rows as they are published, as they are held; errors by field when a multiplier is none. */
+export function heldOdds(
+  odds: readonly PublishedRow[],
+): { readonly rows: readonly OddsRow[] } | { readonly errors: Record<string, string[]> } {
+  const rows: OddsRow[] = []
+  const errors: Record<string, string[]> = {}
+  odds.forEach(({ multiplier, weight }, i) => {
+    const held = parseMultiplier(multiplier)
+    if (held === null) errors[`odds.${i}.multiplier`] = [MULTIPLIER_RULE]
+    else rows.push({ multiplier: held, weight })
+  })
+  return Object.keys(errors).length > 0 ? { errors } : { rows }
+}
+
 /** A row as it is published. */
-export const published = ({ multiplier, weight }: OddsRow): { multiplier: number; weight: number } => ({
+export const published = ({ multiplier, weight }: OddsRow): PublishedRow => ({
   multiplier: multiplier / MULTIPLIER_UNIT,
   weight,
 })

@@ -1,15 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { dataOf, Id, PageQuery, pageOf } from '../../schema/common.ts'
 import { AddBagItems, BagItem, Decoration, DefineDecoration } from '../../schema/gifts.ts'
+import { IdParams } from '../../schema/operator.ts'
 import { notFound } from '../http/errors.ts'
 import { pathId } from '../http/ids.ts'
 import { onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
+import { validationFailed } from '../http/validation.ts'
 import { addBagItems } from './add-bag-items.ts'
 import { defineDecoration } from './define-decoration.ts'
+import { heldOdds, type PublishedRow } from './odds.ts'
 import { decorationById, decorationsBefore, publishedDecoration } from './reads.ts'
 
-const params = Type.Object({ id: Type.String() })
+const params = IdParams
 
 /** The operators' doors for the catalogue of gifts and for bags. */
 export function giftOperatorRoutes(app: App, { run, db }: Services): void {
@@ -26,20 +29,25 @@ export function giftOperatorRoutes(app: App, { run, db }: Services): void {
       },
     },
     (request, reply) => {
-      const id = pathId(request.params.id)
-      if (id === null) throw notFound()
       const { name, kind, price, image_path, odds } = request.body
-      const input = {
-        decoration_id: id,
+      const fields = {
         name,
         kind,
         price,
         image_path,
-        odds: (odds === null ? [] : odds)?.map(({ multiplier, weight }) => ({ multiplier, weight })),
+        odds: odds === undefined ? undefined : checked(odds ?? []),
       }
-      return run(request, reply, defineDecoration, input, {
-        body: (decoration) => ({ data: publishedDecoration(decoration) }),
-      })
+      const id = pathId(request.params.id)
+      if (id === null) throw notFound()
+      return run(
+        request,
+        reply,
+        defineDecoration,
+        { decoration_id: id, ...fields },
+        {
+          body: (decoration) => ({ data: publishedDecoration(decoration) }),
+        },
+      )
     },
   )
 
@@ -97,8 +105,17 @@ export function giftOperatorRoutes(app: App, { run, db }: Services): void {
     },
     (request, reply) => {
       const { decoration_id, quantity, reason } = request.body
-      const input = { user_id: pathId(request.params.id), decoration_id, quantity, reason }
+      const user_id = pathId(request.params.id)
+      if (user_id === null) throw notFound()
+      const input = { user_id, decoration_id, quantity, reason }
       return run(request, reply, addBagItems, input, { status: 201 })
     },
   )
+}
+
+/** The part of the schema's check that a schema cannot tell: decimals of multipliers. The fields that count. */
+function checked(odds: NonNullable<DefineDecoration['odds']>): readonly PublishedRow[] {
+  const held = heldOdds(odds)
+  if ('errors' in held) throw validationFailed(held.errors)
+  return odds.map(({ multiplier, weight }) => ({ multiplier, weight }))
 }

@@ -23,7 +23,7 @@ export const giftTables = [
   }),
   rowTable(bagItems, {
     key: ['user_id', 'decoration_id'],
-    columns: { user_id: 'integer', decoration_id: 'integer', quantity: 'integer' },
+    columns: { user_id: 'integer', decoration_id: 'integer', quantity: 'integer', added_at: 'integer' },
   }),
   rowTable(streaks, {
     key: ['sender_id', 'room_id', 'decoration_id'],

@@ -81,6 +81,18 @@ export async function oddsTableByHash(db: Kysely<Tables>, hash: string): Promise
   }
 }
 
+/** The rows of an odds table, as they are held. */
+export async function oddsOf(db: Kysely<Tables>, hash: string): Promise<readonly OddsRow[] | undefined> {
+  const row = await db.selectFrom('odds_tables').select('odds').where('odds_hash', '=', hash).executeTakeFirst()
+  return row === undefined ? undefined : oddsIn(row.odds)
+}
+
+/** What a chain was committed to, for every chain that was ever announced. */
+export async function commitmentOf(db: Kysely<Tables>, chain: string): Promise<string | undefined> {
+  const row = await db.selectFrom('lucky_chains').select('commitment').where('chain', '=', chain).executeTakeFirst()
+  return row?.commitment
+}
+
 /** The user's chains, when the first one has been opened. */
 export async function chainsOf(db: Kysely<Tables>, userId: number): Promise<PublishedChains | undefined> {
   const row = await db.selectFrom('lucky_progress').selectAll().where('user_id', '=', userId).executeTakeFirst()
@@ -119,7 +131,7 @@ export async function drawsOf(
   })
 }
 
-/** What a user can send without paying, by gift. */
+/** What a user can send without paying, what was added last first. */
 export async function bagOf(
   db: Kysely<Tables>,
   userId: number,
@@ -128,6 +140,6 @@ export async function bagOf(
     .selectFrom('bag_items')
     .select(['decoration_id', 'quantity'])
     .where('user_id', '=', userId)
-    .orderBy('decoration_id')
+    .orderBy('added_at', 'desc')
     .execute()
 }

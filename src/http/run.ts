@@ -30,8 +30,8 @@ export type Run = <Input, Answer>(
  */
 export function runWith(executor: Executor): Run {
   return async (request, reply, verb, input, told = {}) => {
-    // A GET reads afresh; only what changes something is remembered.
-    const key = request.method === 'GET' ? null : idempotencyKey(request)
+    // GET and HEAD read afresh; only what changes something is remembered.
+    const key = ['GET', 'HEAD'].includes(request.method) ? null : idempotencyKey(request)
     const cause = {
       actor: actorOf(request.caller),
       requestId: request.id,

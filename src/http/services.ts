@@ -9,7 +9,6 @@ import type {
 import type { Kysely } from 'kysely'
 import type { Tables } from '../db/tables.ts'
 import type { LuckyChains } from '../fairness/lg1.ts'
-import type { Executor } from '../ledger/executor.ts'
 import type { Caller } from './caller.ts'
 import type { Run } from './run.ts'
 import type { Sessions } from './sessions.ts'
@@ -33,7 +32,6 @@ export type App = FastifyInstance<
 /** What a slice's doors need. */
 export interface Services {
   readonly run: Run
-  readonly executor: Executor
   /** For reads; only the executor writes what the ledger decides. */
   readonly db: Kysely<Tables>
   readonly settings: Settings

@@ -6,15 +6,13 @@ const MOST_KNOWN = 100_000
 
 /**
  * Which users there are, and the second before which their tokens are over, without a query a request: a user is
- * looked up once, and revocations are followed on the ledger. Whoever is looked up at any time sees all revocations up
- * to where the following began, so that none can fall between the two.
+ * looked up once, and again after a revocation, which is followed on the ledger. A look-up that was under way when a
+ * revocation came by is not kept: it may have seen the user as before.
  */
 export class Sessions {
   readonly #find: (userId: number) => Promise<number | null>
   /** As looked up. The oldest entry makes room for a new one. */
   readonly #known = new Map<number, number>()
-  /** As followed; kept for good. */
-  readonly #revoked = new Map<number, number>()
   readonly #loading = new Map<number, Promise<number | null>>()
 
   /** `find` answers `sessions_revoked_before` of a user, null when there is no such user. */
@@ -22,19 +20,16 @@ export class Sessions {
     this.#find = find
   }
 
-  /** Takes in every revocation after a position that the ledger had before the first user was looked up. */
+  /** Looks a user up again after every revocation that follows a position of before the first look-up. */
   follow(tail: Pick<Tail, 'follow'>, position: number): void {
     tail.follow(position, (events) => {
-      for (const { type, data } of events) {
-        if (type === 'sessions-revoked') this.#revoked.set(data.user_id, this.#latest(data.user_id, data.before))
-      }
+      for (const { type, data } of events) if (type === 'sessions-revoked') this.forget(data.user_id)
     })
   }
 
   /** The second before which the user's tokens are over; undefined when the user is not known here (yet). */
   over(userId: number): number | undefined {
-    const known = this.#known.get(userId)
-    return known === undefined ? undefined : this.#latest(userId, known)
+    return this.#known.get(userId)
   }
 
   /** As `over`, from the database; null for a user who does not exist. Rejects when the database is away. */
@@ -49,17 +44,13 @@ export class Sessions {
     } finally {
       if (this.#loading.get(userId) === loading) this.#loading.delete(userId)
     }
-    return found === null ? null : this.#latest(userId, found)
+    return found
   }
 
   /** Something about this user was changed just now: looks the user up again with the next request. */
   forget(userId: number): void {
     this.#known.delete(userId)
     this.#loading.delete(userId)
-  }
-
-  #latest(userId: number, known: number): number {
-    return Math.max(known, this.#revoked.get(userId) ?? 0)
   }
 
   #keep(userId: number, before: number): void {

@@ -100,18 +100,21 @@ export class Tail {
   async #runStored(name: string, follower: Follower): Promise<void> {
     while (!this.#stopped) {
       // Its own connection: the lock lives and dies with it.
-      const client = new Client({ connectionString: this.#options.url, application_name: `follower ${name}` })
+      const client = new Client({ ...this.#connection(), application_name: `follower ${name}` })
       let broken = false
       client.on('error', () => {
         broken = true
       })
       try {
         await client.connect()
-        const lock = await client.query<{ mine: boolean }>(
-          'select pg_try_advisory_lock(hashtextextended($1, 0)) as mine',
-          [`ledger follower ${name}`],
-        )
-        if (lock.rows[0]?.mine === true) await this.#runAlone(client, name, follower, () => broken)
+        while (!this.#stopped && !broken) {
+          const lock = await client.query<{ mine: boolean }>(
+            'select pg_try_advisory_lock(hashtextextended($1, 0)) as mine',
+            [`ledger follower ${name}`],
+          )
+          if (lock.rows[0]?.mine === true) await this.#runAlone(client, name, follower, () => broken)
+          else await this.#pause()
+        }
       } catch (error) {
         this.#options.trouble(error)
       } finally {
@@ -194,13 +197,17 @@ export class Tail {
     return new Promise((resolve) => this.#waiting.add(resolve))
   }
 
+  #connection() {
+    return { connectionString: this.#options.url, connectionTimeoutMillis: 3000, keepAlive: true }
+  }
+
   #pause(): Promise<void> {
     return this.#stopped ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
 
   #listen(): void {
     if (this.#stopped) return
-    const client = new Client({ connectionString: this.#options.url, application_name: 'ledger tail', keepAlive: true })
+    const client = new Client({ ...this.#connection(), application_name: 'ledger tail' })
     this.#listener = client
     const again = () => {
       if (this.#listener !== client) return

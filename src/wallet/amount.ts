@@ -1,14 +1,12 @@
 import type { Currency } from '../ledger/account.ts'
 import { cents, dollars, type ExactNumber } from '../ledger/money.ts'
 
-/** An amount as it was asked for: whole units (cents of a dollar) from 1, or what was sent instead of one. */
-export type AskedAmount = { readonly units: number } | { readonly unreadable: string | number }
-
 const isDollars = (currency: Currency): boolean => currency === 'dollars' || currency === 'agent_dollars'
 
-export function askedAmount(currency: Currency, sent: string | number): AskedAmount {
+/** An amount as it was sent, in whole units (cents of a dollar) from 1; null when it is none. */
+export function askedUnits(currency: Currency, sent: string | number): number | null {
   const units = isDollars(currency) ? cents(sent) : sent
-  return typeof units === 'number' && Number.isSafeInteger(units) && units > 0 ? { units } : { unreadable: sent }
+  return typeof units === 'number' && Number.isSafeInteger(units) && units > 0 ? units : null
 }
 
 /** What an amount of a currency has to be, for people. */

@@ -2,12 +2,13 @@ import { type Account, type Currency, holdings } from '../ledger/account.ts'
 import type { PlacedEvent, State } from '../ledger/decider.ts'
 import type { ExactNumber } from '../ledger/money.ts'
 import { isoMicros } from '../ledger/time.ts'
-import { type AskedAmount, answeredAmount } from './amount.ts'
+import { answeredAmount } from './amount.ts'
 
 /** What an operator asks for: a move between an account and the operators' own. */
 export interface BalanceMove {
   readonly currency: Currency
-  readonly amount: AskedAmount
+  /** Whole units (cents of a dollar), from 1. */
+  readonly amount: number
   readonly reason: string
 }
 

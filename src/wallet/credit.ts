@@ -3,7 +3,6 @@ import { refuse, type Verb } from '../ledger/decider.ts'
 import { move, obstacle } from '../ledger/movement.ts'
 import { keyOf } from '../ledger/state.ts'
 import { users } from '../people/user.ts'
-import { amountRule } from './amount.ts'
 import { type BalanceMove, type BalanceMoved, balanceMoved } from './balance-move.ts'
 
 export interface Credit extends BalanceMove {
@@ -16,8 +15,7 @@ export const credit: Verb<Credit, BalanceMoved> = {
 
   decide(state, input) {
     if (state.get(users, String(input.user_id)) === undefined) return refuse('not_found')
-    if (!('units' in input.amount)) return refuse('validation_failed', { amount: [amountRule(input.currency)] })
-    const movements = [move(source(input), credited(input), input.amount.units)]
+    const movements = [move(source(input), credited(input), input.amount)]
     const obstructed = obstacle(state, movements)
     if (obstructed !== undefined) return refuse(obstructed)
     return [{ type: 'balance-credited', data: { reason: input.reason }, movements }]

@@ -4,7 +4,6 @@ import { move, obstacle } from '../ledger/movement.ts'
 import { keyOf } from '../ledger/state.ts'
 import { users } from '../people/user.ts'
 import { rooms } from '../rooms/room.ts'
-import { amountRule } from './amount.ts'
 import { type BalanceMove, type BalanceMoved, balanceMoved } from './balance-move.ts'
 
 export interface Debit extends BalanceMove {
@@ -19,8 +18,7 @@ export const debit: Verb<Debit, BalanceMoved> = {
   decide(state, input) {
     const { projection, id } = holder(input)
     if (state.get(projection, id) === undefined) return refuse('not_found')
-    if (!('units' in input.amount)) return refuse('validation_failed', { amount: [amountRule(input.currency)] })
-    const movements = [move(debited(input), sink(input), input.amount.units)]
+    const movements = [move(debited(input), sink(input), input.amount)]
     const obstructed = obstacle(state, movements)
     if (obstructed !== undefined) return refuse(obstructed)
     return [{ type: 'balance-debited', data: { reason: input.reason }, movements }]

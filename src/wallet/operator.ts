@@ -3,7 +3,8 @@ import { BalanceMoved, IdParams, MoveBalance } from '../../schema/operator.ts'
 import { notFound } from '../http/errors.ts'
 import { pathId } from '../http/ids.ts'
 import type { App, Services } from '../http/services.ts'
-import { askedAmount } from './amount.ts'
+import { validationFailed } from '../http/validation.ts'
+import { amountRule, askedUnits } from './amount.ts'
 import type { BalanceMove } from './balance-move.ts'
 import { credit } from './credit.ts'
 import { debit } from './debit.ts'
@@ -19,8 +20,8 @@ export function walletOperatorRoutes(app: App, { run }: Services): void {
     '/users/:id/credits',
     { schema: { operationId: 'creditUser', summary: "Add to a user's balance", tags, params, body, response } },
     (request, reply) => {
-      const user_id = knownId(request.params.id)
-      return run(request, reply, credit, { user_id, ...asked(request.body) }, { status: 201 })
+      const move = asked(request.body)
+      return run(request, reply, credit, { user_id: knownId(request.params.id), ...move }, { status: 201 })
     },
   )
 
@@ -28,8 +29,8 @@ export function walletOperatorRoutes(app: App, { run }: Services): void {
     '/users/:id/debits',
     { schema: { operationId: 'debitUser', summary: "Take from a user's balance", tags, params, body, response } },
     (request, reply) => {
-      const input = { holder: 'user', id: knownId(request.params.id), ...asked(request.body) } as const
-      return run(request, reply, debit, input, { status: 201 })
+      const move = asked(request.body)
+      return run(request, reply, debit, { holder: 'user', id: knownId(request.params.id), ...move }, { status: 201 })
     },
   )
 
@@ -37,8 +38,8 @@ export function walletOperatorRoutes(app: App, { run }: Services): void {
     '/rooms/:id/debits',
     { schema: { operationId: 'debitRoom', summary: "Take from a room's balance", tags, params, body, response } },
     (request, reply) => {
-      const input = { holder: 'room', id: knownId(request.params.id), ...asked(request.body) } as const
-      return run(request, reply, debit, input, { status: 201 })
+      const move = asked(request.body)
+      return run(request, reply, debit, { holder: 'room', id: knownId(request.params.id), ...move }, { status: 201 })
     },
   )
 }
@@ -49,8 +50,9 @@ function knownId(text: string): number {
   return id
 }
 
-const asked = ({ currency, amount, reason }: MoveBalance): BalanceMove => ({
-  currency,
-  amount: askedAmount(currency, amount),
-  reason,
-})
+/** What an amount may be depends on its currency, which the schema cannot tell: the rest of the schema's check. */
+function asked({ currency, amount, reason }: MoveBalance): BalanceMove {
+  const units = askedUnits(currency, amount)
+  if (units === null) throw validationFailed({ amount: [amountRule(currency)] })
+  return { currency, amount: units, reason }
+}

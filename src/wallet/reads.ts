@@ -19,7 +19,7 @@ export async function walletOf(db: Kysely<Tables>, userId: number) {
       .selectFrom('bag_items')
       .select(['decoration_id', 'quantity'])
       .where('user_id', '=', userId)
-      .orderBy('decoration_id')
+      .orderBy('added_at', 'desc')
       .execute(),
   ])
   if (user === undefined) return undefined

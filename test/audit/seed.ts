@@ -39,14 +39,10 @@ export async function seed(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceU
   await ledger.did(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 11 })
   await ledger.did(defineDecoration, { decoration_id: 2, name: 'Clover', kind: 'lucky', price: 10, odds })
   for (const user_id of [1, 2]) {
-    await ledger.did(
-      credit,
-      { user_id, currency: 'diamonds', amount: { units: 10_000 }, reason: 'opening' },
-      'staff:ann',
-    )
+    await ledger.did(credit, { user_id, currency: 'diamonds', amount: 10_000, reason: 'opening' }, 'staff:ann')
   }
-  await ledger.did(credit, { user_id: 2, currency: 'dollars', amount: { units: 1299 }, reason: 'salary' })
-  await ledger.did(debit, { holder: 'user', id: 2, currency: 'diamonds', amount: { units: 40 }, reason: 'mistake' })
+  await ledger.did(credit, { user_id: 2, currency: 'dollars', amount: 1299, reason: 'salary' })
+  await ledger.did(debit, { holder: 'user', id: 2, currency: 'diamonds', amount: 40, reason: 'mistake' })
   await ledger.did(addBagItems, { user_id: 1, decoration_id: 2, quantity: 20, reason: 'prize' })
   await ledger.did(addBagItems, { user_id: 2, decoration_id: 1, quantity: 2, reason: 'prize' })
   await ledger.run(send, gift({}), { actor: 'user:1', key: 'standard' })
@@ -56,7 +52,7 @@ export async function seed(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceU
   await ledger.did(send, gift({ decoration_id: 2, receiver_ids: [3] }))
   await ledger.did(defineDecoration, { decoration_id: 2, price: 12 })
   await ledger.did(send, gift({ caller_id: 2, sender_id: 2, receiver_ids: [1], from_bag: true, quantity: 2 }))
-  await ledger.did(debit, { holder: 'room', id: 9, currency: 'target', amount: { units: 1 }, reason: 'mistake' })
+  await ledger.did(debit, { holder: 'room', id: 9, currency: 'target', amount: 1, reason: 'mistake' })
   // Refused, and remembered without an event.
   await ledger.run(send, gift({ quantity: 9_999 }), { actor: 'user:1', key: 'too much' })
 }

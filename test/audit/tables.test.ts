@@ -39,7 +39,12 @@ test('rows that the ledger does not say are named with both values', async (t) =
       '2',
       'odds is [{"multiplier":0,"weight": 3},{"multiplier":15000,"weight":2}] and ought to be [{"multiplier":0,"weight":3},{"multiplier":15000,"weight":2}]',
     ],
-    ['insert into bag_items values (3, 1, 5)', 'bag_items', '3:1', 'the table has a row that the ledger does not know'],
+    [
+      'insert into bag_items values (3, 1, 5, 1)',
+      'bag_items',
+      '3:1',
+      'the table has a row that the ledger does not know',
+    ],
     ['delete from bag_items where user_id = 1', 'bag_items', '1:2', 'the table lacks a row that the ledger knows'],
     ['update gift_streaks set won = won - 1', 'gift_streaks', '1:9:2', 'won is 314 and ought to be 315'],
   ]

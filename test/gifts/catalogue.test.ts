@@ -118,7 +118,6 @@ test('bag items: refusals in the order of precedence, then the sum', (t) => {
   ledger.when(defineDecoration, clover)
   const items = { user_id: 1, decoration_id: 5, quantity: 2, reason: 'a prize' }
   const rows = [
-    [{ ...items, user_id: null, decoration_id: 9 }, 'not_found'],
     [{ ...items, user_id: 2, decoration_id: 9 }, 'not_found'],
     [{ ...items, decoration_id: 9, quantity: MAX_INTEGER }, 'validation_failed'],
   ] as const

@@ -44,7 +44,7 @@ async function opened({ did }: Bench, diamonds: number): Promise<void> {
   await did(defineUsers, { listed: true, users: [1, 2, 3].map(user) })
   await did(defineRoom, { id: 1, uid: 'R1', name: 'room', cover_url: undefined, owner_id: 3 })
   await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
-  await did(credit, { user_id: 1, currency: 'diamonds', amount: { units: diamonds }, reason: 'test' })
+  await did(credit, { user_id: 1, currency: 'diamonds', amount: diamonds, reason: 'test' })
 }
 
 const balancesOf = async (database: { ownerUrl: string; serviceUrl: string; name: string }) =>
@@ -92,7 +92,7 @@ test('20 copies of one request with one key, at once and over two instances: one
   t.same(again.reply, { status: 422, body: '{"refusal":"idempotency_key_reused"}' }, 'another request under the key')
   const third = await one.run(send, { ...rose, caller_id: 3, sender_id: 3 }, { actor: 'user:3', key: 'k' })
   t.same(third.reply.body, '{"refusal":"insufficient_balance"}', 'keys are each user’s own')
-  await one.run(credit, { user_id: 3, currency: 'diamonds', amount: { units: 10 }, reason: 'test' })
+  await one.run(credit, { user_id: 3, currency: 'diamonds', amount: 10, reason: 'test' })
   const remembered = await other.run(send, { ...rose, caller_id: 3, sender_id: 3 }, { actor: 'user:3', key: 'k' })
   t.match(remembered, { replayed: true, reply: { body: '{"refusal":"insufficient_balance"}' } }, 'refusals too')
 })

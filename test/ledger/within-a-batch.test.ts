@@ -24,7 +24,7 @@ test('a command may need a row that only the one before it in the same batch mak
   await ledger.did(defineUsers, { users: [1, 2, 3, 4, 5].map((id) => ({ id })), listed: true })
   await ledger.did(defineRoom, { id: 9, owner_id: 3 })
   await ledger.did(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 100 })
-  await ledger.did(credit, { user_id: 1, currency: 'diamonds', amount: { units: 1000 }, reason: 'opening' })
+  await ledger.did(credit, { user_id: 1, currency: 'diamonds', amount: 1000, reason: 'opening' })
   const settled = await Promise.all([
     // A new owner, whose balance the send could not know of.
     ledger.run(defineRoom, { id: 9, owner_id: 4 }),

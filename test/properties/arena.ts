@@ -139,10 +139,10 @@ function run({ run }: Bench, step: Step, key: string): Promise<Settled> {
         { actor: `user:${step.caller}`, key },
       )
     case 'credit':
-      return run(credit, { user_id: step.user, currency: step.currency, amount: { units: step.units }, reason }, staff)
+      return run(credit, { user_id: step.user, currency: step.currency, amount: step.units, reason }, staff)
     case 'debit': {
       const { holder, id, currency, units } = step
-      return run(debit, { holder, id, currency, amount: { units }, reason }, staff)
+      return run(debit, { holder, id, currency, amount: units, reason }, staff)
     }
     case 'fill bag':
       return run(addBagItems, { user_id: step.user, decoration_id: step.gift, quantity: step.quantity, reason }, staff)

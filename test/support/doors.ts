@@ -54,7 +54,6 @@ export async function doors(t: Test, slices: readonly Slice[]): Promise<Doors> {
     slices,
     services: {
       run: runWith(ledger.executor),
-      executor: ledger.executor,
       db,
       settings: { ownerCommissionPercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,

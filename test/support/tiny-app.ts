@@ -119,7 +119,6 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
     slices: [tinySlice],
     services: {
       run: runWith(executor),
-      executor,
       db,
       settings: { ownerCommissionPercent: 0, assetBaseUrl: 'http://assets.test' },
       chains: luckyChains('a key for tests'),

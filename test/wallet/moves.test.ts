@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { type Currency, currencies } from '../../src/ledger/account.ts'
 import { evolveUsers } from '../../src/people/user.ts'
 import { evolveRooms } from '../../src/rooms/room.ts'
-import { askedAmount } from '../../src/wallet/amount.ts'
+import { askedUnits } from '../../src/wallet/amount.ts'
 import { type Credit, credit } from '../../src/wallet/credit.ts'
 import { type Debit, debit } from '../../src/wallet/debit.ts'
 import { credited, roomDefined, userDefined } from '../support/facts.ts'
@@ -10,10 +10,16 @@ import { morning, rules } from '../support/rules.ts'
 
 const LARGEST = Number.MAX_SAFE_INTEGER
 
+function units(currency: Currency, amount: string | number): number {
+  const asked = askedUnits(currency, amount)
+  if (asked === null) throw new Error(`${amount} is no amount of ${currency}`)
+  return asked
+}
+
 const toUser = (user_id: number, currency: Currency, amount: string | number): Credit => ({
   user_id,
   currency,
-  amount: askedAmount(currency, amount),
+  amount: units(currency, amount),
   reason: 'a gift of the house',
 })
 
@@ -21,7 +27,7 @@ const from = (holder: 'user' | 'room', id: number, currency: Currency, amount: s
   holder,
   id,
   currency,
-  amount: askedAmount(currency, amount),
+  amount: units(currency, amount),
   reason: 'taken back',
 })
 
@@ -85,14 +91,8 @@ test('the largest balances are answered to the cent', (t) => {
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
 test('why a credit is refused', (t) => {
-  const amount = { amount: ['must be an integer from 1 to 9007199254740991'] }
-  const inDollars = { amount: ['must be dollars from 0.01, with at most 13 digits before and 2 after the point'] }
   const rows = [
-    [toUser(8, 'coins', 0), { refusal: 'not_found' }],
-    [toUser(7, 'coins', 0), { refusal: 'validation_failed', errors: amount }],
-    [toUser(7, 'coins', '1'), { refusal: 'validation_failed', errors: amount }],
-    [toUser(7, 'dollars', '1.290'), { refusal: 'validation_failed', errors: inDollars }],
-    [toUser(7, 'agent_dollars', 0.001), { refusal: 'validation_failed', errors: inDollars }],
+    [toUser(8, 'coins', LARGEST), { refusal: 'not_found' }],
     [toUser(7, 'coins', 1), { refusal: 'balance_limit' }],
   ] as const
   for (const [input, refusal] of rows) {
@@ -104,13 +104,11 @@ test('why a credit is refused', (t) => {
 })
 
 test('why a debit is refused', (t) => {
-  const amount = { amount: ['must be an integer from 1 to 9007199254740991'] }
   const rows = [
-    [from('user', 8, 'coins', 1.5), { refusal: 'not_found' }],
+    [from('user', 8, 'coins', 101), { refusal: 'not_found' }],
     // Known as a user, not as a room, and the other way round.
-    [from('room', 7, 'coins', 1.5), { refusal: 'not_found' }],
-    [from('user', 3, 'coins', 1.5), { refusal: 'not_found' }],
-    [from('user', 7, 'coins', 1.5), { refusal: 'validation_failed', errors: amount }],
+    [from('room', 7, 'coins', 101), { refusal: 'not_found' }],
+    [from('user', 3, 'coins', 101), { refusal: 'not_found' }],
     [from('user', 7, 'coins', 101), { refusal: 'insufficient_balance' }],
     [from('user', 7, 'diamonds', 1), { refusal: 'insufficient_balance' }],
     [from('room', 3, 'coins', 1), { refusal: 'insufficient_balance' }],

@@ -80,7 +80,6 @@ test('the same credit is the same however it is written, and another is not', as
     ['/admin/v1/users/7/credits', { currency: 'dollars', amount: 1.51, reason: 'x' }],
     ['/admin/v1/users/7/credits', { currency: 'agent_dollars', amount: 1.5, reason: 'x' }],
     ['/admin/v1/users/7/credits', { currency: 'dollars', amount: 1.5, reason: 'y' }],
-    ['/admin/v1/users/7/credits', { currency: 'dollars', amount: 'a lot', reason: 'x' }],
   ] as const) {
     t.match(await operator('POST', url, body, key), { status: 422, body: { code: 'idempotency_key_reused' } })
   }
@@ -89,9 +88,8 @@ test('the same credit is the same however it is written, and another is not', as
   t.match(await operator('POST', url, { currency: 'dollars', amount: 'a lot', reason: 'x' }, other), {
     body: { code: 'validation_failed' },
   })
-  t.match(await operator('POST', url, { currency: 'dollars', amount: 'more', reason: 'x' }, other), {
-    body: { code: 'idempotency_key_reused' },
-  })
+  const mended = await operator('POST', url, { currency: 'dollars', amount: '1', reason: 'x' }, other)
+  t.equal(mended.status, 201, 'what the schema refuses is not remembered')
   t.same(bench.bugs, [])
 })
 
@@ -102,7 +100,14 @@ test('what is no move', async (t) => {
   const rows: readonly [url: string, body: unknown, status: number, code: string, field?: string][] = [
     ['/admin/v1/users/x/credits', good, 404, 'not_found'],
     ['/admin/v1/users/8/credits', good, 404, 'not_found'],
-    ['/admin/v1/users/8/credits', { ...good, amount: 0 }, 404, 'not_found'],
+    ['/admin/v1/users/8/credits', { ...good, amount: 0 }, 422, 'validation_failed', 'amount'],
+    [
+      '/admin/v1/users/x/credits',
+      { ...good, currency: 'dollars', amount: '1.290' },
+      422,
+      'validation_failed',
+      'amount',
+    ],
     ['/admin/v1/users/8/debits', good, 404, 'not_found'],
     ['/admin/v1/rooms/8/debits', good, 404, 'not_found'],
     ['/admin/v1/users/8/credits', { ...good, amount: true }, 422, 'validation_failed', 'amount'],
