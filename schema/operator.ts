@@ -27,8 +27,11 @@ const userFields = {
 export const DefineUser = Type.Object(userFields)
 export type DefineUser = Static<typeof DefineUser>
 
+/** Users in one request. */
+export const MOST_USERS = 1_000
+
 export const DefineUsers = Type.Object({
-  users: Type.Array(Type.Object({ id: Id, ...userFields }), { minItems: 1, maxItems: 1000 }),
+  users: Type.Array(Type.Object({ id: Id, ...userFields }), { minItems: 1, maxItems: MOST_USERS }),
 })
 
 export const UserRecord = Type.Object({

@@ -9,10 +9,10 @@ import { Metrics } from './http/metrics.ts'
 import { readiness } from './http/readiness.ts'
 import { runWith } from './http/run.ts'
 import { fingerprint, loadKeys } from './keys.ts'
-import { openLedger as ledgerOpened } from './ledger/open.ts'
+import { openLedger } from './ledger/open.ts'
 import { slices } from './slices.ts'
 import { openDatabase } from './start/database.ts'
-import { openLedger } from './start/ledger.ts'
+import { startLedger } from './start/ledger.ts'
 import { listen } from './start/listen.ts'
 import { aborted, stopSignal } from './start/signals.ts'
 import { runAsSystem } from './start/system.ts'
@@ -30,8 +30,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
 
   const database = await openDatabase(config, keys, log, cleanUp)
   stop.throwIfAborted()
-  const { executor, tail, sessions } = await openLedger(database, metrics, log, cleanUp)
-  await runAsSystem(executor, ledgerOpened, { fairness_key: fingerprint(keys.fairness) })
+  const { executor, tail, sessions } = await startLedger(database, metrics, log, cleanUp)
+  await runAsSystem(executor, openLedger, { fairness_key: fingerprint(keys.fairness) })
   if (config.demo) await loadDemo(executor, await headOf(database.db))
   stop.throwIfAborted()
 

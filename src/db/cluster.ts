@@ -35,6 +35,8 @@ const patience = 120
  * Throws when PostgreSQL is not installed or cannot be run here.
  */
 export async function prepareCluster(dataDir: string): Promise<Cluster> {
+  // First of all: without PostgreSQL there is nothing to make a directory for.
+  const binaries = await findBinaries()
   makeDataDir(dataDir)
   const realDir = realpathSync(dataDir)
   // pg_ctl hands its paths to a shell between double quotes.
@@ -44,7 +46,6 @@ export async function prepareCluster(dataDir: string): Promise<Cluster> {
   const log = join(realDir, 'postgres.log')
   const password = (role: Role): string => secretFile(realDir, `${role.replace('_', '-')}-password`)
 
-  const binaries = await findBinaries()
   const runner = await chooseRunner(realDir, binaries.postgres, ownerOf(path))
   await initCluster(realDir, path, binaries.initdb, password('postgres'), runner)
 

@@ -10,7 +10,7 @@ import { validationFailed } from '../http/validation.ts'
 import { addBagItems } from './add-bag-items.ts'
 import { defineDecoration } from './define-decoration.ts'
 import { heldOdds, type PublishedRow } from './odds.ts'
-import { decorationById, decorationsBefore, publishedDecoration } from './reads.ts'
+import { decorationById, newestDecorations, publishedDecoration } from './reads.ts'
 
 const params = IdParams
 
@@ -83,9 +83,7 @@ export function giftOperatorRoutes(app: App, { run, db }: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const [at, id] = cursor ?? []
-      const before = at === undefined || id === undefined ? null : ([at, id] as const)
-      const rows = await decorationsBefore(db, before, limit + 1)
+      const rows = await newestDecorations(db, limit + 1, cursor)
       const page = onePage(rows, limit, ({ micros, decoration }) => [micros, decoration.id])
       return { ...page, data: page.data.map(({ decoration }) => decoration) }
     },

@@ -4,6 +4,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { GiftKind, OddsRow } from '../../schema/events.ts'
 import type { PublishedDraw, PublishedOddsTable } from '../../schema/fairness.ts'
 import type { Decoration as PublishedDecoration } from '../../schema/gifts.ts'
+import { after, micros } from '../db/newest.ts'
 import type { Tables } from '../db/tables.ts'
 import { type PublishedChains, publishedChains } from '../fairness/choose-seed.ts'
 import { eventColumns, parseEntry, readEvent } from '../ledger/recorded.ts'
@@ -31,22 +32,20 @@ export function publishedDecoration({ decoration_id, created_at, ...words }: Dec
 const OddsRows = Type.Array(OddsRow)
 const oddsIn = (text: string): OddsRow[] => Value.Parse(OddsRows, JSON.parse(text))
 
-const micros = sql<number>`(extract(epoch from created_at) * 1000000)::bigint`
-
 /** The whole catalogue, newest first. */
 export async function allDecorations(db: Kysely<Tables>): Promise<PublishedDecoration[]> {
   const rows = await selectDecorations(db).execute()
   return rows.map(asPublished)
 }
 
-/** A page of the catalogue, newest first: what came before the gift that the cursor names. */
-export async function decorationsBefore(
+/** A page of the catalogue, newest first: what comes after the place where the last page ended. */
+export async function newestDecorations(
   db: Kysely<Tables>,
-  before: readonly [micros: number, id: number] | null,
   limit: number,
+  place: readonly number[] | null,
 ): Promise<{ readonly micros: number; readonly decoration: PublishedDecoration }[]> {
   let query = selectDecorations(db).limit(limit)
-  if (before !== null) query = query.where(sql<boolean>`(${micros}, decoration_id) < (${before[0]}, ${before[1]})`)
+  if (place !== null) query = query.where(after('created_at', 'decoration_id', place))
   return (await query.execute()).map((row) => ({ micros: row.micros, decoration: asPublished(row) }))
 }
 
@@ -59,7 +58,7 @@ const selectDecorations = (db: Kysely<Tables>) =>
   db
     .selectFrom('decorations')
     .select(['decoration_id', 'name', 'kind', 'price', 'image_path', 'odds', 'odds_hash'])
-    .select(micros.as('micros'))
+    .select(micros('created_at').as('micros'))
     .orderBy('created_at', 'desc')
     .orderBy('decoration_id', 'desc')
 

@@ -1,5 +1,5 @@
 import type { PageQuery } from '../../schema/common.ts'
-import { HttpError } from './errors.ts'
+import { validationFailed } from './validation.ts'
 
 const DEFAULT_LIMIT = 50
 
@@ -36,8 +36,7 @@ export function decodeCursor(cursor: string, parts: number): readonly number[] {
   const text = Buffer.from(cursor, 'base64url').toString('latin1')
   const place = text.split('.').map(Number)
   if (!/^\d{1,16}(\.\d{1,16})*$/.test(text) || place.length !== parts || !place.every(Number.isSafeInteger)) {
-    const errors = { cursor: ['is not a cursor of this list'] }
-    throw new HttpError(422, 'validation_failed', 'The given data was invalid.', { errors })
+    throw validationFailed({ cursor: ['is not a cursor of this list'] })
   }
   return place
 }

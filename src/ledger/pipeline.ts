@@ -1,6 +1,10 @@
 import { Client, type QueryResult } from 'pg'
 import type { Statement, TextRow } from './row-table.ts'
 
+const CONNECT_MS = 3_000
+/** How long a server may take to say goodbye. */
+const CLOSE_MS = 1_000
+
 export type Answer = QueryResult<TextRow>
 
 /** What every session of the writer is set to, whatever the database's defaults and the address say. */
@@ -29,15 +33,24 @@ export class Pipeline {
     const client = new Client({
       connectionString: url,
       application_name: 'ledger writer',
-      connectionTimeoutMillis: 3000,
+      connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,
       pipeline: true,
       types: { getTypeParser: () => (text: string) => text },
     })
     const pipeline = new Pipeline(client)
-    await client.connect()
-    await client.query(session)
-    return pipeline
+    // The driver's own limit ends with the login; a server may fall silent after it.
+    const watchdog = setTimeout(() => pipeline.cut(), CONNECT_MS)
+    try {
+      await client.connect()
+      await client.query(session)
+      return pipeline
+    } catch (error) {
+      pipeline.cut()
+      throw error
+    } finally {
+      clearTimeout(watchdog)
+    }
   }
 
   get broken(): boolean {
@@ -77,6 +90,11 @@ export class Pipeline {
   }
 
   async close(): Promise<void> {
-    await this.#client.end()
+    const watchdog = setTimeout(() => this.cut(), CLOSE_MS)
+    try {
+      await this.#client.end()
+    } finally {
+      clearTimeout(watchdog)
+    }
   }
 }

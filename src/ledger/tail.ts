@@ -107,6 +107,8 @@ export class Tail {
       })
       try {
         await client.connect()
+        // An instance that vanished without a word gives the lock back soon.
+        await client.query('set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3')
         while (!this.#stopped && !broken) {
           const lock = await client.query<{ mine: boolean }>(
             'select pg_try_advisory_lock(hashtextextended($1, 0)) as mine',
@@ -198,7 +200,9 @@ export class Tail {
   }
 
   #connection() {
-    return { connectionString: this.#options.url, connectionTimeoutMillis: 3000, keepAlive: true }
+    // A server that is not heard of any more is given up: pg does that in this mode only.
+    const limits = { connectionTimeoutMillis: 3_000, query_timeout: 11_000, pipeline: true }
+    return { connectionString: this.#options.url, keepAlive: true, ...limits }
   }
 
   #pause(): Promise<void> {

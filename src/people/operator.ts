@@ -1,10 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { dataOf, type Flag, isOn, PageQuery, pageOf } from '../../schema/common.ts'
-import { DefineUser, DefineUsers, IdParams, RevokedSessions, UserRecord } from '../../schema/operator.ts'
+import { DefineUser, DefineUsers, IdParams, MOST_USERS, RevokedSessions, UserRecord } from '../../schema/operator.ts'
 import { notFound } from '../http/errors.ts'
 import { pathId } from '../http/ids.ts'
 import { onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
+import { validationFailed } from '../http/validation.ts'
 import { userRecord } from './answers.ts'
 import { defineUsers, type UserFields } from './define-user.ts'
 import { newestUsers, userById } from './reads.ts'
@@ -43,6 +44,12 @@ export function peopleOperatorRoutes(app: App, { run, db, sessions }: Services):
         tags,
         body: DefineUsers,
         response: { 200: dataOf(Type.Array(UserRecord)) },
+      },
+      // Every fault is named, also in a list that is far too long: that could hold everybody up for seconds.
+      preValidation: async ({ body }) => {
+        if (Array.isArray(body?.users) && body.users.length > MOST_USERS) {
+          throw validationFailed({ users: [`must hold at most ${MOST_USERS}`] })
+        }
       },
     },
     (request, reply) => {

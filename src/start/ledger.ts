@@ -18,7 +18,7 @@ export interface Ledger {
 }
 
 /** The ledger's one writer and its followers; closed by `cleanUp`, the writer first. */
-export async function openLedger(
+export async function startLedger(
   database: Database,
   metrics: Metrics,
   log: Logger,

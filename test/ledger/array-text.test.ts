@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { Client } from 'pg'
 import { test } from 'tap'
 import { plainArray, textArray } from '../../src/ledger/array-text.ts'
