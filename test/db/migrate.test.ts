@@ -153,7 +153,7 @@ test('what a pool answers', async (t) => {
     times: ['2026-01-02 03:04:05+00', null],
     texts: ['a,b'],
     name: 'pool test',
-    timeout: '15s',
+    timeout: '10s',
   })
   for (const value of ['9007199254740992', '-9007199254740992', `'{9007199254740992}'::int8[]`]) {
     await t.rejects(pool.query(`select ${value} as big`), /beyond 2\^53-1/)
