@@ -16,7 +16,8 @@ import { onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'
 import { heldOdds } from './odds.ts'
-import { chainsOf, commitmentOf, drawsOf, oddsOf, oddsTableByHash } from './reads.ts'
+import { chainsOf, commitmentOf, drawAt, drawsOf, oddsOf, oddsTableByHash } from './reads.ts'
+import { positionOf } from './send.ts'
 import { verifyDraw } from './verify-draw.ts'
 
 /** Doors through which players check their draws. */
@@ -111,11 +112,15 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
       const draw = request.body
       const sent = draw.odds === undefined ? undefined : heldOdds(draw.odds)
       if (sent !== undefined && 'errors' in sent) throw validationFailed(sent.errors)
-      const [commitment, odds] = await Promise.all([
+      const position = positionOf(draw.orders[0]?.order_id ?? '')
+      const [commitment, odds, placed] = await Promise.all([
         commitmentOf(db, draw.chain),
         draw.odds_hash === undefined ? undefined : oddsOf(db, draw.odds_hash),
+        position === undefined ? undefined : drawAt(db, position),
       ])
-      const known = { commitment: commitment ?? draw.commitment, odds: odds ?? sent?.rows }
+      // An order's id means nothing on another ledger than ours.
+      const recorded = commitment === undefined ? undefined : placed
+      const known = { commitment: commitment ?? draw.commitment, odds: odds ?? sent?.rows, recorded }
       return { data: verifyDraw(draw, known) }
     },
   )

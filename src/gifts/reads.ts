@@ -115,19 +115,25 @@ export async function drawsOf(
     where e.type = 'gift-drawn' and e.actor = ${`user:${userId}`}
       and e.position < ${before ?? Number.MAX_SAFE_INTEGER}
     order by e.position desc limit ${limit}`.execute(db)
-  return rows.flatMap((row) => {
-    const event = readEvent(parseEntry(row))
-    if (event.type !== 'gift-drawn') return []
-    const { chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = event.data
-    const orders = draws.map(({ r, reward }, i) => ({
-      order_id: orderId(event.position, i),
-      r,
-      reward_num: reward,
-    }))
-    const created_at = isoMicros(event.at)
-    const draw = { chain, k, link, client_seed, decoration_id, odds_hash, stake: price * quantity, orders, created_at }
-    return [{ position: event.position, draw }]
-  })
+  return rows.flatMap((row) => placedDraw(row) ?? [])
+}
+
+/** The draw that stands at a position; undefined when there is none. */
+export async function drawAt(db: Kysely<Tables>, position: number): Promise<PublishedDraw | undefined> {
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from ledger_events e
+    where e.type = 'gift-drawn' and e.position = ${position}`.execute(db)
+  return rows[0] === undefined ? undefined : placedDraw(rows[0])?.draw
+}
+
+function placedDraw(row: TextRow): PlacedDraw | undefined {
+  const event = readEvent(parseEntry(row))
+  if (event.type !== 'gift-drawn') return undefined
+  const { chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = event.data
+  const orders = draws.map(({ r, reward }, i) => ({ order_id: orderId(event.position, i), r, reward_num: reward }))
+  const created_at = isoMicros(event.at)
+  const draw = { chain, k, link, client_seed, decoration_id, odds_hash, stake: price * quantity, orders, created_at }
+  return { position: event.position, draw }
 }
 
 /** What a user can send without paying, what was added last first. */

@@ -194,5 +194,11 @@ function answer(state: State, input: SendGift, events: readonly PlacedEvent[]): 
   }
 }
 
+/** The position of the send that an order belongs to; undefined for what is no order's id. */
+export function positionOf(order: string): number | undefined {
+  const position = /^([1-9]\d{0,14})-\d{1,3}$/.exec(order)?.[1]
+  return position === undefined ? undefined : Number(position)
+}
+
 /** Order `i` (from 0) of the send at a position. */
 export const orderId = (position: number, i: number): string => `${position}-${i}`

@@ -1,5 +1,5 @@
 import type { OddsRow } from '../../schema/events.ts'
-import type { VerifyDraw } from '../../schema/fairness.ts'
+import type { PublishedDraw, VerifyDraw } from '../../schema/fairness.ts'
 import { drawOrder } from '../fairness/lg1.ts'
 import { sha256Bytes } from '../ledger/hash.ts'
 import { MULTIPLIER_UNIT, oddsHash, published, rewardOf, rowOf, totalWeight } from './odds.ts'
@@ -22,14 +22,19 @@ export interface Verdict {
 export interface Known {
   readonly commitment: string | undefined
   readonly odds: readonly OddsRow[] | undefined
+  /** The draw as the ledger holds it, when its orders name one of ours. */
+  readonly recorded?: PublishedDraw | undefined
 }
 
 /** Checks a published draw step by step, from public values alone. */
-export function verifyDraw(draw: VerifyDraw, { commitment, odds }: Known): Verdict {
+export function verifyDraw(asked: VerifyDraw, { commitment, odds, recorded }: Known): Verdict {
+  // The stake is not part of what a player must know: of a draw of ours it is on the ledger.
+  const draw = recorded === undefined ? asked : { ...asked, stake: asked.stake ?? recorded.stake }
   const table = odds === undefined || odds.length === 0 ? undefined : { odds, weight: totalWeight(odds) }
   const steps = [
     checkLink(draw, commitment),
     checkOdds(draw, table),
+    ...(recorded === undefined ? [] : [checkRecord(draw, recorded)]),
     ...draw.orders.map((_, i) => checkOrder(draw, table, i)),
   ]
   return { algorithm: 'lg1', valid: steps.every(({ ok }) => ok), steps }
@@ -77,6 +82,26 @@ function checkOdds({ odds_hash, decoration_id }: VerifyDraw, table: Table | unde
   }
 }
 
+/** Whether all that was said of a draw is what the ledger says of it. */
+function checkRecord(draw: VerifyDraw, recorded: PublishedDraw): Step {
+  const { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders } = recorded
+  const values = { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders }
+  const same =
+    draw.chain === chain &&
+    draw.k === k &&
+    draw.link === link &&
+    draw.client_seed === client_seed &&
+    (draw.decoration_id ?? decoration_id) === decoration_id &&
+    (draw.odds_hash ?? odds_hash) === odds_hash &&
+    draw.stake === stake &&
+    draw.orders.length === orders.length &&
+    orders.every(
+      ({ r, reward_num }, i) =>
+        (draw.orders[i]?.r ?? r) === r && (draw.orders[i]?.reward_num ?? reward_num) === reward_num,
+    )
+  return { step: 'ledger', ok: same, why: `the ledger ${same ? 'says' : 'does not say'} the same of this draw`, values }
+}
+
 function checkOrder(draw: VerifyDraw, table: Table | undefined, i: number): Step {
   const step = `order ${i}`
   const order = draw.orders[i]
@@ -91,9 +116,11 @@ function checkOrder(draw: VerifyDraw, table: Table | undefined, i: number): Step
   const wrong =
     order.r !== undefined && order.r !== r
       ? `the number drawn is ${r}, not ${order.r}`
-      : order.reward_num !== undefined && reward !== null && order.reward_num !== reward
-        ? `the reward is ${reward}, not ${order.reward_num}`
-        : undefined
+      : order.reward_num === undefined || order.reward_num === reward
+        ? undefined
+        : reward === null
+          ? 'the reward cannot be checked without the stake'
+          : `the reward is ${reward}, not ${order.reward_num}`
   const values = {
     label,
     words,
@@ -105,7 +132,9 @@ function checkOrder(draw: VerifyDraw, table: Table | undefined, i: number): Step
   return {
     step,
     ok: wrong === undefined,
-    why: wrong ?? 'the number and the reward follow from link, seed and odds',
+    why:
+      wrong ??
+      `the number${reward === null ? '' : ' and the reward'} follow${reward === null ? 's' : ''} from link, seed and odds`,
     values,
   }
 }

@@ -59,5 +59,5 @@ const logRequest = (log: FastifyBaseLogger, level: 'debug' | 'info', line: objec
 function describe({ method, url, routeOptions }: FastifyRequest): Record<string, unknown> {
   const route = routeOptions.url
   const line = { method, route: route ?? null }
-  return route?.includes(':token') ? line : { ...line, path: url.split(/[?#]/, 1)[0] }
+  return route?.includes(':token') ? line : { ...line, path: url.split(/[?#]/, 1)[0]?.slice(0, 200) }
 }

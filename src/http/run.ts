@@ -58,8 +58,14 @@ function presenter<Answer>(requestId: string, told: Told<Answer>): Presenter<Ans
     },
     refused: (refusal: Refusal): Reply => {
       const meaning = meaningOf(refusal)
-      const text = errorText(meaning.message, refusal.refusal, requestId, refusal.errors)
+      const text = errorText(meaning.message, refusal.refusal, requestId, first(refusal.errors))
       return { status: meaning.status, body: text }
     },
   }
 }
+
+/** Of very many faults the first ones do. */
+const MOST_FIELDS = 100
+
+const first = (errors: Refusal['errors']): Refusal['errors'] =>
+  errors === undefined ? undefined : Object.fromEntries(Object.entries(errors).slice(0, MOST_FIELDS))

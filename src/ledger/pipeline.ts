@@ -11,6 +11,8 @@ export type Answer = QueryResult<TextRow>
 const session = `
   -- A writer that vanished while it held the head frees it soon.
   set idle_in_transaction_session_timeout = '5s'; set lock_timeout = '5s'; set statement_timeout = '10s';
+  -- Durable, whatever the role or the database were set to.
+  set synchronous_commit = on;
   set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
   -- All look-ups are by primary key, whatever the tables held when the plan was made.
   set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;

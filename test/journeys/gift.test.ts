@@ -147,6 +147,12 @@ test('a player checks the draws by hand and by asking', async (t) => {
   }
   const forged = { ...draws[0], orders: [{ ...draws[0].orders[0], reward_num: 1_000 }] }
   t.match((await ask('POST', '/api/v1/fairness/verify', forged)).body, { data: { valid: false } })
+  const { stake, ...unstaked } = draws[0]
+  const verdict = async (draw: object) => Object((await ask('POST', '/api/v1/fairness/verify', draw)).body).data.valid
+  t.equal(await verdict(unstaked), true, 'the stake of a draw of ours is known')
+  t.equal(await verdict({ ...unstaked, orders: forged.orders }), false, 'and the reward is held against it')
+  t.equal(await verdict({ ...draws[0], stake: stake * 1_000 }), false, 'another stake')
+  t.equal(await verdict({ ...unstaked, odds_hash: undefined, odds: [{ multiplier: 10_000, weight: 1 }] }), false)
   t.match(await ask('GET', `/api/v1/fairness/odds/${'0'.repeat(64)}`), { status: 404 })
   t.match(await ask('GET', '/api/v1/fairness/lucky/draws?cursor=bm9uZQ'), {
     status: 422,

@@ -1,0 +1,60 @@
+import type { BenchCluster, DatabaseUrls } from './cluster.ts'
+import { startCluster } from './cluster.ts'
+import { Helper } from './ipc.ts'
+import { keys } from './keys.ts'
+import type { Options } from './options.ts'
+import { seed } from './seed.ts'
+import { Servers } from './servers.ts'
+
+/** What all parts of a run work with. */
+export interface Bench {
+  readonly options: Options
+  readonly cluster: BenchCluster
+  readonly generator: Helper
+  readonly servers: Servers
+  /** A database of its own, with users, rooms and the gift. */
+  seeded(name: string): Promise<DatabaseUrls>
+  /** A process that works on that database. */
+  helper(file: string, database: DatabaseUrls): Helper
+}
+
+const SEED = 'seed'
+
+/** What it starts is stopped by `cleanUp`, last first. */
+export async function openBench(options: Options, cleanUp: AsyncDisposableStack): Promise<Bench> {
+  tell('starting PostgreSQL and seeding')
+  const cluster = await startCluster(cleanUp, { statements: options.profile })
+  await seed(await cluster.create(SEED))
+  const start = (file: string, environment: Readonly<Record<string, string>>): Helper => {
+    const helper = new Helper(file, environment)
+    cleanUp.defer(() => helper.stop())
+    return helper
+  }
+  return {
+    options,
+    cluster,
+    servers: new Servers(cluster.folder, cleanUp),
+    generator: start('load/generator.ts', { JWT_SECRET: keys.JWT_SECRET, KEYED: options.keyed ? '1' : '0' }),
+    seeded: (name) => cluster.create(name, SEED),
+    helper: (file, { serviceUrl }) => start(file, { DATABASE_URL: serviceUrl, ...keys }),
+  }
+}
+
+/** Tells whoever waits what goes on; the table alone is on stdout. */
+export function tell(what: string): void {
+  process.stderr.write(`${Math.round(performance.now() / 1000)} s: ${what}\n`)
+}
+
+/** Takes turns: every contender once a round, each time another one first. */
+export async function inTurn<C>(
+  rounds: number,
+  contenders: readonly C[],
+  turn: (contender: C, round: number) => Promise<void>,
+): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    for (let i = 0; i < contenders.length; i += 1) {
+      const contender = contenders[(i + round) % contenders.length]
+      if (contender !== undefined) await turn(contender, round)
+    }
+  }
+}

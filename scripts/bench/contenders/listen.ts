@@ -1,0 +1,62 @@
+import type { FastifyReply } from 'fastify'
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
+import { build } from '../../../src/app.ts'
+import { evolve, tables } from '../../../src/books.ts'
+import { loadConfig } from '../../../src/config.ts'
+import type { Tables } from '../../../src/db/tables.ts'
+import { luckyChains } from '../../../src/fairness/lg1.ts'
+import { alwaysOpen } from '../../../src/http/gate.ts'
+import { createLogger } from '../../../src/http/logging.ts'
+import { Metrics } from '../../../src/http/metrics.ts'
+import { runWith } from '../../../src/http/run.ts'
+import type { Sessions } from '../../../src/http/sessions.ts'
+import type { Slice } from '../../../src/http/slice.ts'
+import { loadKeys } from '../../../src/keys.ts'
+import { Executor } from '../../../src/ledger/executor.ts'
+
+/** A driver that knows no database. */
+const nowhere = (): Kysely<Tables> =>
+  new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (database) => new PostgresIntrospector(database),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  })
+
+/**
+ * Listens with the product's own HTTP side (every hook, the token check, schemas, metrics), behind which there is
+ * nothing but this slice. Ends with a signal, as it has nothing to save.
+ */
+export async function listenWith(slice: Slice, sessions: Sessions): Promise<void> {
+  const config = loadConfig(process.env)
+  const keys = loadKeys(config)
+  const log = createLogger(config.logLevel)
+  const metrics = new Metrics()
+  // Never asked to do anything.
+  const executor = new Executor({ url: '', tables, evolve, observer: metrics.observer(() => {}) })
+  const app = await build({
+    slices: [slice],
+    services: {
+      run: runWith(executor),
+      db: nowhere(),
+      settings: { ownerCommissionPercent: 0, assetBaseUrl: config.assetBaseUrl },
+      chains: luckyChains(keys.fairness),
+      sessions,
+    },
+    gate: alwaysOpen,
+    sessions,
+    jwt: keys.jwt,
+    rateLimit: config.rateLimit,
+    log,
+    metrics,
+    isReady: async () => true,
+  })
+  await app.listen({ host: config.host, port: config.port })
+}
+
+/** Sends a body that is JSON already, as the product does. */
+export function sendJson(reply: FastifyReply, status: number, body: string): void {
+  reply.code(status).type('application/json; charset=utf-8').send(body)
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto'
+import { luckyChains } from '../../../src/fairness/lg1.ts'
+import { sendGift } from '../../../src/gifts/send.ts'
+import { command, type Presenter } from '../../../src/ledger/command.ts'
+import { serve } from '../ipc.ts'
+import { openExecutor } from '../seed.ts'
+import { anySend, asInput } from '../workload.ts'
+import { BATCH, type Ran, Run } from './job.ts'
+
+// The product below HTTP: gifts through the executor, answered as the doors would. While one batch runs, the next one
+// waits, so that each is full.
+
+const executor = openExecutor(process.env['DATABASE_URL'] ?? '')
+const send = sendGift({ chains: luckyChains(process.env['FAIRNESS_KEY'] ?? ''), ownerPercent: 0 })
+const presenter: Presenter<unknown> = {
+  answered: (answer) => ({ status: 200, body: JSON.stringify({ data: answer }) }),
+  refused: ({ refusal }) => ({ status: 422, body: refusal }),
+}
+
+async function run({ seconds }: Run): Promise<Ran> {
+  let commands = 0
+  const from = performance.now()
+  const until = from + seconds * 1000
+  const sender = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const gift = asInput(anySend('uniform'))
+      const cause = { actor: `user:${gift.sender_id}`, requestId: randomUUID(), idempotency: null }
+      const { reply } = await executor.run(command(send, gift, cause, presenter))
+      if (reply.status !== 200) throw new Error(`a gift was refused: ${reply.body}`)
+      commands += 1
+    }
+  }
+  await Promise.all(Array.from({ length: 2 * BATCH }, sender))
+  return { commands, seconds: (performance.now() - from) / 1000 }
+}
+
+serve(Run, run)

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto'
+import { evolve, tables } from '../../../src/books.ts'
+import { luckyChains } from '../../../src/fairness/lg1.ts'
+import { decorations } from '../../../src/gifts/decoration.ts'
+import { sendGift } from '../../../src/gifts/send.ts'
+import { account, balances } from '../../../src/ledger/account.ts'
+import { chained, type Entry, GENESIS } from '../../../src/ledger/chain.ts'
+import { isRefusal } from '../../../src/ledger/decider.ts'
+import type { Statement } from '../../../src/ledger/row-table.ts'
+import { Rows } from '../../../src/ledger/state.ts'
+import { users } from '../../../src/people/user.ts'
+import { rooms } from '../../../src/rooms/room.ts'
+import { anySend, asInput, DIAMONDS, GIFT, type Send } from '../workload.ts'
+import { BATCH } from './job.ts'
+
+export interface PreparedEvent extends Entry {
+  readonly hash: string
+}
+
+/** What the product would write for a batch of gifts, made beforehand by its own rules. */
+export interface PreparedBatch {
+  readonly events: readonly PreparedEvent[]
+  /** Inserts of the rows that changed, each row as it is after the batch. */
+  readonly saves: readonly Statement[]
+}
+
+/** `at`: microseconds since 1970. */
+export function prepareBatch(at: number): PreparedBatch {
+  const rows = new Rows({ whole: true })
+  const gifts = Array.from({ length: BATCH }, () => anySend('uniform'))
+  rows.put(decorations, String(GIFT.id), { ...GIFT, decoration_id: GIFT.id, odds: [], odds_hash: null, created_at: at })
+  for (const gift of gifts) putStart(rows, gift)
+  const events = gifts.map((gift, i) => prepareEvent(rows, gift, i + 1, at))
+  const saves = tables.flatMap((table) => {
+    const changed = [...rows.changed(table.projection)].map((id) => rows.get(table.projection, id))
+    return changed.length === 0 ? [] : [table.save(changed)]
+  })
+  return { events, saves }
+}
+
+/** What the gift needs to know, as it was seeded. */
+function putStart(rows: Rows, { sender, receiver, room }: Send): void {
+  const diamonds = account('user', sender, 'diamonds')
+  rows.put(balances, diamonds, { account: diamonds, balance: BigInt(DIAMONDS) })
+  rows.put(rooms, String(room), { room_id: room, owner_id: room, trophy_points: 0 })
+  rows.put(users, String(receiver), {
+    user_id: receiver,
+    charging_agent: false,
+    allow_receive_withdraw_requests: false,
+    business_manager: false,
+    agency_countries: [],
+    sessions_revoked_before: 0,
+  })
+}
+
+const send = sendGift({ chains: luckyChains(''), ownerPercent: 0 })
+
+function prepareEvent(rows: Rows, gift: Send, position: number, at: number): PreparedEvent {
+  const actor = `user:${gift.sender}`
+  const decision = send.decide(rows, asInput(gift), { now: at, position, actor })
+  if (isRefusal(decision)) throw new Error(`a gift was refused: ${decision.refusal}`)
+  const [event] = decision
+  if (event === undefined || decision.length > 1) throw new Error('a standard gift is one event')
+  evolve(rows, { ...event, position, at })
+  const entry: Entry = {
+    position,
+    type: event.type,
+    version: 1,
+    data: JSON.stringify(event.data),
+    movements: event.movements,
+    actor,
+    at,
+    requestId: randomUUID(),
+    idempotencyKey: null,
+    replyHash: null,
+  }
+  return { ...entry, hash: chained(entry, GENESIS) }
+}

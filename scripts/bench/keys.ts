@@ -1,0 +1,9 @@
+import { randomBytes } from 'node:crypto'
+
+/** Keys of this run, by the names under which servers read them. */
+export const keys = {
+  JWT_SECRET: randomBytes(32).toString('hex'),
+  FAIRNESS_KEY: randomBytes(32).toString('hex'),
+  PII_KEY: randomBytes(32).toString('hex'),
+  CHECKPOINT_KEY: randomBytes(32).toString('hex'),
+}

@@ -1,0 +1,28 @@
+import { serve } from '../ipc.ts'
+import { Job, type Measured } from './job.ts'
+import { closedLoop, openLoop, sendAll } from './loops.ts'
+import { prepareRequests, signTokens } from './requests.ts'
+
+// The load generator, a process of its own: `JWT_SECRET` signs its tokens, `KEYED=1` gives each request a key.
+
+const tokens = signTokens(process.env['JWT_SECRET'] ?? '')
+const keyed = process.env['KEYED'] === '1'
+const prepared = {
+  uniform: prepareRequests('uniform', tokens, keyed),
+  hot: prepareRequests('hot', tokens, keyed),
+}
+
+async function work(job: Job): Promise<Measured> {
+  const requests = prepared[job.mix]
+  switch (job.kind) {
+    case 'warm':
+      await sendAll(job.port, requests.senders, (i) => requests.of(i))
+      return { answered: requests.senders, perSecond: 0, p50: 0, p99: 0 }
+    case 'closed':
+      return closedLoop(job.port, job.connections, job.seconds, () => requests.any())
+    case 'open':
+      return openLoop(job.port, job.perSecond, job.seconds, () => requests.any())
+  }
+}
+
+serve(Job, work)

@@ -1,0 +1,127 @@
+import { Worker } from 'node:worker_threads'
+import { clock } from './clock.ts'
+import { Connection } from './connection.ts'
+import type { Measured } from './job.ts'
+import { percentile, Samples } from './percentiles.ts'
+
+/** At the start of a measurement, when its connections are new. */
+const UNMEASURED_MS = 300
+/** More than are ever busy at the rates that are asked for. */
+const OPEN_CONNECTIONS = 64
+
+type Next = () => Buffer
+
+/** Opens connections, hands them to `drive`, which answers the end of its work, and closes them whatever happens. */
+async function withConnections(
+  port: number,
+  count: number,
+  drive: (
+    connections: readonly Connection[],
+    hear: (answered: (connection: Connection) => void) => void,
+  ) => Promise<void>,
+): Promise<void> {
+  const failure = Promise.withResolvers<never>()
+  let answered = (_connection: Connection): void => {}
+  const listener = { answered: (connection: Connection) => answered(connection), failed: failure.reject }
+  const opening = Array.from({ length: count }, () => Connection.open(port, listener))
+  try {
+    const connections = await Promise.race([Promise.all(opening), failure.promise])
+    const hear = (handler: typeof answered): void => {
+      answered = handler
+    }
+    await Promise.race([drive(connections, hear), failure.promise])
+  } finally {
+    // One that could not be opened never comes.
+    for (const opened of opening) void opened.then((connection) => connection.close())
+  }
+}
+
+/** Sends so many requests, a few at a time. */
+export async function sendAll(port: number, count: number, request: (i: number) => Buffer): Promise<void> {
+  await withConnections(port, 32, (connections, hear) => {
+    const done = Promise.withResolvers<void>()
+    let sent = 0
+    let answers = 0
+    const next = (connection: Connection): void => {
+      if (sent < count) connection.send(request(sent++), 0)
+    }
+    hear((connection) => {
+      answers += 1
+      if (answers === count) done.resolve()
+      else next(connection)
+    })
+    for (const connection of connections) next(connection)
+    return done.promise
+  })
+}
+
+/** Each connection sends its next request when the last one is answered. */
+export async function closedLoop(port: number, count: number, seconds: number, next: Next): Promise<Measured> {
+  const latencies = new Samples()
+  let answers = 0
+  await withConnections(port, count, (connections, hear) => {
+    const done = Promise.withResolvers<void>()
+    const from = performance.now() + UNMEASURED_MS
+    const until = from + seconds * 1000
+    let busy = connections.length
+    hear((connection) => {
+      const now = performance.now()
+      answers += 1
+      if (now >= from && now < until) latencies.add(now - connection.startedAt)
+      if (now < until) {
+        connection.send(next(), now)
+      } else {
+        busy -= 1
+        if (busy === 0) done.resolve()
+      }
+    })
+    for (const connection of connections) connection.send(next(), performance.now())
+    return done.promise
+  })
+  return measured(latencies, answers, latencies.count / seconds)
+}
+
+/**
+ * So many requests a second at even distances. Latency counts from the moment when a request was due, so that what
+ * waits behind a slow answer is not overlooked.
+ */
+export async function openLoop(port: number, perSecond: number, seconds: number, next: Next): Promise<Measured> {
+  const latencies = new Samples()
+  const count = Math.round(perSecond * seconds)
+  await withConnections(port, OPEN_CONNECTIONS, async (connections, hear) => {
+    const done = Promise.withResolvers<void>()
+    const idle = [...connections]
+    /** When the requests that wait for a connection were due. */
+    const waiting: number[] = []
+    const dispatch = (): void => {
+      while (idle.length > 0) {
+        const due = waiting.shift()
+        if (due === undefined) return
+        idle.pop()?.send(next(), due)
+      }
+    }
+    hear((connection) => {
+      latencies.add(clock() - connection.startedAt)
+      idle.push(connection)
+      if (latencies.count === count) done.resolve()
+      else dispatch()
+    })
+    const pacer = new Worker(new URL('./pacer.ts', import.meta.url), { workerData: { perSecond, count } })
+    pacer.on('error', done.reject)
+    pacer.on('message', (due: number) => {
+      waiting.push(due)
+      dispatch()
+    })
+    try {
+      await done.promise
+    } finally {
+      await pacer.terminate()
+    }
+  })
+  return measured(latencies, count, perSecond)
+}
+
+function measured(latencies: Samples, answered: number, perSecond: number): Measured {
+  const sorted = latencies.sorted()
+  return { answered, perSecond, p50: percentile(sorted, 50), p99: percentile(sorted, 99) }
+}

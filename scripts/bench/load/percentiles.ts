@@ -1,0 +1,39 @@
+/** Numbers that come one by one, in memory that is not handled again while they come. */
+export class Samples {
+  #values = new Float64Array(65_536)
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(value: number): void {
+    if (this.#count === this.#values.length) {
+      const larger = new Float64Array(this.#values.length * 2)
+      larger.set(this.#values)
+      this.#values = larger
+    }
+    this.#values[this.#count] = value
+    this.#count += 1
+  }
+
+  /** In ascending order. */
+  sorted(): Float64Array {
+    return this.#values.slice(0, this.#count).sort()
+  }
+}
+
+/** The smallest value that at least `percent` of them do not pass (nearest rank). `sorted` ascends. */
+export function percentile(sorted: ArrayLike<number>, percent: number): number {
+  const rank = Math.max(1, Math.ceil((percent / 100) * sorted.length))
+  const value = sorted[rank - 1]
+  if (value === undefined) throw new Error('a percentile of nothing')
+  return value
+}
+
+/** The middle value; of an even number the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const half = sorted.length / 2
+  return (percentile(sorted, 50) + (sorted[Math.floor(half)] ?? Number.NaN)) / 2
+}

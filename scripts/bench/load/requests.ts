@@ -1,0 +1,81 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { GIFT, type Mix, type Send, sendBy, USERS } from '../workload.ts'
+
+/** Requests ready to be sent; each sender has as many. */
+const EACH = 3
+const KEY_LENGTH = 24
+const KEY_HEADER = 'Idempotency-Key: '
+
+/** Where requests come from. */
+export interface Requests {
+  /** Any request. */
+  any(): Buffer
+  /** The number of distinct senders, and a request of each: 0, 1, … */
+  readonly senders: number
+  of(sender: number): Buffer
+}
+
+/** Makes all requests beforehand. `keyed`: each one goes out under an idempotency key that was never used before. */
+export function prepareRequests(mix: Mix, tokens: readonly string[], keyed: boolean): Requests {
+  const requests: Buffer[] = []
+  for (let round = 0; round < EACH; round += 1) {
+    for (let user = 1; user <= USERS; user += 1) {
+      const send = sendBy(user, mix)
+      requests.push(requestOf(send, tokens[send.sender - 1] ?? '', keyed))
+    }
+  }
+  const ready = keyed ? withFreshKey() : (request: Buffer) => request
+  const at = (i: number): Buffer => {
+    const request = requests[i]
+    if (request === undefined) throw new Error(`there is no request ${i}`)
+    return ready(request)
+  }
+  return { any: () => at(Math.floor(Math.random() * requests.length)), senders: USERS, of: at }
+}
+
+function requestOf({ sender, receiver, room }: Send, token: string, keyed: boolean): Buffer {
+  const body = JSON.stringify({
+    u_id: sender,
+    decoration_id: GIFT.id,
+    user_id: [receiver],
+    quantity: 1,
+    room_id: room,
+  })
+  const head = [
+    'POST /api/v1/instant-send HTTP/1.1',
+    'Host: 127.0.0.1',
+    ...(keyed ? [`${KEY_HEADER}${'0'.repeat(KEY_LENGTH)}`] : []),
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ]
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** Copies a request and counts up its key. */
+function withFreshKey(): (request: Buffer) => Buffer {
+  const run = randomBytes(6).toString('hex')
+  let count = 0
+  return (request) => {
+    const copy = Buffer.from(request)
+    count += 1
+    const key = `${run}${String(count).padStart(KEY_LENGTH - run.length, '0')}`
+    copy.write(key, copy.indexOf(KEY_HEADER) + KEY_HEADER.length, 'latin1')
+    return copy
+  }
+}
+
+/** A token of each user, in the order of their ids. */
+export const signTokens = (secret: string): string[] =>
+  Array.from({ length: USERS }, (_, i) => signedToken(i + 1, secret))
+
+/** A user's token for a day. */
+function signedToken(user: number, secret: string): string {
+  const iat = Math.floor(Date.now() / 1000)
+  const parts = [
+    { alg: 'HS256', typ: 'JWT' },
+    { sub: String(user), iat, exp: iat + 86_400 },
+  ].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+  const signed = parts.join('.')
+  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
+}

@@ -1,0 +1,71 @@
+import { cpuOf, cpuOfCluster } from './cpu.ts'
+import { Ran } from './in-process/job.ts'
+import type { Helper } from './ipc.ts'
+import { type Job, Measured } from './load/job.ts'
+import { median } from './load/percentiles.ts'
+
+/** CPU microseconds a request or command. */
+export interface Cost {
+  readonly node: number
+  readonly postgres: number
+  /** The load generator's; 0 where there is none. */
+  readonly generator: number
+}
+
+/** What one turn of a contender gave. */
+export interface Turn {
+  readonly perSecond: number
+  /** Milliseconds; NaN where single commands were not timed. */
+  readonly p50: number
+  readonly p99: number
+  readonly cost: Cost
+}
+
+export type Field = 'perSecond' | 'p50' | 'p99' | keyof Cost
+
+const read = (turn: Turn, field: Field): number =>
+  field === 'node' || field === 'postgres' || field === 'generator' ? turn.cost[field] : turn[field]
+
+/** The middle one of a contender's turns. */
+export const middle = (turns: readonly Turn[], field: Field): number => median(turns.map((turn) => read(turn, field)))
+
+/** The middle one of the ratios of turns that followed each other: what slows the machine down for a while cancels out. */
+export function ratio(turns: readonly Turn[], others: readonly Turn[], field: Field): number {
+  return median(turns.map((turn, i) => read(turn, field) / read(others[i] ?? turn, field)))
+}
+
+/** Has the generator do a job against a server, and looks at what that cost. */
+export async function turnOf(server: { pid: number }, generator: Helper, postmaster: number, job: Job): Promise<Turn> {
+  const { measured, cost } = await withCost(server.pid, postmaster, generator.pid, async () => {
+    const measured = await generator.ask(job, Measured)
+    return { measured, count: measured.answered }
+  })
+  return { perSecond: measured.perSecond, p50: measured.p50, p99: measured.p99, cost }
+}
+
+/** Has a helper run commands of its own. */
+export async function ownTurn(helper: Helper, postmaster: number, seconds: number): Promise<Turn> {
+  const { measured, cost } = await withCost(helper.pid, postmaster, null, async () => {
+    const measured = await helper.ask({ seconds }, Ran)
+    return { measured, count: measured.commands }
+  })
+  return { perSecond: measured.commands / measured.seconds, p50: Number.NaN, p99: Number.NaN, cost }
+}
+
+async function withCost<M>(
+  pid: number,
+  postmaster: number,
+  generator: number | null,
+  work: () => Promise<{ measured: M; count: number }>,
+): Promise<{ measured: M; cost: Cost }> {
+  const look = () => ({
+    node: cpuOf(pid),
+    postgres: cpuOfCluster(postmaster),
+    generator: generator === null ? 0 : cpuOf(generator),
+  })
+  const before = look()
+  const { measured, count } = await work()
+  const after = look()
+  const each = (field: keyof Cost): number => (after[field] - before[field]) / count
+  return { measured, cost: { node: each('node'), postgres: each('postgres'), generator: each('generator') } }
+}

@@ -1,0 +1,63 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+
+export const parts = ['http', 'lone', 'rate', 'inprocess', 'growth'] as const
+export type Part = (typeof parts)[number]
+
+export interface Options {
+  readonly rounds: number
+  /** Of each turn of a contender. */
+  readonly seconds: number
+  readonly parts: readonly Part[]
+  /** Events of the long ledger. */
+  readonly events: number
+  /** Whether each request has an idempotency key. */
+  readonly keyed: boolean
+  /** Only look at where the product's time goes. */
+  readonly profile: boolean
+}
+
+interface Given {
+  readonly rounds: number
+  readonly seconds: number
+  readonly quick?: true
+  readonly only?: Part
+  readonly keys?: true
+  readonly profile?: true
+}
+
+const positive = (text: string): number => {
+  const value = Number(text)
+  if (!(value > 0)) throw new InvalidArgumentError('It is a number above 0.')
+  return value
+}
+
+const wholePositive = (text: string): number => {
+  const value = positive(text)
+  if (!Number.isInteger(value)) throw new InvalidArgumentError('It is a whole number.')
+  return value
+}
+
+/** What the command line asks for. */
+export function readOptions(argv: readonly string[]): Options {
+  const given = new Command('npm run bench --')
+    .description('Measures the product against a naive one and against HTTP and SQL alone; a markdown table on stdout')
+    .option('--rounds <n>', 'turns of each contender', wholePositive, 5)
+    .option('--seconds <n>', 'seconds of a turn', positive, 4)
+    .option('--quick', 'everything in one round of 1 second, and the long ledger a quarter as long')
+    .addOption(new Option('--only <part>', 'one part').choices(parts))
+    .option('--keys', 'an idempotency key with every request')
+    .option(
+      '--profile',
+      "where the time of the product's process and its statements goes; with --only lone, of lone requests",
+    )
+    .parse(argv)
+    .opts<Given>()
+  return {
+    rounds: given.quick ? 1 : given.rounds,
+    seconds: given.quick ? 1 : given.seconds,
+    events: given.quick ? 500_000 : 2_000_000,
+    parts: given.only === undefined ? parts : [given.only],
+    keyed: given.keys === true,
+    profile: given.profile === true,
+  }
+}

@@ -1,0 +1,107 @@
+import type { GrowthResults } from './growth.ts'
+import type { InProcessResults } from './in-process.ts'
+import { type Field, middle, ratio } from './measure.ts'
+import { contenders, type HttpResults, type Turns } from './over-http.ts'
+
+export interface Results {
+  readonly http: HttpResults
+  readonly inProcess: InProcessResults | null
+  readonly growth: GrowthResults | null
+}
+
+type Line = readonly (string | number)[]
+
+const table = (head: Line, lines: readonly Line[]): string[] =>
+  [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...lines].map((line) => `| ${line.join(' | ')} |`)
+
+const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
+const millis = (value: number): string => value.toFixed(2)
+const times = (value: number): string => (Number.isFinite(value) ? value.toFixed(value < 10 ? 2 : 1) : '–')
+const judged = (met: boolean, target: string): string => `${target}: ${met ? 'met' : 'missed'}`
+
+/** The whole run as markdown. */
+export function report(heading: readonly string[], { http, inProcess, growth }: Results): string {
+  return [
+    '# POST /api/v1/instant-send: a standard gift to one receiver',
+    '',
+    ...heading.map((line) => `- ${line}`),
+    ...(http.size === 0 ? [] : ['', ...httpTable(http)]),
+    ...(inProcess === null ? [] : ['', ...inProcessTable(inProcess)]),
+    ...(growth === null ? [] : ['', ...growthTable(growth)]),
+  ].join('\n')
+}
+
+const fields: readonly (readonly [Field, string, (value: number) => string])[] = [
+  ['perSecond', 'requests/s', whole],
+  ['p50', 'p50 ms', millis],
+  ['p99', 'p99 ms', millis],
+  ['node', 'CPU of the server, µs a request', whole],
+  ['postgres', 'CPU of PostgreSQL, µs a request', whole],
+  ['generator', 'CPU of the generator, µs a request', whole],
+]
+
+function httpTable(results: HttpResults): string[] {
+  const head = ['over HTTP', 'ours', '(a) naive', '(b) no database', 'ours/(a)', 'ours/(b)', 'target']
+  const lines = [...results].flatMap(([scenario, turns]) =>
+    fields.map(([field, name, show]) => [
+      field === 'perSecond' ? `**${scenario}**: ${name}` : name,
+      ...contenders.map((contender) => show(middle(turns[contender], field))),
+      times(ratio(turns.ours, turns.naive, field)),
+      // The floor asks nothing of PostgreSQL: what is seen then is its own housekeeping.
+      field === 'postgres' ? '–' : times(ratio(turns.ours, turns.floor, field)),
+      target(scenario, field, turns),
+    ]),
+  )
+  return table(head, lines)
+}
+
+/** What is wanted of this figure, and whether it is so. */
+function target(scenario: string, field: Field, { ours, naive, floor }: Turns): string {
+  if (field === 'perSecond' && scenario.endsWith(' 64 connections')) {
+    const wanted = scenario.startsWith('uniform') ? 4 : 15
+    return [
+      judged(ratio(ours, naive, field) >= wanted, `(a) ≥ ${wanted}`),
+      judged(ratio(ours, floor, field) >= 0.5, '(b) ≥ 0.5'),
+    ].join(', ')
+  }
+  if (field === 'p50' && scenario === 'a lone request') return judged(ratio(ours, naive, field) <= 1, '(a) ≤ 1')
+  return ''
+}
+
+function inProcessTable({ executor, limit }: InProcessResults): string[] {
+  const both = (field: Field): Line => [whole(middle(executor, field)), whole(middle(limit, field))]
+  const speed = ratio(executor, limit, 'perSecond')
+  return table(
+    ['in process, batches of 256', 'executor', 'plain SQL', 'executor/SQL', 'target'],
+    [
+      ['**commands/s**', ...both('perSecond'), times(speed), judged(speed >= 0.6, '≥ 0.6')],
+      ['CPU of Node, µs a command', ...both('node'), times(ratio(executor, limit, 'node')), ''],
+      ['CPU of PostgreSQL, µs a command', ...both('postgres'), times(ratio(executor, limit, 'postgres')), ''],
+    ],
+  )
+}
+
+function growthTable({ small, large, lengths }: GrowthResults): string[] {
+  const speed = ratio(large, small, 'perSecond')
+  const ledger = ({ before, after }: { before: number; after: number }): string =>
+    `${whole(before)} to ${whole(after)} events`
+  return table(
+    ['uniform, 64 connections', ledger(lengths.small), ledger(lengths.large), 'long/young', 'target'],
+    [
+      [
+        '**requests/s**',
+        whole(middle(small, 'perSecond')),
+        whole(middle(large, 'perSecond')),
+        times(speed),
+        judged(speed >= 0.9, '≥ 0.9'),
+      ],
+      ...(['p50', 'p99'] as const).map((field) => [
+        `${field} ms`,
+        millis(middle(small, field)),
+        millis(middle(large, field)),
+        times(ratio(large, small, field)),
+        '',
+      ]),
+    ],
+  )
+}

@@ -1,0 +1,55 @@
+import { evolve, tables } from '../../src/books.ts'
+import { grantService } from '../../src/db/grants.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { luckyChains } from '../../src/fairness/lg1.ts'
+import { defineDecoration } from '../../src/gifts/define-decoration.ts'
+import { sendGift } from '../../src/gifts/send.ts'
+import { Executor } from '../../src/ledger/executor.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { defineUsers } from '../../src/people/define-user.ts'
+import { defineRoom } from '../../src/rooms/define-room.ts'
+import { runAsSystem } from '../../src/start/system.ts'
+import { credit } from '../../src/wallet/credit.ts'
+import type { DatabaseUrls } from './cluster.ts'
+import { keys } from './keys.ts'
+import { asInput, DIAMONDS, GIFT, ROOMS, sendBy, USERS } from './workload.ts'
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
+
+/** An executor that reports what goes wrong to nobody: its commands' promises tell. */
+export const openExecutor = (url: string): Executor =>
+  new Executor({ url, tables, evolve, observer: { committed: () => {}, bug: () => {}, trouble: () => {} } })
+
+/** Makes the tables, then the users with their diamonds, the rooms and the gift: about 21,000 events. */
+export async function seed({ ownerUrl, serviceUrl }: DatabaseUrls): Promise<void> {
+  await migrate(ownerUrl)
+  await grantService(ownerUrl, 'economy_service')
+  await using closing = new AsyncDisposableStack()
+  const executor = openExecutor(serviceUrl)
+  closing.defer(() => executor.close())
+  const { keyHash } = luckyChains(keys.FAIRNESS_KEY)
+  await runAsSystem(executor, openLedger, { fairness_key: keyHash })
+  await runAsSystem(executor, defineDecoration, { ...GIFT, decoration_id: GIFT.id })
+  for (const from of upTo(USERS).filter((id) => id % 1000 === 1)) {
+    const users = upTo(1000).map((i) => ({ id: from + i - 1 }))
+    await runAsSystem(executor, defineUsers, { users, listed: true })
+  }
+  const diamonds = { currency: 'diamonds', amount: DIAMONDS, reason: 'bench' } as const
+  await Promise.all([
+    ...upTo(ROOMS).map((id) => runAsSystem(executor, defineRoom, { id, owner_id: id })),
+    ...upTo(USERS).map((user_id) => runAsSystem(executor, credit, { user_id, ...diamonds })),
+  ])
+}
+
+/** Sends one gift as each of the first users. */
+export async function sendSome(serviceUrl: string, count: number): Promise<void> {
+  await using closing = new AsyncDisposableStack()
+  const executor = openExecutor(serviceUrl)
+  closing.defer(() => executor.close())
+  const send = sendGift({ chains: luckyChains(keys.FAIRNESS_KEY), ownerPercent: 0 })
+  await Promise.all(
+    upTo(count)
+      .map((user) => sendBy(user, 'uniform'))
+      .map((gift) => runAsSystem(executor, send, asInput(gift))),
+  )
+}

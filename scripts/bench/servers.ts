@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../../src/db/free-port.ts'
+import type { DatabaseUrls } from './cluster.ts'
+import { keys } from './keys.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Server {
+  readonly port: number
+  readonly pid: number
+  stop(): Promise<void>
+}
+
+/** Starts the contenders. Each one is stopped by `cleanUp`, from the moment that its process is there. */
+export class Servers {
+  readonly #folder: string
+  readonly #cleanUp: AsyncDisposableStack
+
+  /** `folder` is for what they keep beside a database. */
+  constructor(folder: string, cleanUp: AsyncDisposableStack) {
+    this.#folder = folder
+    this.#cleanUp = cleanUp
+  }
+
+  /** The product as it is run, on a database of its own. */
+  ours(database: DatabaseUrls, nodeOptions: readonly string[] = []): Promise<Server> {
+    return this.#start([...nodeOptions, 'src/server.ts'], database)
+  }
+
+  /** The same service written one request, one transaction. */
+  naive(database: DatabaseUrls): Promise<Server> {
+    return this.#start(['scripts/bench/contenders/naive-server.ts'], database)
+  }
+
+  /** The same service without a database. */
+  floor(): Promise<Server> {
+    return this.#start(['scripts/bench/contenders/floor-server.ts'], { ownerUrl: '', serviceUrl: '' })
+  }
+
+  /** Waits until it answers. */
+  async #start(args: readonly string[], database: DatabaseUrls): Promise<Server> {
+    const port = await freePort(null)
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        PORT: String(port),
+        HOST: '127.0.0.1',
+        DATABASE_URL: database.serviceUrl,
+        DATABASE_OWNER_URL: database.ownerUrl,
+        DATA_DIR: join(this.#folder, 'service'),
+        RATE_LIMIT: 'off',
+        LOG_LEVEL: 'warn',
+        DEMO: '0',
+        ...keys,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const stop = () => stopChild(child)
+    this.#cleanUp.defer(stop)
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-4000)))
+    }
+    while (!(await answers(port))) {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${args.join(' ')} ended: ${said}`)
+      await sleep(50)
+    }
+    return { port, pid: child.pid ?? 0, stop }
+  }
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${port}/healthz`)).ok
+  } catch {
+    return false
+  }
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
+}

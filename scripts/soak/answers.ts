@@ -1,0 +1,89 @@
+import { replyHash } from '../../src/ledger/chain.ts'
+import type { Heard } from './ask.ts'
+import type { Kind, Wish } from './mix.ts'
+
+/** A command and the key that it is asked for with. */
+export interface Asked {
+  readonly key: string
+  readonly wish: Wish
+}
+
+/** What a client was told of a command once and for all; `hash` is that of status and body. */
+export interface Final {
+  readonly kind: Kind
+  readonly actor: string
+  readonly status: number
+  readonly hash: string
+}
+
+/** Answers of which the whole text is kept, to ask for them again. */
+const MOST_RECENT = 50
+
+/** What clients were told, command by command. */
+export class Answers {
+  /** By key. */
+  readonly final = new Map<string, Final>()
+  /** Commands of which nothing is known, and which nobody is asking for at the moment. */
+  readonly open = new Map<string, Asked>()
+  readonly statuses = new Map<number, number>()
+  readonly wrong: string[] = []
+  cuts = 0
+  /** Commands asked for again that turned out to have been done. */
+  replayed = 0
+  longestMs = 0
+  #serial = 0
+  #recent: (Asked & { readonly status: number; readonly text: string })[] = []
+
+  begin(wish: Wish): Asked {
+    this.#serial += 1
+    return { key: `${wish.kind}-${this.#serial}`, wish }
+  }
+
+  /** One that is open, to be asked for again by whoever took it. */
+  takeOpen(): Asked | undefined {
+    for (const [key, asked] of this.open) {
+      this.open.delete(key)
+      return asked
+    }
+    return undefined
+  }
+
+  note(asked: Asked, heard: Heard, ms: number): void {
+    const { key, wish } = asked
+    this.longestMs = Math.max(this.longestMs, ms)
+    if (heard.is === 'cut') this.cuts += 1
+    else this.statuses.set(heard.status, (this.statuses.get(heard.status) ?? 0) + 1)
+    if (heard.is === 'wrong') this.#complain(`${key} was answered ${heard.status} ${heard.text}`)
+    if (wish.method === 'GET') return
+    if (heard.is === 'answer') this.#settle(asked, heard.status, heard.text, heard.replayed)
+    else if (!this.final.has(key)) this.open.set(key, asked)
+  }
+
+  /** Takes the latest answers out, with their whole text. */
+  takeRecent(): readonly (Asked & { readonly status: number; readonly text: string })[] {
+    const recent = this.#recent
+    this.#recent = []
+    return recent
+  }
+
+  count(status: number): number {
+    return this.statuses.get(status) ?? 0
+  }
+
+  #settle(asked: Asked, status: number, text: string, replayed: boolean): void {
+    const { key, wish } = asked
+    const hash = replyHash(status, text)
+    if (replayed) this.replayed += 1
+    this.open.delete(key)
+    const before = this.final.get(key)
+    // A refusal carries the id of the request that was refused: a replay carries the first one's.
+    if (before !== undefined && before.hash !== hash) this.#complain(`${key} was answered in two ways: ${text}`)
+    this.final.set(key, { kind: wish.kind, actor: wish.actor, status, hash })
+    this.#recent.push({ ...asked, status, text })
+    if (this.#recent.length > MOST_RECENT) this.#recent.shift()
+  }
+
+  #complain(fault: string): void {
+    if (this.wrong.length < 10) this.wrong.push(fault)
+  }
+}

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs'
+import { freePort } from '../../src/db/free-port.ts'
+import { launchService, type ServiceProcess } from '../../test/support/service.ts'
+import { keys } from './people.ts'
+import type { Stage } from './stage.ts'
+
+/** Within this the service must take requests again after a fault. The very first start makes the database. */
+const READY_MS = 5_000
+/** A start that takes longer has failed. */
+const GIVE_UP_MS = 60_000
+
+/** One instance of the service, which comes back on its port whatever happens to it. */
+export class Instance {
+  readonly origin: string
+  /** The longest time from a fault, or a start after it, to being ready again. */
+  slowestMs = 0
+  readonly #stage: Stage
+  readonly #port: number
+  readonly #environment: Readonly<Record<string, string>>
+  #process: ServiceProcess | undefined
+  #said = ''
+
+  private constructor(stage: Stage, port: number, environment: Readonly<Record<string, string>>) {
+    this.#stage = stage
+    this.#port = port
+    this.#environment = environment
+    this.origin = `http://127.0.0.1:${port}`
+    stage.keep(`instance-${port}`, () => this.#said + (this.#process?.output() ?? ''))
+  }
+
+  /** Starts one that is stopped at the end of the scenario. */
+  static async start(stage: Stage, environment: Readonly<Record<string, string>>): Promise<Instance> {
+    // Below the ports of outgoing connections: else a client could connect to itself while the instance is away.
+    const instance = new Instance(stage, await freePort(null), environment)
+    await instance.#run()
+    await instance.#untilReady(performance.now())
+    return instance
+  }
+
+  /** Starts it again and waits until it is ready. */
+  async start(): Promise<void> {
+    const started = performance.now()
+    await this.#run()
+    const ms = await this.#untilReady(started)
+    this.#judge(ms - waitedMs(this.#running().pid), READY_MS)
+  }
+
+  /** Waits until it is ready; notes a fault when that is later than it may be after `since`. */
+  async ready(since: number, withinMs = READY_MS): Promise<void> {
+    this.#judge(await this.#untilReady(since), withinMs)
+  }
+
+  async isReady(): Promise<boolean> {
+    try {
+      const response = await fetch(`${this.origin}/readyz`, { signal: AbortSignal.timeout(2_000) })
+      await response.body?.cancel()
+      return response.status === 200
+    } catch {
+      return false
+    }
+  }
+
+  /** Starts it again and kills it some time later, wherever it is then. */
+  async startAndKill(afterMs: number): Promise<void> {
+    this.#launch()
+    await this.#stage.pause(afterMs)
+    await this.kill()
+  }
+
+  /** `kill -9`. */
+  async kill(): Promise<void> {
+    const running = this.#running()
+    running.kill('SIGKILL')
+    await running.exited
+  }
+
+  /** Stops it where it stands; answers what lets it go on. */
+  freeze(): () => void {
+    const { pid } = this.#running()
+    process.kill(pid, 'SIGSTOP')
+    let frozen = true
+    const goOn = (): void => {
+      if (frozen) process.kill(pid, 'SIGCONT')
+      frozen = false
+    }
+    // Else it could not even be stopped at the end.
+    this.#stage.teardown(async () => goOn())
+    return goOn
+  }
+
+  /** Asks it to stop; answers its exit code (null: a signal ended it) and how long that took. */
+  async stop(): Promise<{ readonly code: number | null; readonly ms: number }> {
+    const asked = performance.now()
+    const running = this.#running()
+    running.kill('SIGTERM')
+    return { code: await running.exited, ms: performance.now() - asked }
+  }
+
+  #launch(): ServiceProcess & { readonly listening: Promise<void> } {
+    this.#said = (this.#said + (this.#process?.output() ?? '')).slice(-100_000)
+    const environment = { ...keys, LOG_LEVEL: 'warn', ...this.#environment }
+    const launched = launchService(this.#stage, environment, this.#port)
+    this.#process = launched
+    return launched
+  }
+
+  /** Throws when it ends instead of listening. */
+  async #run(): Promise<void> {
+    const { listening, exited } = this.#launch()
+    const end = await Promise.race([listening, exited])
+    if (end !== undefined) throw new Error(`${this.origin} ended with ${end ?? 'a signal'} instead of listening`)
+  }
+
+  async #untilReady(since: number): Promise<number> {
+    while (!(await this.isReady())) {
+      if (performance.now() - since > GIVE_UP_MS) throw new Error(`${this.origin} did not get ready`)
+      await this.#stage.pause(20)
+    }
+    return performance.now() - since
+  }
+
+  #judge(ms: number, withinMs: number): void {
+    this.slowestMs = Math.max(this.slowestMs, ms)
+    this.#stage.expect(ms <= withinMs, `${this.origin} was ready only after ${ms.toFixed(0)} ms`)
+  }
+
+  #running(): ServiceProcess {
+    if (this.#process === undefined) throw new Error(`${this.origin} was never started`)
+    return this.#process
+  }
+}
+
+/**
+ * How long a process could have run and had no processor so far: time that others on this machine took. 0 where the
+ * kernel does not tell.
+ */
+function waitedMs(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { openEmbedded } from '../../src/db/embedded.ts'
+import { findPostmaster } from '../../src/db/postmaster.ts'
+import { any } from './mix.ts'
+import type { Stage } from './stage.ts'
+
+/** A PostgreSQL that this process keeps. */
+export interface OwnPostgres {
+  readonly dataDir: string
+  readonly ownerUrl: string
+  readonly serviceUrl: string
+}
+
+export async function ownPostgres(stage: Stage, dataDir: string): Promise<OwnPostgres> {
+  const embedded = await openEmbedded(dataDir, { warn: () => {} })
+  stage.teardown(() => embedded.stop())
+  return { dataDir, ownerUrl: embedded.ownerUrl, serviceUrl: embedded.serviceUrl }
+}
+
+/** The process id of the postmaster of a data directory; undefined when it does not run. */
+export const postmasterOf = (dataDir: string): number | undefined =>
+  findPostmaster(join(realpathSync(dataDir), 'postgres'))?.pid
+
+/** `kill -9` of the postmaster; its children notice by themselves. Answers its process id. */
+export function killPostmaster(dataDir: string): number {
+  const pid = postmasterOf(dataDir)
+  if (pid === undefined) throw new Error('PostgreSQL does not run')
+  process.kill(pid, 'SIGKILL')
+  return pid
+}
+
+/** `kill -9` of any process below the postmaster, as for want of memory: PostgreSQL then starts all of them anew. */
+export function killChild(dataDir: string): void {
+  const postmaster = postmasterOf(dataDir)
+  if (postmaster === undefined) throw new Error('PostgreSQL does not run')
+  process.kill(any(childrenOf(postmaster)), 'SIGKILL')
+}
+
+/** The address of the database `postgres` for its superuser. */
+export function superuserUrl(dataDir: string, databaseUrl: string): string {
+  const url = new URL(databaseUrl)
+  url.username = 'postgres'
+  url.password = readFileSync(join(dataDir, 'postgres-password'), 'utf8').trim()
+  url.pathname = '/postgres'
+  return url.href
+}
+
+/** Stops every process of a running PostgreSQL where it stands; answers what lets them go on. */
+export function freeze(dataDir: string): () => void {
+  const postmaster = postmasterOf(dataDir)
+  if (postmaster === undefined) throw new Error('PostgreSQL does not run')
+  // The postmaster first: from then on there are no new ones.
+  process.kill(postmaster, 'SIGSTOP')
+  const frozen = [postmaster, ...childrenOf(postmaster)]
+  for (const pid of frozen.slice(1)) signal(pid, 'SIGSTOP')
+  return () => {
+    for (const pid of frozen.splice(0)) signal(pid, 'SIGCONT')
+  }
+}
+
+function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === parent)
+    .map(Number)
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    // "123 (name) S 1 …": the name may hold anything.
+    return Number(
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) . /s, '')
+        .split(' ')[0],
+    )
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,62 @@
+import { Skipped, Stage } from './stage.ts'
+
+/** How much of it. */
+export interface Measure {
+  readonly rounds: number
+  /** How long a fault lasts; of a scenario without faults, how long all of it takes. */
+  readonly seconds: number
+}
+
+/** One kind of trouble, and the service in it. */
+export interface Scenario {
+  readonly name: string
+  readonly about: string
+  /** The whole soak, and the short form for the tests. */
+  readonly full: Measure
+  readonly short: Measure
+  /** Tells figures and faults to the stage; what it throws is a fault too. */
+  readonly play: (stage: Stage, measure: Measure) => Promise<void>
+}
+
+export interface Verdict {
+  readonly name: string
+  readonly outcome: 'PASS' | 'FAIL' | 'SKIP'
+  readonly faults: readonly string[]
+  readonly figures: readonly string[]
+  readonly seconds: number
+  /** What the processes printed, by name. */
+  readonly logs: readonly (readonly [string, string])[]
+}
+
+export async function play(
+  { name, play }: Scenario,
+  measure: Measure,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const started = performance.now()
+  const stage = new Stage(say, signal)
+  let skipped = false
+  try {
+    await play(stage, measure)
+  } catch (error) {
+    skipped = error instanceof Skipped
+    if (skipped) stage.tell(messageOf(error))
+    else stage.expect(false, error instanceof Error ? (error.stack ?? error.message) : String(error))
+  }
+  await stage.clearUp().catch((error: unknown) => stage.expect(false, `clearing up failed: ${messageOf(error)}`))
+  return {
+    name,
+    outcome: stage.faults.length > 0 ? 'FAIL' : skipped ? 'SKIP' : 'PASS',
+    faults: stage.faults,
+    figures: stage.figures,
+    seconds: (performance.now() - started) / 1000,
+    logs: stage.logs(),
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The verdict in one line. */
+export const lineOf = ({ outcome, name, figures, seconds }: Verdict): string =>
+  `${outcome} ${name}: ${[...figures, `${seconds.toFixed(0)} s`].join('; ')}`

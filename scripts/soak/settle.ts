@@ -1,0 +1,59 @@
+import type { Asked } from './answers.ts'
+import { ask } from './ask.ts'
+import { any } from './mix.ts'
+import type { Stage } from './stage.ts'
+import type { World } from './world.ts'
+
+/** How many ask at a time. */
+const ASKING = 16
+/** How long a command may stay without an answer once the trouble is over. */
+const PATIENCE_MS = 20_000
+
+/** Asks again, each with its own key, for everything of which nothing is known, until all is known. */
+export async function settle(stage: Stage, world: World): Promise<void> {
+  const open: Asked[] = []
+  for (let one = world.answers.takeOpen(); one !== undefined; one = world.answers.takeOpen()) open.push(one)
+  await askUntilFinal(stage, world, open)
+  await askRecentAgain(stage, world)
+}
+
+/** Asks for each command until it has an answer that is kept. */
+export async function askUntilFinal(stage: Stage, world: World, commands: readonly Asked[]): Promise<void> {
+  const { answers } = world
+  const deadline = performance.now() + PATIENCE_MS
+  await inTurn(commands, async (asked) => {
+    while (!answers.final.has(asked.key)) {
+      await askOnce(world, asked)
+      if (answers.final.has(asked.key)) return
+      if (performance.now() > deadline) {
+        stage.expect(false, `${asked.key} stays without an answer`)
+        return
+      }
+      await stage.pause(100)
+    }
+  })
+}
+
+/** What was answered last is answered once more, to the letter. */
+async function askRecentAgain(stage: Stage, world: World): Promise<void> {
+  await inTurn(world.answers.takeRecent(), async ({ key, wish, status, text }) => {
+    const heard = await askOnce(world, { key, wish })
+    if (heard.is !== 'answer') stage.expect(false, `${key} was answered ${status} and then, asked again, ${heard.is}`)
+    else stage.expect(heard.replayed && heard.text === text, `${key} was answered ${text} and then ${heard.text}`)
+  })
+}
+
+async function askOnce({ answers, people, instances, patienceMs }: World, asked: Asked) {
+  const started = performance.now()
+  const heard = await ask(any(instances).origin, people.tokenOf(asked.wish.actor), asked.wish, asked.key, patienceMs)
+  answers.note(asked, heard, performance.now() - started)
+  return heard
+}
+
+async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items]
+  const worker = async (): Promise<void> => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: ASKING }, worker))
+}

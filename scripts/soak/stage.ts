@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** So many faults of a scenario are told; whoever has that many needs no more to start with. */
+const MOST_FAULTS = 20
+
+/** A scenario cannot be played here. */
+export class Skipped extends Error {}
+
+/** Where a scenario plays: collects its faults and figures, and clears up what it leaves behind. */
+export class Stage {
+  readonly signal: AbortSignal
+  /** One line on how it goes. */
+  readonly say: (line: string) => void
+  readonly faults: string[] = []
+  readonly figures: string[] = []
+  readonly #cleanUp = new AsyncDisposableStack()
+  readonly #logs = new Map<string, () => string>()
+
+  constructor(say: (line: string) => void, signal: AbortSignal) {
+    this.say = say
+    this.signal = signal
+  }
+
+  /** To be done at the end, the last one first. */
+  teardown(work: () => Promise<void>): void {
+    this.#cleanUp.defer(work)
+  }
+
+  expect(holds: boolean, fault: string): void {
+    if (!holds && this.faults.length < MOST_FAULTS) this.faults.push(fault)
+  }
+
+  tell(figure: string): void {
+    this.figures.push(figure)
+  }
+
+  /** What explains a fault afterwards: the output of a process. */
+  keep(name: string, text: () => string): void {
+    this.#logs.set(name, text)
+  }
+
+  logs(): readonly (readonly [string, string])[] {
+    return [...this.#logs].map(([name, text]) => [name, text()])
+  }
+
+  /** Rejects when the soak is interrupted. */
+  async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.signal })
+  }
+
+  async clearUp(): Promise<void> {
+    await this.#cleanUp.disposeAsync()
+  }
+}

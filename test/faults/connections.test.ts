@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { test } from 'tap'
+import { databaseIsAway } from '../../src/db/away.ts'
+import { openPool } from '../../src/db/pool.ts'
+import { Unavailable } from '../../src/ledger/executor.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { bench, testChains } from '../support/ledger.ts'
+import { testDatabase } from '../support/postgres.ts'
+import { type Proxy, proxy } from '../support/proxy.ts'
+
+const opening = { fairness_key: testChains.keyHash }
+
+test('a read whose connection breaks fails alone', async (t) => {
+  const database = await testDatabase(t)
+  const between = await proxy(t, database.serviceUrl)
+  const pool = openPool(between.url, { max: 2, application_name: 'test' }, { warn: () => {} })
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  t.teardown(() => db.destroy())
+  const reading = sql`select pg_sleep(5)`.execute(db)
+  reading.catch(() => {})
+  await pause(300)
+  await between.down()
+  // Nobody else hears of it: an error that nobody listens for would end this process.
+  t.ok(databaseIsAway(await reading.catch((error: unknown) => error)))
+  await between.up()
+  t.match(await sql`select 1 as one`.execute(db), { rows: [{ one: 1 }] })
+})
+
+/** Where the writer's connection goes silent. */
+const moments: readonly (readonly [string, (between: Proxy) => Promise<void>])[] = [
+  [
+    'just after the login',
+    async (between) => {
+      await between.down()
+      await between.up()
+      between.silenceAt('lock_timeout')
+    },
+  ],
+  ['at the beginning', async (between) => between.silenceAt('begin ')],
+  ['at COMMIT', async (between) => between.silenceAt('commit\0')],
+  [
+    'when it is asked about a COMMIT',
+    async (between) => {
+      between.cutAtCommit('answer')
+      between.silenceAt('find batch')
+    },
+  ],
+]
+
+for (const [moment, arrange] of moments) {
+  test(`a writer whose server falls silent ${moment} goes on with another connection`, async (t) => {
+    const database = await testDatabase(t)
+    const between = await proxy(t, database.serviceUrl)
+    const one = bench(t, between.url, { patienceMs: 1_000 })
+    await one.did(openLedger, opening)
+    await arrange(between)
+    // As soon as a connection is there again, and the one that went silent no longer holds the head.
+    let silent = 0
+    for (;;) {
+      try {
+        t.match((await one.run(openLedger, opening, { key: 'k' })).reply, { status: 200 })
+        break
+      } catch (error) {
+        t.ok(error instanceof Unavailable)
+        silent += 1
+      }
+    }
+    t.ok(silent > 0 && silent <= 10, `${silent} times`)
+  })
+}
