@@ -1,12 +1,20 @@
-import { test } from 'tap'
+import tap, { test } from 'tap'
 import { lineOf, play, type Scenario } from '../../scripts/soak/scenario.ts'
+
+/** A busy machine may take several times what a quiet one does. */
+const ONE_MS = 90_000
+const FILE_MS = 300_000
+/** Before tap ends a test, which would leave its processes behind. */
+const CLEAR_UP_MS = 15_000
 
 /** The short form of scenarios of the soak, a test each. */
 export function plays(...scenarios: readonly Scenario[]): void {
+  tap.setTimeout(FILE_MS)
   for (const scenario of scenarios) {
-    test(`${scenario.name}: ${scenario.about}`, { timeout: 90_000 }, async (t) => {
+    test(`${scenario.name}: ${scenario.about}`, { timeout: ONE_MS }, async (t) => {
       const say = (line: string): void => t.comment(line)
-      const verdict = await play(scenario, scenario.short, say, new AbortController().signal)
+      const signal = AbortSignal.timeout(ONE_MS - CLEAR_UP_MS)
+      const verdict = await play(scenario, scenario.short, say, signal)
       t.comment(lineOf(verdict))
       t.same(verdict.faults, [])
       if (verdict.outcome === 'FAIL')
