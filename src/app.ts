@@ -3,7 +3,6 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, type onRequestHookHandler } from 'fastify'
 import { decorateCaller, staffCheck, userCheck } from './http/auth.ts'
 import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, readBodies } from './http/body.ts'
-import { answerClientError } from './http/client-errors.ts'
 import { describeRoutes, hideRoutes } from './http/docs.ts'
 import { handleErrors, handleNotFound, handleUnroutable } from './http/error-handlers.ts'
 import { type AppStateGate, gateCheck } from './http/gate.ts'
@@ -11,6 +10,7 @@ import { limitCheck } from './http/limits.ts'
 import { RequestLog } from './http/logging.ts'
 import type { Metrics } from './http/metrics.ts'
 import { parseQuery } from './http/query.ts'
+import { handleOddRequests, serverOptions } from './http/server-options.ts'
 import { serviceDoors } from './http/service-doors.ts'
 import type { Services } from './http/services.ts'
 import type { Sessions } from './http/sessions.ts'
@@ -42,11 +42,10 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 4096 },
     bodyLimit: CLIENT_BODY_LIMIT,
-    requestTimeout: 30_000,
+    ...serverOptions,
     ajv: { customOptions: ajvOptions },
     schemaErrorFormatter: schemaError,
-    frameworkErrors: handleUnroutable(gate),
-    clientErrorHandler: answerClientError,
+    frameworkErrors: handleUnroutable,
     // What arrives while we shut down is still answered; a 503 would show a maintenance screen.
     return503OnClosing: false,
   })
@@ -56,6 +55,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     done()
   })
   parts.metrics.watchRequests(app)
+  handleOddRequests(app)
   readBodies(app)
   handleErrors(app)
   decorateCaller(app)

@@ -56,7 +56,7 @@ export class RequestLog extends LogController {
 const logRequest = (log: FastifyBaseLogger, level: 'debug' | 'info', line: object): void => log[level](line, 'request')
 
 /** Route and path; no query, no headers. A path that holds a token is not told either. */
-function describe({ method, url, routeOptions }: FastifyRequest): Record<string, unknown> {
+function describe({ method, originalUrl: url, routeOptions }: FastifyRequest): Record<string, unknown> {
   const route = routeOptions.url
   const line = { method, route: route ?? null }
   return route?.includes(':token') ? line : { ...line, path: url.split(/[?#]/, 1)[0]?.slice(0, 200) }
