@@ -24,6 +24,9 @@ function plainError(error: Error): Record<string, unknown> {
 /** Requests whose failure was told already; one line each. */
 const told = new WeakSet<FastifyRequest>()
 
+/** No line for this one. */
+export const leaveUntold = (request: FastifyRequest): void => void told.add(request)
+
 /** A request failed through no fault of its sender. */
 export function logFailure(error: unknown, request: FastifyRequest, status: number): void {
   told.add(request)
