@@ -63,7 +63,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   serviceDoors(app, parts.metrics, parts.isReady)
 
   const readToken = await registerTokens(app, parts.jwt)
-  const limit = parts.rateLimit === null ? [] : [limitCheck(parts.rateLimit)]
+  const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit)]
   // The order of checks. A route's schema and then the rules of the business follow.
   const clientChecks = [gateCheck(gate), userCheck(readToken, parts.sessions), ...limit]
   const staffChecks = [staffCheck(readToken), ...limit]

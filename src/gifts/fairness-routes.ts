@@ -14,6 +14,7 @@ import { notFound } from '../http/errors.ts'
 import { idempotencyKey } from '../http/idempotency.ts'
 import { pageUpTo, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
+import { ownTurn } from '../http/turns.ts'
 import { validationFailed } from '../http/validation.ts'
 import { heldOdds } from './odds.ts'
 import { chainsOf, commitmentOf, drawAt, drawsOf, oddsOf, oddsTableByHash } from './reads.ts'
@@ -119,6 +120,7 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
         draw.odds_hash === undefined ? undefined : oddsOf(db, draw.odds_hash),
         position === undefined ? undefined : drawAt(db, position),
       ])
+      await ownTurn()
       // An order's id means nothing on another ledger than ours.
       const recorded = commitment === undefined ? undefined : placed
       const known = { commitment: commitment ?? draw.commitment, odds: odds ?? sent?.rows, recorded }

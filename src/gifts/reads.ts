@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { GiftKind, OddsRow } from '../../schema/events.ts'
@@ -29,8 +30,13 @@ export function publishedDecoration({ decoration_id, created_at, ...words }: Dec
   }
 }
 
-const OddsRows = Type.Array(OddsRow)
-const oddsIn = (text: string): OddsRow[] => Value.Parse(OddsRows, JSON.parse(text))
+const oddsRows = TypeCompiler.Compile(Type.Array(OddsRow))
+
+function oddsIn(text: string): OddsRow[] {
+  const rows: unknown = JSON.parse(text)
+  if (!oddsRows.Check(rows)) throw new Error('a table holds odds that are none')
+  return rows
+}
 
 /** The whole catalogue, newest first. */
 export async function allDecorations(db: Kysely<Tables>): Promise<PublishedDecoration[]> {

@@ -1,4 +1,5 @@
-import type { onRequestHookHandler } from 'fastify'
+import type { Socket } from 'node:net'
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import { actorOf, type Caller } from './caller.ts'
 import { type CallerKey, Callers, type Counted, leave, lineUp } from './callers.ts'
 import { HttpError } from './errors.ts'
@@ -6,17 +7,24 @@ import { leaveUntold } from './logging.ts'
 import { overloaded } from './problem.ts'
 
 /** A refusal is held back for so long at most. */
-const LONGEST_HOLD_MS = 1_000
+const LONGEST_HOLD_MS = 5_000
 
 /**
  * The check, placed after the token's, that a caller sends at most so many requests a minute to this instance. What is
  * allowed stands in a line of the caller's own. What is refused costs little and comes later and later: whoever asks
  * again at once is not answered at once.
  */
-export function limitCheck(perMinute: number): onRequestHookHandler {
+export function limitCheck(app: FastifyInstance, perMinute: number): onRequestHookHandler {
   const callers = new Callers()
-  /** Connections on which a refusal is held back. */
-  const held = new WeakSet<object>()
+  /** Connections on which a refusal is held back, with what lets it go. */
+  const held = new Map<Socket, () => void>()
+  let closing = false
+  // Who is refused is not what a stop waits for.
+  app.addHook('preClose', (done) => {
+    closing = true
+    for (const release of held.values()) release()
+    done()
+  })
   return (request, reply, done) => {
     const now = performance.now()
     const counted = callers.count(keyOf(request.caller), now)
@@ -27,15 +35,14 @@ export function limitCheck(perMinute: number): onRequestHookHandler {
       const refusal = rateLimited(counted, now)
       const { socket } = request.raw
       // On one connection the answers behind it wait for it anyway, and when they are many Node reads no further.
-      if (held.has(socket)) return done(refusal)
-      held.add(socket)
-      setTimeout(
-        () => {
-          held.delete(socket)
-          done(refusal)
-        },
-        Math.min(tooMany, LONGEST_HOLD_MS),
-      )
+      if (closing || held.has(socket)) return done(refusal)
+      const release = (): void => {
+        clearTimeout(timer)
+        held.delete(socket)
+        done(refusal)
+      }
+      const timer = setTimeout(release, Math.min(tooMany, LONGEST_HOLD_MS))
+      held.set(socket, release)
       return
     }
     // What becomes a socket has no answer that ends.
