@@ -9,6 +9,7 @@ import { type AppStateGate, gateCheck } from './http/gate.ts'
 import { limitCheck } from './http/limits.ts'
 import { RequestLog } from './http/logging.ts'
 import type { Metrics } from './http/metrics.ts'
+import { boundPipelining } from './http/pipelining.ts'
 import { parseQuery } from './http/query.ts'
 import { handleOddRequests, serverOptions } from './http/server-options.ts'
 import { serviceDoors } from './http/service-doors.ts'
@@ -56,6 +57,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   })
   parts.metrics.watchRequests(app)
   handleOddRequests(app)
+  boundPipelining(app)
   readBodies(app)
   handleErrors(app)
   decorateCaller(app)

@@ -10,7 +10,7 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 /** Cuts a stream of bytes into answers. */
 export class AnswerReader {
-  #rest: Buffer<ArrayBufferLike> = Buffer.alloc(0)
+  #rest: Buffer = Buffer.alloc(0)
 
   /** Whether there is half of an answer. */
   get partial(): boolean {

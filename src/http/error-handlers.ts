@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText, type HttpError, notFound } from './errors.ts'
-import { logFailure } from './logging.ts'
+import { leaveUntold, logFailure } from './logging.ts'
 import { problemOf } from './problem.ts'
 import { clientPrefixes } from './slice.ts'
 
@@ -36,6 +36,8 @@ const charOf = (code: string): string => String.fromCharCode(Number.parseInt(cod
 function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = problemOf(error)
   if (problem.status >= 500) logFailure(error, request, problem.status)
+  // Whoever asks too much is counted; a line for each would be more of the same.
+  if (problem.status === 429) leaveUntold(request)
   return answer(request, reply, problem)
 }
 

@@ -1,11 +1,16 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import { actorOf, type Caller } from './caller.ts'
-import { type CallerKey, Callers, type Counted, leave, lineUp } from './callers.ts'
+import { type CallerKey, Callers, type Counted } from './callers.ts'
 import { HttpError } from './errors.ts'
-import { leaveUntold } from './logging.ts'
+import { leave, lineUp } from './lines.ts'
 import { overloaded } from './problem.ts'
 
+/**
+ * Requests of one caller that are worked on at a time, so that nobody waits for theirs but they; and how many may wait,
+ * more than the usual limit lets through in a minute.
+ */
+const MOST = { inHand: 6, waiting: 2_000 }
 /** A refusal is held back for so long at most. */
 const LONGEST_HOLD_MS = 5_000
 
@@ -31,7 +36,6 @@ export function limitCheck(app: FastifyInstance, perMinute: number): onRequestHo
     const tooMany = counted.sent - perMinute
     if (tooMany > 0) {
       if (tooMany === 1) request.log.info({ caller: actorOf(request.caller) }, 'a caller is over the limit')
-      leaveUntold(request)
       const refusal = rateLimited(counted, now)
       const { socket } = request.raw
       // On one connection the answers behind it wait for it anyway, and when they are many Node reads no further.
@@ -54,7 +58,7 @@ export function limitCheck(app: FastifyInstance, perMinute: number): onRequestHo
       done()
       return true
     }
-    if (!lineUp(counted, begin)) done(overloaded())
+    if (!lineUp(counted, MOST, begin)) done(overloaded())
   }
 }
 

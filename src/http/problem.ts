@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { databaseIsAway } from '../db/away.ts'
+import { Crowded } from '../db/pool.ts'
 import { errorCode } from '../error-code.ts'
 import { Closed, Overloaded, Unavailable } from '../ledger/executor.ts'
 import { HttpError, notFound } from './errors.ts'
@@ -17,7 +18,7 @@ const faults: Readonly<Record<string, () => HttpError>> = {
 /** The answer to whatever went wrong. Nothing of an error that is not the client's gets out. */
 export function problemOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error
-  if (error instanceof Overloaded) return overloaded()
+  if (error instanceof Overloaded || error instanceof Crowded) return overloaded()
   const fault = faults[errorCode(error) ?? '']
   if (fault !== undefined) return fault()
   const status = clientFault(error)

@@ -6,8 +6,11 @@ import { HttpError } from './errors.ts'
 /** Within this the headers of a request must be there, and within that all of it, in milliseconds. */
 const HEADERS_MS = 10_000
 const REQUEST_MS = 30_000
-/** A connection on which nothing moves, in either direction, for longer than any answer may take. */
-const STILL_MS = 60_000
+/**
+ * A connection on which nothing moves, in either direction, for longer than any answer takes. Of one that does not take
+ * its answers Node notices that only at the second look.
+ */
+const STILL_MS = 30_000
 /** How often Node looks for those who are late. */
 const LOOK_MS = 1_000
 

@@ -7,7 +7,7 @@ import { checkFingerprints, usedKeys } from '../db/fingerprints.ts'
 import { grantService } from '../db/grants.ts'
 import type { Log } from '../db/log.ts'
 import { migrate } from '../db/migrate.ts'
-import { openPool } from '../db/pool.ts'
+import { forReads, openPool } from '../db/pool.ts'
 import { durabilityFaults, mayChangeLedger } from '../db/safety.ts'
 import type { Tables } from '../db/tables.ts'
 import { errorCode } from '../error-code.ts'
@@ -50,7 +50,7 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
     await client.end()
   }
   const pool = openPool(url, { max: 10, application_name: 'economy reads' }, log)
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: forReads(pool) }) })
   cleanUp.defer(() => db.destroy())
   const followers = openPool(url, { max: 4, application_name: 'economy followers' }, log)
   cleanUp.defer(() => followers.end())

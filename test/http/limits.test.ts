@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { Callers, type Counted, leave, lineUp } from '../../src/http/callers.ts'
+import { Callers } from '../../src/http/callers.ts'
+import { type Line, leave, lineUp } from '../../src/http/lines.ts'
 import { answersIn, dial, listening, say } from '../support/raw.ts'
 import { bearer, tinyApp, token } from '../support/tiny-app.ts'
 
@@ -27,15 +28,16 @@ test('of very many callers those who came first are forgotten', (t) => {
   t.end()
 })
 
-const nobody = (): Counted => ({ sent: 0, windowEnds: 0, inHand: 0, waiting: [] })
+const empty = (): Line => ({ inHand: 0, waiting: [] })
+const most = { inHand: 6, waiting: 10 }
 
 test('six at a time, in their order, and those who are gone are passed over', (t) => {
-  const counted = nobody()
+  const line = empty()
   const begun: number[] = []
   const gone = new Set([9, 10])
   for (let i = 1; i <= 12; i += 1) {
     t.ok(
-      lineUp(counted, () => {
+      lineUp(line, most, () => {
         if (gone.has(i)) return false
         begun.push(i)
         return true
@@ -43,26 +45,26 @@ test('six at a time, in their order, and those who are gone are passed over', (t
     )
   }
   t.same(begun, [1, 2, 3, 4, 5, 6])
-  leave(counted)
-  leave(counted)
+  leave(line)
+  leave(line)
   t.same(begun, [1, 2, 3, 4, 5, 6, 7, 8])
-  leave(counted)
+  leave(line)
   t.same(begun.slice(8), [11])
-  for (let i = 0; i < 5; i += 1) leave(counted)
+  for (let i = 0; i < 5; i += 1) leave(line)
   t.same(begun.slice(8), [11, 12])
-  t.equal(counted.inHand, 2)
-  leave(counted)
-  leave(counted)
-  t.equal(counted.inHand, 0)
-  t.ok(lineUp(counted, () => false))
-  t.equal(counted.inHand, 0, 'nothing begun, nothing in hand')
+  t.equal(line.inHand, 2)
+  leave(line)
+  leave(line)
+  t.equal(line.inHand, 0)
+  t.ok(lineUp(line, most, () => false))
+  t.equal(line.inHand, 0, 'nothing begun, nothing in hand')
   t.end()
 })
 
 test('a line has an end', (t) => {
-  const counted = nobody()
-  for (let i = 0; i < 2_006; i += 1) t.ok(lineUp(counted, () => true) || t.fail(`no place for ${i}`))
-  t.notOk(lineUp(counted, () => true))
+  const line = empty()
+  for (let i = 0; i < 16; i += 1) t.ok(lineUp(line, most, () => true) || t.fail(`no place for ${i}`))
+  t.notOk(lineUp(line, most, () => true))
   t.end()
 })
 
