@@ -2,9 +2,10 @@ import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { lineOf, play, type Verdict } from '../soak/scenario.ts'
-import { siege } from './scenarios.ts'
+import { crowding } from './crowding/crowding.ts'
+import { siege } from './siege-scenario.ts'
 
 // Exit codes: 0 passed, 1 failed, 2 could not run.
 const FAILED = 1
@@ -13,6 +14,7 @@ const COULD_NOT_RUN = 2
 interface Flags {
   readonly requests: number
   readonly seed?: number
+  readonly only?: string
 }
 
 const whole = (text: string): number => {
@@ -30,6 +32,7 @@ await new Command('npm run hostile --')
   .description('attacks real processes with hostile requests, and looks at the answers, the logs and the books')
   .option('--requests <number>', 'how many', whole, 100_000)
   .option('--seed <number>', 'that of a run which is to be repeated', whole)
+  .addOption(new Option('--only <part>', 'one part').choices(['siege', 'crowding']))
   .action(hostile)
   .parseAsync()
   .catch((error: unknown) => {
@@ -37,9 +40,11 @@ await new Command('npm run hostile --')
     process.exitCode = COULD_NOT_RUN
   })
 
-async function hostile({ requests, seed = randomInt(1, 1e9) }: Flags): Promise<void> {
+async function hostile({ requests, only, seed = randomInt(1, 1e9) }: Flags): Promise<void> {
   console.log(`seed ${seed}: repeat with npm run hostile -- --seed ${seed} --requests ${requests}`)
-  const scenarios = [siege({ requests, pipelined: 10_000, patient: true, seed })]
+  const scenarios = [siege({ requests, pipelined: 10_000, patient: true, seed }), crowding].filter(
+    ({ name }) => only === undefined || only === name,
+  )
   const verdicts: Verdict[] = []
   for (const scenario of scenarios) {
     console.log(`${scenario.name}: ${scenario.about}`)

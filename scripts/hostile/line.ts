@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type Answer, AnswerReader } from './answers.ts'
 
@@ -15,6 +14,9 @@ interface Open {
   readonly socket: Socket
   readonly waiting: Waiting[]
 }
+
+/** Resolves when a connection is over, however that came about. */
+export const closed = (socket: Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()))
 
 /** A connection to the service, kept alive as long as it is let; what is asked on it is answered in that order. */
 export class Line {
@@ -40,7 +42,7 @@ export class Line {
     this.#open = null
     if (open === null || open.socket.closed) return
     open.socket.destroy()
-    await once(open.socket, 'close')
+    await closed(open.socket)
   }
 
   #dial(): Open {

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
@@ -26,7 +25,7 @@ export async function say(port: number, bytes: string | Buffer, ms = 5_000): Pro
   })
   socket.write(bytes)
   const patience = setTimeout(() => socket.destroy(), ms)
-  await once(socket, 'close')
+  await new Promise((resolve) => socket.once('close', resolve))
   clearTimeout(patience)
   return heard
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as fc from 'fast-check'
 import { AnswerReader } from '../answers.ts'
+import { closed } from '../line.ts'
 import { attackers, tokenOf } from '../people.ts'
 import type { Siege } from '../siege.ts'
 
@@ -103,5 +104,5 @@ async function say(siege: Siege, why: string, sent: Buffer, patienceMs: number):
   })
   socket.write(sent)
   socket.setTimeout(patienceMs, () => socket.destroy())
-  await once(socket, 'close')
+  await closed(socket)
 }

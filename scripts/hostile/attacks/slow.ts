@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { AnswerReader } from '../answers.ts'
+import { closed } from '../line.ts'
 import { tokenOf } from '../people.ts'
 import type { Siege } from '../siege.ts'
 
@@ -83,11 +83,14 @@ async function hold(siege: Siege, { name, ms, first, more, reads }: Kind): Promi
   const trickle = setInterval(() => {
     if (more !== '' && socket.writable) socket.write(more)
   }, TRICKLE_MS)
+  // Somebody who does not read does not hear either that the service hung up.
+  const look = setTimeout(() => socket.resume(), ms)
   const patience = setTimeout(() => {
     siege.complain(`slow: ${name}`, Buffer.from(first), `was still there after ${ms + SLACK_MS} ms`)
     socket.destroy()
   }, ms + SLACK_MS)
-  await once(socket, 'close')
+  await closed(socket)
+  clearTimeout(look)
   clearTimeout(patience)
   clearInterval(trickle)
   return performance.now() - started

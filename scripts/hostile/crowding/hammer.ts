@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serve } from '../../bench/ipc.ts'
 import type { Answer } from '../answers.ts'
 import { AnswerReader } from '../answers.ts'
-import { Line } from '../line.ts'
+import { closed, Line } from '../line.ts'
 import { type Hammered, Job } from './job.ts'
 
 // A process that plays a user who wants too much. Apart from who measures: what it costs must not look like latency.
@@ -57,7 +56,7 @@ async function pour(port: number, request: Buffer, seconds: number, note: (answe
   more()
   await sleep(seconds * 1000)
   socket.destroy()
-  await once(socket, 'close')
+  await closed(socket)
 }
 
 serve(Job, work)
