@@ -95,3 +95,19 @@ test('health, readiness and metrics need no token', async (t) => {
   }
   t.notMatch(body, 'no-such-path')
 })
+
+test('measurements are written down ten times a second at most, whoever asks', async (t) => {
+  const { app } = await tinyApp(t)
+  const started = performance.now()
+  const some = await Promise.all(Array.from({ length: 4 }, () => app.inject('/metrics')))
+  t.same(new Set(some.map(({ statusCode }) => statusCode)), new Set([200]))
+  const took = performance.now() - started
+  t.ok(took >= 299, `${took} ms`)
+  const flood = Array.from({ length: 60 }, () => app.inject('/metrics'))
+  const first = await Promise.race(flood)
+  t.equal(first.statusCode, 429)
+  t.match(first.json(), { code: 'overloaded' })
+  const statuses = (await Promise.all(flood)).map(({ statusCode }) => statusCode)
+  const answered = statuses.filter((status) => status === 200).length
+  t.ok(answered >= 19 && answered <= 22, `${answered} of ${flood.length}`)
+})
