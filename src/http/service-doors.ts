@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { errorText } from './errors.ts'
 import type { Metrics } from './metrics.ts'
-import { overloaded } from './problem.ts'
 
 /** Doors for those who run the service: no token, no limit, never closed. `isReady` must not reject. */
 export function serviceDoors(app: FastifyInstance, metrics: Metrics, isReady: () => Promise<boolean>): void {
@@ -21,25 +20,24 @@ export function serviceDoors(app: FastifyInstance, metrics: Metrics, isReady: ()
     },
   )
 
-  const turn = pacer()
-  app.get('/metrics', { schema: { tags: ['service'], summary: 'Measurements for Prometheus' } }, async (_, reply) => {
-    await turn()
-    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
-  })
+  const measurements = writtenDown(() => metrics.registry.metrics())
+  app.get('/metrics', { schema: { tags: ['service'], summary: 'Measurements for Prometheus' } }, async (_, reply) =>
+    reply.type(metrics.registry.contentType).send(await measurements()),
+  )
 }
 
-/** Writing all measurements down takes some milliseconds, and anybody may ask for them: this much lies between two. */
+/** Writing all measurements down takes some milliseconds, and anybody may ask for them: so much lies between two. */
 const PACE_MS = 100
-const MOST_WAITING = 20
 
-/** Waits for a turn of one's own; whoever comes when too many wait is told to come back. */
-function pacer(): () => Promise<void> {
-  let free = 0
-  return async () => {
-    const now = performance.now()
-    const wait = Math.max(0, free - now)
-    if (wait > MOST_WAITING * PACE_MS) throw overloaded()
-    free = now + wait + PACE_MS
-    if (wait > 0) await sleep(wait)
+/** Whoever asks while nobody may yet write shares what is written next. */
+function writtenDown(write: () => Promise<string>): () => Promise<string> {
+  let next: Promise<string> | undefined
+  let last = Number.NEGATIVE_INFINITY
+  const soon = async (): Promise<string> => {
+    await sleep(Math.max(0, last + PACE_MS - performance.now()))
+    next = undefined
+    last = performance.now()
+    return write()
   }
+  return () => (next ??= soon())
 }

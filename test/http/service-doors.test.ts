@@ -98,16 +98,15 @@ test('health, readiness and metrics need no token', async (t) => {
 
 test('measurements are written down ten times a second at most, whoever asks', async (t) => {
   const { app } = await tinyApp(t)
+  const inject = async (): Promise<string> => (await app.inject('/metrics')).body
   const started = performance.now()
-  const some = await Promise.all(Array.from({ length: 4 }, () => app.inject('/metrics')))
-  t.same(new Set(some.map(({ statusCode }) => statusCode)), new Set([200]))
+  const first = await inject()
+  await app.inject('/healthz')
+  const others = await Promise.all(Array.from({ length: 100 }, inject))
+  t.match(others[0], 'route="/healthz",status="200"', 'what happened before it was asked for is in it')
+  t.notMatch(first, 'healthz')
+  t.equal(new Set(others).size, 1, 'all in one')
+  await inject()
   const took = performance.now() - started
-  t.ok(took >= 299, `${took} ms`)
-  const flood = Array.from({ length: 60 }, () => app.inject('/metrics'))
-  const first = await Promise.race(flood)
-  t.equal(first.statusCode, 429)
-  t.match(first.json(), { code: 'overloaded' })
-  const statuses = (await Promise.all(flood)).map(({ statusCode }) => statusCode)
-  const answered = statuses.filter((status) => status === 200).length
-  t.ok(answered >= 19 && answered <= 22, `${answered} of ${flood.length}`)
+  t.ok(took >= 199 && took < 2_000, `${took} ms`)
 })

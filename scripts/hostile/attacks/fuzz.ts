@@ -7,7 +7,7 @@ import type { Siege } from '../siege.ts'
 import { type Made, wishOf } from '../wishes.ts'
 
 /** Requests made up at a time. */
-const CHUNK = 100
+const CHUNK = 20
 
 /**
  * Every door with requests that are made up from its schemas: as they are meant, and wrong in one of their parts. Users'
