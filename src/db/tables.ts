@@ -39,6 +39,7 @@ export interface Tables {
     updated_at: string
     updated_by: string
   }
+  readonly devices: { token: string; user_id: number; platform: string; registered_at: string }
   readonly rooms: { room_id: number; owner_id: number; trophy_points: number }
   readonly room_profiles: {
     room_id: number

@@ -35,3 +35,19 @@ const packageRows = (db: Db) =>
     .selectFrom('privilege_packages as p')
     .select(['p.privilege_package_id', 'p.name', 'p.rank', 'p.valid_days', 'p.icon_path'])
     .select(micros('p.created_at').as('created_at'))
+
+/** Names of users and of packages, by their ids. */
+export async function wordsOf(
+  db: Db,
+  userIds: readonly number[],
+  packageIds: readonly number[],
+): Promise<{ readonly users: ReadonlyMap<number, string>; readonly packages: ReadonlyMap<number, string> }> {
+  const [users, packages] = await Promise.all([
+    db.selectFrom('user_profiles').select(['user_id', 'name']).where('user_id', 'in', userIds).execute(),
+    packageRows(db).where('privilege_package_id', 'in', packageIds).execute(),
+  ])
+  return {
+    users: new Map(users.map(({ user_id, name }) => [user_id, name])),
+    packages: new Map(packages.map(({ privilege_package_id, name }) => [privilege_package_id, name])),
+  }
+}

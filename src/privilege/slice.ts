@@ -1,5 +1,6 @@
 import type { Slice } from '../http/slice.ts'
 import { evolveCards } from './card.ts'
+import { privilegeNotifier } from './notifier.ts'
 import { privilegeOperatorRoutes } from './operator.ts'
 import { evolvePackages } from './package.ts'
 import { privilegeTables } from './projection.ts'
@@ -13,4 +14,5 @@ export const privilegeSlice: Slice = {
   operator: privilegeOperatorRoutes,
   evolvers: [evolvePackages, evolveCards, evolvePrivileges],
   tables: privilegeTables,
+  notifier: privilegeNotifier,
 }
