@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { after, micros } from '../db/newest.ts'
 import type { Tables } from '../db/tables.ts'
 import type { NamedCard } from './answers.ts'
@@ -14,7 +14,7 @@ export const storedCards = (db: Db, userId: number): Promise<NamedCard[]> =>
     .select(['c.card_id', 'c.privilege_package_id', 'c.valid_days', micros('c.created_at').as('created_at')])
     .select(['p.name', 'p.icon_path'])
     .where('c.owner_id', '=', userId)
-    .where('c.activated', '=', false)
+    .where(sql<boolean>`not c.activated`)
     .orderBy('c.entered', 'desc')
     .execute()
 

@@ -58,15 +58,15 @@ export class Outbox {
     const { rows } = await this.#pool.query<Omit<Claimed, 'notification'> & { readonly notification: string }>({
       name: 'claim from outbox',
       text: `with due as (
-               select token, position from push_outbox where next_attempt <= clock_timestamp()
+               select token, position from push_outbox where next_attempt <= now()
                order by next_attempt limit $1 for update skip locked
              )
              update push_outbox o
-             set attempts = o.attempts + 1, next_attempt = clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
+             set attempts = o.attempts + 1, next_attempt = now() + ${LEASE_MS} * interval '1 millisecond'
              from due where o.token = due.token and o.position = due.position
              returning o.token, o.position, o.user_id, o.notification, o.attempts,
                        (select d.registered_at from devices d where d.token = o.token and d.user_id = o.user_id) as registered_at,
-                       o.made_at < clock_timestamp() - interval '${KEPT_FOR}' as stale`,
+                       o.made_at < now() - interval '${KEPT_FOR}' as stale`,
       values: [most],
     })
     return rows.map((row) => ({ ...row, notification: Value.Parse(Notification, JSON.parse(row.notification)) }))
@@ -85,7 +85,7 @@ export class Outbox {
   async putOff({ token, position, attempts }: Claimed, ms: number): Promise<void> {
     await this.#pool.query({
       name: 'put off in outbox',
-      text: `update push_outbox set next_attempt = clock_timestamp() + $4 * interval '1 millisecond'
+      text: `update push_outbox set next_attempt = now() + $4 * interval '1 millisecond'
              where token = $1 and position = $2 and attempts = $3`,
       values: [token, position, attempts, ms],
     })
