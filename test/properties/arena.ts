@@ -9,11 +9,16 @@ import { type SentGift, sendGift } from '../../src/gifts/send.ts'
 import type { Settled } from '../../src/ledger/line.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
+import { activateCard } from '../../src/privilege/activate.ts'
+import { definePackage } from '../../src/privilege/define-package.ts'
+import { grantCards } from '../../src/privilege/grant.ts'
+import { transferCard } from '../../src/privilege/transfer.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
 import { credit } from '../../src/wallet/credit.ts'
 import { debit } from '../../src/wallet/debit.ts'
 import { type Bench, bench, testChains } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import type { PrivilegeMade } from './privilege-model.ts'
 import { type Burst, type Step, USERS } from './steps.ts'
 
 /** The room owner's commission on standard gifts, in per cent. */
@@ -24,6 +29,7 @@ export interface Made {
   readonly refusal: string | null
   readonly sent: SentGift | null
   readonly drawn: EventData<'gift-drawn'> | null
+  readonly privilege: PrivilegeMade
 }
 
 /** A database of its own with two instances of the executor on it, users and nothing else. */
@@ -59,6 +65,9 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
 
 function arena(database: TestDatabase, client: Client, one: Bench, other: Bench): Arena {
   let keys = 0
+  /** In the order in which their grants were answered. */
+  const cards: number[] = []
+  const remember = ({ privilege }: Made): number => cards.push(...privilege.granted)
   const nextKey = (): string => `key ${(keys += 1)}`
   // The ledger's time never goes back: moved ahead of the clock, it stands still. This counts as a batch of its own, so
   // that the executors see it.
@@ -79,26 +88,33 @@ function arena(database: TestDatabase, client: Client, one: Bench, other: Bench)
       await ready
       await ahead(wait)
       const named = steps.map((step) => ({ step, key: nextKey() }))
-      const settled = await Promise.all(named.map(({ step, key }) => run(one, step, key)))
+      const known = [...cards]
+      const settled = await Promise.all(named.map(({ step, key }) => run(one, step, key, known)))
       const drawn = await drawnBy(
         client,
         named.map(({ key }) => key),
       )
-      return settled.map((one, i) => madeOf(one, drawn.get(named[i]?.key ?? '') ?? null))
+      const made = settled.map((one, i) =>
+        madeOf(one, drawn.get(named[i]?.key ?? '') ?? null, cardOf(named[i]?.step, known)),
+      )
+      made.forEach(remember)
+      return made
     },
     async scatter({ wait, steps }) {
       await ready
       await ahead(wait)
-      await Promise.all(
+      const known = [...cards]
+      const settled = await Promise.all(
         steps.map(async (step, i) => {
           const key = nextKey()
-          if (i % 3 !== 0) return run(i % 3 === 1 ? one : other, step, key)
-          const [first, second] = await Promise.all([run(one, step, key), run(other, step, key)])
+          if (i % 3 !== 0) return run(i % 3 === 1 ? one : other, step, key, known)
+          const [first, second] = await Promise.all([run(one, step, key, known), run(other, step, key, known)])
           assert.deepEqual(first.reply, second.reply)
           assert.notEqual(first.replayed, second.replayed)
           return first
         }),
       )
+      for (const one of settled) remember(madeOf(one, null, null))
     },
   }
 }
@@ -112,15 +128,25 @@ async function drawnBy(client: Client, keys: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ idempotency_key, data }) => [idempotency_key, JSON.parse(data)]))
 }
 
-function madeOf({ reply }: Settled, drawn: Made['drawn']): Made {
+function madeOf({ reply }: Settled, drawn: Made['drawn'], card: number | null): Made {
   const { answer, refusal = null } = JSON.parse(reply.body)
-  return { refusal, sent: answer?.lucky_result === undefined ? null : answer, drawn }
+  const granted = Array.isArray(answer) ? answer.flatMap(({ card_id }) => card_id ?? []).toReversed() : []
+  return {
+    refusal,
+    sent: answer?.lucky_result === undefined ? null : answer,
+    drawn,
+    privilege: { granted, card, activated: answer?.days_added === undefined ? null : answer },
+  }
 }
+
+/** The card that a step is about; the first event is none. */
+const cardOf = (step: Step | undefined, known: readonly number[]): number | null =>
+  step !== undefined && 'card' in step ? (known[step.card % (known.length + 1)] ?? 1) : null
 
 const send = sendGift({ chains: testChains, ownerPercent: OWNER_PERCENT })
 const seed = chooseSeed(testChains)
 
-function run({ run }: Bench, step: Step, key: string): Promise<Settled> {
+function run({ run }: Bench, step: Step, key: string, known: readonly number[]): Promise<Settled> {
   const staff = { actor: 'staff:ann', key }
   const reason = 'property'
   switch (step.does) {
@@ -154,6 +180,22 @@ function run({ run }: Bench, step: Step, key: string): Promise<Settled> {
     case 'define gift': {
       const { gift, kind, price, odds } = step
       return run(defineDecoration, { decoration_id: gift, name: `Gift ${gift}`, kind, price, odds }, staff)
+    }
+    case 'define package': {
+      const { of, rank, days } = step
+      return run(definePackage, { privilege_package_id: of, name: `Package ${of}`, rank, valid_days: days }, staff)
+    }
+    case 'grant': {
+      const { user, of, quantity } = step
+      return run(grantCards, { user_id: user, privilege_package_id: of, quantity, reason }, staff)
+    }
+    case 'activate': {
+      const input = { caller_id: step.caller, card_id: cardOf(step, known) ?? 0 }
+      return run(activateCard, input, { actor: `user:${step.caller}`, key })
+    }
+    case 'transfer': {
+      const input = { caller_id: step.caller, card_id: cardOf(step, known) ?? 0, receiver_id: step.receiver }
+      return run(transferCard, input, { actor: `user:${step.caller}`, key })
     }
   }
 }

@@ -4,6 +4,7 @@ import type { Client } from 'pg'
 import { test } from 'tap'
 import { type Arena, inArena } from './arena.ts'
 import { Model } from './model.ts'
+import { privilegeRows } from './privilege-model.ts'
 import { type Burst, bursts, oneByOne, opening, USERS } from './steps.ts'
 
 /** Fewer runs on a slow machine; time left to make a counterexample small. */
@@ -28,16 +29,18 @@ async function stateOf(client: Client): Promise<Record<string, string>> {
     select account as what, balance::text as value from balances where account ~ '^(user|room):' and balance <> 0
     union all select concat('bag ', user_id, ':', decoration_id), quantity::text from bag_items
     union all select concat('room ', room_id), concat(owner_id, ' ', trophy_points) from rooms
-    union all select concat('streak ', sender_id, ':', room_id, ':', decoration_id), concat(times, ' ', won) from gift_streaks`)
+    union all select concat('streak ', sender_id, ':', room_id, ':', decoration_id), concat(times, ' ', won) from gift_streaks
+    union all ${privilegeRows}`)
   return Object.fromEntries(rows.map(({ what, value }) => [what, value]))
 }
 
-function stateOfModel({ balances, bags, rooms, streaks }: Model): Record<string, string> {
+function stateOfModel({ balances, bags, rooms, streaks, privilege }: Model): Record<string, string> {
   return Object.fromEntries([
     ...[...balances].filter(([, balance]) => balance !== 0n).map(([account, balance]) => [account, String(balance)]),
     ...[...bags].filter(([, items]) => items !== 0n).map(([id, items]) => [`bag ${id}`, String(items)]),
     ...[...rooms].map(([id, { owner, trophies }]) => [`room ${id}`, `${owner} ${trophies}`]),
     ...[...streaks].map(([id, { times, won }]) => [`streak ${id}`, `${times} ${won}`]),
+    ...privilege.rows(),
   ])
 }
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { MAX_INTEGER } from '../../schema/common.ts'
 import type { GiftKind } from '../../schema/events.ts'
 import { type Currency, currencies } from '../../src/ledger/account.ts'
+import { type PrivilegeStep, privilegeOpening, privilegeStep } from './privilege-steps.ts'
 
 /** Something that somebody asks for, sensible or not. */
 export type Step =
@@ -27,6 +28,7 @@ export type Step =
   | { readonly does: 'choose seed'; readonly user: number; readonly seed: string }
   | { readonly does: 'define room'; readonly room: number; readonly owner: number | undefined }
   | DefineGift
+  | PrivilegeStep
 
 export interface DefineGift {
   readonly does: 'define gift'
@@ -69,6 +71,7 @@ export const opening: readonly Step[] = [
   funds(3, 500),
   { does: 'fill bag', user: 1, gift: 1, quantity: 40 },
   { does: 'fill bag', user: 2, gift: 2, quantity: 9 },
+  ...privilegeOpening,
 ]
 
 /** Mostly the first, so that things happen; now and then the second, so that they are refused. */
@@ -141,10 +144,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: any.seed },
   { weight: 1, arbitrary: any.room },
   { weight: 2, arbitrary: any.gift },
+  { weight: 12, arbitrary: privilegeStep },
 )
 
-/** Around the 6 seconds after which a count of consecutive sends starts again. */
-const wait = fc.constantFrom(0, 0, 0, 1, 2_000_000, 5_999_999, 6_000_000, 6_000_001)
+/** Around the 6 seconds after which a count of consecutive sends starts again, and days after which privileges end. */
+const wait = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(0, 0, 0, 1, 2_000_000, 5_999_999, 6_000_000, 6_000_001) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 9 }).map((days) => days * 86_400_000_000) },
+)
 
 export const oneByOne: fc.Arbitrary<readonly Burst[]> = fc.array(fc.record({ wait, steps: step.map((one) => [one]) }), {
   minLength: 1,
