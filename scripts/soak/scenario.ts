@@ -1,4 +1,4 @@
-import { Skipped, Stage } from './stage.ts'
+import { Skipped, type Stage } from './stage.ts'
 
 /** How much of it. */
 export interface Measure {
@@ -28,14 +28,8 @@ export interface Verdict {
   readonly logs: readonly (readonly [string, string])[]
 }
 
-export async function play(
-  { name, play }: Scenario,
-  measure: Measure,
-  say: (line: string) => void,
-  signal: AbortSignal,
-): Promise<Verdict> {
+export async function play({ name, play }: Scenario, measure: Measure, stage: Stage): Promise<Verdict> {
   const started = performance.now()
-  const stage = new Stage(say, signal)
   let skipped = false
   try {
     await play(stage, measure)

@@ -2,14 +2,15 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Answers } from './answers.ts'
+import { ask } from './ask.ts'
 import { Books } from './books.ts'
 import { Instance } from './instance.ts'
-import { beginnings } from './mix.ts'
+import { beginnings, probe } from './mix.ts'
 import { type OwnPostgres, ownPostgres } from './own-postgres.ts'
 import { type People, people } from './people.ts'
 import { askUntilFinal } from './settle.ts'
 import type { Stage } from './stage.ts'
-import { QueueWatch } from './watch.ts'
+import { Watch } from './watch.ts'
 
 /** The service under load, and what its clients know of it. */
 export interface World {
@@ -17,7 +18,7 @@ export interface World {
   readonly answers: Answers
   readonly books: Books
   readonly instances: readonly Instance[]
-  readonly queue: QueueWatch
+  readonly watch: Watch
   /** How long clients wait for an answer. */
   readonly patienceMs: number
   /** Of the service's own role, past any proxy. */
@@ -69,13 +70,16 @@ async function inhabited(stage: Stage, instances: readonly Instance[], databaseU
     answers: new Answers(),
     books: new Books(),
     instances,
-    queue: new QueueWatch(stage, instances),
+    watch: new Watch(stage, instances),
     patienceMs: PATIENCE_MS,
     databaseUrl,
   }
   const [users, ...belongings] = beginnings(world.people).map((wish) => world.answers.begin(wish))
   if (users !== undefined) await askUntilFinal(stage, world, [users])
   await askUntilFinal(stage, world, belongings)
+  for (const instance of instances) {
+    instance.probe = async () => (await ask(world, world.answers.begin(probe(world.people)), instance)).is === 'answer'
+  }
   return world
 }
 

@@ -64,7 +64,7 @@ function killing({
         await account(stage, world)
         stage.say(`round ${round} of ${rounds}: position ${world.books.position}`)
       }
-      await conclude(stage, world, CLIENTS)
+      await conclude(stage, world)
     },
   }
 }

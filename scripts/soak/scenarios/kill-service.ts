@@ -37,6 +37,6 @@ export const killService: Scenario = {
       await account(stage, world)
       stage.say(`round ${round} of ${rounds}: position ${world.books.position}`)
     }
-    await conclude(stage, world, CLIENTS)
+    await conclude(stage, world)
   },
 }

@@ -36,7 +36,7 @@ export const lostCommit: Scenario = {
     for (let i = 0; i < BETWEEN; i += 1) await cut(stage, between, 'request')
     await load.stop()
     stage.expect(world.answers.count(500) > 0, 'nobody noticed that COMMIT did not arrive')
-    await conclude(stage, world, CLIENTS)
+    await conclude(stage, world)
     stage.tell(`${between.cuts} connections cut`)
   },
 }
