@@ -23,7 +23,8 @@ export interface Verdict {
   readonly outcome: 'PASS' | 'FAIL' | 'SKIP'
   readonly faults: readonly string[]
   readonly figures: readonly string[]
-  readonly seconds: number
+  readonly measure: Measure
+  readonly tookSeconds: number
   /** What the processes printed, by name. */
   readonly logs: readonly (readonly [string, string])[]
 }
@@ -44,13 +45,16 @@ export async function play({ name, play }: Scenario, measure: Measure, stage: St
     outcome: stage.faults.length > 0 ? 'FAIL' : skipped ? 'SKIP' : 'PASS',
     faults: stage.faults,
     figures: stage.figures,
-    seconds: (performance.now() - started) / 1000,
+    measure,
+    tookSeconds: (performance.now() - started) / 1000,
     logs: stage.logs(),
   }
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** The verdict in one line. */
-export const lineOf = ({ outcome, name, figures, seconds }: Verdict): string =>
-  `${outcome} ${name}: ${[...figures, `${seconds.toFixed(0)} s`].join('; ')}`
+/** The verdict and how much was played, in one line; the figures are below it, a line each. */
+export const headlineOf = ({ outcome, name, measure: { rounds, seconds }, tookSeconds }: Verdict): string => {
+  const much = [`${rounds} ${rounds === 1 ? 'round' : 'rounds'}`, ...(seconds > 0 ? [`of ${seconds} s`] : [])].join(' ')
+  return `${outcome} ${name}: ${much}, played in ${tookSeconds.toFixed(0)} s`
+}

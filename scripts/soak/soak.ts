@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import { lineOf, type Measure, play, type Scenario, type Verdict } from './scenario.ts'
+import { headlineOf, type Measure, play, type Scenario, type Verdict } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
 import { Stage } from './stage.ts'
 
@@ -48,11 +48,12 @@ async function soak(flags: Flags): Promise<void> {
     const say = (line: string): void => console.log(`  ${new Date().toISOString().slice(11, 19)} ${line}`)
     const verdict = await play(scenario, measureOf(scenario, flags), new Stage(say, interruption.signal, true))
     verdicts.push(verdict)
+    console.log(headlineOf(verdict))
+    for (const figure of verdict.figures) console.log(`  ${figure}`)
     for (const fault of verdict.faults) console.log(`  fault: ${fault}`)
     if (verdict.outcome === 'FAIL') keepLogs(verdict)
-    console.log(lineOf(verdict))
   }
-  console.log(verdicts.map(({ name, outcome }) => `${outcome} ${name}`).join('\n'))
+  console.log(verdicts.map(headlineOf).join('\n'))
   if (verdicts.some(({ outcome }) => outcome === 'FAIL')) process.exitCode = FAILED
 }
 
