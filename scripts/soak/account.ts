@@ -5,15 +5,13 @@ import { connect } from '../../src/db/connect.ts'
 import { Snapshot } from '../../src/ledger/replay.ts'
 import type { Answers } from './answers.ts'
 import type { Harm } from './books.ts'
+import { grew, type Memory, parts } from './memory.ts'
 import { settle } from './settle.ts'
 import type { Stage } from './stage.ts'
-import type { Memory } from './watch.ts'
 import type { World } from './world.ts'
 
 /** Finance's questions: each answers a row a fault. */
 const questions = new URL('../../sql/audit/', import.meta.url)
-/** Memory may grow by this much from when it was warm. */
-const GROWTH = 1.2
 
 /** After a fault: whatever is not known is asked for again, and the ledger says what the clients were told. */
 export async function account(stage: Stage, world: World): Promise<void> {
@@ -66,10 +64,10 @@ function tellQueue(stage: Stage, { answers, watch }: World): void {
 function tellMemory(stage: Stage, memory: Memory | undefined, judged: boolean): void {
   if (judged) stage.expect(memory !== undefined, 'nobody could look at the memory')
   if (memory === undefined) return
-  for (const part of ['heap', 'resident'] as const) {
+  for (const part of parts) {
     const growth = `${part} ${megabytes(memory.warm[part])} MB warm, ${megabytes(memory.end[part])} MB at the end`
     stage.tell(growth)
-    if (judged) stage.expect(memory.end[part] <= memory.warm[part] * GROWTH, `memory grew: ${growth}`)
+    if (judged) stage.expect(!grew(memory, part), `memory grew: ${growth}`)
   }
   stage.tell(`of a process that lived ${memory.seconds.toFixed(0)} s${judged ? '' : ' (memory not judged)'}`)
 }

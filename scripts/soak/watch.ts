@@ -1,24 +1,8 @@
 import type { Instance } from './instance.ts'
+import { type Memory, memoryOf, type Sample, secondsOf } from './memory.ts'
 import type { Stage } from './stage.ts'
 
 const EVERY_MS = 250
-
-interface Sample {
-  readonly at: number
-  readonly heap: number
-  readonly resident: number
-}
-
-/** What one process held, in bytes, when it was warm and at the end of its life. */
-export interface Memory {
-  readonly seconds: number
-  readonly warm: Omit<Sample, 'at'>
-  readonly end: Omit<Sample, 'at'>
-}
-
-/** The part of a life after which memory is warm, and the part over which it is looked at. */
-const WARM_UP = 0.3
-const WINDOW = 0.1
 
 /** Watches what the instances tell of themselves: how many commands wait, and what memory they hold. */
 export class Watch {
@@ -44,7 +28,7 @@ export class Watch {
 
   /** Of the process that lived longest; undefined when none was seen. */
   memory(): Memory | undefined {
-    const lives = [...this.#lives.values()].toSorted((a, b) => span(b) - span(a))
+    const lives = [...this.#lives.values()].toSorted((a, b) => secondsOf(b) - secondsOf(a))
     return lives[0] === undefined ? undefined : memoryOf(lives[0])
   }
 
@@ -75,19 +59,3 @@ async function metricsOf({ origin }: Instance): Promise<ReadonlyMap<string, numb
     return undefined
   }
 }
-
-const span = (life: readonly Sample[]): number => ((life.at(-1)?.at ?? 0) - (life[0]?.at ?? 0)) / 1000
-
-/** Medians, because the heap goes up and down with every collection. */
-function memoryOf(life: readonly Sample[]): Memory {
-  const warm = Math.ceil(life.length * WARM_UP)
-  const window = Math.ceil(life.length * WINDOW)
-  const middle = (samples: readonly Sample[]) => ({
-    heap: median(samples.map(({ heap }) => heap)),
-    resident: median(samples.map(({ resident }) => resident)),
-  })
-  return { seconds: span(life), warm: middle(life.slice(warm, warm + window)), end: middle(life.slice(-window)) }
-}
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
