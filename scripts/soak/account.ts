@@ -36,10 +36,7 @@ export async function conclude(stage: Stage, world: World, { flat = false } = {}
   stage.tell(harms(world))
   tellQueue(stage, world)
   stage.tell(`longest answer ${seconds(answers.longestMs)}`)
-  for (const { slowestMs, waitedMs, times } of world.instances) {
-    const waiting = `${seconds(waitedMs)} of it without a processor`
-    if (times > 0) stage.tell(`ready again ${times} times, at the latest after ${seconds(slowestMs)} (${waiting})`)
-  }
+  tellReadiness(stage, world)
   tellMemory(stage, watch.memory(), flat)
   stage.tell(await verified(stage, databaseUrl()))
 }
@@ -58,7 +55,16 @@ function tellQueue(stage: Stage, { answers, watch }: World): void {
   stage.expect(watch.looks > 0, 'nobody could look at the queue')
   const bound = answers.mostWaiting + answers.givenUp
   stage.expect(watch.deepest <= bound, `${watch.deepest} commands waited in the queue, and clients asked for ${bound}`)
-  stage.tell(`at most ${watch.deepest} in a queue (${answers.mostWaiting} asked for at once, ${watch.looks} looks)`)
+  const asked = `${answers.mostWaiting} asked for at once, ${answers.givenUp} given up`
+  stage.tell(`at most ${watch.deepest} in a queue in ${watch.looks} looks (${asked})`)
+}
+
+function tellReadiness(stage: Stage, { instances }: World): void {
+  const times = instances.reduce((sum, instance) => sum + instance.times, 0)
+  const slowest = instances.toSorted((a, b) => b.slowestMs - a.slowestMs)[0]
+  if (times === 0 || slowest === undefined) return
+  const waited = `${seconds(slowest.waitedMs)} of it without a processor`
+  stage.tell(`ready again ${times} times, at the latest after ${seconds(slowest.slowestMs)} (${waited})`)
 }
 
 function tellMemory(stage: Stage, memory: Memory | undefined, judged: boolean): void {
