@@ -88,8 +88,7 @@ export const beginnings = ({ users }: People): readonly Wish[] => [
 ]
 
 /** A transfer: from one user to some others. */
-export function gift({ users }: People): Wish {
-  const user = any(users)
+export function gift({ users }: People, user = any(users)): Wish {
   return send('gift', user, ROSE, someOthers(users, user, randomInt(1, 4)), false)
 }
 

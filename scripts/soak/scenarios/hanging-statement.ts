@@ -7,8 +7,11 @@ import type { Stage } from '../stage.ts'
 import { type SharedWorld, sharedWorld } from '../world.ts'
 
 const CLIENTS = 16
-/** The longest that a client may wait while a statement hangs. */
-const ANSWERED_MS = 20_000
+/**
+ * The longest that a client may wait while a statement hangs: until its batch is given up, until two batches of which
+ * it is not known whether they happened are asked for in vain, and for a lock that is not to be had; 35 s in all.
+ */
+const ANSWERED_MS = 38_000
 
 /** Begins to make statements hang; answers what ends that. */
 type Hang = (stage: Stage, world: SharedWorld) => Promise<() => Promise<void>>
@@ -22,26 +25,30 @@ const holding =
     return () => session.end()
   }
 
-/** The service's own session stands still in the middle of a statement, where no time limit of PostgreSQL's reaches. */
-const writerStandsStill: Hang = async (stage, { postgres, databaseUrl }) => {
-  const client = await connect(superuserUrl(postgres.dataDir, databaseUrl()), 'soak writer')
-  try {
-    for (;;) {
-      const { rows } = await client.query<{ pid: number }>(
-        `select pid from pg_stat_activity
-         where application_name = 'ledger writer' and state = 'active' and xact_start is not null`,
-      )
-      const goOn = rows[0] === undefined ? undefined : freezeSession(stage, rows[0].pid)
-      if (goOn !== undefined) return async () => goOn()
-      await stage.pause(1)
+/** A session of the service stands still, where no time limit of PostgreSQL's reaches. */
+const standingStill =
+  (session: string): Hang =>
+  async (stage, { postgres, databaseUrl }) => {
+    const client = await connect(superuserUrl(postgres.dataDir, databaseUrl()), 'soak session')
+    try {
+      for (;;) {
+        const { rows } = await client.query<{ pid: number }>(`select pid from pg_stat_activity where ${session}`)
+        const goOn = rows[0] === undefined ? undefined : freezeSession(stage, rows[0].pid)
+        if (goOn !== undefined) return async () => goOn()
+        await stage.pause(1)
+      }
+    } finally {
+      await client.end()
     }
-  } finally {
-    await client.end()
   }
-}
+
+/** In the middle of a transaction, which mostly holds the head of the ledger. */
+const writer = `application_name = 'ledger writer' and state = 'active' and xact_start is not null`
+const reader = `application_name = 'ledger reader'`
 
 const ways: readonly { readonly what: string; readonly hang: Hang }[] = [
-  { what: "the writer's session stands still", hang: writerStandsStill },
+  { what: 'the session of the writer stands still', hang: standingStill(writer) },
+  { what: 'the session of the reader stands still', hang: standingStill(reader) },
   ...[
     'select from ledger_head for update',
     'lock table balances in access exclusive mode',
@@ -52,8 +59,8 @@ const ways: readonly { readonly what: string; readonly hang: Hang }[] = [
 export const hangingStatement: Scenario = {
   name: 'hanging-statement',
   about: 'a statement that every command needs hangs: for a lock of somebody else, or for good',
-  full: { rounds: 8, seconds: 20 },
-  short: { rounds: 2, seconds: 6 },
+  full: { rounds: 10, seconds: 40 },
+  short: { rounds: 3, seconds: 6 },
   async play(stage, { rounds, seconds }) {
     const world = await sharedWorld(stage, [{}])
     for (let round = 0; round < rounds; round += 1) {

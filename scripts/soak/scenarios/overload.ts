@@ -3,6 +3,7 @@ import { account, conclude } from '../account.ts'
 import { flood } from '../flood.ts'
 import { gift } from '../mix.ts'
 import type { Scenario } from '../scenario.ts'
+import { askUntilFinal } from '../settle.ts'
 import { sharedWorld } from '../world.ts'
 
 /** What the service lets wait, and more commands than that. */
@@ -20,6 +21,12 @@ export const overload: Scenario = {
     const world = await sharedWorld(stage, [{}])
     for (let round = 1; round <= rounds; round += 1) {
       const { answers, people, watch } = world
+      // Of users who are known here: else all of it would wait for the first look at them, and not in the queue.
+      await askUntilFinal(
+        stage,
+        world,
+        people.users.map((user) => answers.begin(gift(people, user))),
+      )
       const before = answers.count(429)
       const session = await connect(world.postgres.ownerUrl, 'soak lock')
       let flooding: Promise<unknown>
