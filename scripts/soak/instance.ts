@@ -47,19 +47,19 @@ export class Instance {
     return this.#running().pid
   }
 
-  /** Starts it again and waits until it is ready. */
-  async start(): Promise<void> {
+  /** Starts it again and waits until it is ready; answers how long that took. */
+  async start(): Promise<number> {
     const started = performance.now()
     await this.#run()
     await this.#untilReady(started)
-    this.#judge(performance.now() - started, waitedBy(this.pid), READY_MS)
+    return this.#judge(performance.now() - started, waitedBy(this.pid), READY_MS)
   }
 
   /** Waits until it is ready; notes a fault when that is later than it may be after `since`, which was just now. */
-  async ready(since: number, withinMs = READY_MS): Promise<void> {
+  async ready(since: number, withinMs = READY_MS): Promise<number> {
     const before = waitedBy(this.pid)
     await this.#untilReady(since)
-    this.#judge(performance.now() - since, waitedBy(this.pid) - before, withinMs)
+    return this.#judge(performance.now() - since, waitedBy(this.pid) - before, withinMs)
   }
 
   async isReady(): Promise<boolean> {
@@ -130,7 +130,7 @@ export class Instance {
     }
   }
 
-  #judge(ms: number, waitedMs: number, withinMs: number): void {
+  #judge(ms: number, waitedMs: number, withinMs: number): number {
     this.times += 1
     if (ms > this.slowestMs) {
       this.slowestMs = ms
@@ -140,6 +140,7 @@ export class Instance {
     const late = this.#stage.alone ? ms : ms - waitedMs
     const what = `${ms.toFixed(0)} ms, ${waitedMs.toFixed(0)} of them without a processor`
     this.#stage.expect(late <= withinMs, `${this.origin} was ready only after ${what}`)
+    return ms
   }
 
   #running(): ServiceProcess {

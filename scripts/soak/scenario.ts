@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Skipped, type Stage } from './stage.ts'
 
 /** How much of it. */
@@ -31,6 +32,7 @@ export interface Verdict {
 
 export async function play({ name, play }: Scenario, measure: Measure, stage: Stage): Promise<Verdict> {
   const started = performance.now()
+  const short = shortMs()
   let skipped = false
   try {
     await play(stage, measure)
@@ -40,14 +42,28 @@ export async function play({ name, play }: Scenario, measure: Measure, stage: St
     else stage.expect(false, error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
   await stage.clearUp().catch((error: unknown) => stage.expect(false, `clearing up failed: ${messageOf(error)}`))
+  const tookMs = performance.now() - started
+  if (short !== undefined) {
+    const share = (((shortMs() ?? short) - short) / tookMs) * 100
+    stage.tell(`the machine was short of processors for ${share.toFixed(0)}% of the time`)
+  }
   return {
     name,
     outcome: stage.faults.length > 0 ? 'FAIL' : skipped ? 'SKIP' : 'PASS',
     faults: stage.faults,
     figures: stage.figures,
     measure,
-    tookSeconds: (performance.now() - started) / 1000,
+    tookSeconds: tookMs / 1000,
     logs: stage.logs(),
+  }
+}
+
+/** For how long somebody on this machine had to wait for a processor so far; undefined where the kernel does not tell. */
+function shortMs(): number | undefined {
+  try {
+    return Number(/^some .*total=(\d+)/m.exec(readFileSync('/proc/pressure/cpu', 'utf8'))?.[1]) / 1000
+  } catch {
+    return undefined
   }
 }
 

@@ -35,6 +35,7 @@ export interface EmbeddedWorld extends World {
 
 /** One instance with its embedded PostgreSQL, as `npm start` runs it. */
 export async function embeddedWorld(stage: Stage, dataDir = newFolder(stage)): Promise<EmbeddedWorld> {
+  keepLog(stage, dataDir)
   const instance = await Instance.start(stage, { DATA_DIR: dataDir })
   const databaseUrl = (): string => readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
   return { ...(await inhabited(stage, [instance], databaseUrl)), dataDir }
@@ -53,7 +54,9 @@ export async function sharedWorld(
   environments: readonly Readonly<Record<string, string>>[],
   through: (url: string) => Promise<string> = async (url) => url,
 ): Promise<SharedWorld> {
-  const postgres = await ownPostgres(stage, newFolder(stage))
+  const dataDir = newFolder(stage)
+  keepLog(stage, dataDir)
+  const postgres = await ownPostgres(stage, dataDir)
   const { ownerUrl, serviceUrl } = postgres
   const url = await through(serviceUrl)
   const instances: Instance[] = []
@@ -81,6 +84,15 @@ async function inhabited(stage: Stage, instances: readonly Instance[], databaseU
     instance.probe = async () => (await ask(world, world.answers.begin(probe(world.people)), instance)).is === 'answer'
   }
   return world
+}
+
+/** What PostgreSQL said, which goes with its folder. */
+function keepLog(stage: Stage, dataDir: string): void {
+  let said = ''
+  stage.teardown(async () => {
+    said = readFileSync(join(dataDir, 'postgres.log'), 'utf8')
+  })
+  stage.keep('postgres', () => said)
 }
 
 /** A folder that goes with the scenario. PostgreSQL runs as another user when we are root, and must pass through. */
