@@ -14,11 +14,14 @@ const PAUSE_MS = 250
 /** Clients that ask as fast as they are answered, until told to stop. */
 export class Load {
   readonly #world: World
+  readonly #again: number
   readonly #running: readonly Promise<void>[]
   #stopped = false
 
-  constructor(stage: Stage, world: World, clients: number) {
+  /** `again`: how often a client takes up something open instead, in a hundred turns. */
+  constructor(stage: Stage, world: World, clients: number, again = AGAIN) {
     this.#world = world
+    this.#again = again
     this.#running = Array.from({ length: clients }, () => this.#client())
     stage.teardown(() => this.stop())
   }
@@ -32,7 +35,7 @@ export class Load {
   async #client(): Promise<void> {
     const { answers, people, instances } = this.#world
     while (!this.#stopped) {
-      const open = randomInt(100) < AGAIN ? answers.takeOpen() : undefined
+      const open = randomInt(100) < this.#again ? answers.takeOpen() : undefined
       const asked = open ?? answers.begin(anyWish(people))
       const copies = asked.wish.method !== 'GET' && randomInt(100) < TWINS ? 2 : 1
       const heard = await Promise.all(Array.from({ length: copies }, () => ask(this.#world, asked, any(instances))))

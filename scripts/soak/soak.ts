@@ -46,7 +46,7 @@ async function soak(flags: Flags): Promise<void> {
     if (interruption.signal.aborted) break
     console.log(`${scenario.name}: ${scenario.about}`)
     const say = (line: string): void => console.log(`  ${new Date().toISOString().slice(11, 19)} ${line}`)
-    const verdict = await play(scenario, measureOf(scenario, flags), new Stage(say, interruption.signal, true))
+    const verdict = await play(scenario, measureOf(scenario, flags), new Stage(say, interruption.signal))
     verdicts.push(verdict)
     console.log(headlineOf(verdict))
     for (const figure of verdict.figures) console.log(`  ${figure}`)

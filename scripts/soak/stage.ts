@@ -9,8 +9,6 @@ export class Skipped extends Error {}
 /** Where a scenario plays: collects its faults and figures, and clears up what it leaves behind. */
 export class Stage {
   readonly signal: AbortSignal
-  /** Whether the machine has nothing else to do, so that times can be judged by the clock. */
-  readonly alone: boolean
   /** One line on how it goes. */
   readonly say: (line: string) => void
   readonly faults: string[] = []
@@ -18,10 +16,9 @@ export class Stage {
   readonly #cleanUp = new AsyncDisposableStack()
   readonly #logs = new Map<string, () => string>()
 
-  constructor(say: (line: string) => void, signal: AbortSignal, alone: boolean) {
+  constructor(say: (line: string) => void, signal: AbortSignal) {
     this.say = say
     this.signal = signal
-    this.alone = alone
   }
 
   /** To be done at the end, the last one first. */

@@ -15,7 +15,7 @@ export function plays(...scenarios: readonly Scenario[]): void {
     test(`${scenario.name}: ${scenario.about}`, { timeout: ONE_MS }, async (t) => {
       const say = (line: string): void => t.comment(line)
       const signal = AbortSignal.timeout(ONE_MS - CLEAR_UP_MS)
-      const verdict = await play(scenario, scenario.short, new Stage(say, signal, false))
+      const verdict = await play(scenario, scenario.short, new Stage(say, signal))
       t.comment([headlineOf(verdict), ...verdict.figures].join('; '))
       t.same(verdict.faults, [])
       if (verdict.outcome === 'FAIL')
