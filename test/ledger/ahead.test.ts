@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { defineDecoration } from '../../src/gifts/define-decoration.ts'
 import { sendGift } from '../../src/gifts/send.ts'
-import { Unavailable } from '../../src/ledger/executor.ts'
+import { Unavailable } from '../../src/ledger/failures.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
