@@ -127,9 +127,9 @@ export class Executor {
     const last = this.#flying.at(-1)
     if (last === undefined || this.#line.length === 0) return this.#line.length > 0
     if (this.#flying.length >= MOST_FLYING || this.#store?.ahead !== true) return false
-    // A small batch costs the database nearly as much as a large one: as long as one is on its way, company is worth
-    // waiting for.
-    return this.#line.length >= Math.min(this.#limits.batch, last.waiting.length / 2)
+    // A small batch costs the database nearly as much as a large one: as long as one is on its way, waiting for as many
+    // again is worth more than leaving at once.
+    return this.#line.length >= Math.min(this.#limits.batch, last.waiting.length)
   }
 
   /** Decides a batch and sends it. */
