@@ -37,6 +37,31 @@ export const PublishedOddsTable = Type.Object({
 })
 export type PublishedOddsTable = Static<typeof PublishedOddsTable>
 
+/** Empty when the player gave none. */
+const EntrySeed = Type.String({ pattern: '^[0-9A-Za-z_-]{0,64}$' })
+
+/** What a spin is committed to and, once it was made, all that it came from. */
+export const SpinFairness = Type.Object({
+  algorithm: Type.Literal('rr1'),
+  game_uid: Type.String(),
+  commitment: Hex,
+  /** From here on only of a finished game. */
+  server_seed: Type.Optional(Hex),
+  entries: Type.Optional(
+    Type.Array(
+      Type.Object({
+        entry: Type.Integer({ minimum: 1, description: "the join's position on the ledger" }),
+        user_id: Id,
+        stake: Amount,
+        client_seed: EntrySeed,
+      }),
+    ),
+  ),
+  entries_hash: Type.Optional(Hex),
+  draw: Type.Optional(Type.Integer({ minimum: 0, description: 'which entry won, from 0' })),
+})
+export type SpinFairness = Static<typeof SpinFairness>
+
 /** A published draw, as `/fairness/lucky/draws` lists it. What our ledger does not know may be given along. */
 export const VerifyDraw = Type.Object({
   chain: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),

@@ -3,6 +3,7 @@ import { type Config, loadConfig } from './config.ts'
 import { headOf } from './db/head.ts'
 import { loadDemo } from './demo/load.ts'
 import { luckyChains } from './fairness/lg1.ts'
+import { spinSeeds } from './fairness/rr1.ts'
 import { alwaysOpen } from './http/gate.ts'
 import { createLogger } from './http/logging.ts'
 import { Metrics } from './http/metrics.ts'
@@ -25,6 +26,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const metrics = new Metrics()
   const settings = {
     ownerCommissionPercent: config.roomAdminCommissionPercent,
+    rouletteFeePercent: config.rouletteFeePercent,
     assetBaseUrl: config.assetBaseUrl,
   }
 
@@ -42,6 +44,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       db: database.db,
       settings,
       chains: luckyChains(keys.fairness),
+      spins: spinSeeds(keys.fairness),
       sessions,
     },
     gate: alwaysOpen,

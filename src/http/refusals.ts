@@ -14,6 +14,16 @@ const meanings: Readonly<Record<string, Meaning>> = {
   idempotency_key_reused: { status: 422, message: 'This idempotency key was used for another request.' },
   insufficient_balance: { status: 422, message: 'The balance is not sufficient.' },
   insufficient_items: { status: 422, message: 'The bag does not hold that many items.' },
+  not_room_member: { status: 403, message: 'You are not a member of this room' },
+  not_game_creator: { status: 403, message: 'Only game creator can destroy game' },
+  not_in_game: { status: 403, message: 'You are not in this game' },
+  game_already_open: { status: 422, message: 'This room already has an open game' },
+  game_finished: { status: 422, message: 'Game is finished' },
+  game_cancelled: { status: 422, message: 'Game is cancelled' },
+  already_joined: { status: 422, message: 'You already joined this game' },
+  not_joined: { status: 422, message: 'You have not joined this game' },
+  game_full: { status: 422, message: 'Game is full' },
+  not_enough_players: { status: 422, message: 'At least two players are needed' },
   balance_limit: { status: 422, message: 'A balance would pass the largest amount that can be held.' },
 }
 

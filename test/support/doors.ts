@@ -9,7 +9,7 @@ import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
 import { sessionsIn } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
-import { type Bench, bench, testChains } from './ledger.ts'
+import { type Bench, bench, testChains, testSpins } from './ledger.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
 interface Test {
@@ -55,9 +55,10 @@ export async function doors(t: Test, slices: readonly Slice[]): Promise<Doors> {
     services: {
       run: runWith(ledger.executor),
       db,
-      settings: { ownerCommissionPercent: 0, assetBaseUrl: 'http://assets.test' },
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,
       chains: testChains,
+      spins: testSpins,
     },
     gate: alwaysOpen,
     sessions,
