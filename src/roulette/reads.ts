@@ -2,11 +2,16 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type Kysely, sql } from 'kysely'
 import { RouletteEntry } from '../../schema/events.ts'
+import type { VerifySpin } from '../../schema/fairness.ts'
 import { Game as PublishedGame } from '../../schema/roulette.ts'
 import { micros } from '../db/newest.ts'
 import type { Tables } from '../db/tables.ts'
+import type { Verdict } from '../fairness/verdict.ts'
+import { eventColumns, parseEntry, type RecordedEvent, readEvent } from '../ledger/recorded.ts'
+import type { TextRow } from '../ledger/row-table.ts'
 import { publishedGame } from './answers.ts'
 import { gameIdOf } from './game.ts'
+import { verifySpin } from './verify-spin.ts'
 
 type Db = Kysely<Tables>
 
@@ -47,6 +52,26 @@ export async function oldOpenGames(db: Db, minutes: number, after: number, limit
     .limit(limit)
     .execute()
   return rows.map(({ game_id }) => game_id)
+}
+
+/** Checks a spin against what is published and what the ledger holds. */
+export async function checkSpin(db: Db, asked: VerifySpin): Promise<Verdict> {
+  const events = await spinEvents(db, asked.game_uid)
+  const created = events.find((event) => event.type === 'roulette-created')
+  const finished = events.find((event) => event.type === 'roulette-finished')
+  const commitment = created?.data.commitment ?? asked.commitment
+  return verifySpin(asked, { commitment, recorded: finished?.data })
+}
+
+/** The events that created and ended a game, straight from the ledger; none for a game that is not ours. */
+async function spinEvents(db: Db, uid: string): Promise<readonly RecordedEvent[]> {
+  const id = gameIdOf(uid)
+  if (id === null) return []
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from roulette_games g
+    join ledger_events e on e.position in (g.game_id, g.end_position)
+    where g.game_id = ${id} and g.uid = ${uid}`.execute(db)
+  return rows.map((row) => readEvent(parseEntry(row)))
 }
 
 const gameRows = (db: Db) =>

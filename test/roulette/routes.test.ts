@@ -1,29 +1,9 @@
 import { test } from 'tap'
-import { openLedger } from '../../src/ledger/open.ts'
-import { slices } from '../../src/slices.ts'
 import { verified } from '../audit/verified.ts'
-import { type Doors, doors } from '../support/doors.ts'
 import { rowsOf, testSpins } from '../support/ledger.ts'
+import { base, dataOf, lounge } from './lounge.ts'
 
-/** Users 1 to 5 with 100 coins each; room 1 (uid R1) with members 1 to 4, room 2 (uid R2) with member 1. */
-async function lounge(t: Parameters<typeof doors>[0]): Promise<Doors> {
-  const open = await doors(t, slices)
-  const { operator, user, bench } = open
-  await bench.did(openLedger, { fairness_key: testSpins.keyHash })
-  const people = [1, 2, 3, 4, 5].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))
-  await operator('POST', '/admin/v1/users', { users: people })
-  for (const { id } of people) {
-    await operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'coins', amount: 100, reason: 'test' })
-  }
-  for (const id of [1, 2]) await operator('PUT', `/admin/v1/rooms/${id}`, { uid: `R${id}`, owner_id: 5 })
-  for (const id of [1, 2, 3, 4]) await user(id)('GET', '/v1/rooms/R1/join')
-  await user(1)('GET', '/v1/rooms/R2/join')
-  return open
-}
-
-const base = '/v1/rooms/R1/games/roulette'
 const person = (id: number) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` })
-const dataOf = (heard: { readonly body: unknown }) => Object(heard.body).data
 
 test('a game from its creation to the winner', async (t) => {
   const { user, bench, database } = await lounge(t)
