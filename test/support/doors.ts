@@ -41,14 +41,20 @@ export interface Doors {
   readonly user: (id: number, secondsAgo?: number) => Ask
 }
 
+/** For reads as the doors do them. */
+export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
+  const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  t.teardown(() => db.destroy())
+  return db
+}
+
 /** The whole HTTP side over a database of its own, with these slices. Nothing listens; requests are injected. */
 export async function doors(t: Test, slices: readonly Slice[]): Promise<Doors> {
   const database = await testDatabase(t)
   const ledger = bench(t, database.serviceUrl)
   const log = pino({ level: 'silent' })
-  const pool = openPool(database.serviceUrl, { max: 4, application_name: 'doors under test' }, log)
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  t.teardown(() => db.destroy())
+  const db = readDb(t, database)
   const sessions = sessionsIn(db)
   const app = await build({
     slices,
