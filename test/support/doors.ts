@@ -49,9 +49,12 @@ export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>
   return db
 }
 
-/** The whole HTTP side over a database of its own, with these slices. Nothing listens; requests are injected. */
-export async function doors(t: Test, slices: readonly Slice[]): Promise<Doors> {
-  const database = await testDatabase(t)
+/**
+ * The whole HTTP side with these slices over a database of its own, or, as one instance more, over that of others.
+ * Nothing listens; requests are injected.
+ */
+export async function doors(t: Test, slices: readonly Slice[], shared?: TestDatabase): Promise<Doors> {
+  const database = shared ?? (await testDatabase(t))
   const ledger = bench(t, database.serviceUrl)
   const log = pino({ level: 'silent' })
   const db = readDb(t, database)
