@@ -10,17 +10,21 @@ import type { Settled } from '../../src/ledger/executor.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
+import { joinRoom } from '../../src/rooms/members.ts'
 import { credit } from '../../src/wallet/credit.ts'
 import { debit } from '../../src/wallet/debit.ts'
+import { readDb } from '../support/doors.ts'
 import { type Bench, bench, testChains } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { gameMade, runRoulette, type Told } from './roulette-arena.ts'
+import { type GameName, MEMBERS } from './roulette-steps.ts'
 import { type Burst, type Step, USERS } from './steps.ts'
 
 /** The room owner's commission on standard gifts, in per cent. */
 export const OWNER_PERCENT = 5
 
 /** What became of a step. */
-export interface Made {
+export interface Made extends Told {
   readonly refusal: string | null
   readonly sent: SentGift | null
   readonly drawn: EventData<'gift-drawn'> | null
@@ -50,6 +54,8 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
     const other = bench(scope, database.serviceUrl)
     await one.did(openLedger, { fairness_key: testChains.keyHash })
     await one.did(defineUsers, { users: USERS.map((id) => ({ id })), listed: true })
+    const db = readDb(scope, database)
+    for (const [room, users] of MEMBERS) for (const user of users) await joinRoom(db, room, user)
     await work(arena(database, client, one, other))
     assert.deepEqual([...one.bugs, ...one.troubles, ...other.bugs, ...other.troubles], [])
   } finally {
@@ -59,6 +65,12 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
 
 function arena(database: TestDatabase, client: Client, one: Bench, other: Bench): Arena {
   let keys = 0
+  /** Games that were made in bursts before. */
+  let known: readonly GameName[] = []
+  const learn = (steps: readonly Step[], settled: readonly Settled[]): void => {
+    const made = settled.flatMap((one, i) => gameMade(steps[i] ?? assert.fail(), one) ?? [])
+    known = [...known, ...made].sort((a, b) => a.id - b.id)
+  }
   const nextKey = (): string => `key ${(keys += 1)}`
   // The ledger's time never goes back: moved ahead of the clock, it stands still.
   const ahead = (micros: number) =>
@@ -78,26 +90,30 @@ function arena(database: TestDatabase, client: Client, one: Bench, other: Bench)
       await ready
       await ahead(wait)
       const named = steps.map((step) => ({ step, key: nextKey() }))
-      const settled = await Promise.all(named.map(({ step, key }) => run(one, step, key)))
+      const before = known
+      const settled = await Promise.all(named.map(({ step, key }) => run(one, step, key, before)))
+      learn(steps, settled)
       const drawn = await drawnBy(
         client,
         named.map(({ key }) => key),
       )
-      return settled.map((one, i) => madeOf(one, drawn.get(named[i]?.key ?? '') ?? null))
+      return settled.map((one, i) => ({ ...madeOf(one), drawn: drawn.get(named[i]?.key ?? '') ?? null, known: before }))
     },
     async scatter({ wait, steps }) {
       await ready
       await ahead(wait)
-      await Promise.all(
+      const before = known
+      const settled = await Promise.all(
         steps.map(async (step, i) => {
           const key = nextKey()
-          if (i % 3 !== 0) return run(i % 3 === 1 ? one : other, step, key)
-          const [first, second] = await Promise.all([run(one, step, key), run(other, step, key)])
+          if (i % 3 !== 0) return run(i % 3 === 1 ? one : other, step, key, before)
+          const [first, second] = await Promise.all([run(one, step, key, before), run(other, step, key, before)])
           assert.deepEqual(first.reply, second.reply)
           assert.notEqual(first.replayed, second.replayed)
           return first
         }),
       )
+      learn(steps, settled)
     },
   }
 }
@@ -111,15 +127,21 @@ async function drawnBy(client: Client, keys: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ idempotency_key, data }) => [idempotency_key, JSON.parse(data)]))
 }
 
-function madeOf({ reply }: Settled, drawn: Made['drawn']): Made {
+function madeOf({ reply }: Settled): Omit<Made, 'drawn' | 'known'> {
   const { answer, refusal = null } = JSON.parse(reply.body)
-  return { refusal, sent: answer?.lucky_result === undefined ? null : answer, drawn }
+  return {
+    refusal,
+    sent: answer?.lucky_result === undefined ? null : answer,
+    game: answer?.players === undefined ? null : answer,
+    purged: Array.isArray(answer) ? answer : null,
+  }
 }
 
 const send = sendGift({ chains: testChains, ownerPercent: OWNER_PERCENT })
 const seed = chooseSeed(testChains)
 
-function run({ run }: Bench, step: Step, key: string): Promise<Settled> {
+function run(bench: Bench, step: Step, key: string, known: readonly GameName[]): Promise<Settled> {
+  const { run } = bench
   const staff = { actor: 'staff:ann', key }
   const reason = 'property'
   switch (step.does) {
@@ -154,5 +176,7 @@ function run({ run }: Bench, step: Step, key: string): Promise<Settled> {
       const { gift, kind, price, odds } = step
       return run(defineDecoration, { decoration_id: gift, name: `Gift ${gift}`, kind, price, odds }, staff)
     }
+    default:
+      return runRoulette(bench, step, key, known)
   }
 }

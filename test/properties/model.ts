@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Currency } from '../../src/ledger/account.ts'
 import { type Made, OWNER_PERCENT } from './arena.ts'
+import { RouletteModel } from './roulette-model.ts'
 import type { DefineGift, Step } from './steps.ts'
 
 /**
@@ -26,6 +27,10 @@ export class Model {
   readonly bags = new Map<string, bigint>()
   readonly rooms = new Map<number, { owner: number; trophies: bigint }>()
   readonly streaks = new Map<string, { times: number; won: bigint; at: number }>()
+  readonly roulette = new RouletteModel(
+    (room) => this.rooms.has(room),
+    (changes) => this.#book(changes),
+  )
   readonly #users: ReadonlySet<number>
   readonly #gifts = new Map<number, Gift>()
   readonly #chains = new Map<number, { number: number; used: number; seed: string }>()
@@ -70,6 +75,8 @@ export class Model {
       }
       case 'define gift':
         return this.#define(step)
+      default:
+        return this.roulette.take(step, made, this.now)
     }
   }
 
