@@ -59,7 +59,7 @@ async function purge(url: string, { olderThan, dryRun }: Options): Promise<void>
         count += 1
         coins += game.pot
         console.log(
-          `game ${game.id} in room ${game.room_uid}, created ${game.created_at}: ${game.players_count} players, ${game.pot} coins`,
+          `game ${game.id} in room ${game.room_uid}, created ${game.created_at}, players: ${game.players_count}, coins: ${game.pot}`,
         )
       }
     }
@@ -67,7 +67,8 @@ async function purge(url: string, { olderThan, dryRun }: Options): Promise<void>
     await executor.close()
     await db.destroy()
   }
-  console.log(`${dryRun ? 'would be cancelled' : 'cancelled'}: ${count} games, ${coins} coins paid back`)
+  const [games, payments] = dryRun ? ['games to cancel', 'coins to pay back'] : ['games cancelled', 'coins paid back']
+  console.log(`${games}: ${count}, ${payments}: ${coins}`)
 }
 
 const interruption = new AbortController()

@@ -1,6 +1,5 @@
 import { build } from './app.ts'
 import { type Config, loadConfig } from './config.ts'
-import { headOf } from './db/head.ts'
 import { loadDemo } from './demo/load.ts'
 import { luckyChains } from './fairness/lg1.ts'
 import { spinSeeds } from './fairness/rr1.ts'
@@ -34,7 +33,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   stop.throwIfAborted()
   const { executor, tail, sessions } = await startLedger(database, metrics, log, cleanUp)
   await runAsSystem(executor, openLedger, { fairness_key: fingerprint(keys.fairness) })
-  if (config.demo) await loadDemo(executor, await headOf(database.db))
+  if (config.demo) await loadDemo(executor, database.db)
   stop.throwIfAborted()
 
   const app = await build({

@@ -165,12 +165,15 @@ test('the command line shows, then purges, the old ones only', async (t) => {
   const terms = { game_price: 1, max_players: 2, join_admin: true, client_seed: '' }
   await ledger.did(openGame({ spins: testSpins, feePercent: 0 }), { ...terms, caller_id: third, room })
 
-  const line = new RegExp(`^game ${first.game} in room r1, created [-0-9 :]{19}: 2 players, 80 coins\n`)
+  const line = new RegExp(`^game ${first.game} in room r1, created [-0-9 :]{19}, players: 2, coins: 80\n`)
   const dry = await commandLine(url, '--older-than', '60', '--dry-run')
   t.match(dry, { code: 0, out: line, err: '' })
-  t.match(dry.out, /\nwould be cancelled: 1 games, 80 coins paid back\n$/)
-  t.match(await commandLine(url, '--older-than', '60'), { code: 0, out: /\ncancelled: 1 games, 80 coins paid back\n$/ })
-  t.match(await commandLine(url, '--older-than', '60'), { code: 0, out: /^cancelled: 0 games, 0 coins paid back\n$/ })
+  t.match(dry.out, /\ngames to cancel: 1, coins to pay back: 80\n$/)
+  t.match(await commandLine(url, '--older-than', '60'), {
+    code: 0,
+    out: /\ngames cancelled: 1, coins paid back: 80\n$/,
+  })
+  t.match(await commandLine(url, '--older-than', '60'), { code: 0, out: /^games cancelled: 0, coins paid back: 0\n$/ })
   t.match(
     await rowsOf(database, `select actor from ledger_events where type = 'roulette-cancelled' order by position`),
     [{ actor: 'system' }, { actor: /^staff:.+/ }],
@@ -256,7 +259,7 @@ test('two command lines at once beside a running instance', async (t) => {
   }
   const runs = await purging
   for (const { code, err } of runs) t.same({ code, err }, { code: 0, err: '' })
-  const [first = 0, second = 0] = runs.map(({ out }) => Number(/cancelled: (\d+) games/.exec(out)?.[1]))
+  const [first = 0, second = 0] = runs.map(({ out }) => Number(/games cancelled: (\d+)/.exec(out)?.[1]))
   t.comment(`cancelled by one ${first}, by the other ${second}`)
   await assertEnded(t, database, rooms, first + second)
   t.same([...ledger.bugs, ...ledger.troubles], [])
