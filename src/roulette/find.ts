@@ -55,8 +55,13 @@ export const peopleKeys = ({ creator_id, entries }: Game): readonly Key[] =>
   [creator_id, ...entries.map(({ user_id }) => user_id)].map((id) => keyOf(userProfiles, id))
 
 /** The accounts of all who are in the game. */
-export const purseKeys = (state: State, { game }: AtGame): readonly Key[] =>
-  (gameOf(state, game)?.entries ?? []).map(({ user_id }) => keyOf(balances, coinsOf(user_id)))
+export function purseKeys(state: State, asked: AtGame): readonly Key[] {
+  const game = gameOf(state, asked.game)
+  return game === undefined ? [] : pursesOf(game)
+}
+
+export const pursesOf = ({ entries }: Game): readonly Key[] =>
+  entries.map(({ user_id }) => keyOf(balances, coinsOf(user_id)))
 
 export const coinsOf = (userId: number) => account('user', userId, 'coins')
 
