@@ -8,6 +8,7 @@ import { Amount, Bit, Id } from './common.ts'
 
 const Hex = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const Percent = Type.Integer({ minimum: 0, maximum: 100 })
+const Rank = Type.Integer()
 const Reason = Type.String()
 
 export const GiftKind = Type.Union([Type.Literal('lucky'), Type.Literal('returnable'), Type.Literal('standard')])
@@ -98,6 +99,59 @@ export const eventTypes = {
       times: Id,
       /** Diamonds won since the count started, this send included. */
       won: Amount,
+    }),
+  },
+  'privilege-package-defined': {
+    version: 1,
+    data: Type.Object({
+      privilege_package_id: Id,
+      name: Type.String(),
+      rank: Rank,
+      valid_days: Id,
+      icon_path: Type.String(),
+    }),
+  },
+  /** One card, whose id is this event's position; its days stay as they are here. */
+  'card-granted': {
+    version: 1,
+    data: Type.Object({ user_id: Id, privilege_package_id: Id, valid_days: Id, reason: Reason }),
+  },
+  'card-moved': {
+    version: 1,
+    data: Type.Object({ card_id: Id, privilege_package_id: Id, from_user_id: Id, to_user_id: Id }),
+  },
+  /** The card is used up; `rank` is its package's at this moment. What it did follows as the next event. */
+  'card-activated': {
+    version: 1,
+    data: Type.Object({ card_id: Id, user_id: Id, privilege_package_id: Id, rank: Rank, valid_days: Id }),
+  },
+  /**
+   * `percent` of a card's days, `days`, made the user's privilege longer, or began one where none ran. Package and
+   * rank are those that run from here on. `valid_until` in seconds since 1970.
+   */
+  'privilege-days-added': {
+    version: 1,
+    data: Type.Object({
+      user_id: Id,
+      card_id: Id,
+      privilege_package_id: Id,
+      rank: Rank,
+      percent: Percent,
+      days: Id,
+      valid_until: Amount,
+    }),
+  },
+  /** A card of a higher rank ended the privilege `replaced` and began its own. */
+  'privilege-replaced': {
+    version: 1,
+    data: Type.Object({
+      user_id: Id,
+      card_id: Id,
+      replaced: Type.Object({ privilege_package_id: Id, rank: Rank, valid_until: Amount }),
+      privilege_package_id: Id,
+      rank: Rank,
+      days: Id,
+      valid_until: Amount,
     }),
   },
   /** The user's chain `chain` runs from here on with `client_seed`; the one after it is already committed. */

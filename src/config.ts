@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { envSchema } from 'env-schema'
 import { type JwtKey, readPublicKey } from './jwt-key.ts'
+import { readServiceAccount, type ServiceAccount } from './push/service-account.ts'
 
 /** The environment, read once. Null means not given; then there is a default elsewhere or the feature is off. */
 export interface Config {
@@ -25,7 +26,8 @@ export interface Config {
   readonly roomAdminCommissionPercent: number
   /** Requests a minute for each user on this instance; null is no limit. */
   readonly rateLimit: number | null
-  readonly fcmServiceAccount: string | null
+  /** Who push notifications are sent as, and where to; null: they go to the log. */
+  readonly fcm: { readonly account: ServiceAccount; readonly baseUrl: string } | null
   readonly allowedOrigins: readonly string[]
   readonly logLevel: LogLevel
   /** Whether the demo catalogue is loaded: issued value that belongs into no production. */
@@ -56,6 +58,12 @@ const databaseUrl = Type.Optional(
     description: 'must be an address such as postgres://user:password@host:5432/database',
   }),
 )
+const address = (byDefault?: string) =>
+  Type.String({
+    pattern: '^https?://[^/]',
+    description: 'must be an address that begins with http:// or https://',
+    ...(byDefault !== undefined && { default: byDefault }),
+  })
 const percent = Type.Integer({ minimum: 0, maximum: 100, default: 0, description: 'must be an integer from 0 to 100' })
 
 /** Each description finishes the sentence that begins with the variable's name. */
@@ -71,9 +79,7 @@ const environment = Type.Object({
   FAIRNESS_KEY: text,
   PII_KEY: text,
   CHECKPOINT_KEY: text,
-  ASSET_BASE_URL: Type.Optional(
-    Type.String({ pattern: '^https?://[^/]', description: 'must be an address that begins with http:// or https://' }),
-  ),
+  ASSET_BASE_URL: Type.Optional(address()),
   ROULETTE_FEE_PERCENT: percent,
   ROOM_ADMIN_COMMISSION_PERCENT: percent,
   RATE_LIMIT: Type.String({
@@ -82,6 +88,7 @@ const environment = Type.Object({
     description: 'must be a positive integer (requests a minute) or off',
   }),
   FCM_SERVICE_ACCOUNT: text,
+  FCM_BASE_URL: address('https://fcm.googleapis.com'),
   ALLOWED_ORIGINS: text,
   LOG_LEVEL: logLevel,
   DEMO: Type.Optional(Type.String({ pattern: '^[01]$', description: 'must be 0 or 1' })),
@@ -102,6 +109,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const jwt = readJwtKey(given, faults)
   const allowedOrigins = readOrigins(given, faults)
+  const account = readAccount(given, faults)
   if (faults.length > 0 || values === null) throw new ConfigError(faults)
 
   return Object.freeze({
@@ -115,11 +123,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     fairnessKey: values.FAIRNESS_KEY ?? null,
     piiKey: values.PII_KEY ?? null,
     checkpointKey: values.CHECKPOINT_KEY ?? null,
-    assetBaseUrl: (values.ASSET_BASE_URL ?? ownAssets(values)).replace(/\/+$/, ''),
+    assetBaseUrl: withoutSlash(values.ASSET_BASE_URL ?? ownAssets(values)),
     rouletteFeePercent: values.ROULETTE_FEE_PERCENT,
     roomAdminCommissionPercent: values.ROOM_ADMIN_COMMISSION_PERCENT,
     rateLimit: values.RATE_LIMIT === 'off' ? null : Number(values.RATE_LIMIT),
-    fcmServiceAccount: values.FCM_SERVICE_ACCOUNT ?? null,
+    fcm: account && Object.freeze({ account, baseUrl: withoutSlash(values.FCM_BASE_URL) }),
     allowedOrigins,
     logLevel: values.LOG_LEVEL,
     demo: values.DEMO === undefined ? !production : values.DEMO === '1',
@@ -185,3 +193,15 @@ function readOrigins(given: Given, faults: string[]): readonly string[] {
 function ownAssets({ HOST: host, PORT: port }: Environment): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}/assets`
 }
+
+function readAccount({ FCM_SERVICE_ACCOUNT: account }: Given, faults: string[]): ServiceAccount | null {
+  if (account === undefined) return null
+  try {
+    return readServiceAccount(account)
+  } catch (error) {
+    faults.push(`FCM_SERVICE_ACCOUNT ${error instanceof Error ? error.message : 'cannot be read'}`)
+    return null
+  }
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '')

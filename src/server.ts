@@ -14,6 +14,7 @@ import { slices } from './slices.ts'
 import { openDatabase } from './start/database.ts'
 import { startLedger } from './start/ledger.ts'
 import { listen } from './start/listen.ts'
+import { startPush } from './start/push.ts'
 import { aborted, stopSignal } from './start/signals.ts'
 import { runAsSystem } from './start/system.ts'
 import { welcome } from './start/welcome.ts'
@@ -35,6 +36,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   await runAsSystem(executor, openLedger, { fairness_key: fingerprint(keys.fairness) })
   if (config.demo) await loadDemo(executor, database.db)
   stop.throwIfAborted()
+  startPush(config.fcm, database, tail, slices, log, cleanUp)
 
   const app = await build({
     slices,

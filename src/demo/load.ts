@@ -7,10 +7,12 @@ import type { Verb } from '../ledger/decider.ts'
 import type { Executor } from '../ledger/executor.ts'
 import { defineCountry } from '../people/define-country.ts'
 import { defineUsers } from '../people/define-user.ts'
+import { definePackage } from '../privilege/define-package.ts'
+import { grantCards } from '../privilege/grant.ts'
 import { defineRoom } from '../rooms/define-room.ts'
 import { joinRoom } from '../rooms/members.ts'
 import { credit } from '../wallet/credit.ts'
-import { demoCountries, demoGifts, demoMembers, demoRoom, demoUsers } from './catalogue.ts'
+import { demoCards, demoCountries, demoGifts, demoMembers, demoPackages, demoRoom, demoUsers } from './catalogue.ts'
 
 /**
  * Puts the demo catalogue on a ledger that holds nothing but its opening; any other is left as it is. All of it
@@ -60,6 +62,8 @@ const demoCommands = (): Command[] => [
     ...(coins > 0 ? [part(`coins of ${id}`, credit, welcome(id, 'coins', coins))] : []),
     ...(diamonds > 0 ? [part(`diamonds of ${id}`, credit, welcome(id, 'diamonds', diamonds))] : []),
   ]),
+  ...demoPackages.map((one) => part(`package ${one.privilege_package_id}`, definePackage, one)),
+  ...demoCards.map((card, i) => part(`card ${i + 1}`, grantCards, { ...card, quantity: 1, reason: 'demo' })),
 ]
 
 const welcome = (user_id: number, currency: 'coins' | 'diamonds', units: number) => ({

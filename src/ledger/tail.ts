@@ -1,5 +1,6 @@
 import { Client, type Pool } from 'pg'
-import { eventColumns, parseEntry, type RecordedEvent, readEvent } from './recorded.ts'
+import type { RecordedEvent } from './chain.ts'
+import { eventColumns, parseEntry, readEvent } from './recorded.ts'
 import type { TextRow } from './row-table.ts'
 
 /** Handles events in order; the next ones come when it is done. A throw or a rejection repeats them later. */
@@ -15,11 +16,13 @@ export interface TailOptions {
 
 const CHUNK = 500
 const RETRY_MS = 200
+/** Events that are kept for followers that are a little behind. */
+const RECENT = 1_000
 
 /**
  * Committed events in order, to any number of followers. Since position order is commit order and has no
  * gaps, following is asking for `position > mine`: polling is the truth. A NOTIFY, one a batch, is only a hint
- * to ask now; so is `wake()`, for what this instance has committed itself.
+ * to ask now. What this instance has committed itself it need not ask for: `hear()`.
  */
 export class Tail {
   readonly #options: TailOptions
@@ -29,6 +32,8 @@ export class Tail {
   #reading: Promise<void> | undefined
   #listener: Client | undefined
   #stopped = false
+  /** Whether the ledger is to be asked for more. */
+  #due = true
   #position = 0
   #wakes = 0
   #poll: NodeJS.Timeout | undefined
@@ -44,12 +49,29 @@ export class Tail {
 
   /** Starts to poll and to listen. */
   start(): void {
-    this.#poll = setInterval(() => this.wake(), this.#options.pollMs ?? 250)
+    this.#poll = setInterval(() => this.#look(), this.#options.pollMs ?? 250)
     this.#listen()
   }
 
-  /** Something was committed. */
-  wake(): void {
+  /**
+   * This instance has committed these. Taken when they follow what was read last; if not, others have written too, and
+   * the tail asks.
+   */
+  hear(events: readonly RecordedEvent[]): void {
+    const [first] = events
+    if (first === undefined || first.position <= this.#position) return
+    if (this.#reading !== undefined || !this.#goOn(events)) this.#due = true
+    // After the answers, which go out first.
+    setImmediate(() => this.#wake())
+  }
+
+  /** There may be events that were not read yet. */
+  #look(): void {
+    this.#due = true
+    this.#wake()
+  }
+
+  #wake(): void {
     this.#wakes += 1
     for (const resolve of this.#waiting) resolve()
     this.#waiting.clear()
@@ -73,7 +95,7 @@ export class Tail {
   async stop(): Promise<void> {
     this.#stopped = true
     clearInterval(this.#poll)
-    this.wake()
+    this.#wake()
     await Promise.allSettled(this.#following)
     await this.#listener?.end().catch(() => {})
   }
@@ -160,6 +182,7 @@ export class Tail {
     if (position < this.#position) return await this.#read(position)
     // Whoever is furthest leads; the others read their own way up to it.
     this.#position = position
+    if (!this.#due && this.#reading === undefined) return []
     this.#reading ??= this.#advance().finally(() => {
       this.#reading = undefined
     })
@@ -176,11 +199,25 @@ export class Tail {
   }
 
   async #advance(): Promise<void> {
-    const events = await this.#read(this.#position)
+    this.#due = false
+    try {
+      const events = await this.#read(this.#position)
+      this.#goOn(events)
+      if (events.length === CHUNK) this.#due = true
+    } catch (error) {
+      this.#due = true
+      throw error
+    }
+  }
+
+  /** Takes the events if they are those that come next. */
+  #goOn(events: readonly RecordedEvent[]): boolean {
     const last = events.at(-1)
-    if (last === undefined) return
-    this.#recent = events
+    if (last === undefined || events[0]?.position !== this.#position + 1) return false
+    const follows = this.#recent.at(-1)?.position === this.#position
+    this.#recent = follows ? [...this.#recent.slice(-RECENT), ...events] : events
     this.#position = last.position
+    return true
   }
 
   async #read(after: number): Promise<readonly RecordedEvent[]> {
@@ -220,11 +257,16 @@ export class Tail {
     }
     client.on('error', again)
     client.on('end', again)
-    client.on('notification', () => this.wake())
+    client.on('notification', ({ payload }) => {
+      // What this instance committed is mostly heard of in the same turn, and need not be asked for.
+      setImmediate(() => {
+        if (!(Number(payload) <= this.#position)) this.#look()
+      })
+    })
     client
       .connect()
       .then(() => client.query('listen ledger'))
-      .then(() => this.wake())
+      .then(() => this.#look())
       .catch(again)
   }
 }

@@ -6,7 +6,7 @@ import { chooseSeed } from '../../src/fairness/choose-seed.ts'
 import { addBagItems } from '../../src/gifts/add-bag-items.ts'
 import { defineDecoration } from '../../src/gifts/define-decoration.ts'
 import { type SentGift, sendGift } from '../../src/gifts/send.ts'
-import type { Settled } from '../../src/ledger/executor.ts'
+import type { Settled } from '../../src/ledger/line.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
@@ -16,7 +16,8 @@ import { debit } from '../../src/wallet/debit.ts'
 import { readDb } from '../support/doors.ts'
 import { type Bench, bench, testChains } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { gameMade, runRoulette, type Told } from './roulette-arena.ts'
+import { cardsGranted, type PrivilegeMade, privilegeMade, runPrivilege } from './privilege-arena.ts'
+import { gamesMade, type RouletteMade, rouletteMade, runRoulette } from './roulette-arena.ts'
 import { type GameName, MEMBERS } from './roulette-steps.ts'
 import { type Burst, type Step, USERS } from './steps.ts'
 
@@ -24,10 +25,20 @@ import { type Burst, type Step, USERS } from './steps.ts'
 export const OWNER_PERCENT = 5
 
 /** What became of a step. */
-export interface Made extends Told {
+export interface Made {
   readonly refusal: string | null
   readonly sent: SentGift | null
   readonly drawn: EventData<'gift-drawn'> | null
+  readonly privilege: PrivilegeMade
+  readonly roulette: RouletteMade
+}
+
+/** What was made in bursts before: steps name it by its place here. */
+interface Known {
+  /** In the order in which their grants were answered. */
+  readonly cards: readonly number[]
+  /** The oldest first. */
+  readonly games: readonly GameName[]
 }
 
 /** A database of its own with two instances of the executor on it, users and nothing else. */
@@ -65,16 +76,20 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
 
 function arena(database: TestDatabase, client: Client, one: Bench, other: Bench): Arena {
   let keys = 0
-  /** Games that were made in bursts before. */
-  let known: readonly GameName[] = []
+  let known: Known = { cards: [], games: [] }
   const learn = (steps: readonly Step[], settled: readonly Settled[]): void => {
-    const made = settled.flatMap((one, i) => gameMade(steps[i] ?? assert.fail(), one) ?? [])
-    known = [...known, ...made].sort((a, b) => a.id - b.id)
+    const all = <T>(read: (step: Step, one: Settled) => readonly T[]): T[] =>
+      settled.flatMap((one, i) => read(steps[i] ?? assert.fail(), one))
+    known = {
+      cards: [...known.cards, ...all(cardsGranted)],
+      games: [...known.games, ...all(gamesMade)].sort((a, b) => a.id - b.id),
+    }
   }
   const nextKey = (): string => `key ${(keys += 1)}`
-  // The ledger's time never goes back: moved ahead of the clock, it stands still.
+  // The ledger's time never goes back: moved ahead of the clock, it stands still. This counts as a batch of its own, so
+  // that the executors see it.
   const ahead = (micros: number) =>
-    client.query(`update ledger_head set at = at + $1 * interval '1 microsecond'`, [micros])
+    client.query(`update ledger_head set at = at + $1 * interval '1 microsecond', batch = gen_random_uuid()`, [micros])
   const ready = ahead(3_600_000_000)
   return {
     database,
@@ -97,7 +112,7 @@ function arena(database: TestDatabase, client: Client, one: Bench, other: Bench)
         client,
         named.map(({ key }) => key),
       )
-      return settled.map((one, i) => ({ ...madeOf(one), drawn: drawn.get(named[i]?.key ?? '') ?? null, known: before }))
+      return named.map(({ step, key }, i) => madeOf(step, settled[i] ?? assert.fail(), drawn.get(key) ?? null, before))
     },
     async scatter({ wait, steps }) {
       await ready
@@ -127,20 +142,21 @@ async function drawnBy(client: Client, keys: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ idempotency_key, data }) => [idempotency_key, JSON.parse(data)]))
 }
 
-function madeOf({ reply }: Settled): Omit<Made, 'drawn' | 'known'> {
-  const { answer, refusal = null } = JSON.parse(reply.body)
+function madeOf(step: Step, settled: Settled, drawn: Made['drawn'], { cards, games }: Known): Made {
+  const { answer, refusal = null } = JSON.parse(settled.reply.body)
   return {
     refusal,
     sent: answer?.lucky_result === undefined ? null : answer,
-    game: answer?.players === undefined ? null : answer,
-    purged: Array.isArray(answer) ? answer : null,
+    drawn,
+    privilege: privilegeMade(step, settled, cards),
+    roulette: rouletteMade(step, settled, games),
   }
 }
 
 const send = sendGift({ chains: testChains, ownerPercent: OWNER_PERCENT })
 const seed = chooseSeed(testChains)
 
-function run(bench: Bench, step: Step, key: string, known: readonly GameName[]): Promise<Settled> {
+function run(bench: Bench, step: Step, key: string, known: Known): Promise<Settled> {
   const { run } = bench
   const staff = { actor: 'staff:ann', key }
   const reason = 'property'
@@ -176,7 +192,12 @@ function run(bench: Bench, step: Step, key: string, known: readonly GameName[]):
       const { gift, kind, price, odds } = step
       return run(defineDecoration, { decoration_id: gift, name: `Gift ${gift}`, kind, price, odds }, staff)
     }
+    case 'define package':
+    case 'grant':
+    case 'activate':
+    case 'transfer':
+      return runPrivilege(bench, step, key, known.cards)
     default:
-      return runRoulette(bench, step, key, known)
+      return runRoulette(bench, step, key, known.games)
   }
 }

@@ -3,6 +3,7 @@ import type { Client } from 'pg'
 import { verified } from '../audit/verified.ts'
 import type { Arena } from './arena.ts'
 import { Model } from './model.ts'
+import { privilegeRows } from './privilege-model.ts'
 import { type Burst, opening, USERS } from './steps.ts'
 
 /** Plays bursts in the arena and in the model, and compares after each. */
@@ -25,6 +26,7 @@ async function stateOf(client: Client): Promise<Record<string, string>> {
     union all select concat('bag ', user_id, ':', decoration_id), quantity::text from bag_items
     union all select concat('room ', room_id), concat(owner_id, ' ', trophy_points) from rooms
     union all select concat('streak ', sender_id, ':', room_id, ':', decoration_id), concat(times, ' ', won) from gift_streaks
+    union all ${privilegeRows}
     union all select concat('table ', game_id), concat_ws(' ', status, room_id, (
       select string_agg(concat(e->>'user_id', e->>'client_seed'), ',') from json_array_elements(entries::json) e
     )) from roulette_games
@@ -32,7 +34,7 @@ async function stateOf(client: Client): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ what, value }) => [what, value]))
 }
 
-function stateOfModel({ balances, bags, rooms, streaks, roulette }: Model): Record<string, string> {
+function stateOfModel({ balances, bags, rooms, streaks, privilege, roulette }: Model): Record<string, string> {
   const tables = [...roulette.tables]
   const open = tables.filter(([, { status }]) => status === 'open')
   return Object.fromEntries([
@@ -40,6 +42,7 @@ function stateOfModel({ balances, bags, rooms, streaks, roulette }: Model): Reco
     ...[...bags].filter(([, items]) => items !== 0n).map(([id, items]) => [`bag ${id}`, String(items)]),
     ...[...rooms].map(([id, { owner, trophies }]) => [`room ${id}`, `${owner} ${trophies}`]),
     ...[...streaks].map(([id, { times, won }]) => [`streak ${id}`, `${times} ${won}`]),
+    ...privilege.rows(),
     ...tables.map(([id, { status, room, seats }]) => [
       `table ${id}`,
       [status, room, ...(seats.length > 0 ? [seats.map(({ user, seed }) => `${user}${seed}`).join()] : [])].join(' '),

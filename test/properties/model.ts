@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Currency } from '../../src/ledger/account.ts'
 import { type Made, OWNER_PERCENT } from './arena.ts'
+import { PrivilegeModel } from './privilege-model.ts'
 import { RouletteModel } from './roulette-model.ts'
 import type { DefineGift, Step } from './steps.ts'
 
@@ -27,6 +28,7 @@ export class Model {
   readonly bags = new Map<string, bigint>()
   readonly rooms = new Map<number, { owner: number; trophies: bigint }>()
   readonly streaks = new Map<string, { times: number; won: bigint; at: number }>()
+  readonly privilege: PrivilegeModel
   readonly roulette = new RouletteModel(
     (room) => this.rooms.has(room),
     (changes) => this.#book(changes),
@@ -37,6 +39,7 @@ export class Model {
 
   constructor(users: readonly number[], now: number) {
     this.#users = new Set(users)
+    this.privilege = new PrivilegeModel(this.#users)
     this.now = now
   }
 
@@ -75,8 +78,13 @@ export class Model {
       }
       case 'define gift':
         return this.#define(step)
+      case 'define package':
+      case 'grant':
+      case 'activate':
+      case 'transfer':
+        return this.privilege.take(step, made.privilege, this.now)
       default:
-        return this.roulette.take(step, made, this.now)
+        return this.roulette.take(step, made.roulette, this.now)
     }
   }
 

@@ -1,5 +1,5 @@
 import type { FinishedGame, Game } from '../../schema/roulette.ts'
-import type { Settled } from '../../src/ledger/executor.ts'
+import type { Settled } from '../../src/ledger/line.ts'
 import { cancelGame } from '../../src/roulette/cancel.ts'
 import { finishGame } from '../../src/roulette/finish.ts'
 import { joinGame } from '../../src/roulette/join.ts'
@@ -12,9 +12,9 @@ import { aimedAt, type GameName, type RouletteStep } from './roulette-steps.ts'
 /** What the house takes of the pot, in per cent. */
 export const FEE_PERCENT = 7
 
-/** What was told about games. */
-export interface Told {
-  /** Games that were known before the step's burst. */
+/** What became of a step: the games that were known before its burst, and what was told of games. */
+export interface RouletteMade {
+  readonly refusal: string | null
   readonly known: readonly GameName[]
   readonly game: (Game & Partial<FinishedGame>) | null
   readonly purged: readonly Game[] | null
@@ -57,9 +57,21 @@ export function runRoulette(
 export const purgeable = (known: readonly GameName[]): readonly number[] =>
   known.slice(0, MOST_PURGED).map(({ id }) => id)
 
+type Any = { readonly does: string }
+
+export function rouletteMade({ does }: Any, { reply }: Settled, known: readonly GameName[]): RouletteMade {
+  const { answer = null, refusal = null } = JSON.parse(reply.body)
+  return {
+    refusal,
+    known,
+    game: answer?.players === undefined ? null : answer,
+    purged: does === 'purge games' ? answer : null,
+  }
+}
+
 /** The game that a step has made, if it has. */
-export function gameMade(step: { readonly does: string }, { reply }: Settled): GameName | null {
-  if (step.does !== 'open game') return null
+export function gamesMade({ does }: Any, { reply }: Settled): readonly GameName[] {
   const { answer } = JSON.parse(reply.body)
-  return answer === undefined ? null : { id: answer.id, uid: answer.uid, room: Number(answer.room_uid.slice(1)) }
+  if (does !== 'open game' || answer === undefined) return []
+  return [{ id: answer.id, uid: answer.uid, room: Number(answer.room_uid.slice(1)) }]
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { FEE_PERCENT, purgeable, type Told } from './roulette-arena.ts'
+import { FEE_PERCENT, purgeable, type RouletteMade } from './roulette-arena.ts'
 import { aimedAt, MEMBERS, type RouletteStep } from './roulette-steps.ts'
 
 /** The rules of roulette once more, as `model.ts` has those of gifts. */
@@ -29,19 +29,19 @@ export class RouletteModel {
     this.#book = book
   }
 
-  /** Takes a step; answers why it is refused, or null. Who won is read from what was told. */
-  take(step: RouletteStep, told: Told & { readonly refusal: string | null }, now: number): string | null {
-    if (step.does === 'open game') return this.#open(step, told, now)
-    if (step.does === 'purge games') return this.#purge(step, told, now)
-    const { id, room } = aimedAt(told.known, step)
+  /** Takes a step; answers why it is refused, or null. Who won is read from what was made. */
+  take(step: RouletteStep, made: RouletteMade, now: number): string | null {
+    if (step.does === 'open game') return this.#open(step, made, now)
+    if (step.does === 'purge games') return this.#purge(step, made, now)
+    const { id, room } = aimedAt(made.known, step)
     const table = this.tables.get(id)
     if (table === undefined || table.room !== room || !this.#knowsRoom(room)) return 'not_found'
-    const refusal = this.#play(step, id, table, told)
-    if (refusal === null && told.game !== null) checkTold(id, table, told.game)
+    const refusal = this.#play(step, id, table, made)
+    if (refusal === null && made.game !== null) checkTold(id, table, made.game)
     return refusal
   }
 
-  #open(step: Extract<RouletteStep, { does: 'open game' }>, { game }: Told, now: number): string | null {
+  #open(step: Extract<RouletteStep, { does: 'open game' }>, { game }: RouletteMade, now: number): string | null {
     const room = roomOf(step.room)
     if (!this.#knowsRoom(room)) return 'not_found'
     if (!isMember(room, step.user)) return 'not_room_member'
@@ -59,7 +59,7 @@ export class RouletteModel {
     return null
   }
 
-  #play(step: Play, id: number, table: Table, told: Told & { readonly refusal: string | null }): string | null {
+  #play(step: Play, id: number, table: Table, made: RouletteMade): string | null {
     const sits = table.seats.some(({ user }) => user === step.user)
     if (step.does === 'join game' && !isMember(table.room, step.user)) return 'not_room_member'
     if (step.does === 'cancel game' && step.user !== table.creator) return 'not_game_creator'
@@ -80,18 +80,18 @@ export class RouletteModel {
         return refusal
       }
       case 'finish game':
-        return this.#finish(id, table, told)
+        return this.#finish(id, table, made)
       case 'cancel game':
         return this.#cancel(table)
     }
   }
 
-  #finish(id: number, table: Table, { game, refusal }: Told & { readonly refusal: string | null }): string | null {
+  #finish(id: number, table: Table, { game, refusal }: RouletteMade): string | null {
     if (table.seats.length < 2) return 'not_enough_players'
     const pot = table.price * BigInt(table.seats.length)
     const prize = (pot * BigInt(100 - FEE_PERCENT)) / 100n
     if (refusal === 'balance_limit') {
-      // Whoever would have won could not hold it; who that is was not told.
+      // Whoever would have won could not hold it; who that is was not made.
       const tooRich = table.seats.some(({ user }) => this.#refuses(purse(user), prize))
       return tooRich ? refusal : null
     }
@@ -117,7 +117,7 @@ export class RouletteModel {
     return refusal
   }
 
-  #purge(step: Extract<RouletteStep, { does: 'purge games' }>, { known, purged }: Told, now: number): null {
+  #purge(step: Extract<RouletteStep, { does: 'purge games' }>, { known, purged }: RouletteMade, now: number): null {
     const old = purgeable(known).filter((id) => {
       const table = this.tables.get(id)
       return table?.status === 'open' && now - table.since >= step.minutes * 60_000_000
@@ -146,7 +146,7 @@ const isMember = (room: number, user: number): boolean =>
   MEMBERS.some(([one, users]) => one === room && users.includes(user))
 const purse = (user: number): string => `user:${user}:coins`
 
-function checkTold(id: number, table: Table, game: NonNullable<Told['game']>): void {
+function checkTold(id: number, table: Table, game: NonNullable<RouletteMade['game']>): void {
   const pot = table.price * BigInt(table.seats.length)
   assert.deepEqual(
     {

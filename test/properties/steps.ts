@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { MAX_INTEGER } from '../../schema/common.ts'
 import type { GiftKind } from '../../schema/events.ts'
 import { type Currency, currencies } from '../../src/ledger/account.ts'
+import { type PrivilegeStep, privilegeOpening, privilegeStep } from './privilege-steps.ts'
 import { type RouletteStep, rouletteStep } from './roulette-steps.ts'
 
 /** Something that somebody asks for, sensible or not. */
@@ -28,6 +29,7 @@ export type Step =
   | { readonly does: 'choose seed'; readonly user: number; readonly seed: string }
   | { readonly does: 'define room'; readonly room: number; readonly owner: number | undefined }
   | DefineGift
+  | PrivilegeStep
   | RouletteStep
 
 export interface DefineGift {
@@ -80,6 +82,7 @@ export const opening: readonly Step[] = [
   funds(4, 100, 'coins'),
   { does: 'fill bag', user: 1, gift: 1, quantity: 40 },
   { does: 'fill bag', user: 2, gift: 2, quantity: 9 },
+  ...privilegeOpening,
 ]
 
 /** Mostly the first, so that things happen; now and then the second, so that they are refused. */
@@ -152,6 +155,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: any.seed },
   { weight: 1, arbitrary: any.room },
   { weight: 2, arbitrary: any.gift },
+  { weight: 12, arbitrary: privilegeStep },
   { weight: 8, arbitrary: rouletteStep },
 )
 
@@ -163,8 +167,11 @@ const playing: fc.Arbitrary<Step> = fc.oneof(
 )
 const patience = fc.constantFrom(0, 0, 0, 1, 30_000_000, 59_999_999, 60_000_000)
 
-/** Around the 6 seconds after which a count of consecutive sends starts again. */
-const wait = fc.constantFrom(0, 0, 0, 1, 2_000_000, 5_999_999, 6_000_000, 6_000_001)
+/** Around the 6 seconds after which a count of consecutive sends starts again, and days after which privileges end. */
+const wait = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(0, 0, 0, 1, 2_000_000, 5_999_999, 6_000_000, 6_000_001) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 9 }).map((days) => days * 86_400_000_000) },
+)
 
 const one = (step: fc.Arbitrary<Step>) => step.map((only) => [only])
 const several = (step: fc.Arbitrary<Step>) => fc.array(step, { minLength: 2, maxLength: 16, size: 'max' })

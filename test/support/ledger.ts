@@ -4,7 +4,8 @@ import { luckyChains } from '../../src/fairness/lg1.ts'
 import { spinSeeds } from '../../src/fairness/rr1.ts'
 import { command, type Presenter } from '../../src/ledger/command.ts'
 import type { Refusal, Verb } from '../../src/ledger/decider.ts'
-import { Executor, type Limits, type Observer, type Settled } from '../../src/ledger/executor.ts'
+import { Executor, type Limits, type Observer } from '../../src/ledger/executor.ts'
+import type { Settled } from '../../src/ledger/line.ts'
 import type { TestDatabase } from './postgres.ts'
 
 interface Test {
