@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { build } from './app.ts'
 import { type Config, loadConfig } from './config.ts'
 import { loadDemo } from './demo/load.ts'
@@ -58,6 +59,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   })
   await listen(app, config, cleanUp)
   await welcome(app, database.db, config, keys.jwt)
+  // Where there is a cache (NODE_COMPILE_CACHE): Node writes it at the end, which a process that is killed never sees.
+  flushCompileCache()
 }
 
 const stop = stopSignal()

@@ -6,6 +6,12 @@ import type { TextRow } from './row-table.ts'
 /** Handles events in order; the next ones come when it is done. A throw or a rejection repeats them later. */
 export type Follower = (events: readonly RecordedEvent[]) => void | Promise<void>
 
+/**
+ * As `Follower`, for one whose place is stored. Answers whether it did anything: then its place is stored at once, else
+ * only now and then, since handling those events again would do nothing either.
+ */
+export type StoredFollower = (events: readonly RecordedEvent[]) => boolean | Promise<boolean>
+
 export interface TailOptions {
   readonly url: string
   /** For reading events; values arrive as text. */
@@ -16,6 +22,11 @@ export interface TailOptions {
 
 const CHUNK = 500
 const RETRY_MS = 200
+/** A stored place may be so far behind, in time and in events that were nothing to its follower. */
+const STORE_MS = 1_000
+const STORE_EVENTS = 1_000
+/** What is hinted at is mostly this instance's own, of which it will have heard by then. */
+const HINT_MS = 5
 /** Events that are kept for followers that are a little behind. */
 const RECENT = 1_000
 
@@ -71,6 +82,10 @@ export class Tail {
     this.#wake()
   }
 
+  #hint(position: number): void {
+    if (position > this.#position) this.#look()
+  }
+
   #wake(): void {
     this.#wakes += 1
     for (const resolve of this.#waiting) resolve()
@@ -87,7 +102,7 @@ export class Tail {
    * instance has it; another takes over when that one stops or dies. At least once: what was handled just
    * before a crash comes again.
    */
-  followStored(name: string, follower: Follower): void {
+  followStored(name: string, follower: StoredFollower): void {
     this.#track(this.#runStored(name, follower))
   }
 
@@ -119,7 +134,7 @@ export class Tail {
     }
   }
 
-  async #runStored(name: string, follower: Follower): Promise<void> {
+  async #runStored(name: string, follower: StoredFollower): Promise<void> {
     while (!this.#stopped) {
       // Its own connection: the lock lives and dies with it.
       const client = new Client({ ...this.#connection(), application_name: `follower ${name}` })
@@ -148,20 +163,26 @@ export class Tail {
     }
   }
 
-  async #runAlone(client: Client, name: string, follower: Follower, broken: () => boolean): Promise<void> {
+  async #runAlone(client: Client, name: string, follower: StoredFollower, broken: () => boolean): Promise<void> {
     await client.query('insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing', [name])
     const stored = await client.query<{ position: string }>('select position from ledger_cursors where name = $1', [
       name,
     ])
     let position = Number(stored.rows[0]?.position ?? 0)
+    let kept = { position, at: performance.now() }
+    const keep = async (): Promise<void> => {
+      await client.query('update ledger_cursors set position = $2 where name = $1', [name, position])
+      kept = { position, at: performance.now() }
+    }
     while (!this.#stopped && !broken()) {
       const events = await this.#next(position, broken)
       const last = events.at(-1)
       if (last === undefined) continue
-      await follower(events)
-      await client.query('update ledger_cursors set position = $2 where name = $1', [name, last.position])
+      const did = await follower(events)
       position = last.position
+      if (did || position - kept.position > STORE_EVENTS || performance.now() - kept.at > STORE_MS) await keep()
     }
+    if (position > kept.position && !broken()) await keep()
   }
 
   /** Waits for the next events after a position. None only when the tail stops or `broken` says so. */
@@ -258,10 +279,7 @@ export class Tail {
     client.on('error', again)
     client.on('end', again)
     client.on('notification', ({ payload }) => {
-      // What this instance committed is mostly heard of in the same turn, and need not be asked for.
-      setImmediate(() => {
-        if (!(Number(payload) <= this.#position)) this.#look()
-      })
+      if (Number(payload) > this.#position) setTimeout(() => this.#hint(Number(payload)), HINT_MS).unref()
     })
     client
       .connect()
