@@ -107,10 +107,13 @@ export class Store {
       ...this.#saves(rows),
       ...(batch.replies.length > 0 ? [sql.insertReplies(batch)] : []),
     ]
+    const drops = this.#drops(rows)
     const statements = [
       ...(locked ? [] : [sql.begin]),
+      // Nobody touches a row before the head is theirs: two would wait for each other.
+      ...(locked || drops.length === 0 ? [] : [sql.lockHead]),
       // Before the others: a unique word may pass from a row that goes to one that comes.
-      ...this.#drops(rows),
+      ...drops,
       sql.advance(id, last, batch.head, events, changes),
       sql.commit,
     ]
