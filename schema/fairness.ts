@@ -101,8 +101,12 @@ export const VerifySpin = Type.Object({
 })
 export type VerifySpin = Static<typeof VerifySpin>
 
-/** A finished game as it is answered. */
-export const VerifyGame = Type.Object({ fairness: VerifySpin })
+/** A finished game as it is answered; of what it says beside the spin, the winner is checked. */
+export const VerifyGame = Type.Object({
+  fairness: VerifySpin,
+  winner: Type.Optional(Type.Union([Type.Object({ id: IdOrName }), Type.Null()])),
+})
+export type VerifyGame = Static<typeof VerifyGame>
 
 export const VerifyBody = Type.Union([VerifyDraw, VerifySpin, VerifyGame], {
   description: 'a draw of /fairness/lucky/draws, a finished game or its fairness',

@@ -16,7 +16,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   insufficient_items: { status: 422, message: 'The bag does not hold that many items.' },
   not_your_card: { status: 403, message: 'This card belongs to somebody else.' },
   not_card_owner: { status: 422, message: 'Only the owner of a card can send it.' },
-  card_already_activated: { status: 422, message: 'This privilege is already active.' },
+  card_already_activated: { status: 422, message: 'This card is already activated.' },
   same_user: { status: 422, message: 'A card cannot be sent to oneself.' },
   too_few_days: { status: 422, message: 'Beside the privilege that is running, this card would add no whole day.' },
   validity_limit: { status: 422, message: 'The privilege would last beyond the year 9999.' },

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type Kysely, sql } from 'kysely'
 import { RouletteEntry } from '../../schema/events.ts'
-import type { VerifySpin } from '../../schema/fairness.ts'
+import type { VerifyGame, VerifySpin } from '../../schema/fairness.ts'
 import { Game as PublishedGame } from '../../schema/roulette.ts'
 import { micros } from '../db/newest.ts'
 import type { Tables } from '../db/tables.ts'
@@ -55,13 +55,13 @@ export async function oldOpenGames(db: Db, minutes: number, after: number, limit
   return rows.map(({ game_id }) => game_id)
 }
 
-/** Checks a spin against what is published and what the ledger holds. */
-export async function checkSpin(db: Db, asked: VerifySpin): Promise<Verdict> {
+/** Checks a spin, and who is said to have won it, against what is published and what the ledger holds. */
+export async function checkSpin(db: Db, asked: VerifySpin, winner?: VerifyGame['winner']): Promise<Verdict> {
   const events = await spinEvents(db, asked.game_uid)
   const created = events.find((event) => event.type === 'roulette-created')
   const finished = events.find((event) => event.type === 'roulette-finished')
   const commitment = created?.data.commitment ?? asked.commitment
-  return verifySpin(asked, { commitment, recorded: finished?.data })
+  return verifySpin(asked, { commitment, recorded: finished?.data }, winner?.id)
 }
 
 /** The events that created and ended a game, straight from the ledger; none for a game that is not ours. */

@@ -21,14 +21,18 @@ export interface KnownSpin {
   readonly recorded?: RecordedSpin | undefined
 }
 
-/** Checks a published spin step by step, from public values alone. */
-export function verifySpin(asked: VerifySpin, { commitment, recorded }: KnownSpin): Verdict {
+/** Checks a published spin step by step, from public values alone; `winnerId` is who is said to have won it. */
+export function verifySpin(
+  asked: VerifySpin,
+  { commitment, recorded }: KnownSpin,
+  winnerId?: number | string,
+): Verdict {
   const entries = asked.entries.map(({ client_seed = '', ...entry }) => ({ ...entry, client_seed }))
   return verdictOf('rr1', [
     checkCommitment(asked, commitment),
     checkEntries(asked, entries),
     ...(recorded === undefined ? [] : [checkRecord(asked, entries, recorded)]),
-    checkDraw(asked, entries),
+    checkDraw(asked, entries, winnerId),
   ])
 }
 
@@ -73,10 +77,20 @@ function checkRecord(asked: VerifySpin, entries: readonly SpinEntry[], recorded:
   return { step: 'ledger', ok, why, values }
 }
 
-function checkDraw({ game_uid, server_seed, draw }: VerifySpin, entries: readonly SpinEntry[]): Step {
+function checkDraw(
+  { game_uid, server_seed, draw }: VerifySpin,
+  entries: readonly SpinEntry[],
+  winnerId: number | string | undefined,
+): Step {
   const { r, words } = spin(Buffer.from(server_seed, 'hex'), game_uid, entries)
-  const ok = (draw ?? r) === r
-  const why = ok ? 'the winner follows from seed and entries' : `the number drawn is ${r}, not ${draw}`
+  const winner = entries[r]
+  const wrong =
+    (draw ?? r) !== r
+      ? `the number drawn is ${r}, not ${draw}`
+      : winnerId !== undefined && winnerId !== winner?.user_id
+        ? `the winner is user ${winner?.user_id}, not ${winnerId}`
+        : undefined
+  const why = wrong ?? 'the winner follows from seed and entries'
   const label = spinLabel(game_uid, entriesHash(entries))
-  return { step: 'draw', ok, why, values: { label, words, players: entries.length, r, winner: entries[r] } }
+  return { step: 'draw', ok: wrong === undefined, why, values: { label, words, players: entries.length, r, winner } }
 }

@@ -10,7 +10,7 @@ import type { App, Services } from '../http/services.ts'
 /** How a published draw of each kind is checked: draws belong to other slices. */
 export interface Checks {
   readonly lg1: (db: Kysely<Tables>, draw: VerifyDraw) => Promise<Checked>
-  readonly rr1: (db: Kysely<Tables>, spin: VerifySpin) => Promise<Checked>
+  readonly rr1: (db: Kysely<Tables>, spin: VerifySpin, winner?: VerifyGame['winner']) => Promise<Checked>
 }
 
 /** The one door through which anyone checks a draw of whatever kind. */
@@ -31,7 +31,7 @@ export function verifyRoutes(app: App, { db }: Services, checks: Checks): void {
       idempotencyKey(request)
       const { body } = request
       if (Value.Check(VerifySpin, body)) return { data: await checks.rr1(db, body) }
-      if (Value.Check(VerifyGame, body)) return { data: await checks.rr1(db, body.fairness) }
+      if (Value.Check(VerifyGame, body)) return { data: await checks.rr1(db, body.fairness, body.winner) }
       return { data: await checks.lg1(db, body) }
     },
   )

@@ -111,6 +111,7 @@ test('a loser checks the spin by hand and by asking', async (t) => {
     [{ ...fairness, entries: others }, 'entries'],
     [{ ...fairness, server_seed: '00'.repeat(32) }, 'commitment'],
     [{ ...fairness, game_uid: `${game.uid}0` }, 'commitment'],
+    [{ ...game, winner: { ...game.winner, id: loser } }, 'draw'],
   ]
   for (const [draw, step] of forged) {
     const { valid, steps } = await verdict(draw)
@@ -136,7 +137,8 @@ test('what is no published draw is refused by name', async (t) => {
     [{ ...fairness, entries: [] }, 'entries'],
     [{ ...fairness, entries: [{ ...fairness.entries[0], stake: '1' }] }, 'entries.0.stake'],
     [{ ...fairness, entries: [{ ...fairness.entries[0], user_id: null }] }, 'entries.0.user_id'],
-    [{ fairness: { commitment: fairness.commitment } }, 'fairness.server_seed'],
+    [{ fairness: { commitment: fairness.commitment }, winner: null }, 'fairness.server_seed'],
+    [{ fairness, winner: { id: 1.5 } }, 'winner.id'],
     [{ ...fairness, server_seed: undefined }, 'body'],
     [{ ...lucky, k: undefined }, 'body'],
   ]
