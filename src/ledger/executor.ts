@@ -1,24 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { DatabaseError } from 'pg'
 import { runBatch } from './batch.ts'
 import type { RecordedEvent } from './chain.ts'
 import type { Command } from './command.ts'
 import type { Evolve } from './evolve.ts'
+import { blamesACommand, Closed, LostCommit, Moved, Overloaded, Unavailable } from './failures.ts'
 import { fail, Line, type Settled, settle, type Waiting } from './line.ts'
 import type { RowTable } from './row-table.ts'
-import { LostCommit, Moved, type Opened, Store } from './store.ts'
-
-/** The queue is full: nothing was done, come back later. */
-export class Overloaded extends Error {}
-
-/**
- * The database is away. Usually nothing was done; when the answer to COMMIT stayed lost for too long it is not
- * known here, and the same request under the same idempotency key tells.
- */
-export class Unavailable extends Error {}
-
-/** The executor is shutting down: nothing was done. */
-export class Closed extends Error {}
+import { type Opened, Store } from './store.ts'
 
 export interface Limits {
   /** Commands that may wait; one more is refused with `Overloaded`. */
@@ -61,13 +49,6 @@ interface Flight {
   landing: Promise<void>
   failure?: { readonly error: unknown }
 }
-
-/**
- * Data that PostgreSQL does not take (classes 22 and 23) and errors of our own come from one of the commands;
- * all else (a lock, a time limit, a full disk, a shutdown) says nothing about them.
- */
-const blamesACommand = (error: unknown): boolean =>
-  !(error instanceof DatabaseError) || error.code === undefined || /^2[23]/.test(error.code)
 
 /**
  * One line for all commands: what has queued up runs as one transaction, in the order of arrival. A lone command goes
@@ -217,22 +198,34 @@ export class Executor {
     if (this.#flying.some(({ failure }) => failure?.error instanceof LostCommit)) store?.cut()
     await store?.forget()
     const again: Waiting[] = []
+    // So long their callers can be expected to wait, however many they are.
+    const until = performance.now() + this.#limits.patienceMs
     // Those that were before the first failure have landed; none can have after it.
-    for (const flight of this.#flying.splice(0)) again.push(...(await this.#mend(flight, store?.broken !== false)))
+    for (const [i, flight] of this.#flying.splice(0).entries()) {
+      again.push(...(await this.#mend(flight, { behind: i > 0, broken: store?.broken !== false, until })))
+    }
     this.#line.putBack(again)
   }
 
-  /** Tells the callers of a batch that failed; answers those whose commands are to be tried again. */
-  async #mend({ id, waiting, land, failure }: Flight, broken: boolean): Promise<readonly Waiting[]> {
+  /**
+   * Tells the callers of a batch that failed; answers those whose commands are to be tried again. One that was `behind`
+   * another when the connection was lost has met no trouble of its own.
+   */
+  async #mend(
+    { id, waiting, land, failure }: Flight,
+    { behind, broken, until }: { readonly behind: boolean; readonly broken: boolean; readonly until: number },
+  ): Promise<readonly Waiting[]> {
     const error = failure?.error
     if (error instanceof Moved) return waiting
     this.#tell(() => this.#observer.trouble(error))
     if (error instanceof LostCommit) {
-      await this.#happened(id).then(
-        (happened) =>
-          happened ? land() : fail(waiting, new Unavailable('the batch did not happen', { cause: error })),
-        (unknown: unknown) => fail(waiting, new Unavailable('the answer to COMMIT stayed lost', { cause: unknown })),
-      )
+      try {
+        if (await this.#happened(id, until)) land()
+        else if (behind) return waiting
+        else fail(waiting, new Unavailable('the batch did not happen', { cause: error }))
+      } catch (unknown) {
+        fail(waiting, new Unavailable('the answer to COMMIT stayed lost', { cause: unknown }))
+      }
       return []
     }
     if (error instanceof Unavailable || broken || !blamesACommand(error)) {
@@ -244,9 +237,8 @@ export class Executor {
     return []
   }
 
-  /** Asks the database whether the batch happened, for as long as its callers can be expected to wait. */
-  async #happened(id: string): Promise<boolean> {
-    const until = performance.now() + this.#limits.patienceMs
+  /** Asks the database whether the batch happened, until then. */
+  async #happened(id: string, until: number): Promise<boolean> {
     for (;;) {
       try {
         const store = await this.#connected()

@@ -43,6 +43,9 @@ export const findBatch = (id: string): Statement => ({
   values: [id],
 })
 
+/** What was decided on the batch that is last now does not happen any more. */
+export const fence = plain('update ledger_head set batch = gen_random_uuid()')
+
 export function insertEvents({ events }: Batch): Statement {
   const entries = events.map(({ entry }) => entry)
   return {

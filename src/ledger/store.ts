@@ -1,7 +1,7 @@
-import { DatabaseError } from 'pg'
 import { type Batch, type Head, type RememberedReply, rememberedAs } from './batch.ts'
 import { Clock } from './clock.ts'
 import type { Command } from './command.ts'
+import { codeOf, LostCommit, Moved } from './failures.ts'
 import { Loads } from './loads.ts'
 import { type Answer, Pipeline } from './pipeline.ts'
 import type { RowTable, Statement } from './row-table.ts'
@@ -11,12 +11,6 @@ import type { Micros } from './time.ts'
 
 /** Rows that are kept in memory at most, some 150 bytes each. */
 const KEPT_ROWS = 300_000
-
-/** COMMIT was sent and not plainly answered: ask `committed` on another connection. */
-export class LostCommit extends Error {}
-
-/** The head was not where it was thought to be: nothing happened, decide again on what is there now. */
-export class Moved extends Error {}
 
 export interface Opened {
   readonly head: Head
@@ -107,12 +101,12 @@ export class Store {
       ...this.#saves(rows),
       ...(batch.replies.length > 0 ? [sql.insertReplies(batch)] : []),
     ]
+    // Before the others: a unique word may pass from a row that goes to one that comes.
     const drops = this.#drops(rows)
     const statements = [
       ...(locked ? [] : [sql.begin]),
-      // Nobody touches a row before the head is theirs: two would wait for each other.
+      // The head comes first in every transaction: who holds a row that its holder needs, and waits for it, is a deadlock.
       ...(locked || drops.length === 0 ? [] : [sql.lockHead]),
-      // Before the others: a unique word may pass from a row that goes to one that comes.
       ...drops,
       sql.advance(id, last, batch.head, events, changes),
       sql.commit,
@@ -155,11 +149,12 @@ export class Store {
   }
 
   /**
-   * Whether the batch happened. Locks the head first: the connection that was lost may still be committing,
-   * and it holds the head until that is over.
+   * Whether the batch happened; if not, it never will. Locks the head first: the connection that was lost may still be
+   * committing, and it holds the head until that is over. What still lies unread with its server names the batch that
+   * was last, and finds another one there.
    */
   async committed(id: string): Promise<boolean> {
-    const [, , found] = await this.#writer.run([sql.begin, sql.lockHead, sql.findBatch(id), sql.rollback])
+    const [, , found] = await this.#writer.run([sql.begin, sql.lockHead, sql.findBatch(id), sql.fence, sql.commit])
     return found !== undefined && found.rows.length > 0
   }
 
@@ -265,7 +260,5 @@ function assertCommitted(results: readonly PromiseSettledResult<Answer>[]): void
 function remember(replies: readonly RememberedReply[], remembered: Map<string, RememberedReply>): void {
   for (const reply of replies) remembered.set(rememberedAs(reply.actor, reply.key), reply)
 }
-
-const codeOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined)
 
 const isViolation = (error: unknown): boolean => codeOf(error)?.startsWith('23') === true

@@ -1,13 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
-import { connect } from '../../src/db/connect.ts'
 import { defineDecoration } from '../../src/gifts/define-decoration.ts'
 import { sendGift } from '../../src/gifts/send.ts'
-import { Unavailable } from '../../src/ledger/executor.ts'
+import { Unavailable } from '../../src/ledger/failures.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
-import { registerDevice } from '../../src/people/register-device.ts'
-import { removeDevice } from '../../src/people/remove-device.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
 import { credit } from '../../src/wallet/credit.ts'
 import { debit } from '../../src/wallet/debit.ts'
@@ -126,22 +122,4 @@ test('words that are on their way are not overtaken', async (t) => {
     results.map(statusOf),
     results.map(() => 200),
   )
-})
-
-test('whoever waits for the head holds no row that its holder may need', async (t) => {
-  const database = await testDatabase(t)
-  const ledger = bench(t, database.serviceUrl)
-  await opened(ledger, 100)
-  await ledger.did(registerDevice, { user_id: 1, token: 'token', platform: 'ios' })
-  const holder = await connect(database.ownerUrl, 'holder')
-  t.teardown(() => holder.end())
-  await holder.query(`begin; set local lock_timeout = '1s'; select from ledger_head for update`)
-  const removed = ledger.run(removeDevice, { user_id: 1, token: 'token' })
-  const waiting = 'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
-  while ((await holder.query(waiting)).rowCount === 0) await sleep(5)
-  t.equal((await holder.query('update devices set user_id = 2')).rowCount, 1)
-  await holder.query('commit')
-  t.match(await removed, { reply: { status: 200 } })
-  t.same(await rowsOf(database, 'select token from devices'), [])
-  t.same(ledger.troubles, [])
 })
