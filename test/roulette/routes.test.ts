@@ -227,6 +227,19 @@ test('a retry pays nothing twice', async (t) => {
   t.equal((await user(2)('POST', `${base}/join/${id}`, {}, key('a'))).text, joined.text)
   t.equal((await user(2)('POST', `${base}/finish/${id}`, undefined, key('b'))).text, won.text)
   t.match(await user(2)('POST', `${base}/finish/${id}`), { status: 422, body: { code: 'game_finished' } })
+
+  const next = dataOf(await user(1)('POST', `${base}/create`, terms))
+  await user(2)('POST', `${base}/join/${next.uid}`)
+  const again = (text: string) => ({ text, headers: { 'idempotency-replayed': 'true' } })
+  const left = await user(2)('POST', `${base}/leave/${next.uid}`, undefined, key('c'))
+  t.match(left, { status: 200, body: { data: { pot: 30 } } })
+  t.match(await user(2)('POST', `/api${base}/leave/${next.uid}/`, {}, key('c')), again(left.text))
+  const late = await user(2)('POST', `${base}/leave/${next.id}`, undefined, key('d'))
+  t.match(late, { status: 422, body: { code: 'not_joined' } })
+  const gone = await user(1)('DELETE', `${base}/${next.id}`, undefined, key('c'))
+  t.equal(gone.status, 200)
+  t.match(await user(1)('DELETE', `/api${base}/${next.id}/`, undefined, key('c')), again(gone.text))
+  t.match(await user(2)('POST', `${base}/leave/${next.id}`, undefined, key('d')), again(late.text), 'refusals, too')
   t.same(await rowsOf(database, `select sum(balance)::text as sum from balances where account ~ '^user:[12]:coins'`), [
     { sum: '200' },
   ])
