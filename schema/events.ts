@@ -42,6 +42,13 @@ const gift = {
   trophy_points: Amount,
 }
 
+/** One who plays: `entry` is the join's position, `stake` in coins, `client_seed` empty when none was given. */
+export const RouletteEntry = Type.Object({ entry: Id, user_id: Id, stake: Id, client_seed: Type.String() })
+export type RouletteEntry = Static<typeof RouletteEntry>
+
+/** A game goes by the position of the event that created it. */
+const rouletteGame = { game_id: Id, room_id: Id }
+
 export const eventTypes = {
   'ledger-opened': { version: 1, data: Type.Object({ fairness_key: Hex }) },
   'user-defined': {
@@ -161,6 +168,47 @@ export const eventTypes = {
       fairness_key: Hex,
     }),
   },
+  /** A game is open; this event's position is its id. What decides the spin is committed to from here on. */
+  'roulette-created': {
+    version: 1,
+    data: Type.Object({
+      room_id: Id,
+      game_uid: Type.String(),
+      creator_id: Id,
+      /** Coins. */
+      game_price: Id,
+      max_players: Id,
+      /** What the house takes of the pot. */
+      fee_percent: Percent,
+      /** Coins that a full table wins. */
+      prize: Amount,
+      commitment: Hex,
+      fairness_key: Hex,
+    }),
+  },
+  'roulette-joined': {
+    version: 1,
+    data: Type.Object({ ...rouletteGame, user_id: Id, stake: Id, client_seed: Type.String() }),
+  },
+  'roulette-left': { version: 1, data: Type.Object({ ...rouletteGame, user_id: Id, stake: Id }) },
+  /** With all that is needed to check the spin. */
+  'roulette-finished': {
+    version: 1,
+    data: Type.Object({
+      ...rouletteGame,
+      winner_id: Id,
+      loser_ids: Type.Array(Id),
+      /** Coins: what the winner was paid and what the house took; together the pot. */
+      prize: Amount,
+      fee: Amount,
+      server_seed: Hex,
+      entries: Type.Array(RouletteEntry),
+      entries_hash: Hex,
+      draw: Amount,
+    }),
+  },
+  /** By its creator or by an operator; everyone is paid back. */
+  'roulette-cancelled': { version: 1, data: Type.Object({ ...rouletteGame, player_ids: Type.Array(Id) }) },
 } as const satisfies Record<string, { version: number; data: TSchema }>
 
 export type EventType = keyof typeof eventTypes

@@ -1,9 +1,9 @@
 import { flushCompileCache } from 'node:module'
 import { build } from './app.ts'
 import { type Config, loadConfig } from './config.ts'
-import { headOf } from './db/head.ts'
 import { loadDemo } from './demo/load.ts'
 import { luckyChains } from './fairness/lg1.ts'
+import { spinSeeds } from './fairness/rr1.ts'
 import { alwaysOpen } from './http/gate.ts'
 import { createLogger } from './http/logging.ts'
 import { Metrics } from './http/metrics.ts'
@@ -27,6 +27,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const metrics = new Metrics()
   const settings = {
     ownerCommissionPercent: config.roomAdminCommissionPercent,
+    rouletteFeePercent: config.rouletteFeePercent,
     assetBaseUrl: config.assetBaseUrl,
   }
 
@@ -34,7 +35,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   stop.throwIfAborted()
   const { executor, tail, sessions } = await startLedger(database, metrics, log, cleanUp)
   await runAsSystem(executor, openLedger, { fairness_key: fingerprint(keys.fairness) })
-  if (config.demo) await loadDemo(executor, await headOf(database.db))
+  if (config.demo) await loadDemo(executor, database.db)
   stop.throwIfAborted()
   startPush(config.fcm, database, tail, slices, log, cleanUp)
 
@@ -45,6 +46,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       db: database.db,
       settings,
       chains: luckyChains(keys.fairness),
+      spins: spinSeeds(keys.fairness),
       sessions,
     },
     gate: alwaysOpen,

@@ -28,7 +28,9 @@ export async function migrate(ownerUrl: string, folder: URL = ownFolder): Promis
           `Set DATABASE_OWNER_URL to the role that owns the database, or migrate with another instance first.`,
       )
     }
-    const { error, results = [] } = await new Migrator({ db, provider: sqlFiles(folder) }).migrateToLatest()
+    // Migrations that were written side by side may come in another order than that of their numbers.
+    const migrator = new Migrator({ db, provider: sqlFiles(folder), allowUnorderedMigrations: true })
+    const { error, results = [] } = await migrator.migrateToLatest()
     if (error) {
       const failed = results.find((result) => result.status === 'Error')?.migrationName ?? 'before the first one'
       throw new MigrationError(

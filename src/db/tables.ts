@@ -97,4 +97,23 @@ export interface Tables {
     next_commitment: string
   }
   readonly lucky_chains: { chain: string; user_id: number; commitment: string; fairness_key: string }
+  readonly roulette_games: {
+    game_id: number
+    uid: string
+    room_id: number
+    creator_id: number
+    status: string
+    game_price: number
+    max_players: number
+    fee_percent: number
+    prize: number
+    entries: string
+    commitment: string
+    winner_id: number | null
+    spin: string | null
+    created_at: string
+    ended_at: string | null
+    end_position: number | null
+  }
+  readonly roulette_open_games: { room_id: number; game_id: number }
 }

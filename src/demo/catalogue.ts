@@ -41,6 +41,9 @@ export const demoUsers: readonly DemoUser[] = [
 /** Owned by Carmen. */
 export const demoRoom = { id: 1, uid: 'R1', name: 'Night lounge', cover_url: '', owner_id: 3 } as const
 
+/** Who is in the room; Dalia is not. */
+export const demoMembers: readonly number[] = [1, 2, 3]
+
 export interface DemoGift {
   readonly id: number
   readonly name: string

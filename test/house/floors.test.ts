@@ -33,7 +33,7 @@ const under = (...folders: string[]) =>
 const foreign = ({ imports }: File, allowed: readonly RegExp[]): string[] =>
   imports.filter((name) => !allowed.some((pattern) => pattern.test(name)))
 
-const slices = ['people', 'rooms', 'gifts', 'wallet', 'privilege'] as const
+const slices = ['people', 'rooms', 'gifts', 'wallet', 'privilege', 'roulette', 'verify'] as const
 /** Files of a slice that speak with the world; all others hold its rules. */
 const worldly = /^src\/.*\/((\w+-)?(routes|operator)|reads|members|notifier|projection|slice)\.ts$/
 const rules = [...under(...slices.map((slice) => `src/${slice}`)), ...under('src/fairness')].filter(

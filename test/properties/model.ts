@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Currency } from '../../src/ledger/account.ts'
 import { type Made, OWNER_PERCENT } from './arena.ts'
 import { PrivilegeModel } from './privilege-model.ts'
+import { RouletteModel } from './roulette-model.ts'
 import type { DefineGift, Step } from './steps.ts'
 
 /**
@@ -28,6 +29,10 @@ export class Model {
   readonly rooms = new Map<number, { owner: number; trophies: bigint }>()
   readonly streaks = new Map<string, { times: number; won: bigint; at: number }>()
   readonly privilege: PrivilegeModel
+  readonly roulette = new RouletteModel(
+    (room) => this.rooms.has(room),
+    (changes) => this.#book(changes),
+  )
   readonly #users: ReadonlySet<number>
   readonly #gifts = new Map<number, Gift>()
   readonly #chains = new Map<number, { number: number; used: number; seed: string }>()
@@ -78,6 +83,8 @@ export class Model {
       case 'activate':
       case 'transfer':
         return this.privilege.take(step, made.privilege, this.now)
+      default:
+        return this.roulette.take(step, made.roulette, this.now)
     }
   }
 

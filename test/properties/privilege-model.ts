@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict'
+import type { PrivilegeMade } from './privilege-arena.ts'
 import type { PrivilegeStep } from './privilege-steps.ts'
-
-/** What became of a step: the cards that it granted, the card that it was about, and what was told of an activation. */
-export interface PrivilegeMade {
-  readonly granted: readonly number[]
-  readonly card: number | null
-  readonly activated: { readonly days_added: number; readonly valid_until: string } | null
-}
 
 const DAY = 86_400n
 

@@ -18,6 +18,10 @@ export const privilegeOpening: readonly PrivilegeStep[] = [
   ...[1, 2, 3, 4, 1, 2].map((of, i): PrivilegeStep => ({ does: 'grant', user: i < 5 ? 1 : 2, of, quantity: 3 })),
 ]
 
+/** The card that a step is about, of those that are known; position 1 is an event and no card. */
+export const cardOf = (cards: readonly number[], { card }: { readonly card: number }): number =>
+  cards[card % (cards.length + 1)] ?? 1
+
 const user = fc.constantFrom(1, 1, 1, 1, 1, 2, 3)
 const anyone = fc.constantFrom(1, 1, 1, 2, 3, 4, 5)
 const of = fc.constantFrom(1, 1, 2, 2, 3, 3, 4, 4, 5)
