@@ -52,11 +52,10 @@ export function insertEvents({ events }: Batch): Statement {
     name: 'insert events',
     text: `insert into ledger_events
              (position, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash)
-           select position, type, version, data, debit::text[], credit::text[], amount::bigint[], actor, at, request_id, idempotency_key, reply_hash, hash
-           from unnest($1::bigint[], $2::text[], $3::smallint[], ${fromLines('$4')}, ${fromLines('$5')}, ${fromLines('$6')},
-                       ${fromLines('$7')}, ${fromLines('$8')}, $9::timestamptz[], ${fromLines('$10')}, ${fromLines('$11')},
-                       $12::text[], $13::text[])
-             as e (position, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash)`,
+           select unnest($1::bigint[]), unnest($2::text[]), unnest($3::smallint[]), unnest(${fromLines('$4')}),
+                  unnest(${fromLines('$5')})::text[], unnest(${fromLines('$6')})::text[], unnest(${fromLines('$7')})::bigint[],
+                  unnest(${fromLines('$8')}), unnest($9::timestamptz[]), unnest(${fromLines('$10')}), unnest(${fromLines('$11')}),
+                  unnest($12::text[]), unnest($13::text[])`,
     values: [
       plainArray(entries.map((e) => e.position)),
       plainArray(entries.map((e) => e.type)),
@@ -80,8 +79,8 @@ export function insertReplies({ replies, head }: Batch): Statement {
   return {
     name: 'insert replies',
     text: `insert into replies (actor, idempotency_key, request_hash, status, body, at)
-           select *, $6::timestamptz
-           from unnest(${fromLines('$1')}, ${fromLines('$2')}, ${fromLines('$3')}, $4::smallint[], ${fromLines('$5')})`,
+           select unnest(${fromLines('$1')}), unnest(${fromLines('$2')}), unnest(${fromLines('$3')}), unnest($4::smallint[]),
+                  unnest(${fromLines('$5')}), $6::timestamptz`,
     values: [
       lines(replies.map((r) => r.actor)),
       lines(replies.map((r) => r.key)),
