@@ -8,6 +8,7 @@ import { Amount, Bit, Id } from './common.ts'
 
 const Hex = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const Percent = Type.Integer({ minimum: 0, maximum: 100 })
+const Rank = Type.Integer()
 const Reason = Type.String()
 
 export const GiftKind = Type.Union([Type.Literal('lucky'), Type.Literal('returnable'), Type.Literal('standard')])
@@ -40,6 +41,13 @@ const gift = {
   /** Given to the room, one a diamond of a standard gift's value. */
   trophy_points: Amount,
 }
+
+/** One who plays: `entry` is the join's position, `stake` in coins, `client_seed` empty when none was given. */
+export const RouletteEntry = Type.Object({ entry: Id, user_id: Id, stake: Id, client_seed: Type.String() })
+export type RouletteEntry = Static<typeof RouletteEntry>
+
+/** A game goes by the position of the event that created it. */
+const rouletteGame = { game_id: Id, room_id: Id }
 
 export const eventTypes = {
   'ledger-opened': { version: 1, data: Type.Object({ fairness_key: Hex }) },
@@ -93,6 +101,59 @@ export const eventTypes = {
       won: Amount,
     }),
   },
+  'privilege-package-defined': {
+    version: 1,
+    data: Type.Object({
+      privilege_package_id: Id,
+      name: Type.String(),
+      rank: Rank,
+      valid_days: Id,
+      icon_path: Type.String(),
+    }),
+  },
+  /** One card, whose id is this event's position; its days stay as they are here. */
+  'card-granted': {
+    version: 1,
+    data: Type.Object({ user_id: Id, privilege_package_id: Id, valid_days: Id, reason: Reason }),
+  },
+  'card-moved': {
+    version: 1,
+    data: Type.Object({ card_id: Id, privilege_package_id: Id, from_user_id: Id, to_user_id: Id }),
+  },
+  /** The card is used up; `rank` is its package's at this moment. What it did follows as the next event. */
+  'card-activated': {
+    version: 1,
+    data: Type.Object({ card_id: Id, user_id: Id, privilege_package_id: Id, rank: Rank, valid_days: Id }),
+  },
+  /**
+   * `percent` of a card's days, `days`, made the user's privilege longer, or began one where none ran. Package and
+   * rank are those that run from here on. `valid_until` in seconds since 1970.
+   */
+  'privilege-days-added': {
+    version: 1,
+    data: Type.Object({
+      user_id: Id,
+      card_id: Id,
+      privilege_package_id: Id,
+      rank: Rank,
+      percent: Percent,
+      days: Id,
+      valid_until: Amount,
+    }),
+  },
+  /** A card of a higher rank ended the privilege `replaced` and began its own. */
+  'privilege-replaced': {
+    version: 1,
+    data: Type.Object({
+      user_id: Id,
+      card_id: Id,
+      replaced: Type.Object({ privilege_package_id: Id, rank: Rank, valid_until: Amount }),
+      privilege_package_id: Id,
+      rank: Rank,
+      days: Id,
+      valid_until: Amount,
+    }),
+  },
   /** The user's chain `chain` runs from here on with `client_seed`; the one after it is already committed. */
   'lucky-chain-opened': {
     version: 1,
@@ -107,6 +168,47 @@ export const eventTypes = {
       fairness_key: Hex,
     }),
   },
+  /** A game is open; this event's position is its id. What decides the spin is committed to from here on. */
+  'roulette-created': {
+    version: 1,
+    data: Type.Object({
+      room_id: Id,
+      game_uid: Type.String(),
+      creator_id: Id,
+      /** Coins. */
+      game_price: Id,
+      max_players: Id,
+      /** What the house takes of the pot. */
+      fee_percent: Percent,
+      /** Coins that a full table wins. */
+      prize: Amount,
+      commitment: Hex,
+      fairness_key: Hex,
+    }),
+  },
+  'roulette-joined': {
+    version: 1,
+    data: Type.Object({ ...rouletteGame, user_id: Id, stake: Id, client_seed: Type.String() }),
+  },
+  'roulette-left': { version: 1, data: Type.Object({ ...rouletteGame, user_id: Id, stake: Id }) },
+  /** With all that is needed to check the spin. */
+  'roulette-finished': {
+    version: 1,
+    data: Type.Object({
+      ...rouletteGame,
+      winner_id: Id,
+      loser_ids: Type.Array(Id),
+      /** Coins: what the winner was paid and what the house took; together the pot. */
+      prize: Amount,
+      fee: Amount,
+      server_seed: Hex,
+      entries: Type.Array(RouletteEntry),
+      entries_hash: Hex,
+      draw: Amount,
+    }),
+  },
+  /** By its creator or by an operator; everyone is paid back. */
+  'roulette-cancelled': { version: 1, data: Type.Object({ ...rouletteGame, player_ids: Type.Array(Id) }) },
 } as const satisfies Record<string, { version: number; data: TSchema }>
 
 export type EventType = keyof typeof eventTypes

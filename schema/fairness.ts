@@ -37,7 +37,32 @@ export const PublishedOddsTable = Type.Object({
 })
 export type PublishedOddsTable = Static<typeof PublishedOddsTable>
 
-/** A published draw, as `/fairness/lucky/draws` lists it. What our ledger does not know may be given along. */
+/** Empty when the player gave none. */
+const EntrySeed = Type.String({ pattern: '^[0-9A-Za-z_-]{0,64}$' })
+
+/** What a spin is committed to and, once it was made, all that it came from. */
+export const SpinFairness = Type.Object({
+  algorithm: Type.Literal('rr1'),
+  game_uid: Type.String(),
+  commitment: Hex,
+  /** From here on only of a finished game. */
+  server_seed: Type.Optional(Hex),
+  entries: Type.Optional(
+    Type.Array(
+      Type.Object({
+        entry: Type.Integer({ minimum: 1, description: "the join's position on the ledger" }),
+        user_id: Id,
+        stake: Amount,
+        client_seed: EntrySeed,
+      }),
+    ),
+  ),
+  entries_hash: Type.Optional(Hex),
+  draw: Type.Optional(Type.Integer({ minimum: 0, description: 'which entry won, from 0' })),
+})
+export type SpinFairness = Static<typeof SpinFairness>
+
+/** A published draw of a lucky gift, as `/fairness/lucky/draws` lists it. What our ledger does not know may be given along. */
 export const VerifyDraw = Type.Object({
   chain: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
   k: Type.Integer({ minimum: 1, maximum: 1_024 }),
@@ -59,8 +84,36 @@ export const VerifyDraw = Type.Object({
 })
 export type VerifyDraw = Static<typeof VerifyDraw>
 
+/** Ids are numbers here; on other ledgers than ours they may be names. */
+const IdOrName = Type.Union([Id, Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' })], { description: 'an id or a name' })
+
+/** The `fairness` of a finished game. What our ledger does not know may be given along. */
+export const VerifySpin = Type.Object({
+  game_uid: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
+  server_seed: Hex,
+  entries: Type.Array(
+    Type.Object({ entry: IdOrName, user_id: IdOrName, stake: Amount, client_seed: Type.Optional(EntrySeed) }),
+    { minItems: 1, maxItems: 50 },
+  ),
+  entries_hash: Type.Optional(Hex),
+  draw: Type.Optional(Amount),
+  commitment: Type.Optional(Hex),
+})
+export type VerifySpin = Static<typeof VerifySpin>
+
+/** A finished game as it is answered; of what it says beside the spin, the winner is checked. */
+export const VerifyGame = Type.Object({
+  fairness: VerifySpin,
+  winner: Type.Optional(Type.Union([Type.Object({ id: IdOrName }), Type.Null()])),
+})
+export type VerifyGame = Static<typeof VerifyGame>
+
+export const VerifyBody = Type.Union([VerifyDraw, VerifySpin, VerifyGame], {
+  description: 'a draw of /fairness/lucky/draws, a finished game or its fairness',
+})
+
 export const Verdict = Type.Object({
-  algorithm: Type.Literal('lg1'),
+  algorithm: Type.Union([Type.Literal('lg1'), Type.Literal('rr1')]),
   valid: Type.Boolean(),
   steps: Type.Array(
     Type.Object({
@@ -71,3 +124,4 @@ export const Verdict = Type.Object({
     }),
   ),
 })
+export type Verdict = Static<typeof Verdict>

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Id, Instant, Person } from './common.ts'
+import { Game } from './roulette.ts'
 
 /** A room goes by its uid or its id. */
 export const RoomParams = Type.Object({
@@ -15,6 +16,6 @@ export const RoomResource = Type.Object({
   members_count: Type.Integer({ minimum: 0 }),
   trophy_points: Amount,
   created_at: Instant,
-  active_roulette_game: Type.Null({ description: 'the open game, if there is one' }),
+  active_roulette_game: Type.Union([Game, Type.Null()], { description: 'the open game, if there is one' }),
 })
 export type RoomResource = Static<typeof RoomResource>

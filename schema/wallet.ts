@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { Amount, Bit, dataOf, Id, Person } from './common.ts'
+import { Amount, Bit, dataOf, Person } from './common.ts'
 import { BagItem } from './gifts.ts'
+import { RunningPrivilege } from './privilege.ts'
 
 /** A JSON number with its cents exact, which a double need not be. */
 const Dollars = Type.Unsafe<{ readonly rawJSON: string }>(
@@ -23,10 +24,7 @@ export const Wallet = dataOf(
     pending_agent_dollars: Dollars,
     available_dollars: Dollars,
     available_agent_dollars: Dollars,
-    privilege: Type.Union([
-      Type.Null(),
-      Type.Object({ privilege_package_id: Id, name: Type.String(), rank: Type.Integer(), valid_until: Type.String() }),
-    ]),
+    privilege: RunningPrivilege,
     bag: Type.Array(BagItem),
   }),
 )

@@ -3,6 +3,7 @@ import { build } from '../src/app.ts'
 import { evolve, tables } from '../src/books.ts'
 import type { Tables } from '../src/db/tables.ts'
 import { luckyChains } from '../src/fairness/lg1.ts'
+import { spinSeeds } from '../src/fairness/rr1.ts'
 import { alwaysOpen } from '../src/http/gate.ts'
 import { createLogger } from '../src/http/logging.ts'
 import { Metrics } from '../src/http/metrics.ts'
@@ -29,8 +30,9 @@ const app = await build({
   services: {
     run: runWith(executor),
     db,
-    settings: { ownerCommissionPercent: 0, assetBaseUrl: '' },
+    settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
     chains: luckyChains(''),
+    spins: spinSeeds(''),
     sessions,
   },
   gate: alwaysOpen,

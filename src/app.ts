@@ -40,6 +40,8 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(parts.log.isLevelEnabled('debug')),
+    // None a request: making one takes longer than most requests need a log at all. Its lines name the request.
+    childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 4096 },
     bodyLimit: CLIENT_BODY_LIMIT,

@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { envSchema } from 'env-schema'
 import { type JwtKey, readPublicKey } from './jwt-key.ts'
+import { readServiceAccount, type ServiceAccount } from './push/service-account.ts'
 
 /** The environment, read once. Null means not given; then there is a default elsewhere or the feature is off. */
 export interface Config {
@@ -25,7 +26,8 @@ export interface Config {
   readonly roomAdminCommissionPercent: number
   /** Requests a minute for each user on this instance; null is no limit. */
   readonly rateLimit: number | null
-  readonly fcmServiceAccount: string | null
+  /** Who push notifications are sent as, and where to; null: they go to the log. */
+  readonly fcm: { readonly account: ServiceAccount; readonly baseUrl: string } | null
   readonly allowedOrigins: readonly string[]
   readonly logLevel: LogLevel
   /** Whether the demo catalogue is loaded: issued value that belongs into no production. */
@@ -87,6 +89,7 @@ const environment = Type.Object({
     description: 'must be a positive integer (requests a minute) or off',
   }),
   FCM_SERVICE_ACCOUNT: text,
+  FCM_BASE_URL: Type.String({ default: 'https://fcm.googleapis.com' }),
   ALLOWED_ORIGINS: text,
   LOG_LEVEL: logLevel,
   DEMO: Type.Optional(Type.String({ pattern: '^[01]$', description: 'must be 0 or 1' })),
@@ -108,6 +111,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   faults.push(...addressFaults(given))
   const jwt = readJwtKey(given, faults)
   const allowedOrigins = readOrigins(given, faults)
+  const account = readAccount(given, faults)
   if (faults.length > 0 || values === null) throw new ConfigError(faults)
 
   return Object.freeze({
@@ -121,11 +125,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     fairnessKey: values.FAIRNESS_KEY ?? null,
     piiKey: values.PII_KEY ?? null,
     checkpointKey: values.CHECKPOINT_KEY ?? null,
-    assetBaseUrl: (values.ASSET_BASE_URL ?? ownAssets(values)).replace(/\/+$/, ''),
+    assetBaseUrl: withoutSlash(values.ASSET_BASE_URL ?? ownAssets(values)),
     rouletteFeePercent: Number(values.ROULETTE_FEE_PERCENT),
     roomAdminCommissionPercent: Number(values.ROOM_ADMIN_COMMISSION_PERCENT),
     rateLimit: values.RATE_LIMIT === 'off' ? null : Number(values.RATE_LIMIT),
-    fcmServiceAccount: values.FCM_SERVICE_ACCOUNT ?? null,
+    fcm: account && Object.freeze({ account, baseUrl: withoutSlash(values.FCM_BASE_URL) }),
     allowedOrigins,
     logLevel: values.LOG_LEVEL,
     demo: values.DEMO === undefined ? !production : values.DEMO === '1',
@@ -165,13 +169,14 @@ function productionFaults(given: Given): string[] {
 }
 
 function addressFaults(given: Given): string[] {
-  const { DATABASE_URL, DATABASE_OWNER_URL, ASSET_BASE_URL } = given
+  const { DATABASE_URL, DATABASE_OWNER_URL, ASSET_BASE_URL, FCM_BASE_URL } = given
   const faults = Object.entries({ DATABASE_URL, DATABASE_OWNER_URL })
     .filter(([, url]) => url !== undefined && !isAddress(url, /^postgres(ql)?:\/\/./))
     .map(([name]) => `${name} must be an address such as postgres://user:password@host:5432/database`)
-  // Storage paths are put behind it.
-  if (ASSET_BASE_URL !== undefined && !isAddress(ASSET_BASE_URL, /^https?:\/\/[^/?#]+[^?#]*$/)) {
-    faults.push('ASSET_BASE_URL must be an address that begins with http:// or https://, without a query')
+  // Paths are put behind them.
+  for (const [name, url] of Object.entries({ ASSET_BASE_URL, FCM_BASE_URL })) {
+    if (url === undefined || isAddress(url, /^https?:\/\/[^/?#]+[^?#]*$/)) continue
+    faults.push(`${name} must be an address that begins with http:// or https://, without a query`)
   }
   return faults
 }
@@ -205,3 +210,15 @@ function readOrigins(given: Given, faults: string[]): readonly string[] {
 function ownAssets({ HOST: host, PORT: port }: Environment): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}/assets`
 }
+
+function readAccount({ FCM_SERVICE_ACCOUNT: account }: Given, faults: string[]): ServiceAccount | null {
+  if (account === undefined) return null
+  try {
+    return readServiceAccount(account)
+  } catch (error) {
+    faults.push(`FCM_SERVICE_ACCOUNT ${error instanceof Error ? error.message : 'cannot be read'}`)
+    return null
+  }
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '')

@@ -1,8 +1,9 @@
+import { flushCompileCache } from 'node:module'
 import { build } from './app.ts'
 import { type Config, loadConfig } from './config.ts'
-import { headOf } from './db/head.ts'
 import { loadDemo } from './demo/load.ts'
 import { luckyChains } from './fairness/lg1.ts'
+import { spinSeeds } from './fairness/rr1.ts'
 import { alwaysOpen } from './http/gate.ts'
 import { createLogger } from './http/logging.ts'
 import { Metrics } from './http/metrics.ts'
@@ -14,6 +15,7 @@ import { slices } from './slices.ts'
 import { openDatabase } from './start/database.ts'
 import { startLedger } from './start/ledger.ts'
 import { listen } from './start/listen.ts'
+import { startPush } from './start/push.ts'
 import { aborted, stopSignal } from './start/signals.ts'
 import { runAsSystem } from './start/system.ts'
 import { welcome } from './start/welcome.ts'
@@ -24,6 +26,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const metrics = new Metrics()
   const settings = {
     ownerCommissionPercent: config.roomAdminCommissionPercent,
+    rouletteFeePercent: config.rouletteFeePercent,
     assetBaseUrl: config.assetBaseUrl,
   }
 
@@ -32,8 +35,9 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   stop.throwIfAborted()
   const { executor, tail, sessions } = await startLedger(database, metrics, log, cleanUp)
   await runAsSystem(executor, openLedger, { fairness_key: fingerprint(keys.fairness) })
-  if (config.demo) await loadDemo(executor, await headOf(database.db))
+  if (config.demo) await loadDemo(executor, database.db)
   stop.throwIfAborted()
+  startPush(config.fcm, database, tail, slices, log, cleanUp)
 
   const app = await build({
     slices,
@@ -42,6 +46,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       db: database.db,
       settings,
       chains: luckyChains(keys.fairness),
+      spins: spinSeeds(keys.fairness),
       sessions,
     },
     gate: alwaysOpen,
@@ -54,6 +59,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   })
   await listen(app, config, cleanUp)
   await welcome(app, database.db, config, keys.jwt)
+  // Where there is a cache (NODE_COMPILE_CACHE): Node writes it at the end, which a process that is killed never sees.
+  flushCompileCache()
 }
 
 const stop = stopSignal()

@@ -1,8 +1,25 @@
+import { checkDraw } from './gifts/fairness-routes.ts'
 import { giftsSlice } from './gifts/slice.ts'
 import type { Slice } from './http/slice.ts'
 import { peopleSlice } from './people/slice.ts'
-import { roomsSlice } from './rooms/slice.ts'
+import { privilegeSlice } from './privilege/slice.ts'
+import { roomsWith } from './rooms/slice.ts'
+import { activeGame, checkSpin } from './roulette/reads.ts'
+import { rouletteSlice } from './roulette/slice.ts'
+import { verifyWith } from './verify/slice.ts'
 import { walletSlice } from './wallet/slice.ts'
 
+// Slices do not know each other. What one shows of another is handed over here.
+export const roomsSlice = roomsWith(activeGame)
+const verifySlice = verifyWith({ lg1: checkDraw, rr1: checkSpin })
+
 /** The one list of slices. */
-export const slices: readonly Slice[] = [peopleSlice, roomsSlice, walletSlice, giftsSlice]
+export const slices: readonly Slice[] = [
+  peopleSlice,
+  roomsSlice,
+  walletSlice,
+  giftsSlice,
+  privilegeSlice,
+  rouletteSlice,
+  verifySlice,
+]

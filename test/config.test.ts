@@ -25,7 +25,7 @@ test('nothing given', async (t) => {
     rouletteFeePercent: 0,
     roomAdminCommissionPercent: 0,
     rateLimit: 1200,
-    fcmServiceAccount: null,
+    fcm: null,
     allowedOrigins: [],
     logLevel: 'info',
     demo: true,
@@ -53,7 +53,6 @@ test('everything given', async (t) => {
       ROULETTE_FEE_PERCENT: '100',
       ROOM_ADMIN_COMMISSION_PERCENT: '2',
       RATE_LIMIT: 'off',
-      FCM_SERVICE_ACCOUNT: '/etc/fcm.json',
       ALLOWED_ORIGINS: 'https://example.com, http://localhost:8080,',
       LOG_LEVEL: 'silent',
       DEMO: '0',
@@ -73,7 +72,7 @@ test('everything given', async (t) => {
       rouletteFeePercent: 100,
       roomAdminCommissionPercent: 2,
       rateLimit: null,
-      fcmServiceAccount: '/etc/fcm.json',
+      fcm: null,
       allowedOrigins: ['https://example.com', 'http://localhost:8080'],
       logLevel: 'silent',
       demo: false,
@@ -92,6 +91,8 @@ test('each fault is named once, and no value', async (t) => {
     ROOM_ADMIN_COMMISSION_PERCENT: '-1',
     RATE_LIMIT: '0',
     ALLOWED_ORIGINS: 'https://hush.example/path',
+    FCM_SERVICE_ACCOUNT: 'hush',
+    FCM_BASE_URL: 'hush',
     LOG_LEVEL: 'hush',
     DEMO: 'hush',
     JWT_PUBLIC_KEY: 'hush',
@@ -154,6 +155,42 @@ test('the algorithm comes from the public key', async (t) => {
   t.match(messageOf({ JWT_PUBLIC_KEY: pem(short) }), /fewer than 2048 bits/)
   const otherCurve = generateKeyPairSync('ec', { namedCurve: 'secp384r1' }).publicKey
   t.match(messageOf({ JWT_PUBLIC_KEY: pem(otherCurve) }), /must be an RSA, P-256 or Ed25519 key/)
+})
+
+test('a service account for push notifications, as JSON or in a file', async (t) => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const account = { type: 'service_account', project_id: 'p', client_email: 'push@p', private_key: pkcs8 }
+  const json = JSON.stringify(account)
+  const folder = mkdtempSync(join(tmpdir(), 'economy-fcm-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'fcm.json')
+  writeFileSync(file, json)
+  for (const given of [json, file]) {
+    const { fcm } = loadConfig({ FCM_SERVICE_ACCOUNT: given })
+    t.match(fcm, {
+      baseUrl: 'https://fcm.googleapis.com',
+      account: { projectId: 'p', email: 'push@p', keyId: null, tokenUrl: 'https://oauth2.googleapis.com/token' },
+    })
+    t.ok(fcm?.account.key.equals(privateKey))
+    t.notMatch(JSON.stringify(fcm), 'PRIVATE')
+  }
+  const own = { ...account, private_key_id: 'k', token_uri: 'http://127.0.0.1:9/token' }
+  const { fcm } = loadConfig({ FCM_SERVICE_ACCOUNT: JSON.stringify(own), FCM_BASE_URL: 'http://127.0.0.1:9/' })
+  t.match(fcm, { baseUrl: 'http://127.0.0.1:9', account: { keyId: 'k', tokenUrl: 'http://127.0.0.1:9/token' } })
+
+  const bad: readonly (readonly [string, RegExp])[] = [
+    [`{ ${json}`, /is not JSON/],
+    [JSON.stringify({ ...account, project_id: '', client_email: 7 }), /look at project_id, client_email\.$/],
+    [JSON.stringify({ ...own, token_uri: 'file:///etc' }), /look at token_uri\.$/],
+    [JSON.stringify({ ...account, private_key: pkcs8.slice(0, 400) }), /private_key is not an RSA key in PEM format/],
+    [JSON.stringify({ ...account, private_key: pem(ec()) }), /private_key is not an RSA key/],
+  ]
+  for (const [given, message] of bad) {
+    t.same(faultyNames({ FCM_SERVICE_ACCOUNT: given }), ['FCM_SERVICE_ACCOUNT'])
+    t.match(messageOf({ FCM_SERVICE_ACCOUNT: given }), message)
+    t.notMatch(messageOf({ FCM_SERVICE_ACCOUNT: given }), pkcs8.slice(40, 60))
+  }
 })
 
 test('keys that are not given are made once', async (t) => {

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { lineOf, play, type Verdict } from '../soak/scenario.ts'
+import { headlineOf, play, type Verdict } from '../soak/scenario.ts'
+import { Stage } from '../soak/stage.ts'
 import { crowding } from './crowding/crowding.ts'
 import { siege } from './siege-scenario.ts'
 
@@ -49,11 +50,12 @@ async function hostile({ requests, only, seed = randomInt(1, 1e9) }: Flags): Pro
   for (const scenario of scenarios) {
     console.log(`${scenario.name}: ${scenario.about}`)
     const say = (line: string): void => console.log(`  ${new Date().toISOString().slice(11, 19)} ${line}`)
-    const verdict = await play(scenario, scenario.full, say, interruption.signal)
+    const verdict = await play(scenario, scenario.full, new Stage(say, interruption.signal))
     verdicts.push(verdict)
+    console.log(headlineOf(verdict))
+    for (const figure of verdict.figures) console.log(`  ${figure}`)
     for (const fault of verdict.faults) console.log(`  fault: ${fault}`)
     if (verdict.outcome === 'FAIL') keepLogs(verdict)
-    console.log(lineOf(verdict))
   }
   if (verdicts.some(({ outcome }) => outcome === 'FAIL')) process.exitCode = FAILED
 }

@@ -57,6 +57,6 @@ async function attack(stage: Stage, strength: Strength): Promise<void> {
   await aftermath(besieged)
   const counts = [...siege.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
   stage.tell(`${siege.asked} requests (${counts.join(', ')})`)
-  stage.tell(`${sums.reads} reads of all balances`)
+  await sums.tell()
   memory.judge()
 }

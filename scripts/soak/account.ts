@@ -4,7 +4,8 @@ import { verify } from '../../src/audit/verify.ts'
 import { connect } from '../../src/db/connect.ts'
 import { Snapshot } from '../../src/ledger/replay.ts'
 import type { Answers } from './answers.ts'
-import { MOST_AT_ONCE } from './load.ts'
+import type { Harm } from './books.ts'
+import { grew, type Memory, parts } from './memory.ts'
 import { settle } from './settle.ts'
 import type { Stage } from './stage.ts'
 import type { World } from './world.ts'
@@ -16,33 +17,70 @@ const questions = new URL('../../sql/audit/', import.meta.url)
 export async function account(stage: Stage, world: World): Promise<void> {
   await settle(stage, world)
   await world.books.read(world.databaseUrl())
-  for (const fault of world.books.faults(world.answers)) stage.expect(false, fault)
+  for (const { text } of world.books.faults(world.answers)) stage.expect(false, text)
 }
 
-/** At the end of a scenario: all of the books, and the figures. */
-export async function conclude(stage: Stage, world: World, clients: number): Promise<void> {
+/** At the end of a scenario: all of the books, and the figures. `flat`: it was long enough to judge memory by it. */
+export async function conclude(stage: Stage, world: World, { flat = false } = {}): Promise<void> {
+  const { answers, watch, databaseUrl } = world
+  watch.stop()
   await account(stage, world)
-  const { answers, queue, databaseUrl } = world
   for (const fault of answers.wrong) stage.expect(false, fault)
   await checkReplies(stage, databaseUrl(), answers)
   await askFinance(stage, databaseUrl())
-  const position = await verified(stage, databaseUrl())
-  stage.expect(queue.looks > 0, 'nobody could look at the queue')
-  const most = clients * MOST_AT_ONCE
-  stage.expect(queue.deepest <= most, `${queue.deepest} commands waited, and clients asked for ${most} at most`)
 
-  const counts = [...answers.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
-  stage.tell(`${answers.final.size} commands answered for good (${counts.join(', ')}, cut off: ${answers.cuts})`)
-  stage.tell(`${answers.replayed} answered from memory`)
-  stage.tell(`at most ${queue.deepest} waited`)
+  const counts = [...answers.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${count} x ${status}`)
+  stage.tell(`${answers.final.size} commands done or refused for good`)
+  stage.tell(`answers ${[...counts, `${answers.cuts} x none`].join(', ')}, ${answers.wrong.length} not the contract's`)
+  stage.tell(`replayed ${answers.replayed}`)
+  stage.tell(harms(world))
+  tellQueue(stage, world)
   stage.tell(`longest answer ${seconds(answers.longestMs)}`)
-  stage.tell(
-    `ready again within ${seconds(Math.max(...world.instances.map(({ slowestMs }) => slowestMs)))} of processor time it could have had`,
-  )
-  stage.tell(`verified up to position ${position}`)
+  tellReadiness(stage, world)
+  tellMemory(stage, watch.memory(), flat)
+  stage.tell(await verified(stage, databaseUrl()))
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+/** How many commands came to harm, by kind. */
+function harms({ books, answers }: World): string {
+  const counts: Record<Harm, number> = { lost: 0, twice: 0, half: 0, other: 0 }
+  for (const { harm } of books.faults(answers)) counts[harm] += 1
+  return `lost ${counts.lost}, done twice ${counts.twice}, half done ${counts.half}, otherwise wrong ${counts.other}`
+}
+
+/** Nothing waits but what clients wait for, and what they gave up waiting for. */
+function tellQueue(stage: Stage, { answers, watch }: World): void {
+  stage.expect(watch.looks > 0, 'nobody could look at the queue')
+  const bound = answers.mostWaiting + answers.givenUp
+  stage.expect(watch.deepest <= bound, `${watch.deepest} commands waited in the queue, and clients asked for ${bound}`)
+  const asked = `${answers.mostWaiting} asked for at once, ${answers.givenUp} given up`
+  stage.tell(`at most ${watch.deepest} in a queue in ${watch.looks} looks (${asked})`)
+}
+
+function tellReadiness(stage: Stage, { instances }: World): void {
+  const times = instances.reduce((sum, instance) => sum + instance.times, 0)
+  const slowest = instances.toSorted((a, b) => b.slowestMs - a.slowestMs)[0]
+  if (times === 0 || slowest === undefined) return
+  const late = instances.reduce((sum, instance) => sum + instance.late, 0)
+  const waited = `${seconds(slowest.waitedMs)} of it without a processor`
+  stage.tell(`ready again ${times} times, at the latest after ${seconds(slowest.slowestMs)} (${waited})`)
+  if (late > 0) stage.tell(`late by the clock ${late} times, for want of a processor where that is no fault below`)
+}
+
+function tellMemory(stage: Stage, memory: Memory | undefined, judged: boolean): void {
+  if (judged) stage.expect(memory !== undefined, 'nobody could look at the memory')
+  if (memory === undefined) return
+  for (const part of parts) {
+    const growth = `${part} ${megabytes(memory.warm[part])} MB warm, ${megabytes(memory.end[part])} MB at the end`
+    stage.tell(growth)
+    if (judged) stage.expect(!grew(memory, part), `memory grew: ${growth}`)
+  }
+  stage.tell(`of a process that lived ${memory.seconds.toFixed(0)} s${judged ? '' : ' (memory not judged)'}`)
+}
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0)
 
 /** Every answer is remembered as it was given, refusals too. */
 async function checkReplies(stage: Stage, url: string, answers: Answers): Promise<void> {
@@ -74,12 +112,12 @@ async function askFinance(stage: Stage, url: string): Promise<void> {
   }
 }
 
-async function verified(stage: Stage, url: string): Promise<number> {
+async function verified(stage: Stage, url: string): Promise<string> {
   const snapshot = await Snapshot.open(url)
   try {
-    const found = await verify(snapshot, { asOf: null, progress: () => {}, signal: stage.signal })
-    for (const finding of found.findings) stage.expect(false, `verify: ${describe(finding)}`)
-    return found.position
+    const { findings, position } = await verify(snapshot, { asOf: null, progress: () => {}, signal: stage.signal })
+    for (const finding of findings) stage.expect(false, `verify: ${describe(finding)}`)
+    return `verify ${findings.length === 0 ? 'clean' : `with ${findings.length} findings`} up to position ${position}`
   } finally {
     await snapshot.close()
   }

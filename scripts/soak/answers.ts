@@ -1,5 +1,5 @@
 import { replyHash } from '../../src/ledger/chain.ts'
-import type { Heard } from './ask.ts'
+import type { Heard } from './contract.ts'
 import type { Kind, Wish } from './mix.ts'
 
 /** A command and the key that it is asked for with. */
@@ -28,9 +28,14 @@ export class Answers {
   readonly statuses = new Map<number, number>()
   readonly wrong: string[] = []
   cuts = 0
+  /** Requests that a client waited for no longer: the service may have them in its queue all the same. */
+  givenUp = 0
+  /** The most requests that clients waited for at a time. */
+  mostWaiting = 0
   /** Commands asked for again that turned out to have been done. */
   replayed = 0
   longestMs = 0
+  #waiting = 0
   #serial = 0
   #recent: (Asked & { readonly status: number; readonly text: string })[] = []
 
@@ -48,11 +53,22 @@ export class Answers {
     return undefined
   }
 
+  /** A request goes out; `note` follows. */
+  sent(): void {
+    this.#waiting += 1
+    this.mostWaiting = Math.max(this.mostWaiting, this.#waiting)
+  }
+
   note(asked: Asked, heard: Heard, ms: number): void {
     const { key, wish } = asked
+    this.#waiting -= 1
     this.longestMs = Math.max(this.longestMs, ms)
-    if (heard.is === 'cut') this.cuts += 1
-    else this.statuses.set(heard.status, (this.statuses.get(heard.status) ?? 0) + 1)
+    if (heard.is === 'cut') {
+      this.cuts += 1
+      if (heard.gaveUp) this.givenUp += 1
+    } else {
+      this.statuses.set(heard.status, (this.statuses.get(heard.status) ?? 0) + 1)
+    }
     if (heard.is === 'wrong') this.#complain(`${key} was answered ${heard.status} ${heard.text}`)
     if (wish.method === 'GET') return
     if (heard.is === 'answer') this.#settle(asked, heard.status, heard.text, heard.replayed)

@@ -12,14 +12,32 @@ interface Done {
   last: number
 }
 
+/** An event of the ledger, as far as it tells who asked for it. */
+export interface Entry {
+  readonly position: number
+  readonly type: string
+  readonly actor: string
+  readonly requestId: string
+  readonly key: string | null
+  readonly replyHash: string | null
+}
+
+/** `lost`: acknowledged and not there. `half`: not all of its events. `other`: answered otherwise than it was done. */
+export type Harm = 'lost' | 'twice' | 'half' | 'other'
+
+export interface Fault {
+  readonly harm: Harm
+  readonly text: string
+}
+
 const CHUNK = 20_000
-/** Keys of the service itself. */
-const NOT_OURS = /^demo /
+/** The service itself: it opens the ledger and loads the demo catalogue. Everybody else comes with a key. */
+const SYSTEM = 'system'
 
 /** What the ledger says was done, against what clients were told. */
 export class Books {
   readonly #done = new Map<string, Done>()
-  readonly #faults: string[] = []
+  readonly #faults: Fault[] = []
   #position = 0
 
   get position(): number {
@@ -34,63 +52,66 @@ export class Books {
   async read(url: string): Promise<void> {
     const client = await connect(url, 'soak books')
     try {
-      while ((await this.#readChunk(client)) === CHUNK) continue
+      for (;;) {
+        const entries = await chunkAfter(client, this.#position)
+        for (const entry of entries) this.enter(entry)
+        if (entries.length < CHUNK) return
+      }
     } finally {
       await client.end()
     }
   }
 
+  enter({ position, type, actor, requestId, key, replyHash }: Entry): void {
+    if (position !== this.#position + 1) this.#note('other', `after position ${this.#position} comes ${position}`)
+    this.#position = position
+    if (actor === SYSTEM) return
+    if (key === null) return this.#note('other', `at ${position} ${actor} did something that nobody asked for`)
+    const before = this.#done.get(key)
+    if (before === undefined) {
+      this.#done.set(key, { actor, requestId, replyHash, types: [type], last: position })
+    } else if (before.requestId === requestId && before.last === position - 1) {
+      before.types.push(type)
+      before.last = position
+    } else {
+      this.#note('twice', `${key} was done twice, at ${before.last} and at ${position}`)
+    }
+  }
+
   /** What differs, now that every command has an answer. */
-  faults(answers: Answers): readonly string[] {
+  faults(answers: Pick<Answers, 'final'>): readonly Fault[] {
     const faults = [...this.#faults]
     for (const [key, final] of answers.final) {
       const fault = this.#faultOf(key, final)
       if (fault !== null) faults.push(fault)
     }
     for (const key of this.#done.keys()) {
-      if (!answers.final.has(key)) faults.push(`${key} was done and never answered`)
+      if (!answers.final.has(key)) faults.push({ harm: 'other', text: `${key} was done and never answered` })
     }
     return faults
   }
 
-  #faultOf(key: string, { kind, actor, status, hash }: Final): string | null {
+  #faultOf(key: string, { kind, actor, status, hash }: Final): Fault | null {
     const done = this.#done.get(key)
-    if (status === 422) return done === undefined ? null : `${key} was refused and done`
-    if (done === undefined) return `${key} was acknowledged and is lost`
-    if (done.actor !== actor) return `${key} of ${actor} was done as ${done.actor}`
-    if (done.replyHash !== hash) return `${key} was answered otherwise than the ledger says`
+    const other = (text: string): Fault => ({ harm: 'other', text: `${key} ${text}` })
+    if (status === 422) return done === undefined ? null : other('was refused and done')
+    if (done === undefined) return { harm: 'lost', text: `${key} was acknowledged and is lost` }
+    if (done.actor !== actor) return other(`of ${actor} was done as ${done.actor}`)
+    if (done.replyHash !== hash) return other('was answered otherwise than the ledger says')
     const types = done.types.join(' ')
-    return eventsOf[kind].test(types) ? null : `${key} is on the ledger as ${types}`
+    return eventsOf[kind].test(types) ? null : { harm: 'half', text: `${key} is on the ledger as ${types}` }
   }
 
-  async #readChunk(client: Client): Promise<number> {
-    const { rows } = await client.query<{
-      position: string
-      type: string
-      actor: string
-      request_id: string
-      idempotency_key: string | null
-      reply_hash: string | null
-    }>(
-      `select position, type, actor, request_id, idempotency_key, reply_hash
-       from ledger_events where position > $1 order by position limit ${CHUNK}`,
-      [this.#position],
-    )
-    for (const { position, type, actor, request_id, idempotency_key: key, reply_hash } of rows) {
-      const here = Number(position)
-      if (here !== this.#position + 1) this.#faults.push(`after position ${this.#position} comes ${here}`)
-      this.#position = here
-      if (key === null || NOT_OURS.test(key)) continue
-      const before = this.#done.get(key)
-      if (before === undefined) {
-        this.#done.set(key, { actor, requestId: request_id, replyHash: reply_hash, types: [type], last: here })
-      } else if (before.requestId === request_id && before.last === here - 1) {
-        before.types.push(type)
-        before.last = here
-      } else {
-        this.#faults.push(`${key} was done twice, at ${before.last} and at ${here}`)
-      }
-    }
-    return rows.length
+  #note(harm: Harm, text: string): void {
+    this.#faults.push({ harm, text })
   }
+}
+
+async function chunkAfter(client: Client, position: number): Promise<readonly Entry[]> {
+  const { rows } = await client.query<Omit<Entry, 'position'> & { readonly position: string }>(
+    `select position, type, actor, request_id as "requestId", idempotency_key as key, reply_hash as "replyHash"
+     from ledger_events where position > $1 order by position limit ${CHUNK}`,
+    [position],
+  )
+  return rows.map((row) => ({ ...row, position: Number(row.position) }))
 }

@@ -12,8 +12,15 @@ const GIVE_UP_MS = 60_000
 /** One instance of the service, which comes back on its port whatever happens to it. */
 export class Instance {
   readonly origin: string
-  /** The longest time from a fault, or a start after it, to being ready again. */
+  /** A command of a client's, to be done by this instance; it counts as ready only when that succeeds. */
+  probe: () => Promise<boolean> = async () => true
+  /** How often it got ready again; the longest time from a fault, or a start after it, to that. */
+  times = 0
   slowestMs = 0
+  /** How often that was later by the clock than it may be, for whatever reason. */
+  late = 0
+  /** How much of `slowestMs` its process could have run and had no processor. */
+  waitedMs = 0
   readonly #stage: Stage
   readonly #port: number
   readonly #environment: Readonly<Record<string, string>>
@@ -37,17 +44,24 @@ export class Instance {
     return instance
   }
 
-  /** Starts it again and waits until it is ready. */
-  async start(): Promise<void> {
-    const started = performance.now()
-    await this.#run()
-    const ms = await this.#untilReady(started)
-    this.#judge(ms - waitedMs(this.#running().pid), READY_MS)
+  /** Of the process that runs, or ran last. */
+  get pid(): number {
+    return this.#running().pid
   }
 
-  /** Waits until it is ready; notes a fault when that is later than it may be after `since`. */
-  async ready(since: number, withinMs = READY_MS): Promise<void> {
-    this.#judge(await this.#untilReady(since), withinMs)
+  /** Starts it again and waits until it is ready; answers how long that took. */
+  async start(): Promise<number> {
+    const started = performance.now()
+    await this.#run()
+    await this.#untilReady(started)
+    return this.#judge(performance.now() - started, waitedBy(this.pid), READY_MS)
+  }
+
+  /** Waits until it is ready; notes a fault when that is later than it may be after `since`, which was just now. */
+  async ready(since: number, withinMs = READY_MS): Promise<number> {
+    const before = waitedBy(this.pid)
+    await this.#untilReady(since)
+    return this.#judge(performance.now() - since, waitedBy(this.pid) - before, withinMs)
   }
 
   async isReady(): Promise<boolean> {
@@ -76,7 +90,7 @@ export class Instance {
 
   /** Stops it where it stands; answers what lets it go on. */
   freeze(): () => void {
-    const { pid } = this.#running()
+    const { pid } = this
     process.kill(pid, 'SIGSTOP')
     let frozen = true
     const goOn = (): void => {
@@ -111,17 +125,24 @@ export class Instance {
     if (end !== undefined) throw new Error(`${this.origin} ended with ${end ?? 'a signal'} instead of listening`)
   }
 
-  async #untilReady(since: number): Promise<number> {
-    while (!(await this.isReady())) {
+  async #untilReady(since: number): Promise<void> {
+    while (!(await this.isReady()) || !(await this.probe())) {
       if (performance.now() - since > GIVE_UP_MS) throw new Error(`${this.origin} did not get ready`)
       await this.#stage.pause(20)
     }
-    return performance.now() - since
   }
 
-  #judge(ms: number, withinMs: number): void {
-    this.slowestMs = Math.max(this.slowestMs, ms)
-    this.#stage.expect(ms <= withinMs, `${this.origin} was ready only after ${ms.toFixed(0)} ms`)
+  #judge(ms: number, waitedMs: number, withinMs: number): number {
+    this.times += 1
+    if (ms > this.slowestMs) {
+      this.slowestMs = ms
+      this.waitedMs = waitedMs
+    }
+    if (ms > withinMs) this.late += 1
+    // Beside other work a start takes as long as that lets it.
+    const what = `${ms.toFixed(0)} ms, ${waitedMs.toFixed(0)} of them without a processor`
+    this.#stage.expect(ms - waitedMs <= withinMs, `${this.origin} was ready only after ${what}`)
+    return ms
   }
 
   #running(): ServiceProcess {
@@ -134,7 +155,7 @@ export class Instance {
  * How long a process could have run and had no processor so far: time that others on this machine took. 0 where the
  * kernel does not tell.
  */
-function waitedMs(pid: number): number {
+function waitedBy(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
   } catch {

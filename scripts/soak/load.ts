@@ -8,19 +8,20 @@ import type { World } from './world.ts'
 /** In a hundred: commands that are asked for twice at once, and turns in which something open is asked for again. */
 const TWINS = 3
 const AGAIN = 25
-/** Requests that a client waits for at a time. */
-export const MOST_AT_ONCE = 2
 /** A pause after what was not answered, as clients do: those who hammer on would starve what they wait for. */
 const PAUSE_MS = 250
 
 /** Clients that ask as fast as they are answered, until told to stop. */
 export class Load {
   readonly #world: World
+  readonly #again: number
   readonly #running: readonly Promise<void>[]
   #stopped = false
 
-  constructor(stage: Stage, world: World, clients: number) {
+  /** `again`: how often a client takes up something open instead, in a hundred turns. */
+  constructor(stage: Stage, world: World, clients: number, again = AGAIN) {
     this.#world = world
+    this.#again = again
     this.#running = Array.from({ length: clients }, () => this.#client())
     stage.teardown(() => this.stop())
   }
@@ -32,22 +33,12 @@ export class Load {
   }
 
   async #client(): Promise<void> {
-    const { answers, people, patienceMs } = this.#world
+    const { answers, people, instances } = this.#world
     while (!this.#stopped) {
-      const open = randomInt(100) < AGAIN ? answers.takeOpen() : undefined
+      const open = randomInt(100) < this.#again ? answers.takeOpen() : undefined
       const asked = open ?? answers.begin(anyWish(people))
-      const { wish } = asked
-      const token = people.tokenOf(wish.actor)
-      const key = wish.method === 'GET' ? null : asked.key
-      const copies = key !== null && randomInt(100) < TWINS ? MOST_AT_ONCE : 1
-      const heard = await Promise.all(
-        Array.from({ length: copies }, async () => {
-          const started = performance.now()
-          const one = await ask(any(this.#world.instances).origin, token, wish, key, patienceMs)
-          answers.note(asked, one, performance.now() - started)
-          return one
-        }),
-      )
+      const copies = asked.wish.method !== 'GET' && randomInt(100) < TWINS ? 2 : 1
+      const heard = await Promise.all(Array.from({ length: copies }, () => ask(this.#world, asked, any(instances))))
       if (heard.some(({ is }) => is !== 'answer')) await sleep(PAUSE_MS)
     }
   }

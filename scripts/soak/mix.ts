@@ -41,15 +41,18 @@ export const eventsOf: Readonly<Record<Kind, RegExp>> = {
 const ROSE = 1
 const CLOVER = 3
 const ROOM = '"R1"'
+/** What operators add and take; target points and diamonds move with the gifts. */
+const currencies = ['coins', 'dollars', 'agent_dollars'] as const
 
-/** One of what clients ask for, by weight. Some of it is refused: coins and bags run out. */
-export function anyWish({ users }: People): Wish {
+/** One of what clients ask for, by weight. Some of it is refused: balances and bags run out. */
+export function anyWish(people: People): Wish {
+  const { users } = people
   const kind = anyKind()
   const user = any(users)
   const actor = `user:${user}`
   switch (kind) {
     case 'gift':
-      return send(kind, user, ROSE, someOthers(users, user, randomInt(1, 4)), false)
+      return gift(people)
     case 'lucky':
       return send(kind, user, CLOVER, someOthers(users, user, randomInt(1, 3)), false)
     case 'bag':
@@ -57,9 +60,9 @@ export function anyWish({ users }: People): Wish {
     case 'fill':
       return fill(user, randomInt(2) === 0 ? ROSE : CLOVER, randomInt(1, 12))
     case 'credit':
-      return move(kind, user, 'coins', randomInt(1, 100))
+      return move(kind, user, any(currencies), randomInt(1, 100))
     case 'debit':
-      return move(kind, user, 'coins', randomInt(1, 120))
+      return move(kind, user, any(currencies), randomInt(1, 120))
     case 'seed':
       return { kind, actor, method: 'PUT', path: '/v1/fairness/lucky', body: `{"client_seed":"s${randomInt(1e9)}"}` }
     case 'wallet':
@@ -83,6 +86,14 @@ export const beginnings = ({ users }: People): readonly Wish[] => [
     fill(id, CLOVER, 20),
   ]),
 ]
+
+/** A transfer: from one user to some others. */
+export function gift({ users }: People, user = any(users)): Wish {
+  return send('gift', user, ROSE, someOthers(users, user, randomInt(1, 4)), false)
+}
+
+/** A command that is never refused. */
+export const probe = ({ users }: People): Wish => move('credit', any(users), 'coins', 1)
 
 const send = (kind: Kind, from: number, gift: number, to: readonly number[], fromBag: boolean): Wish => ({
   kind,

@@ -10,12 +10,26 @@ export interface OwnPostgres {
   readonly dataDir: string
   readonly ownerUrl: string
   readonly serviceUrl: string
+  /** Ends all sessions and shuts it down. */
+  stop(): Promise<void>
+  /** Starts it again, where it was. */
+  start(): Promise<void>
 }
 
 export async function ownPostgres(stage: Stage, dataDir: string): Promise<OwnPostgres> {
-  const embedded = await openEmbedded(dataDir, { warn: () => {} })
+  let embedded = await openEmbedded(dataDir, { warn: () => {} })
+  const { ownerUrl, serviceUrl } = embedded
   stage.teardown(() => embedded.stop())
-  return { dataDir, ownerUrl: embedded.ownerUrl, serviceUrl: embedded.serviceUrl }
+  return {
+    dataDir,
+    ownerUrl,
+    serviceUrl,
+    stop: () => embedded.stop(),
+    async start() {
+      embedded = await openEmbedded(dataDir, { warn: () => {} })
+      if (embedded.serviceUrl !== serviceUrl) throw new Error('PostgreSQL came back at another address')
+    },
+  }
 }
 
 /** The process id of the postmaster of a data directory; undefined when it does not run. */
@@ -47,16 +61,29 @@ export function superuserUrl(dataDir: string, databaseUrl: string): string {
 }
 
 /** Stops every process of a running PostgreSQL where it stands; answers what lets them go on. */
-export function freeze(dataDir: string): () => void {
+export function freeze(stage: Stage, dataDir: string): () => void {
   const postmaster = postmasterOf(dataDir)
   if (postmaster === undefined) throw new Error('PostgreSQL does not run')
   // The postmaster first: from then on there are no new ones.
   process.kill(postmaster, 'SIGSTOP')
   const frozen = [postmaster, ...childrenOf(postmaster)]
   for (const pid of frozen.slice(1)) signal(pid, 'SIGSTOP')
-  return () => {
+  return thaw(stage, frozen)
+}
+
+/** As `freeze`, of the one process that serves a session. */
+export function freezeSession(stage: Stage, pid: number): () => void {
+  process.kill(pid, 'SIGSTOP')
+  return thaw(stage, [pid])
+}
+
+function thaw(stage: Stage, frozen: number[]): () => void {
+  const goOn = (): void => {
     for (const pid of frozen.splice(0)) signal(pid, 'SIGCONT')
   }
+  // Else it could not even be stopped at the end.
+  stage.teardown(async () => goOn())
+  return goOn
 }
 
 function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {

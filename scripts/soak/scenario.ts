@@ -1,4 +1,5 @@
-import { Skipped, Stage } from './stage.ts'
+import { readFileSync } from 'node:fs'
+import { Skipped, type Stage } from './stage.ts'
 
 /** How much of it. */
 export interface Measure {
@@ -23,19 +24,15 @@ export interface Verdict {
   readonly outcome: 'PASS' | 'FAIL' | 'SKIP'
   readonly faults: readonly string[]
   readonly figures: readonly string[]
-  readonly seconds: number
+  readonly measure: Measure
+  readonly tookSeconds: number
   /** What the processes printed, by name. */
   readonly logs: readonly (readonly [string, string])[]
 }
 
-export async function play(
-  { name, play }: Scenario,
-  measure: Measure,
-  say: (line: string) => void,
-  signal: AbortSignal,
-): Promise<Verdict> {
+export async function play({ name, play }: Scenario, measure: Measure, stage: Stage): Promise<Verdict> {
   const started = performance.now()
-  const stage = new Stage(say, signal)
+  const short = shortMs()
   let skipped = false
   try {
     await play(stage, measure)
@@ -45,18 +42,35 @@ export async function play(
     else stage.expect(false, error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
   await stage.clearUp().catch((error: unknown) => stage.expect(false, `clearing up failed: ${messageOf(error)}`))
+  const tookMs = performance.now() - started
+  if (short !== undefined) {
+    const share = (((shortMs() ?? short) - short) / tookMs) * 100
+    stage.tell(`the machine was short of processors for ${share.toFixed(0)}% of the time`)
+  }
   return {
     name,
     outcome: stage.faults.length > 0 ? 'FAIL' : skipped ? 'SKIP' : 'PASS',
     faults: stage.faults,
     figures: stage.figures,
-    seconds: (performance.now() - started) / 1000,
+    measure,
+    tookSeconds: tookMs / 1000,
     logs: stage.logs(),
+  }
+}
+
+/** For how long somebody on this machine had to wait for a processor so far; undefined where the kernel does not tell. */
+function shortMs(): number | undefined {
+  try {
+    return Number(/^some .*total=(\d+)/m.exec(readFileSync('/proc/pressure/cpu', 'utf8'))?.[1]) / 1000
+  } catch {
+    return undefined
   }
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** The verdict in one line. */
-export const lineOf = ({ outcome, name, figures, seconds }: Verdict): string =>
-  `${outcome} ${name}: ${[...figures, `${seconds.toFixed(0)} s`].join('; ')}`
+/** The verdict and how much was played, in one line; the figures are below it, a line each. */
+export const headlineOf = ({ outcome, name, measure: { rounds, seconds }, tookSeconds }: Verdict): string => {
+  const much = [`${rounds} ${rounds === 1 ? 'round' : 'rounds'}`, ...(seconds > 0 ? [`of ${seconds} s`] : [])].join(' ')
+  return `${outcome} ${name}: ${much}, played in ${tookSeconds.toFixed(0)} s`
+}

@@ -5,11 +5,13 @@ import { endedSessions } from './scenarios/ended-sessions.ts'
 import { endurance } from './scenarios/endurance.ts'
 import { frozenInstance } from './scenarios/frozen-instance.ts'
 import { frozenPostgres } from './scenarios/frozen-postgres.ts'
+import { hangingStatement } from './scenarios/hanging-statement.ts'
 import { threeInstances, twoInstances } from './scenarios/instances.ts'
 import { killBackends, killPostgres } from './scenarios/kill-postgres.ts'
 import { killService } from './scenarios/kill-service.ts'
-import { locks } from './scenarios/locks.ts'
 import { lostCommit } from './scenarios/lost-commit.ts'
+import { overload } from './scenarios/overload.ts'
+import { postgresAway } from './scenarios/postgres-away.ts'
 import { sigterm } from './scenarios/sigterm.ts'
 import { silence } from './scenarios/silence.ts'
 
@@ -23,10 +25,12 @@ export const scenarios: readonly Scenario[] = [
   threeInstances,
   sigterm,
   diskFull,
+  postgresAway,
   frozenPostgres,
   frozenInstance,
   silence,
-  locks,
+  hangingStatement,
+  overload,
   clocks,
   endurance,
 ]

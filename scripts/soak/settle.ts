@@ -23,7 +23,7 @@ export async function askUntilFinal(stage: Stage, world: World, commands: readon
   const deadline = performance.now() + PATIENCE_MS
   await inTurn(commands, async (asked) => {
     while (!answers.final.has(asked.key)) {
-      await askOnce(world, asked)
+      await ask(world, asked, any(world.instances))
       if (answers.final.has(asked.key)) return
       if (performance.now() > deadline) {
         stage.expect(false, `${asked.key} stays without an answer`)
@@ -37,17 +37,10 @@ export async function askUntilFinal(stage: Stage, world: World, commands: readon
 /** What was answered last is answered once more, to the letter. */
 async function askRecentAgain(stage: Stage, world: World): Promise<void> {
   await inTurn(world.answers.takeRecent(), async ({ key, wish, status, text }) => {
-    const heard = await askOnce(world, { key, wish })
+    const heard = await ask(world, { key, wish }, any(world.instances))
     if (heard.is !== 'answer') stage.expect(false, `${key} was answered ${status} and then, asked again, ${heard.is}`)
     else stage.expect(heard.replayed && heard.text === text, `${key} was answered ${text} and then ${heard.text}`)
   })
-}
-
-async function askOnce({ answers, people, instances, patienceMs }: World, asked: Asked) {
-  const started = performance.now()
-  const heard = await ask(any(instances).origin, people.tokenOf(asked.wish.actor), asked.wish, asked.key, patienceMs)
-  answers.note(asked, heard, performance.now() - started)
-  return heard
 }
 
 async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {

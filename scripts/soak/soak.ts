@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import { lineOf, type Measure, play, type Scenario, type Verdict } from './scenario.ts'
+import { headlineOf, type Measure, play, type Scenario, type Verdict } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
+import { Stage } from './stage.ts'
 
 // Exit codes: 0 all passed or were skipped, 1 one failed, 2 could not run.
 const FAILED = 1
@@ -45,13 +46,14 @@ async function soak(flags: Flags): Promise<void> {
     if (interruption.signal.aborted) break
     console.log(`${scenario.name}: ${scenario.about}`)
     const say = (line: string): void => console.log(`  ${new Date().toISOString().slice(11, 19)} ${line}`)
-    const verdict = await play(scenario, measureOf(scenario, flags), say, interruption.signal)
+    const verdict = await play(scenario, measureOf(scenario, flags), new Stage(say, interruption.signal))
     verdicts.push(verdict)
+    console.log(headlineOf(verdict))
+    for (const figure of verdict.figures) console.log(`  ${figure}`)
     for (const fault of verdict.faults) console.log(`  fault: ${fault}`)
     if (verdict.outcome === 'FAIL') keepLogs(verdict)
-    console.log(lineOf(verdict))
   }
-  console.log(verdicts.map(({ name, outcome }) => `${outcome} ${name}`).join('\n'))
+  console.log(verdicts.map(headlineOf).join('\n'))
   if (verdicts.some(({ outcome }) => outcome === 'FAIL')) process.exitCode = FAILED
 }
 

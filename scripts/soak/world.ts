@@ -2,14 +2,15 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Answers } from './answers.ts'
+import { ask } from './ask.ts'
 import { Books } from './books.ts'
 import { Instance } from './instance.ts'
-import { beginnings } from './mix.ts'
+import { beginnings, probe } from './mix.ts'
 import { type OwnPostgres, ownPostgres } from './own-postgres.ts'
 import { type People, people } from './people.ts'
 import { askUntilFinal } from './settle.ts'
 import type { Stage } from './stage.ts'
-import { QueueWatch } from './watch.ts'
+import { Watch } from './watch.ts'
 
 /** The service under load, and what its clients know of it. */
 export interface World {
@@ -17,7 +18,7 @@ export interface World {
   readonly answers: Answers
   readonly books: Books
   readonly instances: readonly Instance[]
-  readonly queue: QueueWatch
+  readonly watch: Watch
   /** How long clients wait for an answer. */
   readonly patienceMs: number
   /** Of the service's own role, past any proxy. */
@@ -34,6 +35,7 @@ export interface EmbeddedWorld extends World {
 
 /** One instance with its embedded PostgreSQL, as `npm start` runs it. */
 export async function embeddedWorld(stage: Stage, dataDir = newFolder(stage)): Promise<EmbeddedWorld> {
+  keepLog(stage, dataDir)
   const instance = await Instance.start(stage, { DATA_DIR: dataDir })
   const databaseUrl = (): string => readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
   return { ...(await inhabited(stage, [instance], databaseUrl)), dataDir }
@@ -52,7 +54,9 @@ export async function sharedWorld(
   environments: readonly Readonly<Record<string, string>>[],
   through: (url: string) => Promise<string> = async (url) => url,
 ): Promise<SharedWorld> {
-  const postgres = await ownPostgres(stage, newFolder(stage))
+  const dataDir = newFolder(stage)
+  keepLog(stage, dataDir)
+  const postgres = await ownPostgres(stage, dataDir)
   const { ownerUrl, serviceUrl } = postgres
   const url = await through(serviceUrl)
   const instances: Instance[] = []
@@ -69,14 +73,26 @@ async function inhabited(stage: Stage, instances: readonly Instance[], databaseU
     answers: new Answers(),
     books: new Books(),
     instances,
-    queue: new QueueWatch(stage, instances),
+    watch: new Watch(stage, instances),
     patienceMs: PATIENCE_MS,
     databaseUrl,
   }
   const [users, ...belongings] = beginnings(world.people).map((wish) => world.answers.begin(wish))
   if (users !== undefined) await askUntilFinal(stage, world, [users])
   await askUntilFinal(stage, world, belongings)
+  for (const instance of instances) {
+    instance.probe = async () => (await ask(world, world.answers.begin(probe(world.people)), instance)).is === 'answer'
+  }
   return world
+}
+
+/** What PostgreSQL said, which goes with its folder. */
+function keepLog(stage: Stage, dataDir: string): void {
+  let said = ''
+  stage.teardown(async () => {
+    said = readFileSync(join(dataDir, 'postgres.log'), 'utf8')
+  })
+  stage.keep('postgres', () => said)
 }
 
 /** A folder that goes with the scenario. PostgreSQL runs as another user when we are root, and must pass through. */

@@ -1,5 +1,5 @@
 import { currencies, currencyOf } from '../ledger/account.ts'
-import type { ChainedEntry } from '../ledger/batch.ts'
+import type { ChainedEntry } from '../ledger/chain.ts'
 import { chained, GENESIS } from '../ledger/chain.ts'
 import type { Movement } from '../ledger/movement.ts'
 import { parseEntry, readEvent } from '../ledger/recorded.ts'

@@ -67,7 +67,9 @@ async function apply(db: Kysely<unknown>, texts: MigrationTexts, pending: readon
         `Set DATABASE_OWNER_URL to the role that owns the database, or migrate with another instance first.`,
     )
   }
-  const { error, results = [] } = await new Migrator({ db, provider: sqlOf(texts) }).migrateToLatest()
+  // Migrations that were written side by side may come in another order than that of their numbers.
+  const migrator = new Migrator({ db, provider: sqlOf(texts), allowUnorderedMigrations: true })
+  const { error, results = [] } = await migrator.migrateToLatest()
   if (error) {
     const failed = results.find((result) => result.status === 'Error')?.migrationName ?? 'before the first one'
     throw new MigrationError(

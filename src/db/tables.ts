@@ -39,6 +39,7 @@ export interface Tables {
     updated_at: string
     updated_by: string
   }
+  readonly devices: { token: string; user_id: number; platform: string; registered_at: string }
   readonly rooms: { room_id: number; owner_id: number; trophy_points: number }
   readonly room_profiles: {
     room_id: number
@@ -69,6 +70,24 @@ export interface Tables {
   }
   readonly odds_tables: { odds_hash: string; decoration_id: number; odds: string }
   readonly bag_items: { user_id: number; decoration_id: number; quantity: number; added_at: number }
+  readonly privilege_packages: {
+    privilege_package_id: number
+    name: string
+    rank: number
+    valid_days: number
+    icon_path: string
+    created_at: string
+  }
+  readonly privilege_cards: {
+    card_id: number
+    owner_id: number
+    privilege_package_id: number
+    valid_days: number
+    activated: boolean
+    created_at: string
+    entered: number
+  }
+  readonly privileges: { user_id: number; privilege_package_id: number; rank: number; valid_until: number }
   readonly lucky_progress: {
     user_id: number
     number: number
@@ -78,4 +97,23 @@ export interface Tables {
     next_commitment: string
   }
   readonly lucky_chains: { chain: string; user_id: number; commitment: string; fairness_key: string }
+  readonly roulette_games: {
+    game_id: number
+    uid: string
+    room_id: number
+    creator_id: number
+    status: string
+    game_price: number
+    max_players: number
+    fee_percent: number
+    prize: number
+    entries: string
+    commitment: string
+    winner_id: number | null
+    spin: string | null
+    created_at: string
+    ended_at: string | null
+    end_position: number | null
+  }
+  readonly roulette_open_games: { room_id: number; game_id: number }
 }

@@ -1,6 +1,6 @@
 import type { GiftKind } from '../../schema/events.ts'
 
-/** What a first look at the service needs: a few people, a room, gifts of every kind, and something to spend. */
+/** What a first look at the service needs: a few people, a room, gifts of every kind, privileges, and something to spend. */
 
 export const demoCountries = [
   { id: 1, name: 'Egypt' },
@@ -40,6 +40,9 @@ export const demoUsers: readonly DemoUser[] = [
 
 /** Owned by Carmen. */
 export const demoRoom = { id: 1, uid: 'R1', name: 'Night lounge', cover_url: '', owner_id: 3 } as const
+
+/** Who is in the room; Dalia is not. */
+export const demoMembers: readonly number[] = [1, 2, 3]
 
 export interface DemoGift {
   readonly id: number
@@ -81,3 +84,16 @@ export const demoGifts: readonly DemoGift[] = [
     ],
   },
 ]
+
+export const demoPackages = [
+  { privilege_package_id: 1, name: 'Bronze', rank: 1, valid_days: 7, icon_path: 'privileges/bronze.png' },
+  { privilege_package_id: 2, name: 'Silver', rank: 2, valid_days: 30, icon_path: 'privileges/silver.png' },
+  { privilege_package_id: 3, name: 'Gold', rank: 3, valid_days: 30, icon_path: 'privileges/gold.png' },
+] as const
+
+/** Amina has two cards to try out and one to give away. */
+export const demoCards = [
+  { user_id: 1, privilege_package_id: 1 },
+  { user_id: 1, privilege_package_id: 2 },
+  { user_id: 1, privilege_package_id: 3 },
+] as const

@@ -1,20 +1,28 @@
+import type { Kysely } from 'kysely'
+import { headOf } from '../db/head.ts'
+import type { Tables } from '../db/tables.ts'
 import { defineDecoration } from '../gifts/define-decoration.ts'
 import { type Command, command, type Presenter } from '../ledger/command.ts'
 import type { Verb } from '../ledger/decider.ts'
 import type { Executor } from '../ledger/executor.ts'
 import { defineCountry } from '../people/define-country.ts'
 import { defineUsers } from '../people/define-user.ts'
+import { definePackage } from '../privilege/define-package.ts'
+import { grantCards } from '../privilege/grant.ts'
 import { defineRoom } from '../rooms/define-room.ts'
+import { joinRoom } from '../rooms/members.ts'
 import { credit } from '../wallet/credit.ts'
-import { demoCountries, demoGifts, demoRoom, demoUsers } from './catalogue.ts'
+import { demoCards, demoCountries, demoGifts, demoMembers, demoPackages, demoRoom, demoUsers } from './catalogue.ts'
 
 /**
  * Puts the demo catalogue on a ledger that holds nothing but its opening; any other is left as it is. All of it
  * goes in one turn and so in one transaction; keys keep two instances that start at once from doing it twice.
  * Throws when the rules refuse a part of it.
  */
-export async function loadDemo(executor: Executor, position: number): Promise<void> {
-  if (position > 1) return
+export async function loadDemo(executor: Executor, db: Kysely<Tables>): Promise<void> {
+  if ((await headOf(db)) > 1) return
+  // No part of the ledger. First, so that whoever is interrupted begins here again; twice is harmless.
+  for (const member of demoMembers) await joinRoom(db, demoRoom.id, member)
   const settled = await Promise.all(demoCommands().map((part) => executor.run(part)))
   const refused = settled.find(({ reply }) => reply.status !== DONE)
   if (refused !== undefined) throw new Error(`the demo catalogue was refused: ${refused.reply.body}`)
@@ -54,6 +62,8 @@ const demoCommands = (): Command[] => [
     ...(coins > 0 ? [part(`coins of ${id}`, credit, welcome(id, 'coins', coins))] : []),
     ...(diamonds > 0 ? [part(`diamonds of ${id}`, credit, welcome(id, 'diamonds', diamonds))] : []),
   ]),
+  ...demoPackages.map((one) => part(`package ${one.privilege_package_id}`, definePackage, one)),
+  ...demoCards.map((card, i) => part(`card ${i + 1}`, grantCards, { ...card, quantity: 1, reason: 'demo' })),
 ]
 
 const welcome = (user_id: number, currency: 'coins' | 'diamonds', units: number) => ({

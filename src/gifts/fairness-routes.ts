@@ -1,20 +1,20 @@
 import { Type } from '@sinclair/typebox'
+import type { Kysely } from 'kysely'
 import { dataOf, PageQuery, pageOf } from '../../schema/common.ts'
 import {
   ChooseSeed,
   PublishedChains,
   PublishedDraw,
   PublishedOddsTable,
-  Verdict,
-  VerifyDraw,
+  type VerifyDraw,
 } from '../../schema/fairness.ts'
+import type { Tables } from '../db/tables.ts'
 import { chooseSeed, showChains } from '../fairness/choose-seed.ts'
+import type { Verdict } from '../fairness/verdict.ts'
 import { userOf } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
-import { idempotencyKey } from '../http/idempotency.ts'
 import { pageUpTo, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
-import { ownTurn } from '../http/turns.ts'
 import { validationFailed } from '../http/validation.ts'
 import { heldOdds } from './odds.ts'
 import { chainsOf, commitmentOf, drawAt, drawsOf, oddsOf, oddsTableByHash } from './reads.ts'
@@ -96,35 +96,19 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
       return { data: table }
     },
   )
+}
 
-  app.post(
-    '/fairness/verify',
-    {
-      schema: {
-        operationId: 'verifyDraw',
-        summary: 'Check a published draw, step by step',
-        tags: ['fairness'],
-        body: VerifyDraw,
-        response: { 200: dataOf(Verdict) },
-      },
-    },
-    async (request) => {
-      // Nothing changes and nothing is remembered: the ledger's line is not for reading. The key's form still counts.
-      idempotencyKey(request)
-      const draw = request.body
-      const sent = draw.odds === undefined ? undefined : heldOdds(draw.odds)
-      if (sent !== undefined && 'errors' in sent) throw validationFailed(sent.errors)
-      const position = positionOf(draw.orders[0]?.order_id ?? '')
-      const [commitment, odds, placed] = await Promise.all([
-        commitmentOf(db, draw.chain),
-        draw.odds_hash === undefined ? undefined : oddsOf(db, draw.odds_hash),
-        position === undefined ? undefined : drawAt(db, position),
-      ])
-      await ownTurn()
-      // An order's id means nothing on another ledger than ours.
-      const recorded = commitment === undefined ? undefined : placed
-      const known = { commitment: commitment ?? draw.commitment, odds: odds ?? sent?.rows, recorded }
-      return { data: verifyDraw(draw, known) }
-    },
-  )
+/** Checks a draw of a lucky gift against what is published and what the ledger holds. 422 for odds that are none. */
+export async function checkDraw(db: Kysely<Tables>, draw: VerifyDraw): Promise<Verdict> {
+  const sent = draw.odds === undefined ? undefined : heldOdds(draw.odds)
+  if (sent !== undefined && 'errors' in sent) throw validationFailed(sent.errors)
+  const position = positionOf(draw.orders[0]?.order_id ?? '')
+  const [commitment, odds, placed] = await Promise.all([
+    commitmentOf(db, draw.chain),
+    draw.odds_hash === undefined ? undefined : oddsOf(db, draw.odds_hash),
+    position === undefined ? undefined : drawAt(db, position),
+  ])
+  // An order's id means nothing on another ledger than ours.
+  const recorded = commitment === undefined ? undefined : placed
+  return verifyDraw(draw, { commitment: commitment ?? draw.commitment, odds: odds ?? sent?.rows, recorded })
 }

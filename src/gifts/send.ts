@@ -140,24 +140,28 @@ function reads({ sender_id, decoration_id, receiver_ids, room, from_bag }: SendG
     keyOf(balances, HOUSE),
     keyOf(balances, ISSUANCE),
     ...(from_bag ? [keyOf(bagItems, bagId(sender_id, decoration_id))] : []),
-    keyOf(luckyProgress, sender_id),
     ...receiver_ids.flatMap((id) => [keyOf(users, id), keyOf(balances, account('user', id, 'target'))]),
-    ...(typeof room === 'number' ? roomKeys(room, sender_id, decoration_id) : [keyOf(roomUids, room)]),
+    ...(typeof room === 'number' ? roomKeys(room) : [keyOf(roomUids, room)]),
   ]
 }
 
-const roomKeys = (roomId: number, senderId: number, decorationId: number): readonly Key[] => [
+const roomKeys = (roomId: number): readonly Key[] => [
   keyOf(rooms, roomId),
   keyOf(balances, account('room', roomId, 'target')),
-  keyOf(streaks, streakId(senderId, roomId, decorationId)),
 ]
 
 function follow(state: State, input: SendGift, { ownerPercent }: GiftTerms): readonly Key[] {
-  const roomId = roomIdOf(state, input.room)
+  const { sender_id, decoration_id, room } = input
+  const roomId = roomIdOf(state, room)
   if (roomId === null) return []
-  const keys = roomKeys(roomId, input.sender_id, input.decoration_id)
-  const room = ownerPercent > 0 && state.knows(rooms, String(roomId)) ? state.get(rooms, String(roomId)) : undefined
-  return room === undefined ? keys : [...keys, keyOf(balances, account('user', room.owner_id, 'target'))]
+  const keys = typeof room === 'number' ? [] : [...roomKeys(roomId)]
+  const draws = (state.get(decorations, String(decoration_id))?.odds.length ?? 0) > 0
+  if (draws) keys.push(keyOf(luckyProgress, sender_id), keyOf(streaks, streakId(sender_id, roomId, decoration_id)))
+  if (ownerPercent > 0 && state.knows(rooms, String(roomId))) {
+    const owner = state.get(rooms, String(roomId))?.owner_id
+    if (owner !== undefined) keys.push(keyOf(balances, account('user', owner, 'target')))
+  }
+  return keys
 }
 
 const roomIdOf = (state: State, room: number | string): number | null =>

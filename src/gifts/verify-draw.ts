@@ -1,23 +1,10 @@
 import type { OddsRow } from '../../schema/events.ts'
 import type { PublishedDraw, VerifyDraw } from '../../schema/fairness.ts'
 import { drawOrder } from '../fairness/lg1.ts'
+import { type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
 import { sha256Bytes } from '../ledger/hash.ts'
 import { answered } from '../ledger/money.ts'
 import { exactRewardOf, MULTIPLIER_UNIT, oddsHash, published, rowOf, totalWeight } from './odds.ts'
-
-/** One step of a check, with the values that lead to it, so that it can be followed by hand. */
-export interface Step {
-  readonly step: string
-  readonly ok: boolean
-  readonly why: string
-  readonly values: Record<string, unknown>
-}
-
-export interface Verdict {
-  readonly algorithm: 'lg1'
-  readonly valid: boolean
-  readonly steps: Step[]
-}
 
 /** What is known of a draw beside what is said of it: from the ledger or, for a draw that is not ours, sent along. */
 export interface Known {
@@ -38,7 +25,7 @@ export function verifyDraw(asked: VerifyDraw, { commitment, odds, recorded }: Kn
     ...(recorded === undefined ? [] : [checkRecord(draw, recorded)]),
     ...draw.orders.map((_, i) => checkOrder(draw, table, i)),
   ]
-  return { algorithm: 'lg1', valid: steps.every(({ ok }) => ok), steps }
+  return verdictOf('lg1', steps)
 }
 
 interface Table {

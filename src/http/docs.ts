@@ -14,8 +14,8 @@ export async function describeRoutes(app: FastifyInstance): Promise<void> {
         title: 'Live economy',
         version: '1.0.0',
         description:
-          'Gifts, lucky draws and wallets of a live-streaming app. Every client route answers under /api/v1 and /v1, ' +
-          'with and without a slash at its end.',
+          'Wallets, gifts, lucky draws, roulette and privileges of a live-streaming app. Every client route answers ' +
+          'under /api/v1 and /v1, with and without a slash at its end.',
       },
       servers: [{ url: '/' }],
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },

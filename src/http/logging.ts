@@ -39,7 +39,7 @@ export class RequestLog extends LogController {
 
   /** `all`: also tells of requests that went well. */
   constructor(all: boolean) {
-    super({ requestIdLogLabel: 'request_id' })
+    super()
     this.#all = all
   }
 
@@ -59,8 +59,8 @@ export class RequestLog extends LogController {
 const logRequest = (log: FastifyBaseLogger, level: 'debug' | 'info', line: object): void => log[level](line, 'request')
 
 /** Route and path; no query, no headers. A path that holds a token is not told either. */
-function describe({ method, originalUrl: url, routeOptions }: FastifyRequest): Record<string, unknown> {
+function describe({ id, method, originalUrl: url, routeOptions }: FastifyRequest): Record<string, unknown> {
   const route = routeOptions.url
-  const line = { method, route: route ?? null }
+  const line = { request_id: id, method, route: route ?? null }
   return route?.includes(':token') ? line : { ...line, path: url.split(/[?#]/, 1)[0]?.slice(0, 200) }
 }

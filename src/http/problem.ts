@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { databaseIsAway } from '../db/away.ts'
 import { Crowded } from '../db/pool.ts'
 import { errorCode } from '../error-code.ts'
-import { Closed, Overloaded, Unavailable } from '../ledger/executor.ts'
+import { Closed, Overloaded, Unavailable } from '../ledger/failures.ts'
 import { HttpError, notFound } from './errors.ts'
 
 /** What Fastify has against a request, in our words. */

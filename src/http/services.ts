@@ -9,6 +9,7 @@ import type {
 import type { Kysely } from 'kysely'
 import type { Tables } from '../db/tables.ts'
 import type { LuckyChains } from '../fairness/lg1.ts'
+import type { SpinSeeds } from '../fairness/rr1.ts'
 import type { Caller } from './caller.ts'
 import type { Run } from './run.ts'
 import type { Sessions } from './sessions.ts'
@@ -37,6 +38,8 @@ export interface Services {
   readonly settings: Settings
   /** Where the links of lucky draws come from. */
   readonly chains: LuckyChains
+  /** Where the seeds of roulette spins come from. */
+  readonly spins: SpinSeeds
   /** What is remembered about users' sessions; whoever revokes them here makes this instance look again. */
   readonly sessions: Pick<Sessions, 'forget'>
 }
@@ -44,5 +47,6 @@ export interface Services {
 /** What the operator of the service decided by configuration and the rules need. */
 export interface Settings {
   readonly ownerCommissionPercent: number
+  readonly rouletteFeePercent: number
   readonly assetBaseUrl: string
 }

@@ -1,5 +1,6 @@
 import type { Evolver } from '../ledger/decider.ts'
 import type { RowTable } from '../ledger/row-table.ts'
+import type { Notifier } from '../push/notifier.ts'
 import type { App, Services } from './services.ts'
 
 /** Where client routes answer; each under both. */
@@ -18,4 +19,6 @@ export interface Slice {
   readonly evolvers?: readonly Evolver[]
   /** Tables that the executor keeps for it. */
   readonly tables?: readonly RowTable[]
+  /** What users are told of its events on their devices. */
+  readonly notifier?: Notifier
 }

@@ -34,7 +34,9 @@ const isWithin = (inner: Violation, union: Violation): boolean =>
   (inner.instancePath === union.instancePath || inner.instancePath.startsWith(`${union.instancePath}/`))
 
 function told(union: Violation, branches: readonly (readonly Violation[])[]): readonly Violation[] {
-  const meant = branches.filter((branch) => !branch.some((violation) => rulesOut(violation, union)))
+  const possible = branches.filter((branch) => !branch.some((violation) => rulesOut(violation, union)))
+  const whole = possible.filter((branch) => !branch.some((violation) => lacks(violation, union)))
+  const meant = possible.length === 1 ? possible : whole
   const [only] = meant
   if (only !== undefined && meant.length === 1) return foldUnions(only)
   const missing = missingInAll(branches)
@@ -55,6 +57,10 @@ const misses = (branch: readonly Violation[], { instancePath, params }: Violatio
 /** Whether a fault means that another branch was meant: a wrong kind of value, or another constant in it. */
 const rulesOut = (violation: Violation, union: Violation): boolean =>
   violation.keyword === 'const' || (violation.keyword === 'type' && violation.instancePath === union.instancePath)
+
+/** Whether a fault is a field that is not there: who gave all fields of one branch meant that one. */
+const lacks = ({ keyword, instancePath }: Violation, union: Violation): boolean =>
+  keyword === 'required' && instancePath === union.instancePath
 
 /** The field whose constants tell the branches apart, when none of them was given. */
 function discriminator(branches: readonly (readonly Violation[])[]): Violation | undefined {

@@ -7,7 +7,7 @@ export const currencies = ['coins', 'diamonds', 'target', 'dollars', 'agent_doll
 export type Currency = (typeof currencies)[number]
 
 /** Whose accounts there are. `house` and `issuance` are the system's own. */
-export type Holder = 'user' | 'room' | 'house' | 'issuance'
+export type Holder = 'user' | 'room' | 'game' | 'house' | 'issuance'
 
 /** `<kind>:<id>:<currency>`. */
 export type Account = `${Holder}:${number | string}:${Currency}`

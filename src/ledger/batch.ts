@@ -1,5 +1,5 @@
 import { eventTypes } from '../../schema/events.ts'
-import { chained, type Entry, replyHash } from './chain.ts'
+import { chained, type Entry, type RecordedEvent, replyHash } from './chain.ts'
 import type { Command, Reply } from './command.ts'
 import { isRefusal, type PlacedEvent, refuse } from './decider.ts'
 import type { Evolve } from './evolve.ts'
@@ -11,11 +11,6 @@ export interface Head {
   readonly position: number
   readonly hash: string
   readonly at: Micros
-}
-
-/** An event as it is stored. */
-export interface ChainedEntry extends Entry {
-  readonly hash: string
 }
 
 export interface RememberedReply extends Reply {
@@ -33,7 +28,7 @@ export interface Batch {
    * asked, because of what those before it did: it and the rest belong into a batch of their own.
    */
   readonly outcomes: readonly Outcome[]
-  readonly entries: readonly ChainedEntry[]
+  readonly events: readonly RecordedEvent[]
   readonly replies: readonly RememberedReply[]
   readonly head: Head
 }
@@ -55,7 +50,7 @@ export function runBatch(
 ): Batch {
   const at = Math.max(now, head.at)
   const outcomes: Outcome[] = []
-  const entries: ChainedEntry[] = []
+  const recorded: RecordedEvent[] = []
   const replies: RememberedReply[] = []
   let { position, hash } = head
 
@@ -96,9 +91,9 @@ export function runBatch(
         hash,
       )
       // From here on nothing throws: the command has happened.
-      for (const entry of made) entries.push(entry)
+      for (const event of made) recorded.push(event)
       position += made.length
-      hash = made.at(-1)?.hash ?? hash
+      hash = made.at(-1)?.entry.hash ?? hash
       if (idempotency !== null) {
         const kept = { ...reply, actor, key: idempotency.key, requestHash: idempotency.requestHash }
         remembered.set(rememberedAs(actor, idempotency.key), kept)
@@ -111,17 +106,18 @@ export function runBatch(
       outcomes.push({ bug })
     }
   }
-  return { outcomes, entries, replies, head: { position, hash, at } }
+  return { outcomes, events: recorded, replies, head: { position, hash, at } }
 }
 
 type Origin = Pick<Entry, 'actor' | 'requestId' | 'idempotencyKey' | 'replyHash'>
 
-function chain(events: readonly PlacedEvent[], origin: Origin, previous: string): ChainedEntry[] {
+function chain(events: readonly PlacedEvent[], origin: Origin, previous: string): RecordedEvent[] {
   let hash = previous
-  return events.map(({ position, type, data, movements, at }) => {
+  return events.map((event) => {
+    const { position, type, data, movements, at } = event
     const version = eventTypes[type].version
-    const entry: Entry = { position, type, version, data: JSON.stringify(data), movements, at, ...origin }
-    hash = chained(entry, hash)
-    return { ...entry, hash }
+    const unchained: Entry = { position, type, version, data: JSON.stringify(data), movements, at, ...origin }
+    hash = chained(unchained, hash)
+    return { ...event, entry: { ...unchained, hash } }
   })
 }

@@ -1,3 +1,5 @@
+import type { EventType } from '../../schema/events.ts'
+import type { PlacedEvent } from './decider.ts'
 import { sha256 } from './hash.ts'
 import type { Movement } from './movement.ts'
 import { isoMicros } from './time.ts'
@@ -17,6 +19,14 @@ export interface Entry {
   /** Hash of the remembered reply of the command that made the event, when there is one. */
   readonly replyHash: string | null
 }
+
+/** An event as it is stored. */
+export interface ChainedEntry extends Entry {
+  readonly hash: string
+}
+
+/** An event with what is stored of it. */
+export type RecordedEvent<T extends EventType = EventType> = PlacedEvent<T> & { readonly entry: ChainedEntry }
 
 /** The hash before the first event. */
 export const GENESIS = '0'.repeat(64)

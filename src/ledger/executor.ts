@@ -1,23 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { DatabaseError } from 'pg'
-import { type Batch, type Outcome, runBatch } from './batch.ts'
-import type { Command, Reply } from './command.ts'
+import { runBatch } from './batch.ts'
+import type { RecordedEvent } from './chain.ts'
+import type { Command } from './command.ts'
 import type { Evolve } from './evolve.ts'
+import { blamesACommand, Closed, LostCommit, Moved, Overloaded, Unavailable } from './failures.ts'
+import { fail, Line, type Settled, settle, type Waiting } from './line.ts'
 import type { RowTable } from './row-table.ts'
-import type { Rows } from './state.ts'
-import { LostCommit, Store } from './store.ts'
-
-/** The queue is full: nothing was done, come back later. */
-export class Overloaded extends Error {}
-
-/**
- * The database is away. Usually nothing was done; when the answer to COMMIT stayed lost for too long it is not
- * known here, and the same request under the same idempotency key tells.
- */
-export class Unavailable extends Error {}
-
-/** The executor is shutting down: nothing was done. */
-export class Closed extends Error {}
+import { type Opened, Store } from './store.ts'
 
 export interface Limits {
   /** Commands that may wait; one more is refused with `Overloaded`. */
@@ -32,36 +21,39 @@ export interface Limits {
 
 const defaultLimits: Limits = { queue: 16_384, batch: 256, rows: 8_192, patienceMs: 10_000 }
 
+/** Batches that may be on their way to the database at a time. More would only make each of them wait longer. */
+const MOST_FLYING = 2
+
 /** What the executor tells those who watch it. */
 export interface Observer {
-  committed(batch: { readonly commands: number; readonly position: number; readonly seconds: number }): void
+  /** `position`: where the ledger ends now. */
+  committed(batch: {
+    readonly commands: number
+    readonly position: number
+    readonly seconds: number
+    readonly events: readonly RecordedEvent[]
+  }): void
   /** A command met a bug; its caller gets an error, its neighbours do not notice. */
   bug(error: unknown, command: Command): void
   /** The database did not take a batch. */
   trouble(error: unknown): void
 }
 
-interface Waiting {
-  readonly command: Command
-  readonly resolve: (settled: Settled) => void
-  readonly reject: (error: Error) => void
-}
-
-export interface Settled {
-  readonly reply: Reply
-  readonly replayed: boolean
+/** A batch on its way to the database. */
+interface Flight {
+  readonly id: string
+  readonly waiting: readonly Waiting[]
+  /** It happened: whoever waits is told. */
+  readonly land: () => void
+  /** Ends when it has landed or failed; never rejects. */
+  landing: Promise<void>
+  failure?: { readonly error: unknown }
 }
 
 /**
- * Data that PostgreSQL does not take (classes 22 and 23) and errors of our own come from one of the commands;
- * all else (a lock, a time limit, a full disk, a shutdown) says nothing about them.
- */
-const blamesACommand = (error: unknown): boolean =>
-  !(error instanceof DatabaseError) || error.code === undefined || /^2[23]/.test(error.code)
-
-/**
- * One line for all commands: what has queued up runs as one transaction, in the order of arrival. A lone
- * command goes at once, so there is no timer; under load batches grow by themselves.
+ * One line for all commands: what has queued up runs as one transaction, in the order of arrival. A lone command goes
+ * at once, so there is no timer; under load batches grow by themselves. While one batch is on its way to the database,
+ * the next one may already be decided on what that one does and sent after it: it happens only if that one did.
  */
 export class Executor {
   readonly #url: string
@@ -69,11 +61,13 @@ export class Executor {
   readonly #evolve: Evolve
   readonly #observer: Observer
   readonly #limits: Limits
-  readonly #queue: Waiting[] = []
+  readonly #line = new Line()
+  readonly #flying: Flight[] = []
   #store: Store | undefined
-  #draining = false
-  #running: Promise<void> = Promise.resolve()
+  /** Whether a step is being made: a batch prepared, or a failure dealt with. */
+  #busy = false
   #closed = false
+  #finished: (() => void) | undefined
 
   constructor(options: {
     readonly url: string
@@ -90,126 +84,161 @@ export class Executor {
   }
 
   get depth(): number {
-    return this.#queue.length
+    return this.#line.length
   }
 
   /** Rejects with `Overloaded`, `Unavailable` or `Closed`, or with the bug that the command met. */
   run(command: Command): Promise<Settled> {
     if (this.#closed) return Promise.reject(new Closed('shutting down'))
-    if (this.#queue.length >= this.#limits.queue) return Promise.reject(new Overloaded('the queue is full'))
+    if (this.#line.length >= this.#limits.queue) return Promise.reject(new Overloaded('the queue is full'))
     return new Promise((resolve, reject) => {
-      this.#queue.push({ command, resolve, reject })
-      if (!this.#draining) this.#running = this.#drain()
+      this.#line.push({ command, resolve, reject, suspect: false })
+      this.#goOn()
     })
   }
 
   /** Takes no more; what was accepted finishes. */
   async close(): Promise<void> {
     this.#closed = true
-    await this.#running
+    const finished = new Promise<void>((resolve) => (this.#finished = resolve))
+    this.#goOn()
+    await finished
     await this.#store?.close()
     this.#store = undefined
   }
 
-  async #drain(): Promise<void> {
-    this.#draining = true
+  /** Makes the next step, if it is time for one. To be called whenever it might be. */
+  #goOn(): void {
+    if (this.#busy) return
+    if (this.#flying.some(({ failure }) => failure !== undefined)) this.#make(() => this.#recover())
+    else if (this.#mayTakeOff()) this.#make(() => this.#takeOff())
+    else if (this.#flying.length === 0 && this.#line.length === 0) this.#finished?.()
+  }
+
+  #make(step: () => Promise<void>): void {
+    this.#busy = true
+    void step().finally(() => {
+      this.#busy = false
+      this.#goOn()
+    })
+  }
+
+  #mayTakeOff(): boolean {
+    const last = this.#flying.at(-1)
+    if (last === undefined || this.#line.length === 0) return this.#line.length > 0
+    if (this.#flying.length >= MOST_FLYING || this.#store?.ahead !== true) return false
+    // A small batch costs the database nearly as much as a large one: as long as one is on its way, waiting for as many
+    // again is worth more than leaving at once.
+    return this.#line.length >= Math.min(this.#limits.batch, last.waiting.length)
+  }
+
+  /** Decides a batch and sends it. */
+  async #takeOff(): Promise<void> {
     // Commands that arrive in the same turn of the event loop go together.
     await Promise.resolve()
-    while (this.#queue.length > 0) {
-      const batch = this.#take()
-      try {
-        await this.#runTogether(batch)
-      } catch (error) {
-        // A fault in here or in the observer: nobody may be left without an answer, and the line goes on.
-        this.#fail(batch, new Error('the executor failed', { cause: error }))
-      }
-    }
-    // In the same turn as the look at the queue: whoever comes later starts anew.
-    this.#draining = false
-  }
-
-  #take(): Waiting[] {
-    let count = 0
-    let rows = 0
-    for (const { command } of this.#queue) {
-      rows += command.reads.length
-      if (count > 0 && (count >= this.#limits.batch || rows > this.#limits.rows)) break
-      count += 1
-    }
-    return this.#queue.splice(0, count)
-  }
-
-  async #runTogether(batch: readonly Waiting[]): Promise<void> {
-    let settled: readonly Outcome[]
-    try {
-      settled = await this.#attempt(batch.map(({ command }) => command))
-    } catch (error) {
-      this.#observer.trouble(error)
-      if (error instanceof Unavailable) {
-        this.#fail(batch, error)
-      } else if (batch.length > 1) {
-        // Nothing of the batch happened, and one of its commands is why: alone, it fails alone.
-        for (const waiting of batch) await this.#runTogether([waiting])
-      } else {
-        this.#settle(batch, [{ bug: error }])
-      }
-      return
-    }
-    this.#settle(batch.slice(0, settled.length), settled)
-    this.#queue.unshift(...batch.slice(settled.length))
-  }
-
-  /** One transaction. Throws `Unavailable`, or whatever PostgreSQL had against it; then nothing happened. */
-  async #attempt(commands: readonly Command[]): Promise<readonly Outcome[]> {
     const started = performance.now()
-    const { store, batch, rows } = await this.#transact(commands)
-    // It has happened: nothing from here on may look as if it had not.
-    store.keep(rows, batch.head)
-    const seconds = (performance.now() - started) / 1000
-    this.#tell({ commands: batch.outcomes.length, position: batch.head.position, seconds })
-    return batch.outcomes
-  }
-
-  async #transact(commands: readonly Command[]): Promise<{ store: Store; batch: Batch; rows: Rows }> {
-    const store = await this.#connected()
-    const watchdog = setTimeout(() => store.cut(), this.#limits.patienceMs)
-    try {
-      const { head, now, rows, remembered } = await store.begin(commands)
-      const batch = runBatch(commands, rows, remembered, head, now, this.#evolve)
-      if (batch.entries.length === 0 && batch.replies.length === 0 && !rows.dirty) await store.rollback()
-      else await this.#commit(store, batch, rows)
-      return { store, batch, rows }
-    } catch (error) {
-      if (!store.broken) await store.rollback().catch(() => store.cut())
-      if (error instanceof Unavailable || (!store.broken && blamesACommand(error))) throw error
-      throw new Unavailable('the database did not take the batch', { cause: error })
-    } finally {
-      clearTimeout(watchdog)
-    }
-  }
-
-  #tell(batch: Parameters<Observer['committed']>[0]): void {
-    try {
-      this.#observer.committed(batch)
-    } catch (error) {
-      this.#observer.trouble(error)
-    }
-  }
-
-  async #commit(store: Store, batch: Batch, rows: Rows): Promise<void> {
+    const before = this.#flying.at(-1)
     const id = randomUUID()
+    const taken = this.#line.take(this.#limits)
+    const commands = taken.map(({ command }) => command)
+    const watchdog = setTimeout(() => this.#store?.cut(), this.#limits.patienceMs)
     try {
-      await store.commit(id, batch, rows)
+      const store = await this.#connected()
+      const opened = await store.begin(commands)
+      const batch = runBatch(commands, opened.rows, opened.remembered, opened.head, opened.now, this.#evolve)
+      const { outcomes, events, head } = batch
+      const waiting = taken.slice(0, outcomes.length)
+      this.#line.putBack(taken.slice(outcomes.length))
+      const land = (): void => {
+        settle(waiting, outcomes, this.#hearOfBug)
+        const seconds = (performance.now() - started) / 1000
+        this.#tell(() =>
+          this.#observer.committed({ commands: waiting.length, position: head.position, seconds, events }),
+        )
+      }
+      const idle = events.length === 0 && batch.replies.length === 0 && !opened.rows.dirty
+      const sent = idle ? this.#leave(store, opened, before) : store.commit(id, opened, batch)
+      this.#fly({ id, waiting, land, landing: Promise.resolve() }, sent, watchdog)
     } catch (error) {
-      if (!(error instanceof LostCommit)) throw error
-      if (!(await this.#happened(store, id))) throw new Unavailable('the batch did not happen', { cause: error })
+      const nowhere = { id, waiting: taken, land: () => {}, landing: Promise.resolve() }
+      this.#fly(nowhere, Promise.reject(error), watchdog)
     }
   }
 
-  /** Asks the database whether the batch happened, for as long as its callers can be expected to wait. */
-  async #happened(lost: Store, id: string): Promise<boolean> {
-    lost.cut()
+  #fly(flight: Flight, sent: Promise<void>, watchdog: NodeJS.Timeout): void {
+    this.#flying.push(flight)
+    flight.landing = this.#land(flight, sent).finally(() => {
+      clearTimeout(watchdog)
+      this.#goOn()
+    })
+  }
+
+  async #land(flight: Flight, sent: Promise<void>): Promise<void> {
+    try {
+      await sent
+      this.#flying.splice(this.#flying.indexOf(flight), 1)
+      flight.land()
+    } catch (error) {
+      flight.failure = { error }
+    }
+  }
+
+  /** A batch that writes nothing; what it answers holds only if the one before it happens. */
+  async #leave(store: Store, opened: Opened, before: Flight | undefined): Promise<void> {
+    await store.leave(opened)
+    await before?.landing
+    if (before?.failure !== undefined) throw new Moved('the batch before did not happen')
+  }
+
+  /** Something went wrong: finds out what became of each batch, and starts from what the database holds. */
+  async #recover(): Promise<void> {
+    await Promise.all(this.#flying.map(({ landing }) => landing))
+    const store = this.#store
+    // The connection may still be committing; without it that comes to an end.
+    if (this.#flying.some(({ failure }) => failure?.error instanceof LostCommit)) store?.cut()
+    await store?.forget()
+    const again: Waiting[] = []
+    // So long their callers can be expected to wait, however many they are.
     const until = performance.now() + this.#limits.patienceMs
+    // Those that were before the first failure have landed; none can have after it.
+    for (const [i, flight] of this.#flying.splice(0).entries()) {
+      again.push(...(await this.#mend(flight, { behind: i > 0, broken: store?.broken !== false, until })))
+    }
+    this.#line.putBack(again)
+  }
+
+  /**
+   * Tells the callers of a batch that failed; answers those whose commands are to be tried again. One that was `behind`
+   * another when the connection was lost has met no trouble of its own.
+   */
+  async #mend(
+    { id, waiting, land, failure }: Flight,
+    { behind, broken, until }: { readonly behind: boolean; readonly broken: boolean; readonly until: number },
+  ): Promise<readonly Waiting[]> {
+    const error = failure?.error
+    if (error instanceof Moved) return waiting
+    this.#tell(() => this.#observer.trouble(error))
+    if (error instanceof LostCommit) {
+      try {
+        if (await this.#happened(id, until)) land()
+        else if (behind) return waiting
+        else fail(waiting, new Unavailable('the batch did not happen', { cause: error }))
+      } catch (unknown) {
+        fail(waiting, new Unavailable('the answer to COMMIT stayed lost', { cause: unknown }))
+      }
+      return []
+    }
+    if (error instanceof Unavailable || broken || !blamesACommand(error)) {
+      fail(waiting, new Unavailable('the database did not take the batch', { cause: error }))
+      return []
+    }
+    if (waiting.length > 1) return waiting.map((one) => ({ ...one, suspect: true }))
+    settle(waiting, [{ bug: error }], this.#hearOfBug)
+    return []
+  }
+
+  /** Asks the database whether the batch happened, until then. */
+  async #happened(id: string, until: number): Promise<boolean> {
     for (;;) {
       try {
         const store = await this.#connected()
@@ -221,7 +250,7 @@ export class Executor {
           clearTimeout(watchdog)
         }
       } catch (error) {
-        if (performance.now() > until) throw new Unavailable('the answer to COMMIT stayed lost', { cause: error })
+        if (performance.now() > until) throw error
         await new Promise((resolve) => setTimeout(resolve, 100))
       }
     }
@@ -229,6 +258,7 @@ export class Executor {
 
   async #connected(): Promise<Store> {
     if (this.#store !== undefined && !this.#store.broken) return this.#store
+    this.#store?.cut()
     this.#store = undefined
     try {
       this.#store = await Store.connect(this.#url, this.#tables)
@@ -236,25 +266,19 @@ export class Executor {
     } catch (error) {
       const away = new Unavailable('the database is away', { cause: error })
       // Whoever waits would find the same; the next command tries again.
-      this.#fail(this.#queue.splice(0), away)
+      fail(this.#line.takeAll(), away)
       throw away
     }
   }
 
-  #settle(batch: readonly Waiting[], outcomes: readonly Outcome[]): void {
-    batch.forEach(({ command, resolve, reject }, i) => {
-      const outcome = outcomes[i]
-      if (outcome !== undefined && 'reply' in outcome) {
-        resolve(outcome)
-      } else {
-        const bug = outcome?.bug
-        this.#observer.bug(bug, command)
-        reject(bug instanceof Error ? bug : new Error('the command failed', { cause: bug }))
-      }
-    })
-  }
+  readonly #hearOfBug = (error: unknown, command: Command): void => this.#tell(() => this.#observer.bug(error, command))
 
-  #fail(waiting: readonly Waiting[], error: Error): void {
-    for (const { reject } of waiting) reject(error)
+  /** A fault in whoever watches is not the commands'. */
+  #tell(what: () => void): void {
+    try {
+      what()
+    } catch (error) {
+      this.#observer.trouble(error)
+    }
   }
 }

@@ -31,10 +31,10 @@ export class Pipeline {
   }
 
   /** Throws when the database cannot be reached within 3 seconds. */
-  static async connect(url: string): Promise<Pipeline> {
+  static async connect(url: string, name: string): Promise<Pipeline> {
     const client = new Client({
       connectionString: url,
-      application_name: 'ledger writer',
+      application_name: name,
       connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,
       pipeline: true,

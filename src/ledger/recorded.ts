@@ -1,13 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventData, type EventType, eventTypes } from '../../schema/events.ts'
-import type { ChainedEntry } from './batch.ts'
-import type { PlacedEvent } from './decider.ts'
+import type { ChainedEntry, RecordedEvent } from './chain.ts'
 import type { Movement } from './movement.ts'
 import type { TextRow } from './row-table.ts'
-
-/** An event as it was read back from the ledger. */
-export type RecordedEvent<T extends EventType = EventType> = PlacedEvent<T> & { readonly entry: ChainedEntry }
 
 /** What is on the ledger cannot be read: an unknown event or version, or data that is not of its form. */
 export class Unreadable extends Error {}

@@ -73,8 +73,8 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
       kind === 'micros' ? `(extract(epoch from t.${column}) * 1000000)::bigint as ${column}` : `t.${column}`,
     )
     .join(', ')
-  const unnested = (kinds: readonly Kind[]) => kinds.map((kind, i) => `$${i + 1}::${sqlType[kind]}[]`).join(', ')
-  const wanted = `unnest(${unnested(keyKinds)}) as k (${spec.key.join(', ')})`
+  const arrays = (kinds: readonly Kind[]) => kinds.map((kind, i) => `$${i + 1}::${sqlType[kind]}[]`)
+  const wanted = `unnest(${arrays(keyKinds).join(', ')}) as k (${spec.key.join(', ')})`
   const onKey = spec.key.map((key) => `t.${key} = k.${key}`).join(' and ')
   const rest = columns.map(([column]) => column).filter((column) => !spec.key.some((key) => key === column))
   const conflict =
@@ -94,7 +94,9 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
     )
   }
   const load = `select ${selected} from ${wanted} join ${name} t on ${onKey}`
-  const save = `insert into ${name} (${list}) select * from unnest(${unnested(columns.map(([, kind]) => kind))}) on conflict (${spec.key.join(', ')}) ${conflict}`
+  // Side by side in the select list, arrays need not be put into a table first.
+  const values = arrays(columns.map(([, kind]) => kind)).map((array) => `unnest(${array})`)
+  const save = `insert into ${name} (${list}) select ${values.join(', ')} on conflict (${spec.key.join(', ')}) ${conflict}`
   const drop = `delete from ${name} t using ${wanted} where ${onKey}`
 
   return {

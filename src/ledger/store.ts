@@ -1,9 +1,10 @@
-import { DatabaseError } from 'pg'
 import { type Batch, type Head, type RememberedReply, rememberedAs } from './batch.ts'
+import { Clock } from './clock.ts'
 import type { Command } from './command.ts'
-import type { Key } from './decider.ts'
-import { Pipeline } from './pipeline.ts'
-import type { RowTable, Statement, TextRow } from './row-table.ts'
+import { codeOf, LostCommit, Moved } from './failures.ts'
+import { Loads } from './loads.ts'
+import { type Answer, Pipeline } from './pipeline.ts'
+import type { RowTable, Statement } from './row-table.ts'
 import { type Projection, Rows } from './state.ts'
 import * as sql from './statements.ts'
 import type { Micros } from './time.ts'
@@ -11,185 +12,253 @@ import type { Micros } from './time.ts'
 /** Rows that are kept in memory at most, some 150 bytes each. */
 const KEPT_ROWS = 300_000
 
-/** COMMIT was sent and not plainly answered: ask `committed` on another connection. */
-export class LostCommit extends Error {}
-
 export interface Opened {
   readonly head: Head
+  /** The last batch. */
+  readonly last: string
   /** The database's clock: one for all instances. */
   readonly now: Micros
   readonly rows: Rows
   readonly remembered: Map<string, RememberedReply>
+  /** Whether a transaction is open that holds the head. */
+  readonly locked: boolean
 }
 
-/** The only writer of the ledger: one transaction at a time, two round trips each. */
+/** What is known of the end of the ledger once all that was sent has happened. */
+interface Known {
+  readonly head: Head
+  /** The last batch. */
+  readonly last: string
+  readonly rows: Rows
+}
+
+/**
+ * The only writer of the ledger; one transaction a batch, in one of two ways.
+ *
+ * Locked: takes the head, loads what the commands read, and writes, in two round trips. Right whoever else writes.
+ *
+ * Ahead: as long as nobody else has moved the head, the rows that were loaded or written here are still right. A batch
+ * is decided on them and sent, while earlier ones may still be on their way: one round trip that nobody waits for. It
+ * happens only if the head then stands where it was decided (`Moved` if not), so only if those before it happened too.
+ */
 export class Store {
-  readonly #pipeline: Pipeline
+  readonly #writer: Pipeline
+  /** Loads rows for a batch while the writer is busy with the one before. */
+  readonly #reader: Pipeline
   readonly #tables: ReadonlyMap<string, RowTable>
   readonly #derived: readonly Projection<unknown>[]
-  /** Where the head stood after the last transaction, when that is known. */
-  #position: number | undefined
-  /** Whether nobody else had moved the head when the running transaction began. */
-  #alone = false
-  #kept: Rows | undefined
+  readonly #clock = new Clock()
+  #known: Known | undefined
+  /** The last batch from here, or the last one of all when it was looked for, if that is known. */
+  #last: string | undefined
+  /** Replies of batches that are on their way. */
+  readonly #unanswered = new Set<readonly RememberedReply[]>()
 
-  private constructor(pipeline: Pipeline, tables: readonly RowTable[]) {
-    this.#pipeline = pipeline
+  private constructor(writer: Pipeline, reader: Pipeline, tables: readonly RowTable[]) {
+    this.#writer = writer
+    this.#reader = reader
     this.#tables = new Map(tables.map((table) => [table.projection.name, table]))
     this.#derived = tables.filter(({ source }) => source === 'ledger').map(({ projection }) => projection)
   }
 
   /** Throws when the database cannot be reached within 3 seconds. */
   static async connect(url: string, tables: readonly RowTable[]): Promise<Store> {
-    return new Store(await Pipeline.connect(url), tables)
+    const writer = await Pipeline.connect(url, 'ledger writer')
+    try {
+      return new Store(writer, await Pipeline.connect(url, 'ledger reader'), tables)
+    } catch (error) {
+      writer.cut()
+      throw error
+    }
   }
 
   get broken(): boolean {
-    return this.#pipeline.broken
+    return this.#writer.broken || this.#reader.broken
   }
 
-  /**
-   * Begins, locks the head, then loads what the commands read. Whoever waits here is next in line. As long as nobody
-   * else moves the head, rows that were loaded or written before are still right and are not loaded again.
-   */
+  /** Whether `begin` may come while batches are on their way. */
+  get ahead(): boolean {
+    return this.#known !== undefined && this.#clock.now !== undefined
+  }
+
+  /** What the commands are decided on. To be followed by `commit` or `leave`, or by `forget` when it throws. */
   async begin(commands: readonly Command[]): Promise<Opened> {
-    const reads = commands.flatMap((command) => command.reads)
-    const kept = this.#kept
-    this.#kept = undefined
-    let rows = kept ?? new Rows()
-    const unknown = this.#unknown(reads, rows)
-    const remembering = sql.loadReplies(commands)
-    const loads = unknown.map(({ load }) => load)
-    const answers = await this.#pipeline.run([sql.begin, sql.lockHead, ...loads, ...remembering])
-    const row = answers[1]?.rows[0]
-    if (row === undefined) throw new Error('the ledger has no head')
-    const head = { position: Number(row['position']), hash: String(row['hash']), at: Number(row['at']) }
-    this.#alone = head.position === this.#position
-    this.#position = undefined
-    if (kept === undefined || this.#alone) {
-      putIn(rows, unknown, answers.slice(2))
-    } else {
-      rows = new Rows()
-      await this.#load(reads, rows)
-    }
-    await this.#follow(commands, rows)
-    const replies = answers.slice(2 + loads.length).flatMap((answer) => answer.rows.map(sql.asReply))
-    const remembered = new Map(replies.map((reply) => [rememberedAs(reply.actor, reply.key), reply]))
-    return { head, now: Number(row['now']), rows, remembered }
+    const known = this.#known
+    const { now } = this.#clock
+    this.#known = undefined
+    return known === undefined || now === undefined ? this.#lock(commands) : this.#goAhead(known, now, commands)
   }
 
   /**
-   * Appends what the batch made, with the rows it changed, its replies and the new head, and commits.
-   * Throws `LostCommit` when that may have happened or not; any other error means that nothing happened.
+   * Sends what the batch made, with the rows it changed, its replies and the new head, and commits. Throws `Moved`, or
+   * `LostCommit` when it may have happened or not; any other error means that nothing happened.
    */
-  async commit(id: string, batch: Batch, rows: Rows): Promise<void> {
+  async commit(id: string, { last, rows, locked }: Opened, batch: Batch): Promise<void> {
     // All are made before any is sent: a row that cannot be written must not leave half of them on the wire.
-    const statements = [
-      ...(batch.entries.length > 0 ? [sql.insertEvents(batch)] : []),
-      ...this.#changes(rows),
+    const events = batch.events.length > 0
+    const changes = [
+      ...(events ? [sql.insertEvents(batch)] : []),
+      ...this.#saves(rows),
       ...(batch.replies.length > 0 ? [sql.insertReplies(batch)] : []),
-      sql.closing(id, batch.head, batch.entries.length > 0),
+    ]
+    // Before the others: a unique word may pass from a row that goes to one that comes.
+    const drops = this.#drops(rows)
+    const statements = [
+      ...(locked ? [] : [sql.begin]),
+      // The head comes first in every transaction: who holds a row that its holder needs, and waits for it, is a deadlock.
+      ...(locked || drops.length === 0 ? [] : [sql.lockHead]),
+      ...drops,
+      sql.advance(id, last, batch.head, events, changes),
       sql.commit,
     ]
-    const results = await this.#pipeline.settle(statements)
-    const answer = results.at(-1)
-    if (answer?.status === 'fulfilled' && answer.value.command === 'COMMIT') return
-    const failure = results.find((result) => result.status === 'rejected')
-    // A transaction in which a statement failed answers ROLLBACK; a constraint that is checked at the end, its name.
-    // Whatever else came instead of an answer (a shutdown in the middle of it, say) tells nothing.
-    const over = answer?.status === 'fulfilled' || (answer !== undefined && isViolation(answer.reason))
-    if (!over) throw new LostCommit('COMMIT was not answered', { cause: failure?.reason })
-    throw failure?.reason ?? new Error('COMMIT was answered ROLLBACK')
-  }
-
-  /** The transaction is over and the head stands there: what is known of the ledger then is kept, if it is worth it. */
-  keep(rows: Rows, head: Head): void {
+    const alone = !locked || last === this.#last
+    const answered = this.#writer.settle(statements)
+    this.#last = id
+    this.#unanswered.add(batch.replies)
+    const words = this.#changesWords(rows)
     rows.settle(this.#derived)
-    this.#position = head.position
     // Beside other writers what is kept would mostly be old, and finding that out costs a round trip.
-    this.#kept = this.#alone && rows.size <= KEPT_ROWS ? rows : undefined
+    const known = alone && rows.size <= KEPT_ROWS ? { head: batch.head, last: id, rows } : undefined
+    if (!words) this.#known = known
+    try {
+      const results = await answered
+      assertCommitted(results)
+      const moved = results.at(-2)
+      if (moved?.status === 'fulfilled') this.#clock.set(Number(moved.value.rows[0]?.['now']))
+      // The reader does not see words that are on their way, as nobody keeps them.
+      if (words) this.#known = known
+    } finally {
+      this.#unanswered.delete(batch.replies)
+    }
   }
 
-  /** Leaves the transaction, if there still is one. */
-  async rollback(): Promise<void> {
-    await this.#pipeline.run([sql.rollback])
+  /** Nothing is to be written. */
+  async leave({ head, last, rows, locked }: Opened): Promise<void> {
+    if (locked) await this.#writer.run([sql.rollback])
+    const alone = !locked || last === this.#last
+    this.#last = last
+    rows.settle(this.#derived)
+    if (alone) this.#known = { head, last, rows }
+  }
+
+  /** Something went wrong and nothing is on its way any more: nothing is known, and no transaction is open. */
+  async forget(): Promise<void> {
+    this.#known = undefined
+    this.#last = undefined
+    if (!this.broken) await this.#writer.run([sql.rollback]).catch(() => this.cut())
   }
 
   /**
-   * Whether the batch happened. Locks the head first: the connection that was lost may still be committing,
-   * and it holds the head until that is over.
+   * Whether the batch happened; if not, it never will. Locks the head first: the connection that was lost may still be
+   * committing, and it holds the head until that is over. What still lies unread with its server names the batch that
+   * was last, and finds another one there.
    */
   async committed(id: string): Promise<boolean> {
-    const [, , found] = await this.#pipeline.run([sql.begin, sql.lockHead, sql.findBatch(id), sql.rollback])
+    const [, , found] = await this.#writer.run([sql.begin, sql.lockHead, sql.findBatch(id), sql.fence, sql.commit])
     return found !== undefined && found.rows.length > 0
   }
 
-  /** Cuts the connection: a server that does not answer is not waited for. */
+  /** Cuts the connections: a server that does not answer is not waited for. */
   cut(): void {
-    this.#pipeline.cut()
+    this.#writer.cut()
+    this.#reader.cut()
   }
 
   async close(): Promise<void> {
-    await this.#pipeline.close()
+    await Promise.all([this.#writer.close(), this.#reader.close()])
   }
 
-  async #load(keys: readonly Key[], rows: Rows): Promise<void> {
-    const unknown = this.#unknown(keys, rows)
-    putIn(rows, unknown, await this.#pipeline.run(unknown.map(({ load }) => load)))
+  /** Begins, locks the head, then loads what the commands read. Whoever waits here is next in line. */
+  async #lock(commands: readonly Command[]): Promise<Opened> {
+    const rows = new Rows()
+    const remembered = new Map<string, RememberedReply>()
+    const [, locked] = await this.#load(commands, rows, remembered, this.#writer, [sql.begin, sql.lockHead])
+    const row = locked?.rows[0]
+    if (row === undefined) throw new Error('the ledger has no head')
+    const now = Number(row['now'])
+    this.#clock.set(now)
+    const head = { position: Number(row['position']), hash: String(row['hash']), at: Number(row['at']) }
+    return { head, last: String(row['batch']), now, rows, remembered, locked: true }
   }
 
-  async #follow(commands: readonly Command[], rows: Rows): Promise<void> {
+  async #goAhead({ head, last, rows }: Known, now: Micros, commands: readonly Command[]): Promise<Opened> {
+    const remembered = new Map<string, RememberedReply>()
+    // Before the reader is asked: it may answer as of before a batch that arrives while it does.
+    for (const replies of this.#unanswered) remember(replies, remembered)
+    await this.#load(commands, rows, remembered, this.#reader, [])
+    return { head, last, now, rows, remembered, locked: false }
+  }
+
+  /**
+   * Loads the rows that the commands read and the replies under their keys, after some statements of which it gives
+   * the answers. What is known mostly tells at once what a command will ask for next; else that is another round trip.
+   */
+  async #load(
+    commands: readonly Command[],
+    rows: Rows,
+    remembered: Map<string, RememberedReply>,
+    pipeline: Pipeline,
+    before: readonly Statement[],
+  ): Promise<readonly Answer[]> {
+    const loads = new Loads(this.#tables, rows)
+    const lacks = (command: Command): boolean => !(loads.add(command.reads) && loads.add(command.follow(rows)))
+    let lacking = commands.filter(lacks)
+    const replies = sql.loadReplies(commands)
+    const statements = [...before, ...replies, ...loads.statements]
+    const answers = statements.length === 0 ? [] : await pipeline.run(statements)
+    const [reply] = answers.slice(before.length, before.length + replies.length)
+    if (reply !== undefined) remember(reply.rows.map(sql.asReply), remembered)
+    loads.take(answers.slice(before.length + replies.length))
     for (;;) {
-      const further = commands.flatMap((command) => command.follow(rows))
-      if (further.every((key) => rows.knows(key.projection, key.id))) return
-      await this.#load(further, rows)
+      lacking = lacking.filter(lacks)
+      if (lacking.length === 0) return answers
+      loads.take(await pipeline.run(loads.statements))
     }
   }
 
-  /** How to load what is not known of these rows; they count as known, and as absent, from here on. */
-  #unknown(keys: readonly Key[], rows: Rows): Loading[] {
-    const wanted = new Map<RowTable, string[]>()
-    for (const { projection, id } of keys) {
-      if (rows.knows(projection, id)) continue
-      rows.put(projection, id, undefined)
-      const table = this.#tables.get(projection.name)
-      if (table === undefined) throw new Error(`no table for ${projection.name}`)
-      const ids = wanted.get(table)
-      if (ids === undefined) wanted.set(table, [id])
-      else ids.push(id)
-    }
-    return [...wanted].map(([table, ids]) => ({ table, load: table.load(ids) }))
+  #saves(rows: Rows): Statement[] {
+    return this.#changed(rows, (row) => row !== undefined).map(({ table, ids }) =>
+      table.save(ids.map((id) => rows.all(table.projection).get(id))),
+    )
   }
 
-  #changes(rows: Rows): Statement[] {
+  #drops(rows: Rows): Statement[] {
+    return this.#changed(rows, (row) => row === undefined).map(({ table, ids }) => table.drop(ids))
+  }
+
+  /** What was set, by table. */
+  #changed(rows: Rows, wanted: (row: unknown) => boolean): { readonly table: RowTable; readonly ids: string[] }[] {
     return [...this.#tables.values()].flatMap((table) => {
       if (table.source === 'lookup') return []
-      const saved: unknown[] = []
-      const dropped: string[] = []
-      for (const id of rows.changed(table.projection)) {
-        const row = rows.all(table.projection).get(id)
-        if (row === undefined) dropped.push(id)
-        else saved.push(row)
-      }
-      // Dropped first: a unique word may pass from a row that goes to one that comes.
-      return [...(dropped.length > 0 ? [table.drop(dropped)] : []), ...(saved.length > 0 ? [table.save(saved)] : [])]
+      const all = rows.all(table.projection)
+      const ids = [...rows.changed(table.projection)].filter((id) => wanted(all.get(id)))
+      return ids.length > 0 ? [{ table, ids }] : []
     })
+  }
+
+  #changesWords(rows: Rows): boolean {
+    for (const { source, projection } of this.#tables.values()) {
+      if (source === 'words' && rows.changed(projection).size > 0) return true
+    }
+    return false
   }
 }
 
-interface Loading {
-  readonly table: RowTable
-  readonly load: Statement
+/** Throws what went wrong, if the server did not answer COMMIT with COMMIT. */
+function assertCommitted(results: readonly PromiseSettledResult<Answer>[]): void {
+  const answer = results.at(-1)
+  if (answer?.status === 'fulfilled' && answer.value.command === 'COMMIT') return
+  const failure: unknown = results.find((result) => result.status === 'rejected')?.reason
+  // A transaction in which a statement failed answers ROLLBACK; a constraint that is checked at the end, its name.
+  // Whatever else came instead of an answer (a shutdown in the middle of it, say) tells nothing.
+  const over = answer?.status === 'fulfilled' || (answer !== undefined && isViolation(answer.reason))
+  if (!over) throw new LostCommit('COMMIT was not answered', { cause: failure })
+  if (codeOf(failure) === sql.NOT_THERE) throw new Moved('somebody else has moved the head', { cause: failure })
+  throw failure ?? new Error('COMMIT was answered ROLLBACK')
 }
 
-function putIn(
-  rows: Rows,
-  loading: readonly Loading[],
-  answers: readonly { readonly rows: readonly TextRow[] }[],
-): void {
-  loading.forEach(({ table }, i) => {
-    for (const row of answers[i]?.rows ?? []) rows.put(table.projection, table.idOf(row), table.parse(row))
-  })
+function remember(replies: readonly RememberedReply[], remembered: Map<string, RememberedReply>): void {
+  for (const reply of replies) remembered.set(rememberedAs(reply.actor, reply.key), reply)
 }
 
-const isViolation = (error: unknown): boolean => error instanceof DatabaseError && (error.code ?? '').startsWith('23')
+const isViolation = (error: unknown): boolean => codeOf(error)?.startsWith('23') === true

@@ -1,9 +1,16 @@
 import { Client, type Pool } from 'pg'
-import { eventColumns, parseEntry, type RecordedEvent, readEvent } from './recorded.ts'
+import type { RecordedEvent } from './chain.ts'
+import { eventColumns, parseEntry, readEvent } from './recorded.ts'
 import type { TextRow } from './row-table.ts'
 
 /** Handles events in order; the next ones come when it is done. A throw or a rejection repeats them later. */
 export type Follower = (events: readonly RecordedEvent[]) => void | Promise<void>
+
+/**
+ * As `Follower`, for one whose place is stored. Answers whether it did anything: then its place is stored at once, else
+ * only now and then, since handling those events again would do nothing either.
+ */
+export type StoredFollower = (events: readonly RecordedEvent[]) => boolean | Promise<boolean>
 
 export interface TailOptions {
   readonly url: string
@@ -15,11 +22,18 @@ export interface TailOptions {
 
 const CHUNK = 500
 const RETRY_MS = 200
+/** A stored place may be so far behind, in time and in events that were nothing to its follower. */
+const STORE_MS = 1_000
+const STORE_EVENTS = 1_000
+/** What is hinted at is mostly this instance's own, of which it will have heard by then. */
+const HINT_MS = 5
+/** Events that are kept for followers that are a little behind. */
+const RECENT = 1_000
 
 /**
  * Committed events in order, to any number of followers. Since position order is commit order and has no
  * gaps, following is asking for `position > mine`: polling is the truth. A NOTIFY, one a batch, is only a hint
- * to ask now; so is `wake()`, for what this instance has committed itself.
+ * to ask now. What this instance has committed itself it need not ask for: `hear()`.
  */
 export class Tail {
   readonly #options: TailOptions
@@ -29,6 +43,8 @@ export class Tail {
   #reading: Promise<void> | undefined
   #listener: Client | undefined
   #stopped = false
+  /** Whether the ledger is to be asked for more. */
+  #due = true
   #position = 0
   #wakes = 0
   #poll: NodeJS.Timeout | undefined
@@ -44,12 +60,33 @@ export class Tail {
 
   /** Starts to poll and to listen. */
   start(): void {
-    this.#poll = setInterval(() => this.wake(), this.#options.pollMs ?? 250)
+    this.#poll = setInterval(() => this.#look(), this.#options.pollMs ?? 250)
     this.#listen()
   }
 
-  /** Something was committed. */
-  wake(): void {
+  /**
+   * This instance has committed these. Taken when they follow what was read last; if not, others have written too, and
+   * the tail asks.
+   */
+  hear(events: readonly RecordedEvent[]): void {
+    const [first] = events
+    if (first === undefined || first.position <= this.#position) return
+    if (this.#reading !== undefined || !this.#goOn(events)) this.#due = true
+    // After the answers, which go out first.
+    setImmediate(() => this.#wake())
+  }
+
+  /** There may be events that were not read yet. */
+  #look(): void {
+    this.#due = true
+    this.#wake()
+  }
+
+  #hint(position: number): void {
+    if (position > this.#position) this.#look()
+  }
+
+  #wake(): void {
     this.#wakes += 1
     for (const resolve of this.#waiting) resolve()
     this.#waiting.clear()
@@ -65,7 +102,7 @@ export class Tail {
    * instance has it; another takes over when that one stops or dies. At least once: what was handled just
    * before a crash comes again.
    */
-  followStored(name: string, follower: Follower): void {
+  followStored(name: string, follower: StoredFollower): void {
     this.#track(this.#runStored(name, follower))
   }
 
@@ -73,7 +110,7 @@ export class Tail {
   async stop(): Promise<void> {
     this.#stopped = true
     clearInterval(this.#poll)
-    this.wake()
+    this.#wake()
     await Promise.allSettled(this.#following)
     await this.#listener?.end().catch(() => {})
   }
@@ -97,7 +134,7 @@ export class Tail {
     }
   }
 
-  async #runStored(name: string, follower: Follower): Promise<void> {
+  async #runStored(name: string, follower: StoredFollower): Promise<void> {
     while (!this.#stopped) {
       // Its own connection: the lock lives and dies with it.
       const client = new Client({ ...this.#connection(), application_name: `follower ${name}` })
@@ -126,20 +163,26 @@ export class Tail {
     }
   }
 
-  async #runAlone(client: Client, name: string, follower: Follower, broken: () => boolean): Promise<void> {
+  async #runAlone(client: Client, name: string, follower: StoredFollower, broken: () => boolean): Promise<void> {
     await client.query('insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing', [name])
     const stored = await client.query<{ position: string }>('select position from ledger_cursors where name = $1', [
       name,
     ])
     let position = Number(stored.rows[0]?.position ?? 0)
+    let kept = { position, at: performance.now() }
+    const keep = async (): Promise<void> => {
+      await client.query('update ledger_cursors set position = $2 where name = $1', [name, position])
+      kept = { position, at: performance.now() }
+    }
     while (!this.#stopped && !broken()) {
       const events = await this.#next(position, broken)
       const last = events.at(-1)
       if (last === undefined) continue
-      await follower(events)
-      await client.query('update ledger_cursors set position = $2 where name = $1', [name, last.position])
+      const did = await follower(events)
       position = last.position
+      if (did || position - kept.position > STORE_EVENTS || performance.now() - kept.at > STORE_MS) await keep()
     }
+    if (position > kept.position && !broken()) await keep()
   }
 
   /** Waits for the next events after a position. None only when the tail stops or `broken` says so. */
@@ -160,6 +203,7 @@ export class Tail {
     if (position < this.#position) return await this.#read(position)
     // Whoever is furthest leads; the others read their own way up to it.
     this.#position = position
+    if (!this.#due && this.#reading === undefined) return []
     this.#reading ??= this.#advance().finally(() => {
       this.#reading = undefined
     })
@@ -176,11 +220,25 @@ export class Tail {
   }
 
   async #advance(): Promise<void> {
-    const events = await this.#read(this.#position)
+    this.#due = false
+    try {
+      const events = await this.#read(this.#position)
+      this.#goOn(events)
+      if (events.length === CHUNK) this.#due = true
+    } catch (error) {
+      this.#due = true
+      throw error
+    }
+  }
+
+  /** Takes the events if they are those that come next. */
+  #goOn(events: readonly RecordedEvent[]): boolean {
     const last = events.at(-1)
-    if (last === undefined) return
-    this.#recent = events
+    if (last === undefined || events[0]?.position !== this.#position + 1) return false
+    const follows = this.#recent.at(-1)?.position === this.#position
+    this.#recent = follows ? [...this.#recent.slice(-RECENT), ...events] : events
     this.#position = last.position
+    return true
   }
 
   async #read(after: number): Promise<readonly RecordedEvent[]> {
@@ -220,11 +278,13 @@ export class Tail {
     }
     client.on('error', again)
     client.on('end', again)
-    client.on('notification', () => this.wake())
+    client.on('notification', ({ payload }) => {
+      if (Number(payload) > this.#position) setTimeout(() => this.#hint(Number(payload)), HINT_MS).unref()
+    })
     client
       .connect()
       .then(() => client.query('listen ledger'))
-      .then(() => this.wake())
+      .then(() => this.#look())
       .catch(again)
   }
 }

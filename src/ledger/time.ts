@@ -1,8 +1,20 @@
 /** Microseconds since 1970, UTC: the one form of time below the HTTP doors. */
 export type Micros = number
 
+let lastMicros: Micros = 0
+let lastText = iso(0)
+
 /** `2026-11-21T08:00:00.000000Z`. */
 export function isoMicros(micros: Micros): string {
+  // All events of a batch have one time, and it is printed for the hash and for the table.
+  if (micros !== lastMicros) {
+    lastText = iso(micros)
+    lastMicros = micros
+  }
+  return lastText
+}
+
+function iso(micros: Micros): string {
   const millis = Math.floor(micros / 1000)
   return `${new Date(millis).toISOString().slice(0, -1)}${String(micros - millis * 1000).padStart(3, '0')}Z`
 }

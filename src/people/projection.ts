@@ -1,5 +1,6 @@
 import { rowTable } from '../ledger/row-table.ts'
 import { countries } from './country.ts'
+import { devices } from './device.ts'
 import { userProfiles, users, userUids } from './user.ts'
 
 export const peopleTables = [
@@ -38,5 +39,10 @@ export const peopleTables = [
       updated_at: 'micros',
       updated_by: 'text',
     },
+  }),
+  rowTable(devices, {
+    source: 'words',
+    key: ['token'],
+    columns: { token: 'text', user_id: 'integer', platform: 'text', registered_at: 'micros' },
   }),
 ]

@@ -1,12 +1,14 @@
 import type { Slice } from '../http/slice.ts'
 import { countryOperatorRoutes } from './country-operator.ts'
+import { deviceRoutes } from './device-routes.ts'
 import { peopleOperatorRoutes } from './operator.ts'
 import { peopleTables } from './projection.ts'
 import { evolveUsers } from './user.ts'
 
-/** Users and countries. */
+/** Users with their devices, and countries. */
 export const peopleSlice: Slice = {
-  published: '/v1',
+  published: '/api/v1',
+  routes: deviceRoutes,
   operator: (app, services) => {
     peopleOperatorRoutes(app, services)
     countryOperatorRoutes(app, services)

@@ -1,5 +1,5 @@
 import { rowTable } from '../ledger/row-table.ts'
-import { roomProfiles, rooms, roomUids } from './room.ts'
+import { roomMembers, roomProfiles, rooms, roomUids } from './room.ts'
 
 export const roomTables = [
   rowTable(rooms, {
@@ -20,4 +20,9 @@ export const roomTables = [
     },
   }),
   rowTable(roomUids, { source: 'lookup', key: ['uid'], columns: { uid: 'text', room_id: 'integer' } }),
+  rowTable(roomMembers, {
+    source: 'lookup',
+    key: ['room_id', 'user_id'],
+    columns: { room_id: 'integer', user_id: 'integer' },
+  }),
 ]

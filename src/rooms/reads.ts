@@ -13,8 +13,8 @@ export async function roomIdOf(db: Db, ref: string | number): Promise<number | n
   return row?.room_id ?? null
 }
 
-/** The room as its guests see it, or undefined when there is no such room. */
-export async function roomById(db: Db, id: number): Promise<RoomResource | undefined> {
+/** The room as its guests see it, without its game; undefined when there is no such room. */
+export async function roomById(db: Db, id: number): Promise<Omit<RoomResource, 'active_roulette_game'> | undefined> {
   const row = await db
     .selectFrom('rooms as r')
     .innerJoin('room_profiles as p', 'p.room_id', 'r.room_id')
@@ -34,7 +34,6 @@ export async function roomById(db: Db, id: number): Promise<RoomResource | undef
     members_count: row.members_count,
     trophy_points: row.trophy_points,
     created_at: isoMicros(row.created_at),
-    active_roulette_game: null,
   }
 }
 

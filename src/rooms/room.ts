@@ -30,6 +30,15 @@ export const roomProfiles = projection<RoomProfile>('room_profiles')
 /** Which room has a uid now. */
 export const roomUids = projection<RoomUid>('room_uids')
 
+/** A user who came in: no fact of the ledger, written by the door. */
+export interface RoomMember {
+  readonly room_id: number
+  readonly user_id: number
+}
+
+export const roomMembers = projection<RoomMember>('room_members')
+export const memberId = (roomId: number, userId: number): string => `${roomId}:${userId}`
+
 export const evolveRooms: Evolver = {
   'room-defined': (state, { data }) => {
     const id = String(data.room_id)

@@ -11,8 +11,19 @@ import { roomById, roomIdOf } from './reads.ts'
 
 const tags = ['rooms']
 
+/** How a room's open game is found: games are another slice's. */
+export type ActiveGame = (db: Kysely<Tables>, roomId: number) => Promise<RoomResource['active_roulette_game']>
+
 /** The client's doors for rooms. */
-export function roomRoutes(app: App, { db }: Services): void {
+export function roomRoutes(app: App, { db }: Services, activeGame: ActiveGame): void {
+  /** The room that a path names; 404 when there is none. */
+  const knownRoom = async (ref: string): Promise<RoomResource> => {
+    const id = await roomIdOf(db, pathId(ref) ?? ref)
+    const room = id === null ? undefined : await roomById(db, id)
+    if (room === undefined) throw notFound()
+    return { ...room, active_roulette_game: await activeGame(db, room.id) }
+  }
+
   app.get(
     '/rooms/:uid',
     {
@@ -24,7 +35,7 @@ export function roomRoutes(app: App, { db }: Services): void {
         response: { 200: dataOf(RoomResource) },
       },
     },
-    async (request) => ({ data: await knownRoom(db, request.params.uid) }),
+    async (request) => ({ data: await knownRoom(request.params.uid) }),
   )
 
   app.get(
@@ -41,17 +52,9 @@ export function roomRoutes(app: App, { db }: Services): void {
       },
     },
     async (request) => {
-      const { id } = await knownRoom(db, request.params.uid)
+      const { id } = await knownRoom(request.params.uid)
       await joinRoom(db, id, userOf(request))
-      return { data: await knownRoom(db, String(id)) }
+      return { data: await knownRoom(String(id)) }
     },
   )
-}
-
-/** The room that a path names; 404 when there is none. */
-async function knownRoom(db: Kysely<Tables>, ref: string): Promise<RoomResource> {
-  const id = await roomIdOf(db, pathId(ref) ?? ref)
-  const room = id === null ? undefined : await roomById(db, id)
-  if (room === undefined) throw notFound()
-  return room
 }

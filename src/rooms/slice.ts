@@ -2,13 +2,13 @@ import type { Slice } from '../http/slice.ts'
 import { roomOperatorRoutes } from './operator.ts'
 import { roomTables } from './projection.ts'
 import { evolveRooms } from './room.ts'
-import { roomRoutes } from './routes.ts'
+import { type ActiveGame, roomRoutes } from './routes.ts'
 
 /** Rooms and who is a member of them. */
-export const roomsSlice: Slice = {
+export const roomsWith = (activeGame: ActiveGame): Slice => ({
   published: '/v1',
-  routes: roomRoutes,
+  routes: (app, services) => roomRoutes(app, services, activeGame),
   operator: roomOperatorRoutes,
   evolvers: [evolveRooms],
   tables: roomTables,
-}
+})

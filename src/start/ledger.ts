@@ -38,8 +38,7 @@ export async function startLedger(
       ...observer,
       committed: (batch) => {
         observer.committed(batch)
-        // After the answers, which go out first.
-        setImmediate(() => tail.wake())
+        tail.hear(batch.events)
       },
     },
   })

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { bit } from '../../schema/common.ts'
 import type { Tables } from '../db/tables.ts'
 import { account, type Currency, currencies } from '../ledger/account.ts'
@@ -6,7 +6,7 @@ import { dollars } from '../ledger/money.ts'
 
 /** All that a user holds, as the user sees it; undefined for a user who is not known. */
 export async function walletOf(db: Kysely<Tables>, userId: number) {
-  const [user, held, bag] = await Promise.all([
+  const [user, held, privilege, bag] = await Promise.all([
     db
       .selectFrom('users as u')
       .innerJoin('user_profiles as p', 'p.user_id', 'u.user_id')
@@ -15,6 +15,7 @@ export async function walletOf(db: Kysely<Tables>, userId: number) {
       .where('u.user_id', '=', userId)
       .executeTakeFirst(),
     balancesOf(db, userId),
+    privilegeOf(db, userId),
     db
       .selectFrom('bag_items')
       .select(['decoration_id', 'quantity'])
@@ -43,7 +44,7 @@ export async function walletOf(db: Kysely<Tables>, userId: number) {
     pending_agent_dollars: dollars(0),
     available_dollars: dollars(held('dollars')),
     available_agent_dollars: dollars(held('agent_dollars')),
-    privilege: null,
+    privilege: privilege ?? null,
     bag,
   }
 }
@@ -55,3 +56,19 @@ async function balancesOf(db: Kysely<Tables>, userId: number): Promise<(currency
   const held = new Map(rows.map((row) => [row.account, Number(row.balance)]))
   return (currency) => held.get(account('user', userId, currency)) ?? 0
 }
+
+/** The privilege that runs now; undefined when there is none. */
+const privilegeOf = (db: Kysely<Tables>, userId: number) =>
+  db
+    .selectFrom('privileges as r')
+    .innerJoin('privilege_packages as p', 'p.privilege_package_id', 'r.privilege_package_id')
+    .select(['r.privilege_package_id', 'p.name', 'r.rank'])
+    .select(
+      sql<string>`to_char(to_timestamp(r.valid_until) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')`.as('valid_until'),
+    )
+    .where('r.user_id', '=', userId)
+    .where(sql<boolean>`r.valid_until > (${ledgerSeconds})`)
+    .executeTakeFirst()
+
+/** The time that a command would have now: the ledger's time never goes back. */
+const ledgerSeconds = sql`select extract(epoch from greatest(clock_timestamp(), at)) from ledger_head`

@@ -39,6 +39,13 @@ test('migrations', async (t) => {
   await t.rejects(migrate(ownerUrl, folder), MigrationError)
   add('0004-fourth.sql', 'create table fourth ()')
   t.same(await migrate(ownerUrl, folder), ['0003-third', '0004-fourth'])
+
+  add('0006-sixth.sql', 'create table sixth ()')
+  t.same(await migrate(ownerUrl, folder), ['0006-sixth'])
+  add('0005-fifth.sql', 'create table fifth ()')
+  add('0007-seventh.sql', 'create table seventh ()')
+  t.same(await migrate(ownerUrl, folder), ['0005-fifth', '0007-seventh'], 'one that comes late')
+  t.same(await pendingMigrations(serviceUrl, folder), [])
 })
 
 test('an applied migration stays as it was', async (t) => {

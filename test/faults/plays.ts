@@ -1,5 +1,6 @@
 import tap, { test } from 'tap'
-import { lineOf, play, type Scenario } from '../../scripts/soak/scenario.ts'
+import { headlineOf, play, type Scenario } from '../../scripts/soak/scenario.ts'
+import { Stage } from '../../scripts/soak/stage.ts'
 
 /** A busy machine may take several times what a quiet one does. */
 const ONE_MS = 90_000
@@ -14,8 +15,8 @@ export function plays(...scenarios: readonly Scenario[]): void {
     test(`${scenario.name}: ${scenario.about}`, { timeout: ONE_MS }, async (t) => {
       const say = (line: string): void => t.comment(line)
       const signal = AbortSignal.timeout(ONE_MS - CLEAR_UP_MS)
-      const verdict = await play(scenario, scenario.short, say, signal)
-      t.comment(lineOf(verdict))
+      const verdict = await play(scenario, scenario.short, new Stage(say, signal))
+      t.comment([headlineOf(verdict), ...verdict.figures].join('; '))
       t.same(verdict.faults, [])
       if (verdict.outcome === 'FAIL')
         for (const [name, text] of verdict.logs) t.comment(`${name}: ${text.slice(-3_000)}`)

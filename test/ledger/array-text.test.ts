@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { Client } from 'pg'
 import { test } from 'tap'
-import { plainArray, textArray } from '../../src/ledger/array-text.ts'
+import { fromLines, lines, plainArray, textArray } from '../../src/ledger/array-text.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 
 test('PostgreSQL reads the arrays as they were meant', async (t) => {
@@ -25,4 +25,18 @@ test('PostgreSQL reads the arrays as they were meant', async (t) => {
     plainArray([1, null, -(2n ** 70n)]),
   ])
   t.same(rows[0]?.values, ['1', null, String(-(2n ** 70n))])
+
+  const line = fc.oneof(
+    fc.string({ unit: 'binary' }).map((s) => s.replaceAll(/[\0\t\n]/g, '')),
+    fc.json(),
+    fc.constantFrom('', 'NULL', '{}', '\\N', '"'),
+  )
+  await fc.assert(
+    // One line that is empty is no line at all.
+    fc.asyncProperty(fc.array(fc.option(line), { minLength: 2, maxLength: 20 }), async (values) => {
+      const { rows } = await client.query<{ values: unknown }>(`select ${fromLines('$1')} as values`, [lines(values)])
+      t.same(rows[0]?.values, values)
+    }),
+    { numRuns: 300 },
+  )
 })

@@ -127,6 +127,7 @@ test('a stored cursor: one instance at a time, and another takes over where it s
   const taken: [string, number][] = []
   const follower = (name: string) => (events: readonly { position: number }[]) => {
     taken.push(...events.map(({ position }): [string, number] => [name, position]))
+    return true
   }
   const one = tailOf(t, database)
   one.tail.followStored('push', follower('one'))

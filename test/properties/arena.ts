@@ -6,14 +6,19 @@ import { chooseSeed } from '../../src/fairness/choose-seed.ts'
 import { addBagItems } from '../../src/gifts/add-bag-items.ts'
 import { defineDecoration } from '../../src/gifts/define-decoration.ts'
 import { type SentGift, sendGift } from '../../src/gifts/send.ts'
-import type { Settled } from '../../src/ledger/executor.ts'
+import type { Settled } from '../../src/ledger/line.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
+import { joinRoom } from '../../src/rooms/members.ts'
 import { credit } from '../../src/wallet/credit.ts'
 import { debit } from '../../src/wallet/debit.ts'
+import { readDb } from '../support/doors.ts'
 import { type Bench, bench, testChains } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { cardsGranted, type PrivilegeMade, privilegeMade, runPrivilege } from './privilege-arena.ts'
+import { gamesMade, type RouletteMade, rouletteMade, runRoulette } from './roulette-arena.ts'
+import { type GameName, MEMBERS } from './roulette-steps.ts'
 import { type Burst, type Step, USERS } from './steps.ts'
 
 /** The room owner's commission on standard gifts, in per cent. */
@@ -24,6 +29,16 @@ export interface Made {
   readonly refusal: string | null
   readonly sent: SentGift | null
   readonly drawn: EventData<'gift-drawn'> | null
+  readonly privilege: PrivilegeMade
+  readonly roulette: RouletteMade
+}
+
+/** What was made in bursts before: steps name it by its place here. */
+interface Known {
+  /** In the order in which their grants were answered. */
+  readonly cards: readonly number[]
+  /** The oldest first. */
+  readonly games: readonly GameName[]
 }
 
 /** A database of its own with two instances of the executor on it, users and nothing else. */
@@ -50,6 +65,8 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
     const other = bench(scope, database.serviceUrl)
     await one.did(openLedger, { fairness_key: testChains.keyHash })
     await one.did(defineUsers, { users: USERS.map((id) => ({ id })), listed: true })
+    const db = readDb(scope, database)
+    for (const [room, users] of MEMBERS) for (const user of users) await joinRoom(db, room, user)
     await work(arena(database, client, one, other))
     assert.deepEqual([...one.bugs, ...one.troubles, ...other.bugs, ...other.troubles], [])
   } finally {
@@ -59,10 +76,20 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
 
 function arena(database: TestDatabase, client: Client, one: Bench, other: Bench): Arena {
   let keys = 0
+  let known: Known = { cards: [], games: [] }
+  const learn = (steps: readonly Step[], settled: readonly Settled[]): void => {
+    const all = <T>(read: (step: Step, one: Settled) => readonly T[]): T[] =>
+      settled.flatMap((one, i) => read(steps[i] ?? assert.fail(), one))
+    known = {
+      cards: [...known.cards, ...all(cardsGranted)],
+      games: [...known.games, ...all(gamesMade)].sort((a, b) => a.id - b.id),
+    }
+  }
   const nextKey = (): string => `key ${(keys += 1)}`
-  // The ledger's time never goes back: moved ahead of the clock, it stands still.
+  // The ledger's time never goes back: moved ahead of the clock, it stands still. This counts as a batch of its own, so
+  // that the executors see it.
   const ahead = (micros: number) =>
-    client.query(`update ledger_head set at = at + $1 * interval '1 microsecond'`, [micros])
+    client.query(`update ledger_head set at = at + $1 * interval '1 microsecond', batch = gen_random_uuid()`, [micros])
   const ready = ahead(3_600_000_000)
   return {
     database,
@@ -78,26 +105,30 @@ function arena(database: TestDatabase, client: Client, one: Bench, other: Bench)
       await ready
       await ahead(wait)
       const named = steps.map((step) => ({ step, key: nextKey() }))
-      const settled = await Promise.all(named.map(({ step, key }) => run(one, step, key)))
+      const before = known
+      const settled = await Promise.all(named.map(({ step, key }) => run(one, step, key, before)))
+      learn(steps, settled)
       const drawn = await drawnBy(
         client,
         named.map(({ key }) => key),
       )
-      return settled.map((one, i) => madeOf(one, drawn.get(named[i]?.key ?? '') ?? null))
+      return named.map(({ step, key }, i) => madeOf(step, settled[i] ?? assert.fail(), drawn.get(key) ?? null, before))
     },
     async scatter({ wait, steps }) {
       await ready
       await ahead(wait)
-      await Promise.all(
+      const before = known
+      const settled = await Promise.all(
         steps.map(async (step, i) => {
           const key = nextKey()
-          if (i % 3 !== 0) return run(i % 3 === 1 ? one : other, step, key)
-          const [first, second] = await Promise.all([run(one, step, key), run(other, step, key)])
+          if (i % 3 !== 0) return run(i % 3 === 1 ? one : other, step, key, before)
+          const [first, second] = await Promise.all([run(one, step, key, before), run(other, step, key, before)])
           assert.deepEqual(first.reply, second.reply)
           assert.notEqual(first.replayed, second.replayed)
           return first
         }),
       )
+      learn(steps, settled)
     },
   }
 }
@@ -111,15 +142,22 @@ async function drawnBy(client: Client, keys: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ idempotency_key, data }) => [idempotency_key, JSON.parse(data)]))
 }
 
-function madeOf({ reply }: Settled, drawn: Made['drawn']): Made {
-  const { answer, refusal = null } = JSON.parse(reply.body)
-  return { refusal, sent: answer?.lucky_result === undefined ? null : answer, drawn }
+function madeOf(step: Step, settled: Settled, drawn: Made['drawn'], { cards, games }: Known): Made {
+  const { answer, refusal = null } = JSON.parse(settled.reply.body)
+  return {
+    refusal,
+    sent: answer?.lucky_result === undefined ? null : answer,
+    drawn,
+    privilege: privilegeMade(step, settled, cards),
+    roulette: rouletteMade(step, settled, games),
+  }
 }
 
 const send = sendGift({ chains: testChains, ownerPercent: OWNER_PERCENT })
 const seed = chooseSeed(testChains)
 
-function run({ run }: Bench, step: Step, key: string): Promise<Settled> {
+function run(bench: Bench, step: Step, key: string, known: Known): Promise<Settled> {
+  const { run } = bench
   const staff = { actor: 'staff:ann', key }
   const reason = 'property'
   switch (step.does) {
@@ -154,5 +192,12 @@ function run({ run }: Bench, step: Step, key: string): Promise<Settled> {
       const { gift, kind, price, odds } = step
       return run(defineDecoration, { decoration_id: gift, name: `Gift ${gift}`, kind, price, odds }, staff)
     }
+    case 'define package':
+    case 'grant':
+    case 'activate':
+    case 'transfer':
+      return runPrivilege(bench, step, key, known.cards)
+    default:
+      return runRoulette(bench, step, key, known.games)
   }
 }

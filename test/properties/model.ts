@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Currency } from '../../src/ledger/account.ts'
 import { type Made, OWNER_PERCENT } from './arena.ts'
+import { PrivilegeModel } from './privilege-model.ts'
+import { RouletteModel } from './roulette-model.ts'
 import type { DefineGift, Step } from './steps.ts'
 
 /**
@@ -26,12 +28,18 @@ export class Model {
   readonly bags = new Map<string, bigint>()
   readonly rooms = new Map<number, { owner: number; trophies: bigint }>()
   readonly streaks = new Map<string, { times: number; won: bigint; at: number }>()
+  readonly privilege: PrivilegeModel
+  readonly roulette = new RouletteModel(
+    (room) => this.rooms.has(room),
+    (changes) => this.#book(changes),
+  )
   readonly #users: ReadonlySet<number>
   readonly #gifts = new Map<number, Gift>()
   readonly #chains = new Map<number, { number: number; used: number; seed: string }>()
 
   constructor(users: readonly number[], now: number) {
     this.#users = new Set(users)
+    this.privilege = new PrivilegeModel(this.#users)
     this.now = now
   }
 
@@ -70,6 +78,13 @@ export class Model {
       }
       case 'define gift':
         return this.#define(step)
+      case 'define package':
+      case 'grant':
+      case 'activate':
+      case 'transfer':
+        return this.privilege.take(step, made.privilege, this.now)
+      default:
+        return this.roulette.take(step, made.roulette, this.now)
     }
   }
 

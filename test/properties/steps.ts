@@ -2,6 +2,8 @@ import * as fc from 'fast-check'
 import { MAX_INTEGER } from '../../schema/common.ts'
 import type { GiftKind } from '../../schema/events.ts'
 import { type Currency, currencies } from '../../src/ledger/account.ts'
+import { type PrivilegeStep, privilegeOpening, privilegeStep } from './privilege-steps.ts'
+import { type RouletteStep, rouletteStep } from './roulette-steps.ts'
 
 /** Something that somebody asks for, sensible or not. */
 export type Step =
@@ -27,6 +29,8 @@ export type Step =
   | { readonly does: 'choose seed'; readonly user: number; readonly seed: string }
   | { readonly does: 'define room'; readonly room: number; readonly owner: number | undefined }
   | DefineGift
+  | PrivilegeStep
+  | RouletteStep
 
 export interface DefineGift {
   readonly does: 'define gift'
@@ -52,7 +56,12 @@ const gift = (gift: number, kind: GiftKind, price: number, odds?: DefineGift['od
   price,
   odds,
 })
-const funds = (user: number, units: number): Step => ({ does: 'credit', user, currency: 'diamonds', units })
+const funds = (user: number, units: number, currency: Currency = 'diamonds'): Step => ({
+  does: 'credit',
+  user,
+  currency,
+  units,
+})
 
 export const opening: readonly Step[] = [
   { does: 'define room', room: 1, owner: 1 },
@@ -67,8 +76,13 @@ export const opening: readonly Step[] = [
   funds(1, 20_000),
   funds(2, 9_000),
   funds(3, 500),
+  funds(1, 300, 'coins'),
+  funds(2, 200, 'coins'),
+  funds(3, 60, 'coins'),
+  funds(4, 100, 'coins'),
   { does: 'fill bag', user: 1, gift: 1, quantity: 40 },
   { does: 'fill bag', user: 2, gift: 2, quantity: 9 },
+  ...privilegeOpening,
 ]
 
 /** Mostly the first, so that things happen; now and then the second, so that they are refused. */
@@ -141,18 +155,46 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: any.seed },
   { weight: 1, arbitrary: any.room },
   { weight: 2, arbitrary: any.gift },
+  { weight: 12, arbitrary: privilegeStep },
+  { weight: 8, arbitrary: rouletteStep },
 )
 
-/** Around the 6 seconds after which a count of consecutive sends starts again. */
-const wait = fc.constantFrom(0, 0, 0, 1, 2_000_000, 5_999_999, 6_000_000, 6_000_001)
+/** An evening at the roulette: now and then somebody's coins come or go, or a room has another owner. */
+const playing: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 30, arbitrary: rouletteStep },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('credit'), user, currency: fc.constant('coins'), units }) },
+  { weight: 1, arbitrary: any.room },
+)
+const patience = fc.constantFrom(0, 0, 0, 1, 30_000_000, 59_999_999, 60_000_000)
 
-export const oneByOne: fc.Arbitrary<readonly Burst[]> = fc.array(fc.record({ wait, steps: step.map((one) => [one]) }), {
+/** Around the 6 seconds after which a count of consecutive sends starts again, and days after which privileges end. */
+const wait = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(0, 0, 0, 1, 2_000_000, 5_999_999, 6_000_000, 6_000_001) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 9 }).map((days) => days * 86_400_000_000) },
+)
+
+const one = (step: fc.Arbitrary<Step>) => step.map((only) => [only])
+const several = (step: fc.Arbitrary<Step>) => fc.array(step, { minLength: 2, maxLength: 16, size: 'max' })
+type Story = fc.Arbitrary<readonly Burst[]>
+
+export const oneByOne: Story = fc.array(fc.record({ wait, steps: one(step) }), {
   minLength: 1,
   maxLength: 50,
   size: 'max',
 })
+export const bursts: Story = fc.array(fc.record({ wait, steps: several(step) }), {
+  minLength: 1,
+  maxLength: 6,
+  size: 'max',
+})
 
-export const bursts: fc.Arbitrary<readonly Burst[]> = fc.array(
-  fc.record({ wait, steps: fc.array(step, { minLength: 2, maxLength: 16, size: 'max' }) }),
-  { minLength: 1, maxLength: 6, size: 'max' },
-)
+export const roulettes: Story = fc.array(fc.record({ wait: patience, steps: one(playing) }), {
+  minLength: 1,
+  maxLength: 60,
+  size: 'max',
+})
+export const crowdedRoulettes: Story = fc.array(fc.record({ wait: patience, steps: several(playing) }), {
+  minLength: 1,
+  maxLength: 10,
+  size: 'max',
+})

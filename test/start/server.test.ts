@@ -17,6 +17,8 @@ test('starts, finishes what it accepted, stops', async (t) => {
 
   const headers = { authorization: `Bearer ${tokenIn(service.output(), 'user 1')}`, 'content-type': 'application/json' }
   t.equal((await fetch(`${origin}/v1/wallet/`, { headers })).status, 200)
+  const lounge: unknown = await (await fetch(`${origin}/v1/rooms/R1`, { headers })).json()
+  t.match(lounge, { data: { members_count: 3, active_roulette_game: null } }, 'the demo has a room with people in it')
   const operator = { authorization: `Bearer ${tokenIn(service.output(), 'operator')}` }
   t.equal((await fetch(`${origin}/admin/v1/users/1`, { headers: operator })).status, 200)
 

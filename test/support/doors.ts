@@ -9,7 +9,7 @@ import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
 import { sessionsIn } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
-import { type Bench, bench, testChains } from './ledger.ts'
+import { type Bench, bench, testChains, testSpins } from './ledger.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
 interface Test {
@@ -41,23 +41,33 @@ export interface Doors {
   readonly user: (id: number, secondsAgo?: number) => Ask
 }
 
-/** The whole HTTP side over a database of its own, with these slices. Nothing listens; requests are injected. */
-export async function doors(t: Test, slices: readonly Slice[]): Promise<Doors> {
-  const database = await testDatabase(t)
-  const ledger = bench(t, database.serviceUrl)
-  const log = pino({ level: 'silent' })
-  const pool = openPool(database.serviceUrl, { max: 4, application_name: 'doors under test' }, log)
+/** For reads as the doors do them. */
+export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
+  const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   t.teardown(() => db.destroy())
+  return db
+}
+
+/**
+ * The whole HTTP side with these slices over a database of its own, or, as one instance more, over that of others.
+ * Nothing listens; requests are injected.
+ */
+export async function doors(t: Test, slices: readonly Slice[], shared?: TestDatabase): Promise<Doors> {
+  const database = shared ?? (await testDatabase(t))
+  const ledger = bench(t, database.serviceUrl)
+  const log = pino({ level: 'silent' })
+  const db = readDb(t, database)
   const sessions = sessionsIn(db)
   const app = await build({
     slices,
     services: {
       run: runWith(ledger.executor),
       db,
-      settings: { ownerCommissionPercent: 0, assetBaseUrl: 'http://assets.test' },
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,
       chains: testChains,
+      spins: testSpins,
     },
     gate: alwaysOpen,
     sessions,

@@ -38,3 +38,24 @@ export const credited = (
   data: { reason: 'opening' },
   movements: [move(account('issuance', 'operator', currency), account(holder, id, currency), amount)],
 })
+
+export const packageDefined = (
+  privilege_package_id: number,
+  rank: number,
+  valid_days: number,
+): LedgerEvent<'privilege-package-defined'> => ({
+  type: 'privilege-package-defined',
+  data: { privilege_package_id, name: `Package ${privilege_package_id}`, rank, valid_days, icon_path: 'p.png' },
+  movements: [],
+})
+
+/** A card, whose id is its place among the facts. */
+export const cardGranted = (
+  user_id: number,
+  privilege_package_id: number,
+  valid_days: number,
+): LedgerEvent<'card-granted'> => ({
+  type: 'card-granted',
+  data: { user_id, privilege_package_id, valid_days, reason: 'opening' },
+  movements: [],
+})

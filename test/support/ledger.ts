@@ -1,9 +1,11 @@
 import { Client } from 'pg'
 import { evolve, tables } from '../../src/books.ts'
 import { luckyChains } from '../../src/fairness/lg1.ts'
+import { spinSeeds } from '../../src/fairness/rr1.ts'
 import { command, type Presenter } from '../../src/ledger/command.ts'
 import type { Refusal, Verb } from '../../src/ledger/decider.ts'
-import { Executor, type Limits, type Observer, type Settled } from '../../src/ledger/executor.ts'
+import { Executor, type Limits, type Observer } from '../../src/ledger/executor.ts'
+import type { Settled } from '../../src/ledger/line.ts'
 import type { TestDatabase } from './postgres.ts'
 
 interface Test {
@@ -76,5 +78,9 @@ export async function rowsOf(database: TestDatabase, text: string): Promise<Reco
   }
 }
 
+const testKey = 'a fairness key for tests'
+
 /** Chains of a key that is only for tests. */
-export const testChains = luckyChains('a fairness key for tests')
+export const testChains = luckyChains(testKey)
+/** Seeds of the same key. */
+export const testSpins = spinSeeds(testKey)

@@ -43,6 +43,7 @@ export function launchService(
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
       PORT: String(port),
+      NODE_COMPILE_CACHE: 'node_modules/.cache/compiled',
       RATE_LIMIT: 'off',
       ...environment,
     },

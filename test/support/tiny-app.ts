@@ -8,6 +8,7 @@ import { Flag, Id, PageQuery, Text } from '../../schema/common.ts'
 import { build, type Parts } from '../../src/app.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { luckyChains } from '../../src/fairness/lg1.ts'
+import { spinSeeds } from '../../src/fairness/rr1.ts'
 import { HttpError } from '../../src/http/errors.ts'
 import { alwaysOpen } from '../../src/http/gate.ts'
 import { createLogger } from '../../src/http/logging.ts'
@@ -120,8 +121,9 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
     services: {
       run: runWith(executor),
       db,
-      settings: { ownerCommissionPercent: 0, assetBaseUrl: 'http://assets.test' },
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       chains: luckyChains('a key for tests'),
+      spins: spinSeeds('a key for tests'),
       sessions,
     },
     gate: alwaysOpen,

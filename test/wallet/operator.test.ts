@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { peopleSlice } from '../../src/people/slice.ts'
-import { roomsSlice } from '../../src/rooms/slice.ts'
+import { roomsSlice } from '../../src/slices.ts'
 import { walletSlice } from '../../src/wallet/slice.ts'
 import { doors } from '../support/doors.ts'
 import { rowsOf } from '../support/ledger.ts'

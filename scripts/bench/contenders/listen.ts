@@ -5,6 +5,7 @@ import { evolve, tables } from '../../../src/books.ts'
 import { loadConfig } from '../../../src/config.ts'
 import type { Tables } from '../../../src/db/tables.ts'
 import { luckyChains } from '../../../src/fairness/lg1.ts'
+import { spinSeeds } from '../../../src/fairness/rr1.ts'
 import { alwaysOpen } from '../../../src/http/gate.ts'
 import { createLogger } from '../../../src/http/logging.ts'
 import { Metrics } from '../../../src/http/metrics.ts'
@@ -41,8 +42,9 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
     services: {
       run: runWith(executor),
       db: nowhere(),
-      settings: { ownerCommissionPercent: 0, assetBaseUrl: config.assetBaseUrl },
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl },
       chains: luckyChains(keys.fairness),
+      spins: spinSeeds(keys.fairness),
       sessions,
     },
     gate: alwaysOpen,

@@ -38,7 +38,7 @@ export const clocks: Scenario = {
     await timesAreTheDatabases(stage, world.databaseUrl(), began)
     const failed = world.answers.count(500) + world.answers.cuts
     stage.expect(failed === 0, `${failed} commands failed`)
-    await conclude(stage, world, CLIENTS)
+    await conclude(stage, world)
   },
 }
 

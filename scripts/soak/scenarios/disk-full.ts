@@ -38,7 +38,7 @@ export const diskFull: Scenario = {
       const what = panicked ? 'PostgreSQL went down' : 'PostgreSQL refused'
       stage.say(`round ${round} of ${rounds}: ${what}; position ${world.books.position}`)
     }
-    await conclude(stage, world, CLIENTS)
+    await conclude(stage, world)
   },
 }
 

@@ -34,6 +34,6 @@ export const endedSessions: Scenario = {
       await account(stage, world)
       stage.say(`${round + BETWEEN} of ${rounds}: position ${world.books.position}`)
     }
-    await conclude(stage, world, CLIENTS)
+    await conclude(stage, world)
   },
 }

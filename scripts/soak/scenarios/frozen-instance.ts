@@ -36,6 +36,6 @@ export const frozenInstance: Scenario = {
       const what = `stood still for ${stood.toFixed(1)} s, ${during} commands done by the other`
       stage.say(`round ${round} of ${rounds}: ${what}; position ${world.books.position}`)
     }
-    await conclude(stage, world, CLIENTS)
+    await conclude(stage, world)
   },
 }

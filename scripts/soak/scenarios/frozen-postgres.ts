@@ -16,8 +16,7 @@ export const frozenPostgres: Scenario = {
     for (let round = 1; round <= rounds; round += 1) {
       const load = new Load(stage, world, CLIENTS)
       await stage.pause(500)
-      const goOn = freeze(world.postgres.dataDir)
-      stage.teardown(async () => goOn())
+      const goOn = freeze(stage, world.postgres.dataDir)
       await stage.pause(seconds * 1000)
       for (const instance of world.instances) {
         stage.expect(!(await instance.isReady()), 'it claimed to be ready while the database stood still')
@@ -30,6 +29,6 @@ export const frozenPostgres: Scenario = {
       await account(stage, world)
       stage.say(`round ${round} of ${rounds}: position ${world.books.position}`)
     }
-    await conclude(stage, world, CLIENTS)
+    await conclude(stage, world)
   },
 }

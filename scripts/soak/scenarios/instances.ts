@@ -42,6 +42,6 @@ async function inTurn(stage: Stage, count: number, rounds: number): Promise<void
   }
   const failed = world.answers.count(500) + world.answers.count(429)
   stage.expect(failed === 0, `${failed} commands were not taken, though an instance was there`)
-  stage.tell(`${sums.reads} reads of all balances`)
-  await conclude(stage, world, CLIENTS)
+  await sums.tell()
+  await conclude(stage, world)
 }

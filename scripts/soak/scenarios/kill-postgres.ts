@@ -57,14 +57,15 @@ function killing({
         await stage.pause(randomInt(200, 900))
         const since = performance.now()
         await kill(stage, world.dataDir)
-        for (const instance of world.instances) await instance.ready(since)
+        let ms = 0
+        for (const instance of world.instances) ms = await instance.ready(since)
         // Some load on the new one, before everybody is asked what they know.
         await stage.pause(200)
         await load.stop()
         await account(stage, world)
-        stage.say(`round ${round} of ${rounds}: position ${world.books.position}`)
+        stage.say(`round ${round} of ${rounds}: ready after ${ms.toFixed(0)} ms, position ${world.books.position}`)
       }
-      await conclude(stage, world, CLIENTS)
+      await conclude(stage, world)
     },
   }
 }

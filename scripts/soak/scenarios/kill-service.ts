@@ -29,14 +29,15 @@ export const killService: Scenario = {
     for (let round = 1; round <= rounds; round += 1) {
       const load = new Load(stage, world, CLIENTS)
       await stage.pause(randomInt(200, 900))
+      let ms = 0
       for (const instance of world.instances) {
         await ways[round % ways.length]?.(instance)
-        await instance.start()
+        ms = await instance.start()
       }
       await load.stop()
       await account(stage, world)
-      stage.say(`round ${round} of ${rounds}: position ${world.books.position}`)
+      stage.say(`round ${round} of ${rounds}: ready after ${ms.toFixed(0)} ms, position ${world.books.position}`)
     }
-    await conclude(stage, world, CLIENTS)
+    await conclude(stage, world)
   },
 }

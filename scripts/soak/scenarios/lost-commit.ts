@@ -23,9 +23,14 @@ export const lostCommit: Scenario = {
     })
     if (between === undefined) throw new Error('there is no proxy')
     for (let round = 0; round < rounds; round += BETWEEN) {
-      const load = new Load(stage, world, CLIENTS)
+      // Nobody asks again, so that what is done was done at once.
+      const load = new Load(stage, world, CLIENTS, 0)
       for (let i = 0; i < BETWEEN; i += 1) await cut(stage, between, 'answer')
       await load.stop()
+      await world.books.read(world.databaseUrl())
+      for (const key of world.answers.open.keys()) {
+        stage.expect(!world.books.has(key), `${key} was done, and its client was told that it cannot be done now`)
+      }
       const refused = world.answers.count(500) + world.answers.cuts
       stage.expect(refused === 0, `${refused} commands failed, though each COMMIT had arrived`)
       await account(stage, world)
@@ -36,7 +41,7 @@ export const lostCommit: Scenario = {
     for (let i = 0; i < BETWEEN; i += 1) await cut(stage, between, 'request')
     await load.stop()
     stage.expect(world.answers.count(500) > 0, 'nobody noticed that COMMIT did not arrive')
-    await conclude(stage, world, CLIENTS)
+    await conclude(stage, world)
     stage.tell(`${between.cuts} connections cut`)
   },
 }

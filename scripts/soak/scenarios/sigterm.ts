@@ -37,7 +37,7 @@ export const sigterm: Scenario = {
       await account(stage, world)
       stage.say(`round ${round} of ${rounds}: stopped, position ${world.books.position}`)
     }
-    await conclude(stage, world, CLIENTS)
+    await conclude(stage, world)
     stage.tell(`ended in at most ${(slowest / 1000).toFixed(1)} s`)
   },
 }

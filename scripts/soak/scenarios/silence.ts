@@ -32,6 +32,6 @@ export const silence: Scenario = {
       await account(stage, world)
       stage.say(`round ${round} of ${rounds}: position ${world.books.position}`)
     }
-    await conclude(stage, world, CLIENTS)
+    await conclude(stage, world)
   },
 }

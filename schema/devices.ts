@@ -1,0 +1,20 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Instant } from './common.ts'
+
+/** Push tokens address somebody's device: they stand in no event, no answer and no log. */
+export const DeviceToken = Type.String({
+  pattern: '^[\\x21-\\x7e]{1,2048}$',
+  description: '1 to 2,048 printable ASCII characters without blanks',
+})
+
+export const Platform = Type.Union([Type.Literal('android'), Type.Literal('ios')], { description: 'android or ios' })
+export type Platform = Static<typeof Platform>
+
+export const RegisterDevice = Type.Object({ token: DeviceToken, platform: Platform })
+export const DeviceParams = Type.Object({ token: DeviceToken })
+
+/** A registered device; its token is not repeated. */
+export const Device = Type.Object({ platform: Platform, created_at: Instant })
+export type Device = Static<typeof Device>
+
+export const DeviceRemoved = Type.Object({ meta: Type.Object({ message: Type.String() }) })

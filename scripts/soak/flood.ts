@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Asked } from './answers.ts'
+import type { Clients } from './ask.ts'
+import { type Heard, judge, type Response } from './contract.ts'
+import type { Instance } from './instance.ts'
+
+/** Connections that the requests go over. */
+const CONNECTIONS = 64
+
+/**
+ * Sends all commands at once, many on each connection without waiting for answers, and notes each answer as it comes.
+ * Resolves when all are answered or cut.
+ */
+export async function flood(clients: Clients, commands: readonly Asked[], instance: Instance): Promise<void> {
+  const shares = Array.from({ length: CONNECTIONS }, (_, i) => commands.filter((_, k) => k % CONNECTIONS === i))
+  await Promise.all(shares.map((share) => pour(clients, share, instance)))
+}
+
+async function pour(clients: Clients, commands: readonly Asked[], { origin }: Instance): Promise<void> {
+  const { answers, people } = clients
+  const { hostname, port } = new URL(origin)
+  const socket = connect(Number(port), hostname)
+  const started = performance.now()
+  const waiting = [...commands]
+  const note = (heard: Heard): void => {
+    const asked = waiting.shift()
+    if (asked !== undefined) answers.note(asked, heard, performance.now() - started)
+    if (waiting.length === 0) socket.end()
+  }
+  let rest = Buffer.alloc(0)
+  socket.on('data', (piece) => {
+    rest = Buffer.concat([rest, piece])
+    for (let one = firstOf(rest); one !== null; one = firstOf(rest)) {
+      rest = rest.subarray(one.end)
+      const kind = waiting[0]?.wish.kind
+      if (kind !== undefined) note(judge(kind, one.response))
+    }
+  })
+  // The `close` that follows is enough.
+  socket.on('error', () => {})
+  for (const asked of commands) {
+    answers.sent()
+    socket.write(requestText(asked, people.tokenOf(asked.wish.actor), hostname))
+  }
+  await once(socket, 'close')
+  while (waiting.length > 0) note({ is: 'cut', gaveUp: false })
+}
+
+const requestText = ({ key, wish }: Asked, token: string, host: string): string =>
+  [
+    `${wish.method} ${wish.path} HTTP/1.1`,
+    `host: ${host}`,
+    `authorization: Bearer ${token}`,
+    'content-type: application/json',
+    `idempotency-key: ${key}`,
+    `content-length: ${Buffer.byteLength(wish.body ?? '')}`,
+    '',
+    wish.body ?? '',
+  ].join('\r\n')
+
+/** The first response of what came so far, and where it ends; null when it is not whole. */
+function firstOf(bytes: Buffer): { readonly response: Response; readonly end: number } | null {
+  const split = bytes.indexOf('\r\n\r\n')
+  if (split < 0) return null
+  const [first = '', ...lines] = bytes.toString('latin1', 0, split).split('\r\n')
+  const headers = new Map(lines.map((line) => [line.split(':', 1)[0]?.toLowerCase(), line.replace(/^[^:]*:\s*/, '')]))
+  const body = split + 4
+  const end = body + Number(headers.get('content-length'))
+  if (Number.isNaN(end)) throw new Error('an answer does not tell its length')
+  if (bytes.length < end) return null
+  const status = Number(first.split(' ')[1])
+  const header = (name: string): string | null => headers.get(name) ?? null
+  return { response: { status, header, text: bytes.toString('utf8', body, end) }, end }
+}

@@ -1,0 +1,33 @@
+import { DatabaseError } from 'pg'
+
+// Why a command, or a whole batch of them, did not happen.
+
+/** The queue is full: nothing was done, come back later. */
+export class Overloaded extends Error {}
+
+/**
+ * The database is away. Usually nothing was done; when the answer to COMMIT stayed lost for too long it is not
+ * known here, and the same request under the same idempotency key tells.
+ */
+export class Unavailable extends Error {}
+
+/** The executor is shutting down: nothing was done. */
+export class Closed extends Error {}
+
+/** COMMIT was sent and not plainly answered: ask `committed` on another connection. */
+export class LostCommit extends Error {}
+
+/** The head was not where it was thought to be: nothing happened, decide again on what is there now. */
+export class Moved extends Error {}
+
+/** PostgreSQL's code for what it had against a statement. */
+export const codeOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined)
+
+/**
+ * Data that PostgreSQL does not take (classes 22 and 23) and errors of our own come from one of the commands;
+ * all else (a lock, a time limit, a full disk, a shutdown) says nothing about them.
+ */
+export function blamesACommand(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === undefined || /^2[23]/.test(code)
+}

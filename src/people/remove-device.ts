@@ -1,0 +1,16 @@
+import { refuse, type Verb } from '../ledger/decider.ts'
+import { keyOf } from '../ledger/state.ts'
+import { devices } from './device.ts'
+
+export interface RemoveDevice {
+  readonly user_id: number
+  readonly token: string
+}
+
+/** Nothing is sent to the token any more. Refusal: `not_found`, also for the token of somebody else. */
+export const removeDevice: Verb<RemoveDevice, null> = {
+  reads: ({ token }) => [keyOf(devices, token)],
+  decide: (state, { user_id, token }) => (state.get(devices, token)?.user_id === user_id ? [] : refuse('not_found')),
+  note: (state, { token }) => state.set(devices, token, undefined),
+  answer: () => null,
+}

@@ -1,0 +1,28 @@
+import type { Notification } from '../../schema/notifications.ts'
+import type { PlacedEvent } from '../ledger/decider.ts'
+import type { Notifier } from '../push/notifier.ts'
+import { wordsOf } from './reads.ts'
+
+/** Whoever receives a card is told from whom and which, by the names of today. */
+export const privilegeNotifier: Notifier = async (db, events) => {
+  const moved = events.filter((event): event is PlacedEvent<'card-moved'> => event.type === 'card-moved')
+  if (moved.length === 0) return []
+  const senders = moved.map(({ data }) => data.from_user_id)
+  const packages = moved.map(({ data }) => data.privilege_package_id)
+  const words = await wordsOf(db, senders, packages)
+  return moved.map(({ position, data: { from_user_id, to_user_id, privilege_package_id } }) => ({
+    position,
+    user_id: to_user_id,
+    notification: cardReceived(
+      words.users.get(from_user_id) ?? 'Somebody',
+      words.packages.get(privilege_package_id) ?? 'a privilege',
+    ),
+  }))
+}
+
+const cardReceived = (sender: string, name: string): Notification => ({
+  title: 'New privilege',
+  body: `${sender} sent ${name} to your privilege wallet.`,
+  type: 'reward',
+  identifier: 'privilege-package-wallet',
+})

@@ -1,0 +1,71 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+/** Who we are for FCM. The key is an object and no text, so that nothing can print it by mistake. */
+export interface ServiceAccount {
+  readonly projectId: string
+  readonly email: string
+  readonly keyId: string | null
+  readonly key: KeyObject
+  /** Where access tokens come from. */
+  readonly tokenUrl: string
+}
+
+const text = Type.String({ minLength: 1 })
+const fields = Type.Object({
+  project_id: text,
+  client_email: text,
+  private_key: text,
+  private_key_id: Type.Optional(text),
+  token_uri: Type.Optional(Type.String({ pattern: '^https?://[^/]' })),
+})
+
+const TOKEN_URL = 'https://oauth2.googleapis.com/token'
+
+/**
+ * Reads the JSON key file of a Google service account: the JSON itself, or the path of the file. Throws an Error that
+ * finishes a sentence which begins with the variable's name, and repeats nothing of the file.
+ */
+export function readServiceAccount(given: string): ServiceAccount {
+  const found = parsed(given.trimStart().startsWith('{') ? given : contents(given))
+  if (!Value.Check(fields, found)) {
+    const names = [...Value.Errors(fields, found)].map(({ path }) => path.slice(1))
+    throw new Error(`is no service account key: look at ${[...new Set(names)].join(', ') || 'its whole'}`)
+  }
+  return Object.freeze({
+    projectId: found.project_id,
+    email: found.client_email,
+    keyId: found.private_key_id ?? null,
+    key: privateKey(found.private_key),
+    tokenUrl: found.token_uri ?? TOKEN_URL,
+  })
+}
+
+function contents(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new Error('must be the JSON key of a service account, or the path of a file with it that can be read')
+  }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    // The cause is left out on purpose: it quotes the input.
+    throw new Error('is not JSON')
+  }
+}
+
+function privateKey(pem: string): KeyObject {
+  try {
+    const key = createPrivateKey(pem)
+    if (key.asymmetricKeyType === 'rsa') return key
+  } catch {
+    // As above.
+  }
+  throw new Error('is no service account key: private_key is not an RSA key in PEM format')
+}

@@ -1,0 +1,109 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { type Kysely, sql } from 'kysely'
+import { RouletteEntry } from '../../schema/events.ts'
+import type { VerifyGame, VerifySpin } from '../../schema/fairness.ts'
+import { Game as PublishedGame } from '../../schema/roulette.ts'
+import { micros } from '../db/newest.ts'
+import type { Tables } from '../db/tables.ts'
+import type { Verdict } from '../fairness/verdict.ts'
+import type { RecordedEvent } from '../ledger/chain.ts'
+import { eventColumns, parseEntry, readEvent } from '../ledger/recorded.ts'
+import type { TextRow } from '../ledger/row-table.ts'
+import { publishedGame } from './answers.ts'
+import { gameIdOf } from './game.ts'
+import { verifySpin } from './verify-spin.ts'
+
+type Db = Kysely<Tables>
+
+/** The open game of a room, if it has one. */
+export async function activeGame(db: Db, roomId: number): Promise<PublishedGame | null> {
+  const row = await gameRows(db)
+    .innerJoin('roulette_open_games as o', 'o.game_id', 'g.game_id')
+    .where('o.room_id', '=', roomId)
+    .executeTakeFirst()
+  return row === undefined ? null : await asPublished(db, row)
+}
+
+/** A game of a room by its id or uid, also one that is over; undefined when there is none. */
+export async function gameInRoom(db: Db, roomId: number, ref: number | string): Promise<PublishedGame | undefined> {
+  const id = gameIdOf(ref)
+  if (id === null) return undefined
+  const row = await gameRows(db)
+    .where('g.game_id', '=', id)
+    .where('g.room_id', '=', roomId)
+    .$if(typeof ref === 'string', (query) => query.where('g.uid', '=', String(ref)))
+    .executeTakeFirst()
+  return row && (await asPublished(db, row))
+}
+
+/**
+ * Open games that were created so many minutes ago or earlier by the ledger's clock, the oldest first, after a game.
+ */
+export async function oldOpenGames(db: Db, minutes: number, after: number, limit: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('roulette_open_games as o')
+    .innerJoin('roulette_games as g', 'g.game_id', 'o.game_id')
+    .select('g.game_id')
+    .where('g.game_id', '>', after)
+    .where(
+      sql<boolean>`g.created_at <= greatest(clock_timestamp(), (select at from ledger_head)) - make_interval(mins => ${minutes})`,
+    )
+    .orderBy('g.game_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ game_id }) => game_id)
+}
+
+/** Checks a spin, and who is said to have won it, against what is published and what the ledger holds. */
+export async function checkSpin(db: Db, asked: VerifySpin, winner?: VerifyGame['winner']): Promise<Verdict> {
+  const events = await spinEvents(db, asked.game_uid)
+  const created = events.find((event) => event.type === 'roulette-created')
+  const finished = events.find((event) => event.type === 'roulette-finished')
+  const commitment = created?.data.commitment ?? asked.commitment
+  return verifySpin(asked, { commitment, recorded: finished?.data }, winner?.id)
+}
+
+/** The events that created and ended a game, straight from the ledger; none for a game that is not ours. */
+async function spinEvents(db: Db, uid: string): Promise<readonly RecordedEvent[]> {
+  const id = gameIdOf(uid)
+  if (id === null) return []
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from roulette_games g
+    join ledger_events e on e.position in (g.game_id, g.end_position)
+    where g.game_id = ${id} and g.uid = ${uid}`.execute(db)
+  return rows.map((row) => readEvent(parseEntry(row)))
+}
+
+const gameRows = (db: Db) =>
+  db
+    .selectFrom('roulette_games as g')
+    .innerJoin('room_profiles as r', 'r.room_id', 'g.room_id')
+    .select(['g.game_id', 'g.uid', 'g.room_id', 'g.creator_id', 'g.status', 'g.game_price', 'g.max_players'])
+    .select(['g.fee_percent', 'g.prize', 'g.entries', 'g.commitment', 'g.winner_id', 'g.spin', 'g.end_position'])
+    .select([micros('g.created_at').as('created_at'), micros('g.ended_at').as('ended_at'), 'r.uid as room_uid'])
+
+type GameRow = Awaited<ReturnType<ReturnType<typeof gameRows>['executeTakeFirstOrThrow']>>
+
+const Status = PublishedGame.properties.status
+const Entries = Type.Array(RouletteEntry)
+const Spin = Type.Object({ server_seed: Type.String(), entries_hash: Type.String(), draw: Type.Integer() })
+
+async function asPublished(db: Db, { room_uid, status, entries, spin, ...row }: GameRow): Promise<PublishedGame> {
+  const game = {
+    ...row,
+    status: Value.Parse(Status, status),
+    entries: Value.Parse(Entries, JSON.parse(entries)),
+    spin: spin === null ? null : Value.Parse(Spin, JSON.parse(spin)),
+  }
+  const ids = [game.creator_id, ...game.entries.map(({ user_id }) => user_id)]
+  const people = await db
+    .selectFrom('user_profiles')
+    .select(['user_id as id', 'name', 'avatar', 'uid'])
+    .where('user_id', 'in', ids)
+    .execute()
+  // Words may have been erased; whoever played stays a player.
+  return publishedGame(game, room_uid, (id) => people.find((one) => one.id === id) ?? nobody(id))
+}
+
+const nobody = (id: number) => ({ id, name: '', avatar: '', uid: '' })

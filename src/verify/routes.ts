@@ -1,0 +1,40 @@
+import { Value } from '@sinclair/typebox/value'
+import type { Kysely } from 'kysely'
+import { dataOf } from '../../schema/common.ts'
+import { Verdict, VerifyBody, type VerifyDraw, VerifyGame, VerifySpin } from '../../schema/fairness.ts'
+import type { Tables } from '../db/tables.ts'
+import type { Verdict as Checked } from '../fairness/verdict.ts'
+import { idempotencyKey } from '../http/idempotency.ts'
+import type { App, Services } from '../http/services.ts'
+import { ownTurn } from '../http/turns.ts'
+
+/** How a published draw of each kind is checked: draws belong to other slices. */
+export interface Checks {
+  readonly lg1: (db: Kysely<Tables>, draw: VerifyDraw) => Promise<Checked>
+  readonly rr1: (db: Kysely<Tables>, spin: VerifySpin, winner?: VerifyGame['winner']) => Promise<Checked>
+}
+
+/** The one door through which anyone checks a draw of whatever kind. */
+export function verifyRoutes(app: App, { db }: Services, checks: Checks): void {
+  app.post(
+    '/fairness/verify',
+    {
+      schema: {
+        operationId: 'verifyDraw',
+        summary: 'Check a published draw or spin, step by step',
+        tags: ['fairness'],
+        body: VerifyBody,
+        response: { 200: dataOf(Verdict) },
+      },
+    },
+    async (request) => {
+      // Nothing changes and nothing is remembered: the ledger's line is not for reading. The key's form still counts.
+      idempotencyKey(request)
+      await ownTurn()
+      const { body } = request
+      if (Value.Check(VerifySpin, body)) return { data: await checks.rr1(db, body) }
+      if (Value.Check(VerifyGame, body)) return { data: await checks.rr1(db, body.fairness, body.winner) }
+      return { data: await checks.lg1(db, body) }
+    },
+  )
+}

@@ -1,0 +1,122 @@
+import { test } from 'tap'
+import { Answers, type Final } from '../../scripts/soak/answers.ts'
+import { Books, type Entry } from '../../scripts/soak/books.ts'
+import { judge } from '../../scripts/soak/contract.ts'
+import { grew, memoryOf, type Sample } from '../../scripts/soak/memory.ts'
+import type { Kind, Wish } from '../../scripts/soak/mix.ts'
+
+// A fault that nobody sees is worse than none: what the soak judges by is held against made-up trouble.
+
+const sent: Entry = { position: 1, type: 'gift-sent', actor: 'user:1', requestId: 'a', key: 'gift-1', replyHash: 'h' }
+const told: Final = { kind: 'gift', actor: 'user:1', status: 200, hash: 'h' }
+
+const chains = (position: number, rest: Partial<Entry> = {}): Entry => ({
+  ...sent,
+  position,
+  type: 'lucky-chain-opened',
+  ...rest,
+})
+
+const cases: readonly (readonly [string, readonly Entry[], readonly [string, Final][], readonly string[]])[] = [
+  ['all is well', [sent], [['gift-1', told]], []],
+  ['a refusal leaves nothing', [], [['gift-1', { ...told, status: 422 }]], []],
+  ['what the service itself does is not asked for', [{ ...sent, actor: 'system' }], [], []],
+  ['done without a key', [{ ...sent, key: null }], [], ['other']],
+  ['acknowledged and not there', [], [['gift-1', told]], ['lost']],
+  ['once more later', [sent, { ...sent, position: 2, requestId: 'b' }], [['gift-1', told]], ['twice']],
+  [
+    'once more after others',
+    [sent, { ...sent, position: 2, key: 'gift-2' }, { ...sent, position: 3 }],
+    [
+      ['gift-1', told],
+      ['gift-2', told],
+    ],
+    ['twice'],
+  ],
+  ['an event too few', [chains(1)], [['gift-1', { ...told, kind: 'lucky' }]], ['half']],
+  ['an event too many', [sent, { ...sent, position: 2 }], [['gift-1', told]], ['half']],
+  ['refused and done', [sent], [['gift-1', { ...told, status: 422 }]], ['other']],
+  ['done in the name of another', [{ ...sent, actor: 'user:2' }], [['gift-1', told]], ['other']],
+  ['answered otherwise', [sent], [['gift-1', { ...told, hash: 'i' }]], ['other']],
+  ['done and never answered', [sent], [], ['other']],
+  ['a hole', [sent, chains(3, { actor: 'system' })], [['gift-1', told]], ['other']],
+]
+
+for (const [what, entries, final, harms] of cases) {
+  test(`books: ${what}`, (t) => {
+    const books = new Books()
+    for (const entry of entries) books.enter(entry)
+    t.same(
+      books.faults({ final: new Map(final) }).map(({ harm }) => harm),
+      harms,
+    )
+    t.end()
+  })
+}
+
+const json = 'application/json; charset=utf-8'
+const error = (code: string, rest = {}) => JSON.stringify({ message: 'm', code, request_id: 'r', ...rest })
+const chainsBody = JSON.stringify({
+  data: {
+    chain: '1-1',
+    commitment: 'a'.repeat(64),
+    client_seed: '1',
+    next: '1-2',
+    next_commitment: 'b'.repeat(64),
+  },
+})
+
+const heard = (kind: Kind, status: number, text: string, headers: Readonly<Record<string, string>> = {}) =>
+  judge(kind, { status, text, header: (name) => ({ 'content-type': json, ...headers })[name] ?? null }).is
+
+test('answers are those of the contract', (t) => {
+  const later = { 'retry-after': '1' }
+  t.equal(heard('seed', 200, chainsBody), 'answer')
+  t.equal(heard('debit', 422, error('insufficient_balance')), 'answer')
+  t.equal(heard('seed', 500, error('unavailable')), 'later')
+  t.equal(heard('seed', 429, error('overloaded'), later), 'later')
+
+  t.equal(heard('seed', 201, chainsBody), 'wrong', 'the status of others')
+  t.equal(heard('seed', 200, chainsBody.slice(0, -1)), 'wrong', 'half a body')
+  t.equal(heard('seed', 200, '{"data":{}}'), 'wrong', 'a body of another shape')
+  t.equal(heard('seed', 200, chainsBody, { 'content-type': 'text/html' }), 'wrong')
+  t.equal(heard('credit', 422, error('insufficient_balance')), 'wrong', 'a refusal that this one cannot meet')
+  t.equal(heard('seed', 422, error('idempotency_key_reused')), 'wrong')
+  t.equal(heard('seed', 500, error('internal')), 'wrong')
+  t.equal(heard('seed', 500, error('unavailable', { stack: 'at …' })), 'wrong', 'what is inside')
+  t.equal(heard('seed', 500, error('unavailable'), { 'idempotency-replayed': 'true' }), 'wrong', 'remembered trouble')
+  t.equal(heard('seed', 429, error('overloaded')), 'wrong', 'no word on when')
+  t.equal(heard('seed', 429, error('rate_limited'), later), 'wrong')
+  t.equal(heard('seed', 503, error('unavailable')), 'wrong', 'clients take it for maintenance')
+  t.equal(heard('seed', 404, error('not_found')), 'wrong')
+  t.end()
+})
+
+test('one key is answered in one way', (t) => {
+  const wish: Wish = { kind: 'seed', actor: 'user:1', method: 'PUT', path: '/', body: '' }
+  const answers = new Answers()
+  const asked = answers.begin(wish)
+  const note = (text: string): void => {
+    answers.sent()
+    answers.note(asked, { is: 'answer', status: 200, text, replayed: true }, 1)
+  }
+  note('one')
+  note('one')
+  t.same(answers.wrong, [])
+  note('two')
+  t.equal(answers.wrong.length, 1)
+  t.equal(answers.mostWaiting, 1)
+  t.end()
+})
+
+test('memory is judged by its middle, warm and at the end', (t) => {
+  const life = (heapAt: (i: number) => number): Sample[] =>
+    Array.from({ length: 100 }, (_, i) => ({ at: i * 1_000, heap: heapAt(i), resident: 100 }))
+  const flat = memoryOf(life((i) => (i < 30 ? i : 50 + (i % 3))))
+  t.same(flat, { seconds: 99, warm: { heap: 51, resident: 100 }, end: { heap: 51, resident: 100 } })
+  t.notOk(grew(flat, 'heap'))
+  const growing = memoryOf(life((i) => 100 + i))
+  t.ok(grew(growing, 'heap'))
+  t.notOk(grew(growing, 'resident'))
+  t.end()
+})

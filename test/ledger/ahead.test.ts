@@ -1,0 +1,125 @@
+import { test } from 'tap'
+import { defineDecoration } from '../../src/gifts/define-decoration.ts'
+import { sendGift } from '../../src/gifts/send.ts'
+import { Unavailable } from '../../src/ledger/failures.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { defineUsers } from '../../src/people/define-user.ts'
+import { defineRoom } from '../../src/rooms/define-room.ts'
+import { credit } from '../../src/wallet/credit.ts'
+import { debit } from '../../src/wallet/debit.ts'
+import { type Bench, bench, rowsOf, testChains } from '../support/ledger.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { proxy } from '../support/proxy.ts'
+
+// While one batch is on its way, the next one is decided on what it does. Batches of 10 out of many commands at once
+// are always on their way in twos.
+
+const send = sendGift({ chains: testChains, ownerPercent: 0 })
+const rose = (room: number | string = 1) => ({
+  caller_id: 1,
+  sender_id: 1,
+  decoration_id: 1,
+  receiver_ids: [2],
+  quantity: 1,
+  room,
+  from_bag: false,
+  encrypted: false,
+})
+
+/** A rose costs 10. Ends when nobody has written for a while, so that what follows goes ahead. */
+async function opened({ did }: Bench, diamonds: number): Promise<void> {
+  await did(openLedger, { fairness_key: testChains.keyHash })
+  await did(defineUsers, { listed: true, users: [1, 2, 3].map((id) => ({ id })) })
+  await did(defineRoom, { id: 1, uid: 'R1', owner_id: 3 })
+  await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
+  await did(credit, { user_id: 1, currency: 'diamonds', amount: diamonds, reason: 'test' })
+}
+
+const many = <T>(count: number, work: (i: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> =>
+  Promise.allSettled(Array.from({ length: count }, (_, i) => work(i)))
+
+const statusOf = (result: PromiseSettledResult<{ reply: { status: number } }>): number | 'rejected' =>
+  result.status === 'fulfilled' ? result.value.reply.status : 'rejected'
+
+const diamondsOf = async (database: TestDatabase): Promise<string | null | undefined> =>
+  (await rowsOf(database, `select balance from balances where account = 'user:1:diamonds'`))[0]?.['balance']
+
+test('what a batch decides holds only if the one before it happens', async (t) => {
+  const database = await testDatabase(t)
+  const ledger = bench(t, database.serviceUrl, { batch: 10 })
+  await opened(ledger, 400)
+  for (let round = 0; round < 10; round += 1) {
+    // PostgreSQL takes no NUL, which this command's caller has: it takes all, or nearly all, and then does not happen.
+    const spent = { ...own, amount: round % 2 === 0 ? 390 : 380 }
+    const results = await many(40, (i) =>
+      i === 1 ? ledger.run(debit, spent, { actor: 'staff:\0' }) : ledger.run(send, rose()),
+    )
+    t.same(
+      results.map(statusOf),
+      results.map((_, i) => (i === 1 ? 'rejected' : 200)),
+    )
+    t.equal(await diamondsOf(database), '10')
+    t.equal(ledger.bugs.length, round + 1)
+    for (const amount of [1, 1, 388]) await ledger.did(credit, { user_id: 1, currency: 'diamonds', amount, reason: '' })
+  }
+})
+
+const own = { holder: 'user', id: 1, currency: 'diamonds', reason: '' } as const
+
+test('two lost COMMITs at a time are both resolved by asking', async (t) => {
+  const database = await testDatabase(t)
+  await opened(bench(t, database.serviceUrl), 100_000)
+  const between = await proxy(t, database.serviceUrl)
+  const ledger = bench(t, between.url, { batch: 10 })
+  let happened = 0
+  for (let round = 0; round < 20; round += 1) {
+    // Nobody else has written since: what follows these goes ahead.
+    for (let i = 0; i < 3; i += 1) {
+      await ledger.did(send, rose(), 'user:1')
+      happened += 1
+    }
+    between.cutAtCommit(round % 2 === 0 ? 'answer' : 'request')
+    const results = await many(40, () => ledger.run(send, rose()))
+    happened += results.filter((result) => statusOf(result) === 200).length
+    const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+    t.ok(reasons.every((reason) => reason instanceof Unavailable))
+  }
+  t.equal(between.cuts, 20)
+  t.equal(await diamondsOf(database), String(100_000 - 10 * happened))
+})
+
+test('a key that comes again while its first request is on its way is answered from it', async (t) => {
+  const database = await testDatabase(t)
+  const ledger = bench(t, database.serviceUrl, { batch: 10 })
+  const other = bench(t, database.serviceUrl, { batch: 10 })
+  await opened(ledger, 100_000)
+  const keyed = (by: Bench) => (i: number) => by.run(send, rose(), { actor: 'user:1', key: `key ${i % 10}` })
+  const first = await many(120, keyed(ledger))
+  t.ok(first.every((result) => statusOf(result) === 200))
+  t.equal(await diamondsOf(database), String(100_000 - 100))
+  t.equal(first.filter((result) => result.status === 'fulfilled' && !result.value.replayed).length, 10)
+
+  // A remembered refusal moves no position; the other instance must see it all the same.
+  const refused = (by: Bench) => by.run(send, rose(99), { actor: 'user:1', key: 'refused' })
+  await many(20, () => ledger.run(send, rose()))
+  await refused(other)
+  const again = await Promise.all([...Array.from({ length: 20 }, () => ledger.run(send, rose())), refused(ledger)])
+  t.match(again.at(-1), { replayed: true, reply: { status: 422 } })
+  t.same([...ledger.bugs, ...ledger.troubles, ...other.bugs, ...other.troubles], [])
+})
+
+test('words that are on their way are not overtaken', async (t) => {
+  const database = await testDatabase(t)
+  const ledger = bench(t, database.serviceUrl, { batch: 5 })
+  await opened(ledger, 100_000)
+  await many(20, () => ledger.run(send, rose()))
+  const results = await many(100, (i) =>
+    i % 10 === 0
+      ? ledger.run(defineRoom, { id: 1, uid: `R${i + 10}` })
+      : ledger.run(send, rose(`R${i - (i % 10) + 10}`)),
+  )
+  t.same(
+    results.map(statusOf),
+    results.map(() => 200),
+  )
+})

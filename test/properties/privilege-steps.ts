@@ -1,0 +1,47 @@
+import * as fc from 'fast-check'
+
+/** What is asked of the privilege wallet. A card goes by its number among those granted before the burst. */
+export type PrivilegeStep =
+  | {
+      readonly does: 'define package'
+      readonly of: number
+      readonly rank: number | undefined
+      readonly days: number | undefined
+    }
+  | { readonly does: 'grant'; readonly user: number; readonly of: number; readonly quantity: number }
+  | { readonly does: 'activate'; readonly caller: number; readonly card: number }
+  | { readonly does: 'transfer'; readonly caller: number; readonly card: number; readonly receiver: number }
+
+/** Packages 1 to 4 come to be; package 5 is unknown at first. */
+export const privilegeOpening: readonly PrivilegeStep[] = [
+  ...[1, 2, 3, 5].map((rank, i): PrivilegeStep => ({ does: 'define package', of: i + 1, rank, days: 2 + 5 * i })),
+  ...[1, 2, 3, 4, 1, 2].map((of, i): PrivilegeStep => ({ does: 'grant', user: i < 5 ? 1 : 2, of, quantity: 3 })),
+]
+
+/** The card that a step is about, of those that are known; position 1 is an event and no card. */
+export const cardOf = (cards: readonly number[], { card }: { readonly card: number }): number =>
+  cards[card % (cards.length + 1)] ?? 1
+
+const user = fc.constantFrom(1, 1, 1, 1, 1, 2, 3)
+const anyone = fc.constantFrom(1, 1, 1, 2, 3, 4, 5)
+const of = fc.constantFrom(1, 1, 2, 2, 3, 3, 4, 4, 5)
+const card = fc.nat({ max: 40 })
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
+
+export const privilegeStep: fc.Arbitrary<PrivilegeStep> = fc.oneof(
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      does: fc.constant('define package'),
+      of,
+      rank: maybe(fc.integer({ min: 1, max: 6 })),
+      days: maybe(fc.integer({ min: 1, max: 12 })),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ does: fc.constant('grant'), user: anyone, of, quantity: fc.integer({ min: 1, max: 4 }) }),
+  },
+  { weight: 6, arbitrary: fc.record({ does: fc.constant('activate'), caller: user, card }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('transfer'), caller: user, card, receiver: anyone }) },
+)

@@ -1,0 +1,81 @@
+import * as fc from 'fast-check'
+
+/** Something that somebody asks for at a roulette, sensible or not. */
+export type RouletteStep =
+  | {
+      readonly does: 'open game'
+      readonly user: number
+      readonly room: number | string
+      readonly price: number
+      readonly places: number
+      readonly joins: boolean
+      readonly seed: string
+    }
+  | {
+      readonly does: 'join game' | 'leave game' | 'finish game' | 'cancel game'
+      readonly user: number
+      /** The game's own by its id or uid, or one that is not. */
+      readonly room: 'id' | 'uid' | 'another'
+      /** Which of the games that are known, from the newest; beyond the oldest there is none. */
+      readonly back: number
+      readonly byUid: boolean
+      readonly seed: string
+    }
+  | { readonly does: 'purge games'; readonly minutes: number; readonly dry: boolean }
+
+/** Members of rooms, whether those are there or not. */
+export const MEMBERS: readonly (readonly [room: number, users: readonly number[]])[] = [
+  [1, [1, 2, 3]],
+  [2, [1, 4]],
+  [3, [2]],
+]
+
+/** What a game goes by, and its room's id. */
+export interface GameName {
+  readonly id: number
+  readonly uid: string
+  readonly room: number
+}
+
+const nowhere: GameName = { id: 999_999_999, uid: 'g-999999999-0', room: 1 }
+
+type Play = Extract<RouletteStep, { readonly back: number }>
+
+/** The game that a step is about, of those that are known, and the id of the room where it is looked for. */
+export function aimedAt(known: readonly GameName[], { back, room }: Play): GameName {
+  const game = known[known.length - 1 - back] ?? nowhere
+  return room === 'another' ? { ...game, room: (game.room % 3) + 1 } : game
+}
+
+const often = <A, B>(arbitrary: fc.Arbitrary<A>, seldom: fc.Arbitrary<B>, weight: number): fc.Arbitrary<A | B> =>
+  fc.oneof({ weight, arbitrary }, { weight: 1, arbitrary: seldom })
+
+/** Those of room 1 most of the time, where most of the games are. */
+const user = fc.constantFrom(1, 1, 1, 2, 2, 2, 3, 3, 3, 4)
+const room = often(fc.constantFrom(1, 1, 1, 'r1', 'r1', 2), fc.constantFrom(3, 'r3'), 30)
+const seed = fc.constantFrom('', '', 'a', 'b-1')
+
+const open = fc.record({
+  does: fc.constant('open game'),
+  user,
+  room,
+  price: often(fc.integer({ min: 1, max: 40 }), fc.constant(10_000_000), 20),
+  places: fc.constantFrom(2, 2, 3, 50),
+  joins: fc.boolean(),
+  seed,
+})
+const play = fc.record({
+  does: fc.constantFrom('join game', 'join game', 'join game', 'join game', 'leave game', 'finish game', 'cancel game'),
+  user,
+  room: often(fc.constantFrom('id', 'uid'), fc.constant('another'), 25),
+  back: often(fc.constantFrom(0, 0, 0, 1), fc.integer({ min: 2, max: 6 }), 8),
+  byUid: fc.boolean(),
+  seed,
+})
+const purge = fc.record({ does: fc.constant('purge games'), minutes: fc.constantFrom(0, 1), dry: fc.boolean() })
+
+export const rouletteStep: fc.Arbitrary<RouletteStep> = fc.oneof(
+  { weight: 3, arbitrary: open },
+  { weight: 18, arbitrary: play },
+  { weight: 1, arbitrary: purge },
+)
