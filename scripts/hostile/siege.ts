@@ -1,6 +1,7 @@
 import type { Stage } from '../soak/stage.ts'
 import type { Answer } from './answers.ts'
 import type { Door } from './doors.ts'
+import { Harvest } from './harvest.ts'
 import { faultOf, type Secrets } from './judge.ts'
 import { CutOff, Line } from './line.ts'
 import { bytesOf, type Wish } from './requests.ts'
@@ -25,6 +26,7 @@ export class Siege {
   /** Ids of those among them that, as they were answered, changed nothing. */
   readonly idle = new Set<string>()
   asked = 0
+  readonly harvest = new Harvest()
   readonly #complaints = new Set<string>()
 
   constructor(
