@@ -29,7 +29,7 @@ export async function keys(siege: Siege): Promise<void> {
       elsewhere: doors[(i + 1 + n) % doors.length],
     }))
   })
-  await siege.each(tries, async ({ door, key, wish, other, elsewhere }, line) => {
+  await siege.each(siege.some(tries), async ({ door, key, wish, other, elsewhere }, line) => {
     if (wish === undefined || other === undefined || elsewhere === undefined) return
     const filled = (wish: Wish): Wish => ({ ...wish, path: siege.harvest.fill(door, wish.path) })
     await reuse(siege, line, { door, key, wish: filled(wish), other: filled(other), elsewhere })
