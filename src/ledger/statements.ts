@@ -15,6 +15,14 @@ export const lockHead: Statement = {
          from ledger_head for update`,
   values: [],
 }
+
+/** The last batch, and the database's clock. */
+export const readHead: Statement = {
+  name: 'read head',
+  text: 'select batch, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now from ledger_head',
+  values: [],
+}
+
 const plain = (text: string): Statement => ({ name: '', text, values: [] })
 
 /** Each statement sees what was committed before it, whatever the database's default is. */
@@ -30,7 +38,7 @@ export function loadReplies(commands: readonly Command[]): Statement[] {
   if (keyed.length === 0) return []
   const statement = {
     name: 'load replies',
-    text: `select r.* from unnest($1::text[], $2::text[]) as k (actor, key)
+    text: `select r.actor, r.idempotency_key, r.request_hash, r.status, r.body from unnest($1::text[], $2::text[]) as k (actor, key)
            join replies r on r.actor = k.actor and r.idempotency_key = k.key`,
     values: [textArray(keyed.map(({ actor }) => actor)), textArray(keyed.map(({ key }) => key))],
   }

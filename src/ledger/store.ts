@@ -40,6 +40,7 @@ interface Known {
  * Ahead: as long as nobody else has moved the head, the rows that were loaded or written here are still right. A batch
  * is decided on them and sent, while earlier ones may still be on their way: one round trip that nobody waits for. It
  * happens only if the head then stands where it was decided (`Moved` if not), so only if those before it happened too.
+ * One that writes nothing is not answered either unless the head stands there.
  */
 export class Store {
   readonly #writer: Pipeline
@@ -117,8 +118,7 @@ export class Store {
     this.#unanswered.add(batch.replies)
     const words = this.#changesWords(rows)
     rows.settle(this.#derived)
-    // Beside other writers what is kept would mostly be old, and finding that out costs a round trip.
-    const known = alone && rows.size <= KEPT_ROWS ? { head: batch.head, last: id, rows } : undefined
+    const known = knownIf(alone, { head: batch.head, last: id, rows })
     if (!words) this.#known = known
     try {
       const results = await answered
@@ -132,13 +132,22 @@ export class Store {
     }
   }
 
-  /** Nothing is to be written. */
+  /**
+   * Nothing is to be written. Throws `Moved` when what was decided cannot be answered, as the head is not, or is not
+   * known to be, where it was decided.
+   */
   async leave({ head, last, rows, locked }: Opened): Promise<void> {
     if (locked) await this.#writer.run([sql.rollback])
     const alone = !locked || last === this.#last
     this.#last = last
     rows.settle(this.#derived)
-    if (alone) this.#known = { head, last, rows }
+    this.#known = knownIf(alone, { head, last, rows })
+    if (locked) return
+    // Behind all that is on its way.
+    const [answer] = await this.#writer.settle([sql.readHead])
+    const found = answer?.status === 'fulfilled' ? answer.value.rows[0] : undefined
+    if (found?.['batch'] !== last) throw new Moved('somebody else has moved the head')
+    this.#clock.set(Number(found['now']))
   }
 
   /** Something went wrong and nothing is on its way any more: nothing is known, and no transaction is open. */
@@ -243,6 +252,10 @@ export class Store {
     return false
   }
 }
+
+/** Beside other writers what is kept would mostly be old, and finding that out costs a round trip. */
+const knownIf = (alone: boolean, known: Known): Known | undefined =>
+  alone && known.rows.size <= KEPT_ROWS ? known : undefined
 
 /** Throws what went wrong, if the server did not answer COMMIT with COMMIT. */
 function assertCommitted(results: readonly PromiseSettledResult<Answer>[]): void {
