@@ -104,12 +104,13 @@ export class Store {
     ]
     // Before the others: a unique word may pass from a row that goes to one that comes.
     const drops = this.#drops(rows)
+    const advancing = sql.advance(id, last, batch.head, events, changes)
     const statements = [
       ...(locked ? [] : [sql.begin]),
       // The head comes first in every transaction: who holds a row that its holder needs, and waits for it, is a deadlock.
       ...(locked || drops.length === 0 ? [] : [sql.lockHead]),
       ...drops,
-      sql.advance(id, last, batch.head, events, changes),
+      ...advancing,
       sql.commit,
     ]
     const alone = !locked || last === this.#last
@@ -123,7 +124,7 @@ export class Store {
     try {
       const results = await answered
       assertCommitted(results)
-      const moved = results.at(-2)
+      const moved = results.at(-1 - advancing.length)
       if (moved?.status === 'fulfilled') this.#clock.set(Number(moved.value.rows[0]?.['now']))
       // The reader does not see words that are on their way, as nobody keeps them.
       if (words) this.#known = known
