@@ -258,15 +258,17 @@ export class Store {
 const knownIf = (alone: boolean, known: Known): Known | undefined =>
   alone && known.rows.size <= KEPT_ROWS ? known : undefined
 
-/** Throws what went wrong, if the server did not answer COMMIT with COMMIT. */
+/** Throws what went wrong, if anything did. */
 function assertCommitted(results: readonly PromiseSettledResult<Answer>[]): void {
   const answer = results.at(-1)
-  if (answer?.status === 'fulfilled' && answer.value.command === 'COMMIT') return
   const failure: unknown = results.find((result) => result.status === 'rejected')?.reason
+  const word = answer?.status === 'fulfilled' ? answer.value.command : undefined
+  if (word === 'COMMIT' && failure === undefined) return
   // A transaction in which a statement failed answers ROLLBACK; a constraint that is checked at the end, its name.
-  // Whatever else came instead of an answer (a shutdown in the middle of it, say) tells nothing.
-  const over = answer?.status === 'fulfilled' || (answer !== undefined && isViolation(answer.reason))
-  if (!over) throw new LostCommit('COMMIT was not answered', { cause: failure })
+  // Whatever else came instead of an answer (a shutdown in the middle of it, say) tells nothing, nor does a COMMIT
+  // after a failure: then there was no transaction.
+  const over = word === 'ROLLBACK' || (answer?.status === 'rejected' && isViolation(answer.reason))
+  if (!over) throw new LostCommit('COMMIT was not plainly answered', { cause: failure })
   if (codeOf(failure) === sql.NOT_THERE) throw new Moved('somebody else has moved the head', { cause: failure })
   throw failure ?? new Error('COMMIT was answered ROLLBACK')
 }
