@@ -9,7 +9,7 @@ import { type Projection, Rows } from './state.ts'
 import * as sql from './statements.ts'
 import type { Micros } from './time.ts'
 
-/** Rows that are kept in memory at most, some 150 bytes each. */
+/** Rows that are kept in memory at most, 90 to 350 bytes each. */
 const KEPT_ROWS = 300_000
 
 export interface Opened {
