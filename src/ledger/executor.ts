@@ -192,7 +192,7 @@ export class Executor {
     const until = performance.now() + this.#limits.patienceMs
     if (store !== undefined) await withPatience(store, until, store.forget())
     const again: Waiting[] = []
-    // Those that were before the first failure have landed; none can have after it.
+    // Those that were before the first failure have landed.
     for (const [i, flight] of this.#flying.splice(0).entries()) {
       again.push(...(await this.#mend(flight, { behind: i > 0, broken: store?.broken !== false, until })))
     }

@@ -9,10 +9,10 @@ import { isoMicros } from './time.ts'
 /** The end of the ledger, locked until the transaction is over, and the database's clock. */
 export const lockHead: Statement = {
   name: 'lock head',
-  // A lock that was waited for comes with the row, and the clock, of that moment.
+  // The row, and the clock, are those of the moment at which the lock was there, however long it was waited for.
   text: `select position, hash, batch, (extract(epoch from at) * 1000000)::bigint as at,
                 (extract(epoch from clock_timestamp()) * 1000000)::bigint as now
-         from ledger_head for update`,
+         from (select position, hash, batch, at from ledger_head for update) as head`,
   values: [],
 }
 
