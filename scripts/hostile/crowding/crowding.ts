@@ -20,9 +20,13 @@ const PIPELINED = 1
 const LEAD_MS = 2_000
 /** Requests that one within the limit sends at once. */
 const BURST = 100
-/** The p99 of others may grow by so much beside one who is over the limit; a burst of dear ones may hold them up for so long. */
+/**
+ * The p99 of others may grow by so much beside one who is over the limit. A burst of dear ones may hold them up for so
+ * long, or for so many times what they wait anyway on a machine that has other things to do.
+ */
 const MOST_GROWTH = 1.5
 const MOST_STALL_MS = 100
+const MOST_STALLS = 3
 
 /** Whether one user can slow all the others down, by asking far too much or for what is dear. */
 export const crowding: Scenario = {
@@ -95,8 +99,10 @@ function report(stage: Stage, turns: Turns, heard: ReadonlyMap<string, Hammered>
       stage.tell(`beside one over the limit the p99 of others is ${ratio.toFixed(2)} times as long`)
       stage.expect(ratio <= MOST_GROWTH, `one over the limit makes the p99 of others ${ratio.toFixed(2)} times as long`)
     } else {
-      const stall = middle('longest', measured) - middle('longest', quiet)
-      stage.expect(stall <= MOST_STALL_MS, `${name}: held others up for ${stall.toFixed(0)} ms`)
+      const usual = middle('longest', quiet)
+      const stall = middle('longest', measured) - usual
+      const most = Math.max(MOST_STALL_MS, MOST_STALLS * usual)
+      stage.expect(stall <= most, `${name}: held others up for ${stall.toFixed(0)} ms`)
     }
   }
 }
