@@ -31,6 +31,7 @@ export async function conclude(stage: Stage, world: World, { flat = false } = {}
 
   const counts = [...answers.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${count} x ${status}`)
   stage.tell(`${answers.final.size} commands done or refused for good`)
+  stage.tell(kindsOf(answers))
   stage.tell(`answers ${[...counts, `${answers.cuts} x none`].join(', ')}, ${answers.wrong.length} not the contract's`)
   stage.tell(`replayed ${answers.replayed}`)
   stage.tell(harms(world))
@@ -42,6 +43,19 @@ export async function conclude(stage: Stage, world: World, { flat = false } = {}
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+/** Done and refused commands of each kind: a kind that was never done was not tried. */
+function kindsOf({ final }: Answers): string {
+  const counts = new Map<string, { done: number; refused: number }>()
+  for (const { kind, status } of final.values()) {
+    const count = counts.get(kind) ?? { done: 0, refused: 0 }
+    counts.set(kind, count)
+    if (status < 300) count.done += 1
+    else count.refused += 1
+  }
+  const parts = [...counts].map(([kind, { done, refused }]) => `${kind} ${done}${refused > 0 ? `/${refused}` : ''}`)
+  return `done/refused: ${parts.join(', ')}`
+}
 
 /** How many commands came to harm, by kind. */
 function harms({ books, answers }: World): string {
