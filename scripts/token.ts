@@ -4,7 +4,7 @@ import { loadConfig } from '../src/config.ts'
 import type { StaffRole } from '../src/http/caller.ts'
 import { pathId } from '../src/http/ids.ts'
 import { isStaffSub, registerTokens, signToken } from '../src/http/tokens.ts'
-import { secretFile } from '../src/secret-file.ts'
+import { readSecret } from '../src/secret-file.ts'
 
 interface Options {
   readonly user: string
@@ -18,7 +18,12 @@ function signingSecret(): string {
   if (jwt?.kind === 'public') {
     throw new Error('JWT_PUBLIC_KEY can only verify: tokens come from whoever holds the private key.')
   }
-  return jwt?.secret ?? secretFile(dataDir, 'jwt-secret')
+  const secret = jwt?.secret ?? readSecret(dataDir, 'jwt-secret')
+  if (secret !== null) return secret
+  // A secret that is made here would be one that no service knows.
+  throw new Error(
+    `There is no secret in ${dataDir}: start the service once (npm start), or set DATA_DIR or JWT_SECRET.`,
+  )
 }
 
 async function print({ user, role, ttl }: Options): Promise<void> {

@@ -3,14 +3,15 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, type onRequestHookHandler } from 'fastify'
 import { decorateCaller, staffCheck, userCheck } from './http/auth.ts'
 import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, readBodies } from './http/body.ts'
-import { answerClientError } from './http/client-errors.ts'
 import { describeRoutes, hideRoutes } from './http/docs.ts'
 import { handleErrors, handleNotFound, handleUnroutable } from './http/error-handlers.ts'
 import { type AppStateGate, gateCheck } from './http/gate.ts'
 import { limitCheck } from './http/limits.ts'
 import { RequestLog } from './http/logging.ts'
 import type { Metrics } from './http/metrics.ts'
+import { boundPipelining } from './http/pipelining.ts'
 import { parseQuery } from './http/query.ts'
+import { handleOddRequests, serverOptions } from './http/server-options.ts'
 import { serviceDoors } from './http/service-doors.ts'
 import type { Services } from './http/services.ts'
 import type { Sessions } from './http/sessions.ts'
@@ -44,11 +45,10 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 4096 },
     bodyLimit: CLIENT_BODY_LIMIT,
-    requestTimeout: 30_000,
+    ...serverOptions,
     ajv: { customOptions: ajvOptions },
     schemaErrorFormatter: schemaError,
-    frameworkErrors: handleUnroutable(gate),
-    clientErrorHandler: answerClientError,
+    frameworkErrors: handleUnroutable,
     // What arrives while we shut down is still answered; a 503 would show a maintenance screen.
     return503OnClosing: false,
   })
@@ -58,6 +58,8 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     done()
   })
   parts.metrics.watchRequests(app)
+  handleOddRequests(app)
+  boundPipelining(app)
   readBodies(app)
   handleErrors(app)
   decorateCaller(app)
@@ -65,7 +67,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   serviceDoors(app, parts.metrics, parts.isReady)
 
   const readToken = await registerTokens(app, parts.jwt)
-  const limit = parts.rateLimit === null ? [] : [await limitCheck(app, parts.rateLimit)]
+  const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit)]
   // The order of checks. A route's schema and then the rules of the business follow.
   const clientChecks = [gateCheck(gate), userCheck(readToken, parts.sessions), ...limit]
   const staffChecks = [staffCheck(readToken), ...limit]

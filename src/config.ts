@@ -52,34 +52,35 @@ const logLevel = Type.Union(
 )
 
 const text = Type.Optional(Type.String())
-const databaseUrl = Type.Optional(
-  Type.String({
-    pattern: '^postgres(ql)?://.',
-    description: 'must be an address such as postgres://user:password@host:5432/database',
-  }),
-)
-const address = (byDefault?: string) =>
-  Type.String({
-    pattern: '^https?://[^/]',
-    description: 'must be an address that begins with http:// or https://',
-    ...(byDefault !== undefined && { default: byDefault }),
-  })
-const percent = Type.Integer({ minimum: 0, maximum: 100, default: 0, description: 'must be an integer from 0 to 100' })
+/** Digits only: what `Number` also reads (`0x50`, `1e3`) is more likely a slip than meant. */
+const whole = (pattern: string, preset: string, description: string) =>
+  Type.String({ pattern, default: preset, description })
+const percent = whole('^(100|[1-9]?[0-9])$', '0', 'must be an integer from 0 to 100')
 
 /** Each description finishes the sentence that begins with the variable's name. */
 const environment = Type.Object({
-  NODE_ENV: text,
-  PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 3000, description: 'must be a port from 0 to 65535' }),
+  NODE_ENV: Type.Optional(
+    Type.String({
+      pattern: '^(production|development|test)$',
+      // Anything else would be taken for development, where a slip of a finger belongs least.
+      description: 'must be production, development or test',
+    }),
+  ),
+  PORT: whole(
+    '^(0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$',
+    '3000',
+    'must be a port from 0 to 65535',
+  ),
   HOST: Type.String({ default: '127.0.0.1' }),
-  DATABASE_URL: databaseUrl,
-  DATABASE_OWNER_URL: databaseUrl,
+  DATABASE_URL: text,
+  DATABASE_OWNER_URL: text,
   DATA_DIR: Type.String({ default: '.data' }),
   JWT_SECRET: text,
   JWT_PUBLIC_KEY: text,
   FAIRNESS_KEY: text,
   PII_KEY: text,
   CHECKPOINT_KEY: text,
-  ASSET_BASE_URL: Type.Optional(address()),
+  ASSET_BASE_URL: text,
   ROULETTE_FEE_PERCENT: percent,
   ROOM_ADMIN_COMMISSION_PERCENT: percent,
   RATE_LIMIT: Type.String({
@@ -88,7 +89,7 @@ const environment = Type.Object({
     description: 'must be a positive integer (requests a minute) or off',
   }),
   FCM_SERVICE_ACCOUNT: text,
-  FCM_BASE_URL: address('https://fcm.googleapis.com'),
+  FCM_BASE_URL: Type.String({ default: 'https://fcm.googleapis.com' }),
   ALLOWED_ORIGINS: text,
   LOG_LEVEL: logLevel,
   DEMO: Type.Optional(Type.String({ pattern: '^[01]$', description: 'must be 0 or 1' })),
@@ -107,6 +108,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (given['DATABASE_OWNER_URL'] && !given['DATABASE_URL']) {
     faults.push('DATABASE_OWNER_URL is of no use without DATABASE_URL')
   }
+  faults.push(...addressFaults(given))
   const jwt = readJwtKey(given, faults)
   const allowedOrigins = readOrigins(given, faults)
   const account = readAccount(given, faults)
@@ -114,7 +116,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 
   return Object.freeze({
     production,
-    port: values.PORT,
+    port: Number(values.PORT),
     host: values.HOST,
     databaseUrl: values.DATABASE_URL ?? null,
     databaseOwnerUrl: values.DATABASE_OWNER_URL ?? null,
@@ -124,8 +126,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     piiKey: values.PII_KEY ?? null,
     checkpointKey: values.CHECKPOINT_KEY ?? null,
     assetBaseUrl: withoutSlash(values.ASSET_BASE_URL ?? ownAssets(values)),
-    rouletteFeePercent: values.ROULETTE_FEE_PERCENT,
-    roomAdminCommissionPercent: values.ROOM_ADMIN_COMMISSION_PERCENT,
+    rouletteFeePercent: Number(values.ROULETTE_FEE_PERCENT),
+    roomAdminCommissionPercent: Number(values.ROOM_ADMIN_COMMISSION_PERCENT),
     rateLimit: values.RATE_LIMIT === 'off' ? null : Number(values.RATE_LIMIT),
     fcm: account && Object.freeze({ account, baseUrl: withoutSlash(values.FCM_BASE_URL) }),
     allowedOrigins,
@@ -165,6 +167,21 @@ function productionFaults(given: Given): string[] {
   }
   return faults
 }
+
+function addressFaults(given: Given): string[] {
+  const { DATABASE_URL, DATABASE_OWNER_URL, ASSET_BASE_URL, FCM_BASE_URL } = given
+  const faults = Object.entries({ DATABASE_URL, DATABASE_OWNER_URL })
+    .filter(([, url]) => url !== undefined && !isAddress(url, /^postgres(ql)?:\/\/./))
+    .map(([name]) => `${name} must be an address such as postgres://user:password@host:5432/database`)
+  // Paths are put behind them.
+  for (const [name, url] of Object.entries({ ASSET_BASE_URL, FCM_BASE_URL })) {
+    if (url === undefined || isAddress(url, /^https?:\/\/[^/?#]+[^?#]*$/)) continue
+    faults.push(`${name} must be an address that begins with http:// or https://, without a query`)
+  }
+  return faults
+}
+
+const isAddress = (text: string, form: RegExp): boolean => form.test(text) && !/\s/.test(text) && URL.canParse(text)
 
 function readJwtKey(given: Given, faults: string[]): JwtKey | null {
   const { JWT_SECRET: secret, JWT_PUBLIC_KEY: publicKey } = given

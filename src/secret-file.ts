@@ -18,7 +18,11 @@ import { errorCode } from './error-code.ts'
  * PostgreSQL runs as another user and must reach its own folder below. Every file in it is for its owner alone.
  */
 export function makeDataDir(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o711 })
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o711 })
+  } catch (error) {
+    throw unusable(dataDir, error)
+  }
 }
 
 /**
@@ -27,28 +31,48 @@ export function makeDataDir(dataDir: string): void {
  * replaced in silence, because what was signed or encrypted with it hangs on it.
  */
 export function secretFile(dataDir: string, name: string): string {
+  return readSecret(dataDir, name) ?? checked(join(dataDir, name), make(dataDir, join(dataDir, name)))
+}
+
+/** As `secretFile`, but makes nothing: null when there is no such file. */
+export function readSecret(dataDir: string, name: string): string | null {
   const path = join(dataDir, name)
-  const secret = readIfThere(path) ?? make(dataDir, path)
+  try {
+    return checked(path, readFileSync(path, 'utf8').trim())
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT') return null
+    throw code === undefined ? error : unusable(dataDir, error)
+  }
+}
+
+/** What the system has against the folder, by the name of the variable that says where it is. */
+export function unusable(dataDir: string, error: unknown): Error {
+  const reasons: Readonly<Record<string, string>> = {
+    EEXIST: 'it is a file',
+    ENOTDIR: 'it, or something above it, is a file',
+    EACCES: 'it belongs to another user; run this as the user who runs the service',
+  }
+  const reason = reasons[errorCode(error) ?? ''] ?? (error instanceof Error ? error.message : String(error))
+  return new Error(`DATA_DIR ${dataDir} cannot be used: ${reason}`, { cause: error })
+}
+
+function checked(path: string, secret: string): string {
   if (!/^[0-9a-f]{64}$/.test(secret)) {
     throw new Error(`${path} does not hold a key (64 hex digits); bring it back from a backup`)
   }
   return secret
 }
 
-function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8').trim()
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null
-    throw error
-  }
-}
-
 /** Written aside and then linked: a link never replaces a file and never shows half of one. */
 function make(dataDir: string, path: string): string {
   makeDataDir(dataDir)
   const aside = `${path}.${randomBytes(6).toString('hex')}`
-  writeFileSync(aside, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true })
+  try {
+    writeFileSync(aside, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true })
+  } catch (error) {
+    throw unusable(dataDir, error)
+  }
   try {
     linkSync(aside, path)
   } catch (error) {

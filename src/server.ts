@@ -9,7 +9,7 @@ import { createLogger } from './http/logging.ts'
 import { Metrics } from './http/metrics.ts'
 import { readiness } from './http/readiness.ts'
 import { runWith } from './http/run.ts'
-import { fingerprint, loadKeys } from './keys.ts'
+import { fingerprint } from './keys.ts'
 import { openLedger } from './ledger/open.ts'
 import { slices } from './slices.ts'
 import { openDatabase } from './start/database.ts'
@@ -22,7 +22,6 @@ import { welcome } from './start/welcome.ts'
 
 /** Starts everything; each part adds to `cleanUp` how it is stopped. Ends early when `stop` is aborted. */
 async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<void> {
-  const keys = loadKeys(config)
   const log = createLogger(config.logLevel)
   const metrics = new Metrics()
   const settings = {
@@ -31,7 +30,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     assetBaseUrl: config.assetBaseUrl,
   }
 
-  const database = await openDatabase(config, keys, log, cleanUp)
+  const database = await openDatabase(config, log, cleanUp)
+  const { keys } = database
   stop.throwIfAborted()
   const { executor, tail, sessions } = await startLedger(database, metrics, log, cleanUp)
   await runAsSystem(executor, openLedger, { fairness_key: fingerprint(keys.fairness) })

@@ -83,6 +83,7 @@ test('everything given', async (t) => {
 
 test('each fault is named once, and no value', async (t) => {
   const bad = {
+    NODE_ENV: 'hush',
     PORT: '70000',
     DATABASE_URL: 'mysql://hush',
     ASSET_BASE_URL: 'ftp://hush',
@@ -100,6 +101,23 @@ test('each fault is named once, and no value', async (t) => {
   t.same(faultyNames(bad).sort(), Object.keys(bad).sort(), 'all in one message')
   t.notMatch(messageOf(bad), 'hush')
 
+  const slips: readonly (readonly [string, readonly string[]])[] = [
+    ['NODE_ENV', ['prod', 'Production', 'staging', ' production']],
+    ['PORT', ['0x1036', '1e3', '65536', '-1', '+80', '080', ' 80', '80.0', '99999']],
+    ['ROULETTE_FEE_PERCENT', ['101', '1e1', '0x1', '05', '-0']],
+    ['ASSET_BASE_URL', ['http://a b', 'http://', 'http:///a', 'https://a?b=c', 'https://a#b', 'http://a:x', '//a']],
+    ['DATABASE_URL', ['postgres://', 'postgres://a b/c', 'postgres://h:x/d', 'postgres://h:99999/d', 'h:5432']],
+    ['DATABASE_OWNER_URL', ['postgres://u:p#w@h/d']],
+  ]
+  for (const [name, values] of slips) {
+    for (const value of values) {
+      t.same(faultyNames({ DATABASE_URL: 'postgres://h/d', [name]: value }), [name], `${name}=${value}`)
+    }
+  }
+  for (const NODE_ENV of ['development', 'test']) t.equal(loadConfig({ NODE_ENV }).production, false)
+  for (const PORT of ['0', '9', '10', '999', '1000', '59999', '64999', '65499', '65529', '65535']) {
+    t.equal(loadConfig({ PORT }).port, Number(PORT))
+  }
   t.same(faultyNames({ JWT_SECRET: 'x', JWT_PUBLIC_KEY: pem(ec()) }), ['JWT_SECRET'], 'one of the two')
   t.same(faultyNames({ DATABASE_OWNER_URL: 'postgres://db' }), ['DATABASE_OWNER_URL'], 'needs DATABASE_URL beside it')
 })
@@ -115,7 +133,7 @@ test('production asks for keys', async (t) => {
   t.notMatch(messageOf(withKeys('fifteen letters')), 'fifteen')
   t.doesNotThrow(() => loadConfig(withKeys('sixteen letters.')))
   t.doesNotThrow(() => loadConfig({ ...withKeys('sixteen letters.'), JWT_SECRET: '', JWT_PUBLIC_KEY: pem(ec()) }))
-  t.doesNotThrow(() => loadConfig({ ...withKeys('short'), NODE_ENV: 'staging' }), 'nobody else does')
+  t.doesNotThrow(() => loadConfig({ ...withKeys('short'), NODE_ENV: 'test' }), 'nobody else does')
 })
 
 test('the algorithm comes from the public key', async (t) => {

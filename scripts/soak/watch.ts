@@ -50,7 +50,7 @@ export class Watch {
 }
 
 /** Values of an instance's metrics by name, for those without labels; undefined when it does not answer. */
-async function metricsOf({ origin }: Instance): Promise<ReadonlyMap<string, number> | undefined> {
+export async function metricsOf({ origin }: Instance): Promise<ReadonlyMap<string, number> | undefined> {
   try {
     const response = await fetch(`${origin}/metrics`, { signal: AbortSignal.timeout(5_000) })
     const lines = (await response.text()).matchAll(/^([a-z_]+) (\S+)$/gm)

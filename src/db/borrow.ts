@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
+import { errorCode } from '../error-code.ts'
+import { unusable } from '../secret-file.ts'
 import { attach, becomeKeeper } from './attach.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
 
@@ -19,7 +21,7 @@ export interface Borrowed {
  * Throws when there is no database in `dataDir`.
  */
 export async function borrowEmbedded(dataDir: string): Promise<Borrowed> {
-  if (!existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) {
+  if (!hasCluster(dataDir)) {
     throw new Error(`There is no database in ${dataDir}: start the service once (npm start), or set DATABASE_URL`)
   }
   const cluster = await prepareCluster(dataDir)
@@ -31,6 +33,17 @@ export async function borrowEmbedded(dataDir: string): Promise<Borrowed> {
       if (started) await stopIfUnused(cluster, client)
       await client.end()
     },
+  }
+}
+
+/** Throws when that cannot be told, because the folder is another user's or no folder. */
+function hasCluster(dataDir: string): boolean {
+  try {
+    statSync(join(dataDir, 'postgres', 'PG_VERSION'))
+    return true
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false
+    throw unusable(dataDir, error)
   }
 }
 

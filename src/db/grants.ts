@@ -8,6 +8,7 @@ const lock = 5_202_611_210_003
 const tableGrants: Readonly<Record<string, string>> = {
   ledger_events: 'select, insert',
   ledger_head: 'select, insert, update',
+  migration_checksums: 'select',
   kysely_migration: 'select',
   kysely_migration_lock: '',
 }

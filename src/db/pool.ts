@@ -1,3 +1,4 @@
+import type { PostgresPool } from 'kysely'
 import { type CustomTypesConfig, Pool, types } from 'pg'
 import type { Log } from './log.ts'
 
@@ -44,6 +45,24 @@ export function openPool(
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
+
+/** Who may wait for a connection. With more, the last of them would wait for longer than a connection is waited for. */
+const MOST_WAITING = 1_000
+
+/** More want to read than can be served in time: nothing was asked, come back later. */
+export class Crowded extends Error {
+  override readonly name = 'Crowded'
+}
+
+/** A pool as Kysely takes it for reads: whoever comes when too many wait is sent away at once, with `Crowded`. */
+export const forReads = (pool: Pool): PostgresPool => ({
+  options: pool.options,
+  connect: async () => {
+    if (pool.waitingCount >= MOST_WAITING) throw new Crowded('too many wait for a connection')
+    return pool.connect()
+  },
+  end: () => pool.end(),
+})
 
 const resultTypes: CustomTypesConfig = {
   getTypeParser: (id, format) => parsers.get(id) ?? types.getTypeParser(id, format),

@@ -13,7 +13,7 @@ import { chooseSeed, showChains } from '../fairness/choose-seed.ts'
 import type { Verdict } from '../fairness/verdict.ts'
 import { userOf } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
-import { onePage, readPage } from '../http/pages.ts'
+import { pageUpTo, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'
 import { heldOdds } from './odds.ts'
@@ -64,6 +64,7 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
       schema: {
         operationId: 'listLuckyDraws',
         summary: "The caller's sends that were drawn, newest first, with all that is needed to check them",
+        description: 'A page of sends with many orders ends early; next_cursor tells whether there are more.',
         tags: ['fairness'],
         querystring: PageQuery,
         response: { 200: pageOf(PublishedDraw) },
@@ -71,8 +72,8 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
-      const draws = await drawsOf(db, userOf(request), cursor?.[0] ?? null, limit + 1)
-      const page = onePage(draws, limit, ({ position }) => [position])
+      const { draws, more } = await drawsOf(db, userOf(request), cursor?.[0] ?? null, limit)
+      const page = pageUpTo(draws, more, ({ position }) => [position])
       return { ...page, data: page.data.map(({ draw }) => draw) }
     },
   )

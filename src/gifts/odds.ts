@@ -59,8 +59,12 @@ export function rowOf(odds: readonly OddsRow[], r: number): OddsRow {
   throw new RangeError(`${r} is beyond the weights`)
 }
 
-/** Stake times multiplier, rounded down; it may pass 2^53-1. */
+/** Stake times multiplier, rounded down; beyond 2^53-1 it is rounded, too, never to below that. */
 export const rewardOf = (stake: number, { multiplier }: OddsRow): number => share(stake, multiplier, MULTIPLIER_UNIT)
+
+/** As `rewardOf`, exact however much it is. */
+export const exactRewardOf = (stake: number, { multiplier }: OddsRow): bigint =>
+  (BigInt(stake) * BigInt(multiplier)) / BigInt(MULTIPLIER_UNIT)
 
 /** What is paid back of the stakes in the long run, as an exact fraction. */
 export function returnToPlayer(odds: readonly OddsRow[]): { readonly paid: bigint; readonly staked: bigint } {

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { GiftKind, OddsRow } from '../../schema/events.ts'
@@ -29,8 +30,13 @@ export function publishedDecoration({ decoration_id, created_at, ...words }: Dec
   }
 }
 
-const OddsRows = Type.Array(OddsRow)
-const oddsIn = (text: string): OddsRow[] => Value.Parse(OddsRows, JSON.parse(text))
+const oddsRows = TypeCompiler.Compile(Type.Array(OddsRow))
+
+function oddsIn(text: string): OddsRow[] {
+  const rows: unknown = JSON.parse(text)
+  if (!oddsRows.Check(rows)) throw new Error('a table holds odds that are none')
+  return rows
+}
 
 /** The whole catalogue, newest first. */
 export async function allDecorations(db: Kysely<Tables>): Promise<PublishedDecoration[]> {
@@ -103,19 +109,47 @@ export interface PlacedDraw {
   readonly draw: PublishedDraw
 }
 
-/** The user's sends that were drawn, newest first, before a position; straight from the ledger. */
+export interface DrawPage {
+  readonly draws: readonly PlacedDraw[]
+  /** Whether there are older ones. */
+  readonly more: boolean
+}
+
+/**
+ * How much sends on a page may be larger than small ones, in bytes on the ledger: a page of 200 sends to 100 receivers
+ * each would be of a megabyte, and everybody would wait while it is made. Counting orders would cost more than making
+ * the page; how long an event is, PostgreSQL knows without reading it.
+ */
+const SMALL_SEND = 1_024
+const MOST_BEYOND = 24 * 1_024
+
+/**
+ * The user's sends that were drawn, newest first, before a position; straight from the ledger. At most `limit`, and
+ * fewer where they have many orders, but one at least.
+ */
 export async function drawsOf(
   db: Kysely<Tables>,
   userId: number,
   before: number | null,
   limit: number,
-): Promise<PlacedDraw[]> {
+): Promise<DrawPage> {
   const { rows } = await sql<TextRow>`
-    select ${sql.raw(eventColumns)} from ledger_events e
-    where e.type = 'gift-drawn' and e.actor = ${`user:${userId}`}
-      and e.position < ${before ?? Number.MAX_SAFE_INTEGER}
-    order by e.position desc limit ${limit}`.execute(db)
-  return rows.flatMap((row) => placedDraw(row) ?? [])
+    with candidates as (
+      select position, greatest(octet_length(data) - ${SMALL_SEND}, 0) as beyond
+      from ledger_events
+      where type = 'gift-drawn' and actor = ${`user:${userId}`} and position < ${before ?? Number.MAX_SAFE_INTEGER}
+      order by position desc limit ${limit + 1}
+    ), counted as (
+      select position, row_number() over newest_first as place, lead(position) over newest_first as next,
+             coalesce(sum(beyond) over (newest_first rows between unbounded preceding and 1 preceding), 0) as beyond_before
+      from candidates
+      window newest_first as (order by position desc)
+    )
+    select ${sql.raw(eventColumns)}, counted.next::text
+    from counted join ledger_events e using (position)
+    where place <= ${limit} and beyond_before < ${MOST_BEYOND}
+    order by counted.position desc`.execute(db)
+  return { draws: rows.flatMap((row) => placedDraw(row) ?? []), more: (rows.at(-1)?.['next'] ?? null) !== null }
 }
 
 /** The draw that stands at a position; undefined when there is none. */

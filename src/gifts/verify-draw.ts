@@ -3,7 +3,8 @@ import type { PublishedDraw, VerifyDraw } from '../../schema/fairness.ts'
 import { drawOrder } from '../fairness/lg1.ts'
 import { type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
 import { sha256Bytes } from '../ledger/hash.ts'
-import { MULTIPLIER_UNIT, oddsHash, published, rewardOf, rowOf, totalWeight } from './odds.ts'
+import { answered } from '../ledger/money.ts'
+import { exactRewardOf, MULTIPLIER_UNIT, oddsHash, published, rowOf, totalWeight } from './odds.ts'
 
 /** What is known of a draw beside what is said of it: from the ledger or, for a draw that is not ours, sent along. */
 export interface Known {
@@ -99,7 +100,8 @@ function checkOrder(draw: VerifyDraw, table: Table | undefined, i: number): Step
   const label = `lg1|${chain}|${client_seed}|${k}|${i}`
   const { r, words } = drawOrder(Buffer.from(link, 'hex'), chain, client_seed, k, i, table.weight)
   const row = rowOf(table.odds, r)
-  const reward = stake === undefined ? null : rewardOf(stake, row)
+  // Whoever verifies may name a stake whose reward nobody could be paid; it is told to the last digit all the same.
+  const reward = stake === undefined ? null : answered(exactRewardOf(stake, row))
   const wrong =
     order.r !== undefined && order.r !== r
       ? `the number drawn is ${r}, not ${order.r}`

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
+import { ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { errorCode } from '../error-code.ts'
 import { errorText } from './errors.ts'
 
-interface Fault {
+export interface Fault {
   readonly status: number
   readonly code: string
   readonly message: string
@@ -16,13 +16,24 @@ const faults: Readonly<Record<string, Fault>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', message: 'The request took too long to arrive.' },
 }
 
-/** Answers what Node cannot read as a request, and hangs up. */
-export function answerClientError(error: Error, socket: Socket): void {
+/** Connections on which nothing is listened to any more. */
+const condemned = new WeakSet<Duplex>()
+
+/** Answers what Node cannot read as a request, or not in time, after all that was asked before it, and hangs up. */
+export function answerClientError(error: Error, socket: Duplex): void {
   if (errorCode(error) === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const { status, code, message } = faults[errorCode(error) ?? ''] ?? malformed
+  // Whatever else arrives is complained of again.
+  if (condemned.has(socket)) return
+  condemned.add(socket)
+  socket.pause()
+  afterAnswers(socket, () => hangUp(socket, faults[errorCode(error) ?? ''] ?? malformed))
+}
+
+/** Writes an error's answer by hand and closes the connection. */
+export function hangUp(socket: Duplex, { status, code, message }: Fault): void {
   const requestId = randomUUID()
   const body = errorText(message, code, requestId)
   socket.end(
@@ -31,4 +42,21 @@ export function answerClientError(error: Error, socket: Socket): void {
     // The rest of what is being sent is of no interest.
     () => socket.destroy(),
   )
+}
+
+/**
+ * Requests that came whole before what cannot be read are worked on: what they did must not be answered with an error
+ * that is another's. Node keeps the answer that is being written in `_httpMessage`, and those behind it take its place.
+ */
+function afterAnswers(socket: Duplex, then: () => void): void {
+  const answer: unknown = Reflect.get(socket, '_httpMessage')
+  if (!(answer instanceof ServerResponse)) {
+    then()
+  } else if (answer.req.complete) {
+    answer.once('close', () => afterAnswers(socket, then))
+  } else if (answer.headersSent) {
+    socket.destroy()
+  } else {
+    then()
+  }
 }

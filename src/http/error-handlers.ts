@@ -1,7 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText, type HttpError, notFound } from './errors.ts'
-import { type AppStateGate, answeredClosed } from './gate.ts'
-import { logFailure } from './logging.ts'
+import { leaveUntold, logFailure } from './logging.ts'
 import { problemOf } from './problem.ts'
 import { clientPrefixes } from './slice.ts'
 
@@ -14,21 +13,31 @@ export function handleErrors(app: FastifyInstance): void {
 export const handleNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   answer(request, reply, notFound())
 
+/** Everything under these stands behind checks. */
+const scopes = [...clientPrefixes, '/admin/v1']
+
 /**
- * Answers requests that Fastify gives up on before there is a route: addresses that cannot be decoded. No hook sees
- * them, so what the hooks do for all others is done here.
+ * Requests that Fastify gives up on before there is a route: addresses that cannot be decoded. No hook sees them, so
+ * they are routed again, to where nothing is: what stands under a prefix is behind its checks, known or not.
  */
-export const handleUnroutable =
-  (gate: AppStateGate) =>
-  (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
-    reply.header('x-request-id', request.id)
-    const isClients = clientPrefixes.some((prefix) => request.url.startsWith(`${prefix}/`))
-    if (!isClients || !answeredClosed(gate, request, reply)) handleError(error, request, reply)
-  }
+export function handleUnroutable(_error: FastifyError, { raw, server }: FastifyRequest, reply: FastifyReply): void {
+  const { url = '' } = raw
+  // As the router reads it: without an origin, and whatever the way in which letters are written.
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/%([2-7][0-9a-f])/gi, (_, code: string) => charOf(code))
+  const scope = scopes.find((prefix) => path.startsWith(`${prefix}/`)) ?? ''
+  server.routing(Object.assign(raw, { originalUrl: url, url: `${scope}/${NOTHING}` }), reply.raw)
+}
+
+/** No route of ours takes it. */
+const NOTHING = '%00'
+
+const charOf = (code: string): string => String.fromCharCode(Number.parseInt(code, 16))
 
 function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = problemOf(error)
   if (problem.status >= 500) logFailure(error, request, problem.status)
+  // Whoever asks too much is counted; a line for each would be more of the same.
+  if (problem.status === 429) leaveUntold(request)
   return answer(request, reply, problem)
 }
 

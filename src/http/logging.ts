@@ -24,6 +24,9 @@ function plainError(error: Error): Record<string, unknown> {
 /** Requests whose failure was told already; one line each. */
 const told = new WeakSet<FastifyRequest>()
 
+/** No line for this one. */
+export const leaveUntold = (request: FastifyRequest): void => void told.add(request)
+
 /** A request failed through no fault of its sender. */
 export function logFailure(error: unknown, request: FastifyRequest, status: number): void {
   told.add(request)
@@ -56,7 +59,7 @@ export class RequestLog extends LogController {
 const logRequest = (log: FastifyBaseLogger, level: 'debug' | 'info', line: object): void => log[level](line, 'request')
 
 /** Route and path; no query, no headers. A path that holds a token is not told either. */
-function describe({ id, method, url, routeOptions }: FastifyRequest): Record<string, unknown> {
+function describe({ id, method, originalUrl: url, routeOptions }: FastifyRequest): Record<string, unknown> {
   const route = routeOptions.url
   const line = { request_id: id, method, route: route ?? null }
   return route?.includes(':token') ? line : { ...line, path: url.split(/[?#]/, 1)[0]?.slice(0, 200) }

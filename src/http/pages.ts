@@ -23,11 +23,18 @@ export function onePage<Row>(
   rows: readonly Row[],
   limit: number,
   place: (row: Row) => readonly number[],
-): { readonly data: Row[]; readonly meta: { readonly next_cursor: string | null } } {
-  const data = rows.slice(0, limit)
+): { readonly data: readonly Row[]; readonly meta: { readonly next_cursor: string | null } } {
+  return pageUpTo(rows.slice(0, limit), rows.length > limit, place)
+}
+
+/** The body of a page; `more`: there is a next one. */
+export function pageUpTo<Row>(
+  data: readonly Row[],
+  more: boolean,
+  place: (row: Row) => readonly number[],
+): { readonly data: readonly Row[]; readonly meta: { readonly next_cursor: string | null } } {
   const last = data.at(-1)
-  const more = rows.length > limit && last !== undefined
-  return { data, meta: { next_cursor: more ? encodeCursor(place(last)) : null } }
+  return { data, meta: { next_cursor: more && last !== undefined ? encodeCursor(place(last)) : null } }
 }
 
 export const encodeCursor = (place: readonly number[]): string => Buffer.from(place.join('.')).toString('base64url')

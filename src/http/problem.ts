@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { databaseIsAway } from '../db/away.ts'
+import { Crowded } from '../db/pool.ts'
 import { errorCode } from '../error-code.ts'
 import { Closed, Overloaded, Unavailable } from '../ledger/failures.ts'
 import { HttpError, notFound } from './errors.ts'
@@ -17,9 +18,7 @@ const faults: Readonly<Record<string, () => HttpError>> = {
 /** The answer to whatever went wrong. Nothing of an error that is not the client's gets out. */
 export function problemOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error
-  if (error instanceof Overloaded) {
-    return new HttpError(429, 'overloaded', 'Too much is going on; try again in a moment.', RETRY_SOON)
-  }
+  if (error instanceof Overloaded || error instanceof Crowded) return overloaded()
   const fault = faults[errorCode(error) ?? '']
   if (fault !== undefined) return fault()
   const status = clientFault(error)
@@ -30,7 +29,8 @@ export function problemOf(error: unknown): HttpError {
   return new HttpError(500, 'internal', 'Something went wrong on our side.')
 }
 
-const RETRY_SOON = { headers: { 'retry-after': '1' } }
+export const overloaded = (): HttpError =>
+  new HttpError(429, 'overloaded', 'Too much is going on; try again in a moment.', { headers: { 'retry-after': '1' } })
 
 /** The status of an error that Fastify or a plugin blames on the request. */
 function clientFault(error: unknown): number | undefined {

@@ -8,17 +8,27 @@ const PATIENCE_MS = 500
 /** A tail that is behind and has not moved for this long does not keep up. */
 const STUCK_MS = 2000
 
-/** Whether requests should be sent here: the database answers in time and the tail reads on. Never rejects. */
+/**
+ * Whether requests should be sent here: the database answers in time and the tail reads on. Never rejects. Anybody may
+ * ask: those who do so at the same time share an answer.
+ */
 export function readiness(db: Kysely<Tables>, tail: Pick<Tail, 'position'>): () => Promise<boolean> {
   /** Where the tail stood when it was first seen behind there. */
   let behind: { readonly position: number; readonly since: number } | undefined
-  return async () => {
+  const look = async (): Promise<boolean> => {
     const head = await within(PATIENCE_MS, headOf(db))
     if (head === undefined) return false
     const { position } = tail
     if (position >= head) behind = undefined
     else if (behind?.position !== position) behind = { position, since: performance.now() }
     return behind === undefined || performance.now() - behind.since < STUCK_MS
+  }
+  let looking: Promise<boolean> | undefined
+  return () => {
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
+    return looking
   }
 }
 

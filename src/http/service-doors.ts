@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { errorText } from './errors.ts'
 import type { Metrics } from './metrics.ts'
@@ -19,7 +20,24 @@ export function serviceDoors(app: FastifyInstance, metrics: Metrics, isReady: ()
     },
   )
 
+  const measurements = writtenDown(() => metrics.registry.metrics())
   app.get('/metrics', { schema: { tags: ['service'], summary: 'Measurements for Prometheus' } }, async (_, reply) =>
-    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+    reply.type(metrics.registry.contentType).send(await measurements()),
   )
+}
+
+/** Writing all measurements down takes some milliseconds, and anybody may ask for them: so much lies between two. */
+const PACE_MS = 100
+
+/** Whoever asks while nobody may yet write shares what is written next. */
+function writtenDown(write: () => Promise<string>): () => Promise<string> {
+  let next: Promise<string> | undefined
+  let last = Number.NEGATIVE_INFINITY
+  const soon = async (): Promise<string> => {
+    await sleep(Math.max(0, last + PACE_MS - performance.now()))
+    next = undefined
+    last = performance.now()
+    return write()
+  }
+  return () => (next ??= soon())
 }

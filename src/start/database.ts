@@ -3,14 +3,15 @@ import type { Client, Pool } from 'pg'
 import type { Config } from '../config.ts'
 import { connect } from '../db/connect.ts'
 import { openEmbedded } from '../db/embedded.ts'
-import { checkFingerprints } from '../db/fingerprints.ts'
+import { checkFingerprints, usedKeys } from '../db/fingerprints.ts'
 import { grantService } from '../db/grants.ts'
 import type { Log } from '../db/log.ts'
 import { migrate } from '../db/migrate.ts'
-import { openPool } from '../db/pool.ts'
+import { forReads, openPool } from '../db/pool.ts'
 import { durabilityFaults, mayChangeLedger } from '../db/safety.ts'
 import type { Tables } from '../db/tables.ts'
-import type { Keys } from '../keys.ts'
+import { errorCode } from '../error-code.ts'
+import { type Keys, loadKeys } from '../keys.ts'
 
 export interface Database {
   /** Of the service's own role. */
@@ -19,6 +20,8 @@ export interface Database {
   readonly db: Kysely<Tables>
   /** For those who follow the ledger: they must not wait for the doors. */
   readonly followers: Pool
+  /** Those that what is in it hangs on. */
+  readonly keys: Keys
 }
 
 interface Addresses {
@@ -31,28 +34,27 @@ interface Addresses {
  * A migrated database that is safe to keep a ledger in. What was opened is closed by `cleanUp`. Throws an Error whose
  * message tells an operator what to do.
  */
-export async function openDatabase(
-  config: Config,
-  keys: Keys,
-  log: Log,
-  cleanUp: AsyncDisposableStack,
-): Promise<Database> {
+export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Database> {
   const { url, ownerUrl } = await locate(config, log, cleanUp)
-  await migrate(ownerUrl ?? url)
-  const client = await connect(url, 'economy start')
+  const client = await (config.databaseUrl === null ? connect(url, NAME) : connectTo('DATABASE_URL', url))
+  let keys: Keys
   try {
-    if (ownerUrl !== null) await grantService(ownerUrl, await roleOf(client))
+    const role = await roleOf(client)
+    if (config.databaseOwnerUrl !== null) await refuseOneRole(config.databaseOwnerUrl, role)
+    await migrate(ownerUrl ?? url)
+    if (ownerUrl !== null) await grantService(ownerUrl, role)
     await refuseUnsafe(client, config, log)
+    keys = loadKeys(config, await usedKeys(client))
     await checkFingerprints(client, keys)
   } finally {
     await client.end()
   }
   const pool = openPool(url, { max: 10, application_name: 'economy reads' }, log)
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: forReads(pool) }) })
   cleanUp.defer(() => db.destroy())
   const followers = openPool(url, { max: 4, application_name: 'economy followers' }, log)
   cleanUp.defer(() => followers.end())
-  return { url, db, followers }
+  return { url, db, followers, keys }
 }
 
 async function locate(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Addresses> {
@@ -60,6 +62,33 @@ async function locate(config: Config, log: Log, cleanUp: AsyncDisposableStack): 
   const embedded = await openEmbedded(config.dataDir, log)
   cleanUp.defer(() => embedded.stop())
   return { url: embedded.serviceUrl, ownerUrl: embedded.ownerUrl }
+}
+
+const NAME = 'economy start'
+
+/** Connects with the address in a variable, by whose name goes whatever is wrong with it. */
+async function connectTo(variable: string, url: string): Promise<Client> {
+  try {
+    return await connect(url, NAME)
+  } catch (error) {
+    // A refused connection to a name with several addresses comes with no message.
+    const reason = error instanceof Error && error.message !== '' ? error.message : (errorCode(error) ?? String(error))
+    throw new Error(`${variable} cannot be used: ${reason}`, { cause: error })
+  }
+}
+
+/** Two variables of one role would have the service take its own rights away. */
+async function refuseOneRole(ownerUrl: string, serviceRole: string): Promise<void> {
+  const owner = await connectTo('DATABASE_OWNER_URL', ownerUrl)
+  try {
+    if ((await roleOf(owner)) !== serviceRole) return
+    throw new Error(
+      `DATABASE_OWNER_URL and DATABASE_URL name the same role, ${serviceRole}. Give the first to the role that owns the ` +
+        `database and the second to one of the service's own, or leave DATABASE_OWNER_URL out.`,
+    )
+  } finally {
+    await owner.end()
+  }
 }
 
 async function roleOf(client: Client): Promise<string> {

@@ -6,6 +6,7 @@ import type { Tables } from '../db/tables.ts'
 import type { Verdict as Checked } from '../fairness/verdict.ts'
 import { idempotencyKey } from '../http/idempotency.ts'
 import type { App, Services } from '../http/services.ts'
+import { ownTurn } from '../http/turns.ts'
 
 /** How a published draw of each kind is checked: draws belong to other slices. */
 export interface Checks {
@@ -29,6 +30,7 @@ export function verifyRoutes(app: App, { db }: Services, checks: Checks): void {
     async (request) => {
       // Nothing changes and nothing is remembered: the ledger's line is not for reading. The key's form still counts.
       idempotencyKey(request)
+      await ownTurn()
       const { body } = request
       if (Value.Check(VerifySpin, body)) return { data: await checks.rr1(db, body) }
       if (Value.Check(VerifyGame, body)) return { data: await checks.rr1(db, body.fairness, body.winner) }

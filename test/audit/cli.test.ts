@@ -70,6 +70,11 @@ test('2 could not run, in one line', async (t) => {
     [{ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }, ['verify'], /^audit could not run: .*ECONNREFUSED.*\n$/],
     [{ DATABASE_URL: 'postgres://nobody@localhost:1/none' }, ['verify'], /^audit could not run: .*ECONNREFUSED.*\n$/],
     [{ DATA_DIR: '/tmp/there/is/none' }, ['verify'], /^audit could not run: There is no database in .*\n$/],
+    [
+      { DATA_DIR: script },
+      ['verify'],
+      /^audit could not run: DATA_DIR .* cannot be used: it, or something above it, .*\n$/,
+    ],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--as-of', '0'], /^error: option '--as-of <position>' .*\n$/],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--as-of', '1e3'], /^error: option '--as-of <position>' .*\n$/],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--nonsense'], /^error: unknown option '--nonsense'\n$/],

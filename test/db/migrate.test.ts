@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,6 +48,42 @@ test('migrations', async (t) => {
   t.same(await pendingMigrations(serviceUrl, folder), [])
 })
 
+test('an applied migration stays as it was', async (t) => {
+  const { ownerUrl, serviceUrl } = await emptyDatabase(t)
+  const { folder, add } = newFolder(t)
+  add('0001-first.sql', 'create table first ()')
+  add('0002-second.sql', 'create table second ()')
+  t.same(await migrate(ownerUrl, folder), ['0001-first', '0002-second'])
+  await grantService(ownerUrl, 'economy_service')
+  const sums = [
+    { name: '0001-first', sha256: createHash('sha256').update('create table first ()').digest('hex') },
+    { name: '0002-second', sha256: createHash('sha256').update('create table second ()').digest('hex') },
+  ]
+  const kept = () => ask(ownerUrl, 'select * from migration_checksums order by name')
+  t.same(await kept(), sums)
+
+  add('0002-second.sql', 'create table second () -- really')
+  add('0003-third.sql', 'create table third ()')
+  const refusal = {
+    name: 'MigrationError',
+    message: /^sql\/0002-second\.sql is not what was applied to this database\./,
+  }
+  for (const url of [ownerUrl, serviceUrl]) await t.rejects(migrate(url, folder), refusal)
+  t.same(await ask(ownerUrl, `select to_regclass('third') as made`), [{ made: null }], 'and nothing is applied on top')
+  add('0001-first.sql', '')
+  await t.rejects(migrate(ownerUrl, folder), { message: /^sql\/0001-first\.sql and sql\/0002-second\.sql are not / })
+  add('0001-first.sql', 'create table first ()')
+  add('0002-second.sql', 'create table second ()')
+  t.same(await migrate(ownerUrl, folder), ['0003-third'])
+  t.equal((await kept()).length, 3)
+
+  await ask(ownerUrl, 'drop table migration_checksums')
+  t.same(await migrate(serviceUrl, folder), [], 'a database from before: a role that may only serve leaves it so')
+  const instances = Array.from({ length: 4 }, () => migrate(ownerUrl, folder))
+  t.same((await Promise.all(instances)).flat(), [])
+  t.match(await kept(), sums, 'its owner takes down what stands')
+})
+
 test('what the service may do', async (t) => {
   const { ownerUrl, serviceUrl } = await testDatabase(t)
   const denied = { code: '42501', message: /^(permission denied|must be owner)/ }
@@ -79,6 +116,8 @@ test('what the service may do', async (t) => {
     'create table mine (position bigint references ledger_events)',
     'set role economy_owner',
     `insert into kysely_migration values ('x', 'y')`,
+    `update migration_checksums set sha256 = ''`,
+    'delete from migration_checksums',
     'select * from kysely_migration_lock',
   ]
   for (const statement of refused) await t.rejects(ask(serviceUrl, statement), denied, statement)

@@ -99,3 +99,20 @@ test('a draw of another ledger is checked by what comes with it', (t) => {
   t.match(verifyDraw(draw, { commitment: undefined, odds: undefined }), { valid: false })
   t.end()
 })
+
+test('a reward that nobody could be paid is told to the last digit', (t) => {
+  const stake = Number.MAX_SAFE_INTEGER
+  const orders = [{ reward_num: stake }]
+  const draw: VerifyDraw = { chain: 'c-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', stake, orders }
+  const rewards = [10_000, 99_999_999, 100_000_000].map((multiplier) => {
+    const odds = [{ multiplier, weight: 1 }]
+    const [order] = verifyDraw(draw, { commitment: undefined, odds }).steps.slice(2)
+    return [order?.ok, order?.values['reward_num'], order?.why]
+  })
+  t.same(rewards, [
+    [true, stake, 'the number and the reward follow from link, seed and odds'],
+    [false, '90071991646689984525', 'the reward is 90071991646689984525, not 9007199254740991'],
+    [false, '90071992547409910000', 'the reward is 90071992547409910000, not 9007199254740991'],
+  ])
+  t.end()
+})

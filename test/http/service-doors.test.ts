@@ -95,3 +95,18 @@ test('health, readiness and metrics need no token', async (t) => {
   }
   t.notMatch(body, 'no-such-path')
 })
+
+test('measurements are written down ten times a second at most, whoever asks', async (t) => {
+  const { app } = await tinyApp(t)
+  const inject = async (): Promise<string> => (await app.inject('/metrics')).body
+  const started = performance.now()
+  const first = await inject()
+  await app.inject('/healthz')
+  const others = await Promise.all(Array.from({ length: 100 }, inject))
+  t.match(others[0], 'route="/healthz",status="200"', 'what happened before it was asked for is in it')
+  t.notMatch(first, 'healthz')
+  t.equal(new Set(others).size, 1, 'all in one')
+  await inject()
+  const took = performance.now() - started
+  t.ok(took >= 199 && took < 2_000, `${took} ms`)
+})

@@ -108,6 +108,10 @@ test('readiness', async (t) => {
   tail.position = 1
   t.equal(await isReady(), true, 'up to date')
 
+  const together = [isReady(), isReady()]
+  t.equal(together[0], together[1], 'who asks at the same time gets the same answer')
+  await together[0]
+
   const slow = await pool.connect()
   const started = performance.now()
   t.equal(await isReady(), false, 'no connection in time')

@@ -159,3 +159,31 @@ test('a player checks the draws by hand and by asking', async (t) => {
     body: { errors: { cursor: [/cursor/] } },
   })
 })
+
+test('a page of draws ends early where sends have many orders', async (t) => {
+  const { user, operator } = await shop(t)
+  const receivers = Array.from({ length: 100 }, (_, i) => 101 + i)
+  await operator('POST', '/admin/v1/users', { users: receivers.map((id) => ({ id })) })
+  await operator('POST', '/admin/v1/users/1/credits', { currency: 'diamonds', amount: 1_000_000, reason: 'test' })
+  const ask = user(1)
+  const give = (user_id: readonly number[]) =>
+    ask('POST', '/v1/instant-send', { ...send, quantity: 1, decoration_id: 2, user_id })
+  for (let i = 0; i < 30; i += 1) await give(receivers)
+  for (let i = 0; i < 210; i += 1) await give(receivers.slice(0, 1))
+  const pages: { readonly sends: readonly number[]; readonly orders: number }[] = []
+  for (let cursor = ''; cursor !== null; ) {
+    const { data, meta } = Object((await ask('GET', `/v1/fairness/lucky/draws?limit=200&cursor=${cursor}`)).body)
+    const orders = data.reduce((sum: number, draw: { orders: unknown[] }) => sum + draw.orders.length, 0)
+    pages.push({ sends: data.map(({ k }: { k: number }) => k), orders })
+    cursor = meta.next_cursor
+  }
+  t.equal(pages[0]?.sends.length, 200, 'as many as were asked for')
+  t.same(
+    pages.flatMap(({ sends }) => sends),
+    Array.from({ length: 240 }, (_, i) => 240 - i),
+    'all of them, each once',
+  )
+  for (const { orders } of pages) t.ok(orders > 0 && orders < 1_500, `${orders} orders`)
+  const alone = Object((await ask('GET', '/v1/fairness/lucky/draws?limit=1')).body)
+  t.equal(alone.data.length, 1)
+})

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'tap'
@@ -28,6 +28,10 @@ test('refuses to start, in one clear message', { timeout: 60_000 }, async (t) =>
   }
   const blocker = createServer().listen(port, '127.0.0.1')
   const embedded = dataDir(t)
+  const file = join(dataDir(t), 'file')
+  writeFileSync(file, '')
+  const elsewhere = dataDir(t)
+  const NOWHERE = 'postgres://nobody@127.0.0.1:1/nowhere'
   t.equal(
     await attempt({ DATABASE_URL }, port),
     `Cannot listen on 127.0.0.1 port ${port}: the port is in use; set PORT to another one.`,
@@ -40,7 +44,15 @@ test('refuses to start, in one clear message', { timeout: 60_000 }, async (t) =>
       { DATABASE_URL, RATE_LIMIT: 'often', LOG_LEVEL: 'loud' },
       /^The environment has faults: RATE_LIMIT .*; LOG_LEVEL .*$/,
     ],
-    [{ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' }, /^.*ECONNREFUSED.*$/],
+    [{ DATABASE_URL: NOWHERE }, /^DATABASE_URL cannot be used: .*ECONNREFUSED.*$/],
+    [{ DATABASE_URL, DATABASE_OWNER_URL: NOWHERE }, /^DATABASE_OWNER_URL cannot be used: .*ECONNREFUSED.*$/],
+    [
+      { DATABASE_URL, DATABASE_OWNER_URL: DATABASE_URL },
+      /^DATABASE_OWNER_URL and DATABASE_URL name the same role, economy_service\. .*$/,
+    ],
+    [{ DATA_DIR: file }, /^DATA_DIR .*file cannot be used: it is a file$/],
+    [{ DATABASE_URL, DATA_DIR: file }, /^DATA_DIR .*file cannot be used: it, or something above it, is a file$/],
+    [{ DATABASE_URL, DATA_DIR: elsewhere }, /^FAIRNESS_KEY is not given and .*fairness-key is not there, but .*$/],
     [{ DATABASE_URL, ...changed }, /^FAIRNESS_KEY and PII_KEY are not what this database was used with before; .*$/],
     [{ ...production, DATABASE_URL: fresh.ownerUrl }, /^The role of DATABASE_URL may change what is in the ledger.*$/],
     [{ ...production, DATABASE_URL, PII_KEY: '' }, /^.*PII_KEY must be given.*$/],
@@ -50,6 +62,7 @@ test('refuses to start, in one clear message', { timeout: 60_000 }, async (t) =>
   )
   blocker.close()
   t.notOk(existsSync(join(embedded, 'postgres', 'postmaster.pid')), 'no PostgreSQL stays behind')
+  t.same(readdirSync(elsewhere), [], 'no key is made that would be of no use')
   const kept = await rowsOf(database, 'select name from key_fingerprints order by name')
   t.same(kept, [{ name: 'checkpoint' }, { name: 'fairness' }, { name: 'pii' }])
 })

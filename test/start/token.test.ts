@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test } from 'tap'
@@ -28,8 +29,11 @@ test('npm run token', async (t) => {
   t.match(staff, { sub: 'ann', role: 'finance', exp: staff.iat + 90 })
 
   const { serviceUrl: DATABASE_URL } = await testDatabase(t)
-  const made = (await print(['--user', '1'], {})).stdout.trim()
+  const nothing = { code: 1, stdout: '', stderr: /^There is no secret in .*: start the service once/ }
+  await t.rejects(print(['--user', '1'], {}), nothing)
+  t.same(readdirSync(DATA_DIR), [], 'and none is made that no service knows')
   const service = await startService(t, { DATABASE_URL, DATA_DIR }, await freePort())
+  const made = (await print(['--user', '1'], {})).stdout.trim()
   const { status } = await fetch(`${service.origin}/v1/wallet`, { headers: { authorization: `Bearer ${made}` } })
   t.equal(status, 200, 'signed with the secret of the data directory')
 

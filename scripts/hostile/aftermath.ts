@@ -1,0 +1,80 @@
+import { describe } from '../../src/audit/finding.ts'
+import { verify } from '../../src/audit/verify.ts'
+import { connect } from '../../src/db/connect.ts'
+import { Snapshot } from '../../src/ledger/replay.ts'
+import { percentile } from '../bench/load/percentiles.ts'
+import type { Besieged } from './besieged.ts'
+import { leakIn } from './judge.ts'
+import { Line } from './line.ts'
+import { tokenOf } from './people.ts'
+import { plain } from './requests.ts'
+
+/** Afterwards so many requests, one after the other, half of which must be answered within this. */
+const LOOKS = 300
+const QUICK_MS = 25
+
+/** What the service looks like when they are gone. */
+export async function aftermath(besieged: Besieged): Promise<void> {
+  await stillQuick(besieged)
+  await booksExplainAll(besieged)
+  logTellsNothing(besieged)
+}
+
+async function stillQuick({ siege }: Besieged): Promise<void> {
+  const line = new Line(siege.port)
+  const times: number[] = []
+  for (let i = 0; i < LOOKS; i += 1) {
+    const started = performance.now()
+    await siege.ask(line, plain('GET', '/healthz', tokenOf('user') ?? ''), 'afterwards')
+    times.push(performance.now() - started)
+  }
+  await line.close()
+  const sorted = times.toSorted((a, b) => a - b)
+  const [p50, p99] = [percentile(sorted, 50), percentile(sorted, 99)]
+  siege.stage.expect(p50 <= QUICK_MS, `afterwards half of the answers took more than ${p50.toFixed(0)} ms`)
+  siege.stage.tell(`afterwards p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
+}
+
+/** Every event was asked for by somebody who was told so, and no user's asking took anything from another user. */
+async function booksExplainAll({ siege, databaseUrl }: Besieged): Promise<void> {
+  const { stage, done, idle } = siege
+  const client = await connect(databaseUrl, 'hostile books')
+  let events = 0
+  try {
+    const { rows } = await client.query<{ position: string; actor: string; request_id: string; debit: string[] }>(
+      `select position, actor, request_id, debit from ledger_events where actor <> 'system' order by position`,
+    )
+    events = rows.length
+    for (const { position, actor, request_id, debit } of rows) {
+      stage.expect(done.has(request_id), `position ${position} of ${actor} was answered to nobody with 2xx`)
+      stage.expect(!idle.has(request_id), `position ${position} of ${actor} comes from what was said to do nothing`)
+      stage.expect(actor !== 'staff:fin', `position ${position} was written by somebody who may only read`)
+      if (!actor.startsWith('user:')) continue
+      const robbed = debit.find((account) => account.startsWith('user:') && !account.startsWith(`${actor}:`))
+      stage.expect(robbed === undefined, `position ${position}: ${actor} took from ${robbed}`)
+    }
+  } finally {
+    await client.end()
+  }
+  const snapshot = await Snapshot.open(databaseUrl)
+  try {
+    const found = await verify(snapshot, { asOf: null, progress: () => {}, signal: stage.signal })
+    for (const finding of found.findings) stage.expect(false, `verify: ${describe(finding)}`)
+    stage.tell(`${events} events, all answered for; verified up to position ${found.position}`)
+  } finally {
+    await snapshot.close()
+  }
+}
+
+function logTellsNothing({ siege }: Besieged): void {
+  let lines = 0
+  for (const [name, text] of siege.stage.logs()) {
+    for (const line of text.split('\n')) {
+      lines += 1
+      const leak = leakIn(line, siege.secrets)
+      siege.stage.expect(leak === null, `${name} printed ${leak}: ${line.slice(0, 500)}`)
+      siege.stage.expect(!/^\{"level":[56]0/.test(line), `${name} printed a failure: ${line.slice(0, 1_000)}`)
+    }
+  }
+  siege.stage.tell(`${lines} lines of log`)
+}

@@ -1,0 +1,51 @@
+/** What was heard. */
+export interface Answer {
+  readonly status: number
+  /** By name in lower case; of several of a name the last. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly text: string
+}
+
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
+
+/** Cuts a stream of bytes into answers. */
+export class AnswerReader {
+  #rest: Buffer = Buffer.alloc(0)
+
+  /** Whether there is half of an answer. */
+  get partial(): boolean {
+    return this.#rest.length > 0
+  }
+
+  /** The answers that are complete now. `isHead` tells of the next one whether it comes without its body. */
+  read(chunk: Buffer, isHead: () => boolean): Answer[] {
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    const answers: Answer[] = []
+    for (let one = this.#one(isHead); one !== null; one = this.#one(isHead)) {
+      // 100 Continue only tells that an answer is to come.
+      if (one.status >= 200) answers.push(one)
+    }
+    return answers
+  }
+
+  #one(isHead: () => boolean): Answer | null {
+    const headEnd = this.#rest.indexOf(END_OF_HEAD)
+    if (headEnd === -1) return null
+    const [first = '', ...lines] = this.#rest.toString('latin1', 0, headEnd).split('\r\n')
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1])
+    if (Number.isNaN(status)) throw new Error(`not an answer: ${first.slice(0, 100)}`)
+    const headers = new Map(
+      lines.map((line) => {
+        const colon = line.indexOf(':')
+        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+      }),
+    )
+    const length = status < 200 || isHead() ? 0 : Number(headers.get('content-length') ?? Number.NaN)
+    if (Number.isNaN(length)) throw new Error(`an answer without a length: ${first}`)
+    const start = headEnd + END_OF_HEAD.length
+    if (this.#rest.length < start + length) return null
+    const text = this.#rest.toString('utf8', start, start + length)
+    this.#rest = this.#rest.subarray(start + length)
+    return { status, headers, text }
+  }
+}

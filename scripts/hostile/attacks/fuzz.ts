@@ -1,0 +1,60 @@
+import * as fc from 'fast-check'
+import type { Answer } from '../answers.ts'
+import type { Door } from '../doors.ts'
+import { attackers, tokenOf } from '../people.ts'
+import { bearer } from '../requests.ts'
+import type { Siege } from '../siege.ts'
+import { type Made, wishOf } from '../wishes.ts'
+
+/** Requests made up at a time. */
+const CHUNK = 20
+
+/**
+ * Every door with requests that are made up from its schemas: as they are meant, and wrong in one of their parts. Users'
+ * doors first, so that operators may leave the service in whatever state; then all together.
+ */
+export async function fuzz(siege: Siege, requests: number): Promise<void> {
+  const clients = siege.doors.filter(({ kind }) => kind !== 'admin')
+  const all = [clients, siege.doors.filter(({ kind }) => kind === 'admin'), siege.doors]
+  for (const [turn, doors] of all.entries()) {
+    const each = Math.ceil(requests / all.length / doors.length)
+    await siege.each(inChunks(doors, each), async ({ door, chunk, count }, line) => {
+      const seed = siege.seed + turn * 1_000_003 + chunk * 10_007 + siege.doors.indexOf(door) * 101
+      for (const made of fc.sample(wishOf(door), { numRuns: count, seed })) {
+        const wish = { ...made.wish, headers: [...authorization(door, siege.asked), ...made.wish.headers] }
+        const why = `fuzz of ${door.name} with seed ${seed}`
+        const answer = await siege.ask(line, wish, why)
+        const fault = answer === undefined ? null : surprise(door, made, answer)
+        siege.expect(
+          fault === null,
+          why,
+          wish,
+          `was answered ${answer?.status}, ${fault}: ${answer?.text.slice(0, 300)}`,
+        )
+      }
+    })
+  }
+}
+
+function* inChunks(doors: readonly Door[], each: number) {
+  for (let chunk = 0; chunk * CHUNK < each; chunk += 1) {
+    for (const door of doors) yield { door, chunk, count: Math.min(CHUNK, each - chunk * CHUNK) }
+  }
+}
+
+function authorization({ kind }: Door, turn: number): Made['wish']['headers'] {
+  if (kind === 'open') return []
+  const user = attackers[turn % attackers.length] ?? attackers[0]
+  const token = kind === 'admin' ? tokenOf('operator') : tokenOf('user', user)
+  return token === null ? [] : [bearer(token)]
+}
+
+/** What an answer to somebody who may ask cannot be; null when it is none of that. */
+function surprise({ kind }: Door, { meant }: Made, { status, text }: Answer): string | null {
+  if (status === 401 || (status === 403 && kind === 'admin')) return 'though the token is good'
+  if (status === 429) return 'though there is no limit'
+  if (meant && [400, 413, 415, 431].includes(status)) return 'though all is as the documents say'
+  if (meant && status === 422 && text.includes('"validation_failed"') && !text.includes('"errors"'))
+    return 'without saying why'
+  return null
+}

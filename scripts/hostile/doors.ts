@@ -1,0 +1,78 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+/** The part of JSON Schema that the service's schemas use. */
+export const Schema = Type.Recursive((Self) =>
+  Type.Object({
+    type: Type.Optional(Type.String()),
+    properties: Type.Optional(Type.Record(Type.String(), Self)),
+    required: Type.Optional(Type.Array(Type.String())),
+    items: Type.Optional(Self),
+    anyOf: Type.Optional(Type.Array(Self)),
+    const: Type.Optional(Type.Unknown()),
+    enum: Type.Optional(Type.Array(Type.Unknown())),
+    pattern: Type.Optional(Type.String()),
+    minimum: Type.Optional(Type.Number()),
+    maximum: Type.Optional(Type.Number()),
+    minLength: Type.Optional(Type.Integer()),
+    maxLength: Type.Optional(Type.Integer()),
+    minItems: Type.Optional(Type.Integer()),
+    maxItems: Type.Optional(Type.Integer()),
+    uniqueItems: Type.Optional(Type.Boolean()),
+  }),
+)
+export type Schema = Static<typeof Schema>
+
+const Parameter = Type.Object({ name: Type.String(), in: Type.String(), schema: Schema })
+const Operation = Type.Object({
+  security: Type.Optional(Type.Array(Type.Object({}))),
+  parameters: Type.Optional(Type.Array(Parameter)),
+  requestBody: Type.Optional(
+    Type.Object({ content: Type.Object({ 'application/json': Type.Object({ schema: Schema }) }) }),
+  ),
+})
+const Document = Type.Object({ paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)) })
+
+/** A route of the running service, as its own documents describe it. */
+export interface Door {
+  /** `POST /api/v1/instant-send` */
+  readonly name: string
+  readonly method: string
+  /** With names in braces. */
+  readonly path: string
+  /** Who stands behind it: anybody, users or staff. */
+  readonly kind: 'open' | 'client' | 'admin'
+  readonly params: Readonly<Record<string, Schema>>
+  readonly query: Readonly<Record<string, Schema>>
+  readonly body: Schema | null
+}
+
+export const reads = ({ method }: Door): boolean => method === 'GET'
+
+/** Every route of the service, so that one that is added later is attacked without anybody thinking of it. */
+export async function doorsOf(origin: string): Promise<readonly Door[]> {
+  const document = Value.Parse(Document, await (await fetch(`${origin}/docs/json`)).json())
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([verb, { security = [], parameters = [], requestBody }]): Door => {
+      const method = verb.toUpperCase()
+      const schemas = (place: string) =>
+        Object.fromEntries(parameters.filter((one) => one.in === place).map(({ name, schema }) => [name, schema]))
+      return {
+        name: `${method} ${path}`,
+        method,
+        path,
+        kind: security.length === 0 ? 'open' : path.startsWith('/admin/') ? 'admin' : 'client',
+        params: schemas('path'),
+        query: schemas('query'),
+        body: requestBody?.content['application/json'].schema ?? null,
+      }
+    }),
+  )
+}
+
+/** A path with its names replaced, under the prefix that is published or, for clients, under the other one. */
+export function pathOf({ path, kind }: Door, params: Readonly<Record<string, string>>, otherPrefix: boolean): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
+  if (kind !== 'client' || !otherPrefix) return filled
+  return filled.startsWith('/api/') ? filled.slice('/api'.length) : `/api${filled}`
+}

@@ -1,0 +1,28 @@
+import type { Instance } from '../soak/instance.ts'
+import type { Stage } from '../soak/stage.ts'
+import { metricsOf } from '../soak/watch.ts'
+
+const EVERY_MS = 1_000
+/** Far above what the service needs. What the system gives is given back late; what is in use is the heap. */
+const MOST_RESIDENT_MB = 1_024
+const MOST_HEAP_MB = 400
+
+/** Watches how much memory an instance takes. */
+export function watchMemory(stage: Stage, instance: Instance): { judge(): void } {
+  let resident = 0
+  let heap = 0
+  const look = async (): Promise<void> => {
+    const metrics = await metricsOf(instance)
+    resident = Math.max(resident, (metrics?.get('process_resident_memory_bytes') ?? 0) / 1e6)
+    heap = Math.max(heap, (metrics?.get('nodejs_heap_size_used_bytes') ?? 0) / 1e6)
+  }
+  const timer = setInterval(() => void look(), EVERY_MS)
+  stage.teardown(async () => clearInterval(timer))
+  return {
+    judge: () => {
+      stage.tell(`at most ${resident.toFixed(0)} MB of memory, ${heap.toFixed(0)} MB of it in use`)
+      stage.expect(resident > 0 && resident < MOST_RESIDENT_MB, `memory rose to ${resident.toFixed(0)} MB`)
+      stage.expect(heap < MOST_HEAP_MB, `memory in use rose to ${heap.toFixed(0)} MB`)
+    },
+  }
+}

@@ -1,0 +1,30 @@
+/** What is sent, less what a connection adds. */
+export interface Wish {
+  readonly method: string
+  readonly path: string
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Buffer | null
+}
+
+export const bearer = (token: string): readonly [string, string] => ['Authorization', `Bearer ${token}`]
+export const jsonType = ['Content-Type', 'application/json'] as const
+
+/** A request as its sender means it. */
+export const plain = (method: string, path: string, token: string, body?: unknown): Wish => ({
+  method,
+  path,
+  headers: [bearer(token), jsonType],
+  body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
+})
+
+/** As it goes over the wire. Header values are bytes: one a character. */
+export function bytesOf({ method, path, headers, body }: Wish): Buffer {
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...(body === null ? [] : [`Content-Length: ${body.length}`]),
+  ]
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+  return body === null ? head : Buffer.concat([head, body])
+}

@@ -1,0 +1,62 @@
+import type { Scenario } from '../soak/scenario.ts'
+import type { Stage } from '../soak/stage.ts'
+import { watchSums } from '../soak/sums.ts'
+import { aftermath } from './aftermath.ts'
+import { bytes } from './attacks/bytes.ts'
+import { fuzz } from './attacks/fuzz.ts'
+import { keys } from './attacks/keys.ts'
+import { matrix } from './attacks/matrix.ts'
+import { paths } from './attacks/paths.ts'
+import { pipelined } from './attacks/pipelined.ts'
+import { slow } from './attacks/slow.ts'
+import { tokens } from './attacks/tokens.ts'
+import { besiege } from './besieged.ts'
+import { watchMemory } from './memory.ts'
+import type { Siege } from './siege.ts'
+
+export interface Strength {
+  /** In all. */
+  readonly requests: number
+  /** On one connection. */
+  readonly pipelined: number
+  /** Whether also those are waited for whom the service gives half a minute and more. */
+  readonly patient: boolean
+  readonly seed: number
+}
+
+/** Every kind of hostile request against one real process, and the books afterwards. */
+export const siege = (strength: Strength): Scenario => ({
+  name: 'siege',
+  about: `${strength.requests} hostile requests, seed ${strength.seed}`,
+  full: { rounds: 1, seconds: 0 },
+  short: { rounds: 1, seconds: 0 },
+  play: (stage) => attack(stage, strength),
+})
+
+async function attack(stage: Stage, strength: Strength): Promise<void> {
+  const besieged = await besiege(stage, strength.seed)
+  const { siege, instance, databaseUrl } = besieged
+  const sums = await watchSums(stage, databaseUrl)
+  const memory = watchMemory(stage, instance)
+  const slowOnes = slow(siege, strength.patient)
+  const attacks: Readonly<Record<string, (siege: Siege) => Promise<void>>> = {
+    tokens,
+    paths,
+    matrix,
+    keys,
+    bytes,
+    'ten thousand in a row': (siege) => pipelined(siege, strength.pipelined),
+    fuzz: (siege) => fuzz(siege, Math.max(siege.doors.length, strength.requests - siege.asked)),
+  }
+  for (const [name, run] of Object.entries(attacks)) {
+    const before = siege.asked
+    await run(siege)
+    stage.say(`${name}: ${siege.asked - before} requests`)
+  }
+  await slowOnes
+  await aftermath(besieged)
+  const counts = [...siege.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
+  stage.tell(`${siege.asked} requests (${counts.join(', ')})`)
+  await sums.tell()
+  memory.judge()
+}

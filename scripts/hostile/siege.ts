@@ -1,0 +1,92 @@
+import type { Stage } from '../soak/stage.ts'
+import type { Answer } from './answers.ts'
+import type { Door } from './doors.ts'
+import { faultOf, type Secrets } from './judge.ts'
+import { CutOff, Line } from './line.ts'
+import { bytesOf, type Wish } from './requests.ts'
+
+/** Bytes of a request that a fault shows. */
+const SHOWN = 1_000
+/** How many ask at a time. */
+const ASKING = 24
+
+/** The service under attack: asks it, judges every answer, and remembers what was done. */
+export class Siege {
+  readonly stage: Stage
+  readonly port: number
+  readonly doors: readonly Door[]
+  /** Where chance begins: the same number attacks in the same way. */
+  readonly seed: number
+  readonly secrets: Secrets
+  /** Answers by status. */
+  readonly statuses = new Map<number, number>()
+  /** Ids of requests that were answered with 2xx: nobody else may have changed anything. */
+  readonly done = new Set<string>()
+  /** Ids of those among them that, as they were answered, changed nothing. */
+  readonly idle = new Set<string>()
+  asked = 0
+  readonly #complaints = new Set<string>()
+
+  constructor(
+    stage: Stage,
+    port: number,
+    doors: readonly Door[],
+    options: { readonly seed: number; readonly secrets: Secrets },
+  ) {
+    this.stage = stage
+    this.port = port
+    this.doors = doors
+    this.seed = options.seed
+    this.secrets = options.secrets
+  }
+
+  /** Asks once on a line; undefined, and a fault, when no answer comes. */
+  async ask(line: Line, wish: Wish, why: string): Promise<Answer | undefined> {
+    const bytes = bytesOf(wish)
+    try {
+      const answer = await line.ask(bytes)
+      this.note(answer, why, bytes)
+      return answer
+    } catch (error) {
+      if (!(error instanceof CutOff)) throw error
+      this.complain(why, bytes, `was not answered: ${error.message}`)
+      return undefined
+    }
+  }
+
+  /** Judges an answer that somebody heard to these bytes. */
+  note(answer: Answer, why: string, bytes: Buffer): void {
+    this.asked += 1
+    const { status, headers } = answer
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
+    const id = headers.get('x-request-id')
+    if (status < 300 && id !== undefined) this.done.add(id)
+    const fault = faultOf(answer, this.secrets, bytes.toString('latin1', 0, 5) === 'HEAD ')
+    if (fault !== null) this.complain(why, bytes, `was answered ${status}, ${fault}: ${answer.text.slice(0, 300)}`)
+  }
+
+  expect(holds: boolean, why: string, wish: Wish, fault: string): void {
+    if (!holds) this.complain(why, bytesOf(wish), fault)
+  }
+
+  /** A fault of many requests of a kind is told once. */
+  complain(why: string, bytes: Buffer, fault: string): void {
+    if (this.#complaints.has(why)) return
+    this.#complaints.add(why)
+    this.stage.expect(false, `${why}: ${fault}\n    ${JSON.stringify(bytes.toString('latin1', 0, SHOWN))}`)
+  }
+
+  /** Works through items, several at a time, each worker on a line of its own. */
+  async each<T>(items: Iterable<T>, work: (item: T, line: Line) => Promise<void>): Promise<void> {
+    const iterator = items[Symbol.iterator]()
+    const worker = async (): Promise<void> => {
+      const line = new Line(this.port)
+      for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
+        this.stage.signal.throwIfAborted()
+        await work(next.value, line)
+      }
+      await line.close()
+    }
+    await Promise.all(Array.from({ length: ASKING }, worker))
+  }
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+
+/** Texts of migrations by name. */
+export type MigrationTexts = ReadonlyMap<string, string>
+
+/** Any number that nothing else uses, in the service's database. */
+const lock = 5_202_611_210_005
+
+/** The names of those whose text is not the one that was applied to this database, as far as that was kept. */
+export async function changedSince(db: Kysely<unknown>, texts: MigrationTexts): Promise<string[]> {
+  const kept = await keptChecksums(db)
+  return [...texts]
+    .filter(([name, text]) => (kept.get(name) ?? checksum(text)) !== checksum(text))
+    .map(([name]) => name)
+}
+
+/**
+ * Keeps the SHA-256 of each applied migration that has none yet: of those just applied and, once, of those of a
+ * database from before checksums were kept. Leaves that to others where the role may not.
+ */
+export async function keepChecksums(db: Kysely<unknown>, applied: MigrationTexts): Promise<void> {
+  const kept = await keptChecksums(db)
+  const missing = [...applied].filter(([name]) => !kept.has(name))
+  if (missing.length === 0 || !(await mayMigrate(db))) return
+  await db.transaction().execute(async (transaction) => {
+    // Two that make the table at once would end one of them with an error.
+    await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction)
+    await sql`create table if not exists public.migration_checksums (name text primary key, sha256 text not null)`.execute(
+      transaction,
+    )
+    await sql`insert into public.migration_checksums
+      select * from unnest(${missing.map(([name]) => name)}::text[], ${missing.map(([, text]) => checksum(text))}::text[])
+      on conflict do nothing`.execute(transaction)
+  })
+}
+
+export async function mayMigrate(db: Kysely<unknown>): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`select has_schema_privilege('public', 'create') as may`.execute(db)
+  return rows[0]?.may === true
+}
+
+/** By name. None where there is no table of them yet, or none that this role may read. */
+async function keptChecksums(db: Kysely<unknown>): Promise<ReadonlyMap<string, string>> {
+  const { rows: tables } = await sql<{ readable: boolean | null }>`
+    select has_table_privilege(to_regclass('public.migration_checksums'), 'select') as readable`.execute(db)
+  if (tables[0]?.readable !== true) return new Map()
+  const { rows } = await sql<{ name: string; sha256: string }>`
+    select name, sha256 from public.migration_checksums`.execute(db)
+  return new Map(rows.map(({ name, sha256 }) => [name, sha256]))
+}
+
+const checksum = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')

@@ -1,0 +1,58 @@
+import type { Server } from 'node:http'
+import type { FastifyHttpOptions, FastifyInstance, preParsingHookHandler } from 'fastify'
+import { answerClientError, hangUp } from './client-errors.ts'
+import { HttpError } from './errors.ts'
+
+/** Within this the headers of a request must be there, and within that all of it, in milliseconds. */
+const HEADERS_MS = 10_000
+const REQUEST_MS = 30_000
+/**
+ * A connection on which nothing moves, in either direction, for longer than any answer takes. Of one that does not take
+ * its answers Node notices that only at the second look.
+ */
+const STILL_MS = 30_000
+/** How often Node looks for those who are late. */
+const LOOK_MS = 1_000
+
+/** How connections are dealt with: nobody may hold one for ever by being slow. */
+export const serverOptions = {
+  requestTimeout: REQUEST_MS,
+  connectionTimeout: STILL_MS,
+  clientErrorHandler: answerClientError,
+  http: {
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    connectionsCheckingInterval: LOOK_MS,
+    // Node would answer without a body of ours; see `checkFraming`.
+    requireHostHeader: false,
+  },
+} satisfies FastifyHttpOptions<Server>
+
+/** Answers what Node by itself would answer without a body, or not at all. */
+export function handleOddRequests(app: FastifyInstance): void {
+  app.addHook('preParsing', checkFraming)
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  app.server.on('connect', (_request, socket) => {
+    // Node has let go of it: unheard, a reset would end the process.
+    socket.on('error', () => socket.destroy())
+    hangUp(socket, { status: 400, code: 'bad_request', message: 'This is not a proxy.' })
+  })
+}
+
+/** What HTTP/1.1 tells servers to refuse and Node lets through; after the checks of who asks. */
+const checkFraming: preParsingHookHandler = ({ raw }, _reply, _payload, done) => {
+  const { headers, rawHeaders, httpVersion } = raw
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length
+  if (hosts !== 1 && (hosts > 1 || httpVersion === '1.1')) return done(malformed('There must be one Host header.'))
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
+    return done(malformed('This transfer coding is not understood.'))
+  }
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+    return done(new HttpError(417, 'expectation_failed', 'This expectation cannot be met.'))
+  }
+  done()
+}
+
+const malformed = (message: string): HttpError =>
+  new HttpError(400, 'bad_request', message, { headers: { connection: 'close' } })

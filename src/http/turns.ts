@@ -1,0 +1,10 @@
+let last: Promise<void> = Promise.resolve()
+
+/**
+ * Resolves for one of those who wait in each turn of the event loop. Work of some milliseconds begins with it, so that
+ * what others ask for comes in between, however many ask for such work at once.
+ */
+export function ownTurn(): Promise<void> {
+  last = last.then(() => new Promise((resolve) => setImmediate(resolve)))
+  return last
+}

@@ -1,0 +1,159 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { Callers } from '../../src/http/callers.ts'
+import { type Line, leave, lineUp } from '../../src/http/lines.ts'
+import { answersIn, dial, listening, say } from '../support/raw.ts'
+import { bearer, tinyApp, token } from '../support/tiny-app.ts'
+
+test('requests are counted for a minute from the first one on', (t) => {
+  const callers = new Callers()
+  t.equal(callers.count(7, 1_000).sent, 1)
+  t.equal(callers.count(7, 60_999).sent, 2)
+  t.equal(callers.count('7', 60_999).sent, 1, 'somebody else')
+  const again = callers.count(7, 61_000)
+  t.same([again.sent, again.windowEnds], [1, 121_000])
+  again.inHand = 3
+  t.match(callers.count(7, 500_000), { sent: 1, inHand: 3 }, 'what is in hand outlives the minute')
+  t.equal(callers.size, 1, 'who has not asked for a minute is forgotten')
+  t.end()
+})
+
+test('of very many callers those who came first are forgotten', (t) => {
+  const callers = new Callers()
+  for (let id = 1; id <= 100_001; id += 1) callers.count(id, id / 1_000)
+  t.equal(callers.size, 100_000)
+  t.equal(callers.count(2, 200).sent, 2)
+  t.equal(callers.count(1, 200).sent, 1)
+  t.end()
+})
+
+const empty = (): Line => ({ inHand: 0, waiting: [] })
+const most = { inHand: 6, waiting: 10 }
+
+test('six at a time, in their order, and those who are gone are passed over', (t) => {
+  const line = empty()
+  const begun: number[] = []
+  const gone = new Set([9, 10])
+  for (let i = 1; i <= 12; i += 1) {
+    t.ok(
+      lineUp(line, most, () => {
+        if (gone.has(i)) return false
+        begun.push(i)
+        return true
+      }),
+    )
+  }
+  t.same(begun, [1, 2, 3, 4, 5, 6])
+  leave(line)
+  leave(line)
+  t.same(begun, [1, 2, 3, 4, 5, 6, 7, 8])
+  leave(line)
+  t.same(begun.slice(8), [11])
+  for (let i = 0; i < 5; i += 1) leave(line)
+  t.same(begun.slice(8), [11, 12])
+  t.equal(line.inHand, 2)
+  leave(line)
+  leave(line)
+  t.equal(line.inHand, 0)
+  t.ok(lineUp(line, most, () => false))
+  t.equal(line.inHand, 0, 'nothing begun, nothing in hand')
+  t.end()
+})
+
+test('a line has an end', (t) => {
+  const line = empty()
+  for (let i = 0; i < 16; i += 1) t.ok(lineUp(line, most, () => true) || t.fail(`no place for ${i}`))
+  t.notOk(lineUp(line, most, () => true))
+  t.end()
+})
+
+const asking = (sub: string) => `GET /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token({ sub })}\r\n`
+const ask = asking('7')
+
+test('however many a user sends at once, each is answered, and others do not wait', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 1_000 })
+  const inject = (sub: string) => app.inject({ url: '/v1/things', headers: bearer(token({ sub })) })
+  for (let i = 0; i < 20; i += 1) t.equal((await inject('7')).statusCode, 200)
+  const answers = await Promise.all(Array.from({ length: 100 }, () => inject('7')))
+  t.same(new Set(answers.map(({ statusCode }) => statusCode)), new Set([200]))
+  const port = await listening(app)
+  const piped = answersIn(await say(port, `${`${ask}\r\n`.repeat(99)}${ask}Connection: close\r\n\r\n`))
+  t.same([piped.length, new Set(piped.map(({ status }) => status))], [100, new Set([200])])
+})
+
+test('who hangs up gives room to those behind', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 1_000 })
+  const port = await listening(app)
+  // Bodies that do not come: they keep their places until the connection is gone.
+  const hanging = Array.from({ length: 6 }, () => {
+    const socket = dial(port)
+    socket.write(ask.replace('GET /v1/things', 'POST /v1/optional') + 'Content-Length: 5\r\n\r\n')
+    return socket
+  })
+  await pause(200)
+  let answered = false
+  const waiting = say(port, `${ask}Connection: close\r\n\r\n`).then((heard) => {
+    answered = true
+    return heard
+  })
+  const gone = dial(port)
+  gone.write(`${ask}\r\n`)
+  await pause(200)
+  t.notOk(answered, 'six are in hand')
+  t.match(await say(port, `${asking('8')}Connection: close\r\n\r\n`), /^HTTP\/1\.1 200 /, 'of this user only')
+  gone.destroy()
+  for (const socket of hanging) socket.destroy()
+  t.match(await waiting, /^HTTP\/1\.1 200 /)
+})
+
+test('whoever asks on and on is refused more and more slowly, and it is told once', async (t) => {
+  const { app, log } = await tinyApp(t, { rateLimit: 1, logLevel: 'info' })
+  const inject = () => app.inject({ url: '/v1/things', headers: bearer(token()) })
+  const timed = async (count: number): Promise<number> => {
+    const started = performance.now()
+    const answers = await Promise.all(Array.from({ length: count }, inject))
+    t.same(new Set(answers.map(({ statusCode }) => statusCode)), new Set([429]))
+    return performance.now() - started
+  }
+  await inject()
+  await timed(300)
+  const late = await timed(1)
+  const { body } = await app.inject('/metrics')
+  t.match(body, 'http_request_duration_seconds_count{method="GET",route="/v1/things",status="429"} 301\n')
+  t.ok(late >= 290 && late < 2_000, `${late} ms`)
+  const last = inject()
+  const closing = performance.now()
+  await app.close()
+  t.equal((await last).statusCode, 429)
+  t.ok(performance.now() - closing < 290, 'a stop does not wait for it')
+  t.equal(log.filter((line) => line.includes('429')).length, 0)
+  t.equal(log.length, 1)
+  t.match(log[0], /"caller":"user:7","msg":"a caller is over the limit"/)
+})
+
+test('a flood on one connection is read no faster than it is answered', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 1, logLevel: 'silent' })
+  const port = await listening(app)
+  let arrived = 0
+  app.server.on('request', () => {
+    arrived += 1
+  })
+  const socket = dial(port)
+  await once(socket, 'connect')
+  const flood = `${ask}\r\n`.repeat(1_000)
+  let heard = 0
+  socket.on('data', (chunk) => {
+    heard += chunk.toString().split('HTTP/1.1 429').length - 1
+  })
+  const more = (): void => {
+    while (socket.write(flood)) continue
+  }
+  socket.on('drain', more)
+  more()
+  await pause(1_000)
+  socket.destroy()
+  t.ok(heard > 0)
+  // Refusals are held back longer and longer; a chunk of 64 KiB holds some 250 of these.
+  t.ok(arrived < 5_000, `${arrived} arrived`)
+})
