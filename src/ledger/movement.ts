@@ -20,18 +20,25 @@ export function move(debit: Account, credit: Account, amount: number): Movement 
 export const moves = (...legs: readonly (readonly [Account, Account, number])[]): Movement[] =>
   legs.filter(([, , amount]) => amount > 0).map(([debit, credit, amount]) => move(debit, credit, amount))
 
+/** What each account gains, or loses, by movements that are taken as one. */
+function netOf(movements: readonly Movement[]): ReadonlyMap<string, bigint> {
+  const changes = new Map<string, bigint>()
+  for (const { debit, credit, amount } of movements) {
+    const units = BigInt(amount)
+    changes.set(debit, (changes.get(debit) ?? 0n) - units)
+    changes.set(credit, (changes.get(credit) ?? 0n) + units)
+  }
+  return changes
+}
+
 /** Why these movements cannot happen on these balances, if so. They are taken as one: only their sums count. */
 export function obstacle(
   state: State,
   movements: readonly Movement[],
 ): 'insufficient_balance' | 'balance_limit' | undefined {
-  const changes = new Map<string, bigint>()
-  for (const { debit, credit, amount } of movements) {
-    if (!isSystem(debit)) changes.set(debit, (changes.get(debit) ?? 0n) - BigInt(amount))
-    if (!isSystem(credit)) changes.set(credit, (changes.get(credit) ?? 0n) + BigInt(amount))
-  }
   let limit = false
-  for (const [name, change] of changes) {
+  for (const [name, change] of netOf(movements)) {
+    if (isSystem(name)) continue
     const after = (state.get(balances, name)?.balance ?? 0n) + change
     if (after < 0n) return 'insufficient_balance'
     if (after > LARGEST_BALANCE) limit = true
@@ -47,22 +54,13 @@ export function applyMovements(state: WritableState, movements: readonly Movemen
   for (const { debit, credit, amount } of movements) {
     if (currencyOf(debit) !== currencyOf(credit)) throw new Error(`${debit} and ${credit} differ in currency`)
     if (!Number.isSafeInteger(amount) || amount < 1 || amount > MAX_INTEGER) throw new Error(`a movement of ${amount}`)
-    add(state, debit, -BigInt(amount))
-    add(state, credit, BigInt(amount))
   }
-  for (const { debit, credit } of movements) {
-    assertHolds(state, debit)
-    assertHolds(state, credit)
+  for (const [account, change] of netOf(movements)) {
+    const balance = (state.get(balances, account)?.balance ?? 0n) + change
+    if (!isSystem(account)) {
+      if (balance < 0n) throw new Error(`${account} is overdrawn`)
+      if (balance > LARGEST_BALANCE) throw new Error(`${account} is beyond the largest balance`)
+    }
+    state.set(balances, account, { account, balance })
   }
-}
-
-function add(state: WritableState, name: string, change: bigint): void {
-  state.set(balances, name, { account: name, balance: (state.get(balances, name)?.balance ?? 0n) + change })
-}
-
-function assertHolds(state: State, name: string): void {
-  const balance = state.get(balances, name)?.balance ?? 0n
-  if (isSystem(name)) return
-  if (balance < 0n) throw new Error(`${name} is overdrawn`)
-  if (balance > LARGEST_BALANCE) throw new Error(`${name} is beyond the largest balance`)
 }
