@@ -26,6 +26,7 @@ export async function conclude(stage: Stage, world: World, { flat = false } = {}
   watch.stop()
   await account(stage, world)
   for (const fault of answers.wrong) stage.expect(false, fault)
+  expectAnswers(stage, world)
   await checkReplies(stage, databaseUrl(), answers)
   await askFinance(stage, databaseUrl())
 
@@ -62,6 +63,13 @@ function harms({ books, answers }: World): string {
   const counts: Record<Harm, number> = { lost: 0, twice: 0, half: 0, other: 0 }
   for (const { harm } of books.faults(answers)) counts[harm] += 1
   return `lost ${counts.lost}, done twice ${counts.twice}, half done ${counts.half}, otherwise wrong ${counts.other}`
+}
+
+/** A service that was there all the time answers everybody who waits, whatever the database does. */
+function expectAnswers(stage: Stage, { answers, instances }: World): void {
+  if (instances.some(({ ended }) => ended > 0)) return
+  const without = answers.cuts - answers.givenUp
+  stage.expect(without === 0, `${without} requests got no answer, though nobody ended the service`)
 }
 
 /** Nothing waits but what clients wait for, and what they gave up waiting for. */
