@@ -39,12 +39,16 @@ async function stillQuick({ siege }: Besieged): Promise<void> {
 async function booksExplainAll({ siege, databaseUrl }: Besieged): Promise<void> {
   const { stage, done, idle } = siege
   const client = await connect(databaseUrl, 'hostile books')
-  let events = 0
+  let events = ''
   try {
-    const { rows } = await client.query<{ position: string; actor: string; request_id: string; debit: string[] }>(
-      `select position, actor, request_id, debit from ledger_events where actor <> 'system' order by position`,
-    )
-    events = rows.length
+    const { rows } = await client.query<{
+      position: string
+      type: string
+      actor: string
+      request_id: string
+      debit: string[]
+    }>(`select position, type, actor, request_id, debit from ledger_events where actor <> 'system' order by position`)
+    events = `${rows.length} events of ${new Set(rows.map(({ type }) => type)).size} types`
     for (const { position, actor, request_id, debit } of rows) {
       stage.expect(done.has(request_id), `position ${position} of ${actor} was answered to nobody with 2xx`)
       stage.expect(!idle.has(request_id), `position ${position} of ${actor} comes from what was said to do nothing`)
@@ -60,7 +64,7 @@ async function booksExplainAll({ siege, databaseUrl }: Besieged): Promise<void> 
   try {
     const found = await verify(snapshot, { asOf: null, progress: () => {}, signal: stage.signal })
     for (const finding of found.findings) stage.expect(false, `verify: ${describe(finding)}`)
-    stage.tell(`${events} events, all answered for; verified up to position ${found.position}`)
+    stage.tell(`${events}, all answered for; verified up to position ${found.position}`)
   } finally {
     await snapshot.close()
   }

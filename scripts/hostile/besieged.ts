@@ -30,11 +30,11 @@ export async function startService(
   return { instance, port: Number(new URL(instance.origin).port), dataDir }
 }
 
-export async function besiege(stage: Stage, seed: number): Promise<Besieged> {
+export async function besiege(stage: Stage, seed: number, share: number): Promise<Besieged> {
   const { instance, port, dataDir } = await startService(stage, 'off')
   const databaseUrl = readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
   const secrets = secretsOf(databaseUrl)
-  const siege = new Siege(stage, port, await doorsOf(instance.origin), { seed, secrets })
+  const siege = new Siege(stage, port, await doorsOf(instance.origin), { seed, secrets, share })
   const line = new Line(port)
   const operator = tokenOf('operator') ?? ''
   const user = `/admin/v1/users/${victim.id}`

@@ -43,7 +43,7 @@ await new Command('npm run hostile --')
 
 async function hostile({ requests, only, seed = randomInt(1, 1e9) }: Flags): Promise<void> {
   console.log(`seed ${seed}: repeat with npm run hostile -- --seed ${seed} --requests ${requests}`)
-  const scenarios = [siege({ requests, pipelined: 10_000, patient: true, seed }), crowding].filter(
+  const scenarios = [siege({ requests, pipelined: 10_000, thorough: true, seed }), crowding].filter(
     ({ name }) => only === undefined || only === name,
   )
   const verdicts: Verdict[] = []

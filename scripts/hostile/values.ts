@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import type { Schema } from './doors.ts'
+import { heard } from './harvest.ts'
 
 /** Ids that there are: of users, rooms, gifts, countries. Small, so that many of what is made up names something. */
 const someId = fc.oneof(
@@ -71,7 +72,8 @@ function textOf({ pattern, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrar
 /** What a path may name: something that there is, mostly. */
 export const nameOf = (schema: Schema): fc.Arbitrary<string> =>
   fc.oneof(
-    { weight: 6, arbitrary: someId.map(String) },
-    { weight: 2, arbitrary: fc.constantFrom('R1', 'amina', 'a'.repeat(64), '0'.repeat(64)) },
+    { weight: 4, arbitrary: someId.map(String) },
+    { weight: 4, arbitrary: fc.nat(1_000).map(heard) },
+    { weight: 3, arbitrary: fc.constantFrom('R1', 'amina', 'a'.repeat(64), '0'.repeat(64)) },
     { weight: 1, arbitrary: textOf(schema) },
   )

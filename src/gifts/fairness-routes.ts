@@ -15,6 +15,7 @@ import { userOf } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { pageUpTo, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
+import { ownTurn } from '../http/turns.ts'
 import { validationFailed } from '../http/validation.ts'
 import { heldOdds } from './odds.ts'
 import { chainsOf, commitmentOf, drawAt, drawsOf, oddsOf, oddsTableByHash } from './reads.ts'
@@ -72,6 +73,7 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
+      await ownTurn()
       const { draws, more } = await drawsOf(db, userOf(request), cursor?.[0] ?? null, limit)
       const page = pageUpTo(draws, more, ({ position }) => [position])
       return { ...page, data: page.data.map(({ draw }) => draw) }

@@ -10,7 +10,7 @@ import { overloaded } from './problem.ts'
  * Requests of one caller that are worked on at a time, so that nobody waits for theirs but they; and how many may wait,
  * more than the usual limit lets through in a minute.
  */
-const MOST = { inHand: 6, waiting: 2_000 }
+const MOST = { inHand: 4, waiting: 2_000 }
 /** A refusal is held back for so long at most. */
 const LONGEST_HOLD_MS = 5_000
 

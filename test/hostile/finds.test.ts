@@ -18,7 +18,7 @@ test('doors that are wrong are found, and no others', async (t) => {
   const port = await listening(app)
   const doors = await doorsOf(`http://127.0.0.1:${port}`)
   const stage = new Stage(() => {}, AbortSignal.timeout(20_000))
-  const siege = new Siege(stage, port, doors, { seed: 1, secrets })
+  const siege = new Siege(stage, port, doors, { seed: 1, secrets, share: 1 })
   // These cannot reach a database, or throw what they please.
   const wrong = /\/(mishaps\/|reads|runs)/
   for (const attack of [tokens, paths, matrix]) await attack(siege)

@@ -21,9 +21,11 @@ export async function fuzz(siege: Siege, requests: number): Promise<void> {
     await siege.each(inChunks(doors, each), async ({ door, chunk, count }, line) => {
       const seed = siege.seed + turn * 1_000_003 + chunk * 10_007 + siege.doors.indexOf(door) * 101
       for (const made of fc.sample(wishOf(door), { numRuns: count, seed })) {
-        const wish = { ...made.wish, headers: [...authorization(door, siege.asked), ...made.wish.headers] }
+        const headers = [...authorization(door, siege.asked), ...made.wish.headers]
+        const wish = { ...made.wish, path: siege.harvest.fill(door, made.wish.path), headers }
         const why = `fuzz of ${door.name} with seed ${seed}`
         const answer = await siege.ask(line, wish, why)
+        if (answer !== undefined) siege.harvest.keep(door, answer)
         const fault = answer === undefined ? null : surprise(door, made, answer)
         siege.expect(
           fault === null,

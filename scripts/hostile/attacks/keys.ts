@@ -29,9 +29,10 @@ export async function keys(siege: Siege): Promise<void> {
       elsewhere: doors[(i + 1 + n) % doors.length],
     }))
   })
-  await siege.each(tries, async ({ door, key, wish, other, elsewhere }, line) => {
+  await siege.each(siege.some(tries), async ({ door, key, wish, other, elsewhere }, line) => {
     if (wish === undefined || other === undefined || elsewhere === undefined) return
-    await reuse(siege, line, { door, key, wish, other, elsewhere })
+    const filled = (wish: Wish): Wish => ({ ...wish, path: siege.harvest.fill(door, wish.path) })
+    await reuse(siege, line, { door, key, wish: filled(wish), other: filled(other), elsewhere })
   })
 }
 
@@ -57,6 +58,7 @@ async function reuse(siege: Siege, line: Line, { door, key, wish, other, elsewhe
   const why = `key ${key} at ${door.name}`
   const first = await siege.ask(line, mine, why)
   if (first === undefined) return
+  siege.harvest.keep(door, first)
   const again = await siege.ask(line, mine, `${why}, again`)
   if (replayed(again)) {
     const same = again?.status === first.status && again.text === first.text

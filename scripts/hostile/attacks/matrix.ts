@@ -21,7 +21,7 @@ export async function matrix(siege: Siege): Promise<void> {
       ),
     ),
   )
-  await siege.each(cells, async ({ door, role, id, wish }, line) => {
+  await siege.each(siege.some(cells), async ({ door, role, id, wish }, line) => {
     const token = tokenOf(role)
     const sent = token === null ? wish : { ...wish, headers: [bearer(token), ...wish.headers] }
     const why = `${door.name} as ${role} with id ${id}`
