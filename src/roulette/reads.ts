@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type Kysely, sql } from 'kysely'
+import { MAX_INTEGER } from '../../schema/common.ts'
 import { RouletteEntry } from '../../schema/events.ts'
 import type { VerifyGame, VerifySpin } from '../../schema/fairness.ts'
 import { Game as PublishedGame } from '../../schema/roulette.ts'
@@ -41,19 +42,38 @@ export async function gameInRoom(db: Db, roomId: number, ref: number | string): 
  * Open games that were created so many minutes ago or earlier by the ledger's clock, the oldest first, after a game.
  */
 export async function oldOpenGames(db: Db, minutes: number, after: number, limit: number): Promise<number[]> {
-  const rows = await db
+  const rows = await oldGames(db, minutes, limit).where('g.game_id', '>', after).execute()
+  return rows.map(({ game_id }) => game_id)
+}
+
+/**
+ * As `oldOpenGames`, from the first: so many that can be paid back as things stand, and as many that cannot. Those do
+ * not hide the others.
+ */
+export async function oldestGames(db: Db, minutes: number, limit: number): Promise<number[]> {
+  const stuck = sql<boolean>`exists (
+    select from jsonb_to_recordset(g.entries::jsonb) as e(user_id bigint, stake numeric)
+    join balances b on b.account = 'user:' || e.user_id || ':coins'
+    where b.balance + e.stake > ${MAX_INTEGER}::numeric)`
+  const [payable, others] = await Promise.all([
+    oldGames(db, minutes, limit)
+      .where(({ not }) => not(stuck))
+      .execute(),
+    oldGames(db, minutes, limit).where(stuck).execute(),
+  ])
+  return [...payable, ...others].map(({ game_id }) => game_id).toSorted((a, b) => a - b)
+}
+
+const oldGames = (db: Db, minutes: number, limit: number) =>
+  db
     .selectFrom('roulette_open_games as o')
     .innerJoin('roulette_games as g', 'g.game_id', 'o.game_id')
     .select('g.game_id')
-    .where('g.game_id', '>', after)
     .where(
       sql<boolean>`g.created_at <= greatest(clock_timestamp(), (select at from ledger_head)) - make_interval(mins => ${minutes})`,
     )
     .orderBy('g.game_id')
     .limit(limit)
-    .execute()
-  return rows.map(({ game_id }) => game_id)
-}
 
 /** Checks a spin, and who is said to have won it, against what is published and what the ledger holds. */
 export async function checkSpin(db: Db, asked: VerifySpin, winner?: VerifyGame['winner']): Promise<Verdict> {

@@ -12,6 +12,7 @@ import { joinGame } from '../../src/roulette/join.ts'
 import { leaveGame } from '../../src/roulette/leave.ts'
 import { openGame } from '../../src/roulette/open.ts'
 import { MOST_PURGED, purgeGames } from '../../src/roulette/purge.ts'
+import { oldestGames } from '../../src/roulette/reads.ts'
 import { credit } from '../../src/wallet/credit.ts'
 import { verified } from '../audit/verified.ts'
 import { readDb } from '../support/doors.ts'
@@ -32,18 +33,20 @@ test('what is old enough is cancelled, and nothing else', (t) => {
   const purge = (older_than_minutes: number, dry_run: boolean, minutes: number, candidates = both) =>
     table.when(purgeGames(candidates), { older_than_minutes, dry_run }, { now: morning + minutes * MINUTE })
 
-  t.match(purge(11, false, 10), { events: [], answer: [] })
-  t.match(purge(10, false, 10, []), { events: [], answer: [] })
-  t.match(purge(10, true, 10), { events: [], answer: [{ id: table.game.id, status: 'open', pot: 60 }] })
-  t.match(purge(0, true, 10).answer, [{ id: both[0] }, { id: both[1] }])
+  t.match(purge(11, false, 10), { events: [], answer: { games: [] } })
+  t.match(purge(10, false, 10, []), { events: [], answer: { games: [] } })
+  t.match(purge(10, true, 10), { events: [], answer: { games: [{ id: table.game.id, status: 'open', pot: 60 }] } })
+  t.match(purge(0, true, 10).answer?.games, [{ id: both[0] }, { id: both[1] }])
   const { events, answer } = purge(10, false, 10)
   t.equal(events.length, 1)
   t.match(events, [{ type: 'roulette-cancelled', data: { game_id: table.game.id, player_ids: [1, 2] } }])
   t.same(legs(events[0]), [`game:${both[0]}:coins > user:1:coins 30`, `game:${both[0]}:coins > user:2:coins 30`])
-  t.match(answer, [{ id: both[0], status: 'cancelled', pot: 60, players: [{ id: 1, name: 'User 1' }, { id: 2 }] }])
-  t.equal(answer?.length, 1)
-  t.match(purge(10, false, 10), { events: [], answer: [] }, 'again')
-  t.match(purge(0, false, 10), { events: [{ data: { game_id: both[1] } }], answer: [{ id: both[1] }] })
+  t.match(answer?.games, [
+    { id: both[0], status: 'cancelled', pot: 60, players: [{ id: 1, name: 'User 1' }, { id: 2 }] },
+  ])
+  t.equal(answer?.games.length, 1)
+  t.match(purge(10, false, 10), { events: [], answer: { games: [] } }, 'again')
+  t.match(purge(0, false, 10), { events: [{ data: { game_id: both[1] } }], answer: { games: [{ id: both[1] }] } })
   t.end()
 })
 
@@ -51,9 +54,13 @@ test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) 
   const table = atTheTable()
   const other = table.when(open(), { ...asked, room: 2, caller_id: 1 }).answer?.id ?? 0
   table.given(credited('user', 1, 'coins', MAX_INTEGER - 40 - 30))
-  const purge = () =>
-    table.when(purgeGames([table.game.id, other, 99]), { older_than_minutes: 0, dry_run: false }).answer
-  t.match(purge(), [{ id: table.game.id }], 'of the two games of one user only one fits')
+  const purge = (dry_run = false) =>
+    table.when(purgeGames([table.game.id, other, 99]), { older_than_minutes: 0, dry_run }).answer
+  const { uid } = table.state.get(games, String(other)) ?? {}
+  const skipped = [{ id: other, uid, room_uid: 'R2', code: 'balance_limit', user_ids: [1] }]
+  t.match(purge(true), { games: [{ id: table.game.id }], skipped }, 'shown beforehand')
+  t.match(purge(), { games: [{ id: table.game.id }], skipped }, 'of the two games of one user only one fits')
+  t.same(purge(), { games: [], skipped }, 'it is told every time')
   t.equal(table.state.get(games, String(other))?.status, 'open')
 
   const played = atTheTable()
@@ -61,7 +68,7 @@ test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) 
   played.finish(1)
   t.match(played.when(purgeGames([played.game.id]), { older_than_minutes: 0, dry_run: false }), {
     events: [],
-    answer: [],
+    answer: { games: [], skipped: [] },
   })
   t.end()
 })
@@ -89,7 +96,7 @@ test('operators purge through their door', async (t) => {
   t.equal(refused.statusCode, 403)
   t.equal((await user(1)('POST', url, { older_than_minutes: 0 })).status, 403)
 
-  t.same((await purge({ older_than_minutes: 60 })).body, { data: [] }, 'it is not that old')
+  t.same((await purge({ older_than_minutes: 60 })).body, { data: [], meta: { skipped: [] } }, 'it is not that old')
   const dry = await purge({ older_than_minutes: 0, dry_run: '1' })
   t.match(dry, { status: 200, body: { data: [{ id: game.id, status: 'open', pot: 60, room_uid: 'R1' }] } })
   t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 70 } })
@@ -101,12 +108,16 @@ test('operators purge through their door', async (t) => {
   t.equal(dataOf(await user(1)('GET', '/v1/rooms/R1')).active_roulette_game, null)
   t.match(await user(2)('POST', `${base}/leave/${game.id}`), { status: 422, body: { code: 'game_cancelled' } })
 
-  await user(1)('POST', `${base}/create`, { game_price: 30, max_players: 3 })
+  await user(1)('POST', `${base}/create`, { game_price: 30, max_players: 3, join_admin: 1 })
   t.match(await purge({ older_than_minutes: 0 }, key), {
     text: purged.text,
     headers: { 'idempotency-replayed': 'true' },
   })
   t.match((await purge({ older_than_minutes: 0, dry_run: true })).body, { data: [{ status: 'open' }] })
+  await bench.did(credit, { user_id: 1, currency: 'coins', amount: MAX_INTEGER - 70, reason: 'test' })
+  const stuck = { data: [], meta: { skipped: [{ code: 'balance_limit', room_uid: 'R1', user_ids: [1] }] } }
+  t.match(await purge({ older_than_minutes: 0, dry_run: true }), { status: 200, body: stuck })
+  t.match(await purge({ older_than_minutes: 0 }), { status: 200, body: stuck })
   const cancelled = `select actor from ledger_events where type = 'roulette-cancelled'`
   t.same(await rowsOf(database, cancelled), [{ actor: 'staff:ann' }])
   t.same((await verified(database)).findings, [])
@@ -192,6 +203,35 @@ test('the command line shows, then purges, the old ones only', async (t) => {
   t.match(await commandLine(url, '--help'), { code: 0, out: /--dry-run/ })
 })
 
+test('games that cannot be paid back are named, and hide none that can', async (t) => {
+  const database = await testDatabase(t)
+  const rooms = MOST_PURGED + 2
+  const { ledger, made } = await hall(t, database, rooms)
+  const stuck = made.slice(0, -1)
+  const last = made.at(-1)
+  const most = { currency: 'coins', amount: MAX_INTEGER - 60, reason: 'test' } as const
+  await Promise.all(stuck.map(({ second }) => ledger.did(credit, { ...most, user_id: second })))
+  const [first] = stuck
+  if (first === undefined || last === undefined) throw new Error('there are no games')
+
+  t.same(await oldestGames(readDb(t, database), 0, MOST_PURGED), [
+    ...stuck.slice(0, MOST_PURGED).map(({ game }) => game),
+    last.game,
+  ])
+  const said = new RegExp(
+    `^game ${first.game} in room r1 is skipped: balance_limit, cannot be paid back: user ${first.second}$`,
+    'm',
+  )
+  const url = database.serviceUrl
+  const dry = await commandLine(url, '--older-than', '0', '--dry-run')
+  t.match(dry, { code: 1, out: /\ngames to cancel: 1, coins to pay back: 80, games skipped: 101\n$/, err: '' })
+  t.match(dry.out, said)
+  const run = await commandLine(url, '--older-than', '0')
+  t.match(run, { code: 1, out: /\ngames cancelled: 1, coins paid back: 80, games skipped: 101\n$/, err: '' })
+  t.match(run.out, said)
+  t.match(run.out, new RegExp(`^game ${last.game} in room r${rooms}, created`, 'm'))
+})
+
 /** Whatever happened, each game has one end and every coin is where it was or where it was won. */
 async function assertEnded(t: Pick<Tap, 'equal' | 'same'>, database: TestDatabase, rooms: number, cancelled: number) {
   const [ended] = await rowsOf(
@@ -229,7 +269,7 @@ test('two people purge the same games at once, on two instances, while players j
     const asked = { older_than_minutes: 0, dry_run: false }
     const play = six.flatMap((one, k) => meanwhile(k % 2 === 0 ? ledger.run : other.run, one, k < 3))
     const purging = [ledger, other].map(async ({ did }, who) => {
-      counts[who] = (counts[who] ?? 0) + (await did(purge, asked)).length
+      counts[who] = (counts[who] ?? 0) + (await did(purge, asked)).games.length
     })
     await Promise.all([...play, ...purging])
   }
