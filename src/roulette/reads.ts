@@ -57,7 +57,7 @@ export async function oldestGames(db: Db, minutes: number, limit: number): Promi
     where b.balance + e.stake > ${MAX_INTEGER}::numeric)`
   const [payable, others] = await Promise.all([
     oldGames(db, minutes, limit)
-      .where(({ not }) => not(stuck))
+      .where((eb) => eb.not(stuck))
       .execute(),
     oldGames(db, minutes, limit).where(stuck).execute(),
   ])
