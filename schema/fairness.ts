@@ -4,7 +4,7 @@ import { PublishedOdds } from './gifts.ts'
 
 const Hex = Type.String({ pattern: '^[0-9a-f]{64}$' })
 
-export const ClientSeed = Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' })
+export const ClientSeed = Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$', title: '1 to 64 of 0-9 A-Z a-z _ -' })
 export const ChooseSeed = Type.Object({ client_seed: ClientSeed })
 export type ChooseSeed = Static<typeof ChooseSeed>
 
@@ -38,7 +38,7 @@ export const PublishedOddsTable = Type.Object({
 export type PublishedOddsTable = Static<typeof PublishedOddsTable>
 
 /** Empty when the player gave none. */
-const EntrySeed = Type.String({ pattern: '^[0-9A-Za-z_-]{0,64}$' })
+const EntrySeed = Type.String({ pattern: '^[0-9A-Za-z_-]{0,64}$', title: 'up to 64 of 0-9 A-Z a-z _ -' })
 
 /** What a spin is committed to and, once it was made, all that it came from. */
 export const SpinFairness = Type.Object({
