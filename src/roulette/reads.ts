@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import { type Kysely, sql } from 'kysely'
 import { MAX_INTEGER } from '../../schema/common.ts'
 import { RouletteEntry } from '../../schema/events.ts'
-import type { VerifyGame, VerifySpin } from '../../schema/fairness.ts'
+import type { VerifySpin } from '../../schema/fairness.ts'
 import { Game as PublishedGame } from '../../schema/roulette.ts'
 import { micros } from '../db/newest.ts'
 import type { Tables } from '../db/tables.ts'
@@ -13,7 +13,7 @@ import { eventColumns, parseEntry, readEvent } from '../ledger/recorded.ts'
 import type { TextRow } from '../ledger/row-table.ts'
 import { publishedGame } from './answers.ts'
 import { gameIdOf } from './game.ts'
-import { verifySpin } from './verify-spin.ts'
+import { type SaidOfGame, verifySpin } from './verify-spin.ts'
 
 type Db = Kysely<Tables>
 
@@ -57,7 +57,7 @@ export async function oldestGames(db: Db, minutes: number, limit: number): Promi
     where b.balance + e.stake > ${MAX_INTEGER}::numeric)`
   const [payable, others] = await Promise.all([
     oldGames(db, minutes, limit)
-      .where(({ not }) => not(stuck))
+      .where((eb) => eb.not(stuck))
       .execute(),
     oldGames(db, minutes, limit).where(stuck).execute(),
   ])
@@ -75,13 +75,13 @@ const oldGames = (db: Db, minutes: number, limit: number) =>
     .orderBy('g.game_id')
     .limit(limit)
 
-/** Checks a spin, and who is said to have won it, against what is published and what the ledger holds. */
-export async function checkSpin(db: Db, asked: VerifySpin, winner?: VerifyGame['winner']): Promise<Verdict> {
+/** Checks a spin, and what its game says beside it, against what is published and what the ledger holds. */
+export async function checkSpin(db: Db, asked: VerifySpin, said?: SaidOfGame): Promise<Verdict> {
   const events = await spinEvents(db, asked.game_uid)
   const created = events.find((event) => event.type === 'roulette-created')
   const finished = events.find((event) => event.type === 'roulette-finished')
-  const commitment = created?.data.commitment ?? asked.commitment
-  return verifySpin(asked, { commitment, recorded: finished?.data }, winner?.id)
+  const recorded = created && finished && { ...finished.data, game_price: created.data.game_price }
+  return verifySpin(asked, { published: created?.data.commitment, recorded }, said)
 }
 
 /** The events that created and ended a game, straight from the ledger; none for a game that is not ours. */

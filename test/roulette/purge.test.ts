@@ -1,25 +1,19 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { type Test as Tap, test } from 'tap'
 import { MAX_INTEGER } from '../../schema/common.ts'
 import { connect } from '../../src/db/connect.ts'
-import { defineUsers } from '../../src/people/define-user.ts'
-import { defineRoom } from '../../src/rooms/define-room.ts'
-import { joinRoom } from '../../src/rooms/members.ts'
 import { finishGame } from '../../src/roulette/finish.ts'
 import { games } from '../../src/roulette/game.ts'
 import { joinGame } from '../../src/roulette/join.ts'
 import { leaveGame } from '../../src/roulette/leave.ts'
 import { openGame } from '../../src/roulette/open.ts'
 import { MOST_PURGED, purgeGames } from '../../src/roulette/purge.ts'
-import { oldestGames } from '../../src/roulette/reads.ts'
 import { credit } from '../../src/wallet/credit.ts'
 import { verified } from '../audit/verified.ts'
-import { readDb } from '../support/doors.ts'
 import { credited } from '../support/facts.ts'
 import { type Bench, bench, rowsOf, testSpins } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { morning } from '../support/rules.ts'
+import { commandLine, hall } from './hall.ts'
 import { base, dataOf, lounge } from './lounge.ts'
 import { asked, atTheTable, legs, open } from './table.ts'
 
@@ -124,43 +118,6 @@ test('operators purge through their door', async (t) => {
   t.same([...bench.bugs, ...bench.troubles], [])
 })
 
-const script = join(import.meta.dirname, '../../scripts/roulette-purge.ts')
-
-/** Runs the command line in a process of its own. */
-function commandLine(url: string, ...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [script, ...args], { env: { ...process.env, DATABASE_URL: url } }, (error, out, err) =>
-      resolve({ code: Number(error?.code ?? 0), out, err }),
-    )
-  })
-}
-
-/** So many rooms with a game of two players of each room's three members, who have 100 coins each. */
-async function hall(t: Parameters<typeof testDatabase>[0], database: TestDatabase, rooms: number) {
-  const ledger = bench(t, database.serviceUrl)
-  const db = readDb(t, database)
-  const numbers = Array.from({ length: rooms }, (_, i) => i + 1)
-  const members = (room: number) => [room * 3 - 2, room * 3 - 1, room * 3] as const
-  const people = numbers.flatMap((room) => members(room).map((id) => ({ id })))
-  await ledger.did(defineUsers, { users: people, listed: true })
-  await Promise.all([
-    ...numbers.map((room) => ledger.did(defineRoom, { id: room, owner_id: room })),
-    ...people.map(({ id }) => ledger.did(credit, { user_id: id, currency: 'coins', amount: 100, reason: 'test' })),
-    ...numbers.flatMap((room) => members(room).map((id) => joinRoom(db, room, id))),
-  ])
-  const terms = { game_price: 40, max_players: 3, join_admin: true, client_seed: '' }
-  const verb = openGame({ spins: testSpins, feePercent: 0 })
-  const made = await Promise.all(
-    numbers.map(async (room) => {
-      const [creator, second, third] = members(room)
-      const { id } = await ledger.did(verb, { ...terms, caller_id: creator, room })
-      await ledger.did(joinGame, { caller_id: second, room, game: id, client_seed: '' })
-      return { room, game: id, creator, second, third }
-    }),
-  )
-  return { ledger, made }
-}
-
 test('the command line shows, then purges, the old ones only', async (t) => {
   const database = await testDatabase(t)
   const { ledger, made } = await hall(t, database, 2)
@@ -201,35 +158,6 @@ test('the command line shows, then purges, the old ones only', async (t) => {
     err: /^roulette:purge stopped: .*ECONNREFUSED.*\n$/,
   })
   t.match(await commandLine(url, '--help'), { code: 0, out: /--dry-run/ })
-})
-
-test('games that cannot be paid back are named, and hide none that can', async (t) => {
-  const database = await testDatabase(t)
-  const rooms = MOST_PURGED + 2
-  const { ledger, made } = await hall(t, database, rooms)
-  const stuck = made.slice(0, -1)
-  const last = made.at(-1)
-  const most = { currency: 'coins', amount: MAX_INTEGER - 60, reason: 'test' } as const
-  await Promise.all(stuck.map(({ second }) => ledger.did(credit, { ...most, user_id: second })))
-  const [first] = stuck
-  if (first === undefined || last === undefined) throw new Error('there are no games')
-
-  t.same(await oldestGames(readDb(t, database), 0, MOST_PURGED), [
-    ...stuck.slice(0, MOST_PURGED).map(({ game }) => game),
-    last.game,
-  ])
-  const said = new RegExp(
-    `^game ${first.game} in room r1 is skipped: balance_limit, cannot be paid back: user ${first.second}$`,
-    'm',
-  )
-  const url = database.serviceUrl
-  const dry = await commandLine(url, '--older-than', '0', '--dry-run')
-  t.match(dry, { code: 1, out: /\ngames to cancel: 1, coins to pay back: 80, games skipped: 101\n$/, err: '' })
-  t.match(dry.out, said)
-  const run = await commandLine(url, '--older-than', '0')
-  t.match(run, { code: 1, out: /\ngames cancelled: 1, coins paid back: 80, games skipped: 101\n$/, err: '' })
-  t.match(run.out, said)
-  t.match(run.out, new RegExp(`^game ${last.game} in room r${rooms}, created`, 'm'))
 })
 
 /** Whatever happened, each game has one end and every coin is where it was or where it was won. */
