@@ -35,7 +35,7 @@ export const Flag = Type.Union(
     Type.Literal('true'),
     Type.Literal('false'),
   ],
-  { description: 'true/false, 1/0, "1"/"0" or "true"/"false"' },
+  { title: 'true/false, 1/0, "1"/"0" or "true"/"false"' },
 )
 export type Flag = Static<typeof Flag>
 

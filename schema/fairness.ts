@@ -4,7 +4,7 @@ import { PublishedOdds } from './gifts.ts'
 
 const Hex = Type.String({ pattern: '^[0-9a-f]{64}$' })
 
-export const ClientSeed = Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' })
+export const ClientSeed = Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$', title: '1 to 64 of 0-9 A-Z a-z _ -' })
 export const ChooseSeed = Type.Object({ client_seed: ClientSeed })
 export type ChooseSeed = Static<typeof ChooseSeed>
 
@@ -38,7 +38,7 @@ export const PublishedOddsTable = Type.Object({
 export type PublishedOddsTable = Static<typeof PublishedOddsTable>
 
 /** Empty when the player gave none. */
-const EntrySeed = Type.String({ pattern: '^[0-9A-Za-z_-]{0,64}$' })
+const EntrySeed = Type.String({ pattern: '^[0-9A-Za-z_-]{0,64}$', title: 'up to 64 of 0-9 A-Z a-z _ -' })
 
 /** What a spin is committed to and, once it was made, all that it came from. */
 export const SpinFairness = Type.Object({
@@ -62,8 +62,11 @@ export const SpinFairness = Type.Object({
 })
 export type SpinFairness = Static<typeof SpinFairness>
 
+const algorithm = <Name extends string>(name: Name) => Type.Optional(Type.Literal(name))
+
 /** A published draw of a lucky gift, as `/fairness/lucky/draws` lists it. What our ledger does not know may be given along. */
 export const VerifyDraw = Type.Object({
+  algorithm: algorithm('lg1'),
   chain: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
   k: Type.Integer({ minimum: 1, maximum: 1_024 }),
   link: Hex,
@@ -89,6 +92,7 @@ const IdOrName = Type.Union([Id, Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' 
 
 /** The `fairness` of a finished game. What our ledger does not know may be given along. */
 export const VerifySpin = Type.Object({
+  algorithm: algorithm('rr1'),
   game_uid: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
   server_seed: Hex,
   entries: Type.Array(
@@ -101,10 +105,17 @@ export const VerifySpin = Type.Object({
 })
 export type VerifySpin = Static<typeof VerifySpin>
 
-/** A finished game as it is answered; of what it says beside the spin, the winner is checked. */
+/** A finished game as it is answered; what else it says is held against the ledger. */
 export const VerifyGame = Type.Object({
+  algorithm: algorithm('rr1'),
   fairness: VerifySpin,
   winner: Type.Optional(Type.Union([Type.Object({ id: IdOrName }), Type.Null()])),
+  uid: Type.Optional(Type.String()),
+  status: Type.Optional(Type.String()),
+  game_price: Type.Optional(Amount),
+  prize: Type.Optional(Amount),
+  pot: Type.Optional(Amount),
+  players_count: Type.Optional(Amount),
 })
 export type VerifyGame = Static<typeof VerifyGame>
 

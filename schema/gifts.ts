@@ -3,7 +3,10 @@ import { Amount, dataOf, Flag, Id, Instant, Prose, Text } from './common.ts'
 import { GiftKind } from './events.ts'
 
 const Quantity = Type.Integer({ minimum: 1, maximum: 9_999, description: 'Gifts for each receiver' })
-const RoomRef = Type.Union([Id, Text(64, 1)], { description: 'Id or uid of the room' })
+const RoomRef = Type.Union([Id, Text(64, 1)], {
+  title: 'an id or a uid (1 to 64 characters)',
+  description: 'of the room',
+})
 
 export const InstantSend = Type.Object({
   u_id: Id,

@@ -49,3 +49,15 @@ export const PurgeGames = Type.Object({
   older_than_minutes: Type.Integer({ minimum: 0, maximum: 5_256_000, description: 'since they were created' }),
   dry_run: Type.Optional({ ...Flag, description: 'whether to show only what would be cancelled' }),
 })
+
+/** An old game that stays open: these players cannot be paid back. */
+export const SkippedGame = Type.Object({
+  id: Id,
+  uid: Type.String(),
+  room_uid: Type.String(),
+  code: Type.String({ description: 'balance_limit: a balance would pass 2^53-1' }),
+  user_ids: Type.Array(Id),
+})
+
+export const PurgedGames = Type.Object({ games: Type.Array(Game), skipped: Type.Array(SkippedGame) })
+export type PurgedGames = Static<typeof PurgedGames>

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
-import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { Kysely, PostgresDialect } from 'kysely'
-import { Game } from '../schema/roulette.ts'
+import { PurgedGames } from '../schema/roulette.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { evolve, tables } from '../src/books.ts'
 import { openPool } from '../src/db/pool.ts'
@@ -20,10 +19,8 @@ interface Options {
   readonly dryRun?: true
 }
 
-const Games = Type.Array(Game)
-
-const presenter: Presenter<readonly Game[]> = {
-  answered: (games) => ({ status: 200, body: JSON.stringify(games) }),
+const presenter: Presenter<PurgedGames> = {
+  answered: (purged) => ({ status: 200, body: JSON.stringify(purged) }),
   refused: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 
@@ -36,8 +33,8 @@ function login(): string {
   }
 }
 
-/** Purges through an executor of its own, one instance more: it waits in the same line as the service. */
-async function purge(url: string, { olderThan, dryRun }: Options): Promise<void> {
+/** Purges, and answers how many games had to be skipped. Through an executor of its own, one instance more: it waits in the same line as the service. */
+async function purge(url: string, { olderThan, dryRun }: Options): Promise<number> {
   const pool = openPool(url, { max: 1, application_name: 'roulette purge' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const silent = { committed: () => {}, bug: () => {}, trouble: () => {} }
@@ -45,6 +42,7 @@ async function purge(url: string, { olderThan, dryRun }: Options): Promise<void>
   const input: PurgeGames = { older_than_minutes: olderThan, dry_run: dryRun === true }
   let count = 0
   let coins = 0
+  let left = 0
   try {
     for (let after = 0; ; ) {
       interruption.signal.throwIfAborted()
@@ -55,11 +53,18 @@ async function purge(url: string, { olderThan, dryRun }: Options): Promise<void>
       const cause = { actor: `staff:${login()}`, requestId: randomUUID(), idempotency: null }
       const { reply } = await executor.run(command(purgeGames(candidates), input, cause, presenter))
       if (reply.status !== 200) throw new Error(reply.body)
-      for (const game of Value.Parse(Games, JSON.parse(reply.body))) {
+      const { games, skipped } = Value.Parse(PurgedGames, JSON.parse(reply.body))
+      for (const game of games) {
         count += 1
         coins += game.pot
         console.log(
           `game ${game.id} in room ${game.room_uid}, created ${game.created_at}, players: ${game.players_count}, coins: ${game.pot}`,
+        )
+      }
+      for (const { id, room_uid, code, user_ids } of skipped) {
+        left += 1
+        console.log(
+          `game ${id} in room ${room_uid} is skipped: ${code}, cannot be paid back: user ${user_ids.join(', ')}`,
         )
       }
     }
@@ -68,7 +73,8 @@ async function purge(url: string, { olderThan, dryRun }: Options): Promise<void>
     await db.destroy()
   }
   const [games, payments] = dryRun ? ['games to cancel', 'coins to pay back'] : ['games cancelled', 'coins paid back']
-  console.log(`${games}: ${count}, ${payments}: ${coins}`)
+  console.log(`${games}: ${count}, ${payments}: ${coins}${left === 0 ? '' : `, games skipped: ${left}`}`)
+  return left
 }
 
 const interruption = new AbortController()
@@ -83,7 +89,10 @@ try {
     .exitOverride()
     .requiredOption('--older-than <minutes>', 'since the games were created', minutes)
     .option('--dry-run', 'only show what would be cancelled')
-    .action((options: Options) => withDatabase(process.env, (url) => purge(url, options)))
+    .action(async (options: Options) => {
+      const left = await withDatabase(process.env, (url) => purge(url, options))
+      if (left > 0) process.exitCode = 1
+    })
     .parseAsync()
 } catch (error) {
   // What is wrong with the command line, and help, commander has already said.

@@ -26,11 +26,13 @@ export async function conclude(stage: Stage, world: World, { flat = false } = {}
   watch.stop()
   await account(stage, world)
   for (const fault of answers.wrong) stage.expect(false, fault)
+  expectAnswers(stage, world)
   await checkReplies(stage, databaseUrl(), answers)
   await askFinance(stage, databaseUrl())
 
   const counts = [...answers.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${count} x ${status}`)
   stage.tell(`${answers.final.size} commands done or refused for good`)
+  stage.tell(kindsOf(answers))
   stage.tell(`answers ${[...counts, `${answers.cuts} x none`].join(', ')}, ${answers.wrong.length} not the contract's`)
   stage.tell(`replayed ${answers.replayed}`)
   stage.tell(harms(world))
@@ -43,11 +45,31 @@ export async function conclude(stage: Stage, world: World, { flat = false } = {}
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
+/** Done and refused commands of each kind: a kind that was never done was not tried. */
+function kindsOf({ final }: Answers): string {
+  const counts = new Map<string, { done: number; refused: number }>()
+  for (const { kind, status } of final.values()) {
+    const count = counts.get(kind) ?? { done: 0, refused: 0 }
+    counts.set(kind, count)
+    if (status < 300) count.done += 1
+    else count.refused += 1
+  }
+  const parts = [...counts].map(([kind, { done, refused }]) => `${kind} ${done}${refused > 0 ? `/${refused}` : ''}`)
+  return `done/refused: ${parts.join(', ')}`
+}
+
 /** How many commands came to harm, by kind. */
 function harms({ books, answers }: World): string {
   const counts: Record<Harm, number> = { lost: 0, twice: 0, half: 0, other: 0 }
   for (const { harm } of books.faults(answers)) counts[harm] += 1
   return `lost ${counts.lost}, done twice ${counts.twice}, half done ${counts.half}, otherwise wrong ${counts.other}`
+}
+
+/** A service that was there all the time answers everybody who waits, whatever the database does. */
+function expectAnswers(stage: Stage, { answers, instances }: World): void {
+  if (instances.some(({ ended }) => ended > 0)) return
+  const without = answers.cuts - answers.givenUp
+  stage.expect(without === 0, `${without} requests got no answer, though nobody ended the service`)
 }
 
 /** Nothing waits but what clients wait for, and what they gave up waiting for. */

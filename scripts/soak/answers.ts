@@ -1,6 +1,6 @@
 import { replyHash } from '../../src/ledger/chain.ts'
 import type { Heard } from './contract.ts'
-import type { Kind, Wish } from './mix.ts'
+import type { Kind, Wish } from './wish.ts'
 
 /** A command and the key that it is asked for with. */
 export interface Asked {
@@ -94,6 +94,7 @@ export class Answers {
     const before = this.final.get(key)
     // A refusal carries the id of the request that was refused: a replay carries the first one's.
     if (before !== undefined && before.hash !== hash) this.#complain(`${key} was answered in two ways: ${text}`)
+    if (before === undefined && status < 300) wish.learn?.(text)
     this.final.set(key, { kind: wish.kind, actor: wish.actor, status, hash })
     this.#recent.push({ ...asked, status, text })
     if (this.#recent.length > MOST_RECENT) this.#recent.shift()

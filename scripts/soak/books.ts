@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { connect } from '../../src/db/connect.ts'
 import type { Answers, Final } from './answers.ts'
-import { eventsOf } from './mix.ts'
+import { eventsOf } from './wish.ts'
 
 /** What stands on the ledger under one key. */
 interface Done {
@@ -94,7 +94,7 @@ export class Books {
   #faultOf(key: string, { kind, actor, status, hash }: Final): Fault | null {
     const done = this.#done.get(key)
     const other = (text: string): Fault => ({ harm: 'other', text: `${key} ${text}` })
-    if (status === 422) return done === undefined ? null : other('was refused and done')
+    if (status >= 400) return done === undefined ? null : other('was refused and done')
     if (done === undefined) return { harm: 'lost', text: `${key} was acknowledged and is lost` }
     if (done.actor !== actor) return other(`of ${actor} was done as ${done.actor}`)
     if (done.replyHash !== hash) return other('was answered otherwise than the ledger says')

@@ -3,9 +3,12 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { dataOf, ErrorBody, Id } from '../../schema/common.ts'
 import { PublishedChains } from '../../schema/fairness.ts'
 import { BagItem, SendResult } from '../../schema/gifts.ts'
-import { BalanceMoved, UserRecord } from '../../schema/operator.ts'
+import { BalanceMoved, RoomRecord, UserRecord } from '../../schema/operator.ts'
+import { Activated, Transferred, WalletCard } from '../../schema/privilege.ts'
+import { RoomResource } from '../../schema/rooms.ts'
+import { Cancelled, FinishedGame, Game } from '../../schema/roulette.ts'
 import { Wallet } from '../../schema/wallet.ts'
-import type { Kind } from './mix.ts'
+import { GRANTED, type Kind } from './wish.ts'
 
 /** What came of a request. */
 export type Heard =
@@ -29,7 +32,7 @@ export interface Response {
 interface Answer {
   readonly status: 200 | 201
   readonly isBody: (value: unknown) => boolean
-  /** Codes of 422: what these clients' requests can run into, and nothing else. */
+  /** Codes: what these clients' requests can run into, and nothing else. What they ask about was there once. */
   readonly refusals: readonly string[]
 }
 
@@ -44,6 +47,9 @@ const answer = (status: 200 | 201, schema: TSchema, ...refusals: string[]): Answ
   refusals,
 })
 
+/** Of a game that others brought to its end. */
+const over = ['game_finished', 'game_cancelled'] as const
+
 const answers: Readonly<Record<Kind, Answer>> = {
   gift: answer(200, SendResult, 'insufficient_balance'),
   lucky: answer(200, SendResult, 'insufficient_balance'),
@@ -54,7 +60,21 @@ const answers: Readonly<Record<Kind, Answer>> = {
   seed: answer(200, dataOf(PublishedChains)),
   wallet: answer(200, Wallet),
   define: answer(200, dataOf(Type.Array(UserRecord))),
+  room: answer(200, dataOf(RoomRecord)),
+  enter: answer(200, dataOf(RoomResource)),
+  grant: answer(201, dataOf(Type.Array(WalletCard, { minItems: GRANTED, maxItems: GRANTED }))),
+  activate: answer(200, Activated, 'not_your_card', 'card_already_activated', 'too_few_days'),
+  transfer: answer(200, Transferred, 'not_card_owner', 'card_already_activated'),
+  create: answer(201, dataOf(Game), 'game_already_open'),
+  host: answer(201, dataOf(Game), 'game_already_open', 'insufficient_balance'),
+  join: answer(200, dataOf(Game), ...over, 'already_joined', 'game_full', 'insufficient_balance'),
+  leave: answer(200, dataOf(Game), ...over, 'not_joined'),
+  finish: answer(200, dataOf(FinishedGame), 'not_in_game', ...over, 'not_enough_players'),
+  cancel: answer(200, Cancelled, 'not_game_creator', ...over),
 }
+
+/** Refusals of what others may do. */
+const forbidden = ['not_your_card', 'not_in_game', 'not_game_creator']
 
 /** Whoever is told to come back learns nothing else: not even which field of an error there might be. */
 const isError = checker(Type.Object(ErrorBody.properties, { additionalProperties: false }))
@@ -69,7 +89,8 @@ export function judge(kind: Kind, { status, header, text }: Response): Heard {
   if (status === good && isBody(body)) return { is: 'answer', status, text, replayed }
   const code = codeOf(body)
   if (code === null) return wrong
-  if (status === 422 && refusals.includes(code)) return { is: 'answer', status, text, replayed }
+  if (status === (forbidden.includes(code) ? 403 : 422) && refusals.includes(code))
+    return { is: 'answer', status, text, replayed }
   if (replayed) return wrong
   if (status === 500 && code === 'unavailable') return { is: 'later', status }
   if (status === 429 && code === 'overloaded' && /^[1-9]\d*$/.test(header('retry-after') ?? '')) {

@@ -5,15 +5,16 @@ import type { Clients } from './ask.ts'
 import { type Heard, judge, type Response } from './contract.ts'
 import type { Instance } from './instance.ts'
 
-/** Connections that the requests go over. */
-const CONNECTIONS = 64
+/** Requests on one connection: no more than the service works on at a time, so that all of them are in its hands. */
+const EACH = 8
 
 /**
  * Sends all commands at once, many on each connection without waiting for answers, and notes each answer as it comes.
  * Resolves when all are answered or cut.
  */
 export async function flood(clients: Clients, commands: readonly Asked[], instance: Instance): Promise<void> {
-  const shares = Array.from({ length: CONNECTIONS }, (_, i) => commands.filter((_, k) => k % CONNECTIONS === i))
+  const connections = Math.ceil(commands.length / EACH)
+  const shares = Array.from({ length: connections }, (_, i) => commands.slice(i * EACH, (i + 1) * EACH))
   await Promise.all(shares.map((share) => pour(clients, share, instance)))
 }
 

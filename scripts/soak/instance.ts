@@ -14,6 +14,8 @@ export class Instance {
   readonly origin: string
   /** A command of a client's, to be done by this instance; it counts as ready only when that succeeds. */
   probe: () => Promise<boolean> = async () => true
+  /** How often somebody ended it: then requests that were on their way get no answer. */
+  ended = 0
   /** How often it got ready again; the longest time from a fault, or a start after it, to that. */
   times = 0
   slowestMs = 0
@@ -83,6 +85,7 @@ export class Instance {
 
   /** `kill -9`. */
   async kill(): Promise<void> {
+    this.ended += 1
     const running = this.#running()
     running.kill('SIGKILL')
     await running.exited
@@ -104,6 +107,7 @@ export class Instance {
 
   /** Asks it to stop; answers its exit code (null: a signal ended it) and how long that took. */
   async stop(): Promise<{ readonly code: number | null; readonly ms: number }> {
+    this.ended += 1
     const asked = performance.now()
     const running = this.#running()
     running.kill('SIGTERM')

@@ -1,7 +1,6 @@
-import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './ask.ts'
-import { any, anyWish } from './mix.ts'
+import { any, chance } from './choose.ts'
 import type { Stage } from './stage.ts'
 import type { World } from './world.ts'
 
@@ -33,11 +32,11 @@ export class Load {
   }
 
   async #client(): Promise<void> {
-    const { answers, people, instances } = this.#world
+    const { answers, instances, wishes } = this.#world
     while (!this.#stopped) {
-      const open = randomInt(100) < this.#again ? answers.takeOpen() : undefined
-      const asked = open ?? answers.begin(anyWish(people))
-      const copies = asked.wish.method !== 'GET' && randomInt(100) < TWINS ? 2 : 1
+      const open = chance(this.#again) ? answers.takeOpen() : undefined
+      const asked = open ?? answers.begin(wishes())
+      const copies = asked.wish.method !== 'GET' && chance(TWINS) ? 2 : 1
       const heard = await Promise.all(Array.from({ length: copies }, () => ask(this.#world, asked, any(instances))))
       if (heard.some(({ is }) => is !== 'answer')) await sleep(PAUSE_MS)
     }

@@ -1,41 +1,31 @@
 import { randomInt } from 'node:crypto'
-import { type Actor, operator, type People } from './people.ts'
-
-export type Kind = 'gift' | 'lucky' | 'bag' | 'fill' | 'credit' | 'debit' | 'seed' | 'wallet' | 'define'
-
-/** Something that a client asks for; under one key it is always the same request. */
-export interface Wish {
-  readonly kind: Kind
-  readonly actor: Actor
-  readonly method: 'GET' | 'POST' | 'PUT'
-  readonly path: string
-  readonly body: string | null
-}
+import { Cards } from './cards.ts'
+import { any } from './choose.ts'
+import { Games, roomsOf } from './games.ts'
+import { operator, type People } from './people.ts'
+import type { Kind, Wish } from './wish.ts'
 
 /** How often each kind is asked for, out of a hundred. */
 const weights = [
-  ['gift', 40],
-  ['lucky', 20],
-  ['bag', 12],
+  ['gift', 30],
+  ['lucky', 15],
+  ['bag', 10],
   ['fill', 2],
   ['credit', 5],
-  ['debit', 5],
-  ['seed', 3],
-  ['wallet', 13],
+  ['debit', 4],
+  ['seed', 2],
+  ['wallet', 8],
+  ['enter', 2],
+  ['grant', 2],
+  ['activate', 4],
+  ['transfer', 4],
+  ['create', 1],
+  ['host', 2],
+  ['join', 5],
+  ['leave', 1],
+  ['finish', 2],
+  ['cancel', 1],
 ] as const satisfies readonly (readonly [Kind, number])[]
-
-/** The events of one command of each kind, in order: nothing less and nothing more. */
-export const eventsOf: Readonly<Record<Kind, RegExp>> = {
-  gift: /^gift-sent$/,
-  lucky: /^(lucky-chain-opened )*gift-drawn$/,
-  bag: /^(gift-sent|(lucky-chain-opened )*gift-drawn)$/,
-  fill: /^bag-items-added$/,
-  credit: /^balance-credited$/,
-  debit: /^balance-debited$/,
-  seed: /^(lucky-chain-opened ?){1,2}$/,
-  wallet: /^$/,
-  define: /^(user-defined ?)+$/,
-}
 
 /** Gifts of the demo catalogue. */
 const ROSE = 1
@@ -44,8 +34,14 @@ const ROOM = '"R1"'
 /** What operators add and take; target points and diamonds move with the gifts. */
 const currencies = ['coins', 'dollars', 'agent_dollars'] as const
 
-/** One of what clients ask for, by weight. Some of it is refused: balances and bags run out. */
-export function anyWish(people: People): Wish {
+/** What clients ask for, one wish after the other, by weight. Some of it is refused: balances and bags run out. */
+export function wishesOf(people: People): () => Wish {
+  const cards = new Cards(people)
+  const games = new Games(people)
+  return () => anyWish(people, cards, games)
+}
+
+function anyWish(people: People, cards: Cards, games: Games): Wish {
   const { users } = people
   const kind = anyKind()
   const user = any(users)
@@ -67,19 +63,33 @@ export function anyWish(people: People): Wish {
       return { kind, actor, method: 'PUT', path: '/v1/fairness/lucky', body: `{"client_seed":"s${randomInt(1e9)}"}` }
     case 'wallet':
       return { kind, actor, method: 'GET', path: '/api/v1/wallet', body: null }
+    case 'grant':
+    case 'activate':
+    case 'transfer':
+      return cards[kind]()
+    case 'create':
+    case 'host':
+      return games.create(kind)
+    case 'enter':
+    case 'join':
+    case 'leave':
+    case 'finish':
+    case 'cancel':
+      return games[kind]()
   }
 }
 
 /** What must be there before the others can be asked for: the users, with something to spend. */
-export const beginnings = ({ users }: People): readonly Wish[] => [
+export const beginnings = (people: People): readonly Wish[] => [
   {
     kind: 'define',
     actor: operator,
     method: 'POST',
     path: '/admin/v1/users',
-    body: JSON.stringify({ users: users.map((id) => ({ id, uid: `soak-${id}`, name: `Soak ${id}` })) }),
+    body: JSON.stringify({ users: people.users.map((id) => ({ id, uid: `soak-${id}`, name: `Soak ${id}` })) }),
   },
-  ...users.flatMap((id) => [
+  ...roomsOf(people),
+  ...people.users.flatMap((id) => [
     move('credit', id, 'diamonds', 1_000_000_000),
     move('credit', id, 'coins', 500),
     fill(id, ROSE, 20),
@@ -126,12 +136,6 @@ function anyKind(): (typeof weights)[number][0] {
     rest -= weight
   }
   return 'gift'
-}
-
-export function any<T>(list: readonly T[]): T {
-  const one = list[randomInt(list.length)]
-  if (one === undefined) throw new Error('nothing to choose from')
-  return one
 }
 
 /** So many users after a random one, without `but`. */

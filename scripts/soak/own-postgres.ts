@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { openEmbedded } from '../../src/db/embedded.ts'
 import { findPostmaster } from '../../src/db/postmaster.ts'
-import { any } from './mix.ts'
+import { any } from './choose.ts'
 import type { Stage } from './stage.ts'
 
 /** A PostgreSQL that this process keeps. */

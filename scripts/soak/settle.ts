@@ -1,7 +1,8 @@
 import type { Asked } from './answers.ts'
 import { ask } from './ask.ts'
-import { any } from './mix.ts'
+import { any } from './choose.ts'
 import type { Stage } from './stage.ts'
+import type { Wish } from './wish.ts'
 import type { World } from './world.ts'
 
 /** How many ask at a time. */
@@ -31,6 +32,14 @@ export async function askUntilFinal(stage: Stage, world: World, commands: readon
       }
       await stage.pause(100)
     }
+  })
+}
+
+/** Asks once for what has no key. */
+export async function askEach(stage: Stage, world: World, wishes: readonly Wish[]): Promise<void> {
+  await inTurn(wishes, async (wish) => {
+    const { is } = await ask(world, world.answers.begin(wish), any(world.instances))
+    stage.expect(is === 'answer', `${wish.method} ${wish.path} was answered ${is}`)
   })
 }
 

@@ -4,19 +4,23 @@ import { join } from 'node:path'
 import { Answers } from './answers.ts'
 import { ask } from './ask.ts'
 import { Books } from './books.ts'
+import { entriesOf } from './games.ts'
 import { Instance } from './instance.ts'
-import { beginnings, probe } from './mix.ts'
+import { beginnings, probe, wishesOf } from './mix.ts'
 import { type OwnPostgres, ownPostgres } from './own-postgres.ts'
 import { type People, people } from './people.ts'
-import { askUntilFinal } from './settle.ts'
+import { askEach, askUntilFinal } from './settle.ts'
 import type { Stage } from './stage.ts'
 import { Watch } from './watch.ts'
+import type { Wish } from './wish.ts'
 
 /** The service under load, and what its clients know of it. */
 export interface World {
   readonly people: People
   readonly answers: Answers
   readonly books: Books
+  /** What its clients ask for next. */
+  readonly wishes: () => Wish
   readonly instances: readonly Instance[]
   readonly watch: Watch
   /** How long clients wait for an answer. */
@@ -68,8 +72,10 @@ export async function sharedWorld(
 }
 
 async function inhabited(stage: Stage, instances: readonly Instance[], databaseUrl: () => string): Promise<World> {
+  const everybody = await people(USERS)
   const world: World = {
-    people: await people(USERS),
+    people: everybody,
+    wishes: wishesOf(everybody),
     answers: new Answers(),
     books: new Books(),
     instances,
@@ -80,6 +86,7 @@ async function inhabited(stage: Stage, instances: readonly Instance[], databaseU
   const [users, ...belongings] = beginnings(world.people).map((wish) => world.answers.begin(wish))
   if (users !== undefined) await askUntilFinal(stage, world, [users])
   await askUntilFinal(stage, world, belongings)
+  await askEach(stage, world, entriesOf(everybody))
   for (const instance of instances) {
     instance.probe = async () => (await ask(world, world.answers.begin(probe(world.people)), instance)).is === 'answer'
   }

@@ -13,6 +13,14 @@ export interface Verdict {
   readonly steps: Step[]
 }
 
+/** Of what our ledger does not hold nothing contradicts what was sent, and nothing vouches for it. */
+export const notRecorded = (what: 'draw' | 'spin'): Step => ({
+  step: 'ledger',
+  ok: true,
+  why: `not on our ledger: what this ${what} was committed to and who took part is the sender's word`,
+  values: { on_ledger: false },
+})
+
 export const verdictOf = (algorithm: Verdict['algorithm'], steps: Step[]): Verdict => ({
   algorithm,
   valid: steps.every(({ ok }) => ok),

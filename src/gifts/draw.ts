@@ -3,10 +3,9 @@ import { drawOrder, type LuckyChains } from '../fairness/lg1.ts'
 import { nextSend } from '../fairness/lucky-progress.ts'
 import type { LedgerEvent, State } from '../ledger/decider.ts'
 import type { Micros } from '../ledger/time.ts'
-import type { Room } from '../rooms/room.ts'
 import type { Decoration } from './decoration.ts'
 import { rewardOf, rowOf, totalWeight } from './odds.ts'
-import { counted, streakId, streaks } from './streak.ts'
+import { counted, type Streak } from './streak.ts'
 
 type DrawnFact = Pick<
   EventData<'gift-drawn'>,
@@ -18,17 +17,17 @@ export interface Draws {
   /** A chain that has to be opened first. */
   readonly opening: readonly LedgerEvent[]
   readonly fact: DrawnFact
-  /** Diamonds of this send, and since its count of consecutive sends started; they may pass 2^53-1. */
-  readonly totals: { readonly reward: number; readonly won: number }
+  /** Diamonds that all orders won. */
+  readonly reward: number
 }
 
-/** `stake` is that of each order: price times quantity. */
+/** `streak` is the count so far; `stake` is that of each order: price times quantity. */
 export function drawOrders(
   state: State,
   chains: LuckyChains,
   send: { readonly sender_id: number; readonly receiver_ids: readonly number[] },
   decoration: Decoration,
-  room: Room,
+  streak: Streak | undefined,
   stake: number,
   now: Micros,
 ): Draws {
@@ -42,11 +41,10 @@ export function drawOrders(
     return { r, reward: rewardOf(stake, rowOf(odds, r)) }
   })
   const reward = draws.reduce((sum, draw) => sum + draw.reward, 0)
-  const streak = state.get(streaks, streakId(send.sender_id, room.room_id, decoration_id))
   const { times, won } = counted(streak, now, reward)
   return {
     opening,
     fact: { chain, k, link: Buffer.from(link).toString('hex'), client_seed: clientSeed, odds_hash, draws, times, won },
-    totals: { reward, won },
+    reward,
   }
 }

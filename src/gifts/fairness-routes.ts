@@ -104,7 +104,7 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
 export async function checkDraw(db: Kysely<Tables>, draw: VerifyDraw): Promise<Verdict> {
   const sent = draw.odds === undefined ? undefined : heldOdds(draw.odds)
   if (sent !== undefined && 'errors' in sent) throw validationFailed(sent.errors)
-  const position = positionOf(draw.orders[0]?.order_id ?? '')
+  const position = positionOf(draw.orders.find(({ order_id }) => order_id !== undefined)?.order_id ?? '')
   const [commitment, odds, placed] = await Promise.all([
     commitmentOf(db, draw.chain),
     draw.odds_hash === undefined ? undefined : oddsOf(db, draw.odds_hash),
@@ -112,5 +112,6 @@ export async function checkDraw(db: Kysely<Tables>, draw: VerifyDraw): Promise<V
   ])
   // An order's id means nothing on another ledger than ours.
   const recorded = commitment === undefined ? undefined : placed
-  return verifyDraw(draw, { commitment: commitment ?? draw.commitment, odds: odds ?? sent?.rows, recorded })
+  const named = sent?.rows
+  return verifyDraw(draw, { published: commitment, odds: odds ?? named, named, recorded })
 }

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize'
 import type { OddsRow } from '../../schema/events.ts'
 import { sha256 } from '../ledger/hash.ts'
-import { share } from '../ledger/money.ts'
+import { product, share } from '../ledger/money.ts'
 
 /** Multipliers are held in ten-thousandths of the stake. */
 export const MULTIPLIER_UNIT = 10_000
@@ -61,6 +61,11 @@ export function rowOf(odds: readonly OddsRow[], r: number): OddsRow {
 
 /** Stake times multiplier, rounded down; beyond 2^53-1 it is rounded, too, never to below that. */
 export const rewardOf = (stake: number, { multiplier }: OddsRow): number => share(stake, multiplier, MULTIPLIER_UNIT)
+
+/** The most that so many orders can win; null beyond 2^53-1. */
+export function mostReward(odds: readonly OddsRow[], stake: number, orders: number): number | null {
+  return product(Math.max(...odds.map((row) => rewardOf(stake, row))), orders)
+}
 
 /** As `rewardOf`, exact however much it is. */
 export const exactRewardOf = (stake: number, { multiplier }: OddsRow): bigint =>

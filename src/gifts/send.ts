@@ -11,8 +11,9 @@ import { rooms, roomUids } from '../rooms/room.ts'
 import { bagId, bagItems, itemsIn } from './bag.ts'
 import { decorations } from './decoration.ts'
 import { drawOrders } from './draw.ts'
+import { mostReward } from './odds.ts'
 import { sharesOf } from './shares.ts'
-import { streakId, streaks } from './streak.ts'
+import { counted, streakId, streaks } from './streak.ts'
 
 export interface SendGift {
   /** Whose request it is. */
@@ -57,7 +58,7 @@ const ISSUANCE = account('issuance', 'gifts', 'target')
 /**
  * Sends a gift to one or more receivers, draws its orders if it has odds and pays what they won. Refusals in this
  * order: `not_the_sender`; `validation_failed` (gift, receivers, room); `insufficient_items` or
- * `insufficient_balance`; `balance_limit`.
+ * `insufficient_balance`; `balance_limit`, also when only the highest rewards of the odds would not fit.
  */
 export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
   return {
@@ -89,24 +90,27 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
       }
       if (order === null || value === null) return refuse('balance_limit')
 
-      const draws =
-        decoration.odds.length === 0 ? null : drawOrders(state, terms.chains, input, decoration, room, order, now)
-      if (draws !== null && draws.totals.won > MAX_INTEGER) return refuse('balance_limit')
-
       const shares = sharesOf(decoration.kind, terms.ownerPercent)
       const cost = input.from_bag ? 0 : value
       const owner = room.owner_id === input.sender_id ? 0 : percentOf(value, shares.owner)
       const trophies = shares.trophies ? value : 0
-      const movements = moves(
-        [diamonds, HOUSE, cost],
-        [HOUSE, diamonds, draws?.totals.reward ?? 0],
-        ...input.receiver_ids.map(
-          (id) => [ISSUANCE, account('user', id, 'target'), percentOf(order, shares.receiver)] as const,
-        ),
-        [ISSUANCE, account('room', room.room_id, 'target'), percentOf(value, shares.room)],
-        [ISSUANCE, account('user', room.owner_id, 'target'), owner],
-      )
-      const stopped = obstacle(state, movements)
+      const paying = (reward: number) =>
+        moves(
+          [diamonds, HOUSE, cost],
+          [HOUSE, diamonds, reward],
+          ...input.receiver_ids.map(
+            (id) => [ISSUANCE, account('user', id, 'target'), percentOf(order, shares.receiver)] as const,
+          ),
+          [ISSUANCE, account('room', room.room_id, 'target'), percentOf(value, shares.room)],
+          [ISSUANCE, account('user', room.owner_id, 'target'), owner],
+        )
+      // Refused for the most that could be won, whatever is drawn: a refusal must not tell what a link holds.
+      const drawn = decoration.odds.length > 0
+      const most = drawn ? mostReward(decoration.odds, order, input.receiver_ids.length) : 0
+      const ofStreak = streakId(input.sender_id, room.room_id, input.decoration_id)
+      const streak = drawn ? state.get(streaks, ofStreak) : undefined
+      if (most === null || counted(streak, now, most).won > MAX_INTEGER) return refuse('balance_limit')
+      const stopped = obstacle(state, paying(most))
       if (stopped !== undefined) return refuse(stopped)
       if (room.trophy_points + trophies > MAX_INTEGER) return refuse('balance_limit')
 
@@ -126,8 +130,9 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
         owner_percent: shares.owner,
         trophy_points: trophies,
       }
-      if (draws === null) return [{ type: 'gift-sent', data: gift, movements }]
-      return [...draws.opening, { type: 'gift-drawn', data: { ...gift, ...draws.fact }, movements }]
+      if (!drawn) return [{ type: 'gift-sent', data: gift, movements: paying(0) }]
+      const { opening, fact, reward } = drawOrders(state, terms.chains, input, decoration, streak, order, now)
+      return [...opening, { type: 'gift-drawn', data: { ...gift, ...fact }, movements: paying(reward) }]
     },
     answer: (state, input, events) => answer(state, input, events),
   }

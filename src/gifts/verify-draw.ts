@@ -1,28 +1,31 @@
 import type { OddsRow } from '../../schema/events.ts'
 import type { PublishedDraw, VerifyDraw } from '../../schema/fairness.ts'
 import { drawOrder } from '../fairness/lg1.ts'
-import { type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
+import { notRecorded, type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
 import { sha256Bytes } from '../ledger/hash.ts'
 import { answered } from '../ledger/money.ts'
 import { exactRewardOf, MULTIPLIER_UNIT, oddsHash, published, rowOf, totalWeight } from './odds.ts'
 
 /** What is known of a draw beside what is said of it: from the ledger or, for a draw that is not ours, sent along. */
 export interface Known {
-  readonly commitment: string | undefined
+  /** The chain's commitment on our ledger. */
+  readonly published: string | undefined
   readonly odds: readonly OddsRow[] | undefined
+  /** The odds that were sent along. */
+  readonly named?: readonly OddsRow[] | undefined
   /** The draw as the ledger holds it, when its orders name one of ours. */
   readonly recorded?: PublishedDraw | undefined
 }
 
 /** Checks a published draw step by step, from public values alone. */
-export function verifyDraw(asked: VerifyDraw, { commitment, odds, recorded }: Known): Verdict {
+export function verifyDraw(asked: VerifyDraw, { published, odds, named, recorded }: Known): Verdict {
   // The stake is not part of what a player must know: of a draw of ours it is on the ledger.
   const draw = recorded === undefined ? asked : { ...asked, stake: asked.stake ?? recorded.stake }
   const table = odds === undefined || odds.length === 0 ? undefined : { odds, weight: totalWeight(odds) }
   const steps = [
-    checkLink(draw, commitment),
+    checkLink(draw, published),
     checkOdds(draw, table),
-    ...(recorded === undefined ? [] : [checkRecord(draw, recorded)]),
+    ...(recorded === undefined ? unrecorded(draw, published) : [checkRecord(draw, recorded, named)]),
     ...draw.orders.map((_, i) => checkOrder(draw, table, i)),
   ]
   return verdictOf('lg1', steps)
@@ -33,19 +36,24 @@ interface Table {
   readonly weight: number
 }
 
-function checkLink({ chain, k, link }: VerifyDraw, commitment: string | undefined): Step {
+function checkLink({ chain, k, link, commitment: said }: VerifyDraw, published: string | undefined): Step {
   const hashes: string[] = []
   let value: Buffer = Buffer.from(link, 'hex')
   for (let i = 0; i < k; i += 1) {
     value = sha256Bytes(value)
     hashes.push(value.toString('hex'))
   }
-  const ok = hashes.at(-1) === commitment
+  const commitment = published ?? said
+  const leads = hashes.at(-1) === commitment
+  const told = said === undefined || said === commitment
+  const whose = published === undefined ? 'commitment that was sent along' : 'commitment published before the draw'
   const why =
     commitment === undefined
       ? `no commitment of chain ${chain} is known`
-      : `hashing the link ${k} times ${ok ? 'gives' : 'does not give'} the commitment published before the draw`
-  return { step: 'link', ok, why, values: { link, hashes, commitment: commitment ?? null } }
+      : told
+        ? `hashing the link ${k} times ${leads ? 'gives' : 'does not give'} the ${whose}`
+        : 'another commitment was published before the draw'
+  return { step: 'link', ok: leads && told, why, values: { link, hashes, commitment: commitment ?? null } }
 }
 
 function checkOdds({ odds_hash, decoration_id }: VerifyDraw, table: Table | undefined): Step {
@@ -70,8 +78,15 @@ function checkOdds({ odds_hash, decoration_id }: VerifyDraw, table: Table | unde
   }
 }
 
+/** A draw that the ledger does not hold: of another ledger, or one that names itself after none of our sends. */
+function unrecorded({ orders }: VerifyDraw, published: string | undefined): readonly Step[] {
+  if (published === undefined) return [notRecorded('draw')]
+  if (orders.every(({ order_id }) => order_id === undefined)) return []
+  return [{ step: 'ledger', ok: false, why: 'the ledger holds no send with these orders', values: {} }]
+}
+
 /** Whether all that was said of a draw is what the ledger says of it. */
-function checkRecord(draw: VerifyDraw, recorded: PublishedDraw): Step {
+function checkRecord(draw: VerifyDraw, recorded: PublishedDraw, named: readonly OddsRow[] | undefined): Step {
   const { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders } = recorded
   const values = { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders }
   const same =
@@ -82,10 +97,13 @@ function checkRecord(draw: VerifyDraw, recorded: PublishedDraw): Step {
     (draw.decoration_id ?? decoration_id) === decoration_id &&
     (draw.odds_hash ?? odds_hash) === odds_hash &&
     draw.stake === stake &&
+    (named === undefined || oddsHash(decoration_id, named) === odds_hash) &&
     draw.orders.length === orders.length &&
     orders.every(
-      ({ r, reward_num }, i) =>
-        (draw.orders[i]?.r ?? r) === r && (draw.orders[i]?.reward_num ?? reward_num) === reward_num,
+      ({ order_id, r, reward_num }, i) =>
+        (draw.orders[i]?.order_id ?? order_id) === order_id &&
+        (draw.orders[i]?.r ?? r) === r &&
+        (draw.orders[i]?.reward_num ?? reward_num) === reward_num,
     )
   return { step: 'ledger', ok: same, why: `the ledger ${same ? 'says' : 'does not say'} the same of this draw`, values }
 }

@@ -1,9 +1,24 @@
 import type { FastifySchemaValidationError } from 'fastify'
 
+/**
+ * The words of a schema. Where it has a title, that is the form wanted and the description is of what the field means;
+ * a description alone is the form.
+ */
+interface Worded {
+  readonly title?: unknown
+  readonly description?: unknown
+}
+
+/** The form that a schema asks for, in words, if it has any. */
+export function formOf(schema: Worded | undefined): string | undefined {
+  const words = schema?.title ?? schema?.description
+  return typeof words === 'string' ? words : undefined
+}
+
 /** A violation as Ajv tells it with `verbose`. */
 export interface Violation extends FastifySchemaValidationError {
   readonly data?: unknown
-  readonly parentSchema?: { readonly description?: unknown }
+  readonly parentSchema?: Worded
 }
 
 type Say = (params: Violation['params'], limit: string) => string
@@ -28,9 +43,8 @@ const sayings: Readonly<Record<string, Say>> = {
 export function sentence(violation: Violation): string {
   const { keyword, params, message, data, parentSchema } = violation
   if (keyword === 'type' && params['type'] === 'string' && Array.isArray(data)) return 'must be a string, given once'
-  if (keyword === 'pattern' && typeof parentSchema?.description === 'string') {
-    return `must be ${parentSchema.description}`
-  }
+  const form = formOf(parentSchema)
+  if (keyword === 'pattern' && form !== undefined) return `must be ${form}`
   return sayings[keyword]?.(params, String(params['limit'])) ?? message ?? 'is invalid'
 }
 

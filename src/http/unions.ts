@@ -1,4 +1,4 @@
-import { kind, type Violation } from './sentences.ts'
+import { formOf, kind, type Violation } from './sentences.ts'
 
 const isUnion = ({ keyword }: Violation): boolean => keyword === 'anyOf' || keyword === 'oneOf'
 
@@ -73,10 +73,10 @@ function discriminator(branches: readonly (readonly Violation[])[]): Violation |
 }
 
 function alternatives(union: Violation, branches: readonly (readonly Violation[])[]): Violation {
-  const description = union.parentSchema?.description
+  const form = formOf(union.parentSchema)
   const allowed =
-    typeof description === 'string'
-      ? [description]
+    form !== undefined
+      ? [form]
       : branches
           .flat()
           .filter(({ instancePath }) => instancePath === union.instancePath)

@@ -6,7 +6,7 @@ import type { Evolve } from './evolve.ts'
 import { blamesACommand, Closed, LostCommit, Moved, Overloaded, Unavailable } from './failures.ts'
 import { fail, Line, type Settled, settle, type Waiting } from './line.ts'
 import type { RowTable } from './row-table.ts'
-import { type Opened, Store } from './store.ts'
+import { Store } from './store.ts'
 
 export interface Limits {
   /** Commands that may wait; one more is refused with `Overloaded`. */
@@ -137,7 +137,6 @@ export class Executor {
     // Commands that arrive in the same turn of the event loop go together.
     await Promise.resolve()
     const started = performance.now()
-    const before = this.#flying.at(-1)
     const id = randomUUID()
     const taken = this.#line.take(this.#limits)
     const commands = taken.map(({ command }) => command)
@@ -157,7 +156,7 @@ export class Executor {
         )
       }
       const idle = events.length === 0 && batch.replies.length === 0 && !opened.rows.dirty
-      const sent = idle ? this.#leave(store, opened, before) : store.commit(id, opened, batch)
+      const sent = idle ? store.leave(opened) : store.commit(id, opened, batch)
       this.#fly({ id, waiting, land, landing: Promise.resolve() }, sent, watchdog)
     } catch (error) {
       const nowhere = { id, waiting: taken, land: () => {}, landing: Promise.resolve() }
@@ -183,24 +182,17 @@ export class Executor {
     }
   }
 
-  /** A batch that writes nothing; what it answers holds only if the one before it happens. */
-  async #leave(store: Store, opened: Opened, before: Flight | undefined): Promise<void> {
-    await store.leave(opened)
-    await before?.landing
-    if (before?.failure !== undefined) throw new Moved('the batch before did not happen')
-  }
-
   /** Something went wrong: finds out what became of each batch, and starts from what the database holds. */
   async #recover(): Promise<void> {
     await Promise.all(this.#flying.map(({ landing }) => landing))
     const store = this.#store
     // The connection may still be committing; without it that comes to an end.
     if (this.#flying.some(({ failure }) => failure?.error instanceof LostCommit)) store?.cut()
-    await store?.forget()
-    const again: Waiting[] = []
     // So long their callers can be expected to wait, however many they are.
     const until = performance.now() + this.#limits.patienceMs
-    // Those that were before the first failure have landed; none can have after it.
+    if (store !== undefined) await withPatience(store, until, store.forget())
+    const again: Waiting[] = []
+    // Those that were before the first failure have landed.
     for (const [i, flight] of this.#flying.splice(0).entries()) {
       again.push(...(await this.#mend(flight, { behind: i > 0, broken: store?.broken !== false, until })))
     }
@@ -242,13 +234,7 @@ export class Executor {
     for (;;) {
       try {
         const store = await this.#connected()
-        // A server may also fall silent here.
-        const watchdog = setTimeout(() => store.cut(), Math.max(0, until - performance.now()))
-        try {
-          return await store.committed(id)
-        } finally {
-          clearTimeout(watchdog)
-        }
+        return await withPatience(store, until, store.committed(id))
       } catch (error) {
         if (performance.now() > until) throw error
         await new Promise((resolve) => setTimeout(resolve, 100))
@@ -280,5 +266,15 @@ export class Executor {
     } catch (error) {
       this.#observer.trouble(error)
     }
+  }
+}
+
+/** The work, of a server that may fall silent over it: then it is cut. */
+async function withPatience<T>(store: Store, until: number, work: Promise<T>): Promise<T> {
+  const watchdog = setTimeout(() => store.cut(), Math.max(0, until - performance.now()))
+  try {
+    return await work
+  } finally {
+    clearTimeout(watchdog)
   }
 }

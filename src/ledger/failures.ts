@@ -17,7 +17,7 @@ export class Closed extends Error {}
 /** COMMIT was sent and not plainly answered: ask `committed` on another connection. */
 export class LostCommit extends Error {}
 
-/** The head was not where it was thought to be: nothing happened, decide again on what is there now. */
+/** The head was not, or may not have been, where it was thought to be: nothing happened, decide again on what is there now. */
 export class Moved extends Error {}
 
 /** PostgreSQL's code for what it had against a statement. */

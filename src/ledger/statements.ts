@@ -9,12 +9,20 @@ import { isoMicros } from './time.ts'
 /** The end of the ledger, locked until the transaction is over, and the database's clock. */
 export const lockHead: Statement = {
   name: 'lock head',
-  // A lock that was waited for comes with the row, and the clock, of that moment.
+  // The row, and the clock, are those of the moment at which the lock was there, however long it was waited for.
   text: `select position, hash, batch, (extract(epoch from at) * 1000000)::bigint as at,
                 (extract(epoch from clock_timestamp()) * 1000000)::bigint as now
-         from ledger_head for update`,
+         from (select position, hash, batch, at from ledger_head for update) as head`,
   values: [],
 }
+
+/** The last batch, and the database's clock. */
+export const readHead: Statement = {
+  name: 'read head',
+  text: 'select batch, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now from ledger_head',
+  values: [],
+}
+
 const plain = (text: string): Statement => ({ name: '', text, values: [] })
 
 /** Each statement sees what was committed before it, whatever the database's default is. */
@@ -30,7 +38,7 @@ export function loadReplies(commands: readonly Command[]): Statement[] {
   if (keyed.length === 0) return []
   const statement = {
     name: 'load replies',
-    text: `select r.* from unnest($1::text[], $2::text[]) as k (actor, key)
+    text: `select r.actor, r.idempotency_key, r.request_hash, r.status, r.body from unnest($1::text[], $2::text[]) as k (actor, key)
            join replies r on r.actor = k.actor and r.idempotency_key = k.key`,
     values: [textArray(keyed.map(({ actor }) => actor)), textArray(keyed.map(({ key }) => key))],
   }
@@ -93,9 +101,10 @@ export function insertReplies({ replies, head }: Batch): Statement {
 }
 
 /**
- * Moves the head on from where the batch `before` left it, notes the new batch's id and makes the changes, all in one
- * statement: half of what a small batch costs is its number of statements. Followers on other instances get a hint when
- * there are events. Fails with `NOT_THERE` when another batch was last. Answers the database's clock.
+ * Moves the head on from where the batch `before` left it, notes the new batch's id and makes the changes. The first
+ * statement fails with `NOT_THERE` when another batch was last, and answers the database's clock; followers on other
+ * instances get a hint when there are events. The changes are part of it, as half of what a small batch costs is its
+ * number of statements; of the rarer kinds of batches they come behind it.
  */
 export function advance(
   id: string,
@@ -103,19 +112,24 @@ export function advance(
   to: Head,
   events: boolean,
   changes: readonly Statement[],
-): Statement {
+): Statement[] {
   const kind = [String(events), ...changes.map(({ name }) => name)].join()
+  if (changes.length > 0 && !advances.has(kind) && advances.size >= MOST_KINDS) {
+    return [...advance(id, before, to, events, []), ...changes]
+  }
   let made = advances.get(kind)
   if (made === undefined) {
     made = { name: `advance ${advances.size}`, text: advanceText(events, changes) }
     advances.set(kind, made)
   }
   const values = [id, to.position, to.hash, isoMicros(to.at), before]
-  return { ...made, values: [...values, ...changes.flatMap((change) => change.values)] }
+  return [{ ...made, values: [...values, ...changes.flatMap((change) => change.values)] }]
 }
 
-/** By what they change; as many as there are kinds of batches. */
+/** By what they change. */
 const advances = new Map<string, Omit<Statement, 'values'>>()
+/** Each takes PostgreSQL some 180 kB, and commands of a dozen sorts make hundreds of kinds within seconds. */
+const MOST_KINDS = 100
 
 function advanceText(events: boolean, changes: readonly Statement[]): string {
   let parameters = 5

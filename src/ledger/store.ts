@@ -9,7 +9,7 @@ import { type Projection, Rows } from './state.ts'
 import * as sql from './statements.ts'
 import type { Micros } from './time.ts'
 
-/** Rows that are kept in memory at most, some 150 bytes each. */
+/** Rows that are kept in memory at most, 90 to 350 bytes each. */
 const KEPT_ROWS = 300_000
 
 export interface Opened {
@@ -40,6 +40,7 @@ interface Known {
  * Ahead: as long as nobody else has moved the head, the rows that were loaded or written here are still right. A batch
  * is decided on them and sent, while earlier ones may still be on their way: one round trip that nobody waits for. It
  * happens only if the head then stands where it was decided (`Moved` if not), so only if those before it happened too.
+ * One that writes nothing is not answered either unless the head stands there.
  */
 export class Store {
   readonly #writer: Pipeline
@@ -103,12 +104,13 @@ export class Store {
     ]
     // Before the others: a unique word may pass from a row that goes to one that comes.
     const drops = this.#drops(rows)
+    const advancing = sql.advance(id, last, batch.head, events, changes)
     const statements = [
       ...(locked ? [] : [sql.begin]),
       // The head comes first in every transaction: who holds a row that its holder needs, and waits for it, is a deadlock.
       ...(locked || drops.length === 0 ? [] : [sql.lockHead]),
       ...drops,
-      sql.advance(id, last, batch.head, events, changes),
+      ...advancing,
       sql.commit,
     ]
     const alone = !locked || last === this.#last
@@ -117,13 +119,12 @@ export class Store {
     this.#unanswered.add(batch.replies)
     const words = this.#changesWords(rows)
     rows.settle(this.#derived)
-    // Beside other writers what is kept would mostly be old, and finding that out costs a round trip.
-    const known = alone && rows.size <= KEPT_ROWS ? { head: batch.head, last: id, rows } : undefined
+    const known = knownIf(alone, { head: batch.head, last: id, rows })
     if (!words) this.#known = known
     try {
       const results = await answered
       assertCommitted(results)
-      const moved = results.at(-2)
+      const moved = results.at(-1 - advancing.length)
       if (moved?.status === 'fulfilled') this.#clock.set(Number(moved.value.rows[0]?.['now']))
       // The reader does not see words that are on their way, as nobody keeps them.
       if (words) this.#known = known
@@ -132,13 +133,22 @@ export class Store {
     }
   }
 
-  /** Nothing is to be written. */
+  /**
+   * Nothing is to be written. Throws `Moved` when what was decided cannot be answered, as the head is not, or is not
+   * known to be, where it was decided.
+   */
   async leave({ head, last, rows, locked }: Opened): Promise<void> {
     if (locked) await this.#writer.run([sql.rollback])
     const alone = !locked || last === this.#last
     this.#last = last
     rows.settle(this.#derived)
-    if (alone) this.#known = { head, last, rows }
+    this.#known = knownIf(alone, { head, last, rows })
+    if (locked) return
+    // Behind all that is on its way.
+    const [answer] = await this.#writer.settle([sql.readHead])
+    const found = answer?.status === 'fulfilled' ? answer.value.rows[0] : undefined
+    if (found?.['batch'] !== last) throw new Moved('somebody else has moved the head')
+    this.#clock.set(Number(found['now']))
   }
 
   /** Something went wrong and nothing is on its way any more: nothing is known, and no transaction is open. */
@@ -244,15 +254,21 @@ export class Store {
   }
 }
 
-/** Throws what went wrong, if the server did not answer COMMIT with COMMIT. */
+/** Beside other writers what is kept would mostly be old, and finding that out costs a round trip. */
+const knownIf = (alone: boolean, known: Known): Known | undefined =>
+  alone && known.rows.size <= KEPT_ROWS ? known : undefined
+
+/** Throws what went wrong, if anything did. */
 function assertCommitted(results: readonly PromiseSettledResult<Answer>[]): void {
   const answer = results.at(-1)
-  if (answer?.status === 'fulfilled' && answer.value.command === 'COMMIT') return
   const failure: unknown = results.find((result) => result.status === 'rejected')?.reason
+  const word = answer?.status === 'fulfilled' ? answer.value.command : undefined
+  if (word === 'COMMIT' && failure === undefined) return
   // A transaction in which a statement failed answers ROLLBACK; a constraint that is checked at the end, its name.
-  // Whatever else came instead of an answer (a shutdown in the middle of it, say) tells nothing.
-  const over = answer?.status === 'fulfilled' || (answer !== undefined && isViolation(answer.reason))
-  if (!over) throw new LostCommit('COMMIT was not answered', { cause: failure })
+  // Whatever else came instead of an answer (a shutdown in the middle of it, say) tells nothing, nor does a COMMIT
+  // after a failure: then there was no transaction.
+  const over = word === 'ROLLBACK' || (answer?.status === 'rejected' && isViolation(answer.reason))
+  if (!over) throw new LostCommit('COMMIT was not plainly answered', { cause: failure })
   if (codeOf(failure) === sql.NOT_THERE) throw new Moved('somebody else has moved the head', { cause: failure })
   throw failure ?? new Error('COMMIT was answered ROLLBACK')
 }

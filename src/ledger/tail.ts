@@ -201,8 +201,11 @@ export class Tail {
     const shared = this.#shared(position)
     if (shared !== undefined) return shared
     if (position < this.#position) return await this.#read(position)
-    // Whoever is furthest leads; the others read their own way up to it.
-    this.#position = position
+    if (position > this.#position) {
+      // Whoever is furthest leads; the others read their own way up to it. What is being read just now is not shared.
+      this.#position = position
+      this.#look()
+    }
     if (!this.#due && this.#reading === undefined) return []
     this.#reading ??= this.#advance().finally(() => {
       this.#reading = undefined

@@ -13,8 +13,16 @@ export async function roomIdOf(db: Db, ref: string | number): Promise<number | n
   return row?.room_id ?? null
 }
 
+/** The address of a stored path; an address stays as it is, and so does nothing. `base` has no slash at its end. */
+const addressOf = (path: string, base: string): string =>
+  path === '' || /^([a-z][0-9a-z+.-]*:|\/\/)/i.test(path) ? path : `${base}/${path.replace(/^\//, '')}`
+
 /** The room as its guests see it, without its game; undefined when there is no such room. */
-export async function roomById(db: Db, id: number): Promise<Omit<RoomResource, 'active_roulette_game'> | undefined> {
+export async function roomById(
+  db: Db,
+  id: number,
+  assetBaseUrl: string,
+): Promise<Omit<RoomResource, 'active_roulette_game'> | undefined> {
   const row = await db
     .selectFrom('rooms as r')
     .innerJoin('room_profiles as p', 'p.room_id', 'r.room_id')
@@ -29,7 +37,7 @@ export async function roomById(db: Db, id: number): Promise<Omit<RoomResource, '
     id: row.room_id,
     uid: row.uid,
     name: row.name,
-    cover_url: row.cover_url,
+    cover_url: addressOf(row.cover_url, assetBaseUrl),
     owner: { id: row.owner_id, name: row.owner_name, avatar: row.owner_avatar, uid: row.owner_uid },
     members_count: row.members_count,
     trophy_points: row.trophy_points,

@@ -15,11 +15,11 @@ const tags = ['rooms']
 export type ActiveGame = (db: Kysely<Tables>, roomId: number) => Promise<RoomResource['active_roulette_game']>
 
 /** The client's doors for rooms. */
-export function roomRoutes(app: App, { db }: Services, activeGame: ActiveGame): void {
+export function roomRoutes(app: App, { db, settings }: Services, activeGame: ActiveGame): void {
   /** The room that a path names; 404 when there is none. */
   const knownRoom = async (ref: string): Promise<RoomResource> => {
     const id = await roomIdOf(db, pathId(ref) ?? ref)
-    const room = id === null ? undefined : await roomById(db, id)
+    const room = id === null ? undefined : await roomById(db, id, settings.assetBaseUrl)
     if (room === undefined) throw notFound()
     return { ...room, active_roulette_game: await activeGame(db, room.id) }
   }

@@ -15,7 +15,7 @@ const FEWEST_PLAYERS = 2
 /**
  * Spins the wheel, shows what the spin came from and pays the winner. Refusals in this order: `not_found` (room,
  * game), `not_in_game` (neither creator nor player), `game_finished`, `game_cancelled`, `not_enough_players`,
- * `balance_limit`.
+ * `balance_limit` (when any player could not hold the prize).
  */
 export const finishGame = (spins: SpinSeeds): Verb<AtGame, FinishedGame> => ({
   reads: (input) => [...atGameKeys(input), keyOf(balances, HOUSE)],
@@ -31,17 +31,25 @@ export const finishGame = (spins: SpinSeeds): Verb<AtGame, FinishedGame> => ({
     if (game.entries.length < FEWEST_PLAYERS) return refuse('not_enough_players')
 
     const { game_id, room_id, entries } = game
-    const { seed, draw, winner_id } = spun(spins, game)
     const pot = potOf(game)
     const prize = prizeOf(pot, game.fee_percent)
     const fee = pot - prize
-    const movements = moves([gameAccount(game_id), coinsOf(winner_id), prize], [gameAccount(game_id), HOUSE, fee])
-    const stopped = obstacle(state, movements)
-    if (stopped !== undefined) return refuse(stopped)
+    const paying = (user: number) =>
+      moves([gameAccount(game_id), coinsOf(user), prize], [gameAccount(game_id), HOUSE, fee])
+    // Before the spin, of everyone who may win: a refusal must not tell who would have won.
+    for (const { user_id } of entries) {
+      const stopped = obstacle(state, paying(user_id))
+      if (stopped !== undefined) return refuse(stopped)
+    }
+    const { seed, draw, winner_id } = spun(spins, game)
     const loser_ids = entries.map(({ user_id }) => user_id).filter((id) => id !== winner_id)
     const shown = { server_seed: seed, entries: [...entries], entries_hash: entriesHash(entries), draw }
     return [
-      { type: 'roulette-finished', data: { game_id, room_id, winner_id, loser_ids, prize, fee, ...shown }, movements },
+      {
+        type: 'roulette-finished',
+        data: { game_id, room_id, winner_id, loser_ids, prize, fee, ...shown },
+        movements: paying(winner_id),
+      },
     ]
   },
   answer: (state, input) => finishedGame(answerAt(state, input)),

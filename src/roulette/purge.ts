@@ -1,12 +1,12 @@
-import type { Game as PublishedGame } from '../../schema/roulette.ts'
+import type { PurgedGames } from '../../schema/roulette.ts'
 import type { State, Verb } from '../ledger/decider.ts'
-import { type Movement, obstacle } from '../ledger/movement.ts'
+import { type Movement, moves, obstacle } from '../ledger/movement.ts'
 import { keyOf } from '../ledger/state.ts'
 import type { Micros } from '../ledger/time.ts'
 import { roomProfiles } from '../rooms/room.ts'
 import { cancelling } from './cancel.ts'
-import { answerGame, gameKeys, peopleKeys, pursesOf } from './find.ts'
-import { type Game, games } from './game.ts'
+import { answerGame, coinsOf, gameKeys, peopleKeys, pursesOf } from './find.ts'
+import { type Game, gameAccount, games } from './game.ts'
 
 export interface PurgeGames {
   /** Since they were created. */
@@ -19,10 +19,11 @@ export interface PurgeGames {
 export const MOST_PURGED = 100
 
 /**
- * Cancels games that nobody finished, and pays everyone back. `candidates` (at most `MOST_PURGED`) were open a moment
- * ago; of them counts what still is. A game that cannot be paid back (a balance would pass the limit) stays open.
+ * Cancels games that nobody finished, and pays everyone back. `candidates` were open a moment ago; of them counts what
+ * still is, the first `MOST_PURGED`. A game that cannot be paid back (a balance would pass the limit) stays open and is
+ * answered among those skipped.
  */
-export const purgeGames = (candidates: readonly number[]): Verb<PurgeGames, readonly PublishedGame[]> => ({
+export const purgeGames = (candidates: readonly number[]): Verb<PurgeGames, PurgedGames> => ({
   reads: () => candidates.flatMap(gameKeys),
   follow: (state) =>
     candidates.flatMap((id) => {
@@ -30,33 +31,49 @@ export const purgeGames = (candidates: readonly number[]): Verb<PurgeGames, read
       return game === undefined ? [] : [keyOf(roomProfiles, game.room_id), ...peopleKeys(game), ...pursesOf(game)]
     }),
   decide: (state, input, { now }) =>
-    input.dry_run ? [] : purgeable(state, candidates, input, now).map((game) => cancelling(game)),
+    input.dry_run ? [] : sorted(state, candidates, input, now).purgeable.map((game) => cancelling(game)),
   answer: (state, input, events, { now }) => {
+    const { purgeable, skipped } = sorted(state, candidates, input, now)
     const ids = input.dry_run
-      ? purgeable(state, candidates, input, now).map(({ game_id }) => game_id)
+      ? purgeable.map(({ game_id }) => game_id)
       : events.flatMap((event) => (event.type === 'roulette-cancelled' ? [event.data.game_id] : []))
-    return ids.flatMap((id) => {
+    const shown = ids.flatMap((id) => {
       const game = state.get(games, String(id))
       return game === undefined ? [] : [answerGame(state, game)]
     })
+    return { games: shown, skipped }
   },
 })
 
-function purgeable(
-  state: State,
-  candidates: readonly number[],
-  { older_than_minutes }: PurgeGames,
-  now: Micros,
-): readonly Game[] {
+interface Sorted {
+  readonly purgeable: Game[]
+  readonly skipped: PurgedGames['skipped']
+}
+
+function sorted(state: State, candidates: readonly number[], { older_than_minutes }: PurgeGames, now: Micros): Sorted {
   const latest = now - older_than_minutes * 60_000_000
   const movements: Movement[] = []
-  return candidates.flatMap((id) => {
+  const { purgeable, skipped }: Sorted = { purgeable: [], skipped: [] }
+  for (const id of candidates) {
     const game = state.get(games, String(id))
-    if (game?.status !== 'open' || game.created_at > latest) return []
+    if (game?.status !== 'open' || game.created_at > latest) continue
     const paid = cancelling(game).movements
     // One user may be in several of them.
-    if (obstacle(state, [...movements, ...paid]) !== undefined) return []
-    movements.push(...paid)
-    return [game]
-  })
+    const stopped = obstacle(state, [...movements, ...paid])
+    if (stopped !== undefined) {
+      const { uid, room_uid } = answerGame(state, game)
+      skipped.push({ id, uid, room_uid, code: stopped, user_ids: unpayable(state, movements, game) })
+    } else if (purgeable.length < MOST_PURGED) {
+      movements.push(...paid)
+      purgeable.push(game)
+    }
+  }
+  return { purgeable, skipped }
 }
+
+/** Whose balances stand in the way. */
+const unpayable = (state: State, before: readonly Movement[], { game_id, entries }: Game): number[] =>
+  entries.flatMap(({ user_id, stake }) => {
+    const back = moves([gameAccount(game_id), coinsOf(user_id), stake])
+    return obstacle(state, [...before, ...back]) === undefined ? [] : [user_id]
+  })

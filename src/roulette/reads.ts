@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type Kysely, sql } from 'kysely'
+import { MAX_INTEGER } from '../../schema/common.ts'
 import { RouletteEntry } from '../../schema/events.ts'
-import type { VerifyGame, VerifySpin } from '../../schema/fairness.ts'
+import type { VerifySpin } from '../../schema/fairness.ts'
 import { Game as PublishedGame } from '../../schema/roulette.ts'
 import { micros } from '../db/newest.ts'
 import type { Tables } from '../db/tables.ts'
@@ -12,7 +13,7 @@ import { eventColumns, parseEntry, readEvent } from '../ledger/recorded.ts'
 import type { TextRow } from '../ledger/row-table.ts'
 import { publishedGame } from './answers.ts'
 import { gameIdOf } from './game.ts'
-import { verifySpin } from './verify-spin.ts'
+import { type SaidOfGame, verifySpin } from './verify-spin.ts'
 
 type Db = Kysely<Tables>
 
@@ -41,27 +42,46 @@ export async function gameInRoom(db: Db, roomId: number, ref: number | string): 
  * Open games that were created so many minutes ago or earlier by the ledger's clock, the oldest first, after a game.
  */
 export async function oldOpenGames(db: Db, minutes: number, after: number, limit: number): Promise<number[]> {
-  const rows = await db
+  const rows = await oldGames(db, minutes, limit).where('g.game_id', '>', after).execute()
+  return rows.map(({ game_id }) => game_id)
+}
+
+/**
+ * As `oldOpenGames`, from the first: so many that can be paid back as things stand, and as many that cannot. Those do
+ * not hide the others.
+ */
+export async function oldestGames(db: Db, minutes: number, limit: number): Promise<number[]> {
+  const stuck = sql<boolean>`exists (
+    select from jsonb_to_recordset(g.entries::jsonb) as e(user_id bigint, stake numeric)
+    join balances b on b.account = 'user:' || e.user_id || ':coins'
+    where b.balance + e.stake > ${MAX_INTEGER}::numeric)`
+  const [payable, others] = await Promise.all([
+    oldGames(db, minutes, limit)
+      .where((eb) => eb.not(stuck))
+      .execute(),
+    oldGames(db, minutes, limit).where(stuck).execute(),
+  ])
+  return [...payable, ...others].map(({ game_id }) => game_id).toSorted((a, b) => a - b)
+}
+
+const oldGames = (db: Db, minutes: number, limit: number) =>
+  db
     .selectFrom('roulette_open_games as o')
     .innerJoin('roulette_games as g', 'g.game_id', 'o.game_id')
     .select('g.game_id')
-    .where('g.game_id', '>', after)
     .where(
       sql<boolean>`g.created_at <= greatest(clock_timestamp(), (select at from ledger_head)) - make_interval(mins => ${minutes})`,
     )
     .orderBy('g.game_id')
     .limit(limit)
-    .execute()
-  return rows.map(({ game_id }) => game_id)
-}
 
-/** Checks a spin, and who is said to have won it, against what is published and what the ledger holds. */
-export async function checkSpin(db: Db, asked: VerifySpin, winner?: VerifyGame['winner']): Promise<Verdict> {
+/** Checks a spin, and what its game says beside it, against what is published and what the ledger holds. */
+export async function checkSpin(db: Db, asked: VerifySpin, said?: SaidOfGame): Promise<Verdict> {
   const events = await spinEvents(db, asked.game_uid)
   const created = events.find((event) => event.type === 'roulette-created')
   const finished = events.find((event) => event.type === 'roulette-finished')
-  const commitment = created?.data.commitment ?? asked.commitment
-  return verifySpin(asked, { commitment, recorded: finished?.data }, winner?.id)
+  const recorded = created && finished && { ...finished.data, game_price: created.data.game_price }
+  return verifySpin(asked, { published: created?.data.commitment, recorded }, said)
 }
 
 /** The events that created and ended a game, straight from the ledger; none for a game that is not ours. */

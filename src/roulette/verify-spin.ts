@@ -1,7 +1,8 @@
 import type { RouletteEntry } from '../../schema/events.ts'
-import type { VerifySpin } from '../../schema/fairness.ts'
+import type { VerifyGame, VerifySpin } from '../../schema/fairness.ts'
 import { entriesHash, entryLines, type SpinEntry, spin, spinCommitment, spinLabel } from '../fairness/rr1.ts'
-import { type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
+import { notRecorded, type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
+import { potOf } from './game.ts'
 
 /** A spin as the ledger holds it. */
 export interface RecordedSpin {
@@ -12,43 +13,45 @@ export interface RecordedSpin {
   readonly winner_id: number
   /** Coins that the winner was paid. */
   readonly prize: number
+  /** Coins of each player. */
+  readonly game_price: number
 }
 
 /** What is known of a spin beside what is said of it: from the ledger or, for one that is not ours, sent along. */
 export interface KnownSpin {
-  readonly commitment: string | undefined
+  /** The game's commitment on our ledger. */
+  readonly published: string | undefined
   /** Of a game of ours that is finished. */
   readonly recorded?: RecordedSpin | undefined
 }
 
-/** Checks a published spin step by step, from public values alone; `winnerId` is who is said to have won it. */
-export function verifySpin(
-  asked: VerifySpin,
-  { commitment, recorded }: KnownSpin,
-  winnerId?: number | string,
-): Verdict {
+/** What a finished game says beside its spin. */
+export type SaidOfGame = Omit<VerifyGame, 'fairness'>
+
+/** Checks a published spin step by step, from public values alone; `said` is what else the game says. */
+export function verifySpin(asked: VerifySpin, { published, recorded }: KnownSpin, said: SaidOfGame = {}): Verdict {
   const entries = asked.entries.map(({ client_seed = '', ...entry }) => ({ ...entry, client_seed }))
   return verdictOf('rr1', [
-    checkCommitment(asked, commitment),
+    checkCommitment(asked, published),
     checkEntries(asked, entries),
-    ...(recorded === undefined ? [] : [checkRecord(asked, entries, recorded)]),
-    checkDraw(asked, entries, winnerId),
+    recorded === undefined ? unrecorded(asked, published, said) : checkRecord(asked, entries, recorded, said),
+    checkDraw(asked, entries, said),
   ])
 }
 
-function checkCommitment(
-  { game_uid, server_seed, commitment: said }: VerifySpin,
-  commitment: string | undefined,
-): Step {
+function checkCommitment({ game_uid, server_seed, commitment: sent }: VerifySpin, published: string | undefined): Step {
   const hash = spinCommitment(game_uid, Buffer.from(server_seed, 'hex'))
-  const told = said === undefined || said === commitment
+  const commitment = published ?? sent
+  const told = sent === undefined || sent === commitment
+  const whose =
+    published === undefined ? 'commitment that was sent along' : 'commitment published when the game was created'
   const why =
     commitment === undefined
       ? `no commitment of game ${game_uid} is known`
       : hash !== commitment
-        ? 'hashing the seed does not give the commitment published when the game was created'
+        ? `hashing the seed does not give the ${whose}`
         : told
-          ? 'hashing the seed gives the commitment published when the game was created'
+          ? `hashing the seed gives the ${whose}`
           : 'another commitment was published when the game was created'
   const values = { prefix: `rr1|commit|${game_uid}|`, server_seed, hash, commitment: commitment ?? null }
   return { step: 'commitment', ok: hash === commitment && told, why, values }
@@ -64,31 +67,56 @@ function checkEntries({ entries_hash }: VerifySpin, entries: readonly SpinEntry[
   return { step: 'entries', ok, why, values: { lines: entryLines(entries), hash } }
 }
 
+/** A spin that the ledger does not hold: of another ledger, or of a game of ours that was not finished. */
+function unrecorded({ game_uid }: VerifySpin, published: string | undefined, { uid }: SaidOfGame): Step {
+  const values = { game_uid, uid: uid ?? game_uid }
+  if (published !== undefined)
+    return { step: 'ledger', ok: false, why: 'the ledger holds no spin of this game', values }
+  if (uid === undefined || uid === game_uid) return notRecorded('spin')
+  return { step: 'ledger', ok: false, why: 'the game and its spin name different games', values }
+}
+
 /** Whether all that was said of a spin is what the ledger says of it. */
-function checkRecord(asked: VerifySpin, entries: readonly SpinEntry[], recorded: RecordedSpin): Step {
+function checkRecord(asked: VerifySpin, entries: readonly SpinEntry[], recorded: RecordedSpin, said: SaidOfGame): Step {
+  const { winner } = said
+  const game = {
+    uid: asked.game_uid,
+    status: 'finished',
+    prize: recorded.prize,
+    pot: potOf(recorded),
+    game_price: recorded.game_price,
+    players_count: recorded.entries.length,
+  }
   const ok =
     asked.server_seed === recorded.server_seed &&
     entryLines(entries) === entryLines(recorded.entries) &&
     (asked.entries_hash ?? recorded.entries_hash) === recorded.entries_hash &&
-    (asked.draw ?? recorded.draw) === recorded.draw
+    (asked.draw ?? recorded.draw) === recorded.draw &&
+    (winner === undefined || winner?.id === recorded.winner_id) &&
+    (said.uid ?? game.uid) === game.uid &&
+    (said.status ?? game.status) === game.status &&
+    (said.prize ?? game.prize) === game.prize &&
+    (said.pot ?? game.pot) === game.pot &&
+    (said.game_price ?? game.game_price) === game.game_price &&
+    (said.players_count ?? game.players_count) === game.players_count
   const why = `the ledger ${ok ? 'says' : 'does not say'} the same of this spin`
-  const { server_seed, entries_hash, draw, winner_id, prize } = recorded
-  const values = { server_seed, entries: recorded.entries, entries_hash, draw, winner_id, prize }
+  const { server_seed, entries_hash, draw, winner_id } = recorded
+  const values = { server_seed, entries: recorded.entries, entries_hash, draw, winner_id, ...game }
   return { step: 'ledger', ok, why, values }
 }
 
 function checkDraw(
   { game_uid, server_seed, draw }: VerifySpin,
   entries: readonly SpinEntry[],
-  winnerId: number | string | undefined,
+  { winner: said }: SaidOfGame,
 ): Step {
   const { r, words } = spin(Buffer.from(server_seed, 'hex'), game_uid, entries)
   const winner = entries[r]
   const wrong =
     (draw ?? r) !== r
       ? `the number drawn is ${r}, not ${draw}`
-      : winnerId !== undefined && winnerId !== winner?.user_id
-        ? `the winner is user ${winner?.user_id}, not ${winnerId}`
+      : said !== undefined && said?.id !== winner?.user_id
+        ? `the winner is user ${winner?.user_id}, not ${said?.id ?? 'nobody'}`
         : undefined
   const why = wrong ?? 'the winner follows from seed and entries'
   const label = spinLabel(game_uid, entriesHash(entries))

@@ -11,7 +11,7 @@ import { ownTurn } from '../http/turns.ts'
 /** How a published draw of each kind is checked: draws belong to other slices. */
 export interface Checks {
   readonly lg1: (db: Kysely<Tables>, draw: VerifyDraw) => Promise<Checked>
-  readonly rr1: (db: Kysely<Tables>, spin: VerifySpin, winner?: VerifyGame['winner']) => Promise<Checked>
+  readonly rr1: (db: Kysely<Tables>, spin: VerifySpin, said?: Omit<VerifyGame, 'fairness'>) => Promise<Checked>
 }
 
 /** The one door through which anyone checks a draw of whatever kind. */
@@ -33,7 +33,7 @@ export function verifyRoutes(app: App, { db }: Services, checks: Checks): void {
       await ownTurn()
       const { body } = request
       if (Value.Check(VerifySpin, body)) return { data: await checks.rr1(db, body) }
-      if (Value.Check(VerifyGame, body)) return { data: await checks.rr1(db, body.fairness, body.winner) }
+      if (Value.Check(VerifyGame, body)) return { data: await checks.rr1(db, body.fairness, body) }
       return { data: await checks.lg1(db, body) }
     },
   )

@@ -3,7 +3,7 @@ import { Answers, type Final } from '../../scripts/soak/answers.ts'
 import { Books, type Entry } from '../../scripts/soak/books.ts'
 import { judge } from '../../scripts/soak/contract.ts'
 import { grew, memoryOf, type Sample } from '../../scripts/soak/memory.ts'
-import type { Kind, Wish } from '../../scripts/soak/mix.ts'
+import type { Kind, Wish } from '../../scripts/soak/wish.ts'
 
 // A fault that nobody sees is worse than none: what the soak judges by is held against made-up trouble.
 
@@ -16,6 +16,11 @@ const chains = (position: number, rest: Partial<Entry> = {}): Entry => ({
   type: 'lucky-chain-opened',
   ...rest,
 })
+
+const game = (position: number, type = 'roulette-created'): Entry => ({ ...sent, position, type })
+
+const cardsGranted = (count: number): Entry[] =>
+  Array.from({ length: count }, (_, i) => ({ ...sent, position: i + 1, type: 'card-granted' }))
 
 const cases: readonly (readonly [string, readonly Entry[], readonly [string, Final][], readonly string[]])[] = [
   ['all is well', [sent], [['gift-1', told]], []],
@@ -34,6 +39,16 @@ const cases: readonly (readonly [string, readonly Entry[], readonly [string, Fin
     ['twice'],
   ],
   ['an event too few', [chains(1)], [['gift-1', { ...told, kind: 'lucky' }]], ['half']],
+  ['a card too few', cardsGranted(2), [['gift-1', { ...told, kind: 'grant', status: 201 }]], ['half']],
+  ['all cards', cardsGranted(3), [['gift-1', { ...told, kind: 'grant', status: 201 }]], []],
+  ['a game without its host', [game(1)], [['gift-1', { ...told, kind: 'host', status: 201 }]], ['half']],
+  [
+    'a game with its host',
+    [game(1), game(2, 'roulette-joined')],
+    [['gift-1', { ...told, kind: 'host', status: 201 }]],
+    [],
+  ],
+  ['forbidden and done', [sent], [['gift-1', { ...told, status: 403 }]], ['other']],
   ['an event too many', [sent, { ...sent, position: 2 }], [['gift-1', told]], ['half']],
   ['refused and done', [sent], [['gift-1', { ...told, status: 422 }]], ['other']],
   ['done in the name of another', [{ ...sent, actor: 'user:2' }], [['gift-1', told]], ['other']],
@@ -73,6 +88,8 @@ test('answers are those of the contract', (t) => {
   const later = { 'retry-after': '1' }
   t.equal(heard('seed', 200, chainsBody), 'answer')
   t.equal(heard('debit', 422, error('insufficient_balance')), 'answer')
+  t.equal(heard('finish', 403, error('not_in_game')), 'answer')
+  t.equal(heard('activate', 403, error('not_your_card')), 'answer')
   t.equal(heard('seed', 500, error('unavailable')), 'later')
   t.equal(heard('seed', 429, error('overloaded'), later), 'later')
 
@@ -89,6 +106,8 @@ test('answers are those of the contract', (t) => {
   t.equal(heard('seed', 429, error('rate_limited'), later), 'wrong')
   t.equal(heard('seed', 503, error('unavailable')), 'wrong', 'clients take it for maintenance')
   t.equal(heard('seed', 404, error('not_found')), 'wrong')
+  t.equal(heard('join', 404, error('not_found')), 'wrong', 'a game that was there')
+  t.equal(heard('transfer', 422, error('not_your_card')), 'wrong', 'the code of another status')
   t.end()
 })
 

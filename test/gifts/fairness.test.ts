@@ -61,7 +61,7 @@ test('a draw of another ledger is checked by what comes with it', (t) => {
   ]
   const verdict = (change: Partial<VerifyDraw>) => {
     const asked = { ...draw, ...change }
-    return verifyDraw(asked, { commitment: asked.commitment, odds: held })
+    return verifyDraw(asked, { published: undefined, odds: held })
   }
   const answer = verdict({})
   t.match(answer, { algorithm: 'lg1', valid: true })
@@ -70,12 +70,15 @@ test('a draw of another ledger is checked by what comes with it', (t) => {
     [
       ['link', true],
       ['odds', true],
+      ['ledger', true],
       ['order 0', true],
       ['order 1', true],
     ],
   )
   const words = drawOrder(Buffer.from(draw.link, 'hex'), 'c-1', 'alice-seed-1', 1, 0, 1_000_000).words
-  t.match(answer.steps[2]?.values, {
+  t.match(answer.steps[2], { why: /not on our ledger/, values: { on_ledger: false } })
+  t.match(answer.steps[0]?.why, /sent along$/)
+  t.match(answer.steps[3]?.values, {
     label: 'lg1|c-1|alice-seed-1|1|0',
     words,
     r: 744_227,
@@ -96,7 +99,7 @@ test('a draw of another ledger is checked by what comes with it', (t) => {
     t.equal(answer.valid, false, name)
     t.equal(answer.steps.find(({ ok }) => !ok)?.step, step, name)
   }
-  t.match(verifyDraw(draw, { commitment: undefined, odds: undefined }), { valid: false })
+  t.match(verifyDraw(draw, { published: undefined, odds: undefined }), { valid: false })
   t.end()
 })
 
@@ -106,7 +109,7 @@ test('a reward that nobody could be paid is told to the last digit', (t) => {
   const draw: VerifyDraw = { chain: 'c-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', stake, orders }
   const rewards = [10_000, 99_999_999, 100_000_000].map((multiplier) => {
     const odds = [{ multiplier, weight: 1 }]
-    const [order] = verifyDraw(draw, { commitment: undefined, odds }).steps.slice(2)
+    const [order] = verifyDraw(draw, { published: undefined, odds }).steps.slice(3)
     return [order?.ok, order?.values['reward_num'], order?.why]
   })
   t.same(rewards, [

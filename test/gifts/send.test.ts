@@ -120,6 +120,34 @@ test('refusals, in the order of precedence', (t) => {
   t.end()
 })
 
+test('a refusal for the limit is the same whatever would be drawn', (t) => {
+  // One draw in two wins ten times the stake: which, the refusals must not tell.
+  const RARE = 6
+  const odds = [
+    { multiplier: 0, weight: 1 },
+    { multiplier: 100_000, weight: 1 },
+  ]
+  const rewards = new Set<number | undefined>()
+  for (let seed = 0; seed < 12; seed += 1) {
+    const near = (below: number) => {
+      const ledger = shop()
+      ledger.given(
+        gift(RARE, 'lucky', 10, odds),
+        userDefined(100 + seed),
+        credited('user', 100 + seed, 'diamonds', MAX_INTEGER - below),
+      )
+      const person = { caller_id: 100 + seed, sender_id: 100 + seed, decoration_id: RARE, quantity: 1 }
+      return ledger.when(verb, { ...request, ...person })
+    }
+    t.match(near(179), { events: [], refusal: { refusal: 'balance_limit' } }, `user ${100 + seed}`)
+    const { answer, refusal } = near(180)
+    t.equal(refusal, undefined, 'what fits at the best is drawn')
+    for (const { reward_num } of answer?.lucky_result.data.OrderList ?? []) rewards.add(reward_num)
+  }
+  t.same(rewards, new Set([0, 100]), 'some win and some do not')
+  t.end()
+})
+
 test('a standard gift: all to the receivers, 3% of the send to the room, trophy points', (t) => {
   const { events, answer } = shop().when(verb, request)
   t.equal(events.length, 1)

@@ -153,6 +153,11 @@ test('a player checks the draws by hand and by asking', async (t) => {
   t.equal(await verdict({ ...unstaked, orders: forged.orders }), false, 'and the reward is held against it')
   t.equal(await verdict({ ...draws[0], stake: stake * 1_000 }), false, 'another stake')
   t.equal(await verdict({ ...unstaked, odds_hash: undefined, odds: [{ multiplier: 10_000, weight: 1 }] }), false)
+  t.equal(await verdict({ ...draws[0], commitment: 'ab'.repeat(32) }), false, 'another commitment than was published')
+  t.equal(await verdict({ ...draws[0], commitment: chains.next_commitment }), true)
+  const [order, ...others] = draws[0].orders
+  t.equal(await verdict({ ...draws[0], orders: [{ ...order, order_id: '1-0' }, ...others] }), false, 'another order')
+  t.equal(await verdict({ ...draws[0], odds: [{ multiplier: 1, weight: 1_000 }] }), false, 'other odds beside the hash')
   t.match(await ask('GET', `/api/v1/fairness/odds/${'0'.repeat(64)}`), { status: 404 })
   t.match(await ask('GET', '/api/v1/fairness/lucky/draws?cursor=bm9uZQ'), {
     status: 422,

@@ -88,6 +88,25 @@ test('two lost COMMITs at a time are both resolved by asking', async (t) => {
   t.equal(await diamondsOf(database), String(100_000 - 10 * happened))
 })
 
+test('a COMMIT that ends no transaction is not taken at its word', async (t) => {
+  const database = await testDatabase(t)
+  const direct = bench(t, database.serviceUrl)
+  await opened(direct, 1_000)
+  const between = await proxy(t, database.serviceUrl)
+  const ledger = bench(t, between.url)
+  for (const [moved, status] of [
+    [false, 200],
+    [true, 'rejected'],
+  ]) {
+    for (let i = 0; i < 3; i += 1) await ledger.did(send, rose())
+    if (moved === true) await direct.did(send, rose())
+    // What is behind it then runs by itself, if it can.
+    between.garble('begin isolation')
+    t.same((await many(1, () => ledger.run(send, rose()))).map(statusOf), [status])
+  }
+  t.equal(await diamondsOf(database), '920')
+})
+
 test('a key that comes again while its first request is on its way is answered from it', async (t) => {
   const database = await testDatabase(t)
   const ledger = bench(t, database.serviceUrl, { batch: 10 })

@@ -235,6 +235,31 @@ test('a server that falls silent when it is asked about a COMMIT is not waited f
   t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
 })
 
+test('a server that falls silent while the writer starts anew is not waited for', async (t) => {
+  const database = await testDatabase(t)
+  const direct = bench(t, database.serviceUrl)
+  await opened(direct, 1_000)
+  const between = await proxy(t, database.serviceUrl)
+  const one = bench(t, between.url, { patienceMs: 500 })
+  // It keeps what it knows, until another instance moves the head.
+  for (let i = 0; i < 3; i += 1) await one.run(send, rose)
+  await direct.run(send, rose)
+  between.silenceAt('rollback')
+  t.match(await one.run(send, rose), { reply: { status: 200 } })
+  t.match(await balancesOf(database), { 'user:1:diamonds': '950' })
+})
+
+test('a column that a later version adds is nothing to this one', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  await opened(one, 1_000)
+  await one.run(send, rose, { actor: 'user:1', key: 'before' })
+  await rowsOf(database, 'alter table replies add column more text')
+  for (const key of ['before', 'after']) {
+    t.match(await one.run(send, rose, { actor: 'user:1', key }), { replayed: key === 'before' })
+  }
+})
+
 test('whoever watches cannot make a committed command look undone', async (t) => {
   const database = await testDatabase(t)
   await opened(bench(t, database.serviceUrl), 1_000)

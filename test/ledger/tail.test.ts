@@ -98,6 +98,24 @@ test('a hint brings events at once, polling brings them without one', async (t) 
   t.same(polled, [2])
 })
 
+test('one who begins further on while the ledger is read does not wait for the next poll', async (t) => {
+  const database = await testDatabase(t)
+  await make(bench(t, database.serviceUrl), 8)
+  const { tail } = tailOf(t, database, { pollMs: 60_000 })
+  // Until it listens, and looks for the first time.
+  await pause(300)
+  const all: number[] = []
+  const rest: number[] = []
+  tail.follow(0, (events) => {
+    all.push(...events.map(({ position }) => position))
+  })
+  tail.follow(5, (events) => {
+    rest.push(...events.map(({ position }) => position))
+  })
+  await until(() => all.length === 8 && rest.length === 3)
+  t.same([all, rest], [upTo(1, 8), upTo(6, 8)])
+})
+
 test('what a follower does not take comes again, and holds up nobody else', async (t) => {
   const database = await testDatabase(t)
   const writer = bench(t, database.serviceUrl)

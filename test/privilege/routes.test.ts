@@ -144,6 +144,8 @@ test('activate: the card leaves the wallet, the privilege shows', async (t) => {
     [high, 422, 'card_already_activated'],
   ]
   for (const [id, status, code] of refused) t.match(await activate(id), { status, body: { code, message: String } })
+  const badKey = await ask('POST', '/api/v1/privilege-wallet/abc/activate', undefined, { 'idempotency-key': '' })
+  t.match(badKey, { status: 422, body: { errors: { 'Idempotency-Key': [String] } } }, 'the form of a key comes first')
   t.same([...open.bench.bugs, ...open.bench.troubles], [])
 })
 

@@ -127,9 +127,14 @@ export class Model {
       gift.odds.length === 0 ? [] : step.receivers.map((_, i) => rewardOf(gift, stake, made.drawn?.draws[i]))
     const won = rewards.reduce((sum, reward) => sum + reward, 0n)
     const streak = this.#streakWith(`${step.sender}:${roomId}:${step.gift}`, won)
+    // Whatever is drawn, the greatest luck has to fit.
+    const most = mostOf(gift, stake) * orders
     const trophies = room.trophies + (gift.kind === 'standard' ? value : 0n)
-    if (rewards.length > 0 && streak.won > LARGEST) return 'balance_limit'
+    if (this.#streakWith(`${step.sender}:${roomId}:${step.gift}`, most).won > LARGEST) return 'balance_limit'
     if (trophies > LARGEST) return 'balance_limit'
+
+    const diamonds = this.balance('user', step.sender, 'diamonds') - (step.bag ? 0n : value)
+    if (diamonds + most > LARGEST) return 'balance_limit'
 
     const changes = new Map<string, bigint>()
     const add = (account: string, amount: bigint) => changes.set(account, (changes.get(account) ?? 0n) + amount)
@@ -204,15 +209,15 @@ export class Model {
   }
 }
 
+const mostOf = ({ odds }: Gift, stake: bigint): bigint =>
+  (stake * odds.reduce((most, { multiplier }) => (multiplier > most ? multiplier : most), 0n)) / 10_000n
+
 /** Of what was drawn; where it is not known, because nothing was sent, of the greatest luck. */
-function rewardOf({ odds }: Gift, stake: bigint, draw: { readonly r: number } | undefined): bigint {
-  const multipliers = odds.flatMap(({ multiplier, weight }) => ({ multiplier, weight }))
-  if (draw === undefined) {
-    return (stake * multipliers.reduce((most, { multiplier }) => (multiplier > most ? multiplier : most), 0n)) / 10_000n
-  }
+function rewardOf(gift: Gift, stake: bigint, draw: { readonly r: number } | undefined): bigint {
+  if (draw === undefined) return mostOf(gift, stake)
   let left = BigInt(draw.r)
   assert.ok(left >= 0n)
-  for (const { multiplier, weight } of multipliers) {
+  for (const { multiplier, weight } of gift.odds) {
     if (left < weight) return (stake * multiplier) / 10_000n
     left -= weight
   }

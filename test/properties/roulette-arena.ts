@@ -65,7 +65,7 @@ export function rouletteMade({ does }: Any, { reply }: Settled, known: readonly 
     refusal,
     known,
     game: answer?.players === undefined ? null : answer,
-    purged: does === 'purge games' ? answer : null,
+    purged: does === 'purge games' ? (answer?.games ?? null) : null,
   }
 }
 

@@ -86,15 +86,12 @@ export class RouletteModel {
     }
   }
 
-  #finish(id: number, table: Table, { game, refusal }: RouletteMade): string | null {
+  #finish(id: number, table: Table, { game }: RouletteMade): string | null {
     if (table.seats.length < 2) return 'not_enough_players'
     const pot = table.price * BigInt(table.seats.length)
     const prize = (pot * BigInt(100 - FEE_PERCENT)) / 100n
-    if (refusal === 'balance_limit') {
-      // Whoever would have won could not hold it; who that is was not made.
-      const tooRich = table.seats.some(({ user }) => this.#refuses(purse(user), prize))
-      return tooRich ? refusal : null
-    }
+    // Whoever may win has to be able to hold it.
+    if (table.seats.some(({ user }) => this.#refuses(purse(user), prize))) return 'balance_limit'
     const { winner, losers, fairness } = game ?? assert.fail('a game was finished, and nothing is told')
     assert.ok(winner !== null && losers !== undefined)
     assert.equal(table.seats[fairness.draw ?? -1]?.user, winner.id)

@@ -58,6 +58,20 @@ test('operators define rooms', async (t) => {
   t.same(bench.bugs, [])
 })
 
+test('a cover is shown by its address', async (t) => {
+  const { operator, user } = await doors(t, [peopleSlice, roomsSlice])
+  await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
+  for (const [cover_url, shown] of [
+    ['rooms/c.png', 'http://assets.test/rooms/c.png'],
+    ['https://cdn.test/c.png', 'https://cdn.test/c.png'],
+    ['//cdn.test/c.png', '//cdn.test/c.png'],
+    ['', ''],
+  ] as const) {
+    t.match((await operator('PUT', '/admin/v1/rooms/3', { owner_id: 1, cover_url })).body, { data: { cover_url } })
+    t.match((await user(1)('GET', '/v1/rooms/3')).body, { data: { cover_url: shown } }, cover_url)
+  }
+})
+
 test('a user sees a room and joins it', async (t) => {
   const { operator, user, database, bench } = await doors(t, [peopleSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', {
@@ -70,7 +84,7 @@ test('a user sees a room and joins it', async (t) => {
     id: 3,
     uid: 'majlis',
     name: 'Majlis',
-    cover_url: '/c.png',
+    cover_url: 'http://assets.test/c.png',
     owner: { id: 1, name: 'Aya', avatar: 'a/1.png', uid: 'aya' },
     members_count: 0,
     trophy_points: 0,

@@ -22,7 +22,7 @@ const vector: VerifySpin = {
 test('a spin of another ledger is checked by what comes with it', (t) => {
   const verdict = (change: Partial<VerifySpin> = {}) => {
     const asked = { ...vector, ...change }
-    return verifySpin(asked, { commitment: asked.commitment })
+    return verifySpin(asked, { published: undefined })
   }
   const answer = verdict()
   t.match(answer, { algorithm: 'rr1', valid: true })
@@ -31,6 +31,7 @@ test('a spin of another ledger is checked by what comes with it', (t) => {
     [
       ['commitment', true],
       ['entries', true],
+      ['ledger', true],
       ['draw', true],
     ],
   )
@@ -41,7 +42,9 @@ test('a spin of another ledger is checked by what comes with it', (t) => {
   })
   const label = `rr1|g-1001|${vector.entries_hash}|-`
   const mac = createHmac('sha256', Buffer.from(vector.server_seed, 'hex')).update(`${label}|0`).digest()
-  t.match(answer.steps[2]?.values, {
+  t.match(answer.steps[0]?.why, /sent along$/)
+  t.match(answer.steps[2], { why: /not on our ledger/, values: { on_ledger: false } })
+  t.match(answer.steps[3]?.values, {
     label,
     words: [mac.subarray(0, 8).toString('hex')],
     players: 5,
@@ -52,7 +55,7 @@ test('a spin of another ledger is checked by what comes with it', (t) => {
     entries: vector.entries.slice(0, 4),
     entries_hash: '5fba65a130fd5326ab939cce9a9bef68672e99123dbb964d17fcf165eae774b2',
   })
-  t.match(four, { valid: true, steps: [{}, {}, { values: { r: 2 } }] }, 'after u5 left')
+  t.match(four, { valid: true, steps: [{}, {}, {}, { values: { r: 2 } }] }, 'after u5 left')
 
   const wrong: readonly (readonly [string, Partial<VerifySpin>, string])[] = [
     ['another seed', { server_seed: 'ab'.repeat(32) }, 'commitment'],
@@ -67,9 +70,13 @@ test('a spin of another ledger is checked by what comes with it', (t) => {
     t.equal(valid, false, name)
     t.equal(steps.find(({ ok }) => !ok)?.step, step, name)
   }
-  t.match(verifySpin(vector, { commitment: undefined }), { valid: false, steps: [{ ok: false }] })
+  const { commitment: _commitment, ...silent } = vector
+  t.match(verifySpin(silent, { published: undefined }), {
+    valid: false,
+    steps: [{ ok: false }],
+  })
   const { entries_hash: _hash, draw: _draw, ...least } = vector
-  t.match(verifySpin(least, { commitment: vector.commitment }), { valid: true })
+  t.match(verifySpin(least, { published: undefined }), { valid: true })
   t.end()
 })
 
@@ -111,7 +118,14 @@ test('a loser checks the spin by hand and by asking', async (t) => {
     [{ ...fairness, entries: others }, 'entries'],
     [{ ...fairness, server_seed: '00'.repeat(32) }, 'commitment'],
     [{ ...fairness, game_uid: `${game.uid}0` }, 'commitment'],
-    [{ ...game, winner: { ...game.winner, id: loser } }, 'draw'],
+    [{ ...game, winner: { ...game.winner, id: loser } }, 'ledger'],
+    [{ ...game, winner: null }, 'ledger'],
+    [{ ...game, prize: game.prize + 1 }, 'ledger'],
+    [{ ...game, pot: game.pot + 1 }, 'ledger'],
+    [{ ...game, game_price: game.game_price + 1 }, 'ledger'],
+    [{ ...game, players_count: 4 }, 'ledger'],
+    [{ ...game, status: 'cancelled' }, 'ledger'],
+    [{ ...game, uid: 'g-1-x' }, 'ledger'],
   ]
   for (const [draw, step] of forged) {
     const { valid, steps } = await verdict(draw)
@@ -121,7 +135,7 @@ test('a loser checks the spin by hand and by asking', async (t) => {
   const stepsOf = async (draw: object) =>
     (await verdict(draw)).steps.map(({ step, ok }: Record<string, unknown>) => [step, ok])
   t.match(await stepsOf({ ...fairness, server_seed: '00'.repeat(32) }), [{}, {}, ['ledger', false], {}])
-  t.equal((await stepsOf({ ...fairness, game_uid: `${game.uid}0` })).length, 3, 'of which the ledger says nothing')
+  t.equal((await stepsOf({ ...fairness, game_uid: `${game.uid}0` })).length, 4, 'of which the ledger says nothing')
   t.same([...open.bench.bugs, ...open.bench.troubles], [])
 })
 
@@ -145,6 +159,13 @@ test('what is no published draw is refused by name', async (t) => {
   for (const [body, field] of rows) {
     const heard = await ask(body)
     t.match(heard, { status: 422, body: { code: 'validation_failed', errors: { [field]: [String] } } }, field)
+  }
+  for (const body of [
+    { ...lucky, algorithm: 'rr1' },
+    { ...fairness, algorithm: 'lg1' },
+    { fairness: { ...fairness, algorithm: 'lg1' } },
+  ]) {
+    t.match(await ask(body), { status: 422, body: { code: 'validation_failed' } }, 'the name of the other algorithm')
   }
   t.match(await ask({ ...fairness, link: 5, k: 'x' }), { status: 200 }, 'what else is there does not count')
 })

@@ -1,11 +1,6 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { type Test as Tap, test } from 'tap'
 import { MAX_INTEGER } from '../../schema/common.ts'
 import { connect } from '../../src/db/connect.ts'
-import { defineUsers } from '../../src/people/define-user.ts'
-import { defineRoom } from '../../src/rooms/define-room.ts'
-import { joinRoom } from '../../src/rooms/members.ts'
 import { finishGame } from '../../src/roulette/finish.ts'
 import { games } from '../../src/roulette/game.ts'
 import { joinGame } from '../../src/roulette/join.ts'
@@ -14,11 +9,11 @@ import { openGame } from '../../src/roulette/open.ts'
 import { MOST_PURGED, purgeGames } from '../../src/roulette/purge.ts'
 import { credit } from '../../src/wallet/credit.ts'
 import { verified } from '../audit/verified.ts'
-import { readDb } from '../support/doors.ts'
 import { credited } from '../support/facts.ts'
 import { type Bench, bench, rowsOf, testSpins } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { morning } from '../support/rules.ts'
+import { commandLine, hall } from './hall.ts'
 import { base, dataOf, lounge } from './lounge.ts'
 import { asked, atTheTable, legs, open } from './table.ts'
 
@@ -32,18 +27,20 @@ test('what is old enough is cancelled, and nothing else', (t) => {
   const purge = (older_than_minutes: number, dry_run: boolean, minutes: number, candidates = both) =>
     table.when(purgeGames(candidates), { older_than_minutes, dry_run }, { now: morning + minutes * MINUTE })
 
-  t.match(purge(11, false, 10), { events: [], answer: [] })
-  t.match(purge(10, false, 10, []), { events: [], answer: [] })
-  t.match(purge(10, true, 10), { events: [], answer: [{ id: table.game.id, status: 'open', pot: 60 }] })
-  t.match(purge(0, true, 10).answer, [{ id: both[0] }, { id: both[1] }])
+  t.match(purge(11, false, 10), { events: [], answer: { games: [] } })
+  t.match(purge(10, false, 10, []), { events: [], answer: { games: [] } })
+  t.match(purge(10, true, 10), { events: [], answer: { games: [{ id: table.game.id, status: 'open', pot: 60 }] } })
+  t.match(purge(0, true, 10).answer?.games, [{ id: both[0] }, { id: both[1] }])
   const { events, answer } = purge(10, false, 10)
   t.equal(events.length, 1)
   t.match(events, [{ type: 'roulette-cancelled', data: { game_id: table.game.id, player_ids: [1, 2] } }])
   t.same(legs(events[0]), [`game:${both[0]}:coins > user:1:coins 30`, `game:${both[0]}:coins > user:2:coins 30`])
-  t.match(answer, [{ id: both[0], status: 'cancelled', pot: 60, players: [{ id: 1, name: 'User 1' }, { id: 2 }] }])
-  t.equal(answer?.length, 1)
-  t.match(purge(10, false, 10), { events: [], answer: [] }, 'again')
-  t.match(purge(0, false, 10), { events: [{ data: { game_id: both[1] } }], answer: [{ id: both[1] }] })
+  t.match(answer?.games, [
+    { id: both[0], status: 'cancelled', pot: 60, players: [{ id: 1, name: 'User 1' }, { id: 2 }] },
+  ])
+  t.equal(answer?.games.length, 1)
+  t.match(purge(10, false, 10), { events: [], answer: { games: [] } }, 'again')
+  t.match(purge(0, false, 10), { events: [{ data: { game_id: both[1] } }], answer: { games: [{ id: both[1] }] } })
   t.end()
 })
 
@@ -51,9 +48,13 @@ test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) 
   const table = atTheTable()
   const other = table.when(open(), { ...asked, room: 2, caller_id: 1 }).answer?.id ?? 0
   table.given(credited('user', 1, 'coins', MAX_INTEGER - 40 - 30))
-  const purge = () =>
-    table.when(purgeGames([table.game.id, other, 99]), { older_than_minutes: 0, dry_run: false }).answer
-  t.match(purge(), [{ id: table.game.id }], 'of the two games of one user only one fits')
+  const purge = (dry_run = false) =>
+    table.when(purgeGames([table.game.id, other, 99]), { older_than_minutes: 0, dry_run }).answer
+  const { uid } = table.state.get(games, String(other)) ?? {}
+  const skipped = [{ id: other, uid, room_uid: 'R2', code: 'balance_limit', user_ids: [1] }]
+  t.match(purge(true), { games: [{ id: table.game.id }], skipped }, 'shown beforehand')
+  t.match(purge(), { games: [{ id: table.game.id }], skipped }, 'of the two games of one user only one fits')
+  t.same(purge(), { games: [], skipped }, 'it is told every time')
   t.equal(table.state.get(games, String(other))?.status, 'open')
 
   const played = atTheTable()
@@ -61,7 +62,7 @@ test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) 
   played.finish(1)
   t.match(played.when(purgeGames([played.game.id]), { older_than_minutes: 0, dry_run: false }), {
     events: [],
-    answer: [],
+    answer: { games: [], skipped: [] },
   })
   t.end()
 })
@@ -89,7 +90,7 @@ test('operators purge through their door', async (t) => {
   t.equal(refused.statusCode, 403)
   t.equal((await user(1)('POST', url, { older_than_minutes: 0 })).status, 403)
 
-  t.same((await purge({ older_than_minutes: 60 })).body, { data: [] }, 'it is not that old')
+  t.same((await purge({ older_than_minutes: 60 })).body, { data: [], meta: { skipped: [] } }, 'it is not that old')
   const dry = await purge({ older_than_minutes: 0, dry_run: '1' })
   t.match(dry, { status: 200, body: { data: [{ id: game.id, status: 'open', pot: 60, room_uid: 'R1' }] } })
   t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 70 } })
@@ -101,54 +102,21 @@ test('operators purge through their door', async (t) => {
   t.equal(dataOf(await user(1)('GET', '/v1/rooms/R1')).active_roulette_game, null)
   t.match(await user(2)('POST', `${base}/leave/${game.id}`), { status: 422, body: { code: 'game_cancelled' } })
 
-  await user(1)('POST', `${base}/create`, { game_price: 30, max_players: 3 })
+  await user(1)('POST', `${base}/create`, { game_price: 30, max_players: 3, join_admin: 1 })
   t.match(await purge({ older_than_minutes: 0 }, key), {
     text: purged.text,
     headers: { 'idempotency-replayed': 'true' },
   })
   t.match((await purge({ older_than_minutes: 0, dry_run: true })).body, { data: [{ status: 'open' }] })
+  await bench.did(credit, { user_id: 1, currency: 'coins', amount: MAX_INTEGER - 70, reason: 'test' })
+  const stuck = { data: [], meta: { skipped: [{ code: 'balance_limit', room_uid: 'R1', user_ids: [1] }] } }
+  t.match(await purge({ older_than_minutes: 0, dry_run: true }), { status: 200, body: stuck })
+  t.match(await purge({ older_than_minutes: 0 }), { status: 200, body: stuck })
   const cancelled = `select actor from ledger_events where type = 'roulette-cancelled'`
   t.same(await rowsOf(database, cancelled), [{ actor: 'staff:ann' }])
   t.same((await verified(database)).findings, [])
   t.same([...bench.bugs, ...bench.troubles], [])
 })
-
-const script = join(import.meta.dirname, '../../scripts/roulette-purge.ts')
-
-/** Runs the command line in a process of its own. */
-function commandLine(url: string, ...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [script, ...args], { env: { ...process.env, DATABASE_URL: url } }, (error, out, err) =>
-      resolve({ code: Number(error?.code ?? 0), out, err }),
-    )
-  })
-}
-
-/** So many rooms with a game of two players of each room's three members, who have 100 coins each. */
-async function hall(t: Parameters<typeof testDatabase>[0], database: TestDatabase, rooms: number) {
-  const ledger = bench(t, database.serviceUrl)
-  const db = readDb(t, database)
-  const numbers = Array.from({ length: rooms }, (_, i) => i + 1)
-  const members = (room: number) => [room * 3 - 2, room * 3 - 1, room * 3] as const
-  const people = numbers.flatMap((room) => members(room).map((id) => ({ id })))
-  await ledger.did(defineUsers, { users: people, listed: true })
-  await Promise.all([
-    ...numbers.map((room) => ledger.did(defineRoom, { id: room, owner_id: room })),
-    ...people.map(({ id }) => ledger.did(credit, { user_id: id, currency: 'coins', amount: 100, reason: 'test' })),
-    ...numbers.flatMap((room) => members(room).map((id) => joinRoom(db, room, id))),
-  ])
-  const terms = { game_price: 40, max_players: 3, join_admin: true, client_seed: '' }
-  const verb = openGame({ spins: testSpins, feePercent: 0 })
-  const made = await Promise.all(
-    numbers.map(async (room) => {
-      const [creator, second, third] = members(room)
-      const { id } = await ledger.did(verb, { ...terms, caller_id: creator, room })
-      await ledger.did(joinGame, { caller_id: second, room, game: id, client_seed: '' })
-      return { room, game: id, creator, second, third }
-    }),
-  )
-  return { ledger, made }
-}
 
 test('the command line shows, then purges, the old ones only', async (t) => {
   const database = await testDatabase(t)
@@ -229,7 +197,7 @@ test('two people purge the same games at once, on two instances, while players j
     const asked = { older_than_minutes: 0, dry_run: false }
     const play = six.flatMap((one, k) => meanwhile(k % 2 === 0 ? ledger.run : other.run, one, k < 3))
     const purging = [ledger, other].map(async ({ did }, who) => {
-      counts[who] = (counts[who] ?? 0) + (await did(purge, asked)).length
+      counts[who] = (counts[who] ?? 0) + (await did(purge, asked)).games.length
     })
     await Promise.all([...play, ...purging])
   }

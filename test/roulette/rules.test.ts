@@ -285,6 +285,23 @@ test('nobody is paid beyond what can be held', (t) => {
   t.end()
 })
 
+test('a finish is refused when any player could not hold the prize, whoever would win', (t) => {
+  for (const rich of [1, 2, 3]) {
+    const table = atTheTable()
+    table.join(2)
+    table.join(3)
+    // Each has 70 left and 90 are to be won.
+    table.given(credited('user', rich, 'coins', MAX_INTEGER - 70 - 89))
+    t.match(table.finish(1), { refusal: { refusal: 'balance_limit' }, events: [] }, `user ${rich}`)
+  }
+  const table = atTheTable()
+  table.join(2)
+  table.join(3)
+  for (const user of [1, 2, 3]) table.given(credited('user', user, 'coins', MAX_INTEGER - 70 - 90))
+  t.match(table.finish(1).answer, { status: 'finished' }, 'what just fits is paid')
+  t.end()
+})
+
 test('with another key than the game was created with nothing is drawn', (t) => {
   const { join, when, at } = atTheTable()
   join(2)

@@ -20,6 +20,8 @@ export interface Proxy {
   speak(): void
   /** The next connection that sends this text goes silent, and the text with it. */
   silenceAt(text: string): void
+  /** The next time that this text is sent, its first letter is lost on the way. */
+  garble(text: string): void
   /** Cuts all connections and takes no more. */
   down(): Promise<void>
   up(): Promise<void>
@@ -32,6 +34,7 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
   let cuts = 0
   let silent = false
   let lastWords: string | undefined
+  let garbled: string | undefined
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
@@ -51,6 +54,10 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
         pair.silent = true
       }
       if (pair.silent) return
+      if (garbled !== undefined && chunk.includes(garbled)) {
+        chunk.write('?', chunk.indexOf(garbled))
+        garbled = undefined
+      }
       if (lose !== undefined && chunk.includes('commit\0')) {
         cuts += 1
         const request = lose === 'request'
@@ -117,6 +124,9 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
     },
     silenceAt: (text) => {
       lastWords = text
+    },
+    garble: (text) => {
+      garbled = text
     },
     down,
     up: () => listen(port),

@@ -11,7 +11,7 @@ const CLIENTS = 16
  * The longest that a client may wait while a statement hangs: until its batch is given up, until two batches of which
  * it is not known whether they happened are asked for in vain, and for a lock that is not to be had; 35 s in all.
  */
-const ANSWERED_MS = 38_000
+export const ANSWERED_MS = 38_000
 
 /** Begins to make statements hang; answers what ends that. */
 type Hang = (stage: Stage, world: SharedWorld) => Promise<() => Promise<void>>

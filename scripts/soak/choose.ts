@@ -1,0 +1,10 @@
+import { randomInt } from 'node:crypto'
+
+export function any<T>(list: readonly T[]): T {
+  const one = list[randomInt(list.length)]
+  if (one === undefined) throw new Error('nothing to choose from')
+  return one
+}
+
+/** So many in a hundred times. */
+export const chance = (percent: number): boolean => randomInt(100) < percent
