@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { Asked } from './answers.ts'
 import type { Clients } from './ask.ts'
 import { type Heard, judge, type Response } from './contract.ts'
@@ -7,21 +6,41 @@ import type { Instance } from './instance.ts'
 
 /** Requests on one connection: no more than the service works on at a time, so that all of them are in its hands. */
 const EACH = 8
+/** Connections that are made at a time: no more than wait at the service's door until it opens. */
+const MADE_AT_ONCE = 250
 
 /**
  * Sends all commands at once, many on each connection without waiting for answers, and notes each answer as it comes.
  * Resolves when all are answered or cut.
  */
-export async function flood(clients: Clients, commands: readonly Asked[], instance: Instance): Promise<void> {
-  const connections = Math.ceil(commands.length / EACH)
-  const shares = Array.from({ length: connections }, (_, i) => commands.slice(i * EACH, (i + 1) * EACH))
-  await Promise.all(shares.map((share) => pour(clients, share, instance)))
+export async function flood(
+  clients: Clients,
+  commands: readonly Asked[],
+  instance: Pick<Instance, 'origin'>,
+): Promise<void> {
+  const { hostname, port } = new URL(instance.origin)
+  const sockets: Socket[] = []
+  for (let i = 0; i * EACH < commands.length; i += 1) {
+    const socket = connect(Number(port), hostname)
+    // The `close` that follows is enough.
+    socket.on('error', () => {})
+    sockets.push(socket)
+    if (sockets.length % MADE_AT_ONCE === 0) await made(socket)
+  }
+  await Promise.all(
+    sockets.map((socket, i) => pour(clients, commands.slice(i * EACH, (i + 1) * EACH), socket, hostname)),
+  )
 }
 
-async function pour(clients: Clients, commands: readonly Asked[], { origin }: Instance): Promise<void> {
+/** Resolves when a connection is there, or is not to be had. */
+const made = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    socket.once('connect', resolve)
+    socket.once('close', () => resolve())
+  })
+
+async function pour(clients: Clients, commands: readonly Asked[], socket: Socket, hostname: string): Promise<void> {
   const { answers, people } = clients
-  const { hostname, port } = new URL(origin)
-  const socket = connect(Number(port), hostname)
   const started = performance.now()
   const waiting = [...commands]
   const note = (heard: Heard): void => {
@@ -38,13 +57,11 @@ async function pour(clients: Clients, commands: readonly Asked[], { origin }: In
       if (kind !== undefined) note(judge(kind, one.response))
     }
   })
-  // The `close` that follows is enough.
-  socket.on('error', () => {})
   for (const asked of commands) {
     answers.sent()
     socket.write(requestText(asked, people.tokenOf(asked.wish.actor), hostname))
   }
-  await once(socket, 'close')
+  if (!socket.closed) await new Promise<void>((resolve) => socket.once('close', () => resolve()))
   while (waiting.length > 0) note({ is: 'cut', gaveUp: false })
 }
 

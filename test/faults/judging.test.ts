@@ -1,8 +1,11 @@
+import { createServer } from 'node:net'
 import { test } from 'tap'
 import { Answers, type Final } from '../../scripts/soak/answers.ts'
 import { Books, type Entry } from '../../scripts/soak/books.ts'
 import { judge } from '../../scripts/soak/contract.ts'
+import { flood } from '../../scripts/soak/flood.ts'
 import { grew, memoryOf, type Sample } from '../../scripts/soak/memory.ts'
+import { people } from '../../scripts/soak/people.ts'
 import type { Kind, Wish } from '../../scripts/soak/wish.ts'
 
 // A fault that nobody sees is worse than none: what the soak judges by is held against made-up trouble.
@@ -138,4 +141,22 @@ test('memory is judged by its middle, warm and at the end', (t) => {
   t.ok(grew(growing, 'heap'))
   t.notOk(grew(growing, 'resident'))
   t.end()
+})
+
+test('a flood that is cut off hears of nothing, and ends', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.resetAndDestroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const answers = new Answers()
+  const wish: Wish = { kind: 'seed', actor: 'user:101', method: 'PUT', path: '/', body: '' }
+  const clients = { answers, people: await people(1), patienceMs: 1_000 }
+  const commands = Array.from({ length: 20 }, () => answers.begin(wish))
+  await flood(clients, commands, { origin: `http://127.0.0.1:${port}` })
+  t.equal(answers.cuts, 20)
+  t.equal(answers.open.size, 20)
 })
