@@ -1,8 +1,7 @@
 import { diskFull } from '../../scripts/soak/scenarios/disk-full.ts'
-import { frozenPostgres } from '../../scripts/soak/scenarios/frozen-postgres.ts'
 import { hangingStatement } from '../../scripts/soak/scenarios/hanging-statement.ts'
 import { lostCommit } from '../../scripts/soak/scenarios/lost-commit.ts'
-import { postgresAway } from '../../scripts/soak/scenarios/postgres-away.ts'
+import { frozenPostgres, postgresAway } from '../../scripts/soak/scenarios/outages.ts'
 import { silence } from '../../scripts/soak/scenarios/silence.ts'
 import { plays } from './plays.ts'
 

@@ -1,13 +1,18 @@
 import { account, conclude } from '../account.ts'
 import { Load } from '../load.ts'
+import { freeze } from '../own-postgres.ts'
 import type { Scenario } from '../scenario.ts'
-import { sharedWorld } from '../world.ts'
+import type { Stage } from '../stage.ts'
+import { type SharedWorld, sharedWorld } from '../world.ts'
 
 const CLIENTS = 16
 
-export const postgresAway: Scenario = {
-  name: 'postgres-away',
-  about: 'PostgreSQL is shut down under load and started again later',
+/** Takes the database away; answers how it comes back. */
+type Strike = (stage: Stage, world: SharedWorld) => Promise<() => Promise<void>>
+
+const outage = (name: string, about: string, strike: Strike): Scenario => ({
+  name,
+  about,
   full: { rounds: 4, seconds: 30 },
   short: { rounds: 1, seconds: 2 },
   async play(stage, { rounds, seconds }) {
@@ -15,7 +20,7 @@ export const postgresAway: Scenario = {
     for (let round = 1; round <= rounds; round += 1) {
       const load = new Load(stage, world, CLIENTS)
       await stage.pause(500)
-      await world.postgres.stop()
+      const comeBack = await strike(stage, world)
       const before = world.answers.final.size
       await stage.pause(seconds * 1000)
       stage.expect(world.answers.final.size === before, 'commands were answered while there was no database')
@@ -23,7 +28,7 @@ export const postgresAway: Scenario = {
         stage.expect(!(await instance.isReady()), 'it claimed to be ready while there was no database')
       }
       const since = performance.now()
-      await world.postgres.start()
+      await comeBack()
       for (const instance of world.instances) await instance.ready(since)
       await stage.pause(500)
       await load.stop()
@@ -32,4 +37,24 @@ export const postgresAway: Scenario = {
     }
     await conclude(stage, world)
   },
-}
+})
+
+export const postgresAway = outage(
+  'postgres-away',
+  'PostgreSQL is shut down under load and started again later',
+  async (_stage, { postgres }) => {
+    await postgres.stop()
+    return () => postgres.start()
+  },
+)
+
+export const frozenPostgres = outage(
+  'frozen-postgres',
+  'PostgreSQL stands still (SIGSTOP) and goes on later',
+  async (stage, { postgres }) => {
+    const goOn = freeze(stage, postgres.dataDir)
+    // An answer may still be on its way from before.
+    await stage.pause(200)
+    return async () => goOn()
+  },
+)
