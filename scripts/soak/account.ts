@@ -85,10 +85,8 @@ function tellReadiness(stage: Stage, { instances }: World): void {
   const times = instances.reduce((sum, instance) => sum + instance.times, 0)
   const slowest = instances.toSorted((a, b) => b.slowestMs - a.slowestMs)[0]
   if (times === 0 || slowest === undefined) return
-  const late = instances.reduce((sum, instance) => sum + instance.late, 0)
   const waited = `${seconds(slowest.waitedMs)} of it without a processor`
   stage.tell(`ready again ${times} times, at the latest after ${seconds(slowest.slowestMs)} (${waited})`)
-  if (late > 0) stage.tell(`late by the clock ${late} times, for want of a processor where that is no fault below`)
 }
 
 function tellMemory(stage: Stage, memory: Memory | undefined, judged: boolean): void {
