@@ -16,7 +16,7 @@ import { serviceDoors } from './http/service-doors.ts'
 import type { Services } from './http/services.ts'
 import type { Sessions } from './http/sessions.ts'
 import { clientPrefixes, type Slice } from './http/slice.ts'
-import { registerTokens } from './http/tokens.ts'
+import { ourTokens, registerTokens } from './http/tokens.ts'
 import { ajvOptions, schemaError } from './http/validation.ts'
 import type { JwtKey } from './jwt-key.ts'
 
@@ -69,7 +69,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   const readToken = await registerTokens(app, parts.jwt)
   const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit)]
   // The order of checks. A route's schema and then the rules of the business follow.
-  const clientChecks = [gateCheck(gate), userCheck(readToken, parts.sessions), ...limit]
+  const clientChecks = [gateCheck(gate, ourTokens(readToken)), userCheck(readToken, parts.sessions), ...limit]
   const staffChecks = [staffCheck(readToken), ...limit]
 
   for (const prefix of clientPrefixes) {

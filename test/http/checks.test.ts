@@ -46,7 +46,7 @@ test('a closed gate stands before all other checks on client paths, and nowhere 
 
 test('app state, then token, then rate limit, then schema, then the door', async (t) => {
   let gate: AppStateGate = closed
-  const { app } = await tinyApp(t, { gate: (request) => gate(request), rateLimit: 1 })
+  const { app } = await tinyApp(t, { gate: (...asked) => gate(...asked), rateLimit: 1 })
   const wrong = { method: 'POST', url: '/v1/things', payload: '{"count":"1"}' } as const
   const json = { 'content-type': 'application/json' }
   const mine = { ...bearer(token()), ...json }
