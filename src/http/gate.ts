@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { AppStatus } from '../../schema/app-status.ts'
+import { sha256 } from '../ledger/hash.ts'
 
 /** Why the service is closed to a client: maintenance (503) or a forced update (426), with the client's body for it. */
 export interface ClosedState {
   readonly status: 503 | 426
   /** As `app-status` answers it, in the client's language. */
-  readonly body: unknown
+  readonly body: AppStatus
 }
 
 /**
@@ -37,11 +39,25 @@ export interface AppState {
   readonly shownBy: (request: FastifyRequest) => Omit<Shown, 'tokenKey'>
   /** As the gate judges. */
   readonly judge: (shown: Shown) => Judgement
-  /** Hears of every switch of mode or release, after the gate judges by it. Answers how to hear no more. */
+  /** What `app-status` answers a client, and what it tells of itself is remembered with its token. */
+  readonly answer: (request: FastifyRequest, isOurs: IsOurs) => AppStatus
+  /**
+   * Hears of every switch of mode or release, once the gate judges by it and before the operator is answered. Answers
+   * how to hear no more.
+   */
   readonly onChange: (listener: () => void) => () => void
 }
 
-export const alwaysOpen: AppStateGate = () => undefined
+/** What a token that is ours goes by where it must not stand itself. */
+export const tokenKey = (token: string): string => sha256(token)
+
+export const alwaysOpen: AppState = {
+  gate: () => undefined,
+  shownBy: () => ({ type: null, version: null, language: 'en' }),
+  judge: () => undefined,
+  answer: () => ({ status: 'success', type: 'none', data: {} }),
+  onChange: () => () => {},
+}
 
 /** The gate as the first check of a route. */
 export const gateCheck =
