@@ -76,7 +76,7 @@ export const AppMode = Type.Object({
 })
 export type AppMode = Static<typeof AppMode>
 
-export const ReleaseParams = Type.Object({ client_type: Type.String() })
+export const ReleaseParams = Type.Object({ client_type: ClientType })
 
 export const DefineRelease = Type.Object({
   version: Type.Optional(Version),

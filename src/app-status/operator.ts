@@ -1,6 +1,5 @@
 import { AppMode, DefineRelease, Release, ReleaseParams, ReleaseRemoved, SetAppMode } from '../../schema/app-status.ts'
 import { dataOf, isOn, PageQuery, pageOf } from '../../schema/common.ts'
-import type { ClientType } from '../../schema/events.ts'
 import { notFound } from '../http/errors.ts'
 import { onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
@@ -9,7 +8,6 @@ import { defineRelease } from './define-release.ts'
 import { currentMode, newestReleases, releaseOf } from './reads.ts'
 import { removeRelease } from './remove-release.ts'
 import { setMode } from './set-mode.ts'
-import { typeCalled } from './shown.ts'
 
 const tags = ['operators']
 const params = ReleaseParams
@@ -61,7 +59,7 @@ export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
     },
     (request, reply) => {
       const { version, minimum_version, store_link, title, message } = request.body
-      const client_type = typeIn(request.params)
+      const { client_type } = request.params
       return run(request, reply, defineRelease, { client_type, version, minimum_version, store_link, title, message })
     },
   )
@@ -82,7 +80,7 @@ export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
         request,
         reply,
         removeRelease,
-        { client_type: typeIn(request.params) },
+        { client_type: request.params.client_type },
         { body: () => ({ meta: { message: 'The release was removed.' } }) },
       ),
   )
@@ -99,7 +97,7 @@ export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
       },
     },
     async (request) => {
-      const release = await releaseOf(db, typeIn(request.params))
+      const release = await releaseOf(db, request.params.client_type)
       if (release === undefined) throw notFound()
       return { data: releaseRecord(release) }
     },
@@ -123,11 +121,4 @@ export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
       return { ...page, data: page.data.map(releaseRecord) }
     },
   )
-}
-
-/** 404 for a type that is none of ours. */
-function typeIn({ client_type }: { readonly client_type: string }): ClientType {
-  const type = typeCalled(client_type)
-  if (type === undefined) throw notFound()
-  return type
 }

@@ -38,9 +38,6 @@ const types: ReadonlyMap<string, ClientType> = new Map([
   ['flutter', 'flutter'],
 ])
 
-/** The type that goes by exactly this name. */
-export const typeCalled = (name: string): ClientType | undefined => types.get(name)
-
 /** Null for a type that is none of ours. */
 export const typeOf = (name: string | null): ClientType | null =>
   name === null ? null : (types.get(name) ?? types.get(name.trim().toLowerCase()) ?? null)
