@@ -37,12 +37,16 @@ export class Servers {
   }
 
   /** The same service without a database. */
-  floor(): Promise<Server> {
-    return this.#start(['scripts/bench/contenders/floor-server.ts'], { ownerUrl: '', serviceUrl: '' })
+  floor(environment: Readonly<Record<string, string>> = {}): Promise<Server> {
+    return this.#start(['scripts/bench/contenders/floor-server.ts'], { ownerUrl: '', serviceUrl: '' }, environment)
   }
 
   /** Waits until it answers. */
-  async #start(args: readonly string[], database: DatabaseUrls): Promise<Server> {
+  async #start(
+    args: readonly string[],
+    database: DatabaseUrls,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<Server> {
     const port = await freePort(null)
     const child = spawn(process.execPath, args, {
       cwd: root,
@@ -57,6 +61,7 @@ export class Servers {
         LOG_LEVEL: 'warn',
         DEMO: '0',
         ...keys,
+        ...environment,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -36,7 +36,7 @@ const foreign = ({ imports }: File, allowed: readonly RegExp[]): string[] =>
 const slices = ['people', 'rooms', 'gifts', 'wallet', 'privilege', 'roulette', 'verify', 'app-status'] as const
 /** Files of a slice that speak with the world; all others hold its rules. */
 const worldly =
-  /^src\/.*\/((\w+-)?(routes|operator)|reads|members|notifier|projection|slice|app-status|told-(clients|rows))\.ts$/
+  /^src\/.*\/((\w+-)?(routes|operator)|reads|members|notifier|projection|slice|app-status|told-(clients|rows)|token-keys)\.ts$/
 const rules = [...under(...slices.map((slice) => `src/${slice}`)), ...under('src/fairness')].filter(
   ({ path }) => !worldly.test(path),
 )
