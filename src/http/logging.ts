@@ -1,5 +1,7 @@
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
+import { databaseIsAway } from '../db/away.ts'
+import { errorCode } from '../error-code.ts'
 
 /** Nothing logs these on purpose; if something does by mistake, they are masked. */
 const secrets = ['authorization', 'cookie', 'token', 'password', 'secret', 'bank_details', 'user_notice']
@@ -15,11 +17,17 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return destination === undefined ? pino(options) : pino(options, destination)
 }
 
-/** Without the fields that errors of PostgreSQL carry: some of them quote rows. */
+/**
+ * Without the fields that errors of PostgreSQL carry: some of them quote rows. Of a database that is away nobody needs
+ * to know where in the code it was missed.
+ */
 function plainError(error: Error): Record<string, unknown> {
   const { type, message, stack } = stdSerializers.err(error)
-  return { type, message, stack }
+  return isAway(error) ? { type, message, code: errorCode(error) } : { type, message, stack }
 }
+
+const isAway = (error: unknown): boolean =>
+  databaseIsAway(error) || (error instanceof Error && error.cause !== undefined && isAway(error.cause))
 
 /** Requests whose failure was told already; one line each. */
 const told = new WeakSet<FastifyRequest>()
