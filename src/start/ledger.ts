@@ -26,7 +26,11 @@ export async function startLedger(
   cleanUp: AsyncDisposableStack,
 ): Promise<Ledger> {
   const { url, db, followers } = database
-  const troubles = new Troubles(log, 'followers of the ledger cannot go on; trying again', 'followers of the ledger go on')
+  const troubles = new Troubles(
+    log,
+    'followers of the ledger cannot go on; trying again',
+    'followers of the ledger go on',
+  )
   const tail = new Tail({ url, pool: followers, troubles })
   cleanUp.defer(() => tail.stop())
 

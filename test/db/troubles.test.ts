@@ -9,7 +9,11 @@ function troublesAt() {
     const { failures, seconds }: { failures?: number; seconds?: number } = details
     told.push(failures === undefined ? [message, clock.seconds] : [message, clock.seconds, failures, seconds])
   }
-  return { told, clock, troubles: new Troubles({ warn: tell, info: tell }, 'fails', 'over', () => clock.seconds * 1000) }
+  return {
+    told,
+    clock,
+    troubles: new Troubles({ warn: tell, info: tell }, 'fails', 'over', () => clock.seconds * 1000),
+  }
 }
 
 const away = new Error('away')
