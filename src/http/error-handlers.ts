@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorText, type HttpError, notFound } from './errors.ts'
+import { errorText, type HttpError, ImpossiblePath, notFound } from './errors.ts'
+import { formFault } from './form.ts'
 import { leaveUntold, type RequestLog } from './logging.ts'
 import { problemOf } from './problem.ts'
 import { clientPrefixes } from './slice.ts'
@@ -39,7 +40,7 @@ function handleError(
   reply: FastifyReply,
   requestLog: Pick<RequestLog, 'failed'>,
 ): FastifyReply {
-  const problem = problemOf(error)
+  const problem = problemOf(error instanceof ImpossiblePath ? (formFault(request) ?? error) : error)
   if (problem.status >= 500) requestLog.failed(error, request, problem.status)
   // Whoever asks too much is counted; a line for each would be more of the same.
   if (problem.status === 429) leaveUntold(request)
