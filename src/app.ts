@@ -36,9 +36,10 @@ export interface Parts {
 export async function build(parts: Parts): Promise<FastifyInstance> {
   const { slices, services } = parts
   const log: FastifyBaseLogger = parts.log
+  const requestLog = new RequestLog(log, parts.log.isLevelEnabled('debug'))
   const app = fastify({
     loggerInstance: log,
-    logController: new RequestLog(parts.log.isLevelEnabled('debug')),
+    logController: requestLog,
     // None a request: making one takes longer than most requests need a log at all. Its lines name the request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
@@ -60,7 +61,8 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   handleOddRequests(app)
   boundPipelining(app)
   readBodies(app)
-  handleErrors(app)
+  handleErrors(app, requestLog)
+  app.addHook('onClose', async () => requestLog.close())
   decorateCaller(app)
   await describeRoutes(app)
   serviceDoors(app, parts.metrics, parts.isReady)

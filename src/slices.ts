@@ -1,5 +1,5 @@
 import { appStatusSlice } from './app-status/slice.ts'
-import { checkDraw } from './gifts/fairness-routes.ts'
+import { checkDraw } from './gifts/reads.ts'
 import { giftsSlice } from './gifts/slice.ts'
 import type { Slice } from './http/slice.ts'
 import { peopleSlice } from './people/slice.ts'

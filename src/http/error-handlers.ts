@@ -1,12 +1,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorText, type HttpError, notFound } from './errors.ts'
-import { leaveUntold, logFailure } from './logging.ts'
+import { errorText, type HttpError, ImpossiblePath, notFound } from './errors.ts'
+import { formFault } from './form.ts'
+import { leaveUntold, type RequestLog } from './logging.ts'
 import { problemOf } from './problem.ts'
 import { clientPrefixes } from './slice.ts'
 
 /** Every error becomes `{ message, code, errors?, request_id }`. */
-export function handleErrors(app: FastifyInstance): void {
-  app.setErrorHandler(handleError)
+export function handleErrors(app: FastifyInstance, requestLog: Pick<RequestLog, 'failed'>): void {
+  app.setErrorHandler((error, request, reply) => handleError(error, request, reply, requestLog))
   app.setNotFoundHandler(handleNotFound)
 }
 
@@ -37,9 +38,14 @@ const NOTHING = '%00'
 
 const charOf = (code: string): string => String.fromCharCode(Number.parseInt(code, 16))
 
-function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const problem = problemOf(error)
-  if (problem.status >= 500) logFailure(error, request, problem.status)
+function handleError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  requestLog: Pick<RequestLog, 'failed'>,
+): FastifyReply {
+  const problem = problemOf(error instanceof ImpossiblePath ? (formFault(request) ?? error) : error)
+  if (problem.status >= 500) requestLog.failed(error, request, problem.status)
   // Whoever asks too much is counted; a line for each would be more of the same.
   if (problem.status === 429) leaveUntold(request)
   return answer(request, reply, problem)

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { AppStatusGate } from '../app-status/app-status.ts'
 import { evolve, tables } from '../books.ts'
 import { headOf } from '../db/head.ts'
+import { Troubles } from '../db/troubles.ts'
 import type { Metrics } from '../http/metrics.ts'
 import { type Sessions, sessionsIn } from '../http/sessions.ts'
 import { Executor } from '../ledger/executor.ts'
@@ -30,11 +31,16 @@ export async function startLedger(
   cleanUp: AsyncDisposableStack,
 ): Promise<Ledger> {
   const { url, db, followers } = database
-  const trouble = (err: unknown): void => log.warn({ err }, 'a follower of the ledger could not go on; trying again')
-  const tail = new Tail({ url, pool: followers, trouble })
+  const troubles = new Troubles(
+    log,
+    'followers of the ledger cannot go on; trying again',
+    'followers of the ledger go on',
+  )
+  const tail = new Tail({ url, pool: followers, troubles })
   cleanUp.defer(() => tail.stop())
 
-  const observer = metrics.observer((err) => log.warn({ err }, 'the database did not take a batch'))
+  const writing = new Troubles(log, 'the database does not take batches', 'the database takes batches again')
+  const observer = metrics.observer((error) => writing.failed(error, observer))
   const executor = new Executor({
     url,
     tables,
@@ -43,6 +49,7 @@ export async function startLedger(
       ...observer,
       committed: (batch) => {
         observer.committed(batch)
+        writing.worked(observer)
         appState.hear(batch.events)
         tail.hear(batch.events)
       },
