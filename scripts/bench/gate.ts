@@ -11,15 +11,23 @@ const names = ['without', 'with'] as const
  * show nothing, so that each is judged by what its token is known for.
  */
 export async function measureGate({ options, cluster, servers: start, generator }: Bench): Promise<GateResults> {
-  const servers = { without: await start.floor(), with: await start.floor({ GATED: '1' }) }
+  const server = await start.floor()
+  const { port } = server
+  let now: (typeof names)[number] = 'without'
+  /** In one process, so that no two processes are compared. */
+  const become = (wanted: typeof now): void => {
+    if (wanted !== now) process.kill(server.pid, 'SIGUSR2')
+    now = wanted
+  }
   for (const name of names) {
-    await generator.ask({ kind: 'warm', port: servers[name].port, mix: 'uniform' }, Measured)
+    become(name)
+    await generator.ask({ kind: 'warm', port, mix: 'uniform' }, Measured)
   }
   const turns: Record<(typeof names)[number], Turn[]> = { without: [], with: [] }
   await inTurn(options.rounds, names, async (name, round) => {
-    const { port } = servers[name]
+    become(name)
     const job = { kind: 'closed', mix: 'uniform', connections: 64, port, seconds: options.seconds } as const
-    const turn = await turnOf(servers[name], generator, cluster.postmaster, job)
+    const turn = await turnOf(server, generator, cluster.postmaster, job)
     tell(`round ${round + 1}, ${name} the gate: ${Math.round(turn.perSecond)}/s, ${turn.cost.node.toFixed(1)} µs`)
     turns[name].push(turn)
   })

@@ -37,16 +37,12 @@ export class Servers {
   }
 
   /** The same service without a database. */
-  floor(environment: Readonly<Record<string, string>> = {}): Promise<Server> {
-    return this.#start(['scripts/bench/contenders/floor-server.ts'], { ownerUrl: '', serviceUrl: '' }, environment)
+  floor(): Promise<Server> {
+    return this.#start(['scripts/bench/contenders/floor-server.ts'], { ownerUrl: '', serviceUrl: '' })
   }
 
   /** Waits until it answers. */
-  async #start(
-    args: readonly string[],
-    database: DatabaseUrls,
-    environment: Readonly<Record<string, string>> = {},
-  ): Promise<Server> {
+  async #start(args: readonly string[], database: DatabaseUrls): Promise<Server> {
     const port = await freePort(null)
     const child = spawn(process.execPath, args, {
       cwd: root,
@@ -61,7 +57,6 @@ export class Servers {
         LOG_LEVEL: 'warn',
         DEMO: '0',
         ...keys,
-        ...environment,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

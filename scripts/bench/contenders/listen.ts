@@ -13,7 +13,7 @@ import type { Sessions } from '../../../src/http/sessions.ts'
 import type { Slice } from '../../../src/http/slice.ts'
 import { loadKeys } from '../../../src/keys.ts'
 import { Executor } from '../../../src/ledger/executor.ts'
-import { appStateOf } from './gated.ts'
+import { switchedAppState } from './gated.ts'
 
 /** A driver that knows no database. */
 const nowhere = (): Kysely<Tables> =>
@@ -43,7 +43,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
       run: runWith(executor),
       db: nowhere(),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl },
-      appState: appStateOf(process.env),
+      appState: switchedAppState(),
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
       sessions,
