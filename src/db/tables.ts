@@ -116,4 +116,6 @@ export interface Tables {
     end_position: number | null
   }
   readonly roulette_open_games: { room_id: number; game_id: number }
+  readonly vault_keys: { record_id: string; user_id: number; wrapped: string }
+  readonly vault_records: { record_id: string; sealed: string }
 }

@@ -71,7 +71,13 @@ test('rules import the heart of the ledger, the schemas, their own slice and the
   t.ok(rules.length > 10)
   for (const file of rules) {
     const own = new RegExp(`^${dirname(file.path)}/`)
-    const others = [/^src\/people\/user\.ts$/, /^src\/rooms\/room\.ts$/, /^src\/fairness\//, /^canonicalize$/]
+    const others = [
+      /^src\/people\/user\.ts$/,
+      /^src\/rooms\/room\.ts$/,
+      /^src\/fairness\//,
+      /^src\/vault\/record\.ts$/,
+      /^canonicalize$/,
+    ]
     t.same(foreign(file, [/^schema\//, pureLedger, own, ...others]), [], file.path)
     t.notOk(
       file.imports.some((name) => worldly.test(name)),
@@ -106,7 +112,7 @@ test('a slice imports no other, save the states and reads of people and rooms', 
 
 test('the floors below the slices know none of them', (t) => {
   const slice = new RegExp(`^src/(${slices.join('|')}|demo)/`)
-  for (const file of under('src/http', 'src/db', 'src/ledger', 'src/fairness', 'src/push')) {
+  for (const file of under('src/http', 'src/db', 'src/ledger', 'src/fairness', 'src/vault', 'src/push')) {
     t.same(
       file.imports.filter((name) => slice.test(name) && name !== 'src/people/user.ts'),
       [],

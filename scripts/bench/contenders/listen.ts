@@ -14,6 +14,7 @@ import type { Sessions } from '../../../src/http/sessions.ts'
 import type { Slice } from '../../../src/http/slice.ts'
 import { loadKeys } from '../../../src/keys.ts'
 import { Executor } from '../../../src/ledger/executor.ts'
+import { vaultWith } from '../../../src/vault/vault.ts'
 
 /** A driver that knows no database. */
 const nowhere = (): Kysely<Tables> =>
@@ -45,6 +46,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl },
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
+      vault: vaultWith(keys.pii),
       sessions,
     },
     gate: alwaysOpen,
