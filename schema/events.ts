@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { agencyEvents } from './agency-events.ts'
 import { Amount, Bit, Id } from './common.ts'
 
 /**
@@ -209,6 +210,7 @@ export const eventTypes = {
   },
   /** By its creator or by an operator; everyone is paid back. */
   'roulette-cancelled': { version: 1, data: Type.Object({ ...rouletteGame, player_ids: Type.Array(Id) }) },
+  ...agencyEvents,
 } as const satisfies Record<string, { version: number; data: TSchema }>
 
 export type EventType = keyof typeof eventTypes

@@ -1,3 +1,4 @@
+import { agencySlice } from './agency/slice.ts'
 import { checkDraw } from './gifts/fairness-routes.ts'
 import { giftsSlice } from './gifts/slice.ts'
 import type { Slice } from './http/slice.ts'
@@ -21,5 +22,6 @@ export const slices: readonly Slice[] = [
   giftsSlice,
   privilegeSlice,
   rouletteSlice,
+  agencySlice,
   verifySlice,
 ]

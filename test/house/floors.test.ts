@@ -33,9 +33,9 @@ const under = (...folders: string[]) =>
 const foreign = ({ imports }: File, allowed: readonly RegExp[]): string[] =>
   imports.filter((name) => !allowed.some((pattern) => pattern.test(name)))
 
-const slices = ['people', 'rooms', 'gifts', 'wallet', 'privilege', 'roulette', 'verify'] as const
+const slices = ['people', 'rooms', 'gifts', 'wallet', 'privilege', 'roulette', 'agency', 'verify'] as const
 /** Files of a slice that speak with the world; all others hold its rules. */
-const worldly = /^src\/.*\/((\w+-)?(routes|operator)|reads|members|notifier|projection|slice)\.ts$/
+const worldly = /^src\/.*\/((\w+-)?(routes|operator)|reads|secrets|members|notifier|projection|slice)\.ts$/
 const rules = [...under(...slices.map((slice) => `src/${slice}`)), ...under('src/fairness')].filter(
   ({ path }) => !worldly.test(path),
 )
@@ -72,7 +72,7 @@ test('rules import the heart of the ledger, the schemas, their own slice and the
   for (const file of rules) {
     const own = new RegExp(`^${dirname(file.path)}/`)
     const others = [
-      /^src\/people\/user\.ts$/,
+      /^src\/people\/(user|country)\.ts$/,
       /^src\/rooms\/room\.ts$/,
       /^src\/fairness\//,
       /^src\/vault\/record\.ts$/,
@@ -99,7 +99,7 @@ test('a slice imports no other, save the states and reads of people and rooms', 
     for (const file of under(`src/${slice}`)) {
       const others = slices.filter((other) => other !== slice).map((other) => `src/${other}/`)
       const crossed = file.imports.filter((name) => others.some((other) => name.startsWith(other)))
-      const shared = /^src\/(people\/(user|reads)|rooms\/(room|reads))\.ts$/
+      const shared = /^src\/(people\/(user|country|reads)|rooms\/(room|reads))\.ts$/
       t.same(
         crossed.filter((name) => !shared.test(name)),
         [],
