@@ -1,3 +1,4 @@
+import { agencySlice } from './agency/slice.ts'
 import { appStatusSlice } from './app-status/slice.ts'
 import { checkDraw } from './gifts/reads.ts'
 import { giftsSlice } from './gifts/slice.ts'
@@ -22,6 +23,7 @@ export const slices: readonly Slice[] = [
   giftsSlice,
   privilegeSlice,
   rouletteSlice,
+  agencySlice,
   verifySlice,
   appStatusSlice,
 ]
