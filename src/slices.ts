@@ -1,3 +1,4 @@
+import { appStatusSlice } from './app-status/slice.ts'
 import { checkDraw } from './gifts/reads.ts'
 import { giftsSlice } from './gifts/slice.ts'
 import type { Slice } from './http/slice.ts'
@@ -22,4 +23,5 @@ export const slices: readonly Slice[] = [
   privilegeSlice,
   rouletteSlice,
   verifySlice,
+  appStatusSlice,
 ]

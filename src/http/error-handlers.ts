@@ -19,14 +19,18 @@ const scopes = [...clientPrefixes, '/admin/v1']
 
 /**
  * Requests that Fastify gives up on before there is a route: addresses that cannot be decoded. No hook sees them, so
- * they are routed again, to where nothing is: what stands under a prefix is behind its checks, known or not.
+ * they are routed again, to where nothing is: what stands under a prefix is behind its checks, known or not. The query
+ * stays: a client may show there what it is.
  */
 export function handleUnroutable(_error: FastifyError, { raw, server }: FastifyRequest, reply: FastifyReply): void {
   const { url = '' } = raw
   // As the router reads it: without an origin, and whatever the way in which letters are written.
-  const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/%([2-7][0-9a-f])/gi, (_, code: string) => charOf(code))
+  const [address = '', ...query] = url.split('?')
+  const path = address
+    .replace(/^https?:\/\/[^/?#]*/i, '')
+    .replace(/%([2-7][0-9a-f])/gi, (_, code: string) => charOf(code))
   const scope = scopes.find((prefix) => path.startsWith(`${prefix}/`)) ?? ''
-  server.routing(Object.assign(raw, { originalUrl: url, url: `${scope}/${NOTHING}` }), reply.raw)
+  server.routing(Object.assign(raw, { originalUrl: url, url: [`${scope}/${NOTHING}`, ...query].join('?') }), reply.raw)
 }
 
 /** No route of ours takes it. */

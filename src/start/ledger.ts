@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { AppStatusGate } from '../app-status/app-status.ts'
 import { evolve, tables } from '../books.ts'
 import { headOf } from '../db/head.ts'
 import { Troubles } from '../db/troubles.ts'
@@ -18,10 +19,14 @@ export interface Ledger {
   readonly sessions: Sessions
 }
 
-/** The ledger's one writer and its followers; closed by `cleanUp`, the writer first. */
+/**
+ * The ledger's one writer and its followers; closed by `cleanUp`, the writer first. `appState` hears of what is committed
+ * here before it is answered.
+ */
 export async function startLedger(
   database: Database,
   metrics: Metrics,
+  appState: Pick<AppStatusGate, 'hear' | 'follow'>,
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): Promise<Ledger> {
@@ -45,6 +50,7 @@ export async function startLedger(
       committed: (batch) => {
         observer.committed(batch)
         writing.worked(observer)
+        appState.hear(batch.events)
         tail.hear(batch.events)
       },
     },
@@ -59,6 +65,7 @@ export async function startLedger(
 
   const sessions = sessionsIn(db)
   sessions.follow(tail, await headOf(db))
+  appState.follow(tail)
   tail.start()
   return { executor, tail, sessions }
 }
