@@ -10,9 +10,14 @@ import type { PlacedEvent } from '../ledger/decider.ts'
  */
 export type ChannelKey = `room:${number}` | `user:${number}` | 'global'
 
+/** A user's words; `picture` is the avatar's address. */
+export interface Named extends Person {
+  readonly picture: string
+}
+
 /** Words that are looked up when something is announced, since no event holds them. Who was erased is missing. */
 export interface Words {
-  readonly users: ReadonlyMap<number, Person>
+  readonly users: ReadonlyMap<number, Named>
   readonly rooms: ReadonlyMap<number, { readonly uid: string; readonly name: string }>
   readonly decorations: ReadonlyMap<number, { readonly name: string; readonly image_path: string }>
   readonly packages: ReadonlyMap<number, { readonly name: string }>

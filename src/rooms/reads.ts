@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { RoomResource } from '../../schema/rooms.ts'
+import { addressOf } from '../asset-address.ts'
 import { after, micros } from '../db/newest.ts'
 import type { Tables } from '../db/tables.ts'
 import { isoMicros, type Micros } from '../ledger/time.ts'
@@ -13,9 +14,15 @@ export async function roomIdOf(db: Db, ref: string | number): Promise<number | n
   return row?.room_id ?? null
 }
 
-/** The address of a stored path; an address stays as it is, and so does nothing. `base` has no slash at its end. */
-const addressOf = (path: string, base: string): string =>
-  path === '' || /^([a-z][0-9a-z+.-]*:|\/\/)/i.test(path) ? path : `${base}/${path.replace(/^\//, '')}`
+/** The words of rooms by their ids. */
+export async function roomNames(db: Db, ids: readonly number[]) {
+  const rows = await db
+    .selectFrom('room_profiles')
+    .select(['room_id', 'uid', 'name'])
+    .where('room_id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ room_id, ...words }) => [room_id, words]))
+}
 
 /** The room as its guests see it, without its game; undefined when there is no such room. */
 export async function roomById(

@@ -35,7 +35,7 @@ const foreign = ({ imports }: File, allowed: readonly RegExp[]): string[] =>
 
 const slices = ['people', 'rooms', 'gifts', 'wallet', 'privilege', 'roulette', 'verify'] as const
 /** Files of a slice that speak with the world; all others hold its rules. */
-const worldly = /^src\/.*\/((\w+-)?(routes|operator)|reads|members|notifier|projection|slice)\.ts$/
+const worldly = /^src\/.*\/((\w+-)?(routes|operator)|reads|members|notifier|announce|projection|slice)\.ts$/
 const rules = [...under(...slices.map((slice) => `src/${slice}`)), ...under('src/fairness')].filter(
   ({ path }) => !worldly.test(path),
 )
@@ -106,12 +106,23 @@ test('a slice imports no other, save the states and reads of people and rooms', 
 
 test('the floors below the slices know none of them', (t) => {
   const slice = new RegExp(`^src/(${slices.join('|')}|demo)/`)
-  for (const file of under('src/http', 'src/db', 'src/ledger', 'src/fairness', 'src/push')) {
+  for (const file of under('src/http', 'src/db', 'src/ledger', 'src/fairness', 'src/push', 'src/live')) {
     t.same(
       file.imports.filter((name) => slice.test(name) && name !== 'src/people/user.ts'),
       [],
       file.path,
     )
+  }
+  t.end()
+})
+
+test('what is announced follows from events and words alone', (t) => {
+  const announcers = files.filter(({ path }) => path.endsWith('/announce.ts'))
+  t.ok(announcers.length > 3)
+  for (const file of announcers) {
+    const own = new RegExp(`^${dirname(file.path)}/`)
+    t.same(foreign(file, [/^schema\//, pureLedger, own, /^src\/live\/(announcer|announcement)\.ts$/]), [], file.path)
+    t.notMatch(file.text, /Date\.now|new Date\(\)|Math\.random|performance\./, file.path)
   }
   t.end()
 })
