@@ -43,7 +43,8 @@ export const clientFrames = {
 export type ClientFrame = {
   [T in keyof typeof clientFrames]: Static<(typeof clientFrames)[T]>
 }[keyof typeof clientFrames]
-export type Echo = Static<typeof Echo>
+/** Undefined when the client gave none. */
+export type Echo = Static<typeof Echo> | undefined
 
 /** What the service sends. */
 export const serverFrames = {

@@ -11,10 +11,11 @@ import { readiness } from './http/readiness.ts'
 import { runWith } from './http/run.ts'
 import { fingerprint } from './keys.ts'
 import { openLedger } from './ledger/open.ts'
-import { slices } from './slices.ts'
+import { lookupsWith, slices } from './slices.ts'
 import { openDatabase } from './start/database.ts'
 import { startLedger } from './start/ledger.ts'
 import { listen } from './start/listen.ts'
+import { startLive } from './start/live.ts'
 import { startPush } from './start/push.ts'
 import { aborted, stopSignal } from './start/signals.ts'
 import { runAsSystem } from './start/system.ts'
@@ -39,6 +40,9 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   stop.throwIfAborted()
   startPush(config.fcm, database, tail, slices, log, cleanUp)
 
+  const lookups = lookupsWith(config.assetBaseUrl)
+  const lobbyWith = await startLive({ database, tail, sessions, slices, lookups, metrics, log }, cleanUp)
+
   const app = await build({
     slices,
     services: {
@@ -56,6 +60,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     log,
     metrics,
     isReady: readiness(database.db, tail),
+    live: { lobbyWith, allowedOrigins: config.allowedOrigins },
   })
   await listen(app, config, cleanUp)
   await welcome(app, database.db, config, keys.jwt)

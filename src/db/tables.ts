@@ -116,4 +116,6 @@ export interface Tables {
     end_position: number | null
   }
   readonly roulette_open_games: { room_id: number; game_id: number }
+  readonly live_announcements: { channel: string; position: number; prev: number | null; at: string }
+  readonly live_channels: { channel: string; last: number }
 }

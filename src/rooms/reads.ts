@@ -81,3 +81,20 @@ const roomRows = (db: Db) =>
     .innerJoin('room_profiles as p', 'p.room_id', 'r.room_id')
     .select(['r.room_id', 'r.owner_id', 'r.trophy_points', 'p.uid', 'p.name', 'p.cover_url'])
     .select(micros('p.created_at').as('created_at'))
+
+export interface RoomOfUser {
+  readonly uid: string
+  readonly userId: number
+}
+
+/** For each of these the room's id, or null where the user is no member of a room with that uid. */
+export async function memberRooms(db: Db, pairs: readonly RoomOfUser[]): Promise<(number | null)[]> {
+  const { rows } = await sql<{ room_id: number | null }>`
+    select m.room_id
+    from unnest(${pairs.map(({ uid }) => uid)}::text[], ${pairs.map(({ userId }) => userId)}::bigint[])
+      with ordinality as asked (uid, user_id, place)
+    left join room_profiles p on p.uid = asked.uid
+    left join room_members m on m.room_id = p.room_id and m.user_id = asked.user_id
+    order by asked.place`.execute(db)
+  return rows.map(({ room_id }) => room_id)
+}
