@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { Kysely, PostgresDialect } from 'kysely'
 import { pino } from 'pino'
 import { WebSocket } from 'ws'
@@ -202,8 +201,9 @@ export class TestClient {
 
   async leave(): Promise<void> {
     if (this.ws.readyState === WebSocket.CLOSED) return
+    const gone = new Promise<void>((resolve) => this.ws.once('close', () => resolve()))
     this.ws.terminate()
-    await once(this.ws, 'close')
+    await gone
   }
 }
 
