@@ -6,7 +6,8 @@ import { evolve, tables } from '../../src/books.ts'
 import { headOf } from '../../src/db/head.ts'
 import { openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
-import { alwaysOpen } from '../../src/http/gate.ts'
+import { Troubles } from '../../src/db/troubles.ts'
+import { type AppState, alwaysOpen } from '../../src/http/gate.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
 import { sessionsIn } from '../../src/http/sessions.ts'
@@ -15,7 +16,7 @@ import { Executor } from '../../src/ledger/executor.ts'
 import { Tail } from '../../src/ledger/tail.ts'
 import type { Lookups } from '../../src/live/announcer.ts'
 import { type LiveTimes, startLive } from '../../src/start/live.ts'
-import { testChains, testSpins } from './ledger.ts'
+import { testChains, testSpins, testVault } from './ledger.ts'
 import type { TestDatabase } from './postgres.ts'
 import { SECRET, token } from './tiny-app.ts'
 
@@ -27,6 +28,7 @@ export interface Wishes {
   readonly times?: LiveTimes
   readonly allowedOrigins?: readonly string[]
   readonly lookups?: Lookups
+  readonly appState?: AppState
 }
 
 /** An instance of the service in this process, listening, with all of `live` and its own connections. */
@@ -46,6 +48,7 @@ export async function startInstance(
   slices: readonly Slice[],
   wishes: Wishes = {},
 ): Promise<Instance> {
+  const { appState = alwaysOpen } = wishes
   const lines: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
   const cleanUp = new AsyncDisposableStack()
@@ -55,7 +58,11 @@ export async function startInstance(
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   cleanUp.defer(() => db.destroy())
   cleanUp.defer(() => followers.end())
-  const tail = new Tail({ url: serviceUrl, pool: followers, trouble: (err) => log.warn({ err }, 'tail') })
+  const tail = new Tail({
+    url: serviceUrl,
+    pool: followers,
+    troubles: new Troubles(log, 'the tail fails', 'the tail goes on'),
+  })
   cleanUp.defer(() => tail.stop())
   const observer = { ...metrics.observer(() => {}), bug: (err: unknown) => log.error({ err }, 'bug') }
   const executor = new Executor({
@@ -73,6 +80,7 @@ export async function startInstance(
       database: { db, followers },
       tail,
       sessions,
+      appState,
       slices,
       lookups: wishes.lookups ?? noWords,
       metrics,
@@ -87,11 +95,12 @@ export async function startInstance(
       run: runWith(executor),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
+      appState,
+      vault: testVault,
       sessions,
       chains: testChains,
       spins: testSpins,
     },
-    gate: alwaysOpen,
     sessions,
     jwt: { kind: 'secret', secret: SECRET },
     rateLimit: null,
