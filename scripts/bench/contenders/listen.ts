@@ -13,6 +13,7 @@ import type { Sessions } from '../../../src/http/sessions.ts'
 import type { Slice } from '../../../src/http/slice.ts'
 import { loadKeys } from '../../../src/keys.ts'
 import { Executor } from '../../../src/ledger/executor.ts'
+import { vaultWith } from '../../../src/vault/vault.ts'
 import { switchedAppState } from './gated.ts'
 
 /** A driver that knows no database. */
@@ -46,6 +47,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
       appState: switchedAppState(),
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
+      vault: vaultWith(keys.pii),
       sessions,
     },
     sessions,
