@@ -25,7 +25,7 @@ export type Schema = Static<typeof Schema>
 
 const Parameter = Type.Object({ name: Type.String(), in: Type.String(), schema: Schema })
 const Operation = Type.Object({
-  security: Type.Optional(Type.Array(Type.Object({}))),
+  security: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
   parameters: Type.Optional(Type.Array(Parameter)),
   requestBody: Type.Optional(
     Type.Object({ content: Type.Object({ 'application/json': Type.Object({ schema: Schema }) }) }),
