@@ -4,7 +4,7 @@ import { type Findings, MOST_FINDINGS } from './finding.ts'
 /**
  * Remembered replies of commands that made events against their hash on the ledger. A reply is that of the last
  * events under its key. Only one that is a day younger may be another's: replies are kept for a day, and after
- * that a key may come back and be refused, which leaves no event.
+ * that a key may come back and be refused, which leaves no event. One in which somebody was blanked is another text.
  */
 const wrongReplies = `
   with replied as (
@@ -13,6 +13,7 @@ const wrongReplies = `
            encode(sha256(convert_to(r.status || E'\\n' || r.body, 'UTF8')), 'hex') as hash
     from replies r
     join ledger_events e on e.actor = r.actor and e.idempotency_key = r.idempotency_key
+    where not r.blanked
     order by r.actor, r.idempotency_key, e.position desc
   )
   select position::text, actor, idempotency_key
