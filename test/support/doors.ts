@@ -11,7 +11,7 @@ import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
 import { sessionsIn } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
-import { type Bench, bench, testChains, testSpins } from './ledger.ts'
+import { type Bench, bench, testChains, testSpins, testVault } from './ledger.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
 interface Test {
@@ -76,6 +76,7 @@ export async function doors(t: Test, slices: readonly Slice[], shared?: TestData
       appState,
       chains: testChains,
       spins: testSpins,
+      vault: testVault,
     },
     sessions,
     jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },

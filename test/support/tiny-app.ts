@@ -18,6 +18,7 @@ import { Sessions } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
 import type { Verb } from '../../src/ledger/decider.ts'
 import { Executor, type Limits } from '../../src/ledger/executor.ts'
+import { vaultWith } from '../../src/vault/vault.ts'
 
 /** The HTTP side with a slice of toys and a database that nobody reaches. */
 
@@ -126,6 +127,7 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
       appState: { ...alwaysOpen, gate },
       chains: luckyChains('a key for tests'),
       spins: spinSeeds('a key for tests'),
+      vault: vaultWith('a key for tests'),
       sessions,
     },
     jwt: { kind: 'secret', secret: SECRET },
