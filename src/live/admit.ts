@@ -1,7 +1,8 @@
+import type { CloseCode } from '../../schema/frames.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Sessions } from '../http/sessions.ts'
 import type { ReadToken } from '../http/tokens.ts'
-import { type CloseCode, closeCodes } from './close-codes.ts'
+import { closeCodes } from './close-codes.ts'
 import type { Holder } from './connection.ts'
 
 /**

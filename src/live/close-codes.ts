@@ -1,3 +1,5 @@
+import type { CloseCode } from '../../schema/frames.ts'
+
 /**
  * Why a socket is closed, which tells its client what to do: 40xx does not come back, 41xx backs off and resumes, 42xx
  * comes back now, after a moment of chance.
@@ -19,6 +21,4 @@ export const closeCodes = {
   noPong: 4201,
   /** To come back with a new token. */
   tokenExpired: 4202,
-} as const
-
-export type CloseCode = (typeof closeCodes)[keyof typeof closeCodes]
+} as const satisfies Record<string, CloseCode>

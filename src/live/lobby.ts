@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WebSocket } from 'ws'
-import { type CloseCode, closeCodes } from './close-codes.ts'
+import type { CloseCode } from '../../schema/frames.ts'
+import { closeCodes } from './close-codes.ts'
 import { Connection, type ConnectionParts } from './connection.ts'
 
 /** Sockets of one user; beyond, the oldest has to go. */
