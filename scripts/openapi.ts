@@ -11,6 +11,7 @@ import { runWith } from '../src/http/run.ts'
 import { sessionsIn } from '../src/http/sessions.ts'
 import { Executor } from '../src/ledger/executor.ts'
 import { slices } from '../src/slices.ts'
+import { vaultWith } from '../src/vault/vault.ts'
 
 // Prints the OpenAPI document, as /docs/json serves it. Needs no database: nothing is asked of it.
 
@@ -31,11 +32,12 @@ const app = await build({
     run: runWith(executor),
     db,
     settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
+    appState: alwaysOpen,
     chains: luckyChains(''),
     spins: spinSeeds(''),
+    vault: vaultWith(''),
     sessions,
   },
-  gate: alwaysOpen,
   sessions,
   jwt: { kind: 'secret', secret: 'no token is made or read here' },
   rateLimit: null,

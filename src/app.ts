@@ -5,7 +5,7 @@ import { decorateCaller, staffCheck, userCheck } from './http/auth.ts'
 import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, readBodies } from './http/body.ts'
 import { describeRoutes, hideRoutes } from './http/docs.ts'
 import { handleErrors, handleNotFound, handleUnroutable } from './http/error-handlers.ts'
-import { type AppStateGate, gateCheck } from './http/gate.ts'
+import { gateCheck } from './http/gate.ts'
 import { limitCheck } from './http/limits.ts'
 import { RequestLog } from './http/logging.ts'
 import type { Metrics } from './http/metrics.ts'
@@ -16,7 +16,7 @@ import { serviceDoors } from './http/service-doors.ts'
 import type { Services } from './http/services.ts'
 import type { Sessions } from './http/sessions.ts'
 import { clientPrefixes, type Slice } from './http/slice.ts'
-import { type ReadToken, registerTokens } from './http/tokens.ts'
+import { ourTokens, type ReadToken, registerTokens } from './http/tokens.ts'
 import { becomesSocket } from './http/upgrades.ts'
 import { ajvOptions, schemaError } from './http/validation.ts'
 import type { JwtKey } from './jwt-key.ts'
@@ -26,7 +26,6 @@ import { openSockets } from './live/upgrade.ts'
 export interface Parts {
   readonly slices: readonly Slice[]
   readonly services: Services
-  readonly gate: AppStateGate
   readonly sessions: Sessions
   readonly jwt: JwtKey
   /** Requests a minute for each caller; null is no limit. */
@@ -40,11 +39,12 @@ export interface Parts {
 
 /** The service's HTTP side, not listening yet. */
 export async function build(parts: Parts): Promise<FastifyInstance> {
-  const { slices, services, gate } = parts
+  const { slices, services } = parts
   const log: FastifyBaseLogger = parts.log
+  const requestLog = new RequestLog(log, parts.log.isLevelEnabled('debug'))
   const app = fastify({
     loggerInstance: log,
-    logController: new RequestLog(parts.log.isLevelEnabled('debug')),
+    logController: requestLog,
     // None a request: making one takes longer than most requests need a log at all. Its lines name the request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
@@ -67,21 +67,24 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   handleOddRequests(app)
   boundPipelining(app)
   readBodies(app)
-  handleErrors(app)
+  handleErrors(app, requestLog)
+  app.addHook('onClose', async () => requestLog.close())
   decorateCaller(app)
   await describeRoutes(app)
   serviceDoors(app, parts.metrics, parts.isReady)
 
   const readToken = await registerTokens(app, parts.jwt)
+  const isOurs = ourTokens(readToken)
   const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit)]
   // The order of checks. A route's schema and then the rules of the business follow.
   const ofToken = [userCheck(readToken, parts.sessions), ...limit]
-  const clientChecks = [gateCheck(gate), ...ofToken]
+  const openCheck = gateCheck(services.appState.gate, isOurs)
+  const clientChecks = [openCheck, ...ofToken]
   const staffChecks = [staffCheck(readToken), ...limit]
 
   if (parts.live !== undefined) {
     const { lobbyWith, allowedOrigins } = parts.live
-    await openSockets(app, { lobby: lobbyWith(readToken), allowedOrigins, before: [gateCheck(gate)], ofToken })
+    await openSockets(app, { lobby: lobbyWith(readToken), allowedOrigins, before: [openCheck], ofToken })
   }
   for (const prefix of clientPrefixes) {
     await behind(app, prefix, clientChecks, (scope) => {
@@ -92,6 +95,14 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
         })
       }
     })
+    for (const { published, open } of slices) {
+      if (open === undefined) continue
+      const openDoors = async (doors: FastifyInstance): Promise<void> => {
+        if (prefix !== published) hideRoutes(doors)
+        open(doors.withTypeProvider<TypeBoxTypeProvider>(), services, isOurs)
+      }
+      await app.register(openDoors, { prefix })
+    }
   }
   await behind(app, '/admin/v1', staffChecks, (scope) => {
     scope.addHook('onRoute', (route) => {

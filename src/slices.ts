@@ -1,5 +1,6 @@
-import { checkDraw } from './gifts/fairness-routes.ts'
-import { decorationNames } from './gifts/reads.ts'
+import { agencySlice } from './agency/slice.ts'
+import { appStatusSlice } from './app-status/slice.ts'
+import { checkDraw, decorationNames } from './gifts/reads.ts'
 import { giftsSlice } from './gifts/slice.ts'
 import type { Slice } from './http/slice.ts'
 import type { Lookups } from './live/announcer.ts'
@@ -26,7 +27,9 @@ export const slices: readonly Slice[] = [
   giftsSlice,
   privilegeSlice,
   rouletteSlice,
+  agencySlice,
   verifySlice,
+  appStatusSlice,
 ]
 
 /** Where the words are found that announcements want. */

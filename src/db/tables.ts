@@ -6,6 +6,7 @@ import type { Generated } from 'kysely'
  */
 export interface Tables {
   readonly balances: { account: string; balance: string }
+  readonly holds: { account: string; held: string }
   readonly ledger_head: { position: number; hash: string; at: string }
   readonly ledger_events: {
     position: number
@@ -118,4 +119,60 @@ export interface Tables {
   readonly roulette_open_games: { room_id: number; game_id: number }
   readonly live_announcements: { channel: string; position: number; prev: number | null; at: string }
   readonly live_channels: { channel: string; last: number }
+  readonly app_modes: {
+    scope: string
+    maintenance: boolean
+    title: string
+    message: string
+    block_unidentified: string | null
+    updated_at: string
+  }
+  readonly app_releases: {
+    client_type: string
+    version: string
+    minimum_version: string | null
+    store_link: string
+    title: string
+    message: string
+    created_at: string
+    updated_at: string
+    created: number
+  }
+  readonly withdrawals: {
+    withdrawal_id: number
+    type: string
+    status: string
+    user_id: number
+    target_id: number
+    beneficiary_id: number | null
+    country_id: number
+    wallet: string
+    amount: number
+    diamonds_per_dollar: number | null
+    details: string | null
+    note: string | null
+    created_at: string
+    changed_at: string
+    changed: number
+  }
+  readonly instant_transfers: {
+    transfer_id: number
+    user_id: number
+    receiver_id: number
+    wallet: string
+    amount: number
+    rate: number
+    diamonds: number
+    created_at: string
+  }
+  readonly salary_deposits: {
+    period: string
+    user_id: number
+    dollars: number
+    agent_dollars: number
+    target: number
+    deposit_id: number
+  }
+  readonly vault_keys: { record_id: string; user_id: number; wrapped: string }
+  readonly vault_records: { record_id: string; sealed: string }
 }

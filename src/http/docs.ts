@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import { Maintenance, Update } from '../../schema/app-status.ts'
 import { ErrorBody } from '../../schema/common.ts'
 import { asyncapi } from './asyncapi.ts'
 import { clientPrefixes } from './slice.ts'
@@ -11,6 +12,8 @@ import { clientPrefixes } from './slice.ts'
  */
 export async function describeRoutes(app: FastifyInstance): Promise<void> {
   app.addSchema({ ...ErrorBody, $id: 'Error' })
+  app.addSchema({ ...Maintenance, $id: 'Maintenance' })
+  app.addSchema({ ...Update, $id: 'Update' })
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -48,7 +51,9 @@ export function hideRoutes(app: FastifyInstance): void {
 function described(schema: FastifySchema, url: string, route: RouteOptions): FastifySchema {
   const named = { operationId: operationId(url, route), ...schema }
   const isClients = clientPrefixes.some((prefix) => url.startsWith(`${prefix}/`))
-  if (!isClients && !url.startsWith('/admin/v1/')) return { security: [], ...named }
+  // A door that says itself who may come in has no checks either.
+  const isChecked = schema.security === undefined && (isClients || url.startsWith('/admin/v1/'))
+  if (!isChecked) return { security: [], ...named }
   const writes = route.method !== 'GET'
   return {
     ...named,
@@ -95,8 +100,8 @@ const errors = (descriptions: Readonly<Record<string, string>>): Record<string, 
   )
 
 const closedStates = {
-  426: { type: 'object', description: 'A forced update; the body is that of app-status' },
-  503: { type: 'object', description: 'Maintenance; the body is that of app-status' },
+  426: { $ref: 'Update#', description: 'A forced update; the body is that of app-status' },
+  503: { $ref: 'Maintenance#', description: 'Maintenance; the body is that of app-status' },
 }
 
 /** A name for generated clients: `postInstantSend`. */

@@ -7,7 +7,7 @@ import { evolve, tables } from '../../src/books.ts'
 import { headOf } from '../../src/db/head.ts'
 import { openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
-import { alwaysOpen } from '../../src/http/gate.ts'
+import { Troubles } from '../../src/db/troubles.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
 import { sessionsIn } from '../../src/http/sessions.ts'
@@ -15,8 +15,9 @@ import type { Slice } from '../../src/http/slice.ts'
 import { Executor } from '../../src/ledger/executor.ts'
 import { Tail } from '../../src/ledger/tail.ts'
 import type { Lookups } from '../../src/live/announcer.ts'
+import { startAppStatus } from '../../src/start/app-status.ts'
 import { type LiveTimes, startLive } from '../../src/start/live.ts'
-import { testChains, testSpins } from './ledger.ts'
+import { testChains, testSpins, testVault } from './ledger.ts'
 import type { TestDatabase } from './postgres.ts'
 import { SECRET, token } from './tiny-app.ts'
 
@@ -56,18 +57,26 @@ export async function startInstance(
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   cleanUp.defer(() => db.destroy())
   cleanUp.defer(() => followers.end())
-  const tail = new Tail({ url: serviceUrl, pool: followers, trouble: (err) => log.warn({ err }, 'tail') })
+  const appState = await startAppStatus({ db, followers }, log, cleanUp)
+  const tail = new Tail({ url: serviceUrl, pool: followers, troubles: new Troubles(log, 'tail', 'tail goes on') })
   cleanUp.defer(() => tail.stop())
   const observer = { ...metrics.observer(() => {}), bug: (err: unknown) => log.error({ err }, 'bug') }
   const executor = new Executor({
     url: serviceUrl,
     tables,
     evolve,
-    observer: { ...observer, committed: (batch) => tail.hear(batch.events) },
+    observer: {
+      ...observer,
+      committed: (batch) => {
+        appState.hear(batch.events)
+        tail.hear(batch.events)
+      },
+    },
   })
   cleanUp.defer(() => executor.close())
   const sessions = sessionsIn(db)
   sessions.follow(tail, await headOf(db))
+  appState.follow(tail)
   tail.start()
   const lobbyWith = await startLive(
     {
@@ -89,10 +98,11 @@ export async function startInstance(
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,
+      appState,
       chains: testChains,
       spins: testSpins,
+      vault: testVault,
     },
-    gate: alwaysOpen,
     sessions,
     jwt: { kind: 'secret', secret: SECRET },
     rateLimit: null,
