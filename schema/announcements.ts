@@ -1,5 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { Amount, Id, Person } from './common.ts'
+import { WithdrawalStatus } from './agency-events.ts'
+import { Amount, Dollars, Id, Instant, Person } from './common.ts'
 import { Notification } from './notifications.ts'
 import { Wallet } from './wallet.ts'
 
@@ -65,6 +66,14 @@ const LuckyGiftSent = told('A gift with a draw was sent; 6 seconds without one, 
   last_update: Seconds,
 })
 
+const WithdrawalChanged = told('A request of the user, or one that is addressed to them, stands elsewhere now', {
+  id: Id,
+  status: WithdrawalStatus,
+  amount_in_dollars: Dollars,
+  agent_benefit: Type.Boolean(),
+  updated_at: Instant,
+})
+
 /** What is told on `one-to-room:{room_uid}`, by the event's name. */
 export const roomEvents = {
   'roulette-wheel-created': RouletteCreated,
@@ -79,6 +88,7 @@ export const roomEvents = {
 /** What is told on `user:{id}`. */
 export const userEvents = {
   notification: Notification,
+  'withdrawal-changed': WithdrawalChanged,
 } as const satisfies Record<string, TSchema>
 
 /** What is told on `global`. */

@@ -254,3 +254,32 @@ test('a card that was given is told to its receiver, and activating it shows the
   t.same(giver.of('user:1'), [])
   t.same(all.instance.log, [])
 })
+
+test('a withdrawal is told to both sides, and its hold shows in the wallet', async (t) => {
+  const all = await lounge(t)
+  const { ask } = all
+  await ask('ann', 'PUT', '/admin/v1/countries/1', { name: 'Egypt' })
+  await ask('ann', 'PUT', '/admin/v1/users/2', { business_manager: 1 })
+  await ask('ann', 'POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: '20.50', reason: 'test' })
+  const [requester, manager] = [await enter(t, all.instance.origin, 1), await enter(t, all.instance.origin, 2)]
+  const path = '/api/v1/agency/target-withdraw-requests'
+  const bank_details = { bank_name: 'A bank', account_name: 'Amina', account_number: '00112233' }
+  const request = { type: 'cash', business_manager_id: 2, amount_in_dollars: 12.5, country_id: 1, bank_details }
+  const { data: made } = await ask(1, 'POST', `${path}/request`, { ...request, user_notice: 'by Friday' })
+  const { data: changed } = await ask(2, 'POST', `${path}/${made.id}/status`, { status: 'rejected', note: 'not now' })
+  for (const [client, channel] of [
+    [requester, 'user:1'],
+    [manager, 'user:2'],
+  ] as const) {
+    const of = { id: made.id, amount_in_dollars: 12.5, agent_benefit: false }
+    t.same(facts(await heardOf(client, channel, 2)), [
+      { event: 'withdrawal-changed', data: { ...of, status: 'pending', updated_at: made.updated_at } },
+      { event: 'withdrawal-changed', data: { ...of, status: 'rejected', updated_at: changed.updated_at } },
+    ])
+    t.notMatch(JSON.stringify(client.frames), /00112233|Friday|not now/)
+  }
+  await ask(1, 'POST', `${path}/request`, request)
+  const wallet = await shown(requester, 'pending_dollars', 12.5)
+  t.match(wallet['data'], { wallet_dollars_count: 20.5, available_dollars: 8 })
+  t.same(all.instance.log, [])
+})
