@@ -78,13 +78,14 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit)]
   // The order of checks. A route's schema and then the rules of the business follow.
   const ofToken = [userCheck(readToken, parts.sessions), ...limit]
-  const openCheck = gateCheck(services.appState.gate, isOurs)
-  const clientChecks = [openCheck, ...ofToken]
+  const gate = gateCheck(services.appState.gate, isOurs)
+  const clientChecks = [gate, ...ofToken]
   const staffChecks = [staffCheck(readToken), ...limit]
 
   if (parts.live !== undefined) {
     const { lobbyWith, allowedOrigins } = parts.live
-    await openSockets(app, { lobby: lobbyWith(readToken), allowedOrigins, before: [openCheck], ofToken })
+    const { shownBy } = services.appState
+    await openSockets(app, { lobby: lobbyWith(readToken), allowedOrigins, shownBy, before: [gate], ofToken })
   }
   for (const prefix of clientPrefixes) {
     await behind(app, prefix, clientChecks, (scope) => {

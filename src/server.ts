@@ -43,7 +43,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   startPush(config.fcm, database, tail, slices, log, cleanUp)
 
   const lookups = lookupsWith(config.assetBaseUrl)
-  const lobbyWith = await startLive({ database, tail, sessions, slices, lookups, metrics, log }, cleanUp)
+  const lobbyWith = await startLive({ database, tail, sessions, appState, slices, lookups, metrics, log }, cleanUp)
 
   const app = await build({
     slices,

@@ -1,5 +1,6 @@
 import type { CloseCode } from '../../schema/frames.ts'
 import { HttpError } from '../http/errors.ts'
+import { tokenKey } from '../http/gate.ts'
 import type { Sessions } from '../http/sessions.ts'
 import type { ReadToken } from '../http/tokens.ts'
 import { closeCodes } from './close-codes.ts'
@@ -19,7 +20,8 @@ export const admitWith =
     for (;;) {
       const over = sessions.over(caller.id)
       if (over !== undefined) {
-        return admitted(issuedAt < over ? closeCodes.token : { userId: caller.id, issuedAt, expiresAt })
+        const holder = { userId: caller.id, issuedAt, expiresAt, tokenKey: tokenKey(text) }
+        return admitted(issuedAt < over ? closeCodes.token : holder)
       }
       if ((await sessions.load(caller.id)) === null) return admitted(closeCodes.token)
     }

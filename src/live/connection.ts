@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { ClientFrame, CloseCode, Echo } from '../../schema/frames.ts'
+import type { Shown } from '../http/gate.ts'
 import { readFrame } from './client-frames.ts'
 import { closeCodes } from './close-codes.ts'
 import { framed } from './framing.ts'
@@ -25,13 +26,24 @@ export interface Holder {
   readonly userId: number
   readonly issuedAt: number
   readonly expiresAt: number
+  /** What the token goes by. */
+  readonly tokenKey: string
+}
+
+/** A socket that was opened just now. */
+export interface Opened {
+  readonly ws: WebSocket
+  /** The one under it. */
+  readonly socket: Socket
+  /** What its request showed. */
+  readonly shown: Omit<Shown, 'tokenKey'>
 }
 
 export interface ConnectionParts extends SubscriptionParts {
   /** Finds who holds a token, and calls `admitted` with the holder while that is so, or with why it is not. */
   readonly admit: (token: string, admitted: (found: Holder | CloseCode) => void) => Promise<void>
-  /** Somebody is there: `connection.holder` is set. */
-  readonly entered: (connection: Connection, userId: number) => void
+  /** The client is let in, or has a new token: `connection.holder` is set. */
+  readonly entered: (connection: Connection, isNew: boolean) => void
   /** It is gone, or on its way. `code` is ours, or null when the client left. */
   readonly left: (connection: Connection, code: CloseCode | null) => void
   readonly heartbeatMs: number
@@ -41,6 +53,7 @@ export interface ConnectionParts extends SubscriptionParts {
 /** One client's socket: who it is, what it says, what it is told. */
 export class Connection {
   readonly #ws: WebSocket
+  readonly #shown: Omit<Shown, 'tokenKey'>
   readonly #parts: ConnectionParts
   readonly #outlet: Outlet
   readonly #rate = new Rate(MOST_FRAMES)
@@ -56,8 +69,10 @@ export class Connection {
   #closed = false
 
   /** To be made at once when the socket is open. `authMs` is how long a client may take to say who it is. */
-  constructor(ws: WebSocket, socket: Socket, authMs: number, parts: ConnectionParts) {
+  constructor(opened: Opened, authMs: number, parts: ConnectionParts) {
+    const { ws, socket, shown } = opened
     this.#ws = ws
+    this.#shown = shown
     this.#parts = parts
     this.#outlet = new Outlet(socket, () => this.close(closeCodes.slow))
     const now = performance.now()
@@ -79,8 +94,9 @@ export class Connection {
     return this.#holder
   }
 
-  get isClosed(): boolean {
-    return this.#closed
+  /** What it shows of itself, by which the app's state is judged. */
+  get shown(): Shown {
+    return { ...this.#shown, tokenKey: this.#holder?.tokenKey ?? null }
   }
 
   /** Lets the client in with a token, or closes. */
@@ -100,10 +116,9 @@ export class Connection {
     const before = this.#holder
     if (before !== undefined && before.userId !== found.userId) return this.close(closeCodes.forbidden)
     this.#holder = found
-    if (before !== undefined) return
     this.#authBy = null
-    this.#parts.entered(this, found.userId)
-    if (this.#closed) return
+    this.#parts.entered(this, before === undefined)
+    if (this.#closed || before !== undefined) return
     const { hub, heartbeatMs } = this.#parts
     this.#subscriptions = new Subscriptions(found.userId, this, this.#parts)
     this.send({ t: 'ready', user_id: found.userId, position: String(hub.position), heartbeat: heartbeatMs / 1000 })

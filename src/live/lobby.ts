@@ -1,9 +1,8 @@
-import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { WebSocket } from 'ws'
 import type { CloseCode } from '../../schema/frames.ts'
+import type { AppState, ClosedState } from '../http/gate.ts'
 import { closeCodes } from './close-codes.ts'
-import { Connection, type ConnectionParts } from './connection.ts'
+import { Connection, type ConnectionParts, type Opened } from './connection.ts'
 
 /** Sockets of one user; beyond, the oldest has to go. */
 const MOST_OF_A_USER = 10
@@ -19,6 +18,8 @@ const RETURN_MS = { each: 5, least: 1_000, most: 30_000 }
 
 export interface LobbyParts extends Omit<ConnectionParts, 'entered' | 'left'> {
   readonly authMs: number
+  /** To whom the service is open. */
+  readonly judge: AppState['judge']
   /** A socket was closed by us, or by its client: then without a code. */
   readonly closed: (code: CloseCode | null) => void
 }
@@ -39,7 +40,7 @@ export class Lobby {
     this.#parts = parts
     this.#connectionParts = {
       ...parts,
-      entered: (connection, userId) => this.#enter(connection, userId),
+      entered: (connection, isNew) => this.#enter(connection, isNew),
       left: (connection, code) => this.#leave(connection, code),
     }
   }
@@ -48,13 +49,15 @@ export class Lobby {
     return this.#all.size
   }
 
-  /** Takes a socket that was opened just now; `token` is what came with its request. */
-  connect(ws: WebSocket, socket: Socket, token: string | undefined): void {
-    const connection = new Connection(ws, socket, this.#parts.authMs, this.#connectionParts)
+  /** Takes a socket; `token` is what came with its request. */
+  connect(opened: Opened, token: string | undefined): void {
+    const connection = new Connection(opened, this.#parts.authMs, this.#connectionParts)
     this.#all.add(connection)
     this.#unknown += 1
-    ws.on('close', () => this.#leaving.delete(connection))
+    opened.ws.on('close', () => this.#leaving.delete(connection))
     if (this.#draining) return this.#farewell(connection)
+    // Its request was let in a moment ago.
+    this.#judge(connection)
     if (this.#all.size > MOST || this.#unknown > MOST_UNKNOWN) return connection.close(closeCodes.capacity)
     if (token !== undefined) void connection.enter(token)
   }
@@ -95,7 +98,30 @@ export class Lobby {
     connection.close(closeCodes.drain)
   }
 
-  #enter(connection: Connection, userId: number): void {
+  /** The app's state has changed: tells those to whom it is closed now, and closes. */
+  judge(): void {
+    for (const connection of this.#all) this.#judge(connection)
+  }
+
+  #judge(connection: Connection): void {
+    const apply = (closed: ClosedState | undefined): void => {
+      if (closed === undefined) return
+      connection.send({ t: 'ev', ch: 'global', event: 'app-status', data: closed.body })
+      connection.close(closed.status === 503 ? closeCodes.maintenance : closeCodes.updateRequired)
+    }
+    const judgement = this.#parts.judge(connection.shown)
+    if (judgement instanceof Promise) void judgement.then(apply)
+    else apply(judgement)
+  }
+
+  #enter(connection: Connection, isNew: boolean): void {
+    const { holder } = connection
+    if (isNew && holder !== undefined) this.#add(connection, holder.userId)
+    // Something may be known of the token.
+    this.#judge(connection)
+  }
+
+  #add(connection: Connection, userId: number): void {
     this.#unknown -= 1
     const others = this.#users.get(userId)
     if (others === undefined) {

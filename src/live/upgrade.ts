@@ -2,6 +2,7 @@ import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { WebSocket } from 'ws'
 import { HttpError } from '../http/errors.ts'
+import type { AppState } from '../http/gate.ts'
 import { bearerToken } from '../http/tokens.ts'
 import { socketPaths } from '../http/upgrades.ts'
 import { closeCodes } from './close-codes.ts'
@@ -15,6 +16,7 @@ const NOT_UNDERSTOOD: readonly unknown[] = [1002, 1007, 1009]
 export interface UpgradeParts {
   readonly lobby: Lobby
   readonly allowedOrigins: readonly string[]
+  readonly shownBy: AppState['shownBy']
   /** The checks of every client route, in their order: those before a token is looked at, and those of one that is there. */
   readonly before: readonly onRequestHookHandler[]
   readonly ofToken: readonly onRequestHookHandler[]
@@ -33,9 +35,10 @@ export async function openSockets(app: FastifyInstance, parts: UpgradeParts): Pr
     doors.addHook('onRequest', (request, _reply, done) => done(fault(request, parts.allowedOrigins)))
     for (const check of ofToken) doors.addHook('onRequest', ifToken(check))
     for (const path of socketPaths) {
-      doors.get(path, { websocket: true, schema: { hide: true } }, (socket, { raw, headers }) => {
-        closeWithOurs(socket)
-        lobby.connect(socket, raw.socket, bearerToken(headers.authorization))
+      doors.get(path, { websocket: true, schema: { hide: true } }, (ws, request) => {
+        closeWithOurs(ws)
+        const opened = { ws, socket: request.raw.socket, shown: parts.shownBy(request) }
+        lobby.connect(opened, bearerToken(request.headers.authorization))
       })
     }
   })

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type { Logger } from 'pino'
 import { headOf } from '../db/head.ts'
 import type { Tables } from '../db/tables.ts'
+import type { AppState } from '../http/gate.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { Sessions } from '../http/sessions.ts'
 import type { Slice } from '../http/slice.ts'
@@ -39,6 +40,7 @@ interface LiveParts {
   readonly database: Pick<Database, 'db' | 'followers'>
   readonly tail: Pick<Tail, 'follow' | 'followStored'>
   readonly sessions: Sessions
+  readonly appState: Pick<AppState, 'judge' | 'onChange'>
   readonly slices: readonly Slice[]
   readonly lookups: Lookups
   readonly metrics: Metrics
@@ -48,7 +50,7 @@ interface LiveParts {
 
 /** Carries what the ledger tells to sockets, as soon as there is somebody to read tokens; stopped by `cleanUp`. */
 export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack): Promise<(read: ReadToken) => Lobby> {
-  const { database, tail, sessions, slices, metrics, log, times = usual } = parts
+  const { database, tail, sessions, appState, slices, metrics, log, times = usual } = parts
   const { followers } = database
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: followers }) })
   const bug = (err: unknown, position: number): void => log.error({ err, position }, 'an event could not be announced')
@@ -71,12 +73,14 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
       hub,
       admit: admitWith(read, sessions),
       memberRoom: (uid, userId) => memberships.ask({ uid, userId }),
+      judge: appState.judge,
       authMs: times.auth,
       heartbeatMs: times.heartbeat,
       failed: trouble,
       closed: (code) => metrics.sockets.closed(code),
     })
     metrics.sockets.watch(() => lobby.size)
+    appState.onChange(() => lobby.judge())
     sessions.onRevoked((userId, before) => lobby.revoke(userId, before))
     const looking = setInterval(() => {
       lobby.look()

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { Kysely, PostgresDialect } from 'kysely'
 import { pino } from 'pino'
 import { WebSocket } from 'ws'
@@ -8,6 +7,7 @@ import { headOf } from '../../src/db/head.ts'
 import { openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { Troubles } from '../../src/db/troubles.ts'
+import { type AppState, alwaysOpen } from '../../src/http/gate.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
 import { sessionsIn } from '../../src/http/sessions.ts'
@@ -15,7 +15,6 @@ import type { Slice } from '../../src/http/slice.ts'
 import { Executor } from '../../src/ledger/executor.ts'
 import { Tail } from '../../src/ledger/tail.ts'
 import type { Lookups } from '../../src/live/announcer.ts'
-import { startAppStatus } from '../../src/start/app-status.ts'
 import { type LiveTimes, startLive } from '../../src/start/live.ts'
 import { testChains, testSpins, testVault } from './ledger.ts'
 import type { TestDatabase } from './postgres.ts'
@@ -29,6 +28,7 @@ export interface Wishes {
   readonly times?: LiveTimes
   readonly allowedOrigins?: readonly string[]
   readonly lookups?: Lookups
+  readonly appState?: AppState
 }
 
 /** An instance of the service in this process, listening, with all of `live` and its own connections. */
@@ -48,6 +48,7 @@ export async function startInstance(
   slices: readonly Slice[],
   wishes: Wishes = {},
 ): Promise<Instance> {
+  const { appState = alwaysOpen } = wishes
   const lines: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
   const cleanUp = new AsyncDisposableStack()
@@ -57,32 +58,29 @@ export async function startInstance(
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   cleanUp.defer(() => db.destroy())
   cleanUp.defer(() => followers.end())
-  const appState = await startAppStatus({ db, followers }, log, cleanUp)
-  const tail = new Tail({ url: serviceUrl, pool: followers, troubles: new Troubles(log, 'tail', 'tail goes on') })
+  const tail = new Tail({
+    url: serviceUrl,
+    pool: followers,
+    troubles: new Troubles(log, 'the tail fails', 'the tail goes on'),
+  })
   cleanUp.defer(() => tail.stop())
   const observer = { ...metrics.observer(() => {}), bug: (err: unknown) => log.error({ err }, 'bug') }
   const executor = new Executor({
     url: serviceUrl,
     tables,
     evolve,
-    observer: {
-      ...observer,
-      committed: (batch) => {
-        appState.hear(batch.events)
-        tail.hear(batch.events)
-      },
-    },
+    observer: { ...observer, committed: (batch) => tail.hear(batch.events) },
   })
   cleanUp.defer(() => executor.close())
   const sessions = sessionsIn(db)
   sessions.follow(tail, await headOf(db))
-  appState.follow(tail)
   tail.start()
   const lobbyWith = await startLive(
     {
       database: { db, followers },
       tail,
       sessions,
+      appState,
       slices,
       lookups: wishes.lookups ?? noWords,
       metrics,
@@ -97,11 +95,11 @@ export async function startInstance(
       run: runWith(executor),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
-      sessions,
       appState,
+      vault: testVault,
+      sessions,
       chains: testChains,
       spins: testSpins,
-      vault: testVault,
     },
     sessions,
     jwt: { kind: 'secret', secret: SECRET },
@@ -212,8 +210,9 @@ export class TestClient {
 
   async leave(): Promise<void> {
     if (this.ws.readyState === WebSocket.CLOSED) return
+    const gone = new Promise<void>((resolve) => this.ws.once('close', () => resolve()))
     this.ws.terminate()
-    await once(this.ws, 'close')
+    await gone
   }
 }
 
