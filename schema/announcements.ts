@@ -1,5 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { WithdrawalStatus } from './agency-events.ts'
+import { Maintenance, Update } from './app-status.ts'
 import { Amount, Dollars, Id, Instant, Person } from './common.ts'
 import { Notification } from './notifications.ts'
 import { Wallet } from './wallet.ts'
@@ -21,7 +22,7 @@ const ImagePath = Type.String({ description: 'a storage path; in rot41 when the 
 const Picture = Type.Object({ id: Id, name: Type.String(), image_path: ImagePath })
 const atGame = { game_id: Id }
 
-export const RouletteCreated = told('A game is open', {
+const RouletteCreated = told('A game is open', {
   id: Id,
   game_price: Coins,
   prize: { ...Coins, description: 'coins that a full table wins' },
@@ -31,7 +32,7 @@ export const RouletteCreated = told('A game is open', {
 })
 const RouletteJoined = told('A player joined', { ...atGame, user: Player })
 const RouletteLeft = told('A player left and was paid back', { ...atGame, user: Player })
-export const RouletteFinished = told('The wheel was spun and the winner was paid', {
+const RouletteFinished = told('The wheel was spun and the winner was paid', {
   ...atGame,
   winner: Player,
   prize: { ...Coins, description: 'coins that the winner was paid' },
@@ -99,6 +100,13 @@ export const globalEvents = {
 /** State, not history: what holds now, the newest only, never replayed. */
 export const userStates = {
   'wallet-changed': Wallet.properties.data,
+} as const satisfies Record<string, TSchema>
+
+/** As `userStates`, for everyone whom it concerns; the socket is closed after it. */
+export const globalStates = {
+  'app-status': Type.Union([Maintenance, Update], {
+    description: 'Maintenance or a forced update begins for this client',
+  }),
 } as const satisfies Record<string, TSchema>
 
 const toldEvents = { ...roomEvents, ...userEvents, ...globalEvents, ...userStates }
