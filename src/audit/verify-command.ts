@@ -1,4 +1,3 @@
-import { Snapshot } from '../ledger/replay.ts'
 import { describe, MOST_FINDINGS } from './finding.ts'
 import { count, type Terminal } from './terminal.ts'
 import { type Verified, verify } from './verify.ts'
@@ -15,15 +14,10 @@ export async function verifyCommand(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const snapshot = await Snapshot.open(url)
-  try {
-    const verified = await verify(snapshot, { asOf: asOf ?? null, progress: terminal.progress, signal })
-    if (json) terminal.line(JSON.stringify(verified))
-    else for (const line of lines(verified, terminal.seconds())) terminal.line(line)
-    return verified.findings.length
-  } finally {
-    await snapshot.close()
-  }
+  const verified = await verify(url, { asOf: asOf ?? null, progress: terminal.progress, signal })
+  if (json) terminal.line(JSON.stringify(verified))
+  else for (const line of lines(verified, terminal.seconds())) terminal.line(line)
+  return verified.findings.length
 }
 
 function lines({ position, events, findings }: Verified, seconds: number): string[] {

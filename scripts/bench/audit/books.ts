@@ -124,7 +124,11 @@ async function play(doing: Doing, room: number): Promise<void> {
     await doing('staff:ann', credit, { user_id, currency: 'coins', amount: 100, reason: 'a prize' })
   }
   const terms = { game_price: 100, max_players: 3, join_admin: true, client_seed: 'mine' }
-  const { id } = await doing(`user:${opener}`, openGame({ spins, feePercent: 5 }), { caller_id: opener, room, ...terms })
+  const { id } = await doing(`user:${opener}`, openGame({ spins, feePercent: 5 }), {
+    caller_id: opener,
+    room,
+    ...terms,
+  })
   for (const caller_id of others) {
     await doing(`user:${caller_id}`, joinGame, { caller_id, room, game: id, client_seed: '' })
   }
