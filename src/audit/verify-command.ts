@@ -1,20 +1,23 @@
 import { Snapshot } from '../ledger/replay.ts'
+import { type Audit, type DeclareCommand, JSON_FLAG, positionOf } from './command.ts'
 import { describe, MOST_FINDINGS } from './finding.ts'
-import { count, type Terminal } from './terminal.ts'
+import { count } from './terminal.ts'
 import { type Verified, verify } from './verify.ts'
 
-export interface VerifyFlags {
+interface Flags {
   readonly asOf?: number
   readonly json?: true
 }
 
-/** `audit verify`: answers the number of findings, having printed them. */
-export async function verifyCommand(
-  url: string,
-  { asOf, json }: VerifyFlags,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<number> {
+export const verifyCommand: DeclareCommand = (audit, running) =>
+  void audit
+    .command('verify')
+    .description('replays the ledger and compares it with itself and with every table')
+    .option('--as-of <position>', 'the last position to look at', positionOf)
+    .option(...JSON_FLAG)
+    .action(running(run))
+
+async function run({ url, terminal, signal }: Audit, { asOf, json }: Flags): Promise<number> {
   const snapshot = await Snapshot.open(url)
   try {
     const verified = await verify(snapshot, { asOf: asOf ?? null, progress: terminal.progress, signal })
