@@ -1,5 +1,5 @@
 import { Snapshot } from '../ledger/replay.ts'
-import { type Audit, type DeclareCommand, JSON_FLAG, positionOf } from './command.ts'
+import { type Audit, type DeclareCommand, JSON_FLAG, positionFlag } from './command.ts'
 import { describe, MOST_FINDINGS } from './finding.ts'
 import { count } from './terminal.ts'
 import { type Verified, verify } from './verify.ts'
@@ -13,7 +13,7 @@ export const verifyCommand: DeclareCommand = (audit, running) =>
   void audit
     .command('verify')
     .description('replays the ledger and compares it with itself and with every table')
-    .option('--as-of <position>', 'the last position to look at', positionOf)
+    .option('--as-of <position>', 'the last position to look at', positionFlag)
     .option(...JSON_FLAG)
     .action(running(run))
 
