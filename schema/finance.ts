@@ -78,7 +78,7 @@ const MOMENT_PATTERN =
 /** A moment of the ledger: a position, a day or a time. */
 const MomentText = Type.String({
   pattern: MOMENT_PATTERN,
-  description: 'a position (34), a day (2026-11-21) or a time in UTC (2026-11-21T08:00:00Z); included',
+  description: 'a position (34), a day (2026-11-21) or a time in UTC (2026-11-21T08:00:00Z)',
 })
 
 export const TrialBalanceQuery = Type.Object({ as_of: Type.Optional(MomentText) })
@@ -93,7 +93,10 @@ const StatementLine = Type.Object({
 })
 
 export const StatementQuery = Type.Object({
-  account: Type.String({ pattern: '^[a-z]{1,20}:[0-9A-Za-z_-]{1,64}:[a-z_]{1,20}$', description: 'user:7:diamonds' }),
+  account: Type.String({
+    pattern: '^[a-z]{1,20}:[0-9A-Za-z_-]{1,64}:[a-z_]{1,20}$',
+    description: 'an account such as user:7:diamonds',
+  }),
   from: Type.Optional(MomentText),
   to: Type.Optional(MomentText),
 })
@@ -133,3 +136,5 @@ export const ExplainedBalance = Type.Object({
   ),
   latest: Type.Array(StatementLine, { description: 'the last movements; all of them are in the statement' }),
 })
+
+export const VerifyQuery = Type.Object({ as_of: Type.Optional(digits('the last position to look at')) })

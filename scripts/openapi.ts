@@ -1,5 +1,7 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import { build } from '../src/app.ts'
+import { asideOn } from '../src/audit/aside.ts'
+import { checkpointSigner } from '../src/audit/checkpoint.ts'
 import { evolve, tables } from '../src/books.ts'
 import type { Tables } from '../src/db/tables.ts'
 import { luckyChains } from '../src/fairness/lg1.ts'
@@ -34,6 +36,8 @@ const app = await build({
     chains: luckyChains(''),
     spins: spinSeeds(''),
     sessions,
+    aside: asideOn(''),
+    checkpoints: checkpointSigner(''),
   },
   gate: alwaysOpen,
   sessions,

@@ -1,5 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { build } from './app.ts'
+import { asideOn } from './audit/aside.ts'
+import { checkpointSigner } from './audit/checkpoint.ts'
 import { type Config, loadConfig } from './config.ts'
 import { loadDemo } from './demo/load.ts'
 import { luckyChains } from './fairness/lg1.ts'
@@ -48,6 +50,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
       sessions,
+      aside: asideOn(database.url),
+      checkpoints: checkpointSigner(keys.checkpoint),
     },
     gate: alwaysOpen,
     sessions,

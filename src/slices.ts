@@ -1,3 +1,4 @@
+import { financeSlice } from './finance/slice.ts'
 import { checkDraw } from './gifts/fairness-routes.ts'
 import { giftsSlice } from './gifts/slice.ts'
 import type { Slice } from './http/slice.ts'
@@ -22,4 +23,5 @@ export const slices: readonly Slice[] = [
   privilegeSlice,
   rouletteSlice,
   verifySlice,
+  financeSlice,
 ]

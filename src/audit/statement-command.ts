@@ -1,9 +1,10 @@
 import { currencyOf } from '../ledger/account.ts'
 import { type Audit, accountFlag, type DeclareCommand, JSON_FLAG, momentFlag } from './command.ts'
 import type { Moment } from './moment.ts'
+import type { Period } from './period.ts'
 import { amountText, columns } from './printing.ts'
 import { withReads } from './reads.ts'
-import { type StatementLine, statementJson, statementOf } from './statement.ts'
+import { type StatementLine, statementJson, statementOf, statementPeriod } from './statement.ts'
 
 interface Flags {
   readonly account: string
@@ -25,14 +26,14 @@ export const statementCommand: DeclareCommand = (audit, running) =>
 async function run(audit: Audit, { account, from, to, json }: Flags): Promise<number> {
   const { terminal } = audit
   await withReads(audit, async (db, reading) => {
-    const statement = await statementOf(db, account, { from: from ?? null, to: to ?? null }, reading)
+    const period = await statementPeriod(db, account, { from: from ?? null, to: to ?? null })
+    const statement = await statementOf(db, account, period, reading)
     if (json) {
       for await (const text of statementJson(statement)) await terminal.write(text)
       return terminal.write('\n')
     }
     const currency = currencyOf(account)
-    const { first, last } = statement.period
-    terminal.line(`${account}, positions ${first} to ${last}`)
+    terminal.line(`${account}, ${positions(period)}`)
     terminal.line(`opening balance ${amountText(currency, statement.opening)}`)
     let closing = statement.opening
     for await (const page of statement.lines) {
@@ -50,6 +51,9 @@ async function run(audit: Audit, { account, from, to, json }: Flags): Promise<nu
   })
   return 0
 }
+
+const positions = ({ first, last }: Period): string =>
+  first > last ? 'no events' : first === last ? `position ${first}` : `positions ${first} to ${last}`
 
 const cells = (currency: string, { position, at, type, counter_account, amount, balance }: StatementLine): string[] => [
   String(position),

@@ -2,7 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../db/tables.ts'
 import { type AccountMovement, balanceAt, movementsOf } from './account-movements.ts'
 import type { Reading } from './ask.ts'
-import { type AskedPeriod, type Period, periodOf, standing } from './period.ts'
+import type { AskedPeriod } from './period.ts'
+import { type Period, periodOf, standing } from './period.ts'
 import { jsonText } from './printing.ts'
 
 export interface StatementLine extends AccountMovement {
@@ -13,24 +14,27 @@ export interface StatementLine extends AccountMovement {
 /** An account's statement, to be read once and to its end. */
 export interface Statement {
   readonly account: string
-  readonly period: Period
   /** The balance before the first position. */
   readonly opening: bigint
   /** In order, in pages that may be empty. */
   readonly lines: AsyncGenerator<readonly StatementLine[], void>
 }
 
-/** Throws Unanswerable for a period that there is not. An account that never moved holds nothing. */
+/** The positions that are asked for. Throws Unanswerable for a period that there is not. */
+export async function statementPeriod(db: Kysely<Tables>, account: string, asked: AskedPeriod): Promise<Period> {
+  const { head } = await standing(db, account)
+  return periodOf(db, asked, head)
+}
+
+/** An account that never moved holds nothing. */
 export async function statementOf(
   db: Kysely<Tables>,
   account: string,
-  asked: AskedPeriod,
+  period: Period,
   reading: Reading,
 ): Promise<Statement> {
-  const { head } = await standing(db, account)
-  const period = await periodOf(db, asked, head)
   const opening = await balanceAt(db, account, period.first - 1, reading)
-  return { account, period, opening, lines: linesFrom(opening, movementsOf(db, account, period, reading)) }
+  return { account, opening, lines: linesFrom(opening, movementsOf(db, account, period, reading)) }
 }
 
 async function* linesFrom(
@@ -43,7 +47,7 @@ async function* linesFrom(
   }
 }
 
-/** The statement as one JSON document, in pieces. */
+/** The statement as one JSON document, in pieces; each ends where white space may stand. */
 export async function* statementJson({ account, opening, lines }: Statement): AsyncGenerator<string, void> {
   yield `{"account":${JSON.stringify(account)},"opening":${jsonText(opening)},"lines":[`
   let closing = opening

@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { Kysely, PostgresDialect } from 'kysely'
 import { pino } from 'pino'
 import { build } from '../../src/app.ts'
+import { asideOn } from '../../src/audit/aside.ts'
+import { checkpointSigner } from '../../src/audit/checkpoint.ts'
 import { openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { alwaysOpen } from '../../src/http/gate.ts'
@@ -68,6 +70,8 @@ export async function doors(t: Test, slices: readonly Slice[], shared?: TestData
       sessions,
       chains: testChains,
       spins: testSpins,
+      aside: asideOn(database.serviceUrl),
+      checkpoints: checkpointSigner('a checkpoint key for tests'),
     },
     gate: alwaysOpen,
     sessions,
