@@ -6,6 +6,7 @@ import { parseEntry, readEvent } from '../ledger/recorded.ts'
 import type { Replay } from '../ledger/replay.ts'
 import type { TextRow } from '../ledger/row-table.ts'
 import { isoMicros } from '../ledger/time.ts'
+import { DrawChecks } from './draw-checks.ts'
 import type { Check, Findings } from './finding.ts'
 
 /**
@@ -15,6 +16,7 @@ import type { Check, Findings } from './finding.ts'
 export class EventChecks {
   readonly #replay: Replay
   readonly #findings: Findings
+  readonly #draws: DrawChecks
   #count = 0
   #position = 0
   #hash = GENESIS
@@ -23,6 +25,11 @@ export class EventChecks {
   constructor(replay: Replay, findings: Findings) {
     this.#replay = replay
     this.#findings = findings
+    this.#draws = new DrawChecks({
+      fault: (position, message) => this.#find('draw', position, message),
+      drawn: () => {},
+      spun: () => {},
+    })
   }
 
   /** Events that were looked at. */
@@ -53,7 +60,9 @@ export class EventChecks {
 
     const event = this.#attempt('form', position, () => readEvent(entry))
     const balanced = this.#checkMovements(entry)
-    if (event !== undefined && balanced) this.#attempt('rules', position, () => this.#replay.fold(event))
+    if (event === undefined) return
+    this.#draws.check(event, this.#replay.rows)
+    if (balanced) this.#attempt('rules', position, () => this.#replay.fold(event))
   }
 
   #checkOrder(position: number): boolean {

@@ -9,6 +9,8 @@ export type Check =
   | 'form'
   /** Both sides of each movement. */
   | 'double-entry'
+  /** Lucky draws and spins against what was published before them. */
+  | 'draw'
   /** What no rule lets through, such as an overdrawn account. */
   | 'rules'
   | 'head'
