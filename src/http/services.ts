@@ -13,6 +13,7 @@ import type { Tables } from '../db/tables.ts'
 import type { LuckyChains } from '../fairness/lg1.ts'
 import type { SpinSeeds } from '../fairness/rr1.ts'
 import type { Caller } from './caller.ts'
+import type { AppState } from './gate.ts'
 import type { Run } from './run.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -42,6 +43,8 @@ export interface Services {
   readonly chains: LuckyChains
   /** Where the seeds of roulette spins come from. */
   readonly spins: SpinSeeds
+  /** To whom the service is open. */
+  readonly appState: AppState
   /** What is remembered about users' sessions; whoever revokes them here makes this instance look again. */
   readonly sessions: Pick<Sessions, 'forget'>
   /** For readings of the whole ledger. */

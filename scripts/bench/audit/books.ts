@@ -119,12 +119,16 @@ async function somethingOf(doing: Doing, room: number): Promise<void> {
 }
 
 async function play(doing: Doing, room: number): Promise<void> {
-  const [opener = 0, ...others] = [room, room + 1, room + 2]
+  const [opener, ...others] = [room, room + 1, room + 2]
   for (const user_id of [opener, ...others]) {
     await doing('staff:ann', credit, { user_id, currency: 'coins', amount: 100, reason: 'a prize' })
   }
   const terms = { game_price: 100, max_players: 3, join_admin: true, client_seed: 'mine' }
-  const { id } = await doing(`user:${opener}`, openGame({ spins, feePercent: 5 }), { caller_id: opener, room, ...terms })
+  const { id } = await doing(`user:${opener}`, openGame({ spins, feePercent: 5 }), {
+    caller_id: opener,
+    room,
+    ...terms,
+  })
   for (const caller_id of others) {
     await doing(`user:${caller_id}`, joinGame, { caller_id, room, game: id, client_seed: '' })
   }
