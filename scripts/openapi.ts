@@ -1,5 +1,7 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import { build } from '../src/app.ts'
+import { asideOn } from '../src/audit/aside.ts'
+import { checkpointSigner } from '../src/audit/checkpoint.ts'
 import { evolve, tables } from '../src/books.ts'
 import type { Tables } from '../src/db/tables.ts'
 import { luckyChains } from '../src/fairness/lg1.ts'
@@ -31,11 +33,13 @@ const app = await build({
     run: runWith(executor),
     db,
     settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
+    appState: alwaysOpen,
     chains: luckyChains(''),
     spins: spinSeeds(''),
     sessions,
+    aside: asideOn(''),
+    checkpoints: checkpointSigner(''),
   },
-  gate: alwaysOpen,
   sessions,
   jwt: { kind: 'secret', secret: 'no token is made or read here' },
   rateLimit: null,

@@ -1,4 +1,6 @@
-import { checkDraw } from './gifts/fairness-routes.ts'
+import { appStatusSlice } from './app-status/slice.ts'
+import { financeSlice } from './finance/slice.ts'
+import { checkDraw } from './gifts/reads.ts'
 import { giftsSlice } from './gifts/slice.ts'
 import type { Slice } from './http/slice.ts'
 import { peopleSlice } from './people/slice.ts'
@@ -22,4 +24,6 @@ export const slices: readonly Slice[] = [
   privilegeSlice,
   rouletteSlice,
   verifySlice,
+  financeSlice,
+  appStatusSlice,
 ]

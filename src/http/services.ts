@@ -7,10 +7,13 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Kysely } from 'kysely'
+import type { Aside } from '../audit/aside.ts'
+import type { CheckpointSigner } from '../audit/checkpoint.ts'
 import type { Tables } from '../db/tables.ts'
 import type { LuckyChains } from '../fairness/lg1.ts'
 import type { SpinSeeds } from '../fairness/rr1.ts'
 import type { Caller } from './caller.ts'
+import type { AppState } from './gate.ts'
 import type { Run } from './run.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -40,8 +43,13 @@ export interface Services {
   readonly chains: LuckyChains
   /** Where the seeds of roulette spins come from. */
   readonly spins: SpinSeeds
+  /** To whom the service is open. */
+  readonly appState: AppState
   /** What is remembered about users' sessions; whoever revokes them here makes this instance look again. */
   readonly sessions: Pick<Sessions, 'forget'>
+  /** For readings of the whole ledger. */
+  readonly aside: Aside
+  readonly checkpoints: CheckpointSigner
 }
 
 /** What the operator of the service decided by configuration and the rules need. */

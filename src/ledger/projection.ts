@@ -1,4 +1,6 @@
 import { balances } from './account.ts'
 import { rowTable } from './row-table.ts'
 
-export const ledgerTables = [rowTable(balances, { key: ['account'], columns: { account: 'text', balance: 'exact' } })]
+export const ledgerTables = [
+  rowTable(balances, { key: ['account'], columns: { account: 'text', balance: 'exact' }, rewritten: true }),
+]

@@ -6,11 +6,13 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { Pool } from 'pg'
 import { Flag, Id, PageQuery, Text } from '../../schema/common.ts'
 import { build, type Parts } from '../../src/app.ts'
+import { asideOn } from '../../src/audit/aside.ts'
+import { checkpointSigner } from '../../src/audit/checkpoint.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { luckyChains } from '../../src/fairness/lg1.ts'
 import { spinSeeds } from '../../src/fairness/rr1.ts'
 import { HttpError } from '../../src/http/errors.ts'
-import { alwaysOpen } from '../../src/http/gate.ts'
+import { type AppStateGate, alwaysOpen } from '../../src/http/gate.ts'
 import { createLogger } from '../../src/http/logging.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
@@ -90,14 +92,15 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-interface Wishes extends Partial<Pick<Parts, 'gate' | 'jwt' | 'rateLimit' | 'sessions' | 'isReady'>> {
+interface Wishes extends Partial<Pick<Parts, 'jwt' | 'rateLimit' | 'sessions' | 'isReady'>> {
+  readonly gate?: AppStateGate
   readonly limits?: Partial<Limits>
   readonly logLevel?: string
 }
 
 /** Users 1 to 99 exist; the sessions of user 9 were revoked a minute ago. */
 export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
-  const { limits = {}, logLevel = 'debug', ...parts } = wishes
+  const { gate = alwaysOpen.gate, limits = {}, logLevel = 'debug', ...parts } = wishes
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new Pool({ connectionString: NOWHERE }) }) })
   const metrics = new Metrics()
   const executor = new Executor({
@@ -122,11 +125,13 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
       run: runWith(executor),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
+      appState: { ...alwaysOpen, gate },
       chains: luckyChains('a key for tests'),
       spins: spinSeeds('a key for tests'),
+      aside: asideOn(''),
+      checkpoints: checkpointSigner('a key for tests'),
       sessions,
     },
-    gate: alwaysOpen,
     jwt: { kind: 'secret', secret: SECRET },
     rateLimit: null,
     log: createLogger(logLevel, stream),

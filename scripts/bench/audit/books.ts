@@ -119,8 +119,7 @@ async function somethingOf(doing: Doing, room: number): Promise<void> {
 }
 
 async function play(doing: Doing, room: number): Promise<void> {
-  const opener = room
-  const others = [room + 1, room + 2]
+  const [opener, ...others] = [room, room + 1, room + 2]
   for (const user_id of [opener, ...others]) {
     await doing('staff:ann', credit, { user_id, currency: 'coins', amount: 100, reason: 'a prize' })
   }

@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import { build } from '../../../src/app.ts'
+import { asideOn } from '../../../src/audit/aside.ts'
+import { checkpointSigner } from '../../../src/audit/checkpoint.ts'
 import { evolve, tables } from '../../../src/books.ts'
 import { loadConfig } from '../../../src/config.ts'
 import type { Tables } from '../../../src/db/tables.ts'
@@ -43,11 +45,13 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
       run: runWith(executor),
       db: nowhere(),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl },
+      appState: alwaysOpen,
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
+      aside: asideOn(''),
+      checkpoints: checkpointSigner(keys.checkpoint),
       sessions,
     },
-    gate: alwaysOpen,
     sessions,
     jwt: keys.jwt,
     rateLimit: config.rateLimit,
