@@ -13,6 +13,8 @@ export type Check =
   | 'draw'
   /** What no rule lets through, such as an overdrawn account. */
   | 'rules'
+  /** What is on hold against the requests that hold it. */
+  | 'holds'
   | 'head'
   /** A table's row against what the events say. */
   | 'projection'

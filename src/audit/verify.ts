@@ -4,6 +4,7 @@ import type { Head } from '../ledger/batch.ts'
 import { Snapshot } from '../ledger/snapshot.ts'
 import { isoMicros } from '../ledger/time.ts'
 import type { WholeRows } from '../ledger/whole-rows.ts'
+import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
 import { compareTable } from './compare-tables.ts'
 import type { EventChecks } from './event-checks.ts'
@@ -53,6 +54,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   if (!findings.full) {
     checkEnd(checks.last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
     checkSums(replay.rows, findings)
+    checkHolds(replay.rows, findings)
   }
   await checkReplies(snapshot, position, findings)
   for (const table of asOf === null ? tables : []) {
