@@ -3,7 +3,6 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { Kysely, PostgresDialect } from 'kysely'
 import { openPool } from '../db/pool.ts'
 import type { Tables } from '../db/tables.ts'
-import { Snapshot } from '../ledger/replay.ts'
 import { type TrialBalance, trialBalanceAt } from './trial-balance.ts'
 import { type Progress, type Verified, verify } from './verify.ts'
 
@@ -29,13 +28,8 @@ const tell = (message: TaskMessage): void => parentPort?.postMessage(message)
 
 async function run(task: Task): Promise<void> {
   if (task.task === 'verify') {
-    const snapshot = await Snapshot.open(task.url)
-    try {
-      const options = { asOf: task.asOf, signal, progress: (progress: Progress) => tell({ progress }) }
-      tell({ verified: await verify(snapshot, options) })
-    } finally {
-      await snapshot.close()
-    }
+    const options = { asOf: task.asOf, signal, progress: (progress: Progress) => tell({ progress }) }
+    tell({ verified: await verify(task.url, options) })
     return
   }
   const pool = openPool(task.url, { max: 2, application_name: 'audit aside' })

@@ -1,13 +1,15 @@
 import { evolve, tables } from '../books.ts'
 import { balances, currencyOf } from '../ledger/account.ts'
 import type { Head } from '../ledger/batch.ts'
-import { Replay, type Snapshot } from '../ledger/replay.ts'
-import type { Rows } from '../ledger/state.ts'
+import { Replay } from '../ledger/replay.ts'
+import { Snapshot } from '../ledger/snapshot.ts'
 import { isoMicros } from '../ledger/time.ts'
+import type { WholeRows } from '../ledger/whole-rows.ts'
 import { checkReplies } from './check-replies.ts'
 import { compareTable } from './compare-tables.ts'
 import { EventChecks } from './event-checks.ts'
 import { type Finding, Findings } from './finding.ts'
+import { Pace } from './pace.ts'
 
 /** What was verified, and what was found to be wrong. */
 export interface Verified {
@@ -32,27 +34,54 @@ export interface VerifyOptions {
   readonly signal: AbortSignal
 }
 
+/** Events of a reading beside a service that is at work, and else. */
+const SMALL_PAGE = 500
+const PAGE = 20_000
+
 /**
  * Replays the ledger and checks that its order has no gap, that its hashes and times follow from each other, that
- * every event can be read, is booked on two sides and breaks no rule; then that the head, the remembered replies and
- * every row of the tables are what the events say. Throws when there is no position `asOf`.
+ * every event can be read, is booked on two sides and breaks no rule, and every draw; then that the head, the
+ * remembered replies and every row of the tables are what the events say. Throws when there is no position `asOf`.
+ *
+ * The past does not change: events are read as they are committed. Only what came in meanwhile, the head, replies and
+ * tables are read as of one moment.
  */
-export async function verify(snapshot: Snapshot, options: VerifyOptions): Promise<Verified> {
-  const { asOf, progress, signal } = options
-  const head = await snapshot.head()
+export async function verify(url: string, { asOf, progress, signal }: VerifyOptions): Promise<Verified> {
+  await using closing = new AsyncDisposableStack()
+  const snapshot = await Snapshot.later(url)
+  closing.defer(() => snapshot.close())
+  let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings()
   const replay = new Replay(evolve)
   const checks = new EventChecks(replay, findings)
-
-  for await (const page of snapshot.events(asOf)) {
+  const pace = await Pace.at(async () => (await snapshot.head()).position)
+  const onPage = async (): Promise<void> => {
     signal.throwIfAborted()
-    for (const row of page) {
-      checks.check(row)
-      if (findings.full) break
-    }
     progress({ events: checks.count, of: asOf ?? head.position })
-    if (findings.full) break
+    await pace.rest()
+  }
+  const read = async (from: number, upTo: number | null): Promise<void> => {
+    for await (const page of snapshot.events(from, upTo)) {
+      for (const fields of page) {
+        checks.check(fields)
+        if (findings.full) return
+      }
+      await onPage()
+    }
+  }
+
+  let next = 1
+  while (next <= (asOf ?? head.position) && !findings.full) {
+    const upTo = Math.min(next + (pace.busy ? SMALL_PAGE : PAGE) - 1, asOf ?? head.position)
+    await read(next, upTo)
+    next = upTo + 1
+    await pace.look()
+  }
+  await snapshot.freeze()
+  if (asOf === null && !findings.full) {
+    head = await snapshot.head()
+    await read(next, null)
   }
   const { position } = checks.last
   if (!findings.full) {
@@ -60,11 +89,9 @@ export async function verify(snapshot: Snapshot, options: VerifyOptions): Promis
     checkSums(replay.rows, findings)
   }
   await checkReplies(snapshot, position, findings)
-  if (asOf === null) {
-    for (const table of tables) {
-      if (table.source !== 'ledger' || findings.full) continue
-      await compareTable(snapshot, table, replay.rows, findings, () => signal.throwIfAborted())
-    }
+  for (const table of asOf === null ? tables : []) {
+    if (table.source !== 'ledger' || findings.full) continue
+    await compareTable(snapshot, table, replay.rows, findings, onPage)
   }
   return { position, events: checks.count, findings: findings.inOrder() }
 }
@@ -79,11 +106,11 @@ function checkEnd(last: EventChecks['last'], end: Head, whole: boolean, findings
 }
 
 /** Every currency sums to zero, the system's accounts included. */
-function checkSums(rows: Rows, findings: Findings): void {
+function checkSums(rows: WholeRows, findings: Findings): void {
   const sums = new Map<string, bigint>()
-  for (const [account, row] of rows.all(balances)) {
+  for (const account of rows.ids(balances)) {
     const currency = currencyOf(account)
-    sums.set(currency, (sums.get(currency) ?? 0n) + (row?.balance ?? 0n))
+    sums.set(currency, (sums.get(currency) ?? 0n) + (rows.get(balances, account)?.balance ?? 0n))
   }
   for (const [currency, sum] of sums) {
     if (sum === 0n) continue

@@ -44,13 +44,15 @@ export interface RowTable {
   /** `ledger`: rebuilt from the ledger. `words`: noted beside it. `lookup`: a view of words, read only. */
   readonly source: Source
   readonly columns: readonly string[]
+  /** Which of the columns make the id. */
+  readonly key: readonly string[]
   /** The rows with these ids. */
   load(ids: readonly string[]): Statement
   /** Inserts or replaces rows. */
   save(rows: readonly unknown[]): Statement
   /** Deletes the rows with these ids. */
   drop(ids: readonly string[]): Statement
-  /** `select` of all rows in the order of their ids' text. */
+  /** `select` of all rows, their columns in order; in no order of rows. */
   readonly scan: string
   idOf(row: TextRow): string
   parse(row: TextRow): unknown
@@ -109,6 +111,7 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
     projection,
     source: spec.source ?? 'ledger',
     columns: columns.map(([column]) => column),
+    key: spec.key,
     load: (ids) => ({ name: `load ${name}`, text: load, values: keyValues(ids) }),
     save: (rows) => ({
       name: `save ${name}`,
@@ -121,7 +124,7 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
       ),
     }),
     drop: (ids) => ({ name: `drop ${name}`, text: drop, values: keyValues(ids) }),
-    scan: `select ${selected} from ${name} t order by ${spec.key.map((key) => `t.${key}::text collate "C"`).join(', ')}`,
+    scan: `select ${selected} from ${name} t`,
     idOf: (row) => spec.key.map((key) => row[key]).join(':'),
     parse: (row) =>
       Object.fromEntries(columns.map(([column, kind]) => [column, parseValue(kind, row[column] ?? null)])),
