@@ -22,6 +22,16 @@ export type OddsRow = Static<typeof OddsRow>
 export const AgencyCountry = Type.Object({ country_id: Id, diamonds_per_dollar: Id })
 export type AgencyCountry = Static<typeof AgencyCountry>
 
+/** The apps that are told apart. */
+export const ClientType = Type.Union([Type.Literal('android'), Type.Literal('ios'), Type.Literal('flutter')], {
+  description: 'android, ios or flutter',
+})
+export type ClientType = Static<typeof ClientType>
+
+/** Words in the languages of the app. */
+export const InBoth = Type.Object({ en: Type.String(), ar: Type.String() })
+export type InBoth = Static<typeof InBoth>
+
 const gift = {
   sender_id: Id,
   receiver_ids: Type.Array(Id),
@@ -210,6 +220,30 @@ export const eventTypes = {
   },
   /** By its creator or by an operator; everyone is paid back. */
   'roulette-cancelled': { version: 1, data: Type.Object({ ...rouletteGame, player_ids: Type.Array(Id) }) },
+  /** Whether the service is closed to clients, and whether to those of which nothing is known. */
+  'app-mode-set': {
+    version: 1,
+    data: Type.Object({
+      maintenance: Type.Boolean(),
+      title: InBoth,
+      message: InBoth,
+      /** Such clients are asked to update to the release of this type. */
+      block_unidentified: Type.Union([Type.Null(), ClientType]),
+    }),
+  },
+  /** What clients of a type are asked to update to, and below which version they must. */
+  'release-defined': {
+    version: 1,
+    data: Type.Object({
+      client_type: ClientType,
+      version: Type.String(),
+      minimum_version: Type.Union([Type.Null(), Type.String()]),
+      store_link: Type.String(),
+      title: InBoth,
+      message: InBoth,
+    }),
+  },
+  'release-removed': { version: 1, data: Type.Object({ client_type: ClientType }) },
   ...agencyEvents,
 } as const satisfies Record<string, { version: number; data: TSchema }>
 

@@ -5,7 +5,7 @@ import { decorateCaller, staffCheck, userCheck } from './http/auth.ts'
 import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, readBodies } from './http/body.ts'
 import { describeRoutes, hideRoutes } from './http/docs.ts'
 import { handleErrors, handleNotFound, handleUnroutable } from './http/error-handlers.ts'
-import { type AppStateGate, gateCheck } from './http/gate.ts'
+import { gateCheck } from './http/gate.ts'
 import { limitCheck } from './http/limits.ts'
 import { RequestLog } from './http/logging.ts'
 import type { Metrics } from './http/metrics.ts'
@@ -16,14 +16,13 @@ import { serviceDoors } from './http/service-doors.ts'
 import type { Services } from './http/services.ts'
 import type { Sessions } from './http/sessions.ts'
 import { clientPrefixes, type Slice } from './http/slice.ts'
-import { registerTokens } from './http/tokens.ts'
+import { ourTokens, registerTokens } from './http/tokens.ts'
 import { ajvOptions, schemaError } from './http/validation.ts'
 import type { JwtKey } from './jwt-key.ts'
 
 export interface Parts {
   readonly slices: readonly Slice[]
   readonly services: Services
-  readonly gate: AppStateGate
   readonly sessions: Sessions
   readonly jwt: JwtKey
   /** Requests a minute for each caller; null is no limit. */
@@ -35,11 +34,12 @@ export interface Parts {
 
 /** The service's HTTP side, not listening yet. */
 export async function build(parts: Parts): Promise<FastifyInstance> {
-  const { slices, services, gate } = parts
+  const { slices, services } = parts
   const log: FastifyBaseLogger = parts.log
+  const requestLog = new RequestLog(log, parts.log.isLevelEnabled('debug'))
   const app = fastify({
     loggerInstance: log,
-    logController: new RequestLog(parts.log.isLevelEnabled('debug')),
+    logController: requestLog,
     // None a request: making one takes longer than most requests need a log at all. Its lines name the request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
@@ -61,15 +61,17 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   handleOddRequests(app)
   boundPipelining(app)
   readBodies(app)
-  handleErrors(app)
+  handleErrors(app, requestLog)
+  app.addHook('onClose', async () => requestLog.close())
   decorateCaller(app)
   await describeRoutes(app)
   serviceDoors(app, parts.metrics, parts.isReady)
 
   const readToken = await registerTokens(app, parts.jwt)
+  const isOurs = ourTokens(readToken)
   const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit)]
   // The order of checks. A route's schema and then the rules of the business follow.
-  const clientChecks = [gateCheck(gate), userCheck(readToken, parts.sessions), ...limit]
+  const clientChecks = [gateCheck(services.appState.gate, isOurs), userCheck(readToken, parts.sessions), ...limit]
   const staffChecks = [staffCheck(readToken), ...limit]
 
   for (const prefix of clientPrefixes) {
@@ -81,6 +83,14 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
         })
       }
     })
+    for (const { published, open } of slices) {
+      if (open === undefined) continue
+      const openDoors = async (doors: FastifyInstance): Promise<void> => {
+        if (prefix !== published) hideRoutes(doors)
+        open(doors.withTypeProvider<TypeBoxTypeProvider>(), services, isOurs)
+      }
+      await app.register(openDoors, { prefix })
+    }
   }
   await behind(app, '/admin/v1', staffChecks, (scope) => {
     scope.addHook('onRoute', (route) => {

@@ -4,7 +4,6 @@ import { type Config, loadConfig } from './config.ts'
 import { loadDemo } from './demo/load.ts'
 import { luckyChains } from './fairness/lg1.ts'
 import { spinSeeds } from './fairness/rr1.ts'
-import { alwaysOpen } from './http/gate.ts'
 import { createLogger } from './http/logging.ts'
 import { Metrics } from './http/metrics.ts'
 import { readiness } from './http/readiness.ts'
@@ -12,6 +11,7 @@ import { runWith } from './http/run.ts'
 import { fingerprint } from './keys.ts'
 import { openLedger } from './ledger/open.ts'
 import { slices } from './slices.ts'
+import { startAppStatus } from './start/app-status.ts'
 import { openDatabase } from './start/database.ts'
 import { startLedger } from './start/ledger.ts'
 import { listen } from './start/listen.ts'
@@ -34,7 +34,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const database = await openDatabase(config, log, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
-  const { executor, tail, sessions } = await startLedger(database, metrics, log, cleanUp)
+  const appState = await startAppStatus(database, log, cleanUp)
+  const { executor, tail, sessions } = await startLedger(database, metrics, appState, log, cleanUp)
   await runAsSystem(executor, openLedger, { fairness_key: fingerprint(keys.fairness) })
   if (config.demo) await loadDemo(executor, database.db)
   stop.throwIfAborted()
@@ -48,10 +49,10 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       settings,
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
+      appState,
       vault: vaultWith(keys.pii),
       sessions,
     },
-    gate: alwaysOpen,
     sessions,
     jwt: keys.jwt,
     rateLimit: config.rateLimit,

@@ -1,5 +1,6 @@
 import { agencySlice } from './agency/slice.ts'
-import { checkDraw } from './gifts/fairness-routes.ts'
+import { appStatusSlice } from './app-status/slice.ts'
+import { checkDraw } from './gifts/reads.ts'
 import { giftsSlice } from './gifts/slice.ts'
 import type { Slice } from './http/slice.ts'
 import { peopleSlice } from './people/slice.ts'
@@ -24,4 +25,5 @@ export const slices: readonly Slice[] = [
   rouletteSlice,
   agencySlice,
   verifySlice,
+  appStatusSlice,
 ]

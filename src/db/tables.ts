@@ -117,6 +117,25 @@ export interface Tables {
     end_position: number | null
   }
   readonly roulette_open_games: { room_id: number; game_id: number }
+  readonly app_modes: {
+    scope: string
+    maintenance: boolean
+    title: string
+    message: string
+    block_unidentified: string | null
+    updated_at: string
+  }
+  readonly app_releases: {
+    client_type: string
+    version: string
+    minimum_version: string | null
+    store_link: string
+    title: string
+    message: string
+    created_at: string
+    updated_at: string
+    created: number
+  }
   readonly withdrawals: {
     withdrawal_id: number
     type: string

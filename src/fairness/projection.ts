@@ -12,6 +12,7 @@ export const fairnessTables = [
       commitment: 'text',
       next_commitment: 'text',
     },
+    rewritten: true,
   }),
   rowTable(luckyChainsKnown, {
     key: ['chain'],

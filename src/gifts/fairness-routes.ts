@@ -1,26 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import type { Kysely } from 'kysely'
 import { dataOf, PageQuery, pageOf } from '../../schema/common.ts'
-import {
-  ChooseSeed,
-  PublishedChains,
-  PublishedDraw,
-  PublishedOddsTable,
-  type VerifyDraw,
-} from '../../schema/fairness.ts'
-import type { Tables } from '../db/tables.ts'
+import { ChooseSeed, PublishedChains, PublishedDraw, PublishedOddsTable } from '../../schema/fairness.ts'
 import { chooseSeed, showChains } from '../fairness/choose-seed.ts'
-import type { Verdict } from '../fairness/verdict.ts'
 import { userOf } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { pageUpTo, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { ownTurn } from '../http/turns.ts'
-import { validationFailed } from '../http/validation.ts'
-import { heldOdds } from './odds.ts'
-import { chainsOf, commitmentOf, drawAt, drawsOf, oddsOf, oddsTableByHash } from './reads.ts'
-import { positionOf } from './send.ts'
-import { verifyDraw } from './verify-draw.ts'
+import { chainsOf, drawsOf, oddsTableByHash } from './reads.ts'
 
 /** Doors through which players check their draws. */
 export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): void {
@@ -98,20 +85,4 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
       return { data: table }
     },
   )
-}
-
-/** Checks a draw of a lucky gift against what is published and what the ledger holds. 422 for odds that are none. */
-export async function checkDraw(db: Kysely<Tables>, draw: VerifyDraw): Promise<Verdict> {
-  const sent = draw.odds === undefined ? undefined : heldOdds(draw.odds)
-  if (sent !== undefined && 'errors' in sent) throw validationFailed(sent.errors)
-  const position = positionOf(draw.orders.find(({ order_id }) => order_id !== undefined)?.order_id ?? '')
-  const [commitment, odds, placed] = await Promise.all([
-    commitmentOf(db, draw.chain),
-    draw.odds_hash === undefined ? undefined : oddsOf(db, draw.odds_hash),
-    position === undefined ? undefined : drawAt(db, position),
-  ])
-  // An order's id means nothing on another ledger than ours.
-  const recorded = commitment === undefined ? undefined : placed
-  const named = sent?.rows
-  return verifyDraw(draw, { published: commitment, odds: odds ?? named, named, recorded })
 }

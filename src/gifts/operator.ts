@@ -3,7 +3,7 @@ import { dataOf, Id, PageQuery, pageOf } from '../../schema/common.ts'
 import { AddBagItems, BagItem, Decoration, DefineDecoration } from '../../schema/gifts.ts'
 import { IdParams } from '../../schema/operator.ts'
 import { notFound } from '../http/errors.ts'
-import { pathId } from '../http/ids.ts'
+import { idInPath } from '../http/ids.ts'
 import { onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'
@@ -37,8 +37,7 @@ export function giftOperatorRoutes(app: App, { run, db }: Services): void {
         image_path,
         odds: odds === undefined ? undefined : checked(odds ?? []),
       }
-      const id = pathId(request.params.id)
-      if (id === null) throw notFound()
+      const id = idInPath(request.params.id)
       return run(
         request,
         reply,
@@ -63,8 +62,7 @@ export function giftOperatorRoutes(app: App, { run, db }: Services): void {
       },
     },
     async (request) => {
-      const id = pathId(request.params.id)
-      const decoration = id === null ? undefined : await decorationById(db, id)
+      const decoration = await decorationById(db, idInPath(request.params.id))
       if (decoration === undefined) throw notFound()
       return { data: decoration }
     },
@@ -103,8 +101,7 @@ export function giftOperatorRoutes(app: App, { run, db }: Services): void {
     },
     (request, reply) => {
       const { decoration_id, quantity, reason } = request.body
-      const user_id = pathId(request.params.id)
-      if (user_id === null) throw notFound()
+      const user_id = idInPath(request.params.id)
       const input = { user_id, decoration_id, quantity, reason }
       return run(request, reply, addBagItems, input, { status: 201 })
     },

@@ -35,5 +35,6 @@ export const giftTables = [
       won: 'integer',
       last_at: 'micros',
     },
+    rewritten: true,
   }),
 ]

@@ -3,17 +3,19 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { GiftKind, OddsRow } from '../../schema/events.ts'
-import type { PublishedDraw, PublishedOddsTable } from '../../schema/fairness.ts'
+import type { PublishedDraw, PublishedOddsTable, VerifyDraw } from '../../schema/fairness.ts'
 import type { Decoration as PublishedDecoration } from '../../schema/gifts.ts'
 import { after, micros } from '../db/newest.ts'
 import type { Tables } from '../db/tables.ts'
 import { type PublishedChains, publishedChains } from '../fairness/choose-seed.ts'
+import type { Verdict } from '../fairness/verdict.ts'
 import { eventColumns, parseEntry, readEvent } from '../ledger/recorded.ts'
 import type { TextRow } from '../ledger/row-table.ts'
 import { isoMicros } from '../ledger/time.ts'
 import type { Decoration } from './decoration.ts'
-import { fractionOf, published } from './odds.ts'
-import { orderId } from './send.ts'
+import { fractionOf, heldOdds, published } from './odds.ts'
+import { orderId, positionOf } from './send.ts'
+import { verifyDraw } from './verify-draw.ts'
 
 /** A gift as everyone sees it, odds included. */
 export function publishedDecoration({ decoration_id, created_at, ...words }: Decoration): PublishedDecoration {
@@ -87,13 +89,13 @@ export async function oddsTableByHash(db: Kysely<Tables>, hash: string): Promise
 }
 
 /** The rows of an odds table, as they are held. */
-export async function oddsOf(db: Kysely<Tables>, hash: string): Promise<readonly OddsRow[] | undefined> {
+async function oddsOf(db: Kysely<Tables>, hash: string): Promise<readonly OddsRow[] | undefined> {
   const row = await db.selectFrom('odds_tables').select('odds').where('odds_hash', '=', hash).executeTakeFirst()
   return row === undefined ? undefined : oddsIn(row.odds)
 }
 
 /** What a chain was committed to, for every chain that was ever announced. */
-export async function commitmentOf(db: Kysely<Tables>, chain: string): Promise<string | undefined> {
+async function commitmentOf(db: Kysely<Tables>, chain: string): Promise<string | undefined> {
   const row = await db.selectFrom('lucky_chains').select('commitment').where('chain', '=', chain).executeTakeFirst()
   return row?.commitment
 }
@@ -153,7 +155,7 @@ export async function drawsOf(
 }
 
 /** The draw that stands at a position; undefined when there is none. */
-export async function drawAt(db: Kysely<Tables>, position: number): Promise<PublishedDraw | undefined> {
+async function drawAt(db: Kysely<Tables>, position: number): Promise<PublishedDraw | undefined> {
   const { rows } = await sql<TextRow>`
     select ${sql.raw(eventColumns)} from ledger_events e
     where e.type = 'gift-drawn' and e.position = ${position}`.execute(db)
@@ -168,6 +170,28 @@ function placedDraw(row: TextRow): PlacedDraw | undefined {
   const created_at = isoMicros(event.at)
   const draw = { chain, k, link, client_seed, decoration_id, odds_hash, stake: price * quantity, orders, created_at }
   return { position: event.position, draw }
+}
+
+/**
+ * Checks a draw of a lucky gift against what is published and what the ledger holds. Answers what is wrong with the
+ * odds, by field, when they are none.
+ */
+export async function checkDraw(
+  db: Kysely<Tables>,
+  draw: VerifyDraw,
+): Promise<Verdict | { readonly errors: Readonly<Record<string, string[]>> }> {
+  const sent = draw.odds === undefined ? undefined : heldOdds(draw.odds)
+  if (sent !== undefined && 'errors' in sent) return sent
+  const position = positionOf(draw.orders.find(({ order_id }) => order_id !== undefined)?.order_id ?? '')
+  const [commitment, odds, placed] = await Promise.all([
+    commitmentOf(db, draw.chain),
+    draw.odds_hash === undefined ? undefined : oddsOf(db, draw.odds_hash),
+    position === undefined ? undefined : drawAt(db, position),
+  ])
+  // An order's id means nothing on another ledger than ours.
+  const recorded = commitment === undefined ? undefined : placed
+  const named = sent?.rows
+  return verifyDraw(draw, { published: commitment, odds: odds ?? named, named, recorded })
 }
 
 /** What a user can send without paying, what was added last first. */

@@ -2,8 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { dataOf, isOn } from '../../schema/common.ts'
 import { BagItem, Decoration, InstantSend, SendDecoration, SendResult } from '../../schema/gifts.ts'
 import { userOf } from '../http/caller.ts'
-import { notFound } from '../http/errors.ts'
-import { pathId } from '../http/ids.ts'
+import { idInPath } from '../http/ids.ts'
 import type { App, Services } from '../http/services.ts'
 import { allDecorations, bagOf } from './reads.ts'
 import { sendGift } from './send.ts'
@@ -49,8 +48,7 @@ export function giftRoutes(app: App, { run, db, chains, settings }: Services): v
       },
     },
     (request, reply) => {
-      const receiver = pathId(request.params.user_id)
-      if (receiver === null) throw notFound()
+      const receiver = idInPath(request.params.user_id)
       const caller = userOf(request)
       return run(request, reply, send, {
         caller_id: caller,

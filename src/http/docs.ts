@@ -1,12 +1,15 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import { Maintenance, Update } from '../../schema/app-status.ts'
 import { ErrorBody } from '../../schema/common.ts'
 import { clientPrefixes } from './slice.ts'
 
 /** The OpenAPI document at /docs/json, and for people at /docs. To be called before there are routes. */
 export async function describeRoutes(app: FastifyInstance): Promise<void> {
   app.addSchema({ ...ErrorBody, $id: 'Error' })
+  app.addSchema({ ...Maintenance, $id: 'Maintenance' })
+  app.addSchema({ ...Update, $id: 'Update' })
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -40,7 +43,9 @@ export function hideRoutes(app: FastifyInstance): void {
 function described(schema: FastifySchema, url: string, route: RouteOptions): FastifySchema {
   const named = { operationId: operationId(url, route), ...schema }
   const isClients = clientPrefixes.some((prefix) => url.startsWith(`${prefix}/`))
-  if (!isClients && !url.startsWith('/admin/v1/')) return { security: [], ...named }
+  // A door that says itself who may come in has no checks either.
+  const isChecked = schema.security === undefined && (isClients || url.startsWith('/admin/v1/'))
+  if (!isChecked) return { security: [], ...named }
   const writes = route.method !== 'GET'
   return {
     ...named,
@@ -87,8 +92,8 @@ const errors = (descriptions: Readonly<Record<string, string>>): Record<string, 
   )
 
 const closedStates = {
-  426: { type: 'object', description: 'A forced update; the body is that of app-status' },
-  503: { type: 'object', description: 'Maintenance; the body is that of app-status' },
+  426: { $ref: 'Update#', description: 'A forced update; the body is that of app-status' },
+  503: { $ref: 'Maintenance#', description: 'Maintenance; the body is that of app-status' },
 }
 
 /** A name for generated clients: `postInstantSend`. */

@@ -1,12 +1,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorText, type HttpError, notFound } from './errors.ts'
-import { leaveUntold, logFailure } from './logging.ts'
+import { errorText, type HttpError, ImpossiblePath, notFound } from './errors.ts'
+import { formFault } from './form.ts'
+import { leaveUntold, type RequestLog } from './logging.ts'
 import { problemOf } from './problem.ts'
 import { clientPrefixes } from './slice.ts'
 
 /** Every error becomes `{ message, code, errors?, request_id }`. */
-export function handleErrors(app: FastifyInstance): void {
-  app.setErrorHandler(handleError)
+export function handleErrors(app: FastifyInstance, requestLog: Pick<RequestLog, 'failed'>): void {
+  app.setErrorHandler((error, request, reply) => handleError(error, request, reply, requestLog))
   app.setNotFoundHandler(handleNotFound)
 }
 
@@ -18,14 +19,18 @@ const scopes = [...clientPrefixes, '/admin/v1']
 
 /**
  * Requests that Fastify gives up on before there is a route: addresses that cannot be decoded. No hook sees them, so
- * they are routed again, to where nothing is: what stands under a prefix is behind its checks, known or not.
+ * they are routed again, to where nothing is: what stands under a prefix is behind its checks, known or not. The query
+ * stays: a client may show there what it is.
  */
 export function handleUnroutable(_error: FastifyError, { raw, server }: FastifyRequest, reply: FastifyReply): void {
   const { url = '' } = raw
   // As the router reads it: without an origin, and whatever the way in which letters are written.
-  const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/%([2-7][0-9a-f])/gi, (_, code: string) => charOf(code))
+  const [address = '', ...query] = url.split('?')
+  const path = address
+    .replace(/^https?:\/\/[^/?#]*/i, '')
+    .replace(/%([2-7][0-9a-f])/gi, (_, code: string) => charOf(code))
   const scope = scopes.find((prefix) => path.startsWith(`${prefix}/`)) ?? ''
-  server.routing(Object.assign(raw, { originalUrl: url, url: `${scope}/${NOTHING}` }), reply.raw)
+  server.routing(Object.assign(raw, { originalUrl: url, url: [`${scope}/${NOTHING}`, ...query].join('?') }), reply.raw)
 }
 
 /** No route of ours takes it. */
@@ -33,9 +38,14 @@ const NOTHING = '%00'
 
 const charOf = (code: string): string => String.fromCharCode(Number.parseInt(code, 16))
 
-function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const problem = problemOf(error)
-  if (problem.status >= 500) logFailure(error, request, problem.status)
+function handleError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  requestLog: Pick<RequestLog, 'failed'>,
+): FastifyReply {
+  const problem = problemOf(error instanceof ImpossiblePath ? (formFault(request) ?? error) : error)
+  if (problem.status >= 500) requestLog.failed(error, request, problem.status)
   // Whoever asks too much is counted; a line for each would be more of the same.
   if (problem.status === 429) leaveUntold(request)
   return answer(request, reply, problem)

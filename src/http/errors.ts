@@ -21,6 +21,13 @@ export class HttpError extends Error {
   }
 }
 
+/** A path holds what cannot be an id. That is told last: whatever else is wrong with the request's form comes first. */
+export class ImpossiblePath extends HttpError {
+  constructor() {
+    super(404, 'not_found', 'No such thing.')
+  }
+}
+
 export const notFound = (): HttpError => new HttpError(404, 'not_found', 'No such thing.')
 
 /** The body of every error. */

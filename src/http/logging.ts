@@ -1,5 +1,8 @@
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
+import { databaseIsAway } from '../db/away.ts'
+import { errorCode } from '../error-code.ts'
+import { LineBudget } from './line-budget.ts'
 
 /** Nothing logs these on purpose; if something does by mistake, they are masked. */
 const secrets = ['authorization', 'cookie', 'token', 'password', 'secret', 'bank_details', 'user_notice']
@@ -15,11 +18,17 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return destination === undefined ? pino(options) : pino(options, destination)
 }
 
-/** Without the fields that errors of PostgreSQL carry: some of them quote rows. */
+/**
+ * Without the fields that errors of PostgreSQL carry: some of them quote rows. Of a database that is away nobody needs
+ * to know where in the code it was missed.
+ */
 function plainError(error: Error): Record<string, unknown> {
   const { type, message, stack } = stdSerializers.err(error)
-  return { type, message, stack }
+  return isAway(error) ? { type, message, code: errorCode(error) } : { type, message, stack }
 }
+
+const isAway = (error: unknown): boolean =>
+  databaseIsAway(error) || (error instanceof Error && error.cause !== undefined && isAway(error.cause))
 
 /** Requests whose failure was told already; one line each. */
 const told = new WeakSet<FastifyRequest>()
@@ -27,20 +36,18 @@ const told = new WeakSet<FastifyRequest>()
 /** No line for this one. */
 export const leaveUntold = (request: FastifyRequest): void => void told.add(request)
 
-/** A request failed through no fault of its sender. */
-export function logFailure(error: unknown, request: FastifyRequest, status: number): void {
-  told.add(request)
-  request.log.error({ ...describe(request), status, err: error }, 'request failed')
-}
-
-/** One line a request, at its end; only failures of ours have a stack. */
+/** A line a request, at its end, unless there are too many; only failures of ours have a stack. */
 export class RequestLog extends LogController {
   readonly #all: boolean
+  readonly #budget: LineBudget
 
   /** `all`: also tells of requests that went well. */
-  constructor(all: boolean) {
+  constructor(log: FastifyBaseLogger, all: boolean) {
     super()
     this.#all = all
+    this.#budget = new LineBudget((status, left_out) => {
+      log.info({ status, left_out }, 'requests of the last second that have no line')
+    })
   }
 
   override incomingRequest(): void {}
@@ -48,12 +55,28 @@ export class RequestLog extends LogController {
   override requestCompleted(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const status = reply.statusCode
     if ((status < 400 && !this.#all) || told.has(request)) return
+    if (status >= 400 && !this.#admits(request, status)) return
     logRequest(request.log, status < 400 ? 'debug' : 'info', {
       ...describe(request),
       status,
       ms: Math.round(reply.elapsedTime * 100) / 100,
     })
   }
+
+  /** A request failed through no fault of its sender. */
+  failed(error: unknown, request: FastifyRequest, status: number): void {
+    told.add(request)
+    if (this.#admits(request, status)) {
+      request.log.error({ ...describe(request), status, err: error }, 'request failed')
+    }
+  }
+
+  /** Tells at once how many have no line. */
+  close(): void {
+    this.#budget.close()
+  }
+
+  #admits = ({ routeOptions }: FastifyRequest, status: number) => this.#budget.admits(status, routeOptions.url ?? '')
 }
 
 const logRequest = (log: FastifyBaseLogger, level: 'debug' | 'info', line: object): void => log[level](line, 'request')

@@ -8,9 +8,9 @@ const HEADERS_MS = 10_000
 const REQUEST_MS = 30_000
 /**
  * A connection on which nothing moves, in either direction, for longer than any answer takes. Of one that does not take
- * its answers Node notices that only at the second look.
+ * its answers Node notices that only at the second look, after twice as long.
  */
-const STILL_MS = 45_000
+export const STILL_MS = 45_000
 /** How often Node looks for those who are late. */
 const LOOK_MS = 1_000
 

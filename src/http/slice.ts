@@ -1,6 +1,7 @@
 import type { Evolver } from '../ledger/decider.ts'
 import type { RowTable } from '../ledger/row-table.ts'
 import type { Notifier } from '../push/notifier.ts'
+import type { IsOurs } from './gate.ts'
 import type { App, Services } from './services.ts'
 
 /** Where client routes answer; each under both. */
@@ -13,6 +14,8 @@ export interface Slice {
   readonly published: ClientPrefix
   /** Client doors; paths without prefix. */
   readonly routes?: (app: App, services: Services) => void
+  /** Client doors that are never closed and ask for no token; paths without prefix. */
+  readonly open?: (app: App, services: Services, isOurs: IsOurs) => void
   /** Doors under /admin/v1; paths without prefix. */
   readonly operator?: (app: App, services: Services) => void
   /** What the slice's events mean. */

@@ -6,6 +6,7 @@ import { errorCode } from '../error-code.ts'
 import type { JwtKey } from '../jwt-key.ts'
 import type { Caller, StaffRole } from './caller.ts'
 import { HttpError } from './errors.ts'
+import type { IsOurs } from './gate.ts'
 import { pathId } from './ids.ts'
 
 /** Seconds by which the clock of whoever issues tokens may be ahead of ours. */
@@ -37,6 +38,14 @@ export const unauthenticated = (): HttpError =>
 
 export const sessionExpired = (): HttpError =>
   new HttpError(440, 'session_expired', 'The session is over; log in again.')
+
+/** Which tokens bear our signature: the signature is looked at before the time. */
+export const ourTokens =
+  (read: ReadToken): IsOurs =>
+  (token) => {
+    const found = read(token)
+    return !(found instanceof HttpError) || found.code === 'session_expired'
+  }
 
 /** The algorithm hangs on the configured key, never on what a token says of itself. */
 export async function registerTokens(app: FastifyInstance, key: JwtKey): Promise<ReadToken> {

@@ -1,5 +1,5 @@
 import type { FastifySchemaValidationError } from 'fastify'
-import { HttpError, notFound } from './errors.ts'
+import { HttpError, ImpossiblePath } from './errors.ts'
 import { sentence, type Violation } from './sentences.ts'
 import { foldUnions } from './unions.ts'
 
@@ -20,7 +20,7 @@ const MOST_FIELDS = 100
 
 /** 422 with a sentence for each fault of each field; 404 for a path that cannot name anything. */
 export function schemaError(violations: FastifySchemaValidationError[], part: Part): HttpError {
-  if (part === 'params') return notFound()
+  if (part === 'params') return new ImpossiblePath()
   const errors: Record<string, string[]> = {}
   let fields = 0
   for (const violation of foldUnions(violations)) {

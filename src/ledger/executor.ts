@@ -68,6 +68,7 @@ export class Executor {
   #busy = false
   #closed = false
   #finished: (() => void) | undefined
+  #closing: Promise<void> | undefined
 
   constructor(options: {
     readonly url: string
@@ -97,8 +98,12 @@ export class Executor {
     })
   }
 
-  /** Takes no more; what was accepted finishes. */
-  async close(): Promise<void> {
+  /** Takes no more; what was accepted finishes. Calling it again waits for the same. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#finish())
+  }
+
+  async #finish(): Promise<void> {
     this.#closed = true
     const finished = new Promise<void>((resolve) => (this.#finished = resolve))
     this.#goOn()

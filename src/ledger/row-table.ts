@@ -60,7 +60,12 @@ export interface RowTableSpec<Row> {
   readonly key: readonly (keyof Row & string)[]
   readonly columns: { readonly [C in keyof Row & string]: KindOf<Row[C]> }
   readonly source?: Source
+  /** Its rows are rewritten often: the table has a column `filling`, which keeps room free for that on its pages. */
+  readonly rewritten?: true
 }
+
+/** What a row is born with and loses when it is first rewritten: about as much as a row takes. */
+const FILLING = `repeat(' ', 64)`
 
 /** Ids of several columns are joined by `:`; ids of one column may hold anything. */
 export function rowTable<Row extends object>(projection: Projection<Row>, spec: RowTableSpec<Row>): RowTable {
@@ -96,7 +101,8 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
   const load = `select ${selected} from ${wanted} join ${name} t on ${onKey}`
   // Side by side in the select list, arrays need not be put into a table first.
   const values = arrays(columns.map(([, kind]) => kind)).map((array) => `unnest(${array})`)
-  const save = `insert into ${name} (${list}) select ${values.join(', ')} on conflict (${spec.key.join(', ')}) ${conflict}`
+  const [born, rewritten] = spec.rewritten ? [', filling', ', filling = null'] : ['', '']
+  const save = `insert into ${name} (${list}${born}) select ${values.join(', ')}${born && `, ${FILLING}`} on conflict (${spec.key.join(', ')}) ${conflict}${rewritten}`
   const drop = `delete from ${name} t using ${wanted} where ${onKey}`
 
   return {

@@ -54,10 +54,13 @@ export class Rows implements WritableState {
   set<Row>(projection: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
     const rows = this.#rows(projection)
     const changed = this.#changedOf(projection)
-    this.#undo.push({ rows, changed, id, had: rows.has(id), row: rows.get(id), wasChanged: changed.has(id) })
+    const before = rows.get(id)
+    const had = before !== undefined || rows.has(id)
     if (row === undefined && this.#whole) rows.delete(id)
     else rows.set(id, row)
+    const { size } = changed
     changed.add(id)
+    this.#undo.push({ rows, changed, id, had, row: before, wasChanged: changed.size === size })
   }
 
   knows(projection: Projection<unknown>, id: string): boolean {

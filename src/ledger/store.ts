@@ -97,13 +97,13 @@ export class Store {
   async commit(id: string, { last, rows, locked }: Opened, batch: Batch): Promise<void> {
     // All are made before any is sent: a row that cannot be written must not leave half of them on the wire.
     const events = batch.events.length > 0
+    // Drops go before the others: a unique word may pass from a row that goes to one that comes.
+    const { drops, saves } = this.#changes(rows)
     const changes = [
       ...(events ? [sql.insertEvents(batch)] : []),
-      ...this.#saves(rows),
+      ...saves,
       ...(batch.replies.length > 0 ? [sql.insertReplies(batch)] : []),
     ]
-    // Before the others: a unique word may pass from a row that goes to one that comes.
-    const drops = this.#drops(rows)
     const advancing = sql.advance(id, last, batch.head, events, changes)
     const statements = [
       ...(locked ? [] : [sql.begin]),
@@ -226,24 +226,25 @@ export class Store {
     }
   }
 
-  #saves(rows: Rows): Statement[] {
-    return this.#changed(rows, (row) => row !== undefined).map(({ table, ids }) =>
-      table.save(ids.map((id) => rows.all(table.projection).get(id))),
-    )
-  }
-
-  #drops(rows: Rows): Statement[] {
-    return this.#changed(rows, (row) => row === undefined).map(({ table, ids }) => table.drop(ids))
-  }
-
-  /** What was set, by table. */
-  #changed(rows: Rows, wanted: (row: unknown) => boolean): { readonly table: RowTable; readonly ids: string[] }[] {
-    return [...this.#tables.values()].flatMap((table) => {
-      if (table.source === 'lookup') return []
+  /** What was set, by table: statements that delete rows, and statements that write them. */
+  #changes(rows: Rows): { readonly drops: readonly Statement[]; readonly saves: readonly Statement[] } {
+    const drops: Statement[] = []
+    const saves: Statement[] = []
+    for (const table of this.#tables.values()) {
+      const changed = rows.changed(table.projection)
+      if (table.source === 'lookup' || changed.size === 0) continue
       const all = rows.all(table.projection)
-      const ids = [...rows.changed(table.projection)].filter((id) => wanted(all.get(id)))
-      return ids.length > 0 ? [{ table, ids }] : []
-    })
+      const gone: string[] = []
+      const saved: unknown[] = []
+      for (const id of changed) {
+        const row = all.get(id)
+        if (row === undefined) gone.push(id)
+        else saved.push(row)
+      }
+      if (gone.length > 0) drops.push(table.drop(gone))
+      if (saved.length > 0) saves.push(table.save(saved))
+    }
+    return { drops, saves }
   }
 
   #changesWords(rows: Rows): boolean {

@@ -1,4 +1,5 @@
 import { Client, type Pool } from 'pg'
+import type { Troubles } from '../db/troubles.ts'
 import type { RecordedEvent } from './chain.ts'
 import { eventColumns, parseEntry, readEvent } from './recorded.ts'
 import type { TextRow } from './row-table.ts'
@@ -16,7 +17,7 @@ export interface TailOptions {
   readonly url: string
   /** For reading events; values arrive as text. */
   readonly pool: Pool
-  readonly trouble: (error: unknown) => void
+  readonly troubles: Pick<Troubles, 'failed' | 'worked'>
   readonly pollMs?: number
 }
 
@@ -124,11 +125,12 @@ export class Tail {
     let position = after
     while (!this.#stopped) {
       try {
-        const events = await this.#next(position)
+        const events = await this.#next(position, follower)
         if (events.length > 0) await follower(events)
         position = events.at(-1)?.position ?? position
+        this.#options.troubles.worked(follower)
       } catch (error) {
-        this.#options.trouble(error)
+        this.#options.troubles.failed(error, follower)
         await this.#pause()
       }
     }
@@ -152,10 +154,13 @@ export class Tail {
             [`ledger follower ${name}`],
           )
           if (lock.rows[0]?.mine === true) await this.#runAlone(client, name, follower, () => broken)
-          else await this.#pause()
+          else {
+            this.#options.troubles.worked(follower)
+            await this.#pause()
+          }
         }
       } catch (error) {
-        this.#options.trouble(error)
+        this.#options.troubles.failed(error, follower)
       } finally {
         await client.end().catch(() => {})
       }
@@ -165,9 +170,8 @@ export class Tail {
 
   async #runAlone(client: Client, name: string, follower: StoredFollower, broken: () => boolean): Promise<void> {
     await client.query('insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing', [name])
-    const stored = await client.query<{ position: string }>('select position from ledger_cursors where name = $1', [
-      name,
-    ])
+    const place = 'select position from ledger_cursors where name = $1'
+    const stored = await client.query<{ position: string }>(place, [name])
     let position = Number(stored.rows[0]?.position ?? 0)
     let kept = { position, at: performance.now() }
     const keep = async (): Promise<void> => {
@@ -175,10 +179,11 @@ export class Tail {
       kept = { position, at: performance.now() }
     }
     while (!this.#stopped && !broken()) {
-      const events = await this.#next(position, broken)
+      const events = await this.#next(position, follower, broken)
       const last = events.at(-1)
       if (last === undefined) continue
       const did = await follower(events)
+      this.#options.troubles.worked(follower)
       position = last.position
       if (did || position - kept.position > STORE_EVENTS || performance.now() - kept.at > STORE_MS) await keep()
     }
@@ -186,11 +191,12 @@ export class Tail {
   }
 
   /** Waits for the next events after a position. None only when the tail stops or `broken` says so. */
-  async #next(position: number, broken: () => boolean = () => false): Promise<readonly RecordedEvent[]> {
+  async #next(position: number, who: unknown, broken = () => false): Promise<readonly RecordedEvent[]> {
     while (!this.#stopped && !broken()) {
       const wakes = this.#wakes
       const events = await this.#after(position)
       if (events.length > 0) return events
+      this.#options.troubles.worked(who)
       await this.#woken(wakes)
     }
     return []

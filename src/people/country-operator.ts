@@ -1,7 +1,7 @@
 import { dataOf, PageQuery, pageOf } from '../../schema/common.ts'
 import { CountryRecord, DefineCountry, IdParams } from '../../schema/operator.ts'
 import { notFound } from '../http/errors.ts'
-import { pathId } from '../http/ids.ts'
+import { idInPath } from '../http/ids.ts'
 import { onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { countryRecord } from './answers.ts'
@@ -25,8 +25,7 @@ export function countryOperatorRoutes(app: App, { run, db }: Services): void {
       },
     },
     (request, reply) => {
-      const id = pathId(request.params.id)
-      if (id === null) throw notFound()
+      const id = idInPath(request.params.id)
       return run(request, reply, defineCountry, { id, name: request.body.name })
     },
   )
@@ -43,8 +42,7 @@ export function countryOperatorRoutes(app: App, { run, db }: Services): void {
       },
     },
     async (request) => {
-      const id = pathId(request.params.id)
-      const country = id === null ? undefined : await countryById(db, id)
+      const country = await countryById(db, idInPath(request.params.id))
       if (country === undefined) throw notFound()
       return { data: countryRecord(country) }
     },

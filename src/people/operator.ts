@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { dataOf, type Flag, isOn, PageQuery, pageOf } from '../../schema/common.ts'
 import { DefineUser, DefineUsers, IdParams, MOST_USERS, RevokedSessions, UserRecord } from '../../schema/operator.ts'
 import { notFound } from '../http/errors.ts'
-import { pathId } from '../http/ids.ts'
+import { idInPath, pathId } from '../http/ids.ts'
 import { onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'
@@ -28,8 +28,7 @@ export function peopleOperatorRoutes(app: App, { run, db, sessions }: Services):
       },
     },
     (request, reply) => {
-      const id = pathId(request.params.id)
-      if (id === null) throw notFound()
+      const id = idInPath(request.params.id)
       const input = { users: [userFields(id, request.body)], listed: false }
       return run(request, reply, defineUsers, input, { body: ([user]) => ({ data: user }) })
     },
@@ -70,8 +69,7 @@ export function peopleOperatorRoutes(app: App, { run, db, sessions }: Services):
       },
     },
     async (request) => {
-      const id = pathId(request.params.id)
-      const user = id === null ? undefined : await userById(db, id)
+      const user = await userById(db, idInPath(request.params.id))
       if (user === undefined) throw notFound()
       return { data: userRecord(user, user) }
     },
@@ -114,8 +112,7 @@ export function peopleOperatorRoutes(app: App, { run, db, sessions }: Services):
       },
     },
     (request, reply) => {
-      const user_id = pathId(request.params.id)
-      if (user_id === null) throw notFound()
+      const user_id = idInPath(request.params.id)
       return run(request, reply, revokeSessions, { user_id })
     },
   )

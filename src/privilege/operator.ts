@@ -3,7 +3,7 @@ import { dataOf, PageQuery, pageOf } from '../../schema/common.ts'
 import { IdParams } from '../../schema/operator.ts'
 import { DefinePackage, GrantCards, PackageRecord, WalletCard } from '../../schema/privilege.ts'
 import { notFound } from '../http/errors.ts'
-import { pathId } from '../http/ids.ts'
+import { idInPath } from '../http/ids.ts'
 import { onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { packageRecord, walletCard } from './answers.ts'
@@ -29,8 +29,7 @@ export function privilegeOperatorRoutes(app: App, { run, db, settings }: Service
       },
     },
     (request, reply) => {
-      const id = pathId(request.params.id)
-      if (id === null) throw notFound()
+      const id = idInPath(request.params.id)
       const { name, rank, valid_days, icon_path } = request.body
       return run(request, reply, definePackage, { privilege_package_id: id, name, rank, valid_days, icon_path })
     },
@@ -48,8 +47,7 @@ export function privilegeOperatorRoutes(app: App, { run, db, settings }: Service
       },
     },
     async (request) => {
-      const id = pathId(request.params.id)
-      const found = id === null ? undefined : await packageById(db, id)
+      const found = await packageById(db, idInPath(request.params.id))
       if (found === undefined) throw notFound()
       return { data: packageRecord(found) }
     },
@@ -87,8 +85,7 @@ export function privilegeOperatorRoutes(app: App, { run, db, settings }: Service
       },
     },
     (request, reply) => {
-      const user_id = pathId(request.params.id)
-      if (user_id === null) throw notFound()
+      const user_id = idInPath(request.params.id)
       const { privilege_package_id, quantity, reason } = request.body
       const input = { user_id, privilege_package_id, quantity, reason }
       return run(request, reply, grantCards, input, {

@@ -1,11 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
 import { dataOf } from '../../schema/common.ts'
 import { Activated, CardParams, TransferCard, Transferred, WalletCard } from '../../schema/privilege.ts'
 import { userOf } from '../http/caller.ts'
-import { notFound } from '../http/errors.ts'
-import { idempotencyKey } from '../http/idempotency.ts'
-import { pathId } from '../http/ids.ts'
+import { idInPath } from '../http/ids.ts'
 import type { App, Services } from '../http/services.ts'
 import { activateCard } from './activate.ts'
 import { walletCard } from './answers.ts'
@@ -45,7 +42,7 @@ export function privilegeRoutes(app: App, { run, db, settings }: Services): void
       },
     },
     (request, reply) => {
-      const input = { caller_id: userOf(request), card_id: knownId(request, request.params.wallet_card_id) }
+      const input = { caller_id: userOf(request), card_id: idInPath(request.params.wallet_card_id) }
       return run(request, reply, activateCard, input, { message: 'The privilege is active.' })
     },
   )
@@ -63,19 +60,11 @@ export function privilegeRoutes(app: App, { run, db, settings }: Services): void
       },
     },
     (request, reply) => {
-      const card_id = knownId(request, request.params.wallet_card_id)
+      const card_id = idInPath(request.params.wallet_card_id)
       const input = { caller_id: userOf(request), card_id, receiver_id: request.body.receiver_id }
       return run(request, reply, transferCard, input, {
         body: () => ({ meta: { message: 'The privilege was sent.' } }),
       })
     },
   )
-}
-
-/** A key of the wrong form is told before that there is no such card. */
-function knownId(request: Pick<FastifyRequest, 'headers'>, text: string): number {
-  idempotencyKey(request)
-  const id = pathId(text)
-  if (id === null) throw notFound()
-  return id
 }

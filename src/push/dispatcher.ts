@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { Troubles } from '../db/troubles.ts'
 import { backOffMs } from './back-off.ts'
 import type { Claimed, Outbox } from './outbox.ts'
 import type { Outcome, Send } from './sender.ts'
@@ -36,9 +37,15 @@ export class Dispatcher {
   /** Failures in a row that do not lie with a device. */
   #failures = 0
   #restUntil = 0
+  readonly #reading: Troubles
 
   constructor(options: DispatcherOptions) {
     this.#options = options
+    this.#reading = new Troubles(
+      options.log,
+      'notifications that wait cannot be read; trying again',
+      'notifications that wait are read again',
+    )
   }
 
   start(): void {
@@ -81,8 +88,9 @@ export class Dispatcher {
     if (free <= 0) return
     try {
       for (const row of await this.#options.outbox.claim(free)) this.#track(this.#deliver(row))
-    } catch (err) {
-      this.#options.log.warn({ err }, 'notifications that wait could not be read; trying again')
+      this.#reading.worked(this)
+    } catch (error) {
+      this.#reading.failed(error, this)
     }
   }
 

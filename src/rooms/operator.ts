@@ -1,7 +1,7 @@
 import { dataOf, PageQuery, pageOf } from '../../schema/common.ts'
 import { DefineRoom, IdParams, RoomRecord } from '../../schema/operator.ts'
 import { notFound } from '../http/errors.ts'
-import { pathId } from '../http/ids.ts'
+import { idInPath } from '../http/ids.ts'
 import { onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { roomRecord } from './answers.ts'
@@ -25,8 +25,7 @@ export function roomOperatorRoutes(app: App, { run, db }: Services): void {
       },
     },
     (request, reply) => {
-      const id = pathId(request.params.id)
-      if (id === null) throw notFound()
+      const id = idInPath(request.params.id)
       const { uid, name, cover_url, owner_id } = request.body
       return run(request, reply, defineRoom, { id, uid, name, cover_url, owner_id })
     },
@@ -44,8 +43,7 @@ export function roomOperatorRoutes(app: App, { run, db }: Services): void {
       },
     },
     async (request) => {
-      const id = pathId(request.params.id)
-      const room = id === null ? undefined : await roomRow(db, id)
+      const room = await roomRow(db, idInPath(request.params.id))
       if (room === undefined) throw notFound()
       return { data: roomRecord(room, room) }
     },

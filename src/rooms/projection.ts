@@ -5,6 +5,7 @@ export const roomTables = [
   rowTable(rooms, {
     key: ['room_id'],
     columns: { room_id: 'integer', owner_id: 'integer', trophy_points: 'integer' },
+    rewritten: true,
   }),
   rowTable(roomProfiles, {
     source: 'words',

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino'
+import type { AppStatusGate } from '../app-status/app-status.ts'
 import { evolve, tables } from '../books.ts'
 import { headOf } from '../db/head.ts'
+import { Troubles } from '../db/troubles.ts'
 import type { Metrics } from '../http/metrics.ts'
 import { type Sessions, sessionsIn } from '../http/sessions.ts'
 import { Executor } from '../ledger/executor.ts'
@@ -17,19 +19,28 @@ export interface Ledger {
   readonly sessions: Sessions
 }
 
-/** The ledger's one writer and its followers; closed by `cleanUp`, the writer first. */
+/**
+ * The ledger's one writer and its followers; closed by `cleanUp`, the writer first. `appState` hears of what is committed
+ * here before it is answered.
+ */
 export async function startLedger(
   database: Database,
   metrics: Metrics,
+  appState: Pick<AppStatusGate, 'hear' | 'follow'>,
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): Promise<Ledger> {
   const { url, db, followers } = database
-  const trouble = (err: unknown): void => log.warn({ err }, 'a follower of the ledger could not go on; trying again')
-  const tail = new Tail({ url, pool: followers, trouble })
+  const troubles = new Troubles(
+    log,
+    'followers of the ledger cannot go on; trying again',
+    'followers of the ledger go on',
+  )
+  const tail = new Tail({ url, pool: followers, troubles })
   cleanUp.defer(() => tail.stop())
 
-  const observer = metrics.observer((err) => log.warn({ err }, 'the database did not take a batch'))
+  const writing = new Troubles(log, 'the database does not take batches', 'the database takes batches again')
+  const observer = metrics.observer((error) => writing.failed(error, observer))
   const executor = new Executor({
     url,
     tables,
@@ -38,6 +49,8 @@ export async function startLedger(
       ...observer,
       committed: (batch) => {
         observer.committed(batch)
+        writing.worked(observer)
+        appState.hear(batch.events)
         tail.hear(batch.events)
       },
     },
@@ -52,6 +65,7 @@ export async function startLedger(
 
   const sessions = sessionsIn(db)
   sessions.follow(tail, await headOf(db))
+  appState.follow(tail)
   tail.start()
   return { executor, tail, sessions }
 }

@@ -7,10 +7,14 @@ import type { Verdict as Checked } from '../fairness/verdict.ts'
 import { idempotencyKey } from '../http/idempotency.ts'
 import type { App, Services } from '../http/services.ts'
 import { ownTurn } from '../http/turns.ts'
+import { validationFailed } from '../http/validation.ts'
 
-/** How a published draw of each kind is checked: draws belong to other slices. */
+/** How a published draw of each kind is checked: draws belong to other slices. `errors`: fields that are no good. */
 export interface Checks {
-  readonly lg1: (db: Kysely<Tables>, draw: VerifyDraw) => Promise<Checked>
+  readonly lg1: (
+    db: Kysely<Tables>,
+    draw: VerifyDraw,
+  ) => Promise<Checked | { readonly errors: Readonly<Record<string, string[]>> }>
   readonly rr1: (db: Kysely<Tables>, spin: VerifySpin, said?: Omit<VerifyGame, 'fairness'>) => Promise<Checked>
 }
 
@@ -34,7 +38,9 @@ export function verifyRoutes(app: App, { db }: Services, checks: Checks): void {
       const { body } = request
       if (Value.Check(VerifySpin, body)) return { data: await checks.rr1(db, body) }
       if (Value.Check(VerifyGame, body)) return { data: await checks.rr1(db, body.fairness, body) }
-      return { data: await checks.lg1(db, body) }
+      const checked = await checks.lg1(db, body)
+      if ('errors' in checked) throw validationFailed(checked.errors)
+      return { data: checked }
     },
   )
 }

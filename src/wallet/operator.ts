@@ -1,7 +1,6 @@
 import { dataOf } from '../../schema/common.ts'
 import { BalanceMoved, IdParams, MoveBalance } from '../../schema/operator.ts'
-import { notFound } from '../http/errors.ts'
-import { pathId } from '../http/ids.ts'
+import { idInPath } from '../http/ids.ts'
 import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'
 import { amountRule, askedUnits } from './amount.ts'
@@ -21,7 +20,7 @@ export function walletOperatorRoutes(app: App, { run }: Services): void {
     { schema: { operationId: 'creditUser', summary: "Add to a user's balance", tags, params, body, response } },
     (request, reply) => {
       const move = asked(request.body)
-      return run(request, reply, credit, { user_id: knownId(request.params.id), ...move }, { status: 201 })
+      return run(request, reply, credit, { user_id: idInPath(request.params.id), ...move }, { status: 201 })
     },
   )
 
@@ -30,7 +29,7 @@ export function walletOperatorRoutes(app: App, { run }: Services): void {
     { schema: { operationId: 'debitUser', summary: "Take from a user's balance", tags, params, body, response } },
     (request, reply) => {
       const move = asked(request.body)
-      return run(request, reply, debit, { holder: 'user', id: knownId(request.params.id), ...move }, { status: 201 })
+      return run(request, reply, debit, { holder: 'user', id: idInPath(request.params.id), ...move }, { status: 201 })
     },
   )
 
@@ -39,15 +38,9 @@ export function walletOperatorRoutes(app: App, { run }: Services): void {
     { schema: { operationId: 'debitRoom', summary: "Take from a room's balance", tags, params, body, response } },
     (request, reply) => {
       const move = asked(request.body)
-      return run(request, reply, debit, { holder: 'room', id: knownId(request.params.id), ...move }, { status: 201 })
+      return run(request, reply, debit, { holder: 'room', id: idInPath(request.params.id), ...move }, { status: 201 })
     },
   )
-}
-
-function knownId(text: string): number {
-  const id = pathId(text)
-  if (id === null) throw notFound()
-  return id
 }
 
 /** What an amount may be depends on its currency, which the schema cannot tell: the rest of the schema's check. */

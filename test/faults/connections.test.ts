@@ -3,8 +3,11 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { test } from 'tap'
 import { databaseIsAway } from '../../src/db/away.ts'
 import { openPool } from '../../src/db/pool.ts'
+import { Troubles } from '../../src/db/troubles.ts'
+import { createLogger } from '../../src/http/logging.ts'
 import { Unavailable } from '../../src/ledger/failures.ts'
 import { openLedger } from '../../src/ledger/open.ts'
+import { Tail } from '../../src/ledger/tail.ts'
 import { bench, testChains } from '../support/ledger.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { type Proxy, proxy } from '../support/proxy.ts'
@@ -25,6 +28,37 @@ test('a read whose connection breaks fails alone', async (t) => {
   t.ok(databaseIsAway(await reading.catch((error: unknown) => error)))
   await between.up()
   t.match(await sql`select 1 as one`.execute(db), { rows: [{ one: 1 }] })
+})
+
+test('a database that is away for a while costs two lines in the log', async (t) => {
+  const database = await testDatabase(t)
+  const between = await proxy(t, database.serviceUrl)
+  const lines: string[] = []
+  const log = createLogger('info', { write: (line) => lines.push(line) })
+  const pool = openPool(between.url, { max: 2, application_name: 'test' }, { warn: () => {} })
+  const troubles = new Troubles(log, 'away', 'back')
+  const tail = new Tail({ url: between.url, pool, troubles, pollMs: 50 })
+  t.teardown(async () => {
+    await tail.stop()
+    await pool.end()
+  })
+  tail.start()
+  tail.follow(0, () => {})
+  tail.followStored('one', () => true)
+  tail.followStored('another', () => true)
+  await pause(300)
+  t.same(lines, [])
+  await between.down()
+  await pause(1_000)
+  await between.up()
+  for (let i = 0; i < 100 && lines.length < 2; i += 1) await pause(50)
+  await pause(300)
+  const [first, second, ...more] = lines.map((line) => JSON.parse(line))
+  t.match(first, { msg: 'away', err: { message: String } })
+  t.notOk('stack' in first.err)
+  t.match(second, { msg: 'back', failures: Number })
+  t.ok(second.failures > 5, `${second.failures} tries failed`)
+  t.same(more, [])
 })
 
 /** Where the writer's connection goes silent. */

@@ -33,9 +33,20 @@ const under = (...folders: string[]) =>
 const foreign = ({ imports }: File, allowed: readonly RegExp[]): string[] =>
   imports.filter((name) => !allowed.some((pattern) => pattern.test(name)))
 
-const slices = ['people', 'rooms', 'gifts', 'wallet', 'privilege', 'roulette', 'agency', 'verify'] as const
+const slices = [
+  'people',
+  'rooms',
+  'gifts',
+  'wallet',
+  'privilege',
+  'roulette',
+  'agency',
+  'verify',
+  'app-status',
+] as const
 /** Files of a slice that speak with the world; all others hold its rules. */
-const worldly = /^src\/.*\/((\w+-)?(routes|operator)|reads|secrets|members|notifier|projection|slice)\.ts$/
+const worldly =
+  /^src\/.*\/((\w+-)?(routes|operator)|reads|secrets|members|notifier|projection|slice|app-status|told-(clients|rows)|token-keys)\.ts$/
 const rules = [...under(...slices.map((slice) => `src/${slice}`)), ...under('src/fairness')].filter(
   ({ path }) => !worldly.test(path),
 )

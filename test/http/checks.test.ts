@@ -6,10 +6,14 @@ import { Sessions } from '../../src/http/sessions.ts'
 import type { JwtKey } from '../../src/jwt-key.ts'
 import { bearer, good, sealed, seconds, tinyApp, token } from '../support/tiny-app.ts'
 
-const closed: AppStateGate = (request) =>
-  request.headers['client-version'] === '0'
-    ? { status: 426, body: { data: { type: 'update' } } }
-    : { status: 503, body: { data: { type: 'maintenance' } } }
+const update = { is_force: true, version: '2', store_link: '', title: '', message: '' }
+const bodies = {
+  426: { status: 'success', type: 'update', data: update },
+  503: { status: 'success', type: 'maintenance', data: { title: 'Closed', message: '' } },
+} as const
+
+const closed: AppStateGate = ({ headers }) =>
+  headers['client-version'] === '0' ? { status: 426, body: bodies[426] } : { status: 503, body: bodies[503] }
 
 test('a closed gate stands before all other checks on client paths, and nowhere else', async (t) => {
   const { app } = await tinyApp(t, { gate: closed })
@@ -30,12 +34,12 @@ test('a closed gate stands before all other checks on client paths, and nowhere 
   for (const request of clients) {
     const response = await app.inject(request)
     t.equal(response.statusCode, 503, `${request.method ?? 'GET'} ${request.url}`)
-    t.same(response.json(), { data: { type: 'maintenance' } })
+    t.same(response.json(), bodies[503])
     t.match(response.headers, { 'x-request-id': /^[0-9a-f-]{36}$/, 'content-type': /^application\/json/ })
   }
-  const update = await app.inject({ url: '/v1/things', headers: { 'client-version': '0' } })
-  t.equal(update.statusCode, 426)
-  t.same(update.json(), { data: { type: 'update' } })
+  const old = await app.inject({ url: '/v1/things', headers: { 'client-version': '0' } })
+  t.equal(old.statusCode, 426)
+  t.same(old.json(), bodies[426])
 
   for (const url of ['/healthz', '/readyz', '/metrics', '/docs', '/docs/json']) {
     t.equal((await app.inject({ url })).statusCode, 200, url)
@@ -46,7 +50,7 @@ test('a closed gate stands before all other checks on client paths, and nowhere 
 
 test('app state, then token, then rate limit, then schema, then the door', async (t) => {
   let gate: AppStateGate = closed
-  const { app } = await tinyApp(t, { gate: (request) => gate(request), rateLimit: 1 })
+  const { app } = await tinyApp(t, { gate: (...asked) => gate(...asked), rateLimit: 1 })
   const wrong = { method: 'POST', url: '/v1/things', payload: '{"count":"1"}' } as const
   const json = { 'content-type': 'application/json' }
   const mine = { ...bearer(token()), ...json }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { problemOf } from '../../src/http/problem.ts'
 import { bearer, tinyApp, token } from '../support/tiny-app.ts'
@@ -99,6 +100,32 @@ test('requests that went well are told at debug level only', async (t) => {
   t.same(log, [])
   await app.inject({ url: '/v1/things' })
   t.equal(log.length, 1)
+})
+
+test('a flood of bad requests has few lines, one of each kind among them', async (t) => {
+  const { app, log } = await tinyApp(t, { logLevel: 'info' })
+  const flood = async (count: number): Promise<void> => {
+    const requests = Array.from({ length: count }, () => app.inject({ url: '/v1/things', headers: bearer('bad') }))
+    for (const { statusCode } of await Promise.all(requests)) t.equal(statusCode, 401)
+  }
+  await flood(300)
+  await app.inject({ url: '/v1/mishaps/bug' })
+  await app.inject({ url: '/v1/mishaps/bug', headers: bearer(token()) })
+  await app.inject({ url: '/v1/nowhere', headers: bearer(token()) })
+  const linesOf = () => log.map((line) => JSON.parse(line))
+  const kinds = linesOf().map(({ status, route }) => `${status} ${route}`)
+  t.same(kinds, [
+    ...Array.from({ length: 20 }, () => '401 /v1/things'),
+    '401 /v1/mishaps/:name',
+    '500 /v1/mishaps/:name',
+    '404 null',
+  ])
+  await pause(1_100)
+  t.match(linesOf().slice(kinds.length), [{ level: 30, status: 401, left_out: 280 }])
+  await flood(30)
+  t.equal(log.length, kinds.length + 1 + 20, 'the next second has lines of its own')
+  await app.close()
+  t.match(linesOf().at(-1), { status: 401, left_out: 10 }, 'nothing is lost at the end')
 })
 
 test('what is not HTTP is answered and cut off', async (t) => {

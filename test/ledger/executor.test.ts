@@ -195,7 +195,9 @@ test('a full queue refuses, is bounded and recovers', async (t) => {
   t.equal(refused.length, 150)
   t.ok(Math.max(...one.batches) <= 10)
   t.match((await one.run(send, rose)).reply, { status: 200 })
-  await one.executor.close()
+  const last = one.run(send, rose)
+  await Promise.all([one.executor.close(), one.executor.close()])
+  t.match((await last).reply, { status: 200 }, 'what was accepted finishes, however often it is closed')
   await t.rejects(one.run(send, rose), new Closed('shutting down'))
 })
 

@@ -16,7 +16,7 @@ function tailOf(t: Test, { serviceUrl }: TestDatabase, options: { pollMs?: numbe
   const tail = new Tail({
     url: serviceUrl,
     pool,
-    trouble: (error) => troubles.push(error),
+    troubles: { failed: (error) => troubles.push(error), worked: () => {} },
     pollMs: options.pollMs ?? 50,
   })
   tail.start()

@@ -2,9 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import { Kysely, PostgresDialect } from 'kysely'
 import { pino } from 'pino'
 import { build } from '../../src/app.ts'
+import { AppStatusGate } from '../../src/app-status/app-status.ts'
+import { standing } from '../../src/app-status/reads.ts'
+import { ToldClients } from '../../src/app-status/told-clients.ts'
 import { openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
-import { alwaysOpen } from '../../src/http/gate.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
 import { sessionsIn } from '../../src/http/sessions.ts'
@@ -35,6 +37,8 @@ export interface Doors {
   readonly database: TestDatabase
   readonly bench: Bench
   readonly app: FastifyInstance
+  readonly appState: AppStatusGate
+  readonly told: ToldClients
   /** Asks as the operator ann. */
   readonly operator: Ask
   /** Asks as a user, with a token issued some seconds ago. */
@@ -55,9 +59,12 @@ export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>
  */
 export async function doors(t: Test, slices: readonly Slice[], shared?: TestDatabase): Promise<Doors> {
   const database = shared ?? (await testDatabase(t))
-  const ledger = bench(t, database.serviceUrl)
   const log = pino({ level: 'silent' })
   const db = readDb(t, database)
+  const told = new ToldClients(openPool(database.serviceUrl, { max: 1, application_name: 'told under test' }, log), log)
+  t.teardown(() => told.stop())
+  const appState = new AppStatusGate(await standing(db), told)
+  const ledger = bench(t, database.serviceUrl, {}, (events) => appState.hear(events))
   const sessions = sessionsIn(db)
   const app = await build({
     slices,
@@ -66,11 +73,11 @@ export async function doors(t: Test, slices: readonly Slice[], shared?: TestData
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,
+      appState,
       chains: testChains,
       spins: testSpins,
       vault: testVault,
     },
-    gate: alwaysOpen,
     sessions,
     jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },
     rateLimit: null,
@@ -102,6 +109,8 @@ export async function doors(t: Test, slices: readonly Slice[], shared?: TestData
     database,
     bench: ledger,
     app,
+    appState,
+    told,
     operator: asking({ sub: 'ann', role: 'operator' }),
     user: (id, secondsAgo = 0) => asking({ sub: String(id), iat: Math.floor(Date.now() / 1000) - secondsAgo }),
   }

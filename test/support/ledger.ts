@@ -2,6 +2,7 @@ import { Client } from 'pg'
 import { evolve, tables } from '../../src/books.ts'
 import { luckyChains } from '../../src/fairness/lg1.ts'
 import { spinSeeds } from '../../src/fairness/rr1.ts'
+import type { RecordedEvent } from '../../src/ledger/chain.ts'
 import { command, type Presenter } from '../../src/ledger/command.ts'
 import type { Refusal, Verb } from '../../src/ledger/decider.ts'
 import { Executor, type Limits, type Observer } from '../../src/ledger/executor.ts'
@@ -34,12 +35,21 @@ const presenter = <Answer>(): Presenter<Answer> => ({
   refused: (refusal: Refusal) => ({ status: 422, body: JSON.stringify({ refusal: refusal.refusal }) }),
 })
 
-export function bench(t: Test, url: string, limits: Partial<Limits> = {}): Bench {
+/** `heard` is told of events as they are committed, before whoever asked for them. */
+export function bench(
+  t: Test,
+  url: string,
+  limits: Partial<Limits> = {},
+  heard: (events: readonly RecordedEvent[]) => void = () => {},
+): Bench {
   const bugs: unknown[] = []
   const troubles: unknown[] = []
   const batches: number[] = []
   const observer: Observer = {
-    committed: ({ commands }) => batches.push(commands),
+    committed: ({ commands, events }) => {
+      batches.push(commands)
+      heard(events)
+    },
     bug: (error) => bugs.push(error),
     trouble: (error) => troubles.push(error),
   }

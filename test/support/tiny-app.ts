@@ -10,7 +10,7 @@ import type { Tables } from '../../src/db/tables.ts'
 import { luckyChains } from '../../src/fairness/lg1.ts'
 import { spinSeeds } from '../../src/fairness/rr1.ts'
 import { HttpError } from '../../src/http/errors.ts'
-import { alwaysOpen } from '../../src/http/gate.ts'
+import { type AppStateGate, alwaysOpen } from '../../src/http/gate.ts'
 import { createLogger } from '../../src/http/logging.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
@@ -91,14 +91,15 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-interface Wishes extends Partial<Pick<Parts, 'gate' | 'jwt' | 'rateLimit' | 'sessions' | 'isReady'>> {
+interface Wishes extends Partial<Pick<Parts, 'jwt' | 'rateLimit' | 'sessions' | 'isReady'>> {
+  readonly gate?: AppStateGate
   readonly limits?: Partial<Limits>
   readonly logLevel?: string
 }
 
 /** Users 1 to 99 exist; the sessions of user 9 were revoked a minute ago. */
 export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
-  const { limits = {}, logLevel = 'debug', ...parts } = wishes
+  const { gate = alwaysOpen.gate, limits = {}, logLevel = 'debug', ...parts } = wishes
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new Pool({ connectionString: NOWHERE }) }) })
   const metrics = new Metrics()
   const executor = new Executor({
@@ -123,12 +124,12 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
       run: runWith(executor),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
+      appState: { ...alwaysOpen, gate },
       chains: luckyChains('a key for tests'),
       spins: spinSeeds('a key for tests'),
       vault: vaultWith('a key for tests'),
       sessions,
     },
-    gate: alwaysOpen,
     jwt: { kind: 'secret', secret: SECRET },
     rateLimit: null,
     log: createLogger(logLevel, stream),

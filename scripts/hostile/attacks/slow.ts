@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { STILL_MS } from '../../../src/http/server-options.ts'
 import { AnswerReader } from '../answers.ts'
 import { closed } from '../line.ts'
 import { tokenOf } from '../people.ts'
@@ -7,7 +8,7 @@ import type { Siege } from '../siege.ts'
 /** Connections of each kind. */
 const EACH = 50
 /** Beyond what the service allows: it looks once a second, and has other things to do. */
-const SLACK_MS = 4_000
+const SLACK_MS = 5_000
 const TRICKLE_MS = 500
 
 interface Kind {
@@ -60,7 +61,8 @@ const kinds = (whole: boolean): readonly Kind[] => {
       more: ' ',
       reads: true,
     },
-    { name: 'never read', ms: 65_000, first: much.repeat(1_000), more: '', reads: false },
+    // The service hangs up after twice the time that a connection may stand still.
+    { name: 'never read', ms: 2 * STILL_MS + SLACK_MS, first: much.repeat(1_000), more: '', reads: false },
   ]
   return whole ? [...short, ...long] : short
 }

@@ -1,0 +1,111 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Flag, Instant, Prose, Text } from './common.ts'
+import { ClientType, InBoth } from './events.ts'
+
+/** What a client is told when it starts, and with 503 and 426: nothing stands beside these three. */
+const answer = <T extends string, D extends Parameters<typeof Type.Object>[0]>(type: T, data: D) =>
+  Type.Object({ status: Type.Literal('success'), type: Type.Literal(type), data: Type.Object(data) })
+
+export const Maintenance = answer('maintenance', { title: Type.String(), message: Type.String() })
+
+export const Update = answer('update', {
+  is_force: Type.Boolean({ description: 'Whether the client may not be used as it is' }),
+  version: Type.String({ description: 'The version to update to' }),
+  store_link: Type.String(),
+  title: Type.String(),
+  message: Type.String(),
+})
+
+export const Nothing = answer('none', {})
+
+export const AppStatus = Type.Union([Maintenance, Update, Nothing])
+export type AppStatus = Static<typeof AppStatus>
+
+/** Told in headers or in the query; of a form that cannot be read, nothing is known. */
+export const AppStatusQuery = Type.Object({
+  'Client-Type': Type.Optional(Type.String({ description: 'android, ios or flutter; better as a header' })),
+  'Client-Version': Type.Optional(Type.String({ description: 'The installed version; better as a header' })),
+  lang: Type.Optional(Type.String({ description: 'ar or en; wins over Accept-Language' })),
+})
+
+export const AppStatusHeaders = Type.Object({
+  'Client-Type': Type.Optional(Type.String({ description: 'android, ios or flutter' })),
+  'Client-Version': Type.Optional(Type.String({ description: 'The installed version' })),
+})
+
+/**
+ * `1.10.2`, `2.0-rc.1`, `1.4.0+88`: numbers between dots; a pre-release after a dash is below its release; what follows
+ * a plus does not count.
+ */
+export const VERSION_PATTERN = '^[0-9]+(\\.[0-9]+)*(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$'
+
+/** The longest version that is read. */
+export const LONGEST_VERSION = 64
+
+const Version = Type.String({
+  maxLength: LONGEST_VERSION,
+  pattern: VERSION_PATTERN,
+  description: 'a version: numbers with dots between them, such as 1.10.2, 2.0-rc.1 or 1.4.0+88',
+})
+
+const both = <T extends ReturnType<typeof Type.String>>(words: T) =>
+  Type.Optional(Type.Object({ en: Type.Optional(words), ar: Type.Optional(words) }))
+
+const title = both(Text(100, 1))
+const message = both(Prose(500, 1))
+
+export const SetAppMode = Type.Object({
+  maintenance: Type.Optional(Flag),
+  title,
+  message,
+  block_unidentified: Type.Optional(
+    Type.Union([Type.Null(), ClientType], {
+      description:
+        'Clients of which nothing is known are asked to update to the release of this type, as long as it has one; ' +
+        'null lets them pass',
+    }),
+  ),
+})
+
+export const AppMode = Type.Object({
+  maintenance: Type.Boolean(),
+  title: InBoth,
+  message: InBoth,
+  block_unidentified: Type.Union([Type.Null(), ClientType]),
+  updated_at: Type.Union([Instant, Type.Null()], { description: 'null as long as it was never set' }),
+})
+export type AppMode = Static<typeof AppMode>
+
+export const ReleaseParams = Type.Object({ client_type: ClientType })
+
+export const DefineRelease = Type.Object({
+  version: Type.Optional(Version),
+  minimum_version: Type.Optional(
+    Type.Union([Type.Null(), Version], {
+      description: 'Clients below it are refused; null refuses nobody. Not above version',
+    }),
+  ),
+  store_link: Type.Optional(
+    Type.String({
+      maxLength: 500,
+      pattern: '^((https?|market|itms-apps)://[\\x21-\\x7e]+)?$',
+      description: 'an address that begins with https:, http:, market: or itms-apps:',
+    }),
+  ),
+  title,
+  message,
+})
+
+export const Release = Type.Object({
+  client_type: ClientType,
+  version: Type.String(),
+  minimum_version: Type.Union([Type.Null(), Type.String()]),
+  store_link: Type.String(),
+  title: InBoth,
+  message: InBoth,
+  created_at: Instant,
+  updated_at: Instant,
+})
+export type Release = Static<typeof Release>
+
+export const ReleaseRemoved = Type.Object({ meta: Type.Object({ message: Type.String() }) })

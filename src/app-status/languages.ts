@@ -1,0 +1,30 @@
+export type Language = 'en' | 'ar'
+
+const ours: readonly Language[] = ['en', 'ar']
+
+/** Nobody who likes a language names more of them. */
+const MOST_READ = 500
+
+/**
+ * The language of ours that has the highest quality in a list such as `fr, ar-EG;q=0.8, en;q=0.7`; of several the one
+ * that is named first. `*` stands for those that are not named. English when it is none of ours.
+ */
+export function preferredLanguage(list: string): Language {
+  let best: { readonly language: Language; readonly quality: number } = { language: 'en', quality: 0 }
+  const wishes = list.slice(0, MOST_READ).split(',').map(readWish)
+  const named = new Set(wishes.map(({ name }) => name))
+  for (const { name, quality } of wishes) {
+    const language = ours.find((known) => (name === '*' ? !named.has(known) : known === name))
+    if (language !== undefined && quality > best.quality) best = { language, quality }
+  }
+  return best.language
+}
+
+/** `ar-EG;q=0.8` and `ar_EG;q=0.8` are Arabic. A quality that cannot be read is none. */
+function readWish(text: string): { readonly name: string; readonly quality: number } {
+  const [range = '', ...params] = text.split(';').map((part) => part.trim().toLowerCase())
+  const [name = ''] = range.split(/[-_]/)
+  const quality = params.find((param) => param.startsWith('q='))?.slice(2)
+  if (quality === undefined) return { name, quality: 1 }
+  return { name, quality: /^(0(\.\d*)?|1(\.0*)?)$/.test(quality) ? Number(quality) : 0 }
+}

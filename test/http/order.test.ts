@@ -1,0 +1,56 @@
+import * as fc from 'fast-check'
+import { test } from 'tap'
+import { type Door, doorsOf, pathOf, reads } from '../../scripts/hostile/doors.ts'
+import { valueOf } from '../../scripts/hostile/values.ts'
+import { defineUsers } from '../../src/people/define-user.ts'
+import { slices } from '../../src/slices.ts'
+import { doors as open } from '../support/doors.ts'
+
+const methods = ['GET', 'PUT', 'POST', 'DELETE'] as const
+
+/** Paths in which one name cannot be an id; a uid may be a number that is too large, or 0. */
+function impossiblePaths(door: Door, other: boolean): string[] {
+  const good = Object.fromEntries(Object.keys(door.params).map((name) => [name, '1']))
+  return Object.entries(door.params).flatMap(([name, { pattern }]) =>
+    ['%20', ...(pattern === undefined ? ['0', '9007199254740993'] : [])].map((id) =>
+      pathOf(door, { ...good, [name]: id }, other),
+    ),
+  )
+}
+
+test('on every route the form of a request comes before a path that cannot name anything', async (t) => {
+  const { app, bench, operator, user } = await open(t, slices)
+  await bench.did(defineUsers, { users: [{ id: 1 }], listed: false })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const doors = (await doorsOf(origin)).filter(({ params }) => Object.keys(params).length > 0)
+  t.ok(doors.length > 20, `${doors.length} routes`)
+
+  for (const [i, door] of doors.entries()) {
+    const { kind, body, query } = door
+    const method = methods.find((one) => one === door.method)
+    if (method === undefined) throw new Error(`nobody asks with ${door.method} here`)
+    const ask = async (path: string, sent: unknown, headers = {}): Promise<number> => {
+      const asking = kind === 'admin' ? operator : user(1)
+      return (await asking(method, path, sent, headers)).status
+    }
+    // The same values each time. Some have what only the door can tell is wrong.
+    const bodies = body === null ? [undefined] : fc.sample(valueOf(body), { numRuns: 20, seed: 1 })
+    for (const path of impossiblePaths(door, i % 2 === 0)) {
+      const told = `${method} ${path}`
+      if (body !== null) t.equal(await ask(path, []), 422, `${told} with another body`)
+      if ('limit' in query) t.equal(await ask(`${path}?limit=x`, undefined), 422, `${told} with another query`)
+      const statuses = new Set<number>()
+      for (const sent of bodies) {
+        if (!reads(door)) t.equal(await ask(path, sent, { 'idempotency-key': '\x7f' }), 422, `${told} with another key`)
+        statuses.add(await ask(path, sent))
+        if (statuses.has(404)) break
+      }
+      t.ok(statuses.has(404), told)
+      t.same(
+        [...statuses].filter((status) => status !== 404 && status !== 422),
+        [],
+        told,
+      )
+    }
+  }
+})
