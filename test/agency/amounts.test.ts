@@ -3,7 +3,7 @@ import { askedDollars, LEAST } from '../../src/agency/dollars.ts'
 import { diamondsFor, instantRate } from '../../src/agency/rates.ts'
 import { cents, dollars } from '../../src/ledger/money.ts'
 import { rowsOf } from '../support/ledger.ts'
-import { bureau, dataOf, gold, requests, transfers } from './bureau.ts'
+import { bureau, gold, requests, transfers } from './bureau.ts'
 
 test('a cent is 100 diamonds, or 130 for a charging agent, for every amount up to 1,000 dollars', (t) => {
   let wrong = 0
