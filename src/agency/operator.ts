@@ -9,8 +9,7 @@ import {
   WithdrawalParams,
 } from '../../schema/agency.ts'
 import { dataOf, isOn, pageOf } from '../../schema/common.ts'
-import { notFound } from '../http/errors.ts'
-import { pathId } from '../http/ids.ts'
+import { idInPath } from '../http/ids.ts'
 import { onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'
@@ -63,8 +62,7 @@ export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): vo
       },
     },
     async (request, reply) => {
-      const withdrawal_id = pathId(request.params.id)
-      if (withdrawal_id === null) throw notFound()
+      const withdrawal_id = idInPath(request.params.id)
       const note = sealNote(vault, (await requesterOf(db, withdrawal_id)) ?? 0, request.body.note)
       const input = { withdrawal_id, caller_id: null, to: request.body.status, note: note.digest }
       await run(request, reply, changeStatus(note.record), input, { reveal })

@@ -12,8 +12,7 @@ import {
 } from '../../schema/agency.ts'
 import { dataOf, isOn, pageOf } from '../../schema/common.ts'
 import { userOf } from '../http/caller.ts'
-import { notFound } from '../http/errors.ts'
-import { pathId } from '../http/ids.ts'
+import { idInPath } from '../http/ids.ts'
 import { onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'
@@ -112,8 +111,7 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
       },
     },
     async (request, reply) => {
-      const withdrawal_id = pathId(request.params.id)
-      if (withdrawal_id === null) throw notFound()
+      const withdrawal_id = idInPath(request.params.id)
       const note = sealNote(vault, (await requesterOf(db, withdrawal_id)) ?? 0, request.body.note)
       const input = { withdrawal_id, caller_id: userOf(request), to: request.body.status, note: note.digest }
       await run(request, reply, changeStatus(note.record), input, { reveal })

@@ -1,13 +1,16 @@
 import * as fc from 'fast-check'
-import { test } from 'tap'
+import tap, { test } from 'tap'
 import { inArena } from './arena.ts'
 import { playBoth } from './compare.ts'
 import { bursts, oneByOne } from './steps.ts'
 
+// Much of it is waiting for the database.
+tap.jobs = 2
+
 /** Fewer runs on a slow machine; time left to make a counterexample small. */
 const limits = { interruptAfterTimeLimit: 9_000 }
 
-test('the service does what the model says, one step at a time', async (t) => {
+test('the service does what the model says, one step at a time', { buffered: true }, async (t) => {
   await fc.assert(
     fc.asyncProperty(oneByOne, (story) => inArena((arena) => playBoth(arena, story))),
     { ...limits, numRuns: 40 },
@@ -15,7 +18,7 @@ test('the service does what the model says, one step at a time', async (t) => {
   t.pass()
 })
 
-test('the service does what the model says, many steps at once', async (t) => {
+test('the service does what the model says, many steps at once', { buffered: true }, async (t) => {
   await fc.assert(
     fc.asyncProperty(bursts, (story) => inArena((arena) => playBoth(arena, story))),
     { ...limits, numRuns: 40 },

@@ -1,0 +1,38 @@
+import type { EventData, EventType } from '../../schema/events.ts'
+import type { PlacedEvent } from '../ledger/decider.ts'
+import type { ShownState } from '../live/announcer.ts'
+import { walletOf } from './reads.ts'
+
+/** Whose wallet an event may change beside the balances that it moves. */
+const others: { readonly [T in EventType]?: (data: EventData<T>) => readonly number[] } = {
+  'user-defined': ({ user_id }) => [user_id],
+  'bag-items-added': ({ user_id }) => [user_id],
+  'gift-sent': ({ sender_id, from_bag }) => (from_bag ? [sender_id] : []),
+  'gift-drawn': ({ sender_id, from_bag }) => (from_bag ? [sender_id] : []),
+  'privilege-days-added': ({ user_id }) => [user_id],
+  'privilege-replaced': ({ user_id }) => [user_id],
+}
+
+/** The wallet, in the form of GET /wallet. */
+export const shownWallet: ShownState = {
+  event: 'wallet-changed',
+  changedBy: (event) => [...new Set([...holders(event), ...beside(event)])],
+  read: async (db, userIds) => {
+    const wallets = await Promise.all(userIds.map(async (id) => [id, await walletOf(db, id)] as const))
+    return new Map(wallets.flatMap(([id, wallet]) => (wallet === undefined ? [] : [[id, wallet] as const])))
+  },
+}
+
+function beside<T extends EventType>({ type, data }: PlacedEvent<T>): readonly number[] {
+  const of: T = type
+  return others[of]?.(data) ?? []
+}
+
+/** The users whose balances moved. */
+const holders = ({ movements }: PlacedEvent): number[] =>
+  movements.flatMap(({ debit, credit }) => [debit, credit].flatMap(userIn))
+
+function userIn(name: string): number[] {
+  const id = /^user:([1-9]\d*):/.exec(name)?.[1]
+  return id === undefined ? [] : [Number(id)]
+}
