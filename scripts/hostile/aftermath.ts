@@ -1,7 +1,6 @@
 import { describe } from '../../src/audit/finding.ts'
 import { verify } from '../../src/audit/verify.ts'
 import { connect } from '../../src/db/connect.ts'
-import { Snapshot } from '../../src/ledger/replay.ts'
 import { percentile } from '../bench/load/percentiles.ts'
 import type { Besieged } from './besieged.ts'
 import { leakIn } from './judge.ts'
@@ -64,14 +63,9 @@ async function booksExplainAll({ siege, databaseUrl }: Besieged): Promise<void> 
   } finally {
     await client.end()
   }
-  const snapshot = await Snapshot.open(databaseUrl)
-  try {
-    const found = await verify(snapshot, { asOf: null, progress: () => {}, signal: stage.signal })
-    for (const finding of found.findings) stage.expect(false, `verify: ${describe(finding)}`)
-    stage.tell(`${events}, all answered for; verified up to position ${found.position}`)
-  } finally {
-    await snapshot.close()
-  }
+  const found = await verify(databaseUrl, { asOf: null, progress: () => {}, signal: stage.signal })
+  for (const finding of found.findings) stage.expect(false, `verify: ${describe(finding)}`)
+  stage.tell(`${events}, all answered for; verified up to position ${found.position}`)
 }
 
 function logTellsNothing({ siege }: Besieged): void {
