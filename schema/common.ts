@@ -9,6 +9,11 @@ export const Id = Type.Integer({ minimum: 1, maximum: MAX_INTEGER })
 /** A whole number of coins, diamonds or points; of dollars it is the cents. */
 export const Amount = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
 
+/** Dollars as they are answered: a JSON number with its cents exact, which a double need not be. */
+export const Dollars = Type.Unsafe<{ readonly rawJSON: string }>(
+  Type.Number({ minimum: 0, description: 'Dollars, exact to the cent' }),
+)
+
 /**
  * Text that PostgreSQL can hold and a log line can carry: no control characters, no lone surrogates.
  * The pattern is read with the `u` flag, so that pairs of surrogates pass.

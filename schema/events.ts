@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { agencyEvents } from './agency-events.ts'
 import { Amount, Bit, Id } from './common.ts'
 
 /**
@@ -243,6 +244,7 @@ export const eventTypes = {
     }),
   },
   'release-removed': { version: 1, data: Type.Object({ client_type: ClientType }) },
+  ...agencyEvents,
 } as const satisfies Record<string, { version: number; data: TSchema }>
 
 export type EventType = keyof typeof eventTypes

@@ -1,12 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { Amount, Bit, dataOf, Person } from './common.ts'
+import { Amount, Bit, Dollars, dataOf, Person } from './common.ts'
 import { BagItem } from './gifts.ts'
 import { RunningPrivilege } from './privilege.ts'
-
-/** A JSON number with its cents exact, which a double need not be. */
-const Dollars = Type.Unsafe<{ readonly rawJSON: string }>(
-  Type.Number({ minimum: 0, description: 'Dollars, exact to the cent' }),
-)
 
 /** All that a user holds. Coins, diamonds and target points are whole numbers, dollars have two decimals. */
 export const Wallet = dataOf(

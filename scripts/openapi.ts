@@ -13,6 +13,7 @@ import { runWith } from '../src/http/run.ts'
 import { sessionsIn } from '../src/http/sessions.ts'
 import { Executor } from '../src/ledger/executor.ts'
 import { slices } from '../src/slices.ts'
+import { vaultWith } from '../src/vault/vault.ts'
 
 // Prints the OpenAPI document, as /docs/json serves it. Needs no database: nothing is asked of it.
 
@@ -36,6 +37,7 @@ const app = await build({
     appState: alwaysOpen,
     chains: luckyChains(''),
     spins: spinSeeds(''),
+    vault: vaultWith(''),
     sessions,
     aside: asideOn(''),
     checkpoints: checkpointSigner(''),

@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { userInfo } from 'node:os'
 import { Value } from '@sinclair/typebox/value'
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { Kysely, PostgresDialect } from 'kysely'
 import { PurgedGames } from '../schema/roulette.ts'
 import { withDatabase } from '../src/audit/database.ts'
-import { evolve, tables } from '../src/books.ts'
 import { openPool } from '../src/db/pool.ts'
 import type { Tables } from '../src/db/tables.ts'
 import { command, type Presenter } from '../src/ledger/command.ts'
-import { Executor } from '../src/ledger/executor.ts'
 import { MOST_PURGED, type PurgeGames, purgeGames } from '../src/roulette/purge.ts'
 import { oldOpenGames } from '../src/roulette/reads.ts'
+import { interruption, runCommandLine, staffHere, withExecutor } from './command-line.ts'
 
 interface Options {
   /** Minutes. */
@@ -24,52 +22,44 @@ const presenter: Presenter<PurgedGames> = {
   refused: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 
-/** Who is at the command line; where the system has no name for them, their number. */
-function login(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.() ?? 'unknown')
-  }
-}
+const interrupted = interruption()
 
-/** Purges, and answers how many games had to be skipped. Through an executor of its own, one instance more: it waits in the same line as the service. */
+/** Purges, and answers how many games had to be skipped. */
 async function purge(url: string, { olderThan, dryRun }: Options): Promise<number> {
   const pool = openPool(url, { max: 1, application_name: 'roulette purge' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  const silent = { committed: () => {}, bug: () => {}, trouble: () => {} }
-  const executor = new Executor({ url, tables, evolve, observer: silent })
   const input: PurgeGames = { older_than_minutes: olderThan, dry_run: dryRun === true }
   let count = 0
   let coins = 0
   let left = 0
   try {
-    for (let after = 0; ; ) {
-      interruption.signal.throwIfAborted()
-      const candidates = await oldOpenGames(db, olderThan, after, MOST_PURGED)
-      const last = candidates.at(-1)
-      if (last === undefined) break
-      after = last
-      const cause = { actor: `staff:${login()}`, requestId: randomUUID(), idempotency: null }
-      const { reply } = await executor.run(command(purgeGames(candidates), input, cause, presenter))
-      if (reply.status !== 200) throw new Error(reply.body)
-      const { games, skipped } = Value.Parse(PurgedGames, JSON.parse(reply.body))
-      for (const game of games) {
-        count += 1
-        coins += game.pot
-        console.log(
-          `game ${game.id} in room ${game.room_uid}, created ${game.created_at}, players: ${game.players_count}, coins: ${game.pot}`,
-        )
+    await withExecutor(url, async (executor) => {
+      for (let after = 0; ; ) {
+        interrupted.throwIfAborted()
+        const candidates = await oldOpenGames(db, olderThan, after, MOST_PURGED)
+        const last = candidates.at(-1)
+        if (last === undefined) break
+        after = last
+        const cause = { actor: staffHere(), requestId: randomUUID(), idempotency: null }
+        const { reply } = await executor.run(command(purgeGames(candidates), input, cause, presenter))
+        if (reply.status !== 200) throw new Error(reply.body)
+        const { games, skipped } = Value.Parse(PurgedGames, JSON.parse(reply.body))
+        for (const game of games) {
+          count += 1
+          coins += game.pot
+          console.log(
+            `game ${game.id} in room ${game.room_uid}, created ${game.created_at}, players: ${game.players_count}, coins: ${game.pot}`,
+          )
+        }
+        for (const { id, room_uid, code, user_ids } of skipped) {
+          left += 1
+          console.log(
+            `game ${id} in room ${room_uid} is skipped: ${code}, cannot be paid back: user ${user_ids.join(', ')}`,
+          )
+        }
       }
-      for (const { id, room_uid, code, user_ids } of skipped) {
-        left += 1
-        console.log(
-          `game ${id} in room ${room_uid} is skipped: ${code}, cannot be paid back: user ${user_ids.join(', ')}`,
-        )
-      }
-    }
+    })
   } finally {
-    await executor.close()
     await db.destroy()
   }
   const [games, payments] = dryRun ? ['games to cancel', 'coins to pay back'] : ['games cancelled', 'coins paid back']
@@ -77,14 +67,8 @@ async function purge(url: string, { olderThan, dryRun }: Options): Promise<numbe
   return left
 }
 
-const interruption = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // Heard every time: npm hands Ctrl-C on twice, and the database that was borrowed is to be given back.
-  process.on(signal, () => interruption.abort(new Error(`ended by ${signal}`)))
-}
-
-try {
-  await new Command('npm run roulette:purge --')
+await runCommandLine('roulette:purge', () =>
+  new Command('npm run roulette:purge --')
     .description('cancels old open games in the database of DATABASE_URL, else in DATA_DIR, and pays everyone back')
     .exitOverride()
     .requiredOption('--older-than <minutes>', 'since the games were created', minutes)
@@ -93,14 +77,8 @@ try {
       const left = await withDatabase(process.env, ({ url }) => purge(url, options))
       if (left > 0) process.exitCode = 1
     })
-    .parseAsync()
-} catch (error) {
-  // What is wrong with the command line, and help, commander has already said.
-  if (!(error instanceof CommanderError)) {
-    console.error(`roulette:purge stopped: ${error instanceof Error ? error.message || error.name : String(error)}`)
-  }
-  process.exitCode = error instanceof CommanderError && error.exitCode === 0 ? 0 : 1
-}
+    .parseAsync(),
+)
 
 function minutes(text: string): number {
   if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It is a number of minutes from 0.')

@@ -21,6 +21,7 @@ import { startPush } from './start/push.ts'
 import { aborted, stopSignal } from './start/signals.ts'
 import { runAsSystem } from './start/system.ts'
 import { welcome } from './start/welcome.ts'
+import { vaultWith } from './vault/vault.ts'
 
 /** Starts everything; each part adds to `cleanUp` how it is stopped. Ends early when `stop` is aborted. */
 async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<void> {
@@ -51,6 +52,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
       appState,
+      vault: vaultWith(keys.pii),
       sessions,
       aside: asideOn(database.url),
       checkpoints: checkpointSigner(keys.checkpoint),

@@ -1,3 +1,4 @@
+import { agencySlice } from './agency/slice.ts'
 import { appStatusSlice } from './app-status/slice.ts'
 import { financeSlice } from './finance/slice.ts'
 import { checkDraw } from './gifts/reads.ts'
@@ -23,6 +24,7 @@ export const slices: readonly Slice[] = [
   giftsSlice,
   privilegeSlice,
   rouletteSlice,
+  agencySlice,
   verifySlice,
   financeSlice,
   appStatusSlice,

@@ -1,5 +1,6 @@
 import { aborted } from '../../src/start/signals.ts'
 import { type Bench, openBench } from './bench.ts'
+import { measureGate } from './gate.ts'
 import { measureGrowth } from './growth.ts'
 import { measureInProcess } from './in-process.ts'
 import { describeRun } from './machine.ts'
@@ -14,11 +15,12 @@ async function measure(bench: Bench): Promise<string> {
   const http = await measureHttp(bench)
   const inProcess = options.parts.includes('inprocess') ? await measureInProcess(bench) : null
   const growth = options.parts.includes('growth') ? await measureGrowth(bench) : null
+  const gate = options.parts.includes('gate') ? await measureGate(bench) : null
   const heading = [
     ...(await describeRun(cluster)),
     `Rounds: ${options.rounds} of ${options.seconds} s a contender, taking turns; medians, and medians of each round's ratios${options.keyed ? '; an idempotency key with every request' : ''}`,
   ]
-  return report(heading, { http, inProcess, growth })
+  return report(heading, { http, inProcess, growth, gate })
 }
 
 const stop = new AbortController()

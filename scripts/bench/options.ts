@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 
-export const parts = ['http', 'lone', 'rate', 'inprocess', 'growth'] as const
+export const parts = ['http', 'lone', 'rate', 'inprocess', 'growth', 'gate'] as const
 export type Part = (typeof parts)[number]
 
 export interface Options {

@@ -1,5 +1,7 @@
+import type { GateResults } from './gate.ts'
 import type { GrowthResults } from './growth.ts'
 import type { InProcessResults } from './in-process.ts'
+import { median } from './load/percentiles.ts'
 import { type Field, middle, ratio } from './measure.ts'
 import { contenders, type HttpResults, type Turns } from './over-http.ts'
 
@@ -7,6 +9,7 @@ export interface Results {
   readonly http: HttpResults
   readonly inProcess: InProcessResults | null
   readonly growth: GrowthResults | null
+  readonly gate: GateResults | null
 }
 
 type Line = readonly (string | number)[]
@@ -20,7 +23,7 @@ const times = (value: number): string => (Number.isFinite(value) ? value.toFixed
 const judged = (met: boolean, target: string): string => `${target}: ${met ? 'met' : 'missed'}`
 
 /** The whole run as markdown. */
-export function report(heading: readonly string[], { http, inProcess, growth }: Results): string {
+export function report(heading: readonly string[], { http, inProcess, growth, gate }: Results): string {
   return [
     '# POST /api/v1/instant-send: a standard gift to one receiver',
     '',
@@ -28,6 +31,7 @@ export function report(heading: readonly string[], { http, inProcess, growth }: 
     ...(http.size === 0 ? [] : ['', ...httpTable(http)]),
     ...(inProcess === null ? [] : ['', ...inProcessTable(inProcess)]),
     ...(growth === null ? [] : ['', ...growthTable(growth)]),
+    ...(gate === null ? [] : ['', ...gateTable(gate)]),
   ].join('\n')
 }
 
@@ -103,5 +107,22 @@ function growthTable({ small, large, lengths }: GrowthResults): string[] {
         '',
       ]),
     ],
+  )
+}
+
+function gateTable(turns: GateResults): string[] {
+  const { without, with: gated } = turns
+  const cost = median(gated.map((turn, i) => turn.cost.node - (without[i]?.cost.node ?? 0)))
+  return table(
+    ['no database, 64 connections', 'without the gate', 'with it', 'with/without', 'target'],
+    fields
+      .filter(([field]) => field !== 'postgres' && field !== 'generator')
+      .map(([field, name, show]) => [
+        name,
+        show(middle(without, field)),
+        show(middle(gated, field)),
+        times(ratio(gated, without, field)),
+        field === 'node' ? `${cost.toFixed(1)} µs, ${judged(cost < 5, '< 5')}` : '',
+      ]),
   )
 }

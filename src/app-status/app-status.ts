@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import type { AppStatus } from '../../schema/app-status.ts'
 import type { EventData } from '../../schema/events.ts'
-import { type AppState, type ClosedState, type IsOurs, type Judgement, type Shown, tokenKey } from '../http/gate.ts'
-import { bearerToken } from '../http/tokens.ts'
+import { type AppState, type ClosedState, type IsOurs, type Judgement, type Shown } from '../http/gate.ts'
 import type { PlacedEvent } from '../ledger/decider.ts'
 import type { Tail } from '../ledger/tail.ts'
 import type { Language } from './languages.ts'
 import { openMode } from './mode.ts'
 import { type Client, Posture } from './posture.ts'
 import { clientOf, languageIn, typeIn, versionIn } from './shown.ts'
+import { TokenKeys } from './token-keys.ts'
 import type { ToldClients } from './told-clients.ts'
 import { readVersion } from './version.ts'
 
@@ -38,6 +38,7 @@ export class AppStatusGate implements AppState {
   #mode: EventData<'app-mode-set'>
   readonly #releases: Map<Subject, EventData<'release-defined'>>
   #posture: Posture
+  readonly #keys = new TokenKeys()
   readonly #listeners = new Set<() => void>()
 
   constructor({ position, mode, releases }: Standing, told: Pick<ToldClients, 'known' | 'lookUp' | 'tell'>) {
@@ -93,7 +94,9 @@ export class AppStatusGate implements AppState {
     if (!asksWho) return undefined
     const client = clientOf(typeIn(request), versionIn(request))
     const language = (): Language => languageIn(request)
-    return client === null ? this.#ofToken(ourKey(request, isOurs), language) : this.#of(client, language)
+    return client === null
+      ? this.#ofToken(this.#keys.of(request.headers.authorization, isOurs), language)
+      : this.#of(client, language)
   }
 
   readonly judge = ({ type, version, language, tokenKey: key }: Shown): Judgement => {
@@ -132,7 +135,7 @@ export class AppStatusGate implements AppState {
   readonly answer = (request: FastifyRequest, isOurs: IsOurs): AppStatus => {
     const client = clientOf(typeIn(request), versionIn(request))
     if (client === null) return this.#posture.told(nobody, languageIn(request))
-    const key = ourKey(request, isOurs)
+    const key = this.#keys.of(request.headers.authorization, isOurs)
     if (key !== null) this.#told.tell(key, readable(client))
     return this.#posture.told(client, languageIn(request))
   }
@@ -148,8 +151,3 @@ const nobody: Client = { type: null, version: null }
 /** What cannot be read is not kept. */
 const readable = ({ type, version }: Client): Client =>
   version === null || readVersion(version) === null ? { type, version: null } : { type, version }
-
-function ourKey({ headers }: FastifyRequest, isOurs: IsOurs): string | null {
-  const token = bearerToken(headers.authorization)
-  return token !== undefined && isOurs(token) ? tokenKey(token) : null
-}

@@ -49,8 +49,9 @@ const headerOf = (value: string | string[] | undefined): string | null =>
 /** The value of a query's name, however that is written: `Client-Type`, `client_type`. Given twice it is no value of ours. */
 function queried(query: unknown, wanted: string): string | null {
   if (typeof query !== 'object' || query === null) return null
-  for (const [name, value] of Object.entries(query)) {
+  for (const name in query) {
     if (name.toLowerCase().replaceAll('_', '-') !== wanted) continue
+    const value: unknown = Reflect.get(query, name)
     return Array.isArray(value) ? value.join(',') : String(value)
   }
   return null

@@ -3,8 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { Kysely, PostgresDialect } from 'kysely'
 import { openPool } from '../db/pool.ts'
 import type { Tables } from '../db/tables.ts'
+import type { Progress } from './reading.ts'
 import { type TrialBalance, trialBalanceAt } from './trial-balance.ts'
-import { type Progress, type Verified, verify } from './verify.ts'
+import { type Verified, verify } from './verify.ts'
 
 // The thread of `aside.ts`: does one task and ends.
 
@@ -28,7 +29,7 @@ const tell = (message: TaskMessage): void => parentPort?.postMessage(message)
 
 async function run(task: Task): Promise<void> {
   if (task.task === 'verify') {
-    const options = { asOf: task.asOf, signal, progress: (progress: Progress) => tell({ progress }) }
+    const options = { asOf: task.asOf, checkpoint: null, signal, progress: (progress: Progress) => tell({ progress }) }
     tell({ verified: await verify(task.url, options) })
     return
   }

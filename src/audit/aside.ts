@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import type { Task, TaskMessage } from './aside-thread.ts'
+import type { Progress } from './reading.ts'
 import type { TrialBalance } from './trial-balance.ts'
-import type { Progress, Verified } from './verify.ts'
+import type { Verified } from './verify.ts'
 
 /** Readings of the whole ledger from inside the service, in threads of their own: nobody's request waits for them. */
 export interface Aside {

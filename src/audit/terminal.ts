@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { errorCode } from '../error-code.ts'
-import type { Progress } from './verify.ts'
+import type { Progress } from './reading.ts'
 
 /** What goes out to whoever called the command. */
 export interface Terminal {

@@ -1,15 +1,16 @@
-import { evolve, tables } from '../books.ts'
+import { tables } from '../books.ts'
 import { balances, currencyOf } from '../ledger/account.ts'
 import type { Head } from '../ledger/batch.ts'
-import { Replay } from '../ledger/replay.ts'
 import { Snapshot } from '../ledger/snapshot.ts'
 import { isoMicros } from '../ledger/time.ts'
 import type { WholeRows } from '../ledger/whole-rows.ts'
+import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
+import type { Ending } from './checkpoint.ts'
 import { compareTable } from './compare-tables.ts'
-import { EventChecks } from './event-checks.ts'
+import type { EventChecks } from './event-checks.ts'
 import { type Finding, Findings } from './finding.ts'
-import { Pace } from './pace.ts'
+import { LedgerReading, type ReadingOptions } from './reading.ts'
 
 /** What was verified, and what was found to be wrong. */
 export interface Verified {
@@ -20,78 +21,50 @@ export interface Verified {
   readonly findings: readonly Finding[]
 }
 
-/** How far a verification got, of the events that it is going to look at. */
-export interface Progress {
-  readonly events: number
-  readonly of: number
-}
-
-export interface VerifyOptions {
+export interface VerifyOptions extends ReadingOptions {
   /** The last position to look at; today's tables are then left out. Null: the whole ledger and the tables. */
   readonly asOf: number | null
-  readonly progress: (progress: Progress) => void
-  /** Ends it between two pages, with the signal's reason thrown. */
-  readonly signal: AbortSignal
+  /** What was signed once: history up to its position must lead to its hash. */
+  readonly checkpoint: Ending | null
 }
-
-/** Events of a reading beside a service that is at work, and else. */
-const SMALL_PAGE = 500
-const PAGE = 20_000
 
 /**
  * Replays the ledger and checks that its order has no gap, that its hashes and times follow from each other, that
  * every event can be read, is booked on two sides and breaks no rule, and every draw; then that the head, the
  * remembered replies and every row of the tables are what the events say. Throws when there is no position `asOf`.
  *
- * The past does not change: events are read as they are committed. Only what came in meanwhile, the head, replies and
- * tables are read as of one moment.
+ * Only what came in meanwhile, the head, replies and tables are read as of one moment.
  */
-export async function verify(url: string, { asOf, progress, signal }: VerifyOptions): Promise<Verified> {
+export async function verify(url: string, options: VerifyOptions): Promise<Verified> {
   await using closing = new AsyncDisposableStack()
   const snapshot = await Snapshot.later(url)
   closing.defer(() => snapshot.close())
+  const { asOf } = options
   let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings()
-  const replay = new Replay(evolve)
-  const checks = new EventChecks(replay, findings)
-  const pace = await Pace.at(async () => (await snapshot.head()).position)
-  const onPage = async (): Promise<void> => {
-    signal.throwIfAborted()
-    progress({ events: checks.count, of: asOf ?? head.position })
-    await pace.rest()
-  }
-  const read = async (from: number, upTo: number | null): Promise<void> => {
-    for await (const page of snapshot.events(from, upTo)) {
-      for (const fields of page) {
-        checks.check(fields)
-        if (findings.full) return
-      }
-      await onPage()
-    }
-  }
-
-  let next = 1
-  while (next <= (asOf ?? head.position) && !findings.full) {
-    const upTo = Math.min(next + (pace.busy ? SMALL_PAGE : PAGE) - 1, asOf ?? head.position)
-    await read(next, upTo)
-    next = upTo + 1
-    await pace.look()
-  }
+  const reading = await LedgerReading.begin(snapshot, head, findings, options)
+  if (options.checkpoint !== null) reading.checks.expect(options.checkpoint)
+  await reading.upTo(asOf ?? head.position)
+  // What came in during the long way is little, and during that next to nothing.
+  if (asOf === null) await reading.upTo((await snapshot.head()).position)
   await snapshot.freeze()
   if (asOf === null && !findings.full) {
     head = await snapshot.head()
-    await read(next, null)
+    await reading.rest()
   }
+  const { checks, replay } = reading
   const { position } = checks.last
   if (!findings.full) {
     checkEnd(checks.last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
+    checkReach(position, options.checkpoint, asOf, findings)
     checkSums(replay.rows, findings)
+    checkHolds(replay.rows, findings)
   }
   await checkReplies(snapshot, position, findings)
   for (const table of asOf === null ? tables : []) {
     if (table.source !== 'ledger' || findings.full) continue
-    await compareTable(snapshot, table, replay.rows, findings, onPage)
+    await compareTable(snapshot, table, replay.rows, findings, reading.onPage)
   }
   return { position, events: checks.count, findings: findings.inOrder() }
 }
@@ -103,6 +76,13 @@ function checkEnd(last: EventChecks['last'], end: Head, whole: boolean, findings
   else if (last.position > end.position) find(end.position + 1, `is beyond the head, which stands at ${end.position}`)
   else if (whole && end.hash !== last.hash) find(end.position, `the head has another hash, ${end.hash}`)
   if (whole && end.at < last.at) find(last.position, `the head's time, ${isoMicros(end.at)}, is before the event's`)
+}
+
+/** A ledger that ends before a checkpoint was cut, or set back to an old backup. */
+function checkReach(last: number, checkpoint: Ending | null, asOf: number | null, findings: Findings): void {
+  if (checkpoint === null || checkpoint.position <= last || checkpoint.position > (asOf ?? checkpoint.position)) return
+  const message = `is missing; the ledger reached position ${checkpoint.position} when the checkpoint of ${checkpoint.at} was signed`
+  findings.add({ check: 'checkpoint', position: last + 1, message })
 }
 
 /** Every currency sums to zero, the system's accounts included. */

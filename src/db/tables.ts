@@ -6,6 +6,7 @@ import type { Generated } from 'kysely'
  */
 export interface Tables {
   readonly balances: { account: string; balance: string }
+  readonly holds: { account: string; held: string }
   readonly ledger_head: { position: number; hash: string; at: string }
   readonly ledger_events: {
     position: number
@@ -135,4 +136,41 @@ export interface Tables {
     updated_at: string
     created: number
   }
+  readonly withdrawals: {
+    withdrawal_id: number
+    type: string
+    status: string
+    user_id: number
+    target_id: number
+    beneficiary_id: number | null
+    country_id: number
+    wallet: string
+    amount: number
+    diamonds_per_dollar: number | null
+    details: string | null
+    note: string | null
+    created_at: string
+    changed_at: string
+    changed: number
+  }
+  readonly instant_transfers: {
+    transfer_id: number
+    user_id: number
+    receiver_id: number
+    wallet: string
+    amount: number
+    rate: number
+    diamonds: number
+    created_at: string
+  }
+  readonly salary_deposits: {
+    period: string
+    user_id: number
+    dollars: number
+    agent_dollars: number
+    target: number
+    deposit_id: number
+  }
+  readonly vault_keys: { record_id: string; user_id: number; wrapped: string }
+  readonly vault_records: { record_id: string; sealed: string }
 }

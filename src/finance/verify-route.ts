@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VerifyQuery } from '../../schema/finance.ts'
-import type { Progress } from '../audit/verify.ts'
+import type { Progress } from '../audit/reading.ts'
 import { headOf } from '../db/head.ts'
 import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'

@@ -30,6 +30,9 @@ const meanings: Readonly<Record<string, Meaning>> = {
   not_joined: { status: 422, message: 'You have not joined this game' },
   game_full: { status: 422, message: 'Game is full' },
   not_enough_players: { status: 422, message: 'At least two players are needed' },
+  not_your_withdrawal: { status: 403, message: 'This request is between others.' },
+  not_your_decision: { status: 403, message: 'This change is not yours to make.' },
+  invalid_transition: { status: 422, message: 'A request with this status cannot be brought to that one.' },
   balance_limit: { status: 422, message: 'A balance would pass the largest amount that can be held.' },
 }
 

@@ -5,6 +5,7 @@ import type { Executor } from '../ledger/executor.ts'
 import { sha256 } from '../ledger/hash.ts'
 import { actorOf } from './caller.ts'
 import { errorText } from './errors.ts'
+import { parseExact } from './exact-json.ts'
 import { idempotencyKey } from './idempotency.ts'
 import { meaningOf } from './refusals.ts'
 
@@ -13,6 +14,8 @@ export interface Told<Answer> {
   readonly status?: 200 | 201
   readonly message?: string
   readonly body?: (answer: Answer) => unknown
+  /** Fills in, each time it is given, what must not be remembered with the answer; that names it instead. */
+  readonly reveal?: (body: unknown) => Promise<unknown>
 }
 
 /** Runs a verb for the caller of a request and sends what came of it. */
@@ -39,7 +42,10 @@ export function runWith(executor: Executor): Run {
     }
     const settled = await executor.run(command(verb, input, cause, presenter(request.id, told)))
     if (settled.replayed) reply.header('idempotency-replayed', 'true')
-    reply.code(settled.reply.status).type('application/json; charset=utf-8').send(settled.reply.body)
+    const { status, body } = settled.reply
+    const { reveal } = told
+    const whole = reveal !== undefined && status < 300 ? JSON.stringify(await reveal(parseExact(body))) : body
+    reply.code(status).type('application/json; charset=utf-8').send(whole)
   }
 }
 

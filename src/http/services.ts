@@ -12,6 +12,7 @@ import type { CheckpointSigner } from '../audit/checkpoint.ts'
 import type { Tables } from '../db/tables.ts'
 import type { LuckyChains } from '../fairness/lg1.ts'
 import type { SpinSeeds } from '../fairness/rr1.ts'
+import type { Vault } from '../vault/vault.ts'
 import type { Caller } from './caller.ts'
 import type { AppState } from './gate.ts'
 import type { Run } from './run.ts'
@@ -45,6 +46,8 @@ export interface Services {
   readonly spins: SpinSeeds
   /** To whom the service is open. */
   readonly appState: AppState
+  /** Encrypts what must be erasable. */
+  readonly vault: Vault
   /** What is remembered about users' sessions; whoever revokes them here makes this instance look again. */
   readonly sessions: Pick<Sessions, 'forget'>
   /** For readings of the whole ledger. */

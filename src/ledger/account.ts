@@ -1,13 +1,13 @@
 import { MAX_INTEGER } from '../../schema/common.ts'
-import type { State } from './decider.ts'
-import { projection } from './state.ts'
+import type { Key, State, WritableState } from './decider.ts'
+import { keyOf, projection } from './state.ts'
 
 /** What accounts can hold: coins, diamonds and points in ones, dollars in cents. */
 export const currencies = ['coins', 'diamonds', 'target', 'dollars', 'agent_dollars'] as const
 export type Currency = (typeof currencies)[number]
 
 /** Whose accounts there are. `house` and `issuance` are the system's own. */
-export type Holder = 'user' | 'room' | 'game' | 'house' | 'issuance'
+export type Holder = 'user' | 'room' | 'game' | 'withdrawal' | 'settled' | 'house' | 'issuance'
 
 /** `<kind>:<id>:<currency>`. */
 export type Account = `${Holder}:${number | string}:${Currency}`
@@ -38,5 +38,37 @@ const balanceOf = (state: State, name: Account): bigint => state.get(balances, n
 
 /** A user's or room's balance, which always fits an integer. */
 export const holdings = (state: State, name: Account): number => Number(balanceOf(state, name))
+
+/** What is on hold of a balance: promised, and still there. */
+export interface Hold {
+  readonly account: string
+  readonly held: bigint
+}
+
+/** Of every account of whose balance something is on hold. */
+export const holds = projection<Hold>('holds')
+
+/** Whether an account is of those of whose balance something may be on hold: users' dollars, of either wallet. */
+export const canBeHeld = (name: string): boolean => name.endsWith('dollars') && name.startsWith('user:')
+
+/** What is to be read of an account that may be debited. */
+export const purse = (name: Account): readonly Key[] =>
+  canBeHeld(name) ? [keyOf(balances, name), keyOf(holds, name)] : [keyOf(balances, name)]
+
+/** 0 for an account of which nothing is on hold. */
+export const heldOf = (state: State, name: string): bigint =>
+  canBeHeld(name) ? (state.get(holds, name)?.held ?? 0n) : 0n
+
+/** What may be debited or put on hold: the balance less what is on hold. */
+export const available = (state: State, name: Account): bigint => balanceOf(state, name) - heldOf(state, name)
+
+/** Puts an amount on hold, or with a negative one lets it go. Throws on what no rule may let through. */
+export function hold(state: WritableState, name: Account, amount: number): void {
+  if (!canBeHeld(name)) throw new Error(`nothing of ${name} can be on hold`)
+  const held = heldOf(state, name) + BigInt(amount)
+  if (held < 0n) throw new Error(`of ${name} less is on hold than is let go`)
+  if (amount > 0 && held > balanceOf(state, name)) throw new Error(`${name} holds less than is put on hold`)
+  state.set(holds, name, held === 0n ? undefined : { account: name, held })
+}
 
 export const LARGEST_BALANCE = BigInt(MAX_INTEGER)

@@ -1,11 +1,14 @@
 import type { EventType } from '../../schema/events.ts'
 import type { Evolver, PlacedEvent, WritableState } from './decider.ts'
-import { applyMovements } from './movement.ts'
+import { applyMovements, checkHolds } from './movement.ts'
 
 /** Folds one event into the rows it changes. */
 export type Evolve = (state: WritableState, event: PlacedEvent) => void
 
-/** The meaning of every event: its movements on the balances, then what each slice makes of it. */
+/**
+ * The meaning of every event: its movements on the balances, then what each slice makes of it. Only then must what is
+ * on hold be there: an event may spend it and let it go.
+ */
 export function evolveWith(evolvers: readonly Evolver[]): Evolve {
   // Who means something by an event: a few of many, and it is asked millions of times in a replay.
   const concerned = new Map<EventType, readonly Evolver[]>()
@@ -17,6 +20,7 @@ export function evolveWith(evolvers: readonly Evolver[]): Evolve {
       concerned.set(event.type, those)
     }
     for (const evolver of those) dispatch(evolver, state, event)
+    checkHolds(state, event.movements)
   }
 }
 

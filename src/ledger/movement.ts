@@ -1,5 +1,5 @@
 import { MAX_INTEGER } from '../../schema/common.ts'
-import { type Account, balances, isSystem, LARGEST_BALANCE, sameCurrency } from './account.ts'
+import { type Account, balances, canBeHeld, heldOf, isSystem, LARGEST_BALANCE, sameCurrency } from './account.ts'
 import type { State, WritableState } from './decider.ts'
 
 /** Value that leaves one account and enters another; both accounts are of one currency. */
@@ -52,7 +52,10 @@ function netOf(movements: readonly Movement[]): readonly (readonly [account: str
   return accounts.map((account, i) => [account, BigInt(changes[i] ?? 0)])
 }
 
-/** Why these movements cannot happen on these balances, if so. They are taken as one: only their sums count. */
+/**
+ * Why these movements cannot happen on these balances, of which nothing that is on hold may be spent, if so. They are
+ * taken as one: only their sums count.
+ */
 export function obstacle(
   state: State,
   movements: readonly Movement[],
@@ -61,7 +64,7 @@ export function obstacle(
   for (const [name, change] of netOf(movements)) {
     if (isSystem(name)) continue
     const after = (state.get(balances, name)?.balance ?? 0n) + change
-    if (after < 0n) return 'insufficient_balance'
+    if (change < 0n && after < heldOf(state, name)) return 'insufficient_balance'
     if (after > LARGEST_BALANCE) limit = true
   }
   return limit ? 'balance_limit' : undefined
@@ -83,5 +86,14 @@ export function applyMovements(state: WritableState, movements: readonly Movemen
       if (balance > LARGEST_BALANCE) throw new Error(`${account} is beyond the largest balance`)
     }
     state.set(balances, account, { account, balance })
+  }
+}
+
+/** Throws when movements, whose event is over, spent what is on hold. */
+export function checkHolds(state: State, movements: readonly Movement[]): void {
+  for (const { debit } of movements) {
+    if (!canBeHeld(debit)) continue
+    const balance = state.get(balances, debit)?.balance ?? 0n
+    if (balance < heldOf(state, debit)) throw new Error(`${debit} holds less than is on hold of it`)
   }
 }

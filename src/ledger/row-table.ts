@@ -52,6 +52,9 @@ export interface RowTable {
   save(rows: readonly unknown[]): Statement
   /** Deletes the rows with these ids. */
   drop(ids: readonly string[]): Statement
+  /** `copy … from stdin` of new rows, each of them a `line`. */
+  readonly copy: string
+  line(row: unknown): string
   /** `select` of all rows, their columns in order; in no order of rows. */
   readonly scan: string
   idOf(row: TextRow): string
@@ -67,7 +70,7 @@ export interface RowTableSpec<Row> {
 }
 
 /** What a row is born with and loses when it is first rewritten: about as much as a row takes. */
-const FILLING = `repeat(' ', 64)`
+const FILLING = ' '.repeat(64)
 
 /** Ids of several columns are joined by `:`; ids of one column may hold anything. */
 export function rowTable<Row extends object>(projection: Projection<Row>, spec: RowTableSpec<Row>): RowTable {
@@ -104,7 +107,7 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
   // Side by side in the select list, arrays need not be put into a table first.
   const values = arrays(columns.map(([, kind]) => kind)).map((array) => `unnest(${array})`)
   const [born, rewritten] = spec.rewritten ? [', filling', ', filling = null'] : ['', '']
-  const save = `insert into ${name} (${list}${born}) select ${values.join(', ')}${born && `, ${FILLING}`} on conflict (${spec.key.join(', ')}) ${conflict}${rewritten}`
+  const save = `insert into ${name} (${list}${born}) select ${values.join(', ')}${born && `, '${FILLING}'`} on conflict (${spec.key.join(', ')}) ${conflict}${rewritten}`
   const drop = `delete from ${name} t using ${wanted} where ${onKey}`
 
   return {
@@ -124,6 +127,11 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
       ),
     }),
     drop: (ids) => ({ name: `drop ${name}`, text: drop, values: keyValues(ids) }),
+    copy: `copy ${name} (${list}${born}) from stdin`,
+    line: (row) => {
+      const fields = columns.map(([column, kind]) => copyField(printValue(kind, field(row, column))))
+      return `${[...fields, ...(spec.rewritten ? [FILLING] : [])].join('\t')}\n`
+    },
     scan: `select ${selected} from ${name} t`,
     idOf: (row) => spec.key.map((key) => row[key]).join(':'),
     parse: (row) =>
@@ -133,6 +141,11 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
 
 const arrayOf = (kind: Kind, values: readonly (string | null)[]): string =>
   kind === 'text' || kind === 'json' ? textArray(values) : plainArray(values)
+
+const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+const copyField = (text: string | null): string =>
+  text === null ? '\\N' : text.replaceAll(/[\\\n\r\t]/g, (character) => copyEscapes[character] ?? character)
 
 function field(row: unknown, column: string): unknown {
   if (typeof row !== 'object' || row === null || !(column in row)) throw new Error(`a row without ${column}`)

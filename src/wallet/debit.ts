@@ -1,4 +1,4 @@
-import { account, balances } from '../ledger/account.ts'
+import { account, balances, purse } from '../ledger/account.ts'
 import { refuse, type Verb } from '../ledger/decider.ts'
 import { move, obstacle } from '../ledger/movement.ts'
 import { keyOf } from '../ledger/state.ts'
@@ -11,9 +11,9 @@ export interface Debit extends BalanceMove {
   readonly id: number
 }
 
-/** An operator takes from a user's or a room's balance, never more than there is: value is taken back. */
+/** An operator takes from a user's or a room's balance, never more than is available: value is taken back. */
 export const debit: Verb<Debit, BalanceMoved> = {
-  reads: (input) => [holder(input), keyOf(balances, debited(input)), keyOf(balances, sink(input))],
+  reads: (input) => [holder(input), ...purse(debited(input)), keyOf(balances, sink(input))],
 
   decide(state, input) {
     const { projection, id } = holder(input)

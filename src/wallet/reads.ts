@@ -6,7 +6,7 @@ import { dollars } from '../ledger/money.ts'
 
 /** All that a user holds, as the user sees it; undefined for a user who is not known. */
 export async function walletOf(db: Kysely<Tables>, userId: number) {
-  const [user, held, privilege, bag] = await Promise.all([
+  const [user, of, privilege, bag] = await Promise.all([
     db
       .selectFrom('users as u')
       .innerJoin('user_profiles as p', 'p.user_id', 'u.user_id')
@@ -34,27 +34,39 @@ export async function walletOf(db: Kysely<Tables>, userId: number) {
       allow_receive_withdraw_requests: bit(user.allow_receive_withdraw_requests),
       business_manager: bit(user.business_manager),
     },
-    coins: held('coins'),
-    diamonds: held('diamonds'),
-    target: held('target'),
-    wallet_dollars_count: dollars(held('dollars')),
-    wallet_agent_dollars_count: dollars(held('agent_dollars')),
-    // Nothing puts dollars on hold yet: all that is there is available.
-    pending_dollars: dollars(0),
-    pending_agent_dollars: dollars(0),
-    available_dollars: dollars(held('dollars')),
-    available_agent_dollars: dollars(held('agent_dollars')),
+    coins: of('coins').balance,
+    diamonds: of('diamonds').balance,
+    target: of('target').balance,
+    wallet_dollars_count: dollars(of('dollars').balance),
+    wallet_agent_dollars_count: dollars(of('agent_dollars').balance),
+    pending_dollars: dollars(of('dollars').held),
+    pending_agent_dollars: dollars(of('agent_dollars').held),
+    available_dollars: dollars(of('dollars').balance - of('dollars').held),
+    available_agent_dollars: dollars(of('agent_dollars').balance - of('agent_dollars').held),
     privilege: privilege ?? null,
     bag,
   }
 }
 
-/** Whole units (cents of a dollar) by currency; 0 where nothing ever moved. */
-async function balancesOf(db: Kysely<Tables>, userId: number): Promise<(currency: Currency) => number> {
+interface Holding {
+  readonly balance: number
+  /** The part of it that is on hold. */
+  readonly held: number
+}
+
+/** Whole units (cents of a dollar) by currency; 0 where nothing ever moved. As of one moment. */
+async function balancesOf(db: Kysely<Tables>, userId: number): Promise<(currency: Currency) => Holding> {
   const names = currencies.map((currency) => account('user', userId, currency))
-  const rows = await db.selectFrom('balances').selectAll().where('account', 'in', names).execute()
-  const held = new Map(rows.map((row) => [row.account, Number(row.balance)]))
-  return (currency) => held.get(account('user', userId, currency)) ?? 0
+  const rows = await db
+    .selectFrom('balances as b')
+    .leftJoin('holds as h', 'h.account', 'b.account')
+    .select(['b.account', 'b.balance', 'h.held'])
+    .where('b.account', 'in', names)
+    .execute()
+  const found = new Map(
+    rows.map(({ account, balance, held }) => [account, { balance: Number(balance), held: Number(held) }]),
+  )
+  return (currency) => found.get(account('user', userId, currency)) ?? { balance: 0, held: 0 }
 }
 
 /** The privilege that runs now; undefined when there is none. */

@@ -33,10 +33,20 @@ const under = (...folders: string[]) =>
 const foreign = ({ imports }: File, allowed: readonly RegExp[]): string[] =>
   imports.filter((name) => !allowed.some((pattern) => pattern.test(name)))
 
-const slices = ['people', 'rooms', 'gifts', 'wallet', 'privilege', 'roulette', 'verify', 'app-status'] as const
+const slices = [
+  'people',
+  'rooms',
+  'gifts',
+  'wallet',
+  'privilege',
+  'roulette',
+  'agency',
+  'verify',
+  'app-status',
+] as const
 /** Files of a slice that speak with the world; all others hold its rules. */
 const worldly =
-  /^src\/.*\/((\w+-)?(routes|operator)|reads|members|notifier|projection|slice|app-status|told-(clients|rows))\.ts$/
+  /^src\/.*\/((\w+-)?(routes|operator)|reads|secrets|members|notifier|projection|slice|app-status|told-(clients|rows)|token-keys)\.ts$/
 const rules = [...under(...slices.map((slice) => `src/${slice}`)), ...under('src/fairness')].filter(
   ({ path }) => !worldly.test(path),
 )
@@ -54,7 +64,7 @@ test('the ledger knows the schemas and the database, no business and no HTTP', (
     /^@sinclair\/typebox/,
     /^node:crypto$/,
     /^pg$/,
-    /^pg-cursor$/,
+    /^pg-(cursor|copy-streams)$/,
   ]
   for (const file of under('src/ledger')) t.same(foreign(file, allowed), [], file.path)
   t.end()
@@ -72,7 +82,13 @@ test('rules import the heart of the ledger, the schemas, their own slice and the
   t.ok(rules.length > 10)
   for (const file of rules) {
     const own = new RegExp(`^${dirname(file.path)}/`)
-    const others = [/^src\/people\/user\.ts$/, /^src\/rooms\/room\.ts$/, /^src\/fairness\//, /^canonicalize$/]
+    const others = [
+      /^src\/people\/(user|country)\.ts$/,
+      /^src\/rooms\/room\.ts$/,
+      /^src\/fairness\//,
+      /^src\/vault\/record\.ts$/,
+      /^canonicalize$/,
+    ]
     t.same(foreign(file, [/^schema\//, pureLedger, own, ...others]), [], file.path)
     t.notOk(
       file.imports.some((name) => worldly.test(name)),
@@ -94,7 +110,7 @@ test('a slice imports no other, save the states and reads of people and rooms', 
     for (const file of under(`src/${slice}`)) {
       const others = slices.filter((other) => other !== slice).map((other) => `src/${other}/`)
       const crossed = file.imports.filter((name) => others.some((other) => name.startsWith(other)))
-      const shared = /^src\/(people\/(user|reads)|rooms\/(room|reads))\.ts$/
+      const shared = /^src\/(people\/(user|country|reads)|rooms\/(room|reads))\.ts$/
       t.same(
         crossed.filter((name) => !shared.test(name)),
         [],
@@ -107,7 +123,7 @@ test('a slice imports no other, save the states and reads of people and rooms', 
 
 test('the floors below the slices know none of them', (t) => {
   const slice = new RegExp(`^src/(${slices.join('|')}|demo)/`)
-  for (const file of under('src/http', 'src/db', 'src/ledger', 'src/fairness', 'src/push')) {
+  for (const file of under('src/http', 'src/db', 'src/ledger', 'src/fairness', 'src/vault', 'src/push')) {
     t.same(
       file.imports.filter((name) => slice.test(name) && name !== 'src/people/user.ts'),
       [],

@@ -13,7 +13,7 @@ import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
 import { sessionsIn } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
-import { type Bench, bench, testChains, testSpins } from './ledger.ts'
+import { type Bench, bench, testChains, testSpins, testVault } from './ledger.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
 interface Test {
@@ -80,6 +80,7 @@ export async function doors(t: Test, slices: readonly Slice[], shared?: TestData
       spins: testSpins,
       aside: asideOn(database.serviceUrl),
       checkpoints: checkpointSigner('a checkpoint key for tests'),
+      vault: testVault,
     },
     sessions,
     jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },

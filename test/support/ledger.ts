@@ -7,6 +7,7 @@ import { command, type Presenter } from '../../src/ledger/command.ts'
 import type { Refusal, Verb } from '../../src/ledger/decider.ts'
 import { Executor, type Limits, type Observer } from '../../src/ledger/executor.ts'
 import type { Settled } from '../../src/ledger/line.ts'
+import { vaultWith } from '../../src/vault/vault.ts'
 import type { TestDatabase } from './postgres.ts'
 
 interface Test {
@@ -94,3 +95,5 @@ const testKey = 'a fairness key for tests'
 export const testChains = luckyChains(testKey)
 /** Seeds of the same key. */
 export const testSpins = spinSeeds(testKey)
+
+export const testVault = vaultWith('a key for personal data, for tests')

@@ -20,6 +20,7 @@ import { Sessions } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
 import type { Verb } from '../../src/ledger/decider.ts'
 import { Executor, type Limits } from '../../src/ledger/executor.ts'
+import { vaultWith } from '../../src/vault/vault.ts'
 
 /** The HTTP side with a slice of toys and a database that nobody reaches. */
 
@@ -130,6 +131,7 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
       spins: spinSeeds('a key for tests'),
       aside: asideOn(''),
       checkpoints: checkpointSigner('a key for tests'),
+      vault: vaultWith('a key for tests'),
       sessions,
     },
     jwt: { kind: 'secret', secret: SECRET },

@@ -8,7 +8,6 @@ import { loadConfig } from '../../../src/config.ts'
 import type { Tables } from '../../../src/db/tables.ts'
 import { luckyChains } from '../../../src/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/fairness/rr1.ts'
-import { alwaysOpen } from '../../../src/http/gate.ts'
 import { createLogger } from '../../../src/http/logging.ts'
 import { Metrics } from '../../../src/http/metrics.ts'
 import { runWith } from '../../../src/http/run.ts'
@@ -16,6 +15,8 @@ import type { Sessions } from '../../../src/http/sessions.ts'
 import type { Slice } from '../../../src/http/slice.ts'
 import { loadKeys } from '../../../src/keys.ts'
 import { Executor } from '../../../src/ledger/executor.ts'
+import { vaultWith } from '../../../src/vault/vault.ts'
+import { switchedAppState } from './gated.ts'
 
 /** A driver that knows no database. */
 const nowhere = (): Kysely<Tables> =>
@@ -45,11 +46,12 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
       run: runWith(executor),
       db: nowhere(),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl },
-      appState: alwaysOpen,
+      appState: switchedAppState(),
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
       aside: asideOn(''),
       checkpoints: checkpointSigner(keys.checkpoint),
+      vault: vaultWith(keys.pii),
       sessions,
     },
     sessions,

@@ -1,0 +1,158 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { WithdrawalStatus, WithdrawalType } from './agency-events.ts'
+import { Dollars, Flag, Id, Instant, PageQuery, Person, Prose, Text } from './common.ts'
+
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** Its exact form is told by `askedDollars` (agency/dollars.ts): a schema cannot count a number's decimals. */
+const AskedDollars = Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
+  description: 'dollars from 1 with at most 2 decimals: a number, or a string such as 12.50',
+})
+
+export const BankDetails = Type.Object({
+  bank_name: Text(200, 1),
+  account_name: Text(200, 1),
+  account_number: Text(200, 1),
+})
+export type BankDetails = Static<typeof BankDetails>
+
+const asked = {
+  amount_in_dollars: AskedDollars,
+  country_id: Id,
+  agent_benefit: Type.Optional({ ...Flag, description: 'from the agent wallet instead of the host wallet' }),
+  user_notice: Type.Optional(Prose(500)),
+  payment_method: Type.Optional(Text(100)),
+}
+
+export const RequestWithdrawal = Type.Union([
+  Type.Object({
+    type: Type.Literal('gold_agent'),
+    target_user_id: { ...Id, description: 'the charging agent' },
+    beneficiary_user_id: { ...Id, description: 'who receives the diamonds' },
+    ...asked,
+  }),
+  Type.Object({
+    type: Type.Literal('cash'),
+    business_manager_id: Id,
+    bank_details: BankDetails,
+    ...asked,
+  }),
+])
+export type RequestWithdrawal = Static<typeof RequestWithdrawal>
+
+/**
+ * A withdrawal request. Fields of the other type are null, and so is what was never written or has been erased. Finance
+ * sees the last four characters of the account number, and no notice.
+ */
+export const Withdrawal = Type.Object({
+  id: Id,
+  type: WithdrawalType,
+  status: WithdrawalStatus,
+  amount_in_dollars: Dollars,
+  agent_benefit: Type.Boolean(),
+  country_id: Id,
+  user: Person,
+  target_user_id: nullable(Id),
+  target_user: nullable(Person),
+  beneficiary_user_id: nullable(Id),
+  beneficiary_user: nullable(Person),
+  business_manager_id: nullable(Id),
+  business_manager: nullable(Person),
+  diamonds_per_dollar: { ...nullable(Id), description: "the charging agent's rate when it was requested" },
+  created_at: Instant,
+  updated_at: Instant,
+  bank_details: nullable(BankDetails),
+  payment_method: nullable(Type.String()),
+  user_notice: nullable(Type.String()),
+  note: { ...nullable(Type.String()), description: 'of the last change' },
+})
+export type Withdrawal = Static<typeof Withdrawal>
+
+export const WithdrawalParams = Type.Object({ id: Type.String() })
+
+export const ChangeStatus = Type.Object({ status: WithdrawalStatus, note: Type.Optional(Prose(500)) })
+
+const filters = {
+  type: Type.Optional(WithdrawalType),
+  status: Type.Optional(WithdrawalStatus),
+  agent_benefit: Type.Optional({
+    ...Flag,
+    description: 'of the agent wallet, or of the host wallet; of both if absent',
+  }),
+}
+
+export const AllWithdrawals = Type.Composite([PageQuery, Type.Object(filters)])
+
+export const OwnWithdrawals = Type.Composite([
+  AllWithdrawals,
+  Type.Object({
+    received: Type.Optional({ ...Flag, description: 'those addressed to the caller, as agent or manager' }),
+  }),
+])
+
+export const ChargingAgent = Type.Object({
+  id: Id,
+  name: Type.String(),
+  uid: Type.String(),
+  avatar: Type.String(),
+  countries: Type.Array(Type.Object({ id: Id, name: Type.String(), diamonds_per_dollar: Id })),
+})
+export type ChargingAgent = Static<typeof ChargingAgent>
+
+export const MakeInstantTransfer = Type.Object({
+  dollars: AskedDollars,
+  user_id: { ...Id, description: 'who receives the diamonds; may be the caller' },
+  agent_benefit: asked.agent_benefit,
+})
+
+export const InstantTransfer = Type.Object({
+  id: Id,
+  status: Type.Literal('approved'),
+  dollars: Dollars,
+  rate: { ...Id, description: 'diamonds for a dollar' },
+  diamonds: Id,
+  agent_benefit: Type.Boolean(),
+  user: Person,
+  receiver: Person,
+  created_at: Instant,
+})
+export type InstantTransfer = Static<typeof InstantTransfer>
+
+export const OwnTransfers = Type.Composite([PageQuery, Type.Object({ status: filters.status })])
+
+/** Users in one request. */
+export const MOST_DEPOSITS = 1_000
+
+const DepositedDollars = Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
+  description: 'dollars from 0 with at most 2 decimals: a number, or a string such as 12.50',
+})
+
+export const SalaryDeposit = Type.Object({
+  user_id: Id,
+  dollars: DepositedDollars,
+  agent_dollars: DepositedDollars,
+  target: Type.Optional({
+    ...Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    description: "points that are taken from the user's target balance",
+  }),
+})
+
+export type SalaryDeposit = Static<typeof SalaryDeposit>
+
+export const Period = Type.String({ pattern: '^[0-9A-Za-z_-]{1,32}$', description: '1 to 32 of 0-9 A-Z a-z _ -' })
+
+export const DepositSalaries = Type.Object({
+  period: Period,
+  deposits: Type.Array(SalaryDeposit, { minItems: 1, maxItems: MOST_DEPOSITS }),
+})
+
+const deposit = { user_id: Id, dollars: Dollars, agent_dollars: Dollars, target: Type.Integer({ minimum: 0 }) }
+const PaidDeposit = Type.Object({ id: { ...Id, description: "the deposit's position on the ledger" }, ...deposit })
+
+export const SalaryReport = Type.Object({
+  period: Type.String(),
+  paid: Type.Array(PaidDeposit),
+  already_paid: Type.Array(PaidDeposit),
+  refused: Type.Array(Type.Object({ ...deposit, code: Type.String(), message: Type.String() })),
+})
+export type SalaryReport = Static<typeof SalaryReport>

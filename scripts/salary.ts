@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { Command, InvalidArgumentError } from 'commander'
+import { Period } from '../schema/agency.ts'
+import { type DepositSalaries, depositSalaries, type SalaryReport } from '../src/agency/deposit.ts'
+import { readDepositFile } from '../src/agency/deposit-file.ts'
+import { withDatabase } from '../src/audit/database.ts'
+import { command, type Presenter } from '../src/ledger/command.ts'
+import type { Executor } from '../src/ledger/executor.ts'
+import { dollars } from '../src/ledger/money.ts'
+import { interruption, runCommandLine, staffHere, withExecutor } from './command-line.ts'
+
+interface Options {
+  readonly period: string
+  readonly file: string
+  readonly dryRun?: true
+}
+
+/** Rows in one command: everyone else waits while it runs. */
+const ROWS = 200
+
+const interrupted = interruption()
+
+/** Pays what the file asks for and prints a line for each row; answers how many were refused. */
+async function pay(url: string, { period, file, dryRun }: Options): Promise<number> {
+  const dry_run = dryRun === true
+  const counts = { paid: 0, already: 0, refused: 0 }
+  const say = (what: keyof typeof counts, line: string): void => {
+    counts[what] += 1
+    console.log(line)
+  }
+  const rows = readDepositFile(file, readFileSync(file, 'utf8'), period)
+  for (const row of rows) if ('fault' in row) say('refused', `refused ${row.place}: ${row.fault}`)
+  const sound = rows.filter((row) => 'deposit' in row)
+  // No user stands in a file twice.
+  const told = new Map(
+    sound.map(({ place, deposit: { user_id, target, ...cents } }) => [
+      user_id,
+      `${place}: user ${user_id}, dollars ${dollars(cents.dollars).rawJSON}, agent dollars ${dollars(cents.agent_dollars).rawJSON}, points taken ${target}`,
+    ]),
+  )
+
+  await withExecutor(url, async (executor) => {
+    for (let i = 0; i < sound.length; i += ROWS) {
+      // Between two commands: whoever was paid stays paid, also when the file is run again.
+      interrupted.throwIfAborted()
+      const deposits = sound.slice(i, i + ROWS).map(({ deposit }) => deposit)
+      const { paid, already_paid, refused } = await deposited(executor, { period, deposits, dry_run })
+      for (const { user_id, id } of paid) {
+        say('paid', id === null ? `to pay ${told.get(user_id)}` : `paid ${told.get(user_id)}, event ${id}`)
+      }
+      for (const { user_id, id } of already_paid) say('already', `already paid ${told.get(user_id)}, event ${id}`)
+      for (const { user_id, message } of refused) say('refused', `refused ${told.get(user_id)}: ${message}`)
+    }
+  })
+  const { paid, already, refused } = counts
+  console.log(`${dry_run ? 'to pay' : 'paid'}: ${paid}, already paid: ${already}, refused: ${refused}`)
+  return refused
+}
+
+/** What is read of a report. */
+const Paid = Type.Array(Type.Object({ user_id: Type.Integer(), id: Type.Union([Type.Integer(), Type.Null()]) }))
+const Report = Type.Object({
+  paid: Paid,
+  already_paid: Paid,
+  refused: Type.Array(Type.Object({ user_id: Type.Integer(), message: Type.String() })),
+})
+
+const presenter: Presenter<SalaryReport> = {
+  answered: (report) => ({ status: 201, body: JSON.stringify(report) }),
+  refused: ({ refusal }) => ({ status: 422, body: refusal }),
+}
+
+async function deposited(executor: Executor, input: DepositSalaries) {
+  const cause = { actor: staffHere(), requestId: randomUUID(), idempotency: null }
+  const { reply } = await executor.run(command(depositSalaries, input, cause, presenter))
+  if (reply.status !== 201) throw new Error(reply.body)
+  return Value.Parse(Report, JSON.parse(reply.body))
+}
+
+await runCommandLine('salary', () =>
+  new Command('npm run salary --')
+    .description('pays users for a period, each of them once, in the database of DATABASE_URL, else in DATA_DIR')
+    .exitOverride()
+    .requiredOption('--period <name>', 'what is paid for, such as 2026-10', periodOf)
+    .requiredOption('--file <path>', 'deposits as .csv (user_id, dollars, agent_dollars, target) or .json')
+    .option('--dry-run', 'only tell what would be paid')
+    .action(async (options: Options) => {
+      const refused = await withDatabase(process.env, ({ url }) => pay(url, options))
+      if (refused > 0) process.exitCode = 1
+    })
+    .parseAsync(),
+)
+
+function periodOf(text: string): string {
+  if (!Value.Check(Period, text)) throw new InvalidArgumentError('It is 1 to 32 of 0-9 A-Z a-z _ -.')
+  return text
+}

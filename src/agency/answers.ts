@@ -1,0 +1,67 @@
+import type { Person } from '../../schema/common.ts'
+import type { State } from '../ledger/decider.ts'
+import { dollars } from '../ledger/money.ts'
+import { isoMicros } from '../ledger/time.ts'
+import { userProfiles } from '../people/user.ts'
+import type { InstantTransfer } from './instant-transfer.ts'
+import type { Withdrawal } from './withdrawal.ts'
+
+type PersonOf = (userId: number) => Person
+
+/** Words may have been erased; whoever asked or was asked stays. */
+export const nobody = (id: number): Person => ({ id, name: '', uid: '', avatar: '' })
+
+export function personIn(state: State, id: number): Person {
+  const profile = state.get(userProfiles, String(id))
+  return profile === undefined ? nobody(id) : { id, name: profile.name, uid: profile.uid, avatar: profile.avatar }
+}
+
+/** A request as it is answered, less what is in the vault. */
+export function openRecord(withdrawal: Withdrawal, person: PersonOf) {
+  const { type, target_id, beneficiary_id } = withdrawal
+  const agent = type === 'gold_agent' ? target_id : null
+  const manager = type === 'cash' ? target_id : null
+  const personOrNull = (id: number | null): Person | null => (id === null ? null : person(id))
+  return {
+    id: withdrawal.withdrawal_id,
+    type,
+    status: withdrawal.status,
+    amount_in_dollars: dollars(withdrawal.amount),
+    agent_benefit: withdrawal.wallet === 'agent_dollars',
+    country_id: withdrawal.country_id,
+    user: person(withdrawal.user_id),
+    target_user_id: agent,
+    target_user: personOrNull(agent),
+    beneficiary_user_id: beneficiary_id,
+    beneficiary_user: personOrNull(beneficiary_id),
+    business_manager_id: manager,
+    business_manager: personOrNull(manager),
+    diamonds_per_dollar: withdrawal.diamonds_per_dollar,
+    created_at: isoMicros(withdrawal.created_at),
+    updated_at: isoMicros(withdrawal.changed_at),
+  }
+}
+
+export type OpenRecord = ReturnType<typeof openRecord>
+
+/** As it is remembered: instead of what is in the vault, which records hold it. */
+export interface SealedWithdrawal extends OpenRecord {
+  readonly sealed: { readonly details: string | null; readonly note: string | null }
+}
+
+export const sealedRecord = (withdrawal: Withdrawal, person: PersonOf): SealedWithdrawal => ({
+  ...openRecord(withdrawal, person),
+  sealed: { details: withdrawal.details, note: withdrawal.note },
+})
+
+export const transferRecord = (transfer: InstantTransfer, person: PersonOf) => ({
+  id: transfer.transfer_id,
+  status: 'approved' as const,
+  dollars: dollars(transfer.amount),
+  rate: transfer.rate,
+  diamonds: transfer.diamonds,
+  agent_benefit: transfer.wallet === 'agent_dollars',
+  user: person(transfer.user_id),
+  receiver: person(transfer.receiver_id),
+  created_at: isoMicros(transfer.created_at),
+})

@@ -1,0 +1,106 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Kysely } from 'kysely'
+import { BankDetails, type Withdrawal } from '../../schema/agency.ts'
+import type { Tables } from '../db/tables.ts'
+import { openRecords } from '../vault/reads.ts'
+import type { SealedRecord } from '../vault/record.ts'
+import type { Vault } from '../vault/vault.ts'
+
+type Db = Kysely<Tables>
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
+
+const Details = Type.Object({
+  bank_details: nullable(BankDetails),
+  payment_method: nullable(Type.String()),
+  user_notice: nullable(Type.String()),
+})
+
+/** What is in the vault of a request. */
+type Secrets = Pick<Withdrawal, 'bank_details' | 'payment_method' | 'user_notice' | 'note'>
+
+/** A record for the vault, and the digest by which requests are told apart; both null when there is nothing to keep. */
+export interface Sealed {
+  readonly record: SealedRecord | null
+  readonly digest: string | null
+}
+
+/** Seals what a requester wrote; empty texts count as not written. */
+export function sealDetails(vault: Vault, userId: number, details: Partial<Omit<Secrets, 'note'>>): Sealed {
+  const { bank_details = null, payment_method, user_notice } = details
+  if (bank_details === null && !payment_method && !user_notice) return { record: null, digest: null }
+  const bank = bank_details && {
+    bank_name: bank_details.bank_name,
+    account_name: bank_details.account_name,
+    account_number: bank_details.account_number,
+  }
+  const clear = { bank_details: bank, payment_method: payment_method || null, user_notice: user_notice || null }
+  return sealText(vault, userId, JSON.stringify(clear))
+}
+
+/** Seals a note about a user's request. */
+export const sealNote = (vault: Vault, userId: number, note: string | undefined): Sealed =>
+  note ? sealText(vault, userId, note) : { record: null, digest: null }
+
+const sealText = (vault: Vault, userId: number, clear: string): Sealed => ({
+  record: vault.seal(userId, clear),
+  digest: vault.digest(clear),
+})
+
+/** Who looks: finance is shown what it takes to recognise an account, and no notice. */
+export type Viewer = 'whole' | 'finance'
+
+/** Which records of the vault hold what a request does not say openly. */
+interface WithSealed {
+  readonly sealed: { readonly details: string | null; readonly note: string | null }
+}
+
+/** Requests with what is in the vault for them, as somebody may see it; null where it has been erased. */
+export async function unseal<Record extends WithSealed>(
+  db: Db,
+  vault: Vault,
+  sealed: readonly Record[],
+  viewer: Viewer = 'whole',
+): Promise<(Omit<Record, 'sealed'> & Secrets)[]> {
+  const ids = sealed.flatMap(({ sealed: { details, note } }) => [details, note]).filter((id) => id !== null)
+  const clear = await openRecords(db, vault, ids)
+  return sealed.map(({ sealed: { details, note }, ...record }) => {
+    const told = details === null ? undefined : clear.get(details)
+    const secrets = {
+      ...(told === undefined ? nothing : Value.Parse(Details, JSON.parse(told))),
+      note: note === null ? null : (clear.get(note) ?? null),
+    }
+    return { ...record, ...(viewer === 'finance' ? masked(secrets) : secrets) }
+  })
+}
+
+const SealedBody = Type.Object({
+  data: Type.Object({ sealed: Type.Object({ details: nullable(Type.String()), note: nullable(Type.String()) }) }),
+})
+
+/** For `reveal` of an answer that is one request: it is remembered sealed, and told whole. */
+export const revealWith =
+  (db: Db, vault: Vault) =>
+  async (body: unknown): Promise<unknown> => {
+    if (!Value.Check(SealedBody, body)) throw new Error('the remembered answer is no sealed request')
+    const [data] = await unseal(db, vault, [body.data])
+    return { ...body, data }
+  }
+
+const nothing = { bank_details: null, payment_method: null, user_notice: null }
+
+const HIDDEN = '****'
+
+const masked = ({ bank_details, payment_method, note }: Secrets): Secrets => ({
+  bank_details: bank_details && {
+    bank_name: HIDDEN,
+    account_name: HIDDEN,
+    account_number: lastFour(bank_details.account_number),
+  },
+  payment_method,
+  user_notice: null,
+  note,
+})
+
+const lastFour = (text: string): string => (text.length > 4 ? `${HIDDEN}${text.slice(-4)}` : HIDDEN)

@@ -1,0 +1,15 @@
+import { rowTable } from '../ledger/row-table.ts'
+import { vaultKeys, vaultRecords } from './record.ts'
+
+export const vaultTables = [
+  rowTable(vaultKeys, {
+    source: 'words',
+    key: ['record_id'],
+    columns: { record_id: 'text', user_id: 'integer', wrapped: 'text' },
+  }),
+  rowTable(vaultRecords, {
+    source: 'words',
+    key: ['record_id'],
+    columns: { record_id: 'text', sealed: 'text' },
+  }),
+]

@@ -1,0 +1,30 @@
+import type { WritableState } from '../ledger/decider.ts'
+import { projection } from '../ledger/state.ts'
+
+/** What a record says, encrypted with a key of its own. */
+export interface VaultRecord {
+  readonly record_id: string
+  /** base64: nonce, ciphertext, tag. */
+  readonly sealed: string
+}
+
+/** The key of a record, encrypted. Without it the record is erased. */
+export interface VaultKey {
+  readonly record_id: string
+  /** Whom the record is about. */
+  readonly user_id: number
+  /** base64: nonce, ciphertext, tag. */
+  readonly wrapped: string
+}
+
+export type SealedRecord = VaultRecord & VaultKey
+
+/** Words: beside the ledger. An event that has something to tell in private names the record. */
+export const vaultRecords = projection<VaultRecord>('vault_records')
+export const vaultKeys = projection<VaultKey>('vault_keys')
+
+/** For a verb's `note`: the record is written in the transaction that writes the event which names it. */
+export function keep(state: WritableState, { record_id, user_id, sealed, wrapped }: SealedRecord): void {
+  state.set(vaultKeys, record_id, { record_id, user_id, wrapped })
+  state.set(vaultRecords, record_id, { record_id, sealed })
+}

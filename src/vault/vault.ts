@@ -1,0 +1,64 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
+import type { SealedRecord } from './record.ts'
+
+/**
+ * Encrypts what people wrote: AES-256-GCM with a key for each record, which is itself encrypted with a key made of
+ * PII_KEY. A record and its key are tied to each other, and to the user whom the record is about: neither can be put
+ * in another's place.
+ */
+export interface Vault {
+  /** A record about a user, with an id of its own; to be written with `keep`. */
+  seal(userId: number, clear: string): SealedRecord
+  /** What a record says. Throws when it, or its key, was changed or is another record's. */
+  open(sealed: SealedRecord): string
+  /** Tells texts apart without giving them away: lower-case hex of an HMAC-SHA256. */
+  digest(clear: string): string
+}
+
+/** The vault of a PII_KEY. */
+export function vaultWith(piiKey: string): Vault {
+  const wrapping = derived(piiKey, 'vault: keys of records')
+  const digesting = derived(piiKey, 'vault: digests')
+  return {
+    seal(userId, clear) {
+      const record_id = randomUUID()
+      const key = randomBytes(KEY_BYTES)
+      return {
+        record_id,
+        user_id: userId,
+        sealed: encrypt(key, `record ${record_id} ${userId}`, Buffer.from(clear, 'utf8')),
+        wrapped: encrypt(wrapping, `key ${record_id} ${userId}`, key),
+      }
+    },
+    open({ record_id, user_id, sealed, wrapped }) {
+      const key = decrypt(wrapping, `key ${record_id} ${user_id}`, wrapped)
+      return decrypt(key, `record ${record_id} ${user_id}`, sealed).toString('utf8')
+    },
+    digest: (clear) => createHmac('sha256', digesting).update(clear).digest('hex'),
+  }
+}
+
+const ALGORITHM = 'aes-256-gcm'
+const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** A key for one use, of the key that is configured. */
+const derived = (secret: string, use: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', use, KEY_BYTES))
+
+/** base64 of nonce, ciphertext and tag; `place` has to be the same again when it is decrypted. */
+function encrypt(key: Buffer, place: string, clear: Buffer): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place))
+  return Buffer.concat([nonce, cipher.update(clear), cipher.final(), cipher.getAuthTag()]).toString('base64')
+}
+
+function decrypt(key: Buffer, place: string, text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64')
+  const nonce = bytes.subarray(0, NONCE_BYTES)
+  const ciphertext = bytes.subarray(NONCE_BYTES, -TAG_BYTES)
+  const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(place))
+    .setAuthTag(bytes.subarray(-TAG_BYTES))
+  return Buffer.concat([decipher.update(ciphertext), decipher.final()])
+}

@@ -1,0 +1,82 @@
+import { test } from 'tap'
+import { destroyAllOf, openRecords } from '../../src/vault/reads.ts'
+import type { SealedRecord } from '../../src/vault/record.ts'
+import { keep } from '../../src/vault/record.ts'
+import { vaultWith } from '../../src/vault/vault.ts'
+import { readDb } from '../support/doors.ts'
+import { bench, rowsOf } from '../support/ledger.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+const vault = vaultWith('a key')
+const clear = 'IBAN EG38 0019 0005, عنوان'
+
+test('what is sealed can be opened with the same key, and says nothing by itself', (t) => {
+  const sealed = vault.seal(7, clear)
+  t.equal(vaultWith('a key').open(sealed), clear)
+  t.equal(vault.open(vault.seal(7, '')), '')
+  const again = vault.seal(7, clear)
+  for (const field of ['record_id', 'sealed', 'wrapped'] as const) t.not(again[field], sealed[field])
+  t.notMatch(Buffer.from(sealed.sealed, 'base64').toString('latin1'), /IBAN/)
+  t.throws(() => vaultWith('another key').open(sealed))
+  t.end()
+})
+
+test('a record that was changed, moved or given to somebody else cannot be opened', (t) => {
+  const sealed = vault.seal(7, clear)
+  const other = vault.seal(7, clear)
+  const cut = (text: string): string => Buffer.from(text, 'base64').subarray(0, -1).toString('base64')
+  const bent = (text: string, i: number): string => {
+    const bytes = Buffer.from(text, 'base64')
+    bytes[i] = (bytes[i] ?? 0) ^ 1
+    return bytes.toString('base64')
+  }
+  const wrong: Record<string, SealedRecord> = {
+    'a bent nonce': { ...sealed, sealed: bent(sealed.sealed, 0) },
+    'a bent text': { ...sealed, sealed: bent(sealed.sealed, 14) },
+    'a bent tag': { ...sealed, sealed: bent(sealed.sealed, Buffer.from(sealed.sealed, 'base64').length - 1) },
+    'a short tag': { ...sealed, sealed: cut(sealed.sealed) },
+    'a bent key': { ...sealed, wrapped: bent(sealed.wrapped, 14) },
+    nothing: { ...sealed, sealed: '' },
+    "another record's text": { ...sealed, sealed: other.sealed },
+    "another record's key": { ...sealed, wrapped: other.wrapped },
+    'another id': { ...sealed, record_id: other.record_id },
+    'another user': { ...sealed, user_id: 8 },
+  }
+  for (const [what, record] of Object.entries(wrong)) t.throws(() => vault.open(record), what)
+  t.end()
+})
+
+test('a digest tells texts apart, with the key only', (t) => {
+  t.match(vault.digest(clear), /^[0-9a-f]{64}$/)
+  t.equal(vault.digest(clear), vaultWith('a key').digest(clear))
+  t.not(vault.digest(clear), vault.digest(`${clear} `))
+  t.not(vault.digest(clear), vaultWith('another key').digest(clear))
+  t.end()
+})
+
+test('records are written with their command, read by id and erased by user', async (t) => {
+  const database = await testDatabase(t)
+  const { did } = bench(t, database.serviceUrl)
+  const db = readDb(t, database)
+  const records = [vault.seal(7, 'one'), vault.seal(7, 'two'), vault.seal(8, 'three')]
+  const ids = records.map(({ record_id }) => record_id)
+  await did(
+    {
+      reads: () => [],
+      decide: () => [],
+      note: (state) => records.forEach((record) => keep(state, record)),
+      answer: () => null,
+    },
+    null,
+  )
+  const read = async () => [...(await openRecords(db, vault, ids)).values()].sort()
+  t.same(await read(), ['one', 'three', 'two'])
+  t.same(await openRecords(db, vault, []), new Map())
+  t.equal(await destroyAllOf(db, 7), 2)
+  t.same(await read(), ['three'])
+  t.same(
+    await rowsOf(database, 'select (select count(*) from vault_keys), (select count(*) from vault_records) as records'),
+    [{ count: '1', records: '1' }],
+  )
+  t.equal(await destroyAllOf(db, 7), 0)
+})
