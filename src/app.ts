@@ -16,9 +16,12 @@ import { serviceDoors } from './http/service-doors.ts'
 import type { Services } from './http/services.ts'
 import type { Sessions } from './http/sessions.ts'
 import { clientPrefixes, type Slice } from './http/slice.ts'
-import { ourTokens, registerTokens } from './http/tokens.ts'
+import { ourTokens, type ReadToken, registerTokens } from './http/tokens.ts'
+import { becomesSocket } from './http/upgrades.ts'
 import { ajvOptions, schemaError } from './http/validation.ts'
 import type { JwtKey } from './jwt-key.ts'
+import type { Lobby } from './live/lobby.ts'
+import { openSockets } from './live/upgrade.ts'
 
 export interface Parts {
   readonly slices: readonly Slice[]
@@ -30,6 +33,8 @@ export interface Parts {
   readonly log: FastifyBaseLogger & { isLevelEnabled(level: string): boolean }
   readonly metrics: Metrics
   readonly isReady: () => Promise<boolean>
+  /** Where sockets go, and the pages that may open them; without it there are none. */
+  readonly live?: { readonly lobbyWith: (read: ReadToken) => Lobby; readonly allowedOrigins: readonly string[] }
 }
 
 /** The service's HTTP side, not listening yet. */
@@ -46,6 +51,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 4096 },
     bodyLimit: CLIENT_BODY_LIMIT,
     ...serverOptions,
+    http: { ...serverOptions.http, shouldUpgradeCallback: parts.live === undefined ? () => false : becomesSocket },
     ajv: { customOptions: ajvOptions },
     schemaErrorFormatter: schemaError,
     frameworkErrors: handleUnroutable,
@@ -71,9 +77,16 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   const isOurs = ourTokens(readToken)
   const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit)]
   // The order of checks. A route's schema and then the rules of the business follow.
-  const clientChecks = [gateCheck(services.appState.gate, isOurs), userCheck(readToken, parts.sessions), ...limit]
+  const ofToken = [userCheck(readToken, parts.sessions), ...limit]
+  const gate = gateCheck(services.appState.gate, isOurs)
+  const clientChecks = [gate, ...ofToken]
   const staffChecks = [staffCheck(readToken), ...limit]
 
+  if (parts.live !== undefined) {
+    const { lobbyWith, allowedOrigins } = parts.live
+    const { shownBy } = services.appState
+    await openSockets(app, { lobby: lobbyWith(readToken), allowedOrigins, shownBy, before: [gate], ofToken })
+  }
   for (const prefix of clientPrefixes) {
     await behind(app, prefix, clientChecks, (scope) => {
       for (const { published, routes } of slices) {

@@ -12,11 +12,12 @@ import { readiness } from './http/readiness.ts'
 import { runWith } from './http/run.ts'
 import { fingerprint } from './keys.ts'
 import { openLedger } from './ledger/open.ts'
-import { slices } from './slices.ts'
+import { lookupsWith, slices } from './slices.ts'
 import { startAppStatus } from './start/app-status.ts'
 import { openDatabase } from './start/database.ts'
 import { startLedger } from './start/ledger.ts'
 import { listen } from './start/listen.ts'
+import { startLive } from './start/live.ts'
 import { startPush } from './start/push.ts'
 import { aborted, stopSignal } from './start/signals.ts'
 import { runAsSystem } from './start/system.ts'
@@ -43,6 +44,9 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   stop.throwIfAborted()
   startPush(config.fcm, database, tail, slices, log, cleanUp)
 
+  const lookups = lookupsWith(config.assetBaseUrl)
+  const lobbyWith = await startLive({ database, tail, sessions, appState, slices, lookups, metrics, log }, cleanUp)
+
   const app = await build({
     slices,
     services: {
@@ -63,6 +67,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     log,
     metrics,
     isReady: readiness(database.db, tail),
+    live: { lobbyWith, allowedOrigins: config.allowedOrigins },
   })
   await listen(app, config, cleanUp)
   await welcome(app, database.db, config, keys.jwt)

@@ -1,11 +1,15 @@
 import { agencySlice } from './agency/slice.ts'
 import { appStatusSlice } from './app-status/slice.ts'
 import { financeSlice } from './finance/slice.ts'
-import { checkDraw } from './gifts/reads.ts'
+import { checkDraw, decorationNames } from './gifts/reads.ts'
 import { giftsSlice } from './gifts/slice.ts'
 import type { Slice } from './http/slice.ts'
+import type { Lookups } from './live/announcer.ts'
+import { namesOf } from './people/reads.ts'
 import { peopleSlice } from './people/slice.ts'
+import { packageNames } from './privilege/reads.ts'
 import { privilegeSlice } from './privilege/slice.ts'
+import { roomNames } from './rooms/reads.ts'
 import { roomsWith } from './rooms/slice.ts'
 import { activeGame, checkSpin } from './roulette/reads.ts'
 import { rouletteSlice } from './roulette/slice.ts'
@@ -29,3 +33,11 @@ export const slices: readonly Slice[] = [
   financeSlice,
   appStatusSlice,
 ]
+
+/** Where the words are found that announcements want. */
+export const lookupsWith = (assetBaseUrl: string): Lookups => ({
+  users: namesOf(assetBaseUrl),
+  rooms: roomNames,
+  decorations: decorationNames,
+  packages: packageNames,
+})

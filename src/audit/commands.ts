@@ -1,6 +1,7 @@
 import { checkpointCommand } from './checkpoint-command.ts'
 import type { DeclareCommand } from './command.ts'
 import { explainCommand } from './explain-command.ts'
+import { exportCommand } from './export-command.ts'
 import { rebuildCommand } from './rebuild-command.ts'
 import { statementCommand } from './statement-command.ts'
 import { trialBalanceCommand } from './trial-balance-command.ts'
@@ -13,5 +14,6 @@ export const commands: readonly DeclareCommand[] = [
   trialBalanceCommand,
   statementCommand,
   explainCommand,
+  exportCommand,
   checkpointCommand,
 ]

@@ -117,6 +117,8 @@ export interface Tables {
     end_position: number | null
   }
   readonly roulette_open_games: { room_id: number; game_id: number }
+  readonly live_announcements: { channel: string; position: number; prev: number | null; at: string }
+  readonly live_channels: { channel: string; last: number }
   readonly app_modes: {
     scope: string
     maintenance: boolean

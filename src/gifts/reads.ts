@@ -62,6 +62,16 @@ export async function decorationById(db: Kysely<Tables>, id: number): Promise<Pu
   return row === undefined ? undefined : asPublished(row)
 }
 
+/** What gifts look like, by their ids. */
+export async function decorationNames(db: Kysely<Tables>, ids: readonly number[]) {
+  const rows = await db
+    .selectFrom('decorations')
+    .select(['decoration_id', 'name', 'image_path'])
+    .where('decoration_id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ decoration_id, ...words }) => [decoration_id, words]))
+}
+
 const selectDecorations = (db: Kysely<Tables>) =>
   db
     .selectFrom('decorations')

@@ -1,6 +1,7 @@
 import { evolveLuckyChains } from '../fairness/lucky-progress.ts'
 import { fairnessTables } from '../fairness/projection.ts'
 import type { Slice } from '../http/slice.ts'
+import { announceGifts } from './announce.ts'
 import { evolveBags } from './bag.ts'
 import { evolveDecorations } from './decoration.ts'
 import { luckyFairnessRoutes } from './fairness-routes.ts'
@@ -19,4 +20,5 @@ export const giftsSlice: Slice = {
   operator: giftOperatorRoutes,
   evolvers: [evolveDecorations, evolveBags, evolveStreaks, evolveLuckyChains],
   tables: [...giftTables, ...fairnessTables],
+  announcer: announceGifts,
 }

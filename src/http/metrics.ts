@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@pro
 import type { FastifyInstance } from 'fastify'
 import type { Executor, Observer } from '../ledger/executor.ts'
 import type { Tail } from '../ledger/tail.ts'
+import { SocketMetrics } from './socket-metrics.ts'
 
 /** What this instance measures of itself, for Prometheus. */
 export class Metrics {
@@ -38,6 +39,8 @@ export class Metrics {
     help: 'Transactions that the database did not take',
     registers: [this.registry],
   })
+
+  readonly sockets = new SocketMetrics(this.registry)
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })

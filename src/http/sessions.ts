@@ -14,6 +14,7 @@ export class Sessions {
   /** As looked up. The oldest entry makes room for a new one. */
   readonly #known = new Map<number, number>()
   readonly #loading = new Map<number, Promise<number | null>>()
+  readonly #revoked: ((userId: number, before: number) => void)[] = []
 
   /** `find` answers `sessions_revoked_before` of a user, null when there is no such user. */
   constructor(find: (userId: number) => Promise<number | null>) {
@@ -23,8 +24,17 @@ export class Sessions {
   /** Looks a user up again after every revocation that follows a position of before the first look-up. */
   follow(tail: Pick<Tail, 'follow'>, position: number): void {
     tail.follow(position, (events) => {
-      for (const { type, data } of events) if (type === 'sessions-revoked') this.forget(data.user_id)
+      for (const { type, data } of events) {
+        if (type !== 'sessions-revoked') continue
+        this.forget(data.user_id)
+        for (const revoked of this.#revoked) revoked(data.user_id, data.before)
+      }
     })
+  }
+
+  /** For what was let in before: tells of each revocation once the user is looked up again. */
+  onRevoked(revoked: (userId: number, before: number) => void): void {
+    this.#revoked.push(revoked)
   }
 
   /** The second before which the user's tokens are over; undefined when the user is not known here (yet). */

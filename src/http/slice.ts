@@ -1,5 +1,6 @@
 import type { Evolver } from '../ledger/decider.ts'
 import type { RowTable } from '../ledger/row-table.ts'
+import type { Announcer, ShownState } from '../live/announcer.ts'
 import type { Notifier } from '../push/notifier.ts'
 import type { IsOurs } from './gate.ts'
 import type { App, Services } from './services.ts'
@@ -24,4 +25,8 @@ export interface Slice {
   readonly tables?: readonly RowTable[]
   /** What users are told of its events on their devices. */
   readonly notifier?: Notifier
+  /** What its events tell rooms, users and everybody over sockets. */
+  readonly announcer?: Announcer
+  /** What users are shown of their own as it changes. */
+  readonly shown?: ShownState
 }

@@ -28,6 +28,7 @@ export interface Token {
   readonly caller: Caller | null
   /** Seconds since 1970. */
   readonly issuedAt: number
+  readonly expiresAt: number
 }
 
 /** Reads a token; answers 401 or 440 for one that is no good. Never throws. */
@@ -57,10 +58,10 @@ export async function registerTokens(app: FastifyInstance, key: JwtKey): Promise
    * What was read before, the oldest first. The verifier's own cache would hash each token to look it up, which takes
    * longer than all other checks together.
    */
-  const known = new Map<string, Claims>()
+  const known = new Map<string, Token>()
   return (token) => {
     const before = known.get(token)
-    if (before !== undefined) return isOver(before) ? sessionExpired() : before.token
+    if (before !== undefined) return isOver(before) ? sessionExpired() : before
     let payload: unknown
     try {
       payload = app.jwt.verify(token)
@@ -73,22 +74,16 @@ export async function registerTokens(app: FastifyInstance, key: JwtKey): Promise
     const oldest = known.size >= MOST_KNOWN ? known.keys().next().value : undefined
     if (oldest !== undefined) known.delete(oldest)
     known.set(token, read)
-    return read.token
+    return read
   }
 }
 
-interface Claims {
-  readonly token: Token
-  /** Seconds since 1970. */
-  readonly expiresAt: number
-}
+export const isOver = ({ expiresAt }: Token): boolean => Date.now() > expiresAt * 1000
 
-const isOver = ({ expiresAt }: Claims): boolean => Date.now() > expiresAt * 1000
-
-function readClaims(payload: unknown): Claims | undefined {
+function readClaims(payload: unknown): Token | undefined {
   if (!claims.Check(payload) || payload.iat > Date.now() / 1000 + CLOCK_AHEAD) return undefined
   const caller = callerOf(String(payload.sub), 'role' in payload ? { role: payload.role } : null)
-  return caller === undefined ? undefined : { token: { caller, issuedAt: payload.iat }, expiresAt: payload.exp }
+  return caller === undefined ? undefined : { caller, issuedAt: payload.iat, expiresAt: payload.exp }
 }
 
 /** Undefined when that is nobody's `sub`; null for a role that is none of ours. */

@@ -57,6 +57,8 @@ export interface RowTable {
   line(row: unknown): string
   /** `select` of all rows, their columns in order; in no order of rows. */
   readonly scan: string
+  /** How many of the smallest rows take as much memory as one of these may. */
+  readonly weight: number
   idOf(row: TextRow): string
   parse(row: TextRow): unknown
 }
@@ -67,6 +69,8 @@ export interface RowTableSpec<Row> {
   readonly source?: Source
   /** Its rows are rewritten often: the table has a column `filling`, which keeps room free for that on its pages. */
   readonly rewritten?: true
+  /** 1 when left out. */
+  readonly weight?: number
 }
 
 /** What a row is born with and loses when it is first rewritten: about as much as a row takes. */
@@ -113,6 +117,7 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
   return {
     projection,
     source: spec.source ?? 'ledger',
+    weight: spec.weight ?? 1,
     columns: columns.map(([column]) => column),
     key: spec.key,
     load: (ids) => ({ name: `load ${name}`, text: load, values: keyValues(ids) }),

@@ -1,8 +1,7 @@
 import { Client, type Pool } from 'pg'
 import type { Troubles } from '../db/troubles.ts'
 import type { RecordedEvent } from './chain.ts'
-import { eventColumns, parseEntry, readEvent } from './recorded.ts'
-import type { TextRow } from './row-table.ts'
+import { eventsAfter } from './read-events.ts'
 
 /** Handles events in order; the next ones come when it is done. A throw or a rejection repeats them later. */
 export type Follower = (events: readonly RecordedEvent[]) => void | Promise<void>
@@ -250,14 +249,8 @@ export class Tail {
     return true
   }
 
-  async #read(after: number): Promise<readonly RecordedEvent[]> {
-    const { rows } = await this.#options.pool.query<TextRow>({
-      name: 'tail',
-      text: `select ${eventColumns} from ledger_events e where e.position > $1 order by e.position limit ${CHUNK}`,
-      values: [after],
-      types: { getTypeParser: () => (text: string) => text },
-    })
-    return rows.map((row) => readEvent(parseEntry(row)))
+  #read(after: number): Promise<readonly RecordedEvent[]> {
+    return eventsAfter(this.#options.pool, after, CHUNK)
   }
 
   /** Until the next wake; at once when there was one since `wakes` was read. */

@@ -14,6 +14,9 @@ export function isoMicros(micros: Micros): string {
   return lastText
 }
 
+/** `2026-11-21 08:00:00`, UTC. */
+export const plainSeconds = (micros: Micros): string => isoMicros(micros).slice(0, 19).replace('T', ' ')
+
 function iso(micros: Micros): string {
   const millis = Math.floor(micros / 1000)
   return `${new Date(millis).toISOString().slice(0, -1)}${String(micros - millis * 1000).padStart(3, '0')}Z`

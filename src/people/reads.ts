@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { AgencyCountry } from '../../schema/events.ts'
+import { addressOf } from '../asset-address.ts'
 import { after, micros } from '../db/newest.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Micros } from '../ledger/time.ts'
@@ -45,6 +46,16 @@ const userRows = (db: Db) =>
 function asUser(row: Omit<UserRow, 'agency_countries'> & { readonly agency_countries: string }): UserRow {
   const agency_countries: AgencyCountry[] = JSON.parse(row.agency_countries)
   return { ...row, agency_countries }
+}
+
+/** The words of users by their ids, each with the avatar's address; `assetBaseUrl` has no slash at its end. */
+export const namesOf = (assetBaseUrl: string) => async (db: Db, ids: readonly number[]) => {
+  const rows = await db
+    .selectFrom('user_profiles')
+    .select(['user_id as id', 'name', 'avatar', 'uid'])
+    .where('user_id', 'in', ids)
+    .execute()
+  return new Map(rows.map((row) => [row.id, { ...row, picture: addressOf(row.avatar, assetBaseUrl) }]))
 }
 
 export interface CountryRow {

@@ -13,14 +13,12 @@ export const privilegeNotifier: Notifier = async (db, events) => {
   return moved.map(({ position, data: { from_user_id, to_user_id, privilege_package_id } }) => ({
     position,
     user_id: to_user_id,
-    notification: cardReceived(
-      words.users.get(from_user_id) ?? 'Somebody',
-      words.packages.get(privilege_package_id) ?? 'a privilege',
-    ),
+    notification: cardReceived(words.users.get(from_user_id), words.packages.get(privilege_package_id)),
   }))
 }
 
-const cardReceived = (sender: string, name: string): Notification => ({
+/** By the names of sender and package, where they are known. */
+export const cardReceived = (sender = 'Somebody', name = 'a privilege'): Notification => ({
   title: 'New privilege',
   body: `${sender} sent ${name} to your privilege wallet.`,
   type: 'reward',

@@ -36,6 +36,12 @@ const packageRows = (db: Db) =>
     .select(['p.privilege_package_id', 'p.name', 'p.rank', 'p.valid_days', 'p.icon_path'])
     .select(micros('p.created_at').as('created_at'))
 
+/** Names of packages, by their ids. */
+export async function packageNames(db: Db, ids: readonly number[]) {
+  const rows = await packageRows(db).where('privilege_package_id', 'in', ids).execute()
+  return new Map(rows.map(({ privilege_package_id, name }) => [privilege_package_id, { name }]))
+}
+
 /** Names of users and of packages, by their ids. */
 export async function wordsOf(
   db: Db,

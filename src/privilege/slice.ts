@@ -1,4 +1,5 @@
 import type { Slice } from '../http/slice.ts'
+import { announceCards } from './announce.ts'
 import { evolveCards } from './card.ts'
 import { privilegeNotifier } from './notifier.ts'
 import { privilegeOperatorRoutes } from './operator.ts'
@@ -15,4 +16,5 @@ export const privilegeSlice: Slice = {
   evolvers: [evolvePackages, evolveCards, evolvePrivileges],
   tables: privilegeTables,
   notifier: privilegeNotifier,
+  announcer: announceCards,
 }

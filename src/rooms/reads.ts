@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { RoomResource } from '../../schema/rooms.ts'
+import { addressOf } from '../asset-address.ts'
 import { after, micros } from '../db/newest.ts'
 import type { Tables } from '../db/tables.ts'
 import { isoMicros, type Micros } from '../ledger/time.ts'
@@ -13,9 +14,15 @@ export async function roomIdOf(db: Db, ref: string | number): Promise<number | n
   return row?.room_id ?? null
 }
 
-/** The address of a stored path; an address stays as it is, and so does nothing. `base` has no slash at its end. */
-const addressOf = (path: string, base: string): string =>
-  path === '' || /^([a-z][0-9a-z+.-]*:|\/\/)/i.test(path) ? path : `${base}/${path.replace(/^\//, '')}`
+/** The words of rooms by their ids. */
+export async function roomNames(db: Db, ids: readonly number[]) {
+  const rows = await db
+    .selectFrom('room_profiles')
+    .select(['room_id', 'uid', 'name'])
+    .where('room_id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ room_id, ...words }) => [room_id, words]))
+}
 
 /** The room as its guests see it, without its game; undefined when there is no such room. */
 export async function roomById(
@@ -74,3 +81,20 @@ const roomRows = (db: Db) =>
     .innerJoin('room_profiles as p', 'p.room_id', 'r.room_id')
     .select(['r.room_id', 'r.owner_id', 'r.trophy_points', 'p.uid', 'p.name', 'p.cover_url'])
     .select(micros('p.created_at').as('created_at'))
+
+export interface RoomOfUser {
+  readonly uid: string
+  readonly userId: number
+}
+
+/** For each of these the room's id, or null where the user is no member of a room with that uid. */
+export async function memberRooms(db: Db, pairs: readonly RoomOfUser[]): Promise<(number | null)[]> {
+  const { rows } = await sql<{ room_id: number | null }>`
+    select m.room_id
+    from unnest(${pairs.map(({ uid }) => uid)}::text[], ${pairs.map(({ userId }) => userId)}::bigint[])
+      with ordinality as asked (uid, user_id, place)
+    left join room_profiles p on p.uid = asked.uid
+    left join room_members m on m.room_id = p.room_id and m.user_id = asked.user_id
+    order by asked.place`.execute(db)
+  return rows.map(({ room_id }) => room_id)
+}

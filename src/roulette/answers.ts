@@ -1,10 +1,7 @@
 import type { Person } from '../../schema/common.ts'
 import type { FinishedGame, Game as PublishedGame } from '../../schema/roulette.ts'
-import { isoMicros, type Micros } from '../ledger/time.ts'
+import { isoMicros, plainSeconds } from '../ledger/time.ts'
 import { type Game, potOf } from './game.ts'
-
-/** `2026-11-21 08:00:00` */
-const seconds = (at: Micros): string => isoMicros(at).slice(0, 19).replace('T', ' ')
 
 /** A game as everyone sees it: the seed of its spin only once that was made. */
 export function publishedGame(game: Game, roomUid: string, person: (userId: number) => Person): PublishedGame {
@@ -33,7 +30,7 @@ export function publishedGame(game: Game, roomUid: string, person: (userId: numb
         draw: spin.draw,
       }),
     },
-    created_at: seconds(game.created_at),
+    created_at: plainSeconds(game.created_at),
     finished_at: game.ended_at === null ? null : isoMicros(game.ended_at),
   }
 }

@@ -1,4 +1,5 @@
 import type { Slice } from '../http/slice.ts'
+import { announceGames } from './announce.ts'
 import { evolveGames } from './game.ts'
 import { rouletteOperatorRoutes } from './operator.ts'
 import { rouletteTables } from './projection.ts'
@@ -11,4 +12,5 @@ export const rouletteSlice: Slice = {
   operator: rouletteOperatorRoutes,
   evolvers: [evolveGames],
   tables: rouletteTables,
+  announcer: announceGames,
 }

@@ -1,4 +1,5 @@
 import type { Slice } from '../http/slice.ts'
+import { shownWallet } from './announce.ts'
 import { walletOperatorRoutes } from './operator.ts'
 import { walletRoutes } from './routes.ts'
 
@@ -7,4 +8,5 @@ export const walletSlice: Slice = {
   published: '/api/v1',
   routes: walletRoutes,
   operator: walletOperatorRoutes,
+  shown: shownWallet,
 }

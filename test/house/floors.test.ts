@@ -46,7 +46,7 @@ const slices = [
 ] as const
 /** Files of a slice that speak with the world; all others hold its rules. */
 const worldly =
-  /^src\/.*\/((\w+-)?(routes|operator)|reads|secrets|members|notifier|projection|slice|app-status|told-(clients|rows)|token-keys)\.ts$/
+  /^src\/.*\/((\w+-)?(routes|operator)|reads|secrets|members|notifier|announce|projection|slice|app-status|told-(clients|rows)|token-keys)\.ts$/
 const rules = [...under(...slices.map((slice) => `src/${slice}`)), ...under('src/fairness')].filter(
   ({ path }) => !worldly.test(path),
 )
@@ -123,12 +123,23 @@ test('a slice imports no other, save the states and reads of people and rooms', 
 
 test('the floors below the slices know none of them', (t) => {
   const slice = new RegExp(`^src/(${slices.join('|')}|demo)/`)
-  for (const file of under('src/http', 'src/db', 'src/ledger', 'src/fairness', 'src/vault', 'src/push')) {
+  for (const file of under('src/http', 'src/db', 'src/ledger', 'src/fairness', 'src/vault', 'src/push', 'src/live')) {
     t.same(
       file.imports.filter((name) => slice.test(name) && name !== 'src/people/user.ts'),
       [],
       file.path,
     )
+  }
+  t.end()
+})
+
+test('what is announced follows from events and words alone', (t) => {
+  const announcers = files.filter(({ path }) => path.endsWith('/announce.ts'))
+  t.ok(announcers.length > 3)
+  for (const file of announcers) {
+    const own = new RegExp(`^${dirname(file.path)}/`)
+    t.same(foreign(file, [/^schema\//, pureLedger, own, /^src\/live\/(announcer|announcement)\.ts$/]), [], file.path)
+    t.notMatch(file.text, /Date\.now|new Date\(\)|Math\.random|performance\./, file.path)
   }
   t.end()
 })

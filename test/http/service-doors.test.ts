@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test } from 'tap'
+import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../schema/announcements.ts'
+import { clientFrames, serverFrames } from '../../schema/frames.ts'
 import { bearer, tinyApp, token } from '../support/tiny-app.ts'
 
 interface Document {
@@ -61,6 +63,35 @@ test('the OpenAPI document lists every route once', async (t) => {
   const environment = { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', REDOCLY_TELEMETRY: 'off' }
   const linting = promisify(execFile)(process.execPath, [redocly, 'lint', '--extends=spec', file], { env: environment })
   await t.resolves(linting, 'it is valid')
+})
+
+test('the AsyncAPI document names all that goes over a socket', async (t) => {
+  const { app } = await tinyApp(t)
+  const response = await app.inject('/docs/asyncapi.json')
+  t.match(response.headers['content-type'], /^application\/json/)
+  const { asyncapi, channels, components } = response.json()
+  t.equal(asyncapi, '3.0.0')
+  t.match(Object.keys(channels), ['socket', 'room', 'user', 'global'])
+  t.match(Object.keys(channels.socket['x-close-codes']), [
+    '4001',
+    '4003',
+    '4004',
+    '4009',
+    '4026',
+    '4100',
+    '4101',
+    '4103',
+  ])
+  const names = Object.values(components.messages).map((message) => Object(message).name)
+  const frames = [...Object.keys(clientFrames), ...Object.keys(serverFrames)].filter((t) => t !== 'ev' && t !== 'state')
+  const events = [roomEvents, userEvents, userStates, globalEvents, globalStates].flatMap((told) => Object.keys(told))
+  t.same(new Set(names), new Set([...frames, ...events]))
+  t.equal(names.length, frames.length + events.length)
+  t.match(components.messages['one-to-room-lucky-gift-sent'].payload.properties, {
+    event: { const: 'one-to-room:lucky-gift-sent' },
+    prev: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+    data: { properties: { receiversids: { type: 'array', items: { type: 'string' } } } },
+  })
 })
 
 test('the documents for people, and what they load', async (t) => {

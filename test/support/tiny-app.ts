@@ -37,7 +37,7 @@ const Thing = Type.Object({
   where: Type.Optional(Type.Union([Id, Type.String({ pattern: '^R', description: 'a uid that begins with R' })])),
 })
 const Payment = Type.Union([
-  Type.Object({ type: Type.Literal('cash'), manager: Id }),
+  Type.Object({ type: Type.Literal('cash'), manager: Id, quick: Type.Optional(Flag) }),
   Type.Object({ type: Type.Literal('agent'), agent: Id, country: Id }),
 ])
 

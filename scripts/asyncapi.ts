@@ -1,0 +1,4 @@
+import { asyncapi } from '../src/http/asyncapi.ts'
+
+// Prints the AsyncAPI document, as /docs/asyncapi.json serves it.
+console.log(JSON.stringify(asyncapi, null, 2))

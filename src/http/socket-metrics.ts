@@ -1,0 +1,44 @@
+import { Counter, Gauge, type Registry } from '@prometheus-io/client'
+
+/** What this instance measures of its sockets. */
+export class SocketMetrics {
+  readonly #registry: Registry
+  readonly #frames: Counter
+  readonly #closes: Counter<'code'>
+
+  constructor(registry: Registry) {
+    this.#registry = registry
+    this.#frames = new Counter({
+      name: 'live_frames_total',
+      help: 'Frames of channels that were sent, one for each socket',
+      registers: [registry],
+    })
+    this.#closes = new Counter({
+      name: 'live_closes_total',
+      help: 'Sockets that were closed, by our close code, or client',
+      labelNames: ['code'],
+      registers: [registry],
+    })
+  }
+
+  sent(frames: number): void {
+    this.#frames.inc(frames)
+  }
+
+  /** Null: the client left by itself. */
+  closed(code: number | null): void {
+    this.#closes.inc({ code: code ?? 'client' })
+  }
+
+  /** Adds how many there are, read off the moment it is asked for. */
+  watch(count: () => number): void {
+    new Gauge({
+      name: 'live_sockets',
+      help: 'Open sockets',
+      registers: [this.#registry],
+      collect() {
+        this.set(count())
+      },
+    }).set(0)
+  }
+}

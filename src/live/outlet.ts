@@ -1,0 +1,50 @@
+import type { Socket } from 'node:net'
+import type { Listener } from './topic.ts'
+
+/** Unsent bytes beyond which a client is given up. */
+const MOST_UNSENT = 1024 * 1024
+
+/**
+ * Writes whole frames to a client: what comes in one turn goes out in one write. Nobody waits for the client: when too
+ * much has not been taken, `tooSlow` is called.
+ */
+export class Outlet implements Listener {
+  readonly #socket: Socket
+  readonly #tooSlow: () => void
+  readonly #write = (): void => this.flush()
+  #pending: Buffer[] = []
+  #ended = false
+
+  /** `socket` is the one under the websocket, which writes each of its own frames in one go too. */
+  constructor(socket: Socket, tooSlow: () => void) {
+    this.#socket = socket
+    this.#tooSlow = tooSlow
+  }
+
+  push(frames: Buffer): void {
+    if (this.#ended) return
+    if (this.#pending.push(frames) === 1) queueMicrotask(this.#write)
+  }
+
+  flush(): void {
+    const { length } = this.#pending
+    const [first] = this.#pending
+    if (first === undefined) return
+    const socket = this.#socket
+    if (length === 1) {
+      socket.write(first)
+    } else {
+      socket.cork()
+      for (const frames of this.#pending) socket.write(frames)
+      socket.uncork()
+    }
+    this.#pending = []
+    if (!this.#ended && socket.writableLength > MOST_UNSENT) this.#tooSlow()
+  }
+
+  /** Writes what there is, and nothing after it. */
+  end(): void {
+    this.flush()
+    this.#ended = true
+  }
+}

@@ -1,0 +1,76 @@
+import websocket from '@fastify/websocket'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { WebSocket } from 'ws'
+import { HttpError } from '../http/errors.ts'
+import type { AppState } from '../http/gate.ts'
+import { bearerToken } from '../http/tokens.ts'
+import { socketPaths } from '../http/upgrades.ts'
+import { closeCodes } from './close-codes.ts'
+import type { Lobby } from './lobby.ts'
+
+/** Bytes of a client's message. */
+const MOST_BYTES = 8 * 1024
+/** What `ws` closes with when it does not understand what it reads. */
+const NOT_UNDERSTOOD: readonly unknown[] = [1002, 1007, 1009]
+
+export interface UpgradeParts {
+  readonly lobby: Lobby
+  readonly allowedOrigins: readonly string[]
+  readonly shownBy: AppState['shownBy']
+  /** The checks of every client route, in their order: those before a token is looked at, and those of one that is there. */
+  readonly before: readonly onRequestHookHandler[]
+  readonly ofToken: readonly onRequestHookHandler[]
+}
+
+/** The doors through which sockets come. */
+export async function openSockets(app: FastifyInstance, parts: UpgradeParts): Promise<void> {
+  const { lobby, before, ofToken } = parts
+  await app.register(websocket, {
+    options: { perMessageDeflate: false, maxPayload: MOST_BYTES },
+    // The lobby says goodbye.
+    preClose: (done) => done(),
+  })
+  await app.register(async (doors) => {
+    for (const check of before) doors.addHook('onRequest', check)
+    doors.addHook('onRequest', (request, _reply, done) => done(fault(request, parts.allowedOrigins)))
+    for (const check of ofToken) doors.addHook('onRequest', ifToken(check))
+    for (const path of socketPaths) {
+      doors.get(path, { websocket: true, schema: { hide: true } }, (ws, request) => {
+        closeWithOurs(ws)
+        const opened = { ws, socket: request.raw.socket, shown: parts.shownBy(request) }
+        lobby.connect(opened, bearerToken(request.headers.authorization))
+      })
+    }
+  })
+  app.addHook('preClose', () => lobby.drain())
+}
+
+/** What cannot be read closes a socket with a code of ours. */
+function closeWithOurs(socket: WebSocket): void {
+  const close = socket.close.bind(socket)
+  socket.close = (code, reason) => close(NOT_UNDERSTOOD.includes(code) ? closeCodes.badFrames : code, reason)
+}
+
+/** What is wrong with a request for a socket, whoever sends it. */
+function fault({ ws, headers, query }: FastifyRequest, allowed: readonly string[]): HttpError | undefined {
+  if (hasToken(query)) return new HttpError(400, 'token_in_url', 'A token does not belong into an address.')
+  if (!ws) return new HttpError(400, 'not_a_websocket', 'This is for websockets.')
+  const { origin, host, 'sec-websocket-key': key = '', 'sec-websocket-version': version } = headers
+  if (origin !== undefined && !allowed.includes(origin) && hostOf(origin) !== host) {
+    return new HttpError(403, 'origin_not_allowed', 'Pages of this origin may not open sockets.')
+  }
+  if (version !== '13' || !/^[+/0-9a-z]{22}==$/i.test(key)) {
+    return new HttpError(400, 'bad_handshake', 'This is not how a websocket is opened.')
+  }
+  return undefined
+}
+
+const hasToken = (query: unknown): boolean => typeof query === 'object' && query !== null && 'token' in query
+
+const hostOf = (origin: string): string | undefined => (URL.canParse(origin) ? new URL(origin).host : undefined)
+
+const ifToken = (check: onRequestHookHandler): onRequestHookHandler =>
+  function (request, reply, done) {
+    if (request.headers.authorization === undefined) done()
+    else check.call(this, request, reply, done)
+  }

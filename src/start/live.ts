@@ -1,0 +1,111 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import type { Logger } from 'pino'
+import { headOf } from '../db/head.ts'
+import type { Tables } from '../db/tables.ts'
+import type { AppState } from '../http/gate.ts'
+import type { Metrics } from '../http/metrics.ts'
+import type { Sessions } from '../http/sessions.ts'
+import type { Slice } from '../http/slice.ts'
+import type { ReadToken } from '../http/tokens.ts'
+import type { Tail } from '../ledger/tail.ts'
+import { admitWith } from '../live/admit.ts'
+import type { Lookups } from '../live/announcer.ts'
+import { Batches } from '../live/batches.ts'
+import { ChannelIndex, INDEX_FOLLOWER } from '../live/channel-index.ts'
+import { History } from '../live/history.ts'
+import { Hub } from '../live/hub.ts'
+import { Lobby } from '../live/lobby.ts'
+import { Shower, type ShowerParts } from '../live/shower.ts'
+import { tellWith } from '../live/told.ts'
+import { WordBook } from '../live/words.ts'
+import { memberRooms, type RoomOfUser } from '../rooms/reads.ts'
+import type { Database } from './database.ts'
+
+/** Milliseconds. */
+export interface LiveTimes {
+  /** Signs of life go out so often. */
+  readonly heartbeat: number
+  /** How long a client may take to say who it is. */
+  readonly auth: number
+  /** How often sockets are looked at. */
+  readonly look: number
+}
+
+const usual: LiveTimes = { heartbeat: 25_000, auth: 10_000, look: 500 }
+const PRUNE_MS = 60_000
+/** Memberships in one question. */
+const MOST_PAIRS = 500
+
+interface LiveParts {
+  readonly database: Pick<Database, 'db' | 'followers'>
+  readonly tail: Pick<Tail, 'follow' | 'followStored'>
+  readonly sessions: Sessions
+  readonly appState: Pick<AppState, 'judge' | 'onChange'>
+  readonly slices: readonly Slice[]
+  readonly lookups: Lookups
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly times?: LiveTimes
+}
+
+/** Carries what the ledger tells to sockets, as soon as there is somebody to read tokens; stopped by `cleanUp`. */
+export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack): Promise<(read: ReadToken) => Lobby> {
+  const { database, tail, sessions, appState, slices, metrics, log, times = usual } = parts
+  const { followers } = database
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: followers }) })
+  const bug = (err: unknown, position: number): void => log.error({ err, position }, 'an event could not be announced')
+  const trouble = (err: unknown): void => log.warn({ err }, 'a socket could not be served; trying again')
+
+  const tell = tellWith(
+    slices.flatMap(({ announcer = [] }) => announcer),
+    bug,
+  )
+  const words = new WordBook(db, parts.lookups)
+  const index = new ChannelIndex(followers)
+  const history = new History(followers, index, tell, words)
+  const position = await headOf(db)
+  const sent = (frames: number): void => metrics.sockets.sent(frames)
+  const hub = new Hub({ tell, words, history, head: () => headOf(db), sent }, position)
+
+  return (read) => {
+    const memberships = new Batches(MOST_PAIRS, (pairs: readonly RoomOfUser[]) => memberRooms(database.db, pairs))
+    const lobby = new Lobby({
+      hub,
+      admit: admitWith(read, sessions),
+      memberRoom: (uid, userId) => memberships.ask({ uid, userId }),
+      judge: appState.judge,
+      authMs: times.auth,
+      heartbeatMs: times.heartbeat,
+      failed: trouble,
+      closed: (code) => metrics.sockets.closed(code),
+    })
+    metrics.sockets.watch(() => lobby.size)
+    appState.onChange(() => lobby.judge())
+    sessions.onRevoked((userId, before) => lobby.revoke(userId, before))
+    const looking = setInterval(() => {
+      lobby.look()
+      hub.trim()
+    }, times.look)
+    const pruning = setInterval(() => {
+      index.prune().catch(trouble)
+    }, PRUNE_MS)
+    cleanUp.defer(() => {
+      clearInterval(looking)
+      clearInterval(pruning)
+    })
+    const shows: ShowerParts = {
+      db,
+      anyone: () => lobby.size > 0,
+      listeners: (id) => lobby.of(id),
+      position: () => hub.position,
+      trouble,
+    }
+    const showers = slices.flatMap(({ shown = [] }) => shown).map((state) => new Shower(state, shows))
+    tail.follow(position, async (events) => {
+      await hub.follow(events)
+      for (const shower of showers) shower.hear(events)
+    })
+    tail.followStored(INDEX_FOLLOWER, index.follower(tell))
+    return lobby
+  }
+}

@@ -1,0 +1,230 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import { pino } from 'pino'
+import { WebSocket } from 'ws'
+import { build } from '../../src/app.ts'
+import { asideOn } from '../../src/audit/aside.ts'
+import { checkpointSigner } from '../../src/audit/checkpoint.ts'
+import { evolve, tables } from '../../src/books.ts'
+import { headOf } from '../../src/db/head.ts'
+import { openPool } from '../../src/db/pool.ts'
+import type { Tables } from '../../src/db/tables.ts'
+import { Troubles } from '../../src/db/troubles.ts'
+import { type AppState, alwaysOpen } from '../../src/http/gate.ts'
+import { Metrics } from '../../src/http/metrics.ts'
+import { runWith } from '../../src/http/run.ts'
+import { sessionsIn } from '../../src/http/sessions.ts'
+import type { Slice } from '../../src/http/slice.ts'
+import { Executor } from '../../src/ledger/executor.ts'
+import { Tail } from '../../src/ledger/tail.ts'
+import type { Lookups } from '../../src/live/announcer.ts'
+import { type LiveTimes, startLive } from '../../src/start/live.ts'
+import { testChains, testSpins, testVault } from './ledger.ts'
+import type { TestDatabase } from './postgres.ts'
+import { SECRET, token } from './tiny-app.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+export interface Wishes {
+  readonly times?: LiveTimes
+  readonly allowedOrigins?: readonly string[]
+  readonly lookups?: Lookups
+  readonly appState?: AppState
+}
+
+/** An instance of the service in this process, listening, with all of `live` and its own connections. */
+export interface Instance {
+  readonly origin: string
+  readonly executor: Executor
+  readonly metrics: Metrics
+  /** What went wrong, for the log. */
+  readonly log: readonly string[]
+  /** As on SIGTERM. */
+  stop(): Promise<void>
+}
+
+export async function startInstance(
+  t: Test,
+  { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>,
+  slices: readonly Slice[],
+  wishes: Wishes = {},
+): Promise<Instance> {
+  const { appState = alwaysOpen } = wishes
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const cleanUp = new AsyncDisposableStack()
+  const metrics = new Metrics()
+  const pool = openPool(serviceUrl, { max: 6, application_name: 'instance' }, log)
+  const followers = openPool(serviceUrl, { max: 4, application_name: 'followers' }, log)
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  cleanUp.defer(() => db.destroy())
+  cleanUp.defer(() => followers.end())
+  const tail = new Tail({
+    url: serviceUrl,
+    pool: followers,
+    troubles: new Troubles(log, 'the tail fails', 'the tail goes on'),
+  })
+  cleanUp.defer(() => tail.stop())
+  const observer = { ...metrics.observer(() => {}), bug: (err: unknown) => log.error({ err }, 'bug') }
+  const executor = new Executor({
+    url: serviceUrl,
+    tables,
+    evolve,
+    observer: { ...observer, committed: (batch) => tail.hear(batch.events) },
+  })
+  cleanUp.defer(() => executor.close())
+  const sessions = sessionsIn(db)
+  sessions.follow(tail, await headOf(db))
+  tail.start()
+  const lobbyWith = await startLive(
+    {
+      database: { db, followers },
+      tail,
+      sessions,
+      appState,
+      slices,
+      lookups: wishes.lookups ?? noWords,
+      metrics,
+      log,
+      ...(wishes.times !== undefined && { times: wishes.times }),
+    },
+    cleanUp,
+  )
+  const app = await build({
+    slices,
+    services: {
+      run: runWith(executor),
+      db,
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
+      appState,
+      vault: testVault,
+      sessions,
+      chains: testChains,
+      spins: testSpins,
+      aside: asideOn(serviceUrl),
+      checkpoints: checkpointSigner('a checkpoint key for tests'),
+    },
+    sessions,
+    jwt: { kind: 'secret', secret: SECRET },
+    rateLimit: null,
+    log,
+    metrics,
+    isReady: async () => true,
+    live: { lobbyWith, allowedOrigins: wishes.allowedOrigins ?? [] },
+  })
+  cleanUp.defer(() => app.close())
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  let stopped: Promise<void> | undefined
+  const stop = (): Promise<void> => (stopped ??= cleanUp.disposeAsync())
+  t.teardown(stop)
+  return { origin, executor, metrics, log: lines, stop }
+}
+
+const noWords: Lookups = {
+  users: async () => new Map(),
+  rooms: async () => new Map(),
+  decorations: async () => new Map(),
+  packages: async () => new Map(),
+}
+
+/** A frame as it came. */
+export interface Frame {
+  readonly t: string
+  readonly [field: string]: unknown
+}
+
+/** A client with everything it heard. */
+export class TestClient {
+  readonly ws: WebSocket
+  readonly frames: Frame[] = []
+  /** The close code, once there is one. */
+  code: number | undefined
+  /** The status of a refused upgrade and its body. */
+  refused: { readonly status: number; readonly body: string } | undefined
+  readonly #seen = new Set<() => void>()
+
+  constructor(
+    origin: string,
+    options: { path?: string; headers?: Readonly<Record<string, string>>; noPong?: boolean },
+  ) {
+    const { path = '/ws', headers = {}, noPong = false } = options
+    this.ws = new WebSocket(`${origin.replace('http', 'ws')}${path}`, { headers, autoPong: !noPong })
+    this.ws.on('message', (data: Buffer) => {
+      this.frames.push(JSON.parse(data.toString()))
+      this.#wake()
+    })
+    this.ws.on('close', (code) => {
+      this.code ??= code
+      this.#wake()
+    })
+    this.ws.on('unexpected-response', (_request, response) => {
+      let body = ''
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      response.on('end', () => {
+        this.refused = { status: response.statusCode ?? 0, body }
+        this.#wake()
+        this.ws.terminate()
+      })
+    })
+    this.ws.on('error', () => {})
+  }
+
+  #wake(): void {
+    for (const look of this.#seen) look()
+  }
+
+  send(frame: unknown): void {
+    this.ws.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
+  }
+
+  /** Waits until something is there; undefined answers are not. Throws after five seconds. */
+  async until<T>(find: (client: this) => T | undefined, what = 'a frame'): Promise<T> {
+    const found = find(this)
+    if (found !== undefined) return found
+    return new Promise<T>((resolve, reject) => {
+      const late = setTimeout(() => {
+        this.#seen.delete(look)
+        reject(new Error(`no ${what}; code ${this.code}, heard ${JSON.stringify(this.frames.slice(-5))}`))
+      }, 5_000)
+      const look = (): void => {
+        const value = find(this)
+        if (value === undefined) return
+        clearTimeout(late)
+        this.#seen.delete(look)
+        resolve(value)
+      }
+      this.#seen.add(look)
+    })
+  }
+
+  /** The first frame of a type; with `i` the one that carries it. */
+  heard(type: string, i?: number): Promise<Frame> {
+    return this.until(({ frames }) => frames.find((f) => f.t === type && (i === undefined || f['i'] === i)), type)
+  }
+
+  /** The frames of a channel's history. */
+  of(channel: string): Frame[] {
+    return this.frames.filter(({ t, ch, prev }) => t === 'ev' && ch === channel && prev !== undefined)
+  }
+
+  closed(): Promise<number> {
+    return this.until(({ code }) => code, 'close')
+  }
+
+  async leave(): Promise<void> {
+    if (this.ws.readyState === WebSocket.CLOSED) return
+    const gone = new Promise<void>((resolve) => this.ws.once('close', () => resolve()))
+    this.ws.terminate()
+    await gone
+  }
+}
+
+/** A client of user `id`, let in by its header. */
+export async function enter(t: Test, origin: string, id: number, claims: Readonly<Record<string, unknown>> = {}) {
+  const headers = { authorization: `Bearer ${token({ sub: String(id), ...claims })}` }
+  const client = new TestClient(origin, { headers })
+  t.teardown(() => client.leave())
+  await client.heard('ready')
+  return client
+}
