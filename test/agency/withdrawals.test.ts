@@ -153,7 +153,7 @@ test('what was written in private: kept apart, shown to those it is for, told ag
 test('what stands against a change, and against bodies', async (t) => {
   const { user, operator } = await bureau(t)
   const { id } = dataOf(await user(1)('POST', `${requests}/request`, gold))
-  const change = (by: number, at: unknown, body: object) => user(by)('POST', `${requests}/${at}/status`, body)
+  const change = (by: number, at: string | number, body: object) => user(by)('POST', `${requests}/${at}/status`, body)
   t.match(await change(1, 99_999, { status: 'rejected', note: 'x' }), { status: 404, body: { code: 'not_found' } })
   t.match(await change(1, 'abc', { status: 'rejected' }), { status: 404 })
   t.match(await change(3, id, { status: 'rejected' }), { status: 403, body: { code: 'not_your_withdrawal' } })
