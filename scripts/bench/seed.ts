@@ -4,7 +4,7 @@ import { migrate } from '../../src/db/migrate.ts'
 import { luckyChains } from '../../src/fairness/lg1.ts'
 import { defineDecoration } from '../../src/gifts/define-decoration.ts'
 import { sendGift } from '../../src/gifts/send.ts'
-import { Executor } from '../../src/ledger/executor.ts'
+import { Executor, type Limits } from '../../src/ledger/executor.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
@@ -17,8 +17,8 @@ import { asInput, DIAMONDS, GIFT, ROOMS, sendBy, USERS } from './workload.ts'
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
 /** An executor that reports what goes wrong to nobody: its commands' promises tell. */
-export const openExecutor = (url: string): Executor =>
-  new Executor({ url, tables, evolve, observer: { committed: () => {}, bug: () => {}, trouble: () => {} } })
+export const openExecutor = (url: string, limits: Partial<Limits> = {}): Executor =>
+  new Executor({ url, tables, evolve, limits, observer: { committed: () => {}, bug: () => {}, trouble: () => {} } })
 
 /** Makes the tables, then the users with their diamonds, the rooms and the gift: about 21,000 events. */
 export async function seed({ ownerUrl, serviceUrl }: DatabaseUrls): Promise<void> {

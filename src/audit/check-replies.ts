@@ -1,4 +1,4 @@
-import type { Snapshot } from '../ledger/replay.ts'
+import type { Snapshot } from '../ledger/snapshot.ts'
 import { type Findings, MOST_FINDINGS } from './finding.ts'
 
 /**

@@ -1,13 +1,15 @@
-import { evolve, tables } from '../books.ts'
+import { tables } from '../books.ts'
 import { balances, currencyOf } from '../ledger/account.ts'
 import type { Head } from '../ledger/batch.ts'
-import { Replay, type Snapshot } from '../ledger/replay.ts'
-import type { Rows } from '../ledger/state.ts'
+import { Snapshot } from '../ledger/snapshot.ts'
 import { isoMicros } from '../ledger/time.ts'
+import type { WholeRows } from '../ledger/whole-rows.ts'
+import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
 import { compareTable } from './compare-tables.ts'
-import { EventChecks } from './event-checks.ts'
+import type { EventChecks } from './event-checks.ts'
 import { type Finding, Findings } from './finding.ts'
+import { LedgerReading, type ReadingOptions } from './reading.ts'
 
 /** What was verified, and what was found to be wrong. */
 export interface Verified {
@@ -18,53 +20,46 @@ export interface Verified {
   readonly findings: readonly Finding[]
 }
 
-/** How far a verification got, of the events that it is going to look at. */
-export interface Progress {
-  readonly events: number
-  readonly of: number
-}
-
-export interface VerifyOptions {
+export interface VerifyOptions extends ReadingOptions {
   /** The last position to look at; today's tables are then left out. Null: the whole ledger and the tables. */
   readonly asOf: number | null
-  readonly progress: (progress: Progress) => void
-  /** Ends it between two pages, with the signal's reason thrown. */
-  readonly signal: AbortSignal
 }
 
 /**
  * Replays the ledger and checks that its order has no gap, that its hashes and times follow from each other, that
- * every event can be read, is booked on two sides and breaks no rule; then that the head, the remembered replies and
- * every row of the tables are what the events say. Throws when there is no position `asOf`.
+ * every event can be read, is booked on two sides and breaks no rule, and every draw; then that the head, the
+ * remembered replies and every row of the tables are what the events say. Throws when there is no position `asOf`.
+ *
+ * Only what came in meanwhile, the head, replies and tables are read as of one moment.
  */
-export async function verify(snapshot: Snapshot, options: VerifyOptions): Promise<Verified> {
-  const { asOf, progress, signal } = options
-  const head = await snapshot.head()
+export async function verify(url: string, options: VerifyOptions): Promise<Verified> {
+  await using closing = new AsyncDisposableStack()
+  const snapshot = await Snapshot.later(url)
+  closing.defer(() => snapshot.close())
+  const { asOf } = options
+  let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings()
-  const replay = new Replay(evolve)
-  const checks = new EventChecks(replay, findings)
-
-  for await (const page of snapshot.events(asOf)) {
-    signal.throwIfAborted()
-    for (const row of page) {
-      checks.check(row)
-      if (findings.full) break
-    }
-    progress({ events: checks.count, of: asOf ?? head.position })
-    if (findings.full) break
+  const reading = await LedgerReading.begin(snapshot, head, findings, options)
+  await reading.upTo(asOf ?? head.position)
+  // What came in during the long way is little, and during that next to nothing.
+  if (asOf === null) await reading.upTo((await snapshot.head()).position)
+  await snapshot.freeze()
+  if (asOf === null && !findings.full) {
+    head = await snapshot.head()
+    await reading.rest()
   }
+  const { checks, replay } = reading
   const { position } = checks.last
   if (!findings.full) {
     checkEnd(checks.last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
     checkSums(replay.rows, findings)
+    checkHolds(replay.rows, findings)
   }
   await checkReplies(snapshot, position, findings)
-  if (asOf === null) {
-    for (const table of tables) {
-      if (table.source !== 'ledger' || findings.full) continue
-      await compareTable(snapshot, table, replay.rows, findings, () => signal.throwIfAborted())
-    }
+  for (const table of asOf === null ? tables : []) {
+    if (table.source !== 'ledger' || findings.full) continue
+    await compareTable(snapshot, table, replay.rows, findings, reading.onPage)
   }
   return { position, events: checks.count, findings: findings.inOrder() }
 }
@@ -79,11 +74,11 @@ function checkEnd(last: EventChecks['last'], end: Head, whole: boolean, findings
 }
 
 /** Every currency sums to zero, the system's accounts included. */
-function checkSums(rows: Rows, findings: Findings): void {
+function checkSums(rows: WholeRows, findings: Findings): void {
   const sums = new Map<string, bigint>()
-  for (const [account, row] of rows.all(balances)) {
+  for (const account of rows.ids(balances)) {
     const currency = currencyOf(account)
-    sums.set(currency, (sums.get(currency) ?? 0n) + (row?.balance ?? 0n))
+    sums.set(currency, (sums.get(currency) ?? 0n) + (rows.get(balances, account)?.balance ?? 0n))
   }
   for (const [currency, sum] of sums) {
     if (sum === 0n) continue

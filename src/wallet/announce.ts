@@ -30,9 +30,8 @@ function beside<T extends EventType>({ type, data }: PlacedEvent<T>): readonly n
 
 /** The users whose balances moved. */
 const holders = ({ movements }: PlacedEvent): number[] =>
-  movements.flatMap(({ debit, credit }) => [debit, credit].flatMap(userIn))
+  movements.flatMap(({ debit, credit }) => [debit, credit].filter(isUsers).map(holderOf))
 
-function userIn(name: string): number[] {
-  const id = /^user:([1-9]\d*):/.exec(name)?.[1]
-  return id === undefined ? [] : [Number(id)]
-}
+const USER = 'user:'
+const isUsers = (account: string): boolean => account.startsWith(USER)
+const holderOf = (account: string): number => Number(account.slice(USER.length, account.indexOf(':', USER.length)))

@@ -1,0 +1,69 @@
+import { Option } from 'commander'
+import type { Kysely } from 'kysely'
+import { headOf } from '../db/head.ts'
+import type { Tables } from '../db/tables.ts'
+import type { ChainedEntry } from '../ledger/chain.ts'
+import type { Reading } from './ask.ts'
+import { type Audit, type DeclareCommand, momentFlag } from './command.ts'
+import { csvHeader, csvLines } from './export/csv.ts'
+import { entriesOf } from './export/entries.ts'
+import { jsonLine } from './export/jsonl.ts'
+import { JournalFiles, writeJournal } from './export/write-journal.ts'
+import type { Moment } from './moment.ts'
+import { type Period, periodOf } from './period.ts'
+import { withReads } from './reads.ts'
+import type { Terminal } from './terminal.ts'
+
+const formats = ['jsonl', 'csv', 'hledger'] as const
+
+/** Transactions of one file: hledger reads so many in some seconds. */
+const MOST_TRANSACTIONS = 100_000
+
+interface Flags {
+  readonly format: (typeof formats)[number]
+  readonly from?: Moment
+  readonly to?: Moment
+  readonly folder?: string
+}
+
+export const exportCommand: DeclareCommand = (audit, running) =>
+  void audit
+    .command('export')
+    .description('writes the books out: every event (jsonl), every posting (csv), or a journal for hledger and ledger')
+    .addOption(new Option('--format <format>', 'how').choices(formats).makeOptionMandatory())
+    .option('--from <time or position>', 'the first that is in it', momentFlag)
+    .option('--to <time or position>', 'the last that is in it', momentFlag)
+    .option('--folder <folder>', 'for journals: into files of at most 100,000 transactions; else to stdout, as one')
+    .action(running(run))
+
+async function run(audit: Audit, { format, from, to, folder }: Flags): Promise<number> {
+  if (folder !== undefined && format !== 'hledger') throw new Error('--folder is for --format hledger.')
+  const { terminal } = audit
+  await withReads(audit, async (db, reading) => {
+    const period = await periodOf(db, { from: from ?? null, to: to ?? null }, await headOf(db))
+    if (format === 'jsonl') return writeLines(db, period, reading, terminal, jsonLine)
+    if (format === 'csv') {
+      await terminal.write(csvHeader)
+      return writeLines(db, period, reading, terminal, csvLines)
+    }
+    if (folder === undefined) {
+      const stdout = { most: Number.POSITIVE_INFINITY, file: async () => {}, write: terminal.write }
+      return writeJournal(db, period, reading, stdout)
+    }
+    await using files = new JournalFiles(folder, MOST_TRANSACTIONS)
+    await writeJournal(db, period, reading, files)
+    for (const path of files.paths) terminal.line(path)
+  })
+  terminal.clear()
+  return 0
+}
+
+async function writeLines(
+  db: Kysely<Tables>,
+  period: Period,
+  reading: Reading,
+  { write }: Terminal,
+  lineOf: (entry: ChainedEntry) => string,
+): Promise<void> {
+  for await (const page of entriesOf(db, period, reading)) await write(page.map(lineOf).join(''))
+}
