@@ -1,16 +1,13 @@
 import * as fc from 'fast-check'
-import tap, { test } from 'tap'
+import { test } from 'tap'
 import { inArena } from './arena.ts'
 import { playBoth } from './compare.ts'
 import { bursts, oneByOne } from './steps.ts'
 
-// Much of it is waiting for the database.
-tap.jobs = 2
-
 /** Fewer runs on a slow machine; time left to make a counterexample small. */
 const limits = { interruptAfterTimeLimit: 9_000 }
 
-test('the service does what the model says, one step at a time', { buffered: true }, async (t) => {
+test('the service does what the model says, one step at a time', async (t) => {
   await fc.assert(
     fc.asyncProperty(oneByOne, (story) => inArena((arena) => playBoth(arena, story))),
     { ...limits, numRuns: 40 },
@@ -18,7 +15,7 @@ test('the service does what the model says, one step at a time', { buffered: tru
   t.pass()
 })
 
-test('the service does what the model says, many steps at once', { buffered: true }, async (t) => {
+test('the service does what the model says, many steps at once', async (t) => {
   await fc.assert(
     fc.asyncProperty(bursts, (story) => inArena((arena) => playBoth(arena, story))),
     { ...limits, numRuns: 40 },

@@ -1,16 +1,13 @@
 import * as fc from 'fast-check'
-import tap, { test } from 'tap'
+import { test } from 'tap'
 import { inArena } from './arena.ts'
 import { playAndVerify, playBoth } from './compare.ts'
 import { crowdedRoulettes, roulettes } from './steps.ts'
 
-// Much of it is waiting for the database.
-tap.jobs = 2
-
 /** Fewer runs on a slow machine; time left to make a counterexample small. */
 const limits = { interruptAfterTimeLimit: 8_000 }
 
-test('roulettes go as the model says, one step at a time', { buffered: true }, async (t) => {
+test('roulettes go as the model says, one step at a time', async (t) => {
   await fc.assert(
     fc.asyncProperty(roulettes, (story) => inArena((arena) => playBoth(arena, story))),
     { ...limits, numRuns: 40 },
@@ -18,7 +15,7 @@ test('roulettes go as the model says, one step at a time', { buffered: true }, a
   t.pass()
 })
 
-test('roulettes go as the model says, many steps at once', { buffered: true }, async (t) => {
+test('roulettes go as the model says, many steps at once', async (t) => {
   await fc.assert(
     fc.asyncProperty(crowdedRoulettes, (story) => inArena((arena) => playBoth(arena, story))),
     { ...limits, numRuns: 40 },
@@ -26,7 +23,7 @@ test('roulettes go as the model says, many steps at once', { buffered: true }, a
   t.pass()
 })
 
-test('two instances keep the books of roulettes, many steps at once', { buffered: true }, async (t) => {
+test('two instances keep the books of roulettes, many steps at once', async (t) => {
   await fc.assert(
     fc.asyncProperty(crowdedRoulettes, (story) => inArena((arena) => playAndVerify(arena, story))),
     { ...limits, numRuns: 30 },

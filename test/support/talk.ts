@@ -1,7 +1,7 @@
 import { bagId, bagItems } from '../../src/gifts/bag.ts'
 import type { Slice } from '../../src/http/slice.ts'
 import { command } from '../../src/ledger/command.ts'
-import type { Verb } from '../../src/ledger/decider.ts'
+import type { Refusal, Verb } from '../../src/ledger/decider.ts'
 import type { Executor } from '../../src/ledger/executor.ts'
 import { keyOf } from '../../src/ledger/state.ts'
 import type { Announcer } from '../../src/live/announcer.ts'
@@ -13,9 +13,10 @@ import type { TestDatabase } from './postgres.ts'
 /** What is said in rooms, to users and to all: events that are easily made, told as they are. */
 
 const announcer: Announcer = {
-  // A room's owner stands for what is said there; one above a million is said twice, one above two million to all too.
+  // A room's owner stands for what is said there; one above a million is said twice, one above two million to all too,
+  // and one above three million at length.
   'room-defined': ({ data: { room_id, owner_id } }) => {
-    const said = { channel: `room:${room_id}`, event: 'said', wants: {}, data: () => ({ n: owner_id }) } as const
+    const said = { channel: `room:${room_id}`, event: 'said', wants: {}, data: () => talk(owner_id) } as const
     const twice = owner_id > 1_000_000 ? [said, { ...said, event: 'said-again', enc: 'rot41' as const }] : [said]
     return owner_id > 2_000_000 ? [...twice, { ...said, channel: 'global' }] : twice
   },
@@ -23,6 +24,8 @@ const announcer: Announcer = {
     { channel: `user:${user_id}`, event: 'told', wants: { users: [user_id] }, data: () => ({ n: decoration_id }) },
   ],
 }
+
+const talk = (n: number) => (n > 3_000_000 ? { n, more: 'x'.repeat(20_000) } : { n })
 
 export const talkSlices: readonly Slice[] = [peopleSlice, { published: '/v1', announcer }]
 
@@ -45,27 +48,33 @@ const toUser: Verb<Said, number> = {
   answer: inRoom.answer,
 }
 
-let requests = 0
-
-async function run(executor: Executor, verb: Verb<Said, number>, said: Said): Promise<number> {
-  const cause = { actor: 'system', requestId: `say-${(requests += 1)}`, idempotency: null }
-  const answered = (position: number) => ({ status: 200, body: String(position) })
-  const refused = () => ({ status: 422, body: '0' })
-  const { reply } = await executor.run(command(verb, said, cause, { answered, refused }))
-  return Number(reply.body)
-}
-
 interface Speaker {
   readonly executor: Executor
 }
 
+let requests = 0
+
+/** Runs a verb; answers what it answers. */
+export async function perform<Input, Answer>(
+  { executor }: Speaker,
+  verb: Verb<Input, Answer>,
+  input: Input,
+): Promise<Answer> {
+  const cause = { actor: 'system', requestId: `say-${(requests += 1)}`, idempotency: null }
+  const answered = (answer: Answer) => ({ status: 200, body: JSON.stringify({ answer }) })
+  const refused = ({ refusal }: Refusal) => ({ status: 422, body: refusal })
+  const { reply } = await executor.run(command(verb, input, cause, { answered, refused }))
+  if (reply.status !== 200) throw new Error(reply.body)
+  return JSON.parse(reply.body).answer
+}
+
 /** Says a number in a room; answers its position. */
-export const sayIn = ({ executor }: Speaker, room: number, n = 1): Promise<number> =>
-  run(executor, inRoom, { to: room, n })
+export const sayIn = (speaker: Speaker, room: number, n = 1): Promise<number> =>
+  perform(speaker, inRoom, { to: room, n })
 
 /** Tells a user a number; answers its position. */
-export const tell = ({ executor }: Speaker, user: number, n = 1): Promise<number> =>
-  run(executor, toUser, { to: user, n })
+export const tell = (speaker: Speaker, user: number, n = 1): Promise<number> =>
+  perform(speaker, toUser, { to: user, n })
 
 /** Users 1 to `users`, all members of the rooms 1 to `count`, whose uids are R1, R2 … */
 export async function openRooms(database: TestDatabase, count: number, users: number): Promise<void> {
