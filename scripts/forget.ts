@@ -41,7 +41,7 @@ await runCommandLine('forget', () =>
     )
     .exitOverride()
     .requiredOption('--user <id>', 'whom', userId)
-    .action(({ user }: { readonly user: number }) => withDatabase(process.env, (url) => forgetIn(url, user)))
+    .action(({ user }: { readonly user: number }) => withDatabase(process.env, ({ url }) => forgetIn(url, user)))
     .parseAsync(),
 )
 
