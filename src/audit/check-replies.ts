@@ -3,8 +3,8 @@ import { type Findings, MOST_FINDINGS } from './finding.ts'
 
 /**
  * Remembered replies of commands that made the events at these positions, against their hash on the ledger. One that is
- * a day younger may be another command's: replies are kept for a day, and after that a key may come back. One in which
- * somebody was blanked is another text.
+ * a day younger may be another command's: replies are kept for a day, and after that a key may come back. One in
+ * which somebody was blanked is another text.
  */
 const wrongReplies = `
   select max(e.position)::text as position, e.actor, e.idempotency_key
