@@ -1,5 +1,7 @@
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { Amount, Id, Person } from './common.ts'
+import { WithdrawalStatus } from './agency-events.ts'
+import { Maintenance, Update } from './app-status.ts'
+import { Amount, Dollars, Id, Instant, Person } from './common.ts'
 import { Notification } from './notifications.ts'
 import { Wallet } from './wallet.ts'
 
@@ -20,7 +22,7 @@ const ImagePath = Type.String({ description: 'a storage path; in rot41 when the 
 const Picture = Type.Object({ id: Id, name: Type.String(), image_path: ImagePath })
 const atGame = { game_id: Id }
 
-export const RouletteCreated = told('A game is open', {
+const RouletteCreated = told('A game is open', {
   id: Id,
   game_price: Coins,
   prize: { ...Coins, description: 'coins that a full table wins' },
@@ -30,7 +32,7 @@ export const RouletteCreated = told('A game is open', {
 })
 const RouletteJoined = told('A player joined', { ...atGame, user: Player })
 const RouletteLeft = told('A player left and was paid back', { ...atGame, user: Player })
-export const RouletteFinished = told('The wheel was spun and the winner was paid', {
+const RouletteFinished = told('The wheel was spun and the winner was paid', {
   ...atGame,
   winner: Player,
   prize: { ...Coins, description: 'coins that the winner was paid' },
@@ -65,6 +67,14 @@ const LuckyGiftSent = told('A gift with a draw was sent; 6 seconds without one, 
   last_update: Seconds,
 })
 
+const WithdrawalChanged = told('A request of the user, or one that is addressed to them, stands elsewhere now', {
+  id: Id,
+  status: WithdrawalStatus,
+  amount_in_dollars: Dollars,
+  agent_benefit: Type.Boolean(),
+  updated_at: Instant,
+})
+
 /** What is told on `one-to-room:{room_uid}`, by the event's name. */
 export const roomEvents = {
   'roulette-wheel-created': RouletteCreated,
@@ -79,6 +89,7 @@ export const roomEvents = {
 /** What is told on `user:{id}`. */
 export const userEvents = {
   notification: Notification,
+  'withdrawal-changed': WithdrawalChanged,
 } as const satisfies Record<string, TSchema>
 
 /** What is told on `global`. */
@@ -89,6 +100,13 @@ export const globalEvents = {
 /** State, not history: what holds now, the newest only, never replayed. */
 export const userStates = {
   'wallet-changed': Wallet.properties.data,
+} as const satisfies Record<string, TSchema>
+
+/** As `userStates`, for everyone whom it concerns; the socket is closed after it. */
+export const globalStates = {
+  'app-status': Type.Union([Maintenance, Update], {
+    description: 'Maintenance or a forced update begins for this client',
+  }),
 } as const satisfies Record<string, TSchema>
 
 const toldEvents = { ...roomEvents, ...userEvents, ...globalEvents, ...userStates }

@@ -82,7 +82,7 @@ export const RoomRecord = Type.Object({
 })
 export type RoomRecord = Static<typeof RoomRecord>
 
-const currency = Type.Union(
+export const CurrencyName = Type.Union(
   [
     Type.Literal('coins'),
     Type.Literal('diamonds'),
@@ -95,7 +95,7 @@ const currency = Type.Union(
 
 /** How the amount reads depends on the currency, so that its form is left to the rules. */
 export const MoveBalance = Type.Object({
-  currency,
+  currency: CurrencyName,
   amount: Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
     description:
       'an integer from 1 (coins, diamonds, target), or dollars from 0.01: a number, or a string such as 12.50',
@@ -107,7 +107,7 @@ export type MoveBalance = Static<typeof MoveBalance>
 export const BalanceMoved = Type.Object({
   id: Type.Integer({ minimum: 1, description: "the move's position on the ledger" }),
   account: Type.String(),
-  currency,
+  currency: CurrencyName,
   amount: Type.Number(),
   balance: Type.Number({ description: 'the account after the move' }),
   reason: Type.String(),

@@ -1,5 +1,7 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import { build } from '../src/app.ts'
+import { asideOn } from '../src/audit/aside.ts'
+import { checkpointSigner } from '../src/audit/checkpoint.ts'
 import { evolve, tables } from '../src/books.ts'
 import type { Tables } from '../src/db/tables.ts'
 import { luckyChains } from '../src/fairness/lg1.ts'
@@ -37,6 +39,8 @@ const app = await build({
     spins: spinSeeds(''),
     vault: vaultWith(''),
     sessions,
+    aside: asideOn(''),
+    checkpoints: checkpointSigner(''),
   },
   sessions,
   jwt: { kind: 'secret', secret: 'no token is made or read here' },

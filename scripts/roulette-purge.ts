@@ -74,7 +74,7 @@ await runCommandLine('roulette:purge', () =>
     .requiredOption('--older-than <minutes>', 'since the games were created', minutes)
     .option('--dry-run', 'only show what would be cancelled')
     .action(async (options: Options) => {
-      const left = await withDatabase(process.env, (url) => purge(url, options))
+      const left = await withDatabase(process.env, ({ url }) => purge(url, options))
       if (left > 0) process.exitCode = 1
     })
     .parseAsync(),

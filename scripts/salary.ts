@@ -88,7 +88,7 @@ await runCommandLine('salary', () =>
     .requiredOption('--file <path>', 'deposits as .csv (user_id, dollars, agent_dollars, target) or .json')
     .option('--dry-run', 'only tell what would be paid')
     .action(async (options: Options) => {
-      const refused = await withDatabase(process.env, (url) => pay(url, options))
+      const refused = await withDatabase(process.env, ({ url }) => pay(url, options))
       if (refused > 0) process.exitCode = 1
     })
     .parseAsync(),

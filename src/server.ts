@@ -1,5 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { build } from './app.ts'
+import { asideOn } from './audit/aside.ts'
+import { checkpointSigner } from './audit/checkpoint.ts'
 import { type Config, loadConfig } from './config.ts'
 import { loadDemo } from './demo/load.ts'
 import { luckyChains } from './fairness/lg1.ts'
@@ -56,6 +58,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       appState,
       vault: vaultWith(keys.pii),
       sessions,
+      aside: asideOn(database.url),
+      checkpoints: checkpointSigner(keys.checkpoint),
     },
     sessions,
     jwt: keys.jwt,

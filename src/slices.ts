@@ -1,5 +1,6 @@
 import { agencySlice } from './agency/slice.ts'
 import { appStatusSlice } from './app-status/slice.ts'
+import { financeSlice } from './finance/slice.ts'
 import { checkDraw, decorationNames } from './gifts/reads.ts'
 import { giftsSlice } from './gifts/slice.ts'
 import type { Slice } from './http/slice.ts'
@@ -29,6 +30,7 @@ export const slices: readonly Slice[] = [
   rouletteSlice,
   agencySlice,
   verifySlice,
+  financeSlice,
   appStatusSlice,
 ]
 

@@ -3,6 +3,7 @@ import type { Stage } from '../soak/stage.ts'
 import { watchSums } from '../soak/sums.ts'
 import { aftermath } from './aftermath.ts'
 import { bytes } from './attacks/bytes.ts'
+import { closed } from './attacks/closed.ts'
 import { fuzz } from './attacks/fuzz.ts'
 import { keys } from './attacks/keys.ts'
 import { matrix } from './attacks/matrix.ts'
@@ -57,6 +58,10 @@ async function attack(stage: Stage, strength: Strength): Promise<void> {
     stage.say(`${name}: ${siege.asked - before} requests`)
   }
   await slowOnes
+  // Alone: nobody else gets in meanwhile.
+  const before = siege.asked
+  await closed(siege)
+  stage.say(`closed: ${siege.asked - before} requests`)
   await aftermath(besieged)
   const counts = [...siege.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
   stage.tell(`${siege.asked} requests (${counts.join(', ')})`)

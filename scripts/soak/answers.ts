@@ -8,8 +8,12 @@ export interface Asked {
   readonly wish: Wish
 }
 
-/** What a client was told of a command once and for all; `hash` is that of status and body. */
+/**
+ * What a client was told of a command once and for all; `hash` is that of status and body. An answer with something
+ * private is remembered with its record's name instead, in the same place: then the hash is that of what comes before.
+ */
 export interface Final {
+  readonly isPrivate: boolean
   readonly kind: Kind
   readonly actor: string
   readonly status: number
@@ -18,6 +22,9 @@ export interface Final {
 
 /** Answers of which the whole text is kept, to ask for them again. */
 const MOST_RECENT = 50
+
+/** Where the private part of an answer begins. */
+const PRIVATE = ',"bank_details":'
 
 /** What clients were told, command by command. */
 export class Answers {
@@ -88,14 +95,15 @@ export class Answers {
 
   #settle(asked: Asked, status: number, text: string, replayed: boolean): void {
     const { key, wish } = asked
-    const hash = replyHash(status, text)
+    const open = text.split(PRIVATE, 1)[0] ?? ''
+    const hash = replyHash(status, open)
     if (replayed) this.replayed += 1
     this.open.delete(key)
     const before = this.final.get(key)
     // A refusal carries the id of the request that was refused: a replay carries the first one's.
     if (before !== undefined && before.hash !== hash) this.#complain(`${key} was answered in two ways: ${text}`)
     if (before === undefined && status < 300) wish.learn?.(text)
-    this.final.set(key, { kind: wish.kind, actor: wish.actor, status, hash })
+    this.final.set(key, { kind: wish.kind, actor: wish.actor, status, hash, isPrivate: open !== text })
     this.#recent.push({ ...asked, status, text })
     if (this.#recent.length > MOST_RECENT) this.#recent.shift()
   }

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { InstantTransfer, Withdrawal } from '../../schema/agency.ts'
 import { dataOf, ErrorBody, Id } from '../../schema/common.ts'
 import { PublishedChains } from '../../schema/fairness.ts'
 import { BagItem, SendResult } from '../../schema/gifts.ts'
@@ -50,6 +51,9 @@ const answer = (status: 200 | 201, schema: TSchema, ...refusals: string[]): Answ
 /** Of a game that others brought to its end. */
 const over = ['game_finished', 'game_cancelled'] as const
 
+/** Of a withdrawal that stands otherwise than was thought, or is between others. */
+const undecided = ['not_your_withdrawal', 'invalid_transition', 'not_your_decision'] as const
+
 const answers: Readonly<Record<Kind, Answer>> = {
   gift: answer(200, SendResult, 'insufficient_balance'),
   lucky: answer(200, SendResult, 'insufficient_balance'),
@@ -71,10 +75,15 @@ const answers: Readonly<Record<Kind, Answer>> = {
   leave: answer(200, dataOf(Game), ...over, 'not_joined'),
   finish: answer(200, dataOf(FinishedGame), 'not_in_game', ...over, 'not_enough_players'),
   cancel: answer(200, Cancelled, 'not_game_creator', ...over),
+  request: answer(201, dataOf(Withdrawal), 'insufficient_balance'),
+  approve: answer(200, dataOf(Withdrawal), ...undecided),
+  reject: answer(200, dataOf(Withdrawal), ...undecided),
+  settle: answer(200, dataOf(Withdrawal), ...undecided),
+  instant: answer(201, dataOf(InstantTransfer), 'insufficient_balance'),
 }
 
 /** Refusals of what others may do. */
-const forbidden = ['not_your_card', 'not_in_game', 'not_game_creator']
+const forbidden = ['not_your_card', 'not_in_game', 'not_game_creator', 'not_your_withdrawal', 'not_your_decision']
 
 /** Whoever is told to come back learns nothing else: not even which field of an error there might be. */
 const isError = checker(Type.Object(ErrorBody.properties, { additionalProperties: false }))

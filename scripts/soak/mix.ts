@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto'
 import { Cards } from './cards.ts'
 import { any } from './choose.ts'
 import { Games, roomsOf } from './games.ts'
+import { Payouts, trades } from './payouts.ts'
 import { operator, type People } from './people.ts'
 import type { Kind, Wish } from './wish.ts'
 
-/** How often each kind is asked for, out of a hundred. */
+/** How often each kind is asked for, beside the others. */
 const weights = [
   ['gift', 30],
   ['lucky', 15],
@@ -25,6 +26,11 @@ const weights = [
   ['leave', 1],
   ['finish', 2],
   ['cancel', 1],
+  ['request', 4],
+  ['approve', 2],
+  ['reject', 1],
+  ['settle', 1],
+  ['instant', 2],
 ] as const satisfies readonly (readonly [Kind, number])[]
 
 /** Gifts of the demo catalogue. */
@@ -38,10 +44,11 @@ const currencies = ['coins', 'dollars', 'agent_dollars'] as const
 export function wishesOf(people: People): () => Wish {
   const cards = new Cards(people)
   const games = new Games(people)
-  return () => anyWish(people, cards, games)
+  const payouts = new Payouts(people)
+  return () => anyWish(people, cards, games, payouts)
 }
 
-function anyWish(people: People, cards: Cards, games: Games): Wish {
+function anyWish(people: People, cards: Cards, games: Games, payouts: Payouts): Wish {
   const { users } = people
   const kind = anyKind()
   const user = any(users)
@@ -76,6 +83,12 @@ function anyWish(people: People, cards: Cards, games: Games): Wish {
     case 'finish':
     case 'cancel':
       return games[kind]()
+    case 'request':
+    case 'approve':
+    case 'reject':
+    case 'settle':
+    case 'instant':
+      return payouts[kind]()
   }
 }
 
@@ -86,12 +99,14 @@ export const beginnings = (people: People): readonly Wish[] => [
     actor: operator,
     method: 'POST',
     path: '/admin/v1/users',
-    body: JSON.stringify({ users: people.users.map((id) => ({ id, uid: `soak-${id}`, name: `Soak ${id}` })) }),
+    body: JSON.stringify({ users: trades(people) }),
   },
   ...roomsOf(people),
   ...people.users.flatMap((id) => [
     move('credit', id, 'diamonds', 1_000_000_000),
     move('credit', id, 'coins', 500),
+    move('credit', id, 'dollars', 500),
+    move('credit', id, 'agent_dollars', 500),
     fill(id, ROSE, 20),
     fill(id, CLOVER, 20),
   ]),

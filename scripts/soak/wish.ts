@@ -21,6 +21,11 @@ export type Kind =
   | 'leave'
   | 'finish'
   | 'cancel'
+  | 'request'
+  | 'approve'
+  | 'reject'
+  | 'settle'
+  | 'instant'
 
 /** Something that a client asks for; under one key it is always the same request. */
 export interface Wish {
@@ -58,4 +63,9 @@ export const eventsOf: Readonly<Record<Kind, RegExp>> = {
   leave: /^roulette-left$/,
   finish: /^roulette-finished$/,
   cancel: /^roulette-cancelled$/,
+  request: /^withdrawal-requested$/,
+  approve: /^withdrawal-status-changed$/,
+  reject: /^withdrawal-status-changed$/,
+  settle: /^withdrawal-status-changed$/,
+  instant: /^instant-transfer-made$/,
 }

@@ -2,6 +2,7 @@ import {
   AllWithdrawals,
   ChangeStatus,
   DepositSalaries,
+  MOST_DEPOSITS,
   type SalaryDeposit,
   SalaryReport,
   Withdrawal,
@@ -77,6 +78,12 @@ export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): vo
         tags,
         body: DepositSalaries,
         response: { 201: dataOf(SalaryReport) },
+      },
+      // Every fault is named, also in a list that is far too long: that could hold everybody up for seconds.
+      preValidation: async ({ body }) => {
+        if (Array.isArray(body?.deposits) && body.deposits.length > MOST_DEPOSITS) {
+          throw validationFailed({ deposits: [`must hold at most ${MOST_DEPOSITS}`] })
+        }
       },
     },
     (request, reply) => {

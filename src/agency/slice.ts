@@ -1,4 +1,5 @@
 import type { Slice } from '../http/slice.ts'
+import { announceWithdrawals } from './announce.ts'
 import { evolveSalaries } from './deposit.ts'
 import { evolveInstantTransfers } from './instant-transfer.ts'
 import { agencyOperatorRoutes } from './operator.ts'
@@ -13,4 +14,5 @@ export const agencySlice: Slice = {
   operator: agencyOperatorRoutes,
   evolvers: [evolveWithdrawals, evolveInstantTransfers, evolveSalaries],
   tables: agencyTables,
+  announcer: announceWithdrawals,
 }

@@ -1,45 +1,57 @@
-import type { Snapshot } from '../ledger/replay.ts'
-import type { RowTable, TextRow } from '../ledger/row-table.ts'
-import type { Rows } from '../ledger/state.ts'
-import type { Findings } from './finding.ts'
+import type { Fields } from '../ledger/copy.ts'
+import type { RowTable } from '../ledger/row-table.ts'
+import type { Snapshot } from '../ledger/snapshot.ts'
+import type { WholeRows } from '../ledger/whole-rows.ts'
+import { type Findings, MOST_FINDINGS } from './finding.ts'
 
 /**
- * Compares a table with the rows that were replayed, to the letter. Calls `onPage` between pages. Rows are looked up
- * by id, so that nothing hangs on how the database sorts.
+ * Compares a table with the rows that were replayed, to the letter; of a table that is all wrong the first rows that it
+ * meets. Calls `onPage` between pages. Rows are looked up by id, so that nothing hangs on how the database sorts.
  */
 export async function compareTable(
   snapshot: Snapshot,
   table: RowTable,
-  rows: Rows,
+  rows: WholeRows,
   findings: Findings,
-  onPage: () => void,
+  onPage: () => Promise<void>,
 ): Promise<void> {
-  const replayed = rows.all(table.projection)
-  const unseen = new Set(replayed.keys())
-  const find = (id: string, message: string): void =>
-    findings.add({ check: 'projection', position: null, table: table.projection.name, id, message })
-
-  for await (const page of snapshot.pages(table.scan)) {
-    for (const row of page) {
-      const id = table.idOf(row)
-      if (unseen.delete(id)) for (const difference of differences(table, row, replayed.get(id))) find(id, difference)
-      else find(id, 'the table has a row that the ledger does not know')
-      if (findings.full) return
-    }
-    onPage()
+  const found: (readonly [id: string, message: string])[] = []
+  for await (const page of comparisons(snapshot, table, rows)) {
+    found.push(...page)
+    if (found.length >= MOST_FINDINGS) break
+    await onPage()
   }
-  for (const id of [...unseen].sort()) {
-    find(id, 'the table lacks a row that the ledger knows')
-    if (findings.full) return
+  for (const [id, message] of found.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) {
+    findings.add({ check: 'projection', position: null, table: table.projection.name, id, message })
   }
 }
 
-function differences({ columns }: RowTable, held: TextRow, replayed: unknown): string[] {
-  return columns.flatMap((column) => {
-    const is = held[column] ?? null
+/** What is wrong with a page of rows, page by page; at the end which rows were on none. */
+async function* comparisons(
+  snapshot: Snapshot,
+  { columns, key, projection, scan }: RowTable,
+  rows: WholeRows,
+): AsyncGenerator<readonly (readonly [id: string, message: string])[], void> {
+  const keys = key.map((column) => columns.indexOf(column))
+  const unseen = new Set(rows.ids(projection))
+  for await (const page of snapshot.rows(scan)) {
+    yield page.flatMap((fields) => {
+      const id = keys.map((place) => fields[place]).join(':')
+      if (!unseen.delete(id)) return [[id, 'the table has a row that the ledger does not know'] as const]
+      return differences(columns, fields, rows.get(projection, id)).map((difference) => [id, difference] as const)
+    })
+  }
+  yield [...unseen].map((id) => [id, 'the table lacks a row that the ledger knows'] as const)
+}
+
+function differences(columns: readonly string[], held: Fields, replayed: unknown): string[] {
+  const found: string[] = []
+  for (const [i, column] of columns.entries()) {
+    const is = held[i] ?? null
     const ought = scanned(replayed, column)
-    return is === ought ? [] : [`${column} is ${is ?? 'null'} and ought to be ${ought ?? 'null'}`]
-  })
+    if (is !== ought) found.push(`${column} is ${is ?? 'null'} and ought to be ${ought ?? 'null'}`)
+  }
+  return found
 }
 
 /** A value as a table's `scan` reads it; times are microseconds there. */

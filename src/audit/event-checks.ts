@@ -1,11 +1,13 @@
-import { currencies, currencyOf } from '../ledger/account.ts'
+import { currencies } from '../ledger/account.ts'
 import type { ChainedEntry } from '../ledger/chain.ts'
 import { chained, GENESIS } from '../ledger/chain.ts'
+import type { Fields } from '../ledger/copy.ts'
 import type { Movement } from '../ledger/movement.ts'
-import { parseEntry, readEvent } from '../ledger/recorded.ts'
+import { entryOf, readEvent } from '../ledger/recorded.ts'
 import type { Replay } from '../ledger/replay.ts'
-import type { TextRow } from '../ledger/row-table.ts'
 import { isoMicros } from '../ledger/time.ts'
+import type { Ending } from './checkpoint.ts'
+import { DrawChecks } from './draw-checks.ts'
 import type { Check, Findings } from './finding.ts'
 
 /**
@@ -15,6 +17,8 @@ import type { Check, Findings } from './finding.ts'
 export class EventChecks {
   readonly #replay: Replay
   readonly #findings: Findings
+  readonly #draws: DrawChecks
+  #expected: Ending | undefined
   #count = 0
   #position = 0
   #hash = GENESIS
@@ -23,6 +27,11 @@ export class EventChecks {
   constructor(replay: Replay, findings: Findings) {
     this.#replay = replay
     this.#findings = findings
+    this.#draws = new DrawChecks({
+      fault: (position, message) => this.#find('draw', position, message),
+      drawn: () => {},
+      spun: () => {},
+    })
   }
 
   /** Events that were looked at. */
@@ -35,25 +44,38 @@ export class EventChecks {
     return { position: this.#position, hash: this.#hash, at: this.#at }
   }
 
-  check(row: TextRow): void {
-    const position = Number(row['position'])
+  /** At its position the ledger must have its hash. */
+  expect(checkpoint: Ending): void {
+    this.#expected = checkpoint
+  }
+
+  check(fields: Fields): void {
+    const position = Number(fields[0])
     const follows = this.#checkOrder(position)
     this.#count += 1
     this.#position = position
-    const entry = this.#attempt('form', position, () => parseEntry(row))
-    // Over a gap there is nothing that the hash could follow from.
-    if (entry !== undefined && follows) this.#checkHash(entry)
-    this.#hash = row['hash'] ?? ''
-    if (entry === undefined) return
-
-    if (entry.at < this.#at) {
-      this.#find('time', position, `${isoMicros(entry.at)} is before the time of the event before it`)
+    const before = this.#hash
+    this.#hash = fields.at(-1) ?? ''
+    let check: Check = 'form'
+    try {
+      const entry = entryOf(fields)
+      if (position === this.#expected?.position) this.#checkExpected(entry, this.#expected)
+      check = 'hash'
+      // Over a gap there is nothing that the hash could follow from.
+      if (follows) this.#checkHash(entry, before)
+      if (entry.at < this.#at) {
+        this.#find('time', position, `${isoMicros(entry.at)} is before the time of the event before it`)
+      }
+      this.#at = entry.at
+      const balanced = this.#checkMovements(entry)
+      check = 'form'
+      const event = readEvent(entry)
+      this.#draws.check(event, this.#replay.rows)
+      check = 'rules'
+      if (balanced) this.#replay.fold(event)
+    } catch (error) {
+      this.#find(check, position, error instanceof Error ? error.message : String(error))
     }
-    this.#at = entry.at
-
-    const event = this.#attempt('form', position, () => readEvent(entry))
-    const balanced = this.#checkMovements(entry)
-    if (event !== undefined && balanced) this.#attempt('rules', position, () => this.#replay.fold(event))
   }
 
   #checkOrder(position: number): boolean {
@@ -64,26 +86,28 @@ export class EventChecks {
     return false
   }
 
-  #checkHash(entry: ChainedEntry): void {
-    const hash = this.#attempt('hash', entry.position, () => chained(entry, this.#hash))
-    if (hash === undefined || hash === entry.hash) return
+  #checkHash(entry: ChainedEntry, before: string): void {
+    const hash = chained(entry, before)
+    if (hash === entry.hash) return
     this.#find('hash', entry.position, `${entry.hash} does not follow from the event and the hash before it (${hash})`)
+  }
+
+  #checkExpected({ position, hash }: ChainedEntry, checkpoint: Ending): void {
+    if (hash === checkpoint.hash) return
+    const message = `what stands up to here was rewritten: its hash is ${hash}, and was ${checkpoint.hash} in the checkpoint of ${checkpoint.at}`
+    this.#find('checkpoint', position, message)
   }
 
   /** Each currency sums to zero at every position when each movement is of one currency. */
   #checkMovements({ position, movements }: ChainedEntry): boolean {
-    const faults = movements.map(faultOf).filter((fault) => fault !== null)
-    for (const fault of faults) this.#find('double-entry', position, fault)
-    return faults.length === 0
-  }
-
-  #attempt<Result>(check: Check, position: number, work: () => Result): Result | undefined {
-    try {
-      return work()
-    } catch (error) {
-      this.#find(check, position, error instanceof Error ? error.message : String(error))
-      return undefined
+    let balanced = true
+    for (const movement of movements) {
+      const fault = faultOf(movement)
+      if (fault === null) continue
+      this.#find('double-entry', position, fault)
+      balanced = false
     }
+    return balanced
   }
 
   #find(check: Check, position: number, message: string): void {
@@ -91,9 +115,13 @@ export class EventChecks {
   }
 }
 
+/** The known currency of an account; undefined for any other. Found by its length: no two have the same. */
+const known = new Map(currencies.map((currency) => [currency.length, `:${currency}`]))
+const endOf = (account: string): string | undefined => known.get(account.length - account.lastIndexOf(':') - 1)
+
 function faultOf({ debit, credit, amount }: Movement): string | null {
-  const currency = currencyOf(debit)
-  if (currency !== currencyOf(credit)) return `${debit} and ${credit} are not of one currency`
-  if (!currencies.some((known) => known === currency)) return `${debit} is of no known currency`
+  const currency = endOf(debit)
+  if (currency === undefined || !debit.endsWith(currency)) return `${debit} is of no known currency`
+  if (!credit.endsWith(currency)) return `${debit} and ${credit} are not of one currency`
   return Number.isSafeInteger(amount) && amount > 0 ? null : `moves ${amount} from ${debit} to ${credit}`
 }

@@ -5,12 +5,18 @@ export type Check =
   /** Each event's hash over the one before. */
   | 'hash'
   | 'time'
+  /** History before a signed checkpoint. */
+  | 'checkpoint'
   /** Type, version and data that can be read. */
   | 'form'
   /** Both sides of each movement. */
   | 'double-entry'
+  /** Lucky draws and spins against what was published before them. */
+  | 'draw'
   /** What no rule lets through, such as an overdrawn account. */
   | 'rules'
+  /** What is on hold against the requests that hold it. */
+  | 'holds'
   | 'head'
   /** A table's row against what the events say. */
   | 'projection'

@@ -1,13 +1,16 @@
-import { evolve, tables } from '../books.ts'
+import { tables } from '../books.ts'
 import { balances, currencyOf } from '../ledger/account.ts'
 import type { Head } from '../ledger/batch.ts'
-import { Replay, type Snapshot } from '../ledger/replay.ts'
-import type { Rows } from '../ledger/state.ts'
+import { Snapshot } from '../ledger/snapshot.ts'
 import { isoMicros } from '../ledger/time.ts'
+import type { WholeRows } from '../ledger/whole-rows.ts'
+import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
+import type { Ending } from './checkpoint.ts'
 import { compareTable } from './compare-tables.ts'
-import { EventChecks } from './event-checks.ts'
+import type { EventChecks } from './event-checks.ts'
 import { type Finding, Findings } from './finding.ts'
+import { LedgerReading, type ReadingOptions } from './reading.ts'
 
 /** What was verified, and what was found to be wrong. */
 export interface Verified {
@@ -18,53 +21,54 @@ export interface Verified {
   readonly findings: readonly Finding[]
 }
 
-/** How far a verification got, of the events that it is going to look at. */
-export interface Progress {
-  readonly events: number
-  readonly of: number
-}
-
-export interface VerifyOptions {
+export interface VerifyOptions extends ReadingOptions {
   /** The last position to look at; today's tables are then left out. Null: the whole ledger and the tables. */
   readonly asOf: number | null
-  readonly progress: (progress: Progress) => void
-  /** Ends it between two pages, with the signal's reason thrown. */
-  readonly signal: AbortSignal
+  /** What was signed once: history up to its position must lead to its hash. */
+  readonly checkpoint: Ending | null
 }
 
 /**
  * Replays the ledger and checks that its order has no gap, that its hashes and times follow from each other, that
- * every event can be read, is booked on two sides and breaks no rule; then that the head, the remembered replies and
- * every row of the tables are what the events say. Throws when there is no position `asOf`.
+ * every event can be read, is booked on two sides and breaks no rule, and every draw; then that the head, the
+ * remembered replies and every row of the tables are what the events say. Throws when there is no position `asOf`.
+ *
+ * Only what came in meanwhile, the head, replies and tables are read as of one moment.
  */
-export async function verify(snapshot: Snapshot, options: VerifyOptions): Promise<Verified> {
-  const { asOf, progress, signal } = options
-  const head = await snapshot.head()
+export async function verify(url: string, options: VerifyOptions): Promise<Verified> {
+  await using closing = new AsyncDisposableStack()
+  const snapshot = await Snapshot.later(url)
+  closing.defer(() => snapshot.close())
+  const { asOf } = options
+  let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings()
-  const replay = new Replay(evolve)
-  const checks = new EventChecks(replay, findings)
-
-  for await (const page of snapshot.events(asOf)) {
-    signal.throwIfAborted()
-    for (const row of page) {
-      checks.check(row)
-      if (findings.full) break
-    }
-    progress({ events: checks.count, of: asOf ?? head.position })
-    if (findings.full) break
+  const reading = await LedgerReading.begin(snapshot, head, findings, options)
+  if (options.checkpoint !== null) reading.checks.expect(options.checkpoint)
+  const beside = await Snapshot.later(url)
+  closing.defer(() => beside.close())
+  const replies = (from: number, upTo: number): Promise<void> => checkReplies(beside, from, upTo, findings)
+  await reading.upTo(asOf ?? head.position, replies)
+  // What came in during the long way is little, and during that next to nothing.
+  if (asOf === null) await reading.upTo((await snapshot.head()).position, replies)
+  await snapshot.freeze()
+  if (asOf === null && !findings.full) {
+    head = await snapshot.head()
+    const { next } = reading
+    await reading.rest()
+    await checkReplies(snapshot, next, reading.next, findings)
   }
+  const { checks, replay } = reading
   const { position } = checks.last
   if (!findings.full) {
     checkEnd(checks.last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
+    checkReach(position, options.checkpoint, asOf, findings)
     checkSums(replay.rows, findings)
+    checkHolds(replay.rows, findings)
   }
-  await checkReplies(snapshot, position, findings)
-  if (asOf === null) {
-    for (const table of tables) {
-      if (table.source !== 'ledger' || findings.full) continue
-      await compareTable(snapshot, table, replay.rows, findings, () => signal.throwIfAborted())
-    }
+  for (const table of asOf === null ? tables : []) {
+    if (table.source !== 'ledger' || findings.full) continue
+    await compareTable(snapshot, table, replay.rows, findings, reading.onPage)
   }
   return { position, events: checks.count, findings: findings.inOrder() }
 }
@@ -78,12 +82,19 @@ function checkEnd(last: EventChecks['last'], end: Head, whole: boolean, findings
   if (whole && end.at < last.at) find(last.position, `the head's time, ${isoMicros(end.at)}, is before the event's`)
 }
 
+/** A ledger that ends before a checkpoint was cut, or set back to an old backup. */
+function checkReach(last: number, checkpoint: Ending | null, asOf: number | null, findings: Findings): void {
+  if (checkpoint === null || checkpoint.position <= last || checkpoint.position > (asOf ?? checkpoint.position)) return
+  const message = `is missing; the ledger reached position ${checkpoint.position} when the checkpoint of ${checkpoint.at} was signed`
+  findings.add({ check: 'checkpoint', position: last + 1, message })
+}
+
 /** Every currency sums to zero, the system's accounts included. */
-function checkSums(rows: Rows, findings: Findings): void {
+function checkSums(rows: WholeRows, findings: Findings): void {
   const sums = new Map<string, bigint>()
-  for (const [account, row] of rows.all(balances)) {
+  for (const account of rows.ids(balances)) {
     const currency = currencyOf(account)
-    sums.set(currency, (sums.get(currency) ?? 0n) + (row?.balance ?? 0n))
+    sums.set(currency, (sums.get(currency) ?? 0n) + (rows.get(balances, account)?.balance ?? 0n))
   }
   for (const [currency, sum] of sums) {
     if (sum === 0n) continue

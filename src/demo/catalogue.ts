@@ -1,4 +1,5 @@
 import type { GiftKind } from '../../schema/events.ts'
+import type { Currency } from '../ledger/account.ts'
 
 /** What a first look at the service needs: a few people, a room, gifts of every kind, privileges, and something to spend. */
 
@@ -12,36 +13,41 @@ export interface DemoUser {
   readonly uid: string
   readonly name: string
   readonly avatar: string
-  readonly coins: number
-  readonly diamonds: number
+  /** To begin with: whole units, cents of dollars. */
+  readonly purse: Readonly<Partial<Record<Currency, number>>>
   /** Countries that the user serves as charging agent, with diamonds for a dollar; none for most. */
-  readonly agency: readonly { readonly country_id: number; readonly diamonds_per_dollar: number }[]
+  readonly agency?: readonly { readonly country_id: number; readonly diamonds_per_dollar: number }[]
+  readonly business_manager?: true
 }
 
-const none: DemoUser['agency'] = []
-
 export const demoUsers: readonly DemoUser[] = [
-  { id: 1, uid: 'amina', name: 'Amina', avatar: 'avatars/amina.png', coins: 50_000, diamonds: 100_000, agency: none },
-  { id: 2, uid: 'badr', name: 'Badr', avatar: 'avatars/badr.png', coins: 50_000, diamonds: 20_000, agency: none },
-  { id: 3, uid: 'carmen', name: 'Carmen', avatar: 'avatars/carmen.png', coins: 50_000, diamonds: 20_000, agency: none },
+  {
+    id: 1,
+    uid: 'amina',
+    name: 'Amina',
+    avatar: 'avatars/amina.png',
+    purse: { coins: 50_000, diamonds: 100_000, dollars: 25_000 },
+  },
+  { id: 2, uid: 'badr', name: 'Badr', avatar: 'avatars/badr.png', purse: { coins: 50_000, diamonds: 20_000 } },
+  { id: 3, uid: 'carmen', name: 'Carmen', avatar: 'avatars/carmen.png', purse: { coins: 50_000, diamonds: 20_000 } },
   {
     id: 4,
     uid: 'dalia',
     name: 'Dalia',
     avatar: 'avatars/dalia.png',
-    coins: 0,
-    diamonds: 0,
+    purse: { agent_dollars: 12_000 },
     agency: [
       { country_id: 1, diamonds_per_dollar: 10_500 },
       { country_id: 2, diamonds_per_dollar: 10_200 },
     ],
   },
+  { id: 5, uid: 'emil', name: 'Emil', avatar: 'avatars/emil.png', purse: {}, business_manager: true },
 ]
 
 /** Owned by Carmen. */
 export const demoRoom = { id: 1, uid: 'R1', name: 'Night lounge', cover_url: '', owner_id: 3 } as const
 
-/** Who is in the room; Dalia is not. */
+/** Who is in the room; Dalia and Emil are not. */
 export const demoMembers: readonly number[] = [1, 2, 3]
 
 export interface DemoGift {

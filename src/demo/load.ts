@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { headOf } from '../db/head.ts'
 import type { Tables } from '../db/tables.ts'
 import { defineDecoration } from '../gifts/define-decoration.ts'
+import { currencies } from '../ledger/account.ts'
 import { type Command, command, type Presenter } from '../ledger/command.ts'
 import type { Verb } from '../ledger/decider.ts'
 import type { Executor } from '../ledger/executor.ts'
@@ -45,30 +46,25 @@ const demoCommands = (): Command[] => [
   ...demoCountries.map((country) => part(`country ${country.id}`, defineCountry, country)),
   part('users', defineUsers, {
     listed: true,
-    users: demoUsers.map(({ id, uid, name, avatar, agency }) => ({
+    users: demoUsers.map(({ id, uid, name, avatar, agency = [], business_manager = false }) => ({
       id,
       uid,
       name,
       avatar,
       charging_agent: agency.length > 0,
       allow_receive_withdraw_requests: agency.length > 0,
-      business_manager: false,
+      business_manager,
       agency_countries: agency,
     })),
   }),
   part('room', defineRoom, demoRoom),
   ...demoGifts.map(({ id, ...gift }) => part(`gift ${id}`, defineDecoration, { decoration_id: id, ...gift })),
-  ...demoUsers.flatMap(({ id, coins, diamonds }) => [
-    ...(coins > 0 ? [part(`coins of ${id}`, credit, welcome(id, 'coins', coins))] : []),
-    ...(diamonds > 0 ? [part(`diamonds of ${id}`, credit, welcome(id, 'diamonds', diamonds))] : []),
-  ]),
+  ...demoUsers.flatMap(({ id, purse }) =>
+    currencies.flatMap((currency) => {
+      const amount = purse[currency] ?? 0
+      return amount > 0 ? [part(`${currency} of ${id}`, credit, { user_id: id, currency, amount, reason: 'demo' })] : []
+    }),
+  ),
   ...demoPackages.map((one) => part(`package ${one.privilege_package_id}`, definePackage, one)),
   ...demoCards.map((card, i) => part(`card ${i + 1}`, grantCards, { ...card, quantity: 1, reason: 'demo' })),
 ]
-
-const welcome = (user_id: number, currency: 'coins' | 'diamonds', units: number) => ({
-  user_id,
-  currency,
-  amount: units,
-  reason: 'demo',
-})

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { globalEvents, roomEvents, userEvents, userStates } from '../../schema/announcements.ts'
+import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../schema/announcements.ts'
 import { clientFrames, closeCodes, serverFrames } from '../../schema/frames.ts'
 
 /** A JSON object of the document. */
@@ -34,7 +34,7 @@ const commands = framesOf(clientFrames, 'client')
 const answers = framesOf(signals, 'server')
 const ofRooms = eventsOf(roomEvents, ev)
 const ofUsers = { ...eventsOf(userEvents, ev), ...eventsOf(userStates, state) }
-const ofAll = eventsOf(globalEvents, ev)
+const ofAll = { ...eventsOf(globalEvents, ev), ...eventsOf(globalStates, state) }
 
 const refs = (messages: Messages, base: string): Json =>
   Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `${base}/${name}` }]))

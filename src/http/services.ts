@@ -7,6 +7,8 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Kysely } from 'kysely'
+import type { Aside } from '../audit/aside.ts'
+import type { CheckpointSigner } from '../audit/checkpoint.ts'
 import type { Tables } from '../db/tables.ts'
 import type { LuckyChains } from '../fairness/lg1.ts'
 import type { SpinSeeds } from '../fairness/rr1.ts'
@@ -48,6 +50,9 @@ export interface Services {
   readonly vault: Vault
   /** What is remembered about users' sessions; whoever revokes them here makes this instance look again. */
   readonly sessions: Pick<Sessions, 'forget'>
+  /** For readings of the whole ledger. */
+  readonly aside: Aside
+  readonly checkpoints: CheckpointSigner
 }
 
 /** What the operator of the service decided by configuration and the rules need. */

@@ -23,7 +23,8 @@ export function foldUnions(violations: readonly Violation[]): readonly Violation
       if (faults === undefined) branches.set(branch, [inner])
       else faults.push(inner)
     }
-    const inOrder = [...branches.values()].toReversed().map((branch) => branch.toReversed())
+    // Unions within a branch first: what is wrong with each of theirs tells nothing about this one's.
+    const inOrder = [...branches.values()].toReversed().map((branch) => foldUnions(branch.toReversed()))
     for (const violation of told(last, inOrder).toReversed()) folded.push(violation)
   }
   return folded.toReversed()
@@ -38,7 +39,7 @@ function told(union: Violation, branches: readonly (readonly Violation[])[]): re
   const whole = possible.filter((branch) => !branch.some((violation) => lacks(violation, union)))
   const meant = possible.length === 1 ? possible : whole
   const [only] = meant
-  if (only !== undefined && meant.length === 1) return foldUnions(only)
+  if (only !== undefined && meant.length === 1) return only
   const missing = missingInAll(branches)
   return missing.length > 0 ? missing : [discriminator(branches) ?? alternatives(union, branches)]
 }

@@ -17,6 +17,11 @@ export const account = (holder: Holder, id: number | string, currency: Currency)
 
 export const currencyOf = (name: string): string => name.slice(name.lastIndexOf(':') + 1)
 
+export function sameCurrency(name: string, other: string): boolean {
+  const colon = name.lastIndexOf(':')
+  return colon === -1 ? currencyOf(other) === name : other.endsWith(name.slice(colon))
+}
+
 /** Only the system's own accounts may go below zero and beyond 2^53-1. */
 export const isSystem = (name: string): boolean => name.startsWith('house:') || name.startsWith('issuance:')
 

@@ -10,9 +10,16 @@ export type Evolve = (state: WritableState, event: PlacedEvent) => void
  * on hold be there: an event may spend it and let it go.
  */
 export function evolveWith(evolvers: readonly Evolver[]): Evolve {
+  // Who means something by an event: a few of many, and it is asked millions of times in a replay.
+  const concerned = new Map<EventType, readonly Evolver[]>()
   return (state, event) => {
     applyMovements(state, event.movements)
-    for (const evolver of evolvers) dispatch(evolver, state, event)
+    let those = concerned.get(event.type)
+    if (those === undefined) {
+      those = evolvers.filter((evolver) => evolver[event.type] !== undefined)
+      concerned.set(event.type, those)
+    }
+    for (const evolver of those) dispatch(evolver, state, event)
     checkHolds(state, event.movements)
   }
 }

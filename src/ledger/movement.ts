@@ -1,5 +1,5 @@
 import { MAX_INTEGER } from '../../schema/common.ts'
-import { type Account, balances, canBeHeld, currencyOf, heldOf, isSystem, LARGEST_BALANCE } from './account.ts'
+import { type Account, balances, canBeHeld, heldOf, isSystem, LARGEST_BALANCE, sameCurrency } from './account.ts'
 import type { State, WritableState } from './decider.ts'
 
 /** Value that leaves one account and enters another; both accounts are of one currency. */
@@ -20,15 +20,36 @@ export function move(debit: Account, credit: Account, amount: number): Movement 
 export const moves = (...legs: readonly (readonly [Account, Account, number])[]): Movement[] =>
   legs.filter(([, , amount]) => amount > 0).map(([debit, credit, amount]) => move(debit, credit, amount))
 
-/** What each account gains, or loses, by movements that are taken as one. */
-function netOf(movements: readonly Movement[]): ReadonlyMap<string, bigint> {
-  const changes = new Map<string, bigint>()
-  for (const { debit, credit, amount } of movements) {
-    const units = BigInt(amount)
-    changes.set(debit, (changes.get(debit) ?? 0n) - units)
-    changes.set(credit, (changes.get(credit) ?? 0n) + units)
+/** What each account gains, or loses, by movements that are taken as one; in the order in which they name them. */
+function netOf(movements: readonly Movement[]): readonly (readonly [account: string, change: bigint])[] {
+  const [only] = movements
+  if (movements.length === 1 && only !== undefined && only.debit !== only.credit) {
+    const units = BigInt(only.amount)
+    return [
+      [only.debit, -units],
+      [only.credit, units],
+    ]
   }
-  return changes
+  const accounts: string[] = []
+  // Sums of numbers as long as they are exact, as most are: one bigint an account instead of one a side.
+  const changes: (number | bigint)[] = []
+  const add = (account: string, amount: number): void => {
+    const known = accounts.indexOf(account)
+    const before = changes[known] ?? 0
+    const sum = typeof before === 'number' ? before + amount : Number.NaN
+    const after = Number.isSafeInteger(sum) ? sum : BigInt(before) + BigInt(amount)
+    if (known === -1) {
+      accounts.push(account)
+      changes.push(after)
+    } else {
+      changes[known] = after
+    }
+  }
+  for (const { debit, credit, amount } of movements) {
+    add(debit, -amount)
+    add(credit, amount)
+  }
+  return accounts.map((account, i) => [account, BigInt(changes[i] ?? 0)])
 }
 
 /**
@@ -55,7 +76,7 @@ export function obstacle(
  */
 export function applyMovements(state: WritableState, movements: readonly Movement[]): void {
   for (const { debit, credit, amount } of movements) {
-    if (currencyOf(debit) !== currencyOf(credit)) throw new Error(`${debit} and ${credit} differ in currency`)
+    if (!sameCurrency(debit, credit)) throw new Error(`${debit} and ${credit} differ in currency`)
     if (!Number.isSafeInteger(amount) || amount < 1 || amount > MAX_INTEGER) throw new Error(`a movement of ${amount}`)
   }
   for (const [account, change] of netOf(movements)) {

@@ -4,50 +4,123 @@ import { type EventData, type EventType, eventTypes } from '../../schema/events.
 import type { ChainedEntry, RecordedEvent } from './chain.ts'
 import type { Movement } from './movement.ts'
 import type { TextRow } from './row-table.ts'
+import { upcasters } from './upcasters.ts'
 
 /** What is on the ledger cannot be read: an unknown event or version, or data that is not of its form. */
 export class Unreadable extends Error {}
 
-/** Columns of an event, as text; for `select ${eventColumns} from ledger_events e`. */
-export const eventColumns = `e.position::text, e.type, e.version::text, e.data, array_to_string(e.debit, ',', '?') as debit,
-  array_to_string(e.credit, ',', '?') as credit, array_to_string(e.amount, ',', '?') as amount, e.actor,
-  (extract(epoch from e.at) * 1000000)::bigint::text as at, e.request_id, e.idempotency_key, e.reply_hash, e.hash`
+/** How an event's columns are read, each as text; a time in UTC, whatever the session's zone. */
+const columns = {
+  position: 'e.position::text',
+  type: 'e.type',
+  version: 'e.version::text',
+  data: 'e.data',
+  debit: 'e.debit::text',
+  credit: 'e.credit::text',
+  amount: 'e.amount::text',
+  actor: 'e.actor',
+  at: `(e.at at time zone 'UTC')::text`,
+  request_id: 'e.request_id',
+  idempotency_key: 'e.idempotency_key',
+  reply_hash: 'e.reply_hash',
+  hash: 'e.hash',
+} as const
 
-/** The stored columns, before anything is believed about them. */
-export function parseEntry(row: TextRow): ChainedEntry {
-  const text = (column: string): string => {
-    const value = row[column]
-    if (value === null || value === undefined) throw new Unreadable(`event ${row['position']} has no ${column}`)
+const columnNames = Object.keys(columns)
+
+/** Columns of an event, as text; for `select ${eventColumns} from ledger_events e`. */
+export const eventColumns = Object.entries(columns)
+  .map(([name, text]) => `${text} as ${name}`)
+  .join(', ')
+
+/** The stored columns, before anything is believed about them. Throws `Unreadable`. */
+export const parseEntry = (row: TextRow): ChainedEntry => entryOf(columnNames.map((name) => row[name] ?? null))
+
+/** As `parseEntry`, of the columns in their order. */
+export function entryOf(fields: readonly (string | null)[]): ChainedEntry {
+  const text = (column: number): string => {
+    const value = fields[column]
+    if (value === null || value === undefined) throw new Unreadable(`event ${fields[0]} has no ${columnNames[column]}`)
     return value
   }
-  const list = (column: string): string[] => (text(column) === '' ? [] : text(column).split(','))
-  const credit = list('credit')
-  const amount = list('amount')
   return {
-    position: Number(text('position')),
-    type: text('type'),
-    version: Number(text('version')),
-    data: text('data'),
-    movements: list('debit').map(
-      (debit, i): Movement => ({ debit, credit: credit[i] ?? '', amount: Number(amount[i]) }),
-    ),
-    actor: text('actor'),
-    at: Number(text('at')),
-    requestId: text('request_id'),
-    idempotencyKey: row['idempotency_key'] ?? null,
-    replyHash: row['reply_hash'] ?? null,
-    hash: text('hash'),
+    position: Number(text(0)),
+    type: text(1),
+    version: Number(text(2)),
+    data: text(3),
+    movements: movementsOf(text(4), text(5), text(6)),
+    actor: text(7),
+    at: microsOf(text(8)),
+    requestId: text(9),
+    idempotencyKey: fields[10] ?? null,
+    replyHash: fields[11] ?? null,
+    hash: text(12),
   }
 }
 
-/** The event that stands in an entry. Throws `Unreadable`: nothing is skipped that is not understood. */
+/** From three arrays as PostgreSQL writes them. No account that is one has to be quoted there. */
+function movementsOf(debits: string, credits: string, amounts: string): Movement[] {
+  if (debits === '{}') return []
+  const credit = elements(credits)
+  const amount = elements(amounts)
+  const movements: Movement[] = []
+  for (const debit of elements(debits)) {
+    const i = movements.length
+    movements.push({ debit: nameOf(debit), credit: nameOf(credit[i] ?? ''), amount: Number(amount[i]) })
+  }
+  return movements
+}
+
+const elements = (array: string): string[] => array.slice(1, -1).split(',')
+
+const names = new Map<string, string>()
+/** As many as are at work at a time. */
+const MOST_NAMES = 50_000
+
+/**
+ * The same account, always the same text: quickly found in rows, and not a part of the line in which it was read, which
+ * it would keep in memory.
+ */
+function nameOf(part: string): string {
+  let name = names.get(part)
+  if (name === undefined) {
+    if (names.size >= MOST_NAMES) names.clear()
+    name = Buffer.from(part).toString()
+    names.set(name, name)
+  }
+  return name
+}
+
+let lastText = ''
+let lastMicros = Number.NaN
+
+/** Of `2026-11-21 08:00:00.123456`. Throws `Unreadable`. */
+function microsOf(text: string): number {
+  // All events of a batch have one time.
+  if (text !== lastText) {
+    const [, day, time, fraction = ''] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/.exec(text) ?? []
+    if (day === undefined) throw new Unreadable(`${text} is no time of an event`)
+    lastMicros = Date.parse(`${day}T${time}Z`) * 1000 + Number(fraction.padEnd(6, '0'))
+    lastText = text
+  }
+  return lastMicros
+}
+
+/**
+ * The event that stands in an entry, in the form that it has today: one of an older version goes through `upcasters`.
+ * Throws `Unreadable`: nothing is skipped that is not understood.
+ */
 export function readEvent(entry: ChainedEntry): RecordedEvent {
   const { position, type, version } = entry
   if (!isEventType(type)) throw new Unreadable(`event ${position} is a ${type}, which this version does not know`)
-  if (version !== eventTypes[type].version) {
-    throw new Unreadable(`event ${position} is ${type} version ${version}, which this version does not know`)
+  let data: unknown = JSON.parse(entry.data)
+  for (let from = version; from !== eventTypes[type].version; from += 1) {
+    const upcast = upcasters[type]?.[from]
+    if (upcast === undefined) {
+      throw new Unreadable(`event ${position} is ${type} version ${version}, which this version does not know`)
+    }
+    data = upcast(data)
   }
-  const data: unknown = JSON.parse(entry.data)
   if (!isDataOf(type, data)) throw new Unreadable(`event ${position} is not of the form of ${type}`)
   const event = { type, data, movements: entry.movements, position, at: entry.at, entry }
   // TypeScript does not carry the tie between `type` and `data` through the union; `isDataOf` just held it.

@@ -44,14 +44,21 @@ export interface RowTable {
   /** `ledger`: rebuilt from the ledger. `words`: noted beside it. `lookup`: a view of words, read only. */
   readonly source: Source
   readonly columns: readonly string[]
+  /** Which of the columns make the id. */
+  readonly key: readonly string[]
   /** The rows with these ids. */
   load(ids: readonly string[]): Statement
   /** Inserts or replaces rows. */
   save(rows: readonly unknown[]): Statement
   /** Deletes the rows with these ids. */
   drop(ids: readonly string[]): Statement
-  /** `select` of all rows in the order of their ids' text. */
+  /** `copy … from stdin` of new rows, each of them a `line`. */
+  readonly copy: string
+  line(row: unknown): string
+  /** `select` of all rows, their columns in order; in no order of rows. */
   readonly scan: string
+  /** How many of the smallest rows take as much memory as one of these may. */
+  readonly weight: number
   idOf(row: TextRow): string
   parse(row: TextRow): unknown
 }
@@ -62,10 +69,12 @@ export interface RowTableSpec<Row> {
   readonly source?: Source
   /** Its rows are rewritten often: the table has a column `filling`, which keeps room free for that on its pages. */
   readonly rewritten?: true
+  /** 1 when left out. */
+  readonly weight?: number
 }
 
 /** What a row is born with and loses when it is first rewritten: about as much as a row takes. */
-const FILLING = `repeat(' ', 64)`
+const FILLING = ' '.repeat(64)
 
 /** Ids of several columns are joined by `:`; ids of one column may hold anything. */
 export function rowTable<Row extends object>(projection: Projection<Row>, spec: RowTableSpec<Row>): RowTable {
@@ -102,13 +111,15 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
   // Side by side in the select list, arrays need not be put into a table first.
   const values = arrays(columns.map(([, kind]) => kind)).map((array) => `unnest(${array})`)
   const [born, rewritten] = spec.rewritten ? [', filling', ', filling = null'] : ['', '']
-  const save = `insert into ${name} (${list}${born}) select ${values.join(', ')}${born && `, ${FILLING}`} on conflict (${spec.key.join(', ')}) ${conflict}${rewritten}`
+  const save = `insert into ${name} (${list}${born}) select ${values.join(', ')}${born && `, '${FILLING}'`} on conflict (${spec.key.join(', ')}) ${conflict}${rewritten}`
   const drop = `delete from ${name} t using ${wanted} where ${onKey}`
 
   return {
     projection,
     source: spec.source ?? 'ledger',
+    weight: spec.weight ?? 1,
     columns: columns.map(([column]) => column),
+    key: spec.key,
     load: (ids) => ({ name: `load ${name}`, text: load, values: keyValues(ids) }),
     save: (rows) => ({
       name: `save ${name}`,
@@ -121,7 +132,12 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
       ),
     }),
     drop: (ids) => ({ name: `drop ${name}`, text: drop, values: keyValues(ids) }),
-    scan: `select ${selected} from ${name} t order by ${spec.key.map((key) => `t.${key}::text collate "C"`).join(', ')}`,
+    copy: `copy ${name} (${list}${born}) from stdin`,
+    line: (row) => {
+      const fields = columns.map(([column, kind]) => copyField(printValue(kind, field(row, column))))
+      return `${[...fields, ...(spec.rewritten ? [FILLING] : [])].join('\t')}\n`
+    },
+    scan: `select ${selected} from ${name} t`,
     idOf: (row) => spec.key.map((key) => row[key]).join(':'),
     parse: (row) =>
       Object.fromEntries(columns.map(([column, kind]) => [column, parseValue(kind, row[column] ?? null)])),
@@ -130,6 +146,11 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
 
 const arrayOf = (kind: Kind, values: readonly (string | null)[]): string =>
   kind === 'text' || kind === 'json' ? textArray(values) : plainArray(values)
+
+const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+const copyField = (text: string | null): string =>
+  text === null ? '\\N' : text.replaceAll(/[\\\n\r\t]/g, (character) => copyEscapes[character] ?? character)
 
 function field(row: unknown, column: string): unknown {
   if (typeof row !== 'object' || row === null || !(column in row)) throw new Error(`a row without ${column}`)

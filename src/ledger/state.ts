@@ -104,12 +104,6 @@ export class Rows implements WritableState {
     for (const name of this.#tables.keys()) if (!names.has(name)) this.#tables.delete(name)
   }
 
-  get size(): number {
-    let size = 0
-    for (const rows of this.#tables.values()) size += rows.size
-    return size
-  }
-
   /** All rows of a projection, in no order. */
   all<Row>(projection: Projection<Row>): ReadonlyMap<string, Row | undefined> {
     return this.#rows(projection)

@@ -9,8 +9,8 @@ import { type Projection, Rows } from './state.ts'
 import * as sql from './statements.ts'
 import type { Micros } from './time.ts'
 
-/** Rows that are kept in memory at most, 90 to 350 bytes each. */
-const KEPT_ROWS = 300_000
+/** What may be kept in memory, in rows of weight 1: those take 90 to 350 bytes. */
+const MOST_KEPT = 300_000
 
 export interface Opened {
   readonly head: Head
@@ -119,7 +119,7 @@ export class Store {
     this.#unanswered.add(batch.replies)
     const words = this.#changesWords(rows)
     rows.settle(this.#derived)
-    const known = knownIf(alone, { head: batch.head, last: id, rows })
+    const known = this.#knownIf(alone, { head: batch.head, last: id, rows })
     if (!words) this.#known = known
     try {
       const results = await answered
@@ -142,7 +142,7 @@ export class Store {
     const alone = !locked || last === this.#last
     this.#last = last
     rows.settle(this.#derived)
-    this.#known = knownIf(alone, { head, last, rows })
+    this.#known = this.#knownIf(alone, { head, last, rows })
     if (locked) return
     // Behind all that is on its way.
     const [answer] = await this.#writer.settle([sql.readHead])
@@ -247,6 +247,14 @@ export class Store {
     return { drops, saves }
   }
 
+  /** Beside other writers what is kept would mostly be old, and finding that out costs a round trip. */
+  #knownIf(alone: boolean, known: Known): Known | undefined {
+    if (!alone) return undefined
+    let kept = 0
+    for (const { projection, weight } of this.#tables.values()) kept += known.rows.all(projection).size * weight
+    return kept <= MOST_KEPT ? known : undefined
+  }
+
   #changesWords(rows: Rows): boolean {
     for (const { source, projection } of this.#tables.values()) {
       if (source === 'words' && rows.changed(projection).size > 0) return true
@@ -254,10 +262,6 @@ export class Store {
     return false
   }
 }
-
-/** Beside other writers what is kept would mostly be old, and finding that out costs a round trip. */
-const knownIf = (alone: boolean, known: Known): Known | undefined =>
-  alone && known.rows.size <= KEPT_ROWS ? known : undefined
 
 /** Throws what went wrong, if anything did. */
 function assertCommitted(results: readonly PromiseSettledResult<Answer>[]): void {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { StoredFollower } from '../ledger/tail.ts'
 import type { ChannelKey } from './announcer.ts'
@@ -10,6 +11,8 @@ export const MOST_BACK = 1_000
 export const BACK_MS = 600_000
 /** Rows are kept for longer than they count, since clocks differ. */
 const KEPT_FOR = '12 minutes'
+/** Between two writes. Whoever asks looks through the rest of the ledger, which is the longer, the longer this is. */
+const PAUSE_MS = 50
 /** Rows deleted in one statement, so that none takes long. */
 const CHUNK = 5_000
 
@@ -60,7 +63,9 @@ export class ChannelIndex {
         })
         await this.#add(rows)
       }
-      // So that the place is stored: whoever asks has to look through the rest of the ledger.
+      if (first === undefined) return false
+      // What comes meanwhile goes together: each time is a commit beside those of the ledger.
+      await setTimeout(PAUSE_MS)
       return true
     }
   }

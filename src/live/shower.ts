@@ -13,6 +13,8 @@ const RETRY_MS = 200
 
 export interface ShowerParts {
   readonly db: Kysely<Tables>
+  /** Whether anybody has a socket on this instance. */
+  readonly anyone: () => boolean
   /** The sockets of a user on this instance. */
   readonly listeners: (userId: number) => ReadonlySet<Listener> | undefined
   /** How far the ledger has been heard by those listeners. */
@@ -33,6 +35,7 @@ export class Shower {
   }
 
   hear(events: readonly RecordedEvent[]): void {
+    if (!this.#parts.anyone()) return
     for (const event of events) {
       for (const userId of this.#changedBy(event)) {
         if (this.#parts.listeners(userId) !== undefined) this.#changed.add(userId)

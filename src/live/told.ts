@@ -20,7 +20,10 @@ const NOTHING: ReadonlyMap<ChannelKey, readonly Told[]> = new Map()
 
 /** All that the slices have to tell. Where one throws, which is a bug that `bug` hears of, a frame is missing. */
 export function tellWith(announcers: readonly Announcer[], bug: (error: unknown, position: number) => void): Tell {
+  // Most events tell nobody anything.
+  const telling = new Set<string>(announcers.flatMap((announcer) => Object.keys(announcer)))
   return (event) => {
+    if (!telling.has(event.type)) return NOTHING
     const attempt = <T>(work: () => T): T | undefined => {
       try {
         return work()

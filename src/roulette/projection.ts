@@ -22,6 +22,8 @@ export const rouletteTables = [
       ended_at: 'micros',
       end_position: 'integer',
     },
+    // A full table of 50 takes 4 to 8 kB.
+    weight: 20,
   }),
   rowTable(openGames, { key: ['room_id'], columns: { room_id: 'integer', game_id: 'integer' } }),
 ]

@@ -15,7 +15,7 @@ import { ChannelIndex, INDEX_FOLLOWER } from '../live/channel-index.ts'
 import { History } from '../live/history.ts'
 import { Hub } from '../live/hub.ts'
 import { Lobby } from '../live/lobby.ts'
-import { Shower } from '../live/shower.ts'
+import { Shower, type ShowerParts } from '../live/shower.ts'
 import { tellWith } from '../live/told.ts'
 import { WordBook } from '../live/words.ts'
 import { memberRooms, type RoomOfUser } from '../rooms/reads.ts'
@@ -93,9 +93,14 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
       clearInterval(looking)
       clearInterval(pruning)
     })
-    const showers = slices
-      .flatMap(({ shown = [] }) => shown)
-      .map((state) => new Shower(state, { db, listeners: (id) => lobby.of(id), position: () => hub.position, trouble }))
+    const shows: ShowerParts = {
+      db,
+      anyone: () => lobby.size > 0,
+      listeners: (id) => lobby.of(id),
+      position: () => hub.position,
+      trouble,
+    }
+    const showers = slices.flatMap(({ shown = [] }) => shown).map((state) => new Shower(state, shows))
     tail.follow(position, async (events) => {
       await hub.follow(events)
       for (const shower of showers) shower.hear(events)

@@ -1,7 +1,7 @@
 import type { EventData, EventType } from '../../schema/events.ts'
 import type { PlacedEvent } from '../ledger/decider.ts'
 import type { ShownState } from '../live/announcer.ts'
-import { walletOf } from './reads.ts'
+import { walletsOf } from './reads.ts'
 
 /** Whose wallet an event may change beside the balances that it moves. */
 const others: { readonly [T in EventType]?: (data: EventData<T>) => readonly number[] } = {
@@ -11,16 +11,16 @@ const others: { readonly [T in EventType]?: (data: EventData<T>) => readonly num
   'gift-drawn': ({ sender_id, from_bag }) => (from_bag ? [sender_id] : []),
   'privilege-days-added': ({ user_id }) => [user_id],
   'privilege-replaced': ({ user_id }) => [user_id],
+  // What is on hold moves nothing.
+  'withdrawal-requested': ({ user_id }) => [user_id],
+  'withdrawal-status-changed': ({ user_id }) => [user_id],
 }
 
 /** The wallet, in the form of GET /wallet. */
 export const shownWallet: ShownState = {
   event: 'wallet-changed',
   changedBy: (event) => [...new Set([...holders(event), ...beside(event)])],
-  read: async (db, userIds) => {
-    const wallets = await Promise.all(userIds.map(async (id) => [id, await walletOf(db, id)] as const))
-    return new Map(wallets.flatMap(([id, wallet]) => (wallet === undefined ? [] : [[id, wallet] as const])))
-  },
+  read: walletsOf,
 }
 
 function beside<T extends EventType>({ type, data }: PlacedEvent<T>): readonly number[] {
@@ -30,9 +30,8 @@ function beside<T extends EventType>({ type, data }: PlacedEvent<T>): readonly n
 
 /** The users whose balances moved. */
 const holders = ({ movements }: PlacedEvent): number[] =>
-  movements.flatMap(({ debit, credit }) => [debit, credit].flatMap(userIn))
+  movements.flatMap(({ debit, credit }) => [debit, credit].filter(isUsers).map(holderOf))
 
-function userIn(name: string): number[] {
-  const id = /^user:([1-9]\d*):/.exec(name)?.[1]
-  return id === undefined ? [] : [Number(id)]
-}
+const USER = 'user:'
+const isUsers = (account: string): boolean => account.startsWith(USER)
+const holderOf = (account: string): number => Number(account.slice(USER.length, account.indexOf(':', USER.length)))

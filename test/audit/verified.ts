@@ -1,20 +1,18 @@
 import { Client } from 'pg'
+import type { Ending } from '../../src/audit/checkpoint.ts'
 import { type Verified, verify } from '../../src/audit/verify.ts'
 import { chained, GENESIS } from '../../src/ledger/chain.ts'
 import { eventColumns, parseEntry } from '../../src/ledger/recorded.ts'
-import { Snapshot } from '../../src/ledger/replay.ts'
 import { rowsOf } from '../support/ledger.ts'
 import type { TestDatabase } from '../support/postgres.ts'
 
 /** Verifies a database as the service's own role. */
-export async function verified({ serviceUrl }: TestDatabase, asOf: number | null = null): Promise<Verified> {
-  const snapshot = await Snapshot.open(serviceUrl)
-  try {
-    return await verify(snapshot, { asOf, progress: () => {}, signal: new AbortController().signal })
-  } finally {
-    await snapshot.close()
-  }
-}
+export const verified = (
+  { serviceUrl }: TestDatabase,
+  asOf: number | null = null,
+  checkpoint: Ending | null = null,
+): Promise<Verified> =>
+  verify(serviceUrl, { asOf, checkpoint, progress: () => {}, signal: new AbortController().signal })
 
 /** Runs SQL as the owner of the database, with the ledger's guards off. */
 export async function tamper({ ownerUrl }: TestDatabase, ...statements: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
-import { test } from 'tap'
+import tap, { test } from 'tap'
 import { databaseIsAway } from '../../src/db/away.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { Troubles } from '../../src/db/troubles.ts'
@@ -12,9 +12,12 @@ import { bench, testChains } from '../support/ledger.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { type Proxy, proxy } from '../support/proxy.ts'
 
+// Each waits for something else.
+tap.jobs = 3
+
 const opening = { fairness_key: testChains.keyHash }
 
-test('a read whose connection breaks fails alone', async (t) => {
+test('a read whose connection breaks fails alone', { buffered: true }, async (t) => {
   const database = await testDatabase(t)
   const between = await proxy(t, database.serviceUrl)
   const pool = openPool(between.url, { max: 2, application_name: 'test' }, { warn: () => {} })
@@ -30,7 +33,7 @@ test('a read whose connection breaks fails alone', async (t) => {
   t.match(await sql`select 1 as one`.execute(db), { rows: [{ one: 1 }] })
 })
 
-test('a database that is away for a while costs two lines in the log', async (t) => {
+test('a database that is away for a while costs two lines in the log', { buffered: true }, async (t) => {
   const database = await testDatabase(t)
   const between = await proxy(t, database.serviceUrl)
   const lines: string[] = []
@@ -83,7 +86,9 @@ const moments: readonly (readonly [string, (between: Proxy) => Promise<void>])[]
 ]
 
 for (const [moment, arrange] of moments) {
-  test(`a writer whose server falls silent ${moment} goes on with another connection`, async (t) => {
+  test(`a writer whose server falls silent ${moment} goes on with another connection`, {
+    buffered: true,
+  }, async (t) => {
     const database = await testDatabase(t)
     const between = await proxy(t, database.serviceUrl)
     const one = bench(t, between.url, { patienceMs: 1_000 })

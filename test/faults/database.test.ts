@@ -5,4 +5,5 @@ import { frozenPostgres, postgresAway } from '../../scripts/soak/scenarios/outag
 import { silence } from '../../scripts/soak/scenarios/silence.ts'
 import { plays } from './plays.ts'
 
-plays(lostCommit, postgresAway, frozenPostgres, silence, hangingStatement, diskFull)
+// Most of their time is waiting.
+plays([hangingStatement, silence, lostCommit, postgresAway, frozenPostgres, diskFull], 2)

@@ -3,4 +3,4 @@ import { endurance } from '../../scripts/soak/scenarios/endurance.ts'
 import { twoInstances } from '../../scripts/soak/scenarios/instances.ts'
 import { plays } from './plays.ts'
 
-plays(twoInstances, clocks, endurance)
+plays([twoInstances, clocks, endurance])

@@ -11,7 +11,9 @@ import type { Kind, Wish } from '../../scripts/soak/wish.ts'
 // A fault that nobody sees is worse than none: what the soak judges by is held against made-up trouble.
 
 const sent: Entry = { position: 1, type: 'gift-sent', actor: 'user:1', requestId: 'a', key: 'gift-1', replyHash: 'h' }
-const told: Final = { kind: 'gift', actor: 'user:1', status: 200, hash: 'h' }
+const told: Final = { kind: 'gift', actor: 'user:1', status: 200, hash: 'h', isPrivate: false }
+const asked: Final = { ...told, kind: 'request', status: 201 }
+const requested: Entry = { ...sent, type: 'withdrawal-requested' }
 
 const chains = (position: number, rest: Partial<Entry> = {}): Entry => ({
   ...sent,
@@ -56,6 +58,14 @@ const cases: readonly (readonly [string, readonly Entry[], readonly [string, Fin
   ['refused and done', [sent], [['gift-1', { ...told, status: 422 }]], ['other']],
   ['done in the name of another', [{ ...sent, actor: 'user:2' }], [['gift-1', told]], ['other']],
   ['answered otherwise', [sent], [['gift-1', { ...told, hash: 'i' }]], ['other']],
+  ['a request', [requested], [['gift-1', asked]], []],
+  ['a request that is told otherwise', [requested], [['gift-1', { ...asked, hash: 'i' }]], ['other']],
+  [
+    'a request that is told with what is private',
+    [requested],
+    [['gift-1', { ...asked, hash: 'i', isPrivate: true }]],
+    [],
+  ],
   ['done and never answered', [sent], [], ['other']],
   ['a hole', [sent, chains(3, { actor: 'system' })], [['gift-1', told]], ['other']],
 ]

@@ -3,4 +3,4 @@ import { killService } from '../../scripts/soak/scenarios/kill-service.ts'
 import { sigterm } from '../../scripts/soak/scenarios/sigterm.ts'
 import { plays } from './plays.ts'
 
-plays(killService, killPostgres, sigterm)
+plays([killService, killPostgres, sigterm])

@@ -8,11 +8,12 @@ const FILE_MS = 300_000
 /** Before tap ends a test, which would leave its processes behind. */
 const CLEAR_UP_MS = 15_000
 
-/** The short form of scenarios of the soak, a test each. */
-export function plays(...scenarios: readonly Scenario[]): void {
+/** The short form of scenarios of the soak, a test each; so many at a time. */
+export function plays(scenarios: readonly Scenario[], atATime = 1): void {
   tap.setTimeout(FILE_MS)
+  tap.jobs = atATime
   for (const scenario of scenarios) {
-    test(`${scenario.name}: ${scenario.about}`, { timeout: ONE_MS }, async (t) => {
+    test(`${scenario.name}: ${scenario.about}`, { timeout: ONE_MS, buffered: true }, async (t) => {
       const say = (line: string): void => t.comment(line)
       const signal = AbortSignal.timeout(ONE_MS - CLEAR_UP_MS)
       const verdict = await play(scenario, scenario.short, new Stage(say, signal))

@@ -64,7 +64,7 @@ test('the ledger knows the schemas and the database, no business and no HTTP', (
     /^@sinclair\/typebox/,
     /^node:crypto$/,
     /^pg$/,
-    /^pg-cursor$/,
+    /^pg-(cursor|copy-streams)$/,
   ]
   for (const file of under('src/ledger')) t.same(foreign(file, allowed), [], file.path)
   t.end()

@@ -132,6 +132,7 @@ test('every faulty field is named, with a sentence that repeats nothing of it', 
 
   const payments: readonly (readonly [unknown, Record<string, string[]>])[] = [
     [{ type: 'cash' }, { manager: ['is required'] }],
+    [{ type: 'cash', manager: 1, quick: 'yes' }, { quick: ['must be true/false, 1/0, "1"/"0" or "true"/"false"'] }],
     [
       { type: 'agent', agent: 'x' },
       { agent: ['must be an integer'], country: ['is required'] },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test } from 'tap'
-import { globalEvents, roomEvents, userEvents, userStates } from '../../schema/announcements.ts'
+import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../schema/announcements.ts'
 import { clientFrames, serverFrames } from '../../schema/frames.ts'
 import { bearer, tinyApp, token } from '../support/tiny-app.ts'
 
@@ -84,7 +84,7 @@ test('the AsyncAPI document names all that goes over a socket', async (t) => {
   ])
   const names = Object.values(components.messages).map((message) => Object(message).name)
   const frames = [...Object.keys(clientFrames), ...Object.keys(serverFrames)].filter((t) => t !== 'ev' && t !== 'state')
-  const events = [roomEvents, userEvents, userStates, globalEvents].flatMap((told) => Object.keys(told))
+  const events = [roomEvents, userEvents, userStates, globalEvents, globalStates].flatMap((told) => Object.keys(told))
   t.same(new Set(names), new Set([...frames, ...events]))
   t.equal(names.length, frames.length + events.length)
   t.match(components.messages['one-to-room-lucky-gift-sent'].payload.properties, {

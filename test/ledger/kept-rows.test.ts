@@ -3,10 +3,12 @@ import { tables } from '../../src/books.ts'
 import { chooseSeed, showChains } from '../../src/fairness/choose-seed.ts'
 import { balances } from '../../src/ledger/account.ts'
 import type { Command } from '../../src/ledger/command.ts'
+import type { Key } from '../../src/ledger/decider.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { keyOf } from '../../src/ledger/state.ts'
 import { Store } from '../../src/ledger/store.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
+import { games } from '../../src/roulette/game.ts'
 import { credit } from '../../src/wallet/credit.ts'
 import { debit } from '../../src/wallet/debit.ts'
 import { bench, testChains } from '../support/ledger.ts'
@@ -32,20 +34,22 @@ test('what writes nothing is not answered from rows that another instance has ch
   t.equal((await one.run(debit, coins(5))).reply.status, 200)
 })
 
-test('rows are kept up to a number, also by those who only look', async (t) => {
+test('rows are kept up to a number, heavy ones up to a smaller one, also by those who only look', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const store = await Store.connect(serviceUrl, tables)
   t.teardown(() => store.close())
-  const asking = (count: number): Command => ({
+  const balance = (i: number): Key => keyOf(balances, `user:${i}:coins`)
+  const game = (i: number): Key => keyOf(games, i)
+  const asking = (count: number, key: (i: number) => Key): Command => ({
     cause: { actor: 'system', requestId: 'r', idempotency: null },
-    reads: Array.from({ length: count }, (_, i) => keyOf(balances, `user:${i}:coins`)),
+    reads: Array.from({ length: count }, (_, i) => key(i)),
     follow: () => [],
     decide: () => [],
     note: () => {},
     reply: () => ({ status: 200, body: '' }),
     refused: () => ({ status: 422, body: '' }),
   })
-  const look = async (count: number) => store.leave(await store.begin([asking(count)]))
+  const look = async (count: number, key = balance) => store.leave(await store.begin([asking(count, key)]))
   await look(1)
   t.equal(store.ahead, false, 'others may write')
   await look(299_999)
@@ -54,4 +58,8 @@ test('rows are kept up to a number, also by those who only look', async (t) => {
   t.equal(store.ahead, false, 'too many')
   await look(1)
   t.equal(store.ahead, true)
+  await look(14_000, game)
+  t.equal(store.ahead, true)
+  await look(15_000, game)
+  t.equal(store.ahead, false, 'as heavy as 300,000, beside a balance')
 })

@@ -29,7 +29,8 @@ export interface Said extends Pick<Announcement, 'channel' | 'event' | 'enc'> {
 export function said<T extends EventType>(announcer: Announcer, event: PlacedEvent<T>): Said[] {
   const type: T = event.type
   return (announcer[type]?.(event) ?? []).map(({ wants, data, ...frame }) => {
-    const made = data(wanted(wants))
+    // As it is sent: dollars are exact only in JSON.
+    const made: object = JSON.parse(JSON.stringify(data(wanted(wants))))
     const [kind = ''] = frame.channel.split(':')
     const schema = Object(forms)[kind]?.[frame.event]
     if (schema === undefined) throw new Error(`${frame.event} is told to ${frame.channel}`)

@@ -8,6 +8,7 @@ import { defineDecoration } from '../../src/gifts/define-decoration.ts'
 import { type SentGift, sendGift } from '../../src/gifts/send.ts'
 import type { Settled } from '../../src/ledger/line.ts'
 import { openLedger } from '../../src/ledger/open.ts'
+import { defineCountry } from '../../src/people/define-country.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
 import { joinRoom } from '../../src/rooms/members.ts'
@@ -16,6 +17,7 @@ import { debit } from '../../src/wallet/debit.ts'
 import { readDb } from '../support/doors.ts'
 import { type Bench, bench, testChains } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type AgencyMade, agencyMade, COUNTRY, runAgency, withdrawalsMade } from './agency-arena.ts'
 import { cardsGranted, type PrivilegeMade, privilegeMade, runPrivilege } from './privilege-arena.ts'
 import { gamesMade, type RouletteMade, rouletteMade, runRoulette } from './roulette-arena.ts'
 import { type GameName, MEMBERS } from './roulette-steps.ts'
@@ -30,6 +32,7 @@ export interface Made {
   readonly sent: SentGift | null
   readonly drawn: EventData<'gift-drawn'> | null
   readonly privilege: PrivilegeMade
+  readonly agency: AgencyMade
   readonly roulette: RouletteMade
 }
 
@@ -37,6 +40,7 @@ export interface Made {
 interface Known {
   /** In the order in which their grants were answered. */
   readonly cards: readonly number[]
+  readonly withdrawals: readonly number[]
   /** The oldest first. */
   readonly games: readonly GameName[]
 }
@@ -64,6 +68,7 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
     const one = bench(scope, database.serviceUrl)
     const other = bench(scope, database.serviceUrl)
     await one.did(openLedger, { fairness_key: testChains.keyHash })
+    await one.did(defineCountry, { id: COUNTRY, name: 'Here' })
     await one.did(defineUsers, { users: USERS.map((id) => ({ id })), listed: true })
     const db = readDb(scope, database)
     for (const [room, users] of MEMBERS) for (const user of users) await joinRoom(db, room, user)
@@ -76,12 +81,13 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
 
 function arena(database: TestDatabase, client: Client, one: Bench, other: Bench): Arena {
   let keys = 0
-  let known: Known = { cards: [], games: [] }
+  let known: Known = { cards: [], withdrawals: [], games: [] }
   const learn = (steps: readonly Step[], settled: readonly Settled[]): void => {
     const all = <T>(read: (step: Step, one: Settled) => readonly T[]): T[] =>
       settled.flatMap((one, i) => read(steps[i] ?? assert.fail(), one))
     known = {
       cards: [...known.cards, ...all(cardsGranted)],
+      withdrawals: [...known.withdrawals, ...all(withdrawalsMade)],
       games: [...known.games, ...all(gamesMade)].sort((a, b) => a.id - b.id),
     }
   }
@@ -142,13 +148,14 @@ async function drawnBy(client: Client, keys: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ idempotency_key, data }) => [idempotency_key, JSON.parse(data)]))
 }
 
-function madeOf(step: Step, settled: Settled, drawn: Made['drawn'], { cards, games }: Known): Made {
+function madeOf(step: Step, settled: Settled, drawn: Made['drawn'], { cards, withdrawals, games }: Known): Made {
   const { answer, refusal = null } = JSON.parse(settled.reply.body)
   return {
     refusal,
     sent: answer?.lucky_result === undefined ? null : answer,
     drawn,
     privilege: privilegeMade(step, settled, cards),
+    agency: agencyMade(step, settled, withdrawals),
     roulette: rouletteMade(step, settled, games),
   }
 }
@@ -197,6 +204,12 @@ function run(bench: Bench, step: Step, key: string, known: Known): Promise<Settl
     case 'activate':
     case 'transfer':
       return runPrivilege(bench, step, key, known.cards)
+    case 'withdraw':
+    case 'bring':
+    case 'exchange':
+    case 'salary':
+    case 'trade':
+      return runAgency(bench, step, key, known.withdrawals)
     default:
       return runRoulette(bench, step, key, known.games)
   }

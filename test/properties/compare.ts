@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Client } from 'pg'
 import { verified } from '../audit/verified.ts'
+import { agencyRows } from './agency-model.ts'
 import type { Arena } from './arena.ts'
 import { Model } from './model.ts'
 import { privilegeRows } from './privilege-model.ts'
@@ -22,11 +23,12 @@ export async function playBoth({ client, now, play }: Arena, story: readonly Bur
 
 async function stateOf(client: Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ what: string; value: string }>(`
-    select account as what, balance::text as value from balances where account ~ '^(user|room|game):' and balance <> 0
+    select account as what, balance::text as value from balances where account ~ '^(user|room|game|withdrawal|settled):' and balance <> 0
     union all select concat('bag ', user_id, ':', decoration_id), quantity::text from bag_items
     union all select concat('room ', room_id), concat(owner_id, ' ', trophy_points) from rooms
     union all select concat('streak ', sender_id, ':', room_id, ':', decoration_id), concat(times, ' ', won) from gift_streaks
     union all ${privilegeRows}
+    union all ${agencyRows}
     union all select concat('table ', game_id), concat_ws(' ', status, room_id, (
       select string_agg(concat(e->>'user_id', e->>'client_seed'), ',') from json_array_elements(entries::json) e
     )) from roulette_games
@@ -34,7 +36,7 @@ async function stateOf(client: Client): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ what, value }) => [what, value]))
 }
 
-function stateOfModel({ balances, bags, rooms, streaks, privilege, roulette }: Model): Record<string, string> {
+function stateOfModel({ balances, bags, rooms, streaks, privilege, agency, roulette }: Model): Record<string, string> {
   const tables = [...roulette.tables]
   const open = tables.filter(([, { status }]) => status === 'open')
   return Object.fromEntries([
@@ -43,6 +45,7 @@ function stateOfModel({ balances, bags, rooms, streaks, privilege, roulette }: M
     ...[...rooms].map(([id, { owner, trophies }]) => [`room ${id}`, `${owner} ${trophies}`]),
     ...[...streaks].map(([id, { times, won }]) => [`streak ${id}`, `${times} ${won}`]),
     ...privilege.rows(),
+    ...agency.rows(),
     ...tables.map(([id, { status, room, seats }]) => [
       `table ${id}`,
       [status, room, ...(seats.length > 0 ? [seats.map(({ user, seed }) => `${user}${seed}`).join()] : [])].join(' '),
@@ -67,7 +70,13 @@ export async function playAndVerify({ client, database, scatter }: Arena, story:
       union all
       select concat('game ', g.game_id, ' holds ', b.balance)
       from roulette_games g join balances b on b.account = concat('game:', g.game_id, ':coins')
-      where b.balance <> case g.status when 'open' then g.game_price * json_array_length(g.entries::json) else 0 end`)
+      where b.balance <> case g.status when 'open' then g.game_price * json_array_length(g.entries::json) else 0 end
+      union all
+      select concat('of ', account, ' ', h.held, ' is on hold, ', p.pending, ' pending, of ', b.balance)
+      from balances b left join holds h using (account) left join (
+        select concat('user:', user_id, ':', wallet) as account, sum(amount) as pending
+        from withdrawals where status = 'pending' group by 1) p using (account)
+      where coalesce(h.held, 0) <> coalesce(p.pending, 0) or b.balance < h.held`)
     assert.deepEqual(rows, [])
   }
   assert.deepEqual((await verified(database)).findings, [])

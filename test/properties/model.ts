@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Currency } from '../../src/ledger/account.ts'
+import { AgencyModel } from './agency-model.ts'
 import { type Made, OWNER_PERCENT } from './arena.ts'
 import { PrivilegeModel } from './privilege-model.ts'
 import { RouletteModel } from './roulette-model.ts'
@@ -29,6 +30,7 @@ export class Model {
   readonly rooms = new Map<number, { owner: number; trophies: bigint }>()
   readonly streaks = new Map<string, { times: number; won: bigint; at: number }>()
   readonly privilege: PrivilegeModel
+  readonly agency: AgencyModel
   readonly roulette = new RouletteModel(
     (room) => this.rooms.has(room),
     (changes) => this.#book(changes),
@@ -40,6 +42,11 @@ export class Model {
   constructor(users: readonly number[], now: number) {
     this.#users = new Set(users)
     this.privilege = new PrivilegeModel(this.#users)
+    this.agency = new AgencyModel(
+      this.#users,
+      (changes) => this.#book(changes),
+      (account) => this.balances.get(account) ?? 0n,
+    )
     this.now = now
   }
 
@@ -83,6 +90,12 @@ export class Model {
       case 'activate':
       case 'transfer':
         return this.privilege.take(step, made.privilege, this.now)
+      case 'withdraw':
+      case 'bring':
+      case 'exchange':
+      case 'salary':
+      case 'trade':
+        return this.agency.take(step, made.agency)
       default:
         return this.roulette.take(step, made.roulette, this.now)
     }
@@ -96,12 +109,14 @@ export class Model {
     return this.bags.get(`${user}:${gift}`) ?? 0n
   }
 
-  /** All or nothing. */
+  /** All or nothing, and nothing that is on hold. */
   #book(changes: ReadonlyMap<string, bigint>): string | null {
     const after = [...changes].map(
       ([account, change]) => [account, (this.balances.get(account) ?? 0n) + change] as const,
     )
-    if (after.some(([, balance]) => balance < 0n)) return 'insufficient_balance'
+    const short = ([account, balance]: (typeof after)[number]): boolean =>
+      (changes.get(account) ?? 0n) < 0n && balance < this.agency.held(account)
+    if (after.some(short)) return 'insufficient_balance'
     if (after.some(([, balance]) => balance > LARGEST)) return 'balance_limit'
     for (const [account, balance] of after) this.balances.set(account, balance)
     return null

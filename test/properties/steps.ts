@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { MAX_INTEGER } from '../../schema/common.ts'
 import type { GiftKind } from '../../schema/events.ts'
 import { type Currency, currencies } from '../../src/ledger/account.ts'
+import { type AgencyStep, agencyOpening, agencyStep } from './agency-steps.ts'
 import { type PrivilegeStep, privilegeOpening, privilegeStep } from './privilege-steps.ts'
 import { type RouletteStep, rouletteStep } from './roulette-steps.ts'
 
@@ -31,6 +32,7 @@ export type Step =
   | DefineGift
   | PrivilegeStep
   | RouletteStep
+  | AgencyStep
 
 export interface DefineGift {
   readonly does: 'define gift'
@@ -83,6 +85,7 @@ export const opening: readonly Step[] = [
   { does: 'fill bag', user: 1, gift: 1, quantity: 40 },
   { does: 'fill bag', user: 2, gift: 2, quantity: 9 },
   ...privilegeOpening,
+  ...agencyOpening,
 ]
 
 /** Mostly the first, so that things happen; now and then the second, so that they are refused. */
@@ -157,6 +160,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: any.gift },
   { weight: 12, arbitrary: privilegeStep },
   { weight: 8, arbitrary: rouletteStep },
+  { weight: 14, arbitrary: agencyStep },
 )
 
 /** An evening at the roulette: now and then somebody's coins come or go, or a room has another owner. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { test } from 'tap'
+import tap, { test } from 'tap'
 import { Dispatcher } from '../../src/push/dispatcher.ts'
 import { fcmSender } from '../../src/push/fcm.ts'
 import { readServiceAccount } from '../../src/push/service-account.ts'
@@ -8,6 +8,9 @@ import { rowsOf } from '../support/ledger.ts'
 import { log, type Pushing, pushing, until } from './pushing.ts'
 
 type Test = Parameters<typeof pushing>[0]
+
+// Each waits for its own moments.
+tap.jobs = 3
 
 /** An instance that sends what is in the outbox, with the shortest waits. */
 function dispatching(t: Test, { outbox }: Pushing, { account, origin }: FcmServer): Dispatcher {
@@ -18,7 +21,7 @@ function dispatching(t: Test, { outbox }: Pushing, { account, origin }: FcmServe
   return dispatcher
 }
 
-test('each answer of FCM: sent, sent again, or the device dropped', async (t) => {
+test('each answer of FCM: sent, sent again, or the device dropped', { buffered: true }, async (t) => {
   const push = await pushing(t)
   const fcm = await fcmServer(t)
   fcm.answer('busy', fcmError(429, 'QUOTA_EXCEEDED', { 'retry-after': '2' }))
@@ -43,7 +46,7 @@ test('each answer of FCM: sent, sent again, or the device dropped', async (t) =>
   t.same(fcm.faults, [])
 })
 
-test('an access token that is refused costs a moment and no notification', async (t) => {
+test('an access token that is refused costs a moment and no notification', { buffered: true }, async (t) => {
   const push = await pushing(t)
   const fcm = await fcmServer(t)
   await push.register(1, 'a')
@@ -59,7 +62,7 @@ test('an access token that is refused costs a moment and no notification', async
   t.same(fcm.tokens, ['access-1', 'access-2'])
 })
 
-test('one user’s devices hold up nobody else', async (t) => {
+test('one user’s devices hold up nobody else', { buffered: true }, async (t) => {
   const push = await pushing(t)
   const fcm = await fcmServer(t)
   const bad = Array.from({ length: 10 }, (_, i) => `bad${i}`)
@@ -79,7 +82,7 @@ test('one user’s devices hold up nobody else', async (t) => {
   t.equal((await push.waiting()).length, 200, 'and nothing is lost')
 })
 
-test('FCM away: all rest and few knock, then everything arrives', async (t) => {
+test('FCM away: all rest and few knock, then everything arrives', { buffered: true }, async (t) => {
   const push = await pushing(t)
   const fcm = await fcmServer(t)
   for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
@@ -100,7 +103,9 @@ test('FCM away: all rest and few knock, then everything arrives', async (t) => {
   t.same(fcm.faults, [])
 })
 
-test('a sender that is slow works on a few at a time, and on stopping waits for them', async (t) => {
+test('a sender that is slow works on a few at a time, and on stopping waits for them', {
+  buffered: true,
+}, async (t) => {
   const push = await pushing(t)
   for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
   for (let position = 1; position <= 5; position += 1) {
@@ -129,7 +134,7 @@ test('a sender that is slow works on a few at a time, and on stopping waits for 
   t.equal((await push.waiting()).length, 45 - sent)
 })
 
-test('two instances share the work, each notification by one of them', async (t) => {
+test('two instances share the work, each notification by one of them', { buffered: true }, async (t) => {
   const push = await pushing(t)
   const fcm = await fcmServer(t)
   for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
@@ -143,7 +148,7 @@ test('two instances share the work, each notification by one of them', async (t)
   t.equal(fcm.tokens.length, 2, 'both worked')
 })
 
-test('what is of no use is not sent', async (t) => {
+test('what is of no use is not sent', { buffered: true }, async (t) => {
   const push = await pushing(t)
   const fcm = await fcmServer(t)
   for (const token of ['moved', 'old', 'good']) await push.register(1, token)
@@ -159,7 +164,7 @@ test('what is of no use is not sent', async (t) => {
   t.equal((await rowsOf(push.database, 'select 1 from devices')).length, 3)
 })
 
-test('a database that is away stops nothing for good', async (t) => {
+test('a database that is away stops nothing for good', { buffered: true }, async (t) => {
   const push = await pushing(t)
   const fcm = await fcmServer(t)
   await push.register(1, 'a')

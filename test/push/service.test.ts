@@ -8,8 +8,9 @@ import { until } from './pushing.ts'
 
 type Test = Parameters<typeof testDatabase>[0] & Parameters<typeof dataDir>[0]
 
-// A lease must end, and processes start.
+// Processes start, two tests' at a time.
 tap.setTimeout(120_000)
+tap.jobs = 2
 
 const DEVICE = 'the-token-of-a-device'
 
@@ -57,7 +58,9 @@ const register = (service: ServiceProcess) =>
 const waiting = async ({ database }: World): Promise<number> =>
   (await rowsOf(database, 'select 1 from push_outbox')).length
 
-test('a transfer is told to the receiver’s device, also when the sender dies in between', async (t) => {
+test('a transfer is told to the receiver’s device, also when the sender dies in between', {
+  buffered: true,
+}, async (t) => {
   const all = await world(t)
   const { fcm, start, database } = all
   const first = await start()
@@ -99,7 +102,7 @@ test('a transfer is told to the receiver’s device, also when the sender dies i
   t.same(fcm.faults, [])
 })
 
-test('a sender that is away holds nothing up, and another instance takes over', async (t) => {
+test('a sender that is away holds nothing up, and another instance takes over', { buffered: true }, async (t) => {
   const all = await world(t)
   const { fcm, start } = all
   const [one, other] = [await start(), await start()]
@@ -123,7 +126,7 @@ test('a sender that is away holds nothing up, and another instance takes over', 
   t.ok(performance.now() - stopping < 5_000)
 })
 
-test('a sender that hangs does not keep the service from stopping', async (t) => {
+test('a sender that hangs does not keep the service from stopping', { buffered: true }, async (t) => {
   const all = await world(t)
   const service = await all.start()
   await register(service)
@@ -137,7 +140,7 @@ test('a sender that hangs does not keep the service from stopping', async (t) =>
   t.equal(await waiting(all), 1)
 })
 
-test('without a service account it goes to the log', async (t) => {
+test('without a service account it goes to the log', { buffered: true }, async (t) => {
   const { start, database } = await world(t)
   const service = await start({ LOG_LEVEL: 'info' })
   await register(service)

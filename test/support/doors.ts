@@ -5,6 +5,8 @@ import { build } from '../../src/app.ts'
 import { AppStatusGate } from '../../src/app-status/app-status.ts'
 import { standing } from '../../src/app-status/reads.ts'
 import { ToldClients } from '../../src/app-status/told-clients.ts'
+import { asideOn } from '../../src/audit/aside.ts'
+import { checkpointSigner } from '../../src/audit/checkpoint.ts'
 import { openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { Metrics } from '../../src/http/metrics.ts'
@@ -76,6 +78,8 @@ export async function doors(t: Test, slices: readonly Slice[], shared?: TestData
       appState,
       chains: testChains,
       spins: testSpins,
+      aside: asideOn(database.serviceUrl),
+      checkpoints: checkpointSigner('a checkpoint key for tests'),
       vault: testVault,
     },
     sessions,

@@ -2,6 +2,8 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { pino } from 'pino'
 import { WebSocket } from 'ws'
 import { build } from '../../src/app.ts'
+import { asideOn } from '../../src/audit/aside.ts'
+import { checkpointSigner } from '../../src/audit/checkpoint.ts'
 import { evolve, tables } from '../../src/books.ts'
 import { headOf } from '../../src/db/head.ts'
 import { openPool } from '../../src/db/pool.ts'
@@ -100,6 +102,8 @@ export async function startInstance(
       sessions,
       chains: testChains,
       spins: testSpins,
+      aside: asideOn(serviceUrl),
+      checkpoints: checkpointSigner('a checkpoint key for tests'),
     },
     sessions,
     jwt: { kind: 'secret', secret: SECRET },

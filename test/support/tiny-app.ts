@@ -6,6 +6,8 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { Pool } from 'pg'
 import { Flag, Id, PageQuery, Text } from '../../schema/common.ts'
 import { build, type Parts } from '../../src/app.ts'
+import { asideOn } from '../../src/audit/aside.ts'
+import { checkpointSigner } from '../../src/audit/checkpoint.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { luckyChains } from '../../src/fairness/lg1.ts'
 import { spinSeeds } from '../../src/fairness/rr1.ts'
@@ -35,7 +37,7 @@ const Thing = Type.Object({
   where: Type.Optional(Type.Union([Id, Type.String({ pattern: '^R', description: 'a uid that begins with R' })])),
 })
 const Payment = Type.Union([
-  Type.Object({ type: Type.Literal('cash'), manager: Id }),
+  Type.Object({ type: Type.Literal('cash'), manager: Id, quick: Type.Optional(Flag) }),
   Type.Object({ type: Type.Literal('agent'), agent: Id, country: Id }),
 ])
 
@@ -127,6 +129,8 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
       appState: { ...alwaysOpen, gate },
       chains: luckyChains('a key for tests'),
       spins: spinSeeds('a key for tests'),
+      aside: asideOn(''),
+      checkpoints: checkpointSigner('a key for tests'),
       vault: vaultWith('a key for tests'),
       sessions,
     },

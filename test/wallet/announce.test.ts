@@ -39,6 +39,15 @@ const sent = (from_bag: boolean): LedgerEvent<'gift-sent'> => ({
   ],
 })
 
+const withdrawalChanged = (
+  to: 'approved' | 'rejected',
+  movements: LedgerEvent['movements'],
+): LedgerEvent<'withdrawal-status-changed'> => ({
+  type: 'withdrawal-status-changed',
+  data: { withdrawal_id: 5, user_id: 4, target_id: 6, wallet: 'dollars', amount: 100, from: 'pending', to, note: null },
+  movements,
+})
+
 test('whose wallet an event changes', (t) => {
   const rows: readonly (readonly [LedgerEvent, number[]])[] = [
     [credited('user', 4, 'coins', 5), [4]],
@@ -53,6 +62,8 @@ test('whose wallet an event changes', (t) => {
       [4],
     ],
     [{ type: 'privilege-days-added', data: { ...privilege, percent: 100 }, movements: [] }, [4]],
+    [withdrawalChanged('approved', [move('user:4:dollars', 'withdrawal:5:dollars', 100)]), [4]],
+    [withdrawalChanged('rejected', []), [4]],
     [{ type: 'privilege-replaced', data: { ...privilege, replaced }, movements: [] }, [4]],
   ]
   for (const [event, users] of rows) t.same(shownWallet.changedBy(placed(event)), users, event.type)

@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import { build } from '../../../src/app.ts'
+import { asideOn } from '../../../src/audit/aside.ts'
+import { checkpointSigner } from '../../../src/audit/checkpoint.ts'
 import { evolve, tables } from '../../../src/books.ts'
 import { loadConfig } from '../../../src/config.ts'
 import type { Tables } from '../../../src/db/tables.ts'
@@ -47,6 +49,8 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
       appState: switchedAppState(),
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
+      aside: asideOn(''),
+      checkpoints: checkpointSigner(keys.checkpoint),
       vault: vaultWith(keys.pii),
       sessions,
     },

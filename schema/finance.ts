@@ -1,0 +1,140 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Amount, Id, Instant, PageQuery } from './common.ts'
+import { CurrencyName } from './operator.ts'
+
+/** What finance reads. */
+
+/** A signed statement of where the ledger ended, to be kept elsewhere. */
+export const Checkpoint = Type.Object({
+  position: Amount,
+  hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the event at that position' }),
+  at: { ...Instant, description: 'when this was said, by the clock of the database' },
+  algorithm: Type.Literal('Ed25519'),
+  public_key: Type.String({ description: 'SPKI in base64: what stands between the lines of a PEM file' }),
+  signature: Type.String({
+    description: 'base64, of the text "ledger checkpoint\\nposition …\\nhash …\\nat …\\n"',
+  }),
+})
+export type Checkpoint = Static<typeof Checkpoint>
+
+/** Whole units, cents of a dollar: an integer, or a decimal string beyond 2^53-1. */
+const Units = (description: string) => Type.Union([Type.Integer(), Type.String()], { description })
+const Name = Type.String({ description: '<kind>:<id>:<currency>' })
+
+const MovedValue = Type.Object({ debit: Name, credit: Name, currency: Type.String(), amount: Amount })
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** An event as it is stored. */
+export const LedgerEventRecord = Type.Object({
+  position: Id,
+  type: Type.String(),
+  version: Type.Integer(),
+  data: Type.Unknown({ description: 'what it says; of the form that its type and version have' }),
+  debit: nullable(Name),
+  credit: nullable(Name),
+  currency: nullable(Type.String()),
+  amount: nullable(Amount),
+  movements: Type.Optional(
+    Type.Array(MovedValue, { description: 'where there are several; the four fields above are null then' }),
+  ),
+  actor: Type.String({ description: 'user:7, staff:ann or system' }),
+  at: Instant,
+  request_id: Type.String(),
+  hash: Type.String({ description: 'SHA-256 over all of the event and the hash before it' }),
+})
+export type LedgerEventRecord = Static<typeof LedgerEventRecord>
+
+const digits = (description: string) => Type.String({ pattern: '^[1-9][0-9]{0,15}$', description })
+
+export const EventsQuery = Type.Object({
+  after: Type.Optional(Type.String({ pattern: '^(0|[1-9][0-9]{0,15})$', description: 'the last position seen' })),
+  limit: PageQuery.properties.limit,
+  type: Type.Optional(Type.String({ pattern: '^[a-z-]{1,64}$' })),
+  user: Type.Optional(digits('events by this user, of their value or about them')),
+})
+
+export const TrialBalance = Type.Object({
+  position: Amount,
+  currencies: Type.Array(
+    Type.Object({
+      currency: Type.String(),
+      accounts: Type.Array(
+        Type.Object({
+          kind: Type.String(),
+          balance: Units('of all accounts of this kind'),
+          count: Type.Integer({ description: 'accounts that ever moved' }),
+        }),
+      ),
+      total: Units('0, or the books are wrong'),
+    }),
+  ),
+})
+export type TrialBalance = Static<typeof TrialBalance>
+
+/** What matches can still be no time, such as the 30th of February: `momentOf` tells. */
+const MOMENT_PATTERN =
+  '^([1-9]\\d{0,15}|\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,6})?)?(Z|[+-]\\d\\d:\\d\\d)?)?)$'
+
+/** A moment of the ledger: a position, a day or a time. */
+const MomentText = Type.String({
+  pattern: MOMENT_PATTERN,
+  description: 'a position (34), a day (2026-11-21) or a time in UTC (2026-11-21T08:00:00Z)',
+})
+
+export const TrialBalanceQuery = Type.Object({ as_of: Type.Optional(MomentText) })
+
+const StatementLine = Type.Object({
+  position: Id,
+  at: Instant,
+  type: Type.String(),
+  counter_account: Name,
+  amount: Type.Integer({ description: 'below zero what left the account' }),
+  balance: Units('after this movement'),
+})
+
+export const StatementQuery = Type.Object({
+  account: Type.String({
+    pattern: '^[a-z]{1,20}:[0-9A-Za-z_-]{1,64}:[a-z_]{1,20}$',
+    description: 'an account such as user:7:diamonds',
+  }),
+  from: Type.Optional(MomentText),
+  to: Type.Optional(MomentText),
+})
+
+export const AccountStatement = Type.Object({
+  account: Name,
+  opening: Units('before the first of the lines'),
+  lines: Type.Array(StatementLine),
+  closing: Units('after the last one'),
+})
+
+export const ExplainQuery = Type.Object({
+  user: digits('whose'),
+  currency: CurrencyName,
+})
+
+export const ExplainedBalance = Type.Object({
+  user: Id,
+  currency: Type.String(),
+  account: Name,
+  position: Type.Integer({ minimum: 0, description: 'where the ledger ended when this was so' }),
+  balance: Amount,
+  holds: Type.Array(Type.Object({ position: Id, reason: Type.String(), amount: Amount }), {
+    description: 'what is promised and cannot be spent; by the event that promised it',
+  }),
+  available: Amount,
+  sources: Type.Array(
+    Type.Object({
+      type: Type.String(),
+      counter: Type.String(),
+      count: Type.Integer(),
+      amount: Units('below zero when more went than came'),
+      first: Id,
+      last: Id,
+    }),
+    { description: 'all movements by sort; they come to the balance' },
+  ),
+  latest: Type.Array(StatementLine, { description: 'the last movements; all of them are in the statement' }),
+})
+
+export const VerifyQuery = Type.Object({ as_of: Type.Optional(digits('the last position to look at')) })

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from '../../../src/db/connect.ts'
+import { luckyChains } from '../../../src/fairness/lg1.ts'
+import { spinSeeds } from '../../../src/fairness/rr1.ts'
+import { addBagItems } from '../../../src/gifts/add-bag-items.ts'
+import { defineDecoration } from '../../../src/gifts/define-decoration.ts'
+import { sendGift } from '../../../src/gifts/send.ts'
+import { command } from '../../../src/ledger/command.ts'
+import type { Verb } from '../../../src/ledger/decider.ts'
+import type { Executor } from '../../../src/ledger/executor.ts'
+import { activateCard } from '../../../src/privilege/activate.ts'
+import { definePackage } from '../../../src/privilege/define-package.ts'
+import { grantCards } from '../../../src/privilege/grant.ts'
+import { finishGame } from '../../../src/roulette/finish.ts'
+import { joinGame } from '../../../src/roulette/join.ts'
+import { openGame } from '../../../src/roulette/open.ts'
+import { credit } from '../../../src/wallet/credit.ts'
+import { debit } from '../../../src/wallet/debit.ts'
+import type { DatabaseUrls } from '../cluster.ts'
+import { keys } from '../keys.ts'
+import { type Crowd, crowd, openExecutor } from '../seed.ts'
+import { GIFT } from '../workload.ts'
+
+// Books as a busy service would have them: everything that users and operators can do, decided by the rules.
+
+const CLOVER = { decoration_id: 2, name: 'Clover', kind: 'lucky', price: 10, image_path: 'gifts/clover.png' } as const
+const odds = [
+  { multiplier: 0, weight: 899 },
+  { multiplier: 2, weight: 70 },
+  { multiplier: 10, weight: 30 },
+  { multiplier: 360, weight: 1 },
+]
+/** Those who buy gifts with draws: few do, and they often. */
+const GAMBLERS = 2_000
+/** Members of each room, who play there: users from the room's own number on. */
+const MEMBERS = 5
+
+const oneOf = (count: number): number => 1 + Math.floor(Math.random() * count)
+
+/** Adds to a seeded database until its ledger has that many events. */
+export async function growBooks(
+  { ownerUrl, serviceUrl }: DatabaseUrls,
+  events: number,
+  { users, rooms } = crowd,
+): Promise<void> {
+  await using closing = new AsyncDisposableStack()
+  const owner = await connect(ownerUrl, 'bench')
+  closing.defer(() => owner.end())
+  await owner.query(
+    `insert into room_members (room_id, user_id)
+     select r, r + m from generate_series(1, ${rooms}) r, generate_series(0, ${MEMBERS - 1}) m`,
+  )
+  const executor = openExecutor(serviceUrl, { batch: rooms / 2, rows: 65_536 })
+  closing.defer(() => executor.close())
+  const doing = asUsers(executor)
+  await doing('staff:ann', defineDecoration, { ...CLOVER, odds })
+  await doing('staff:ann', definePackage, { privilege_package_id: 1, name: 'Silver', rank: 1, valid_days: 30 })
+
+  let position = await headOf(owner)
+  const looking = setInterval(() => void headOf(owner).then((head) => (position = head)), 200)
+  closing.defer(() => clearInterval(looking))
+  // Each room is one player's, so that no two open a game in it; with as many rooms as two batches hold, one is full
+  // while the other is on its way.
+  const player = async (room: number): Promise<void> => {
+    while (position < events) await somethingOf(doing, room, { users, rooms })
+  }
+  await Promise.all(Array.from({ length: rooms }, (_, i) => player(i + 1)))
+}
+
+async function headOf(owner: Awaited<ReturnType<typeof connect>>): Promise<number> {
+  const { rows } = await owner.query<{ position: string }>('select position from ledger_head')
+  return Number(rows[0]?.position)
+}
+
+type Doing = <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input) => Promise<Answer>
+
+/** Every command has an idempotency key, as the app's have. */
+const asUsers =
+  (executor: Executor): Doing =>
+  async <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input): Promise<Answer> => {
+    const cause = { actor, requestId: randomUUID(), idempotency: { key: randomUUID(), requestHash: '-' } }
+    let told: { readonly answer: Answer } | undefined
+    const { reply } = await executor.run(
+      command(verb, input, cause, {
+        answered: (answer) => {
+          told = { answer }
+          return { status: 200, body: JSON.stringify({ data: answer }) }
+        },
+        refused: (refusal) => ({ status: 422, body: JSON.stringify(refusal) }),
+      }),
+    )
+    if (told === undefined) throw new Error(`${actor} was refused: ${reply.body}`)
+    return told.answer
+  }
+
+const send = sendGift({ chains: luckyChains(keys.FAIRNESS_KEY), ownerPercent: 5 })
+const spins = spinSeeds(keys.FAIRNESS_KEY)
+
+/** Of a hundred: 62 gifts, 25 draws, 4 credits, 3 debits, 2 cards that are used, 2 bags, 2 games of three. */
+async function somethingOf(doing: Doing, room: number, { users, rooms }: Crowd): Promise<void> {
+  const die = oneOf(100)
+  const user = oneOf(die > 62 && die <= 87 ? Math.min(GAMBLERS, users) : users)
+  if (die <= 87) {
+    const decoration_id = die <= 62 ? GIFT.id : CLOVER.decoration_id
+    const receiver_ids = Array.from({ length: die % 10 === 0 ? 3 : 1 }, (_, i) => 1 + ((user + i) % users))
+    const terms = { caller_id: user, sender_id: user, room: oneOf(rooms), from_bag: false, encrypted: false }
+    await doing(`user:${user}`, send, { ...terms, decoration_id, receiver_ids, quantity: oneOf(9) })
+  } else if (die <= 91) {
+    await doing('staff:ann', credit, { user_id: user, currency: 'coins', amount: 1000, reason: 'a top-up' })
+  } else if (die <= 94) {
+    await doing('staff:ann', debit, { holder: 'user', id: user, currency: 'diamonds', amount: 7, reason: 'a refund' })
+  } else if (die <= 96) {
+    const wish = { user_id: user, privilege_package_id: 1, quantity: 1, reason: 'a prize' }
+    const [card] = await doing('staff:ann', grantCards, wish)
+    if (card !== undefined) await doing(`user:${user}`, activateCard, { caller_id: user, card_id: card.card_id })
+  } else if (die <= 98 || Math.random() < 0.8) {
+    const item = { user_id: user, decoration_id: GIFT.id, quantity: 1, reason: 'a prize' }
+    await doing('staff:ann', addBagItems, item)
+  } else {
+    await play(doing, room)
+  }
+}
+
+async function play(doing: Doing, room: number): Promise<void> {
+  const [opener, ...others] = [room, room + 1, room + 2]
+  for (const user_id of [opener, ...others]) {
+    await doing('staff:ann', credit, { user_id, currency: 'coins', amount: 100, reason: 'a prize' })
+  }
+  const terms = { game_price: 100, max_players: 3, join_admin: true, client_seed: 'mine' }
+  const { id } = await doing(`user:${opener}`, openGame({ spins, feePercent: 5 }), {
+    caller_id: opener,
+    room,
+    ...terms,
+  })
+  for (const caller_id of others) {
+    await doing(`user:${caller_id}`, joinGame, { caller_id, room, game: id, client_seed: '' })
+  }
+  await doing(`user:${opener}`, finishGame(spins), { caller_id: opener, room, game: id })
+}

@@ -1,0 +1,21 @@
+/** Something was asked for that cannot be answered; the message is for people. */
+export class Unanswerable extends Error {
+  override readonly name = 'Unanswerable'
+  /** Which of the questions it is about, as the doors call it. */
+  readonly field: string
+
+  constructor(field: string, message: string) {
+    super(message)
+    this.field = field
+  }
+}
+
+/** What a long reading takes with it. */
+export interface Reading {
+  /** Ends it between two steps, with the signal's reason thrown. */
+  readonly signal: AbortSignal
+  /** So many more events will be looked at. */
+  readonly ahead: (events: number) => void
+  /** So many more have been looked at. */
+  readonly looked: (events: number) => void
+}

@@ -1,0 +1,148 @@
+import type { EventData } from '../../schema/events.ts'
+import { CHAIN_LENGTH, chainId, drawOrder } from '../fairness/lg1.ts'
+import { luckyProgress } from '../fairness/lucky-progress.ts'
+import { entriesHash, entryLines, spin, spinCommitment } from '../fairness/rr1.ts'
+import { decorations, oddsTables } from '../gifts/decoration.ts'
+import { oddsHash, rewardOf, rowOf, totalWeight } from '../gifts/odds.ts'
+import { account } from '../ledger/account.ts'
+import type { PlacedEvent, State } from '../ledger/decider.ts'
+import { sha256Bytes } from '../ledger/hash.ts'
+import type { Movement } from '../ledger/movement.ts'
+import { gameAccount, gameIdOf, games, potOf, prizeOf } from '../roulette/game.ts'
+
+/** Hears what came of checking draws, in the ledger's order. */
+export interface DrawListener {
+  /** Something about the draw at a position does not follow from what was published before it. */
+  readonly fault: (position: number, message: string) => void
+  /** A lucky order: the number drawn, below the sum of the weights of that odds table. */
+  readonly drawn: (oddsHash: string, r: number) => void
+  /** A spin: which of so many players was drawn, from 0. */
+  readonly spun: (players: number, draw: number) => void
+}
+
+/**
+ * Recomputes every lucky draw and spin, event by event: links from the commitments, numbers from links and seeds,
+ * rewards and winners from the numbers, and that they were paid. Goes on after a fault as if what is stored were right.
+ */
+export class DrawChecks {
+  readonly #listener: DrawListener
+  /** The last link of each user's running chain, as hex; before its first draw its commitment. */
+  readonly #links = new Map<number, string>()
+
+  constructor(listener: DrawListener) {
+    this.#listener = listener
+  }
+
+  /** `state` is all that follows from the events before this one. */
+  check(event: PlacedEvent, state: State): void {
+    const find = (message: string): void => this.#listener.fault(event.position, message)
+    switch (event.type) {
+      case 'decoration-defined':
+        checkOdds(event.data, find)
+        break
+      case 'lucky-chain-opened':
+        this.#checkChain(event.data, state, find)
+        break
+      case 'gift-drawn':
+        this.#checkDraw(event.data, event.movements, state, find)
+        break
+      case 'roulette-created':
+        // With the uid of another game it would have the seed of that one.
+        if (gameIdOf(event.data.game_uid) !== event.position) find(`the game's uid is ${event.data.game_uid}`)
+        break
+      case 'roulette-finished':
+        this.#checkSpin(event.data, event.movements, state, find)
+        break
+    }
+  }
+
+  #checkChain(data: EventData<'lucky-chain-opened'>, state: State, find: (message: string) => void): void {
+    const { user_id, number, chain, next_chain, commitment } = data
+    const running = state.get(luckyProgress, String(user_id))
+    const ought = (running?.number ?? 0) + 1
+    if (number !== ought || chain !== chainId(user_id, ought) || next_chain !== chainId(user_id, ought + 1)) {
+      find(`opens chain ${chain}, and ${chainId(user_id, ought)} comes next`)
+    }
+    if (running !== undefined && commitment !== running.next_commitment) {
+      find(`chain ${chain} was announced with the commitment ${running.next_commitment}, not ${commitment}`)
+    }
+    this.#links.set(user_id, commitment)
+  }
+
+  #checkDraw(
+    data: EventData<'gift-drawn'>,
+    movements: readonly Movement[],
+    state: State,
+    find: (message: string) => void,
+  ): void {
+    const { sender_id, chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = data
+    const running = state.get(luckyProgress, String(sender_id))
+    const before = this.#links.get(sender_id)
+    this.#links.set(sender_id, link)
+    if (running === undefined) return find(`user ${sender_id} has no chain`)
+    if (chain !== chainId(sender_id, running.number)) find(`chain ${chain} does not run`)
+    if (client_seed !== running.client_seed) find(`the client seed is ${client_seed}, not ${running.client_seed}`)
+    if (k !== running.used + 1 || k > CHAIN_LENGTH) find(`send ${k} of chain ${chain} comes after send ${running.used}`)
+    const key = Buffer.from(link, 'hex')
+    if (sha256Bytes(key).toString('hex') !== before) find(`the link does not lead to the one before it`)
+
+    const gift = state.get(decorations, String(decoration_id))
+    if (gift?.odds_hash !== odds_hash || gift.price !== price) find(`gift ${decoration_id} had another price or odds`)
+    const odds = state.get(oddsTables, odds_hash)?.odds
+    if (odds === undefined || odds.length === 0) return find(`there is no odds table ${odds_hash}`)
+    if (draws.length !== data.receiver_ids.length) find(`${draws.length} orders were drawn for other receivers`)
+    const weight = totalWeight(odds)
+    let won = 0
+    for (const [i, order] of draws.entries()) {
+      const { r } = drawOrder(key, chain, client_seed, k, i, weight)
+      const reward = rewardOf(price * quantity, rowOf(odds, r))
+      if (order.r !== r || order.reward !== reward) {
+        find(`order ${i} drew ${r} and wins ${reward}, not ${order.r} and ${order.reward}`)
+      }
+      won += order.reward
+      this.#listener.drawn(odds_hash, r)
+    }
+    const paid = paidTo(movements, account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
+    if (paid !== won) find(`the orders win ${won} diamonds and ${paid} are paid`)
+  }
+
+  #checkSpin(
+    data: EventData<'roulette-finished'>,
+    movements: readonly Movement[],
+    state: State,
+    find: (message: string) => void,
+  ): void {
+    const game = state.get(games, String(data.game_id))
+    if (game === undefined) return find(`there is no game ${data.game_id}`)
+    const { entries, uid, commitment, fee_percent } = game
+    const seed = Buffer.from(data.server_seed, 'hex')
+    if (spinCommitment(uid, seed) !== commitment) find('the seed is not the one that was committed to')
+    if (entryLines(data.entries) !== entryLines(entries)) find('the entries are not those who joined')
+    if (data.entries_hash !== entriesHash(entries)) find('the hash of the entries is another one')
+    if (entries.length === 0) return find('nobody plays')
+    const { r } = spin(seed, uid, entries)
+    const winner = entries[r]?.user_id
+    if (data.draw !== r || data.winner_id !== winner) {
+      find(`the spin draws ${r}, user ${winner}, not ${data.draw}, user ${data.winner_id}`)
+    }
+    const pot = potOf(game)
+    const prize = prizeOf(pot, fee_percent)
+    if (data.prize !== prize || data.fee !== pot - prize) {
+      find(`the prize is ${prize} and the fee ${pot - prize}, not ${data.prize} and ${data.fee}`)
+    }
+    const paid = paidTo(movements, gameAccount(game.game_id), account('user', data.winner_id, 'coins'))
+    if (paid !== data.prize) find(`the winner wins ${data.prize} coins and is paid ${paid}`)
+    this.#listener.spun(entries.length, r)
+  }
+}
+
+function checkOdds(
+  { decoration_id, odds, odds_hash }: EventData<'decoration-defined'>,
+  find: (m: string) => void,
+): void {
+  const ought = odds.length === 0 ? null : oddsHash(decoration_id, odds)
+  if (odds_hash !== ought) find(`the hash of the odds is ${ought}, not ${odds_hash}`)
+}
+
+const paidTo = (movements: readonly Movement[], from: string, to: string): number =>
+  movements.reduce((sum, { debit, credit, amount }) => (debit === from && credit === to ? sum + amount : sum), 0)

@@ -1,0 +1,22 @@
+import { currencyOf } from '../../ledger/account.ts'
+import type { ChainedEntry } from '../../ledger/chain.ts'
+import { isoMicros } from '../../ledger/time.ts'
+
+export const csvHeader = 'position,at,type,actor,request_id,account,counter_account,currency,amount\n'
+
+/**
+ * Two lines a movement, one for each account; the amount, in whole units (cents of a dollar), is below zero where value
+ * leaves, so that each currency sums to zero. Nothing for an event that moves nothing.
+ */
+export function csvLines({ position, at, type, actor, requestId, movements }: ChainedEntry): string {
+  if (movements.length === 0) return ''
+  const start = `${position},${isoMicros(at)},${type},${quoted(actor)},${quoted(requestId)}`
+  let lines = ''
+  for (const { debit, credit, amount } of movements) {
+    const currency = currencyOf(debit)
+    lines += `${start},${debit},${credit},${currency},-${amount}\n${start},${credit},${debit},${currency},${amount}\n`
+  }
+  return lines
+}
+
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -1,0 +1,29 @@
+import type { ChainedEntry } from '../../ledger/chain.ts'
+import { entryOf } from '../../ledger/recorded.ts'
+import { Snapshot } from '../../ledger/snapshot.ts'
+import type { Reading } from '../ask.ts'
+import type { Period } from '../period.ts'
+
+/** Events of one statement: whoever ends the reading waits for no more. */
+const STEP = 20_000
+
+/** All events of a period in order, page by page. They do not change, so that no transaction need hold them. */
+export async function* entriesOf(
+  url: string,
+  { first, last }: Period,
+  { signal, ahead, looked }: Reading,
+): AsyncGenerator<readonly ChainedEntry[], void> {
+  ahead(last - first + 1)
+  const snapshot = await Snapshot.later(url)
+  try {
+    for (let from = first; from <= last; from += STEP) {
+      for await (const page of snapshot.events(from, Math.min(last, from + STEP - 1))) {
+        signal.throwIfAborted()
+        yield page.map(entryOf)
+        looked(page.length)
+      }
+    }
+  } finally {
+    await snapshot.close()
+  }
+}

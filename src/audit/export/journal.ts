@@ -1,0 +1,88 @@
+import { currencies, currencyOf } from '../../ledger/account.ts'
+import type { ChainedEntry } from '../../ledger/chain.ts'
+import { isoMicros, type Micros } from '../../ledger/time.ts'
+import { ExactSum } from '../fold-accounts.ts'
+
+/**
+ * Our books as a journal that hledger and ledger read. An account keeps its name and its sign: what users hold is above
+ * zero, what was issued to them below. Every movement is of one currency, so that each currency of each transaction
+ * sums to zero; where one is exchanged for another, its two halves meet in accounts of the house and of issuance. After
+ * each posting stands what the account then holds, for those programs to check.
+ */
+export class Journal {
+  /** Of accounts that do not hold nothing. */
+  readonly #balances: Map<string, ExactSum>
+  readonly #declared = new Set<string>()
+
+  /** `balances`: what accounts hold before the first transaction. */
+  constructor(balances: Map<string, ExactSum>) {
+    this.#balances = balances
+  }
+
+  /**
+   * Begins a file: its commodities, and what accounts hold after the event `position` at `at`, so that it can be read
+   * without those before it. All that accounts hold sums to zero, and so nothing stays in the account that it is
+   * brought in from.
+   */
+  *begin(position: number, at: Micros): Generator<string, void> {
+    this.#declared.clear()
+    yield `${currencies.map((currency) => `commodity ${symbolOf(currency)}\n`).join('')}\n`
+    for (const [account, sum] of this.#balances) yield this.#opening(account, sum.value, `${dayOf(at)} (${position})`)
+  }
+
+  #opening(account: string, amount: bigint, when: string): string {
+    const currency = currencyOf(account)
+    const source = `equity:opening:${currency}`
+    const held = amountOf(currency, amount)
+    const postings = posting(account, held, held) + `    ${source}  ${amountOf(currency, -amount)}\n`
+    return `${this.#declare(source)}${this.#declare(account)}${when} opening balance\n${postings}\n`
+  }
+
+  /** An event as a transaction; nothing for one that moves nothing. */
+  transaction({ position, at, type, movements }: ChainedEntry): string {
+    if (movements.length === 0) return ''
+    let declarations = ''
+    let postings = ''
+    const post = (account: string, amount: number): void => {
+      const currency = currencyOf(account)
+      declarations += this.#declare(account)
+      postings += posting(account, amountOf(currency, amount), amountOf(currency, this.#add(account, amount)))
+    }
+    for (const { debit, credit, amount } of movements) {
+      post(debit, -amount)
+      post(credit, amount)
+    }
+    return `${declarations}${dayOf(at)} (${position}) ${type} | ${isoMicros(at).slice(11)}\n${postings}\n`
+  }
+
+  #declare(account: string): string {
+    if (this.#declared.has(account)) return ''
+    this.#declared.add(account)
+    return `account ${account}\n`
+  }
+
+  #add(account: string, amount: number): bigint {
+    let sum = this.#balances.get(account)
+    if (sum === undefined) this.#balances.set(account, (sum = new ExactSum()))
+    sum.add(amount)
+    const { value } = sum
+    // Games are many, and empty when they are over.
+    if (value === 0n) this.#balances.delete(account)
+    return value
+  }
+}
+
+const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'
+/** What is no word stands in quotes. */
+const symbolOf = (currency: string): string => (currency.includes('_') ? `"${currency}"` : currency)
+
+const posting = (account: string, amount: string, balance: string): string => `    ${account}  ${amount} = ${balance}\n`
+
+/** Dollars are held in cents and printed with two decimals; everything else is whole. */
+function amountOf(currency: string, amount: number | bigint): string {
+  if (!isDollars(currency)) return `${amount} ${symbolOf(currency)}`
+  const digits = String(amount).replace('-', '').padStart(3, '0')
+  return `${amount < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)} ${symbolOf(currency)}`
+}
+
+const dayOf = (at: Micros): string => isoMicros(at).slice(0, 10)

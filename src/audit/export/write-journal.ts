@@ -1,0 +1,110 @@
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Kysely } from 'kysely'
+import { micros } from '../../db/newest.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { Reading } from '../ask.ts'
+import { ExactSum, foldAccounts } from '../fold-accounts.ts'
+import type { Period } from '../period.ts'
+import { entriesOf } from './entries.ts'
+import { Journal } from './journal.ts'
+
+/** Characters that are written at a time. */
+const CHUNK = 65_536
+
+/** Where journals go: calls `file` before each of them, with its first position. */
+export interface JournalSink {
+  /** Transactions of one journal; more of them are continued in another one. */
+  readonly most: number
+  readonly file: (position: number) => Promise<void>
+  readonly write: (text: string) => Promise<void>
+}
+
+/** Writes a period as one journal or several; each begins with what accounts held before. */
+export async function writeJournal(
+  url: string,
+  db: Kysely<Tables>,
+  period: Period,
+  reading: Reading,
+  sink: JournalSink,
+): Promise<void> {
+  const journal = new Journal(await heldBefore(db, period.first, reading))
+  let before = { position: period.first - 1, at: await timeOf(db, period.first - 1) }
+  const begin = async (): Promise<void> => {
+    await sink.file(before.position + 1)
+    let text = ''
+    for (const piece of journal.begin(before.position, before.at)) {
+      text += piece
+      if (text.length < CHUNK) continue
+      await sink.write(text)
+      text = ''
+    }
+    await sink.write(text)
+  }
+  await begin()
+  let transactions = 0
+  for await (const page of entriesOf(url, period, reading)) {
+    let text = ''
+    for (const entry of page) {
+      if (entry.movements.length > 0) transactions += 1
+      if (transactions > sink.most) {
+        await sink.write(text)
+        text = ''
+        await begin()
+        transactions = 1
+      }
+      text += journal.transaction(entry)
+      before = entry
+    }
+    await sink.write(text)
+  }
+}
+
+/** What accounts hold before a position. */
+async function heldBefore(db: Kysely<Tables>, first: number, reading: Reading): Promise<Map<string, ExactSum>> {
+  const held = new Map<string, ExactSum>()
+  await foldAccounts(db, { first: 1, last: first - 1 }, reading, (account, amount) => {
+    let sum = held.get(account)
+    if (sum === undefined) held.set(account, (sum = new ExactSum()))
+    sum.add(amount)
+  })
+  for (const [account, sum] of held) if (sum.value === 0n) held.delete(account)
+  return held
+}
+
+async function timeOf(db: Kysely<Tables>, position: number): Promise<number> {
+  const event = await db
+    .selectFrom('ledger_events')
+    .select(micros('at').as('at'))
+    .where('position', '=', position)
+    .executeTakeFirst()
+  return event?.at ?? 0
+}
+
+/** A file for each journal, in a folder; none is written over. To be closed. */
+export class JournalFiles implements JournalSink, AsyncDisposable {
+  readonly most: number
+  readonly paths: string[] = []
+  readonly #folder: string
+  #open: FileHandle | undefined
+
+  constructor(folder: string, most: number) {
+    this.#folder = folder
+    this.most = most
+  }
+
+  readonly file = async (position: number): Promise<void> => {
+    await this.#open?.close()
+    this.#open = undefined
+    await mkdir(this.#folder, { recursive: true })
+    const path = join(this.#folder, `books-${String(position).padStart(12, '0')}.journal`)
+    this.#open = await open(path, 'wx')
+    this.paths.push(path)
+  }
+
+  readonly write = async (text: string): Promise<void> => void (await this.#open?.write(text))
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#open?.close()
+  }
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Beside a service that is at work: so much rest for each unit of work, */
+const REST = 3
+/** after so many milliseconds of it. */
+const SLICE_MS = 2
+/** How often it is looked whether the service is at work. */
+const LOOK_MS = 200
+
+/**
+ * How a long reading gives way to a service that works on the same database: as long as the ledger grows, it rests most
+ * of the time; else it never does.
+ */
+export class Pace {
+  readonly #head: () => Promise<number>
+  #position: number
+  #busy = true
+  #looked = performance.now()
+  #rested = performance.now()
+
+  private constructor(head: () => Promise<number>, position: number) {
+    this.#head = head
+    this.#position = position
+  }
+
+  /** `head`: where the ledger ends by now. Taken to be at work until it was looked at twice. */
+  static async at(head: () => Promise<number>): Promise<Pace> {
+    return new Pace(head, await head())
+  }
+
+  /** Whether the service is at work. */
+  get busy(): boolean {
+    return this.#busy
+  }
+
+  /** To be called between two readings. */
+  async look(): Promise<void> {
+    if (performance.now() - this.#looked < LOOK_MS) return
+    const position = await this.#head()
+    this.#busy = position !== this.#position
+    this.#position = position
+    this.#looked = performance.now()
+  }
+
+  /** To be called after every piece of work that takes a moment. */
+  async rest(): Promise<void> {
+    const worked = performance.now() - this.#rested
+    if (this.#busy && worked >= SLICE_MS) await sleep(worked * REST)
+    if (!this.#busy || worked >= SLICE_MS) this.#rested = performance.now()
+  }
+}

@@ -1,0 +1,97 @@
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Reading } from '../audit/ask.ts'
+import { HttpError } from '../http/errors.ts'
+import { type Line, leave, lineUp } from '../http/lines.ts'
+import { overloaded } from '../http/problem.ts'
+
+/** A connection on which nothing moves is cut after 45 s. */
+const LONGEST_SILENCE_MS = 15_000
+
+/** Of readings that look at many events: so many go on at a time, and so many wait. */
+export interface ReadingLimits {
+  readonly inHand: number
+  readonly waiting: number
+}
+
+/** Readings that take long. They are few at a time, and end when the client goes or the service stops. */
+export class Readings {
+  readonly #line: Line = { inHand: 0, waiting: [] }
+  readonly #limits: ReadingLimits
+  readonly #stop = new AbortController()
+
+  constructor(app: FastifyInstance, limits: ReadingLimits) {
+    this.#limits = limits
+    app.addHook('preClose', (done) => {
+      this.#stop.abort(new HttpError(500, 'unavailable', 'The service is stopping; try again.'))
+      done()
+    })
+  }
+
+  /** Waits for this reading's turn; its end is that of the answer. 429 when too many wait. */
+  async begin({ raw }: FastifyReply): Promise<Reading> {
+    await new Promise<void>((resolve, reject) => {
+      const begun = lineUp(this.#line, this.#limits, () => {
+        if (raw.destroyed) {
+          reject(gone())
+          return false
+        }
+        raw.once('close', () => leave(this.#line))
+        resolve()
+        return true
+      })
+      if (!begun) reject(overloaded())
+    })
+    const left = new AbortController()
+    raw.once('close', () => left.abort(gone()))
+    return { signal: AbortSignal.any([left.signal, this.#stop.signal]), ahead: () => {}, looked: () => {} }
+  }
+}
+
+const gone = (): HttpError => new HttpError(400, 'gone', 'The client has gone.')
+
+/**
+ * Sends a text piece by piece, as fast as it is taken; where there is no next piece for a while, what `meanwhile`
+ * answers. An error before the first piece is answered as an error; a later one breaks the answer off.
+ */
+export async function sendPieces(
+  reply: FastifyReply,
+  type: 'application/json' | 'application/x-ndjson',
+  pieces: AsyncGenerator<string, void>,
+  meanwhile: () => string,
+): Promise<FastifyReply> {
+  const kept = neverSilent(pieces, meanwhile)
+  const first = await kept.next()
+  const whole = async function* (): AsyncGenerator<string, void> {
+    if (!first.done) yield first.value
+    yield* kept
+  }
+  return reply.type(`${type}; charset=utf-8`).send(Readable.from(whole()))
+}
+
+async function* neverSilent(
+  pieces: AsyncGenerator<string, void>,
+  meanwhile: () => string,
+): AsyncGenerator<string, void> {
+  try {
+    for (;;) {
+      const next = pieces.next()
+      for (;;) {
+        const waiting = new AbortController()
+        const late = sleep(LONGEST_SILENCE_MS, 'late' as const, { signal: waiting.signal }).catch(() => 'late' as const)
+        const result = await Promise.race([next, late])
+        waiting.abort()
+        if (result === 'late') {
+          yield meanwhile()
+          continue
+        }
+        if (result.done) return
+        yield result.value
+        break
+      }
+    }
+  } finally {
+    await pieces.return()
+  }
+}

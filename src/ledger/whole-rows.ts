@@ -1,0 +1,98 @@
+import type { WritableState } from './decider.ts'
+import type { Projection } from './state.ts'
+
+interface Held {
+  row: unknown
+}
+
+/** All rows that follow from the events so far: one that is not here does not exist. */
+export class WholeRows implements WritableState {
+  readonly #tables = new Map<string, Map<string, Held>>()
+  /** The row that was read last: mostly it is set next, and need not be looked up again then. */
+  #read: { readonly name: string; readonly id: string; readonly held: Held } | undefined
+  /** What was set since the last checkpoint, place by place: in which rows, which one, and what it was before. */
+  readonly #setIn: Map<string, Held>[] = []
+  readonly #setIds: string[] = []
+  readonly #before: unknown[] = []
+  /** So many places count. What is behind them is old and waits to be written over: nothing is made for an event. */
+  #sets = 0
+  /** By projection, what was set since `track`; nothing is noted before. */
+  #changed: Map<string, Set<string>> | undefined
+
+  get<Row>({ name }: Projection<Row>, id: string): Row | undefined {
+    const held = this.#rows(name).get(id)
+    if (held === undefined) return undefined
+    this.#read = { name, id, held }
+    // What is under a projection's name was put in through that projection, whose type this is.
+    return held.row as Row
+  }
+
+  set<Row>({ name }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
+    const rows = this.#rows(name)
+    const read = this.#read
+    const held = read !== undefined && read.id === id && read.name === name ? read.held : rows.get(id)
+    this.#setIn[this.#sets] = rows
+    this.#setIds[this.#sets] = id
+    this.#before[this.#sets] = held?.row
+    this.#sets += 1
+    this.#put(rows, id, held, row)
+    if (this.#changed !== undefined) note(this.#changed, name, id)
+  }
+
+  knows(): boolean {
+    return true
+  }
+
+  /** Ids of all rows of a projection, in no order. */
+  ids({ name }: Projection<unknown>): Iterable<string> {
+    return this.#rows(name).keys()
+  }
+
+  /** What was set until now stays. */
+  checkpoint(): void {
+    this.#sets = 0
+  }
+
+  /** Takes back what was set since the last checkpoint. */
+  rollback(): void {
+    while (this.#sets > 0) {
+      this.#sets -= 1
+      const rows = this.#setIn[this.#sets]
+      const id = this.#setIds[this.#sets] ?? ''
+      if (rows !== undefined) this.#put(rows, id, rows.get(id), this.#before[this.#sets])
+    }
+  }
+
+  /** From here on the ids of what is set are noted. */
+  track(): void {
+    this.#changed = new Map()
+  }
+
+  /** Ids that were set since `track`. */
+  changed({ name }: Projection<unknown>): ReadonlySet<string> {
+    return this.#changed?.get(name) ?? new Set()
+  }
+
+  #put(rows: Map<string, Held>, id: string, held: Held | undefined, row: unknown): void {
+    if (row === undefined) {
+      this.#read = undefined
+      rows.delete(id)
+    } else if (held === undefined) {
+      rows.set(id, { row })
+    } else {
+      held.row = row
+    }
+  }
+
+  #rows(name: string): Map<string, Held> {
+    let rows = this.#tables.get(name)
+    if (rows === undefined) this.#tables.set(name, (rows = new Map()))
+    return rows
+  }
+}
+
+function note(changed: Map<string, Set<string>>, name: string, id: string): void {
+  const ids = changed.get(name)
+  if (ids === undefined) changed.set(name, new Set([id]))
+  else ids.add(id)
+}

@@ -1,0 +1,181 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { test } from 'tap'
+import { rebuild } from '../../src/audit/rebuild.ts'
+import { tables } from '../../src/books.ts'
+import { defineDecoration } from '../../src/gifts/define-decoration.ts'
+import { sendGift } from '../../src/gifts/send.ts'
+import { credit } from '../../src/wallet/credit.ts'
+import { debit } from '../../src/wallet/debit.ts'
+import { type Bench, bench, rowsOf, testChains } from '../support/ledger.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { seed } from './seed.ts'
+import { tamper, verified } from './verified.ts'
+
+const derived = tables.filter(({ source }) => source === 'ledger')
+const build = ({ ownerUrl }: TestDatabase) =>
+  rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })
+
+/** All that the catalogue says of the tables, whatever their numbers there. */
+const catalogue = (database: TestDatabase) =>
+  rowsOf(
+    database,
+    `select c.relname, c.relkind, c.relowner::regrole::text as owner, c.relacl::text, c.reloptions::text,
+            coalesce(pg_get_indexdef(i.indexrelid), '') as index, coalesce(pg_get_constraintdef(k.oid), '') as constraint,
+            (select string_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull), ',' order by attnum)
+             from pg_attribute where attrelid = c.oid and attnum > 0) as columns
+     from pg_class c left join pg_index i on i.indexrelid = c.oid left join pg_constraint k on k.conindid = c.oid
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'i') order by c.relname`,
+  )
+
+const contents = async (database: TestDatabase) => {
+  const held: Record<string, unknown> = {}
+  for (const { projection, scan } of derived) held[projection.name] = await rowsOf(database, `${scan} order by 1, 2`)
+  return held
+}
+
+const send = sendGift({ chains: testChains, ownerPercent: 5 })
+const gift = (sender: number) => ({ caller_id: sender, sender_id: sender, decoration_id: 2, quantity: 1, room: 9 })
+const sendAs = ({ did }: Bench, sender: number, receiver: number) =>
+  did(send, { ...gift(sender), receiver_ids: [receiver], from_bag: false, encrypted: false })
+
+test('tables that were spoilt are as the ledger says, and all about them is as before', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  // An instance that knows rows and has prepared its statements.
+  const ledger = bench(t, database.serviceUrl)
+  for (let i = 0; i < 3; i += 1) await sendAs(ledger, 1, 2)
+  const name = 'a\tb\\N\\.\r\n"ü",{}'
+  await ledger.did(defineDecoration, { decoration_id: 3, name, kind: 'standard', price: 1 })
+  const before = { catalogue: await catalogue(database), contents: await contents(database) }
+  const words = await rowsOf(database, 'select * from user_profiles order by 1')
+  await tamper(
+    database,
+    `update balances set balance = 1000000 where account = 'user:1:diamonds'`,
+    'delete from rooms',
+    `insert into bag_items values (3, 1, 5, 1)`,
+    'create table public.left_alone (one int)',
+  )
+  t.not((await verified(database)).findings.length, 0)
+
+  t.match(await build(database), { position: 26, tables: derived.length })
+  await tamper(database, 'drop table left_alone')
+  t.same({ catalogue: await catalogue(database), contents: await contents(database) }, before)
+  t.same(await rowsOf(database, 'select * from user_profiles order by 1'), words)
+  t.same(await verified(database), { position: 26, events: 26, findings: [] })
+  t.same(await rowsOf(database, `select 1 from pg_namespace where nspname = 'rebuilt'`), [])
+
+  await sendAs(ledger, 1, 3)
+  t.same((await verified(database)).findings, [])
+  t.same([...ledger.bugs, ...ledger.troubles], [])
+})
+
+test('an instance does not go on with rows that it keeps from the spoilt tables', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  await tamper(database, `update balances set balance = 1000000 where account = 'user:1:diamonds'`)
+  const ledger = bench(t, database.serviceUrl)
+  const rob = { holder: 'user', id: 1, currency: 'diamonds', amount: 500_000, reason: 'too much' } as const
+  for (let i = 0; i < 3; i += 1) await ledger.did(credit, { user_id: 1, currency: 'diamonds', amount: 1, reason: '' })
+  await build(database)
+  t.match((await ledger.run(debit, rob)).reply.body, /insufficient_balance/)
+  t.same((await verified(database)).findings, [])
+})
+
+test('two instances go on under load while it is built and swapped, and lose nothing', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  const ledgers = [bench(t, database.serviceUrl, { batch: 8 }), bench(t, database.serviceUrl, { batch: 8 })]
+  for (const user_id of [1, 2]) {
+    await ledgers[0]?.did(credit, { user_id, currency: 'diamonds', amount: 1_000_000_000, reason: 'load' })
+  }
+  const over = new AbortController()
+  let sent = 0
+  const load = ledgers.flatMap((ledger) =>
+    Array.from({ length: 12 }, async (_, i) => {
+      while (!over.signal.aborted) {
+        await sendAs(ledger, 1 + (i % 2), 3)
+        sent += 1
+      }
+    }),
+  )
+  const reader = new Client({ connectionString: database.serviceUrl })
+  await reader.connect()
+  t.teardown(() => reader.end())
+  const reading = (async () => {
+    while (!over.signal.aborted) await reader.query({ name: 'look', text: 'select sum(balance) as sum from balances' })
+  })()
+  await sleep(100)
+  const { position } = await build(database)
+  await sleep(100)
+  over.abort()
+  await Promise.all([...load, reading])
+  const [drawn] = await rowsOf(
+    database,
+    `select count(*) from ledger_events where type = 'gift-drawn' and position > 24`,
+  )
+  t.equal(drawn?.['count'], String(sent))
+  t.ok(position > 24 && position < 24 + sent)
+  t.same((await verified(database)).findings, [])
+  t.same(
+    ledgers.flatMap(({ bugs, troubles }) => [...bugs, ...troubles]),
+    [],
+  )
+})
+
+test('killed half-way it leaves all as it was, and the next one clears its leftovers', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  const before = await contents(database)
+  // Who reads a table keeps it from being swapped.
+  const reader = new Client({ connectionString: database.serviceUrl })
+  await reader.connect()
+  t.teardown(() => reader.end())
+  await reader.query('begin; select * from rooms')
+  const script = join(import.meta.dirname, '../../scripts/audit.ts')
+  const env = { ...process.env, DATABASE_URL: database.serviceUrl, DATABASE_OWNER_URL: database.ownerUrl }
+  const child = spawn(process.execPath, [script, 'rebuild'], { env, stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  while (
+    (await rowsOf(database, `select 1 from pg_indexes where schemaname = 'rebuilt' and tablename = 'rooms'`)).length ===
+    0
+  ) {
+    await sleep(20)
+  }
+  await t.rejects(build(database), { message: 'Another rebuild is under way.' })
+  child.kill('SIGKILL')
+  await ended
+  t.same(await contents(database), before)
+  t.same(await verified(database), { position: 22, events: 22, findings: [] })
+  await sendAs(bench(t, database.serviceUrl), 1, 2)
+
+  const again = new Promise<string>((resolve, reject) => {
+    execFile(process.execPath, [script, 'rebuild'], { env }, (error, out) => (error ? reject(error) : resolve(out)))
+  })
+  await sleep(500)
+  await reader.query('commit')
+  t.match(await again, /^rebuilt: \d+ tables of \d+ rows from 23 events in [\d.]+ s; commands waited for \d+ ms\n$/)
+  t.same(await verified(database), { position: 23, events: 23, findings: [] })
+})
+
+test('it builds nothing on a ledger that is not sound, and does not swap what something else hangs on', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  const before = await contents(database)
+  await tamper(database, 'create view public.rich as select * from balances where balance > 100')
+  await t.rejects(build(database), {
+    message: /^Table balances cannot be swapped: rule _RETURN on view rich hangs on it\.$/,
+  })
+  await tamper(database, 'drop view rich', 'update ledger_events set amount[1] = 41 where position = 11')
+  await t.rejects(build(database), { message: /^The ledger is not sound\. position 11: hash: / })
+  await tamper(
+    database,
+    'update ledger_events set amount[1] = 40 where position = 11',
+    'delete from ledger_events where position = 22',
+  )
+  await t.rejects(build(database), { message: /^The ledger is not sound\. position 22: / })
+  t.same(await contents(database), before)
+})

@@ -1,0 +1,285 @@
+import { test } from 'tap'
+import { openLedger } from '../../src/ledger/open.ts'
+import { lookupsWith, slices } from '../../src/slices.ts'
+import { bench, testChains } from '../support/ledger.ts'
+import { enter, type Frame, type Instance, startInstance, type TestClient } from '../support/live.ts'
+import { testDatabase } from '../support/postgres.ts'
+import { bearer, token } from '../support/tiny-app.ts'
+
+type Test = Parameters<typeof testDatabase>[0]
+
+interface Lounge {
+  readonly instance: Instance
+  readonly ask: (who: number | 'ann', method: string, path: string, body?: object) => Promise<ReturnType<typeof Object>>
+}
+
+/** Users 1 to 4 with 100,000 coins and diamonds each; room R1, whose members are 1 to 3; gifts that always win. */
+async function lounge(t: Test): Promise<Lounge> {
+  const database = await testDatabase(t)
+  const { did } = bench(t, database.serviceUrl)
+  await did(openLedger, { fairness_key: testChains.keyHash })
+  const instance = await startInstance(t, database, slices, { lookups: lookupsWith('http://assets.test') })
+  const ask: Lounge['ask'] = async (who, method, path, body) => {
+    const claims = who === 'ann' ? { sub: who, role: 'operator' } : { sub: String(who) }
+    const answer = await fetch(`${instance.origin}${path}`, {
+      method,
+      headers: { ...bearer(token(claims)), 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const heard = Object(await answer.json())
+    if (!answer.ok) throw new Error(`${method} ${path}: ${JSON.stringify(heard)}`)
+    return heard
+  }
+  const people = ['Amina', 'Badr', 'Carmen', 'Dana'].map((name, i) => ({
+    id: i + 1,
+    name,
+    uid: name.toLowerCase(),
+    avatar: `avatars/${i + 1}.png`,
+  }))
+  await ask('ann', 'POST', '/admin/v1/users', { users: people })
+  await ask('ann', 'PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'Lounge', owner_id: 3 })
+  const odds = (multiplier: number) => [
+    { multiplier: 0, weight: multiplier * 2 - 1 },
+    { multiplier, weight: 1 },
+  ]
+  for (const [id, name, multiplier] of [
+    [1, 'Clover', 1],
+    [2, 'Star', 2],
+  ] as const) {
+    const image_path = `gifts/${name.toLowerCase()}.png`
+    const gift = { name, kind: 'lucky', price: 100, image_path, odds: odds(multiplier) }
+    await ask('ann', 'PUT', `/admin/v1/decorations/${id}`, gift)
+  }
+  await ask('ann', 'PUT', '/admin/v1/privilege-packages/3', { name: 'Gold', rank: 3, valid_days: 30 })
+  for (const { id } of people) {
+    for (const currency of ['coins', 'diamonds']) {
+      const amount = 10_000_000
+      await ask('ann', 'POST', `/admin/v1/users/${id}/credits`, { currency, amount, reason: 'test' })
+    }
+    if (id < 4) await ask(id, 'GET', '/v1/rooms/R1/join')
+  }
+  return { instance, ask }
+}
+
+const ROOM = 'one-to-room:R1'
+
+async function member(t: Test, { instance }: Lounge, id: number): Promise<TestClient> {
+  const client = await enter(t, instance.origin, id)
+  client.send({ t: 'sub', i: 1, ch: ROOM })
+  await client.heard('subbed', 1)
+  return client
+}
+
+/** Waits for so many frames of a channel's history. */
+const heardOf = (client: TestClient, channel: string, count: number): Promise<Frame[]> =>
+  client.until(() => (client.of(channel).length >= count ? client.of(channel) : undefined), `${count} of ${channel}`)
+
+/** The newest state that a user was shown, once it is this. */
+const shown = (client: TestClient, field: string, value: unknown): Promise<Frame> =>
+  client.until(
+    ({ frames }) => {
+      const frame = frames.findLast(({ event }) => event === 'wallet-changed')
+      return frame !== undefined && Object(frame['data'])[field] === value ? frame : undefined
+    },
+    `${field} of ${String(value)}`,
+  )
+
+const facts = (frames: readonly Frame[]) => frames.map(({ event, data }) => ({ event, data }))
+
+test('a member sees the games of others, and nobody else does', async (t) => {
+  const all = await lounge(t)
+  const { ask } = all
+  const watching = await member(t, all, 3)
+  const outsider = await enter(t, all.instance.origin, 4)
+  outsider.send({ t: 'sub', i: 1, ch: ROOM })
+  t.match(await outsider.heard('err', 1), { code: 'not_room_member' })
+
+  const base = '/v1/rooms/R1/games/roulette'
+  const { data: game } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 3, join_admin: 1 })
+  await ask(2, 'POST', `${base}/join/${game.id}`)
+  await ask(2, 'POST', `${base}/leave/${game.id}`)
+  await ask('ann', 'PUT', '/admin/v1/users/2', { name: 'Badr B.' })
+  // For so long a name may be remembered.
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  await ask(2, 'POST', `${base}/join/${game.id}`)
+  const { data: finished } = await ask(2, 'POST', `${base}/finish/${game.id}`)
+  const { data: second } = await ask(2, 'POST', `${base}/create`, { game_price: 50, max_players: 2 })
+  await ask(2, 'DELETE', `${base}/${second.id}`)
+  const { data: third } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 2, join_admin: 1 })
+  await ask('ann', 'POST', '/admin/v1/roulette/purge', { older_than_minutes: 0 })
+
+  const told = await heardOf(watching, ROOM, 10)
+  const amina = { id: 1, name: 'Amina', avatar: 'avatars/1.png' }
+  const badr = { id: 2, name: 'Badr', avatar: 'avatars/2.png' }
+  const renamed = { ...badr, name: 'Badr B.' }
+  const player = ({ id }: { id: number }) => (id === 1 ? amina : renamed)
+  const created = ({ id, game_price, prize, max_players, from, created_at }: ReturnType<typeof Object>) => ({
+    event: 'roulette-wheel-created',
+    data: { id, game_price, prize, max_players, from, created_at },
+  })
+  const joined = (game_id: number, user: object) => ({ event: 'roulette-wheel-joined', data: { game_id, user } })
+  t.same(facts(told), [
+    created(game),
+    joined(game.id, amina),
+    joined(game.id, badr),
+    { event: 'roulette-wheel-left', data: { game_id: game.id, user: badr } },
+    joined(game.id, renamed),
+    {
+      event: 'roulette-wheel-finished',
+      data: {
+        game_id: game.id,
+        winner: player(finished.winner),
+        prize: 100,
+        losers: finished.losers.map(player),
+      },
+    },
+    created(second),
+    { event: 'roulette-wheel-destroyed', data: { game_id: second.id } },
+    created(third),
+    joined(third.id, amina),
+  ])
+  const eleventh = (await heardOf(watching, ROOM, 11))[10]
+  t.match(eleventh, { event: 'roulette-wheel-destroyed', data: { game_id: third.id } })
+  let prev: unknown = null
+  for (const frame of watching.of(ROOM)) {
+    t.equal(frame['prev'], prev, 'none is missing')
+    prev = frame['position']
+  }
+  t.same(outsider.of(ROOM), [])
+  t.same(all.instance.log, [])
+})
+
+test('big wins, and what becomes of the wallets', async (t) => {
+  const all = await lounge(t)
+  const { ask } = all
+  const [sender, receiver, outsider] = [
+    await member(t, all, 1),
+    await member(t, all, 2),
+    await enter(t, all.instance.origin, 4),
+  ]
+  /** Sends until an order wins; what the winning send was answered. */
+  const win = async (decoration_id: number, quantity: number, others: object = {}) => {
+    for (;;) {
+      const send = { u_id: 1, decoration_id, user_id: [2, 3], quantity, room_id: 'R1', ...others }
+      const { data } = await ask(1, 'POST', '/v1/instant-send', send)
+      const { OrderList } = data.lucky_result.data
+      const rewards: number[] = OrderList.map(({ reward_num }: { reward_num: number }) => reward_num)
+      if (rewards.some((reward) => reward > 0)) return { rewards, send: String(OrderList[0].order_id).split('-')[0] }
+    }
+  }
+  /** The frames of a send. */
+  const of = async (client: TestClient, channel: string, send: string | undefined, count: number) => {
+    const told = () => client.of(channel).filter(({ position }) => position === send)
+    return client.until(() => (told().length >= count ? told() : undefined), `${count} frames of ${send}`)
+  }
+
+  const small = await win(1, 49)
+  t.match(await of(receiver, ROOM, small.send, 1), [
+    {
+      event: 'one-to-room:lucky-gift-sent',
+      data: {
+        id: small.send,
+        totalcost: 9_800,
+        gift: { id: 1, name: 'Clover', image_path: 'gifts/clover.png' },
+        senderid: 1,
+        receiversids: ['2', '3'],
+        quantity: 49,
+        roomuid: 'R1',
+        win: small.rewards.reduce((sum, reward) => sum + reward),
+      },
+    },
+  ])
+  const big = await win(1, 50)
+  const wins = big.rewards.filter((reward) => reward > 0)
+  const user = { id: 1, name: 'Amina', uid: 'amina', current_profile_image_url: 'http://assets.test/avatars/1.png' }
+  const clover = { id: 1, name: 'Clover', image_path: 'gifts/clover.png' }
+  t.same(
+    facts(await of(receiver, ROOM, big.send, 1 + wins.length)).slice(1),
+    wins.map((reward) => ({ event: 'lucky-big-win', data: { user, reward, decoration: clover } })),
+  )
+  t.same(outsider.of('global'), [], 'so far only the room was told')
+
+  const huge = await win(2, 50, { with_encryption: true })
+  const banners = huge.rewards.filter((reward) => reward > 0).length
+  const [banner] = await of(outsider, 'global', huge.send, banners)
+  t.match(banner, { event: 'lucky-big-win-all', enc: 'rot41', data: { user: { name: 'Amina' }, reward: 10_000 } })
+  for (const frame of await of(receiver, ROOM, huge.send, 1 + banners)) {
+    t.equal(frame['enc'], 'rot41')
+    t.notMatch(JSON.stringify(frame), /gifts\/|avatars\//)
+  }
+
+  for (const [client, id] of [
+    [sender, 1],
+    [receiver, 2],
+  ] as const) {
+    const { data: wallet } = await ask(id, 'GET', '/v1/wallet')
+    const changed = await shown(client, id === 1 ? 'diamonds' : 'target', id === 1 ? wallet.diamonds : wallet.target)
+    t.same(changed['data'], wallet)
+    t.equal(changed['ch'], `user:${id}`)
+    t.notOk('prev' in changed)
+  }
+  t.notOk(outsider.frames.some(({ event }) => event === 'wallet-changed'))
+  t.same(all.instance.log, [])
+})
+
+test('a card that was given is told to its receiver, and activating it shows the privilege', async (t) => {
+  const all = await lounge(t)
+  const { ask } = all
+  const [giver, receiver] = [await enter(t, all.instance.origin, 1), await enter(t, all.instance.origin, 2)]
+  const cards = await ask('ann', 'POST', '/admin/v1/users/1/cards', {
+    privilege_package_id: 3,
+    quantity: 1,
+    reason: 'test',
+  })
+  const [{ id }] = cards.data
+  await ask(1, 'POST', `/v1/privilege-wallet/${id}/transfer`, { receiver_id: 2 })
+  const [told] = await heardOf(receiver, 'user:2', 1)
+  t.match(told, {
+    event: 'notification',
+    data: {
+      title: 'New privilege',
+      body: 'Amina sent Gold to your privilege wallet.',
+      type: 'reward',
+      identifier: 'privilege-package-wallet',
+    },
+  })
+  // Once more to whoever was away.
+  const back = await enter(t, all.instance.origin, 2)
+  back.send({ t: 'sub', i: 1, ch: 'user:2', since: told?.['prev'] ?? '0' })
+  t.same(await heardOf(back, 'user:2', 1), [told])
+
+  await ask(2, 'POST', `/v1/privilege-wallet/${id}/activate`)
+  const changed = await receiver.until(({ frames }) => frames.find(({ event }) => event === 'wallet-changed'))
+  t.match(changed['data'], { privilege: { name: 'Gold', rank: 3 }, diamonds: 10_000_000 })
+  t.same(giver.of('user:1'), [])
+  t.same(all.instance.log, [])
+})
+
+test('a withdrawal is told to both sides, and its hold shows in the wallet', async (t) => {
+  const all = await lounge(t)
+  const { ask } = all
+  await ask('ann', 'PUT', '/admin/v1/countries/1', { name: 'Egypt' })
+  await ask('ann', 'PUT', '/admin/v1/users/2', { business_manager: 1 })
+  await ask('ann', 'POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: '20.50', reason: 'test' })
+  const [requester, manager] = [await enter(t, all.instance.origin, 1), await enter(t, all.instance.origin, 2)]
+  const path = '/api/v1/agency/target-withdraw-requests'
+  const bank_details = { bank_name: 'A bank', account_name: 'Amina', account_number: '00112233' }
+  const request = { type: 'cash', business_manager_id: 2, amount_in_dollars: 12.5, country_id: 1, bank_details }
+  const { data: made } = await ask(1, 'POST', `${path}/request`, { ...request, user_notice: 'by Friday' })
+  const { data: changed } = await ask(2, 'POST', `${path}/${made.id}/status`, { status: 'rejected', note: 'not now' })
+  for (const [client, channel] of [
+    [requester, 'user:1'],
+    [manager, 'user:2'],
+  ] as const) {
+    const of = { id: made.id, amount_in_dollars: 12.5, agent_benefit: false }
+    t.same(facts(await heardOf(client, channel, 2)), [
+      { event: 'withdrawal-changed', data: { ...of, status: 'pending', updated_at: made.updated_at } },
+      { event: 'withdrawal-changed', data: { ...of, status: 'rejected', updated_at: changed.updated_at } },
+    ])
+    t.notMatch(JSON.stringify(client.frames), /00112233|Friday|not now/)
+  }
+  await ask(1, 'POST', `${path}/request`, request)
+  const wallet = await shown(requester, 'pending_dollars', 12.5)
+  t.match(wallet['data'], { wallet_dollars_count: 20.5, available_dollars: 8 })
+  t.same(all.instance.log, [])
+})
