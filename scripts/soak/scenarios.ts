@@ -12,8 +12,10 @@ import { lostCommit } from './scenarios/lost-commit.ts'
 import { frozenPostgres, postgresAway } from './scenarios/outages.ts'
 import { overload } from './scenarios/overload.ts'
 import { roomClients } from './scenarios/room-clients.ts'
+import { roomLimit, rooms } from './scenarios/rooms.ts'
 import { sigterm } from './scenarios/sigterm.ts'
 import { silence } from './scenarios/silence.ts'
+import { socketStorm, sockets } from './scenarios/sockets.ts'
 
 export const scenarios: readonly Scenario[] = [
   killService,
@@ -32,6 +34,10 @@ export const scenarios: readonly Scenario[] = [
   silence,
   hangingStatement,
   overload,
+  sockets,
+  socketStorm,
+  rooms,
+  roomLimit,
   clocks,
   endurance,
 ]
