@@ -11,6 +11,7 @@ import { killService } from './scenarios/kill-service.ts'
 import { lostCommit } from './scenarios/lost-commit.ts'
 import { frozenPostgres, postgresAway } from './scenarios/outages.ts'
 import { overload } from './scenarios/overload.ts'
+import { roomClients } from './scenarios/room-clients.ts'
 import { sigterm } from './scenarios/sigterm.ts'
 import { silence } from './scenarios/silence.ts'
 
@@ -23,6 +24,7 @@ export const scenarios: readonly Scenario[] = [
   twoInstances,
   threeInstances,
   sigterm,
+  roomClients,
   diskFull,
   postgresAway,
   frozenPostgres,

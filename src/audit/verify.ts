@@ -45,13 +45,18 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const findings = new Findings()
   const reading = await LedgerReading.begin(snapshot, head, findings, options)
   if (options.checkpoint !== null) reading.checks.expect(options.checkpoint)
-  await reading.upTo(asOf ?? head.position)
+  const beside = await Snapshot.later(url)
+  closing.defer(() => beside.close())
+  const replies = (from: number, upTo: number): Promise<void> => checkReplies(beside, from, upTo, findings)
+  await reading.upTo(asOf ?? head.position, replies)
   // What came in during the long way is little, and during that next to nothing.
-  if (asOf === null) await reading.upTo((await snapshot.head()).position)
+  if (asOf === null) await reading.upTo((await snapshot.head()).position, replies)
   await snapshot.freeze()
   if (asOf === null && !findings.full) {
     head = await snapshot.head()
+    const { next } = reading
     await reading.rest()
+    await checkReplies(snapshot, next, reading.next, findings)
   }
   const { checks, replay } = reading
   const { position } = checks.last
@@ -61,7 +66,6 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     checkSums(replay.rows, findings)
     checkHolds(replay.rows, findings)
   }
-  await checkReplies(snapshot, position, findings)
   for (const table of asOf === null ? tables : []) {
     if (table.source !== 'ledger' || findings.full) continue
     await compareTable(snapshot, table, replay.rows, findings, reading.onPage)

@@ -159,7 +159,8 @@ export class Tail {
           }
         }
       } catch (error) {
-        this.#options.troubles.failed(error, follower)
+        // A connection that ended is replaced; it is trouble when that fails.
+        if (!broken) this.#options.troubles.failed(error, follower)
       } finally {
         await client.end().catch(() => {})
       }

@@ -1,5 +1,4 @@
 import type { PlacedEvent } from '../ledger/decider.ts'
-import type { Follower } from '../ledger/tail.ts'
 import type { ChannelKey, Wanted, Words } from './announcer.ts'
 import { Batches } from './batches.ts'
 import { type Entry, entryOf } from './entry.ts'
@@ -78,7 +77,7 @@ export class Hub {
   }
 
   /** For the ledger's tail. */
-  readonly follow: Follower = async (followed) => {
+  readonly follow = async (followed: readonly PlacedEvent[]): Promise<void> => {
     const events = followed.filter(({ position }) => position > this.#position)
     const frames = events.flatMap((event) =>
       [...this.#parts.tell(event)].map(([channel, told]): Frame => ({ event, channel, told })),

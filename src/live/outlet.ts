@@ -12,7 +12,9 @@ export class Outlet implements Listener {
   readonly #socket: Socket
   readonly #tooSlow: () => void
   readonly #write = (): void => this.flush()
-  #pending: Buffer[] = []
+  #first: Buffer | null = null
+  /** What came after the first. */
+  #others: Buffer[] = []
   #ended = false
 
   /** `socket` is the one under the websocket, which writes each of its own frames in one go too. */
@@ -23,22 +25,29 @@ export class Outlet implements Listener {
 
   push(frames: Buffer): void {
     if (this.#ended) return
-    if (this.#pending.push(frames) === 1) queueMicrotask(this.#write)
+    if (this.#first !== null) {
+      this.#others.push(frames)
+      return
+    }
+    this.#first = frames
+    queueMicrotask(this.#write)
   }
 
   flush(): void {
-    const { length } = this.#pending
-    const [first] = this.#pending
-    if (first === undefined) return
+    const first = this.#first
+    if (first === null) return
+    this.#first = null
     const socket = this.#socket
-    if (length === 1) {
+    if (this.#others.length === 0) {
       socket.write(first)
     } else {
+      const others = this.#others
+      this.#others = []
       socket.cork()
-      for (const frames of this.#pending) socket.write(frames)
+      socket.write(first)
+      for (const frames of others) socket.write(frames)
       socket.uncork()
     }
-    this.#pending = []
     if (!this.#ended && socket.writableLength > MOST_UNSENT) this.#tooSlow()
   }
 

@@ -99,7 +99,7 @@ test('whoever is cut off and comes back anywhere has heard all of it, once, in o
       const due = history.filter(({ position }) => reader.began !== null && Number(position) > Number(reader.began))
       if (JSON.stringify(reader.heard) !== JSON.stringify(due) || reader.faults.length > 0) {
         throw new Error(
-          `reader ${i}: ${JSON.stringify({ heard: reader.heard, faults: reader.faults, due: due.map(({ position }) => position) })}`,
+          `reader ${i}: ${JSON.stringify({ heard: reader.heard, faults: reader.faults, began: reader.began, due })}`,
         )
       }
     }

@@ -9,10 +9,14 @@ import { tell } from '../bench.ts'
 import { type DatabaseUrls, startCluster } from '../cluster.ts'
 import { describeRun } from '../machine.ts'
 import { seed } from '../seed.ts'
+import { type Beside, besideService } from './beside.ts'
 import { growBooks } from './books.ts'
 import { run, type Took } from './run.ts'
 
 const script = fileURLToPath(new URL('../../audit.ts', import.meta.url))
+
+/** Those of `npm run audit`: what is read is garbage at once, and is not to pile up. */
+const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=15']
 
 interface Line {
   readonly what: string
@@ -42,7 +46,7 @@ async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<s
   const audit = async (...args: string[]): Promise<Took> => {
     tell(`audit ${args.join(' ')}`)
     const env = { DATABASE_URL: database.serviceUrl, DATABASE_OWNER_URL: database.ownerUrl }
-    return run(process.execPath, [script, ...args], env)
+    return run(process.execPath, [...FLAGS, script, ...args], env)
   }
   const lines: Line[] = [
     { what: 'COPY … TO, the limit', took: await copyAll(database) },
@@ -69,12 +73,15 @@ async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<s
     what: 'ledger balance of the same books',
     took: await each('ledger', files, (path) => ['-f', path, 'balance']),
   })
+  const beside = await besideService(cluster, database, cleanUp)
   return [
     `# Finance: ${written.toLocaleString('en')} events, journals in ${files.length} files of ${Math.round(size / 2 ** 20)} MiB`,
     '',
     ...(await describeRun(cluster)).map((line) => `- ${line}`),
     '',
     ...table(lines, written),
+    '',
+    besideLine(beside),
   ].join('\n')
 }
 
@@ -108,6 +115,12 @@ async function each(program: string, files: readonly string[], args: (path: stri
     }
   }
   return { seconds, megabytes }
+}
+
+function besideLine({ perSecond, p99: { alone, verified } }: Beside): string {
+  const growth = verified / alone
+  const told = `${alone.toFixed(2)} ms, and ${verified.toFixed(2)} ms beside a verification`
+  return `The service at half its capacity, ${perSecond} gifts a second: p99 ${told} (${growth.toFixed(2)} times; ${judged(growth <= 1.25, '≤ 1.25')})`
 }
 
 const judged = (met: boolean, wanted: string): string => `${wanted}: ${met ? 'met' : 'missed'}`

@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { serve } from '../ipc.ts'
+import { ClientJob, type ContenderName, type Listening } from './jobs.ts'
+import { RawClient } from './raw-client.ts'
+
+/** Sockets that are opened at a time. */
+const AT_A_TIME = 50
+
+/** The address, what to say first, and what shows that a socket is where it has to be. */
+const openings: { readonly [Name in ContenderName]: readonly [path: string, first: string, until: string] } = {
+  ours: ['/ws', '{"t":"sub","ch":"one-to-room:R1"}', '"subbed"'],
+  'plain loop': ['/', '', '\r\n\r\n'],
+  'one string': ['/', '', '\r\n\r\n'],
+  'socket.io': ['/socket.io/?EIO=4&transport=websocket', '40', '40{"sid"'],
+}
+
+async function open(contender: ContenderName, { port, reports, tokens }: Listening): Promise<{ connected: number }> {
+  const report = connect({ port: reports, host: '127.0.0.1', noDelay: true })
+  await once(report, 'connect')
+  let frames = 0
+  // What came in one turn is reported together.
+  const tell = (): void => {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32BE(frames)
+    frames = 0
+    report.write(bytes)
+  }
+  const counted = (more: number): void => {
+    if (frames === 0) setImmediate(tell)
+    frames += more
+  }
+  const [path, first, until] = openings[contender]
+  for (let i = 0; i < tokens.length; i += AT_A_TIME) {
+    const clients = tokens
+      .slice(i, i + AT_A_TIME)
+      .map((token) => new RawClient(port, path, token, first, until, counted))
+    await Promise.all(clients.map(({ ready }) => ready))
+  }
+  return { connected: tokens.length }
+}
+
+serve(ClientJob, ({ contender, to }) => open(contender, to))

@@ -1,0 +1,91 @@
+import { cpus } from 'node:os'
+import { Helper } from '../ipc.ts'
+import { median } from '../load/percentiles.ts'
+import { Connected, type ContenderName, contenderNames, Listening, Measured, Weight } from './jobs.ts'
+
+/** Sockets on loopback, in processes of their own. */
+const SIZES = [500, 2_000]
+const CLIENT_PROCESSES = 2
+const ROUNDS = 5
+const MS = 500
+/** Events that some socket has not had yet while the next ones are told: servers are to be busy. */
+const UNDER_WAY = 40
+
+interface Runner {
+  readonly name: ContenderName
+  readonly server: Helper
+  /** Bytes of the server's memory for each idle socket. */
+  readonly bytes: number
+  /** An event when all have had the one before; one in each turn; ten in each turn. */
+  readonly lone: Measured[]
+  readonly single: Measured[]
+  readonly ten: Measured[]
+}
+
+const environment = { NODE_OPTIONS: '--expose-gc --no-warnings' }
+
+async function start(name: ContenderName, sockets: number, clients: readonly Helper[]): Promise<Runner> {
+  const server = new Helper('./live/server.ts', environment)
+  const to = await server.ask({ do: 'listen', contender: name, sockets }, Listening)
+  const before = await server.ask({ do: 'weigh' }, Weight)
+  const share = Math.ceil(sockets / clients.length)
+  await Promise.all(
+    clients.map((client, i) =>
+      client.ask({ contender: name, to: { ...to, tokens: to.tokens.slice(i * share, (i + 1) * share) } }, Connected),
+    ),
+  )
+  const after = await server.ask({ do: 'weigh' }, Weight)
+  return { name, server, bytes: (after.bytes - before.bytes) / sockets, lone: [], single: [], ten: [] }
+}
+
+async function compare(sockets: number): Promise<Runner[]> {
+  const clients = Array.from({ length: CLIENT_PROCESSES }, () => new Helper('./live/clients.ts', environment))
+  const runners: Runner[] = []
+  for (const name of contenderNames) runners.push(await start(name, sockets, clients))
+  // The first round warms up.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const { server, lone, single, ten } of runners) {
+      for (const [measured, atOnce, underWay] of [
+        [lone, 1, 0],
+        [single, 1, UNDER_WAY],
+        [ten, 10, UNDER_WAY],
+      ] as const) {
+        const found = await server.ask({ do: 'measure', sockets, atOnce, underWay, ms: MS }, Measured)
+        if (round > 0) measured.push(found)
+      }
+    }
+  }
+  for (const { server } of runners) await server.stop()
+  for (const client of clients) await client.stop()
+  return runners
+}
+
+const rate = (all: readonly Measured[]): number => median(all.map(({ frames, seconds }) => frames / seconds))
+const cost = (all: readonly Measured[]): number => median(all.map(({ frames, cpuMicros }) => cpuMicros / frames))
+const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
+
+function show(sockets: number, runners: readonly Runner[]): void {
+  const [us] = runners
+  if (us === undefined) return
+  console.log(
+    `\n${whole(sockets)} sockets: until the last has a lone event; deliveries a second; µs of the server a delivery\n`,
+  )
+  console.log(
+    '| | lone event, ms | single | ours is | ten in a turn | ours is | µs lone | µs single | µs ten | KiB an idle socket |',
+  )
+  console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
+  for (const { name, lone, single, ten, bytes } of runners) {
+    const times = [rate(us.single) / rate(single), rate(us.ten) / rate(ten)].map((ratio) => ratio.toFixed(2))
+    const costs = [lone, single, ten].map((all) => cost(all).toFixed(2)).join(' | ')
+    const ms = (1_000 * sockets) / rate(lone)
+    console.log(
+      `| ${name} | ${ms.toFixed(1)} | ${whole(rate(single))} | ${times[0]} | ${whole(rate(ten))} | ${times[1]} | ${costs} | ${(bytes / 1024).toFixed(1)} |`,
+    )
+  }
+}
+
+console.log(
+  `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}; frames of 400 bytes,`,
+)
+console.log(`${CLIENT_PROCESSES} processes of clients, ${ROUNDS} rounds, medians`)
+for (const sockets of SIZES) show(sockets, await compare(sockets))

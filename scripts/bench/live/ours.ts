@@ -1,0 +1,58 @@
+import { fastify } from 'fastify'
+import { userCheck } from '../../../src/http/auth.ts'
+import { alwaysOpen } from '../../../src/http/gate.ts'
+import { Sessions } from '../../../src/http/sessions.ts'
+import { registerTokens, signToken } from '../../../src/http/tokens.ts'
+import { admitWith } from '../../../src/live/admit.ts'
+import { Hub } from '../../../src/live/hub.ts'
+import { Lobby } from '../../../src/live/lobby.ts'
+import { tellWith } from '../../../src/live/told.ts'
+import { openSockets } from '../../../src/live/upgrade.ts'
+import { slices } from '../../../src/slices.ts'
+import type { Contender } from './contender.ts'
+import { giftAt, words } from './event.ts'
+
+/** Our hub from the ledger's event to the socket, with what it would ask the database for at hand. */
+export async function ours(sockets: number): Promise<Contender> {
+  const app = fastify()
+  const read = await registerTokens(app, { kind: 'secret', secret: 'a secret for the bench, long enough for it' })
+  const sessions = new Sessions(async () => 0)
+  const fail = (error: unknown): void => console.error(error)
+  const hub = new Hub(
+    {
+      tell: tellWith(
+        slices.flatMap(({ announcer = [] }) => announcer),
+        fail,
+      ),
+      words: { find: async () => words },
+      history: { lastBefore: async (channels) => new Map(channels.map((key) => [key, null])), recall: nothing },
+      head: async () => 0,
+      sent: () => {},
+    },
+    0,
+  )
+  const lobby = new Lobby({
+    hub,
+    judge: alwaysOpen.judge,
+    admit: admitWith(read, sessions),
+    memberRoom: async () => 1,
+    authMs: 10_000,
+    heartbeatMs: 25_000,
+    failed: fail,
+    closed: (code) => code !== null && fail(`closed with ${code}`),
+  })
+  const { shownBy } = alwaysOpen
+  const ofToken = [userCheck(read, sessions)]
+  await openSockets(app, { lobby, allowedOrigins: [], shownBy, before: [], ofToken })
+  const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  let position = 0
+  return {
+    port: Number(address.port),
+    tokens: Array.from({ length: sockets }, (_, i) => signToken(app, String(i + 1), null, '1h')),
+    tell(events) {
+      void hub.follow(Array.from({ length: events }, () => giftAt((position += 1))))
+    },
+  }
+}
+
+const nothing = async (): Promise<Map<never, never>> => new Map<never, never>()
