@@ -11,8 +11,11 @@ import { killService } from './scenarios/kill-service.ts'
 import { lostCommit } from './scenarios/lost-commit.ts'
 import { frozenPostgres, postgresAway } from './scenarios/outages.ts'
 import { overload } from './scenarios/overload.ts'
+import { roomClients } from './scenarios/room-clients.ts'
+import { roomLimit, rooms } from './scenarios/rooms.ts'
 import { sigterm } from './scenarios/sigterm.ts'
 import { silence } from './scenarios/silence.ts'
+import { socketStorm, sockets } from './scenarios/sockets.ts'
 
 export const scenarios: readonly Scenario[] = [
   killService,
@@ -23,6 +26,7 @@ export const scenarios: readonly Scenario[] = [
   twoInstances,
   threeInstances,
   sigterm,
+  roomClients,
   diskFull,
   postgresAway,
   frozenPostgres,
@@ -30,6 +34,10 @@ export const scenarios: readonly Scenario[] = [
   silence,
   hangingStatement,
   overload,
+  sockets,
+  socketStorm,
+  rooms,
+  roomLimit,
   clocks,
   endurance,
 ]

@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** An event as it came over a socket. */
+interface Frame {
+  readonly t: string
+  readonly ch: string
+  readonly position: string
+  readonly prev: string | null
+  readonly id: string
+  readonly resumed: boolean
+}
+
+/** What was heard on a channel without a hole: everything after `from`. */
+export interface Stretch {
+  readonly from: number
+  readonly ids: string[]
+  /** The position that the client had, where that was too long ago to go on from. */
+  readonly lost: number | null
+}
+
+/** A channel as a client knows it. */
+class Heard {
+  readonly stretches: Stretch[] = []
+  /** The newest position, and where to go on from so that all of it is heard. */
+  at = ''
+  since: string | undefined
+  /** Frames that were heard, of all sockets and of this one. */
+  readonly ids = new Set<string>()
+  readonly onSocket = new Set<string>()
+  /** On this socket: whether it listens, and the position of the frame before. */
+  listens = false
+  before: string | null = null
+
+  begin(from: string, lost: string | null): void {
+    this.stretches.push({ from: Number(from), ids: [], lost: lost === null ? null : Number(lost) })
+    this.since = from
+  }
+
+  cut(): void {
+    this.listens = false
+    this.before = null
+    this.onSocket.clear()
+  }
+}
+
+const PAUSE_MS = 500
+
+/**
+ * Listens to channels as the README tells clients to: comes back to another instance and goes on where it was. Notes
+ * what a client may not see: an event twice on a socket, out of order, or after another than its `prev` says.
+ */
+export class RoomClient {
+  readonly faults: string[] = []
+  /** How often it was cut off. */
+  cuts = 0
+  readonly #urls: () => string
+  readonly #token: string
+  readonly #own: string
+  readonly #heard: ReadonlyMap<string, Heard>
+  #socket: WebSocket | undefined
+  #stopped = false
+
+  /** `origins` says where to go next; `user` is whose token it is. */
+  constructor(origins: () => string, token: string, user: number, rooms: readonly string[]) {
+    this.#urls = () => `${origins().replace('http', 'ws')}/ws`
+    this.#token = token
+    this.#own = `user:${user}`
+    this.#heard = new Map([this.#own, ...rooms.map((uid) => `one-to-room:${uid}`)].map((ch) => [ch, new Heard()]))
+    this.#open()
+  }
+
+  /** What was heard of each channel. */
+  get stretches(): ReadonlyMap<string, readonly Stretch[]> {
+    return new Map([...this.#heard].map(([channel, { stretches }]) => [channel, stretches]))
+  }
+
+  /** Whether it listens to all of its channels. */
+  get listens(): boolean {
+    return [...this.#heard.values()].every(({ listens }) => listens)
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#socket?.close()
+  }
+
+  #open(): void {
+    // Node's takes headers, which the types of browsers do not tell.
+    const options: object = { headers: { authorization: `Bearer ${this.#token}` } }
+    const socket: WebSocket = Reflect.construct(WebSocket, [this.#urls(), options])
+    this.#socket = socket
+    socket.addEventListener('message', ({ data }) => this.#hear(socket, JSON.parse(String(data))))
+    socket.addEventListener('close', ({ code }) => void this.#again(code))
+  }
+
+  async #again(code: number): Promise<void> {
+    for (const heard of this.#heard.values()) heard.cut()
+    if (this.#stopped) return
+    this.cuts += 1
+    if (code >= 4_000 && code < 4_100) this.faults.push(`closed with ${code}`)
+    await sleep(Math.random() * PAUSE_MS)
+    if (!this.#stopped) this.#open()
+  }
+
+  #hear(socket: WebSocket, frame: Frame): void {
+    const heard = this.#heard.get(frame.ch)
+    if (frame.t === 'ready') this.#subscribe(socket, frame)
+    else if (frame.t === 'err') this.faults.push(JSON.stringify(frame))
+    else if (heard === undefined) return
+    else if (frame.t === 'subbed') this.#begin(heard, frame)
+    else if (frame.t === 'ev' && frame.prev !== undefined) this.#note(heard, frame)
+  }
+
+  #subscribe(socket: WebSocket, { position }: Frame): void {
+    for (const [ch, heard] of this.#heard) {
+      // The own channel is heard by itself.
+      if (ch === this.#own && heard.since === undefined) heard.begin(position, null)
+      socket.send(JSON.stringify({ t: 'sub', ch, since: heard.since }))
+    }
+  }
+
+  #begin(heard: Heard, { ch, position, resumed }: Frame): void {
+    if (heard.listens) this.faults.push(`${ch} began twice`)
+    heard.listens = true
+    if (heard.since === undefined || !resumed) heard.begin(position, heard.since ?? null)
+  }
+
+  #note(heard: Heard, { ch, position, prev, id }: Frame): void {
+    const stretch = heard.stretches.at(-1)
+    if (stretch === undefined || (!heard.listens && ch !== this.#own)) this.faults.push(`${id} came before ${ch} began`)
+    if (heard.onSocket.has(id)) this.faults.push(`${id} came twice on ${ch}`)
+    // The first frame of a socket follows on what was heard before.
+    const follows = heard.before === null || position === heard.before || prev === heard.before
+    if (!follows) this.faults.push(`${id} on ${ch} says that it follows ${prev}, and it follows ${heard.before}`)
+    heard.onSocket.add(id)
+    heard.before = position
+    if (heard.ids.has(id)) return
+    heard.ids.add(id)
+    if (position !== heard.at) {
+      heard.at = position
+      heard.since = prev ?? '0'
+    }
+    stretch?.ids.push(id)
+  }
+}
