@@ -1,4 +1,4 @@
-import { socketStorm, sockets } from '../../scripts/soak/scenarios/sockets.ts'
+import { socketStorm } from '../../scripts/soak/scenarios/socket-storm.ts'
 import { plays } from './plays.ts'
 
-plays([sockets, socketStorm], 1)
+plays([socketStorm])
