@@ -1,4 +1,4 @@
 import { socketStorm, sockets } from '../../scripts/soak/scenarios/sockets.ts'
 import { plays } from './plays.ts'
 
-plays(sockets, socketStorm)
+plays([sockets, socketStorm])
