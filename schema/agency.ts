@@ -40,6 +40,9 @@ export const RequestWithdrawal = Type.Union([
 ])
 export type RequestWithdrawal = Static<typeof RequestWithdrawal>
 
+const Country = Type.Object({ id: Id, name: Type.String() })
+export type Country = Static<typeof Country>
+
 /**
  * A withdrawal request. Fields of the other type are null, and so is what was never written or has been erased. Finance
  * sees the last four characters of the account number, and no notice.
@@ -50,14 +53,11 @@ export const Withdrawal = Type.Object({
   status: WithdrawalStatus,
   amount_in_dollars: Dollars,
   agent_benefit: Type.Boolean(),
-  country_id: Id,
   user: Person,
-  target_user_id: nullable(Id),
   target_user: nullable(Person),
-  beneficiary_user_id: nullable(Id),
   beneficiary_user: nullable(Person),
-  business_manager_id: nullable(Id),
   business_manager: nullable(Person),
+  country: Country,
   diamonds_per_dollar: { ...nullable(Id), description: "the charging agent's rate when it was requested" },
   created_at: Instant,
   updated_at: Instant,

@@ -74,6 +74,8 @@ export const eventTypes = {
   },
   /** Tokens of the user issued before this second are over. */
   'sessions-revoked': { version: 1, data: Type.Object({ user_id: Id, before: Amount }) },
+  /** What the user was called was erased. */
+  'user-forgotten': { version: 1, data: Type.Object({ user_id: Id }) },
   'room-defined': { version: 1, data: Type.Object({ room_id: Id, owner_id: Id }) },
   'decoration-defined': {
     version: 1,

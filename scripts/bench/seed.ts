@@ -20,8 +20,16 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) =
 export const openExecutor = (url: string, limits: Partial<Limits> = {}): Executor =>
   new Executor({ url, tables, evolve, limits, observer: { committed: () => {}, bug: () => {}, trouble: () => {} } })
 
+/** Users by the thousand, and rooms. */
+export interface Crowd {
+  readonly users: number
+  readonly rooms: number
+}
+
+export const crowd: Crowd = { users: USERS, rooms: ROOMS }
+
 /** Makes the tables, then the users with their diamonds, the rooms and the gift: about 21,000 events. */
-export async function seed({ ownerUrl, serviceUrl }: DatabaseUrls): Promise<void> {
+export async function seed({ ownerUrl, serviceUrl }: DatabaseUrls, { users: count, rooms } = crowd): Promise<void> {
   await migrate(ownerUrl)
   await grantService(ownerUrl, 'economy_service')
   await using closing = new AsyncDisposableStack()
@@ -30,14 +38,14 @@ export async function seed({ ownerUrl, serviceUrl }: DatabaseUrls): Promise<void
   const { keyHash } = luckyChains(keys.FAIRNESS_KEY)
   await runAsSystem(executor, openLedger, { fairness_key: keyHash })
   await runAsSystem(executor, defineDecoration, { ...GIFT, decoration_id: GIFT.id })
-  for (const from of upTo(USERS).filter((id) => id % 1000 === 1)) {
+  for (const from of upTo(count).filter((id) => id % 1000 === 1)) {
     const users = upTo(1000).map((i) => ({ id: from + i - 1 }))
     await runAsSystem(executor, defineUsers, { users, listed: true })
   }
   const diamonds = { currency: 'diamonds', amount: DIAMONDS, reason: 'bench' } as const
   await Promise.all([
-    ...upTo(ROOMS).map((id) => runAsSystem(executor, defineRoom, { id, owner_id: id })),
-    ...upTo(USERS).map((user_id) => runAsSystem(executor, credit, { user_id, ...diamonds })),
+    ...upTo(rooms).map((id) => runAsSystem(executor, defineRoom, { id, owner_id: id })),
+    ...upTo(count).map((user_id) => runAsSystem(executor, credit, { user_id, ...diamonds })),
   ])
 }
 

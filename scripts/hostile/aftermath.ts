@@ -63,7 +63,7 @@ async function booksExplainAll({ siege, databaseUrl }: Besieged): Promise<void> 
   } finally {
     await client.end()
   }
-  const found = await verify(databaseUrl, { asOf: null, progress: () => {}, signal: stage.signal })
+  const found = await verify(databaseUrl, { asOf: null, checkpoint: null, progress: () => {}, signal: stage.signal })
   for (const finding of found.findings) stage.expect(false, `verify: ${describe(finding)}`)
   stage.tell(`${events}, all answered for; verified up to position ${found.position}`)
 }

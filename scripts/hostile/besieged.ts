@@ -7,7 +7,7 @@ import { newFolder } from '../soak/world.ts'
 import { doorsOf } from './doors.ts'
 import type { Secrets } from './judge.ts'
 import { Line } from './line.ts'
-import { tokenOf, victim } from './people.ts'
+import { attackers, tokenOf, victim } from './people.ts'
 import { plain } from './requests.ts'
 import { Siege } from './siege.ts'
 
@@ -41,8 +41,27 @@ export async function besiege(stage: Stage, seed: number, share: number): Promis
   const coins = { currency: 'coins', amount: victim.coins, reason: 'a treasure' }
   await siege.ask(line, plain('PUT', user, operator, { name: 'Victim' }), 'set up')
   await siege.ask(line, plain('POST', `${user}/credits`, operator, coins), 'set up')
+  await openAgency(siege, line, operator)
   await line.close()
   return { siege, instance, databaseUrl }
+}
+
+/** Whoever is made up as agent, manager, country or payer mostly is one: requests get past the first look. */
+async function openAgency(siege: Siege, line: Line, operator: string): Promise<void> {
+  const ids = [1, 2, 3, 4, 5, 6, 7, 8]
+  for (const id of ids) {
+    await siege.ask(line, plain('PUT', `/admin/v1/countries/${id}`, operator, { name: `Country ${id}` }), 'set up')
+  }
+  const flags = { charging_agent: 1, allow_receive_withdraw_requests: 1, business_manager: 1 }
+  const agency_countries = ids.map((country_id) => ({ country_id }))
+  const users = ids.map((id) => ({ id, ...flags, agency_countries }))
+  await siege.ask(line, plain('POST', '/admin/v1/users', operator, { users }), 'set up')
+  for (const id of attackers) {
+    for (const currency of ['dollars', 'agent_dollars']) {
+      const dollars = { currency, amount: 2_000, reason: 'to be withdrawn' }
+      await siege.ask(line, plain('POST', `/admin/v1/users/${id}/credits`, operator, dollars), 'set up')
+    }
+  }
 }
 
 function secretsOf(databaseUrl: string): Secrets {

@@ -133,7 +133,12 @@ async function askFinance(stage: Stage, url: string): Promise<void> {
 }
 
 async function verified(stage: Stage, url: string): Promise<string> {
-  const { findings, position } = await verify(url, { asOf: null, progress: () => {}, signal: stage.signal })
+  const { findings, position } = await verify(url, {
+    asOf: null,
+    checkpoint: null,
+    progress: () => {},
+    signal: stage.signal,
+  })
   for (const finding of findings) stage.expect(false, `verify: ${describe(finding)}`)
   return `verify ${findings.length === 0 ? 'clean' : `with ${findings.length} findings`} up to position ${position}`
 }

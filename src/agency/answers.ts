@@ -1,12 +1,20 @@
+import type { Country } from '../../schema/agency.ts'
 import type { Person } from '../../schema/common.ts'
 import type { State } from '../ledger/decider.ts'
 import { dollars } from '../ledger/money.ts'
 import { isoMicros } from '../ledger/time.ts'
+import { countries } from '../people/country.ts'
 import { userProfiles } from '../people/user.ts'
 import type { InstantTransfer } from './instant-transfer.ts'
 import type { Withdrawal } from './withdrawal.ts'
 
 type PersonOf = (userId: number) => Person
+
+/** Where the words of a request are found. */
+export interface WithdrawalWords {
+  readonly person: PersonOf
+  readonly country: (countryId: number) => Country
+}
 
 /** Words may have been erased; whoever asked or was asked stays. */
 export const nobody = (id: number): Person => ({ id, name: '', uid: '', avatar: '' })
@@ -16,8 +24,14 @@ export function personIn(state: State, id: number): Person {
   return profile === undefined ? nobody(id) : { id, name: profile.name, uid: profile.uid, avatar: profile.avatar }
 }
 
+/** Of the rows that a request's verbs ask for. */
+export const wordsIn = (state: State): WithdrawalWords => ({
+  person: (id) => personIn(state, id),
+  country: (id) => ({ id, name: state.get(countries, String(id))?.name ?? '' }),
+})
+
 /** A request as it is answered, less what is in the vault. */
-export function openRecord(withdrawal: Withdrawal, person: PersonOf) {
+export function openRecord(withdrawal: Withdrawal, { person, country }: WithdrawalWords) {
   const { type, target_id, beneficiary_id } = withdrawal
   const agent = type === 'gold_agent' ? target_id : null
   const manager = type === 'cash' ? target_id : null
@@ -28,14 +42,11 @@ export function openRecord(withdrawal: Withdrawal, person: PersonOf) {
     status: withdrawal.status,
     amount_in_dollars: dollars(withdrawal.amount),
     agent_benefit: withdrawal.wallet === 'agent_dollars',
-    country_id: withdrawal.country_id,
     user: person(withdrawal.user_id),
-    target_user_id: agent,
     target_user: personOrNull(agent),
-    beneficiary_user_id: beneficiary_id,
     beneficiary_user: personOrNull(beneficiary_id),
-    business_manager_id: manager,
     business_manager: personOrNull(manager),
+    country: country(withdrawal.country_id),
     diamonds_per_dollar: withdrawal.diamonds_per_dollar,
     created_at: isoMicros(withdrawal.created_at),
     updated_at: isoMicros(withdrawal.changed_at),
@@ -49,8 +60,8 @@ export interface SealedWithdrawal extends OpenRecord {
   readonly sealed: { readonly details: string | null; readonly note: string | null }
 }
 
-export const sealedRecord = (withdrawal: Withdrawal, person: PersonOf): SealedWithdrawal => ({
-  ...openRecord(withdrawal, person),
+export const sealedRecord = (withdrawal: Withdrawal, words: WithdrawalWords): SealedWithdrawal => ({
+  ...openRecord(withdrawal, words),
   sealed: { details: withdrawal.details, note: withdrawal.note },
 })
 

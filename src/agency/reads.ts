@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import type { Kysely } from 'kysely'
-import type { ChargingAgent } from '../../schema/agency.ts'
+import type { ChargingAgent, Country } from '../../schema/agency.ts'
 import {
   type DollarWallet,
   DollarWallet as Wallet,
@@ -53,10 +53,14 @@ export async function withdrawalsOf(
     .orderBy('w.withdrawal_id', 'desc')
     .limit(limit)
     .execute()
-  const person = await peopleIn(
-    db,
-    rows.flatMap(({ user_id, target_id, beneficiary_id }) => [user_id, target_id, beneficiary_id]),
-  )
+  const [person, names] = await Promise.all([
+    peopleIn(
+      db,
+      rows.flatMap(({ user_id, target_id, beneficiary_id }) => [user_id, target_id, beneficiary_id]),
+    ),
+    countryNames(db),
+  ])
+  const country = (id: number): Country => ({ id, name: names.get(id) ?? '' })
   return rows.map(({ type, status, wallet, ...row }) =>
     sealedRecord(
       {
@@ -65,7 +69,7 @@ export async function withdrawalsOf(
         status: Value.Parse(WithdrawalStatus, status),
         wallet: Value.Parse(Wallet, wallet),
       },
-      person,
+      { person, country },
     ),
   )
 }
@@ -100,7 +104,7 @@ export async function transfersOf(db: Db, userId: number, limit: number, before:
 
 /** All charging agents who receive requests, newest first, with the countries they serve. */
 export async function chargingAgents(db: Db): Promise<ChargingAgent[]> {
-  const [agents, countries] = await Promise.all([
+  const [agents, names] = await Promise.all([
     db
       .selectFrom('users as u')
       .innerJoin('user_profiles as p', 'p.user_id', 'u.user_id')
@@ -110,9 +114,8 @@ export async function chargingAgents(db: Db): Promise<ChargingAgent[]> {
       .orderBy('p.created_at', 'desc')
       .orderBy('u.user_id', 'desc')
       .execute(),
-    db.selectFrom('countries').select(['country_id', 'name']).execute(),
+    countryNames(db),
   ])
-  const names = new Map(countries.map(({ country_id, name }) => [country_id, name]))
   return agents.map(({ agency_countries, ...agent }) => {
     const served: AgencyCountry[] = JSON.parse(agency_countries)
     return {
@@ -124,6 +127,12 @@ export async function chargingAgents(db: Db): Promise<ChargingAgent[]> {
       })),
     }
   })
+}
+
+/** There are few. */
+async function countryNames(db: Db): Promise<ReadonlyMap<number, string>> {
+  const countries = await db.selectFrom('countries').select(['country_id', 'name']).execute()
+  return new Map(countries.map(({ country_id, name }) => [country_id, name]))
 }
 
 async function peopleIn(db: Db, ids: readonly (number | null)[]): Promise<(id: number) => Person> {

@@ -5,7 +5,7 @@ import { keyOf } from '../ledger/state.ts'
 import { countries } from '../people/country.ts'
 import { userProfiles, users } from '../people/user.ts'
 import { keep, type SealedRecord } from '../vault/record.ts'
-import { personIn, type SealedWithdrawal, sealedRecord } from './answers.ts'
+import { type SealedWithdrawal, sealedRecord, wordsIn } from './answers.ts'
 import { walletAccount, walletFor } from './wallets.ts'
 import { withdrawals } from './withdrawal.ts'
 
@@ -68,7 +68,7 @@ export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWit
   answer(state, _input, [requested]) {
     const withdrawal = requested && state.get(withdrawals, String(requested.position))
     if (withdrawal === undefined) throw new Error('nothing was requested')
-    return sealedRecord(withdrawal, (id) => personIn(state, id))
+    return sealedRecord(withdrawal, wordsIn(state))
   },
 })
 

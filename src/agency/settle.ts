@@ -3,9 +3,10 @@ import { balances, purse } from '../ledger/account.ts'
 import { type Key, refuse, type State, type Verb } from '../ledger/decider.ts'
 import { type Movement, move, obstacle } from '../ledger/movement.ts'
 import { keyOf } from '../ledger/state.ts'
+import { countries } from '../people/country.ts'
 import { userProfiles, users } from '../people/user.ts'
 import { keep, type SealedRecord } from '../vault/record.ts'
-import { personIn, type SealedWithdrawal, sealedRecord } from './answers.ts'
+import { type SealedWithdrawal, sealedRecord, wordsIn } from './answers.ts'
 import { type Party, refusedChange } from './transitions.ts'
 import { AGENT_DOLLARS_IN, DOLLARS_OUT, settledAccount, walletAccount, withdrawalAccount } from './wallets.ts'
 import { type Withdrawal, withdrawals } from './withdrawal.ts'
@@ -56,13 +57,14 @@ export const changeStatus = (note: SealedRecord | null): Verb<ChangeStatus, Seal
   answer(state, { withdrawal_id }) {
     const withdrawal = state.get(withdrawals, String(withdrawal_id))
     if (withdrawal === undefined) throw new Error(`there is no withdrawal ${withdrawal_id}`)
-    return sealedRecord(withdrawal, (id) => personIn(state, id))
+    return sealedRecord(withdrawal, wordsIn(state))
   },
 })
 
 /** What a request leads to. */
-const around = ({ user_id, target_id, beneficiary_id, wallet }: Withdrawal): readonly Key[] => [
+const around = ({ user_id, target_id, beneficiary_id, country_id, wallet }: Withdrawal): readonly Key[] => [
   ...[user_id, target_id, ...(beneficiary_id === null ? [] : [beneficiary_id])].map((id) => keyOf(userProfiles, id)),
+  keyOf(countries, country_id),
   keyOf(users, target_id),
   ...purse(walletAccount(user_id, wallet)),
   keyOf(balances, settledAccount(target_id)),

@@ -29,7 +29,7 @@ const tell = (message: TaskMessage): void => parentPort?.postMessage(message)
 
 async function run(task: Task): Promise<void> {
   if (task.task === 'verify') {
-    const options = { asOf: task.asOf, signal, progress: (progress: Progress) => tell({ progress }) }
+    const options = { asOf: task.asOf, checkpoint: null, signal, progress: (progress: Progress) => tell({ progress }) }
     tell({ verified: await verify(task.url, options) })
     return
   }

@@ -2,29 +2,24 @@ import type { Snapshot } from '../ledger/snapshot.ts'
 import { type Findings, MOST_FINDINGS } from './finding.ts'
 
 /**
- * Remembered replies of commands that made events against their hash on the ledger. A reply is that of the last
- * events under its key. Only one that is a day younger may be another's: replies are kept for a day, and after
- * that a key may come back and be refused, which leaves no event.
+ * Remembered replies of commands that made the events at these positions, against their hash on the ledger. One that is
+ * a day younger may be another command's: replies are kept for a day, and after that a key may come back. One in
+ * which somebody was blanked is another text.
  */
 const wrongReplies = `
-  with replied as (
-    select distinct on (r.actor, r.idempotency_key)
-           r.actor, r.idempotency_key, e.position, e.reply_hash, e.at as event_at, r.at as reply_at,
-           encode(sha256(convert_to(r.status || E'\\n' || r.body, 'UTF8')), 'hex') as hash
-    from replies r
-    join ledger_events e on e.actor = r.actor and e.idempotency_key = r.idempotency_key
-    order by r.actor, r.idempotency_key, e.position desc
-  )
-  select position::text, actor, idempotency_key
-  from replied
-  where hash is distinct from reply_hash and reply_at < event_at + interval '24 hours'
-    and position <= $1
-  order by position
+  select max(e.position)::text as position, e.actor, e.idempotency_key
+  from ledger_events e
+  join replies r on r.actor = e.actor and r.idempotency_key = e.idempotency_key
+  where e.position between $1 and $2 and not r.blanked
+    and r.at < e.at + interval '24 hours'
+    and encode(sha256(convert_to(r.status || E'\\n' || r.body, 'UTF8')), 'hex') is distinct from e.reply_hash
+  group by e.actor, e.idempotency_key
+  order by max(e.position)
   limit ${MOST_FINDINGS}`
 
-/** Looks at the replies to events up to a position. */
-export async function checkReplies(snapshot: Snapshot, upTo: number, findings: Findings): Promise<void> {
-  for await (const page of snapshot.pages(wrongReplies, [upTo])) {
+/** Looks at the replies to events from one position up to another. */
+export async function checkReplies(snapshot: Snapshot, from: number, upTo: number, findings: Findings): Promise<void> {
+  for await (const page of snapshot.pages(wrongReplies, [from, upTo])) {
     for (const { position, actor, idempotency_key } of page) {
       findings.add({
         check: 'reply',

@@ -6,6 +6,7 @@ import type { Movement } from '../ledger/movement.ts'
 import { entryOf, readEvent } from '../ledger/recorded.ts'
 import type { Replay } from '../ledger/replay.ts'
 import { isoMicros } from '../ledger/time.ts'
+import type { Ending } from './checkpoint.ts'
 import { DrawChecks } from './draw-checks.ts'
 import type { Check, Findings } from './finding.ts'
 
@@ -17,6 +18,7 @@ export class EventChecks {
   readonly #replay: Replay
   readonly #findings: Findings
   readonly #draws: DrawChecks
+  #expected: Ending | undefined
   #count = 0
   #position = 0
   #hash = GENESIS
@@ -42,6 +44,11 @@ export class EventChecks {
     return { position: this.#position, hash: this.#hash, at: this.#at }
   }
 
+  /** At its position the ledger must have its hash. */
+  expect(checkpoint: Ending): void {
+    this.#expected = checkpoint
+  }
+
   check(fields: Fields): void {
     const position = Number(fields[0])
     const follows = this.#checkOrder(position)
@@ -52,6 +59,7 @@ export class EventChecks {
     let check: Check = 'form'
     try {
       const entry = entryOf(fields)
+      if (position === this.#expected?.position) this.#checkExpected(entry, this.#expected)
       check = 'hash'
       // Over a gap there is nothing that the hash could follow from.
       if (follows) this.#checkHash(entry, before)
@@ -82,6 +90,12 @@ export class EventChecks {
     const hash = chained(entry, before)
     if (hash === entry.hash) return
     this.#find('hash', entry.position, `${entry.hash} does not follow from the event and the hash before it (${hash})`)
+  }
+
+  #checkExpected({ position, hash }: ChainedEntry, checkpoint: Ending): void {
+    if (hash === checkpoint.hash) return
+    const message = `what stands up to here was rewritten: its hash is ${hash}, and was ${checkpoint.hash} in the checkpoint of ${checkpoint.at}`
+    this.#find('checkpoint', position, message)
   }
 
   /** Each currency sums to zero at every position when each movement is of one currency. */

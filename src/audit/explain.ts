@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
 import { account, type Currency } from '../ledger/account.ts'
 import { movementsOf } from './account-movements.ts'
 import type { Reading } from './ask.ts'
-import { standing } from './period.ts'
 import type { StatementLine } from './statement.ts'
 
 /** Movements that are shown one by one; all others are in the statement. */
@@ -26,6 +25,7 @@ export interface Source {
 export interface Hold {
   /** Of the event that made it. */
   readonly position: number
+  /** `gold_agent withdrawal`, `cash withdrawal` */
   readonly reason: string
   readonly amount: bigint
 }
@@ -56,7 +56,7 @@ export async function explain(
   reading: Reading,
 ): Promise<Explanation> {
   const name = account('user', user, currency)
-  const { head, balance } = await standing(db, name)
+  const { head, balance, holds } = await promised(db, name, user, currency)
   const sources = new Map<string, Source>()
   let latest: readonly StatementLine[] = []
   let sum = 0n
@@ -70,7 +70,6 @@ export async function explain(
     }
     latest = [...latest, ...lines].slice(-LATEST)
   }
-  const holds: readonly Hold[] = []
   const held = holds.reduce((total, { amount }) => total + amount, 0n)
   return {
     user,
@@ -89,4 +88,33 @@ export async function explain(
 function sortOf(name: string): string {
   const [kind = '', id = ''] = name.split(':')
   return kind === 'house' || kind === 'issuance' ? `${kind}:${id}` : kind
+}
+
+interface Promised {
+  readonly position: number
+  readonly balance: string | null
+  readonly id: number | null
+  readonly type: string
+  readonly amount: number
+}
+
+/** Where the ledger ends, and balance and holds there: of one moment. */
+async function promised(
+  db: Kysely<Tables>,
+  name: string,
+  user: number,
+  currency: Currency,
+): Promise<{ readonly head: number; readonly balance: bigint; readonly holds: readonly Hold[] }> {
+  const { rows } = await sql<Promised>`
+    select h.position, b.balance, w.withdrawal_id as id, w.type, w.amount
+    from ledger_head h
+    left join balances b on b.account = ${name}
+    left join withdrawals w on w.user_id = ${user} and w.wallet = ${currency} and w.status = 'pending'
+    order by w.withdrawal_id`.execute(db)
+  const [first] = rows
+  if (first === undefined) throw new Error('the ledger has no head')
+  const holds = rows.flatMap(({ id, type, amount }): Hold[] =>
+    id === null ? [] : [{ position: id, reason: `${type} withdrawal`, amount: BigInt(amount) }],
+  )
+  return { head: first.position, balance: BigInt(first.balance ?? 0), holds }
 }

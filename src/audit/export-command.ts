@@ -1,16 +1,13 @@
-import { Option } from 'commander'
-import type { Kysely } from 'kysely'
+import { InvalidArgumentError, Option } from 'commander'
 import { headOf } from '../db/head.ts'
-import type { Tables } from '../db/tables.ts'
 import type { ChainedEntry } from '../ledger/chain.ts'
-import type { Reading } from './ask.ts'
 import { type Audit, type DeclareCommand, momentFlag } from './command.ts'
 import { csvHeader, csvLines } from './export/csv.ts'
 import { entriesOf } from './export/entries.ts'
 import { jsonLine } from './export/jsonl.ts'
 import { JournalFiles, writeJournal } from './export/write-journal.ts'
 import type { Moment } from './moment.ts'
-import { type Period, periodOf } from './period.ts'
+import { periodOf } from './period.ts'
 import { withReads } from './reads.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -24,6 +21,7 @@ interface Flags {
   readonly from?: Moment
   readonly to?: Moment
   readonly folder?: string
+  readonly transactions: number
 }
 
 export const exportCommand: DeclareCommand = (audit, running) =>
@@ -33,37 +31,42 @@ export const exportCommand: DeclareCommand = (audit, running) =>
     .addOption(new Option('--format <format>', 'how').choices(formats).makeOptionMandatory())
     .option('--from <time or position>', 'the first that is in it', momentFlag)
     .option('--to <time or position>', 'the last that is in it', momentFlag)
-    .option('--folder <folder>', 'for journals: into files of at most 100,000 transactions; else to stdout, as one')
+    .option('--folder <folder>', 'for journals: into files, each with opening balances; else to stdout, as one')
+    .option('--transactions <number>', 'of such a file', transactionsFlag, MOST_TRANSACTIONS)
     .action(running(run))
 
-async function run(audit: Audit, { format, from, to, folder }: Flags): Promise<number> {
+async function run(audit: Audit, { format, from, to, folder, transactions }: Flags): Promise<number> {
   if (folder !== undefined && format !== 'hledger') throw new Error('--folder is for --format hledger.')
-  const { terminal } = audit
+  const { url, terminal } = audit
   await withReads(audit, async (db, reading) => {
     const period = await periodOf(db, { from: from ?? null, to: to ?? null }, await headOf(db))
-    if (format === 'jsonl') return writeLines(db, period, reading, terminal, jsonLine)
+    if (format === 'jsonl') return writeLines(entriesOf(url, period, reading), terminal, jsonLine)
     if (format === 'csv') {
       await terminal.write(csvHeader)
-      return writeLines(db, period, reading, terminal, csvLines)
+      return writeLines(entriesOf(url, period, reading), terminal, csvLines)
     }
     if (folder === undefined) {
       const stdout = { most: Number.POSITIVE_INFINITY, file: async () => {}, write: terminal.write }
-      return writeJournal(db, period, reading, stdout)
+      return writeJournal(url, db, period, reading, stdout)
     }
-    await using files = new JournalFiles(folder, MOST_TRANSACTIONS)
-    await writeJournal(db, period, reading, files)
+    await using files = new JournalFiles(folder, transactions)
+    await writeJournal(url, db, period, reading, files)
     for (const path of files.paths) terminal.line(path)
   })
   terminal.clear()
   return 0
 }
 
+function transactionsFlag(text: string): number {
+  const number = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : MOST_TRANSACTIONS + 1
+  if (number > MOST_TRANSACTIONS) throw new InvalidArgumentError(`It is a number up to ${MOST_TRANSACTIONS}.`)
+  return number
+}
+
 async function writeLines(
-  db: Kysely<Tables>,
-  period: Period,
-  reading: Reading,
+  pages: AsyncIterable<readonly ChainedEntry[]>,
   { write }: Terminal,
   lineOf: (entry: ChainedEntry) => string,
 ): Promise<void> {
-  for await (const page of entriesOf(db, period, reading)) await write(page.map(lineOf).join(''))
+  for await (const page of pages) await write(page.map(lineOf).join(''))
 }

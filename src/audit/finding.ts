@@ -5,6 +5,8 @@ export type Check =
   /** Each event's hash over the one before. */
   | 'hash'
   | 'time'
+  /** History before a signed checkpoint. */
+  | 'checkpoint'
   /** Type, version and data that can be read. */
   | 'form'
   /** Both sides of each movement. */

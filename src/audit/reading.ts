@@ -18,9 +18,12 @@ export interface ReadingOptions {
   readonly signal: AbortSignal
 }
 
+/** What is done beside the reading of a page, with another connection: the database has time for both. */
+export type BesidePage = (from: number, upTo: number) => Promise<void>
+
 /** Events of a page beside a service that is at work, and else. */
 const SMALL_PAGE = 500
-const PAGE = 20_000
+const PAGE = 100_000
 
 /**
  * Reads the ledger from its first event on, checks each one and folds it. The past does not change: events are read as
@@ -60,11 +63,11 @@ export class LedgerReading {
   resting = true
 
   /** Reads on up to a position, or until there are findings enough. */
-  async upTo(position: number): Promise<void> {
+  async upTo(position: number, besidePage: BesidePage = async () => {}): Promise<void> {
     this.#of = position
     while (this.#next <= position && !this.#findings.full) {
       const upTo = Math.min(this.#next + (this.#pace.busy ? SMALL_PAGE : PAGE) - 1, position)
-      await this.#read(upTo)
+      await Promise.all([this.#read(upTo), besidePage(this.#next, upTo)])
       this.#next = upTo + 1
       await this.#pace.look()
     }
@@ -73,6 +76,12 @@ export class LedgerReading {
   /** Reads whatever else there is, also what stands beyond the head. */
   async rest(): Promise<void> {
     await this.#read(null)
+    this.#next = this.checks.last.position + 1
+  }
+
+  /** All before this position was read. */
+  get next(): number {
+    return this.#next
   }
 
   /** To be called between two pages of anything. */

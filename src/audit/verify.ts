@@ -6,6 +6,7 @@ import { isoMicros } from '../ledger/time.ts'
 import type { WholeRows } from '../ledger/whole-rows.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
+import type { Ending } from './checkpoint.ts'
 import { compareTable } from './compare-tables.ts'
 import type { EventChecks } from './event-checks.ts'
 import { type Finding, Findings } from './finding.ts'
@@ -23,6 +24,8 @@ export interface Verified {
 export interface VerifyOptions extends ReadingOptions {
   /** The last position to look at; today's tables are then left out. Null: the whole ledger and the tables. */
   readonly asOf: number | null
+  /** What was signed once: history up to its position must lead to its hash. */
+  readonly checkpoint: Ending | null
 }
 
 /**
@@ -41,22 +44,28 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings()
   const reading = await LedgerReading.begin(snapshot, head, findings, options)
-  await reading.upTo(asOf ?? head.position)
+  if (options.checkpoint !== null) reading.checks.expect(options.checkpoint)
+  const beside = await Snapshot.later(url)
+  closing.defer(() => beside.close())
+  const replies = (from: number, upTo: number): Promise<void> => checkReplies(beside, from, upTo, findings)
+  await reading.upTo(asOf ?? head.position, replies)
   // What came in during the long way is little, and during that next to nothing.
-  if (asOf === null) await reading.upTo((await snapshot.head()).position)
+  if (asOf === null) await reading.upTo((await snapshot.head()).position, replies)
   await snapshot.freeze()
   if (asOf === null && !findings.full) {
     head = await snapshot.head()
+    const { next } = reading
     await reading.rest()
+    await checkReplies(snapshot, next, reading.next, findings)
   }
   const { checks, replay } = reading
   const { position } = checks.last
   if (!findings.full) {
     checkEnd(checks.last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
+    checkReach(position, options.checkpoint, asOf, findings)
     checkSums(replay.rows, findings)
     checkHolds(replay.rows, findings)
   }
-  await checkReplies(snapshot, position, findings)
   for (const table of asOf === null ? tables : []) {
     if (table.source !== 'ledger' || findings.full) continue
     await compareTable(snapshot, table, replay.rows, findings, reading.onPage)
@@ -71,6 +80,13 @@ function checkEnd(last: EventChecks['last'], end: Head, whole: boolean, findings
   else if (last.position > end.position) find(end.position + 1, `is beyond the head, which stands at ${end.position}`)
   else if (whole && end.hash !== last.hash) find(end.position, `the head has another hash, ${end.hash}`)
   if (whole && end.at < last.at) find(last.position, `the head's time, ${isoMicros(end.at)}, is before the event's`)
+}
+
+/** A ledger that ends before a checkpoint was cut, or set back to an old backup. */
+function checkReach(last: number, checkpoint: Ending | null, asOf: number | null, findings: Findings): void {
+  if (checkpoint === null || checkpoint.position <= last || checkpoint.position > (asOf ?? checkpoint.position)) return
+  const message = `is missing; the ledger reached position ${checkpoint.position} when the checkpoint of ${checkpoint.at} was signed`
+  findings.add({ check: 'checkpoint', position: last + 1, message })
 }
 
 /** Every currency sums to zero, the system's accounts included. */

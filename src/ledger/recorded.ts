@@ -26,7 +26,7 @@ const columns = {
   hash: 'e.hash',
 } as const
 
-const names = Object.keys(columns)
+const columnNames = Object.keys(columns)
 
 /** Columns of an event, as text; for `select ${eventColumns} from ledger_events e`. */
 export const eventColumns = Object.entries(columns)
@@ -34,13 +34,13 @@ export const eventColumns = Object.entries(columns)
   .join(', ')
 
 /** The stored columns, before anything is believed about them. Throws `Unreadable`. */
-export const parseEntry = (row: TextRow): ChainedEntry => entryOf(names.map((name) => row[name] ?? null))
+export const parseEntry = (row: TextRow): ChainedEntry => entryOf(columnNames.map((name) => row[name] ?? null))
 
 /** As `parseEntry`, of the columns in their order. */
 export function entryOf(fields: readonly (string | null)[]): ChainedEntry {
   const text = (column: number): string => {
     const value = fields[column]
-    if (value === null || value === undefined) throw new Unreadable(`event ${fields[0]} has no ${names[column]}`)
+    if (value === null || value === undefined) throw new Unreadable(`event ${fields[0]} has no ${columnNames[column]}`)
     return value
   }
   return {
@@ -66,12 +66,30 @@ function movementsOf(debits: string, credits: string, amounts: string): Movement
   const movements: Movement[] = []
   for (const debit of elements(debits)) {
     const i = movements.length
-    movements.push({ debit, credit: credit[i] ?? '', amount: Number(amount[i]) })
+    movements.push({ debit: nameOf(debit), credit: nameOf(credit[i] ?? ''), amount: Number(amount[i]) })
   }
   return movements
 }
 
 const elements = (array: string): string[] => array.slice(1, -1).split(',')
+
+const names = new Map<string, string>()
+/** As many as are at work at a time. */
+const MOST_NAMES = 50_000
+
+/**
+ * The same account, always the same text: quickly found in rows, and not a part of the line in which it was read, which
+ * it would keep in memory.
+ */
+function nameOf(part: string): string {
+  let name = names.get(part)
+  if (name === undefined) {
+    if (names.size >= MOST_NAMES) names.clear()
+    name = Buffer.from(part).toString()
+    names.set(name, name)
+  }
+  return name
+}
 
 let lastText = ''
 let lastMicros = Number.NaN

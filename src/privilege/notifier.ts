@@ -18,9 +18,9 @@ export const privilegeNotifier: Notifier = async (db, events) => {
 }
 
 /** By the names of sender and package, where they are known. */
-export const cardReceived = (sender = 'Somebody', name = 'a privilege'): Notification => ({
+export const cardReceived = (sender = '', name = 'a privilege'): Notification => ({
   title: 'New privilege',
-  body: `${sender} sent ${name} to your privilege wallet.`,
+  body: `${sender === '' ? 'Somebody' : sender} sent ${name} to your privilege wallet.`,
   type: 'reward',
   identifier: 'privilege-package-wallet',
 })

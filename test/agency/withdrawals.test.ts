@@ -152,8 +152,8 @@ test('what was written in private: kept apart, shown to those it is for, told ag
 
 test('what stands against a change, and against bodies', async (t) => {
   const { user, operator } = await bureau(t)
-  const { id } = dataOf(await user(1)('POST', `${requests}/request`, gold))
-  const change = (by: number, at: unknown, body: object) => user(by)('POST', `${requests}/${at}/status`, body)
+  const id = Number(dataOf(await user(1)('POST', `${requests}/request`, gold)).id)
+  const change = (by: number, at: number | string, body: object) => user(by)('POST', `${requests}/${at}/status`, body)
   t.match(await change(1, 99_999, { status: 'rejected', note: 'x' }), { status: 404, body: { code: 'not_found' } })
   t.match(await change(1, 'abc', { status: 'rejected' }), { status: 404 })
   t.match(await change(3, id, { status: 'rejected' }), { status: 403, body: { code: 'not_your_withdrawal' } })

@@ -6,6 +6,7 @@ import { Client } from 'pg'
 import { test } from 'tap'
 import { rebuild } from '../../src/audit/rebuild.ts'
 import { tables } from '../../src/books.ts'
+import { defineDecoration } from '../../src/gifts/define-decoration.ts'
 import { sendGift } from '../../src/gifts/send.ts'
 import { credit } from '../../src/wallet/credit.ts'
 import { debit } from '../../src/wallet/debit.ts'
@@ -47,6 +48,8 @@ test('tables that were spoilt are as the ledger says, and all about them is as b
   // An instance that knows rows and has prepared its statements.
   const ledger = bench(t, database.serviceUrl)
   for (let i = 0; i < 3; i += 1) await sendAs(ledger, 1, 2)
+  const name = 'a\tb\\N\\.\r\n"ü",{}'
+  await ledger.did(defineDecoration, { decoration_id: 3, name, kind: 'standard', price: 1 })
   const before = { catalogue: await catalogue(database), contents: await contents(database) }
   const words = await rowsOf(database, 'select * from user_profiles order by 1')
   await tamper(
@@ -58,11 +61,11 @@ test('tables that were spoilt are as the ledger says, and all about them is as b
   )
   t.not((await verified(database)).findings.length, 0)
 
-  t.match(await build(database), { position: 25, tables: derived.length })
+  t.match(await build(database), { position: 26, tables: derived.length })
   await tamper(database, 'drop table left_alone')
   t.same({ catalogue: await catalogue(database), contents: await contents(database) }, before)
   t.same(await rowsOf(database, 'select * from user_profiles order by 1'), words)
-  t.same(await verified(database), { position: 25, events: 25, findings: [] })
+  t.same(await verified(database), { position: 26, events: 26, findings: [] })
   t.same(await rowsOf(database, `select 1 from pg_namespace where nspname = 'rebuilt'`), [])
 
   await sendAs(ledger, 1, 3)

@@ -1,4 +1,5 @@
 import { Client } from 'pg'
+import type { Ending } from '../../src/audit/checkpoint.ts'
 import { type Verified, verify } from '../../src/audit/verify.ts'
 import { chained, GENESIS } from '../../src/ledger/chain.ts'
 import { eventColumns, parseEntry } from '../../src/ledger/recorded.ts'
@@ -6,8 +7,12 @@ import { rowsOf } from '../support/ledger.ts'
 import type { TestDatabase } from '../support/postgres.ts'
 
 /** Verifies a database as the service's own role. */
-export const verified = ({ serviceUrl }: TestDatabase, asOf: number | null = null): Promise<Verified> =>
-  verify(serviceUrl, { asOf, progress: () => {}, signal: new AbortController().signal })
+export const verified = (
+  { serviceUrl }: TestDatabase,
+  asOf: number | null = null,
+  checkpoint: Ending | null = null,
+): Promise<Verified> =>
+  verify(serviceUrl, { asOf, checkpoint, progress: () => {}, signal: new AbortController().signal })
 
 /** Runs SQL as the owner of the database, with the ledger's guards off. */
 export async function tamper({ ownerUrl }: TestDatabase, ...statements: readonly string[]): Promise<void> {

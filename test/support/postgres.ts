@@ -29,6 +29,10 @@ export async function testDatabase(t: Test): Promise<TestDatabase> {
   })
 }
 
+/** A copy of a database to which nobody is connected any more. */
+export const copyOf = async (t: Test, { name }: TestDatabase): Promise<TestDatabase> =>
+  createDatabase(t, async () => escapeIdentifier(name))
+
 /** A database without any table, otherwise like the above. */
 export async function emptyDatabase(t: Test): Promise<TestDatabase> {
   return createDatabase(t, async () => 'template0')

@@ -18,8 +18,8 @@ import { credit } from '../../../src/wallet/credit.ts'
 import { debit } from '../../../src/wallet/debit.ts'
 import type { DatabaseUrls } from '../cluster.ts'
 import { keys } from '../keys.ts'
-import { openExecutor } from '../seed.ts'
-import { GIFT, ROOMS, USERS } from '../workload.ts'
+import { type Crowd, crowd, openExecutor } from '../seed.ts'
+import { GIFT } from '../workload.ts'
 
 // Books as a busy service would have them: everything that users and operators can do, decided by the rules.
 
@@ -32,23 +32,25 @@ const odds = [
 ]
 /** Those who buy gifts with draws: few do, and they often. */
 const GAMBLERS = 2_000
-/** Commands that are under way at a time: twice a batch, so that one is full while the other is on its way. */
-const AT_ONCE = ROOMS
 /** Members of each room, who play there: users from the room's own number on. */
 const MEMBERS = 5
 
 const oneOf = (count: number): number => 1 + Math.floor(Math.random() * count)
 
 /** Adds to a seeded database until its ledger has that many events. */
-export async function growBooks({ ownerUrl, serviceUrl }: DatabaseUrls, events: number): Promise<void> {
+export async function growBooks(
+  { ownerUrl, serviceUrl }: DatabaseUrls,
+  events: number,
+  { users, rooms } = crowd,
+): Promise<void> {
   await using closing = new AsyncDisposableStack()
   const owner = await connect(ownerUrl, 'bench')
   closing.defer(() => owner.end())
   await owner.query(
     `insert into room_members (room_id, user_id)
-     select r, r + m from generate_series(1, ${ROOMS}) r, generate_series(0, ${MEMBERS - 1}) m`,
+     select r, r + m from generate_series(1, ${rooms}) r, generate_series(0, ${MEMBERS - 1}) m`,
   )
-  const executor = openExecutor(serviceUrl, { batch: AT_ONCE / 2, rows: 65_536 })
+  const executor = openExecutor(serviceUrl, { batch: rooms / 2, rows: 65_536 })
   closing.defer(() => executor.close())
   const doing = asUsers(executor)
   await doing('staff:ann', defineDecoration, { ...CLOVER, odds })
@@ -57,11 +59,12 @@ export async function growBooks({ ownerUrl, serviceUrl }: DatabaseUrls, events: 
   let position = await headOf(owner)
   const looking = setInterval(() => void headOf(owner).then((head) => (position = head)), 200)
   closing.defer(() => clearInterval(looking))
-  // Each room is one player's, so that no two open a game in it.
+  // Each room is one player's, so that no two open a game in it; with as many rooms as two batches hold, one is full
+  // while the other is on its way.
   const player = async (room: number): Promise<void> => {
-    while (position < events) await somethingOf(doing, room)
+    while (position < events) await somethingOf(doing, room, { users, rooms })
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => player(i + 1)))
+  await Promise.all(Array.from({ length: rooms }, (_, i) => player(i + 1)))
 }
 
 async function headOf(owner: Awaited<ReturnType<typeof connect>>): Promise<number> {
@@ -94,13 +97,13 @@ const send = sendGift({ chains: luckyChains(keys.FAIRNESS_KEY), ownerPercent: 5 
 const spins = spinSeeds(keys.FAIRNESS_KEY)
 
 /** Of a hundred: 62 gifts, 25 draws, 4 credits, 3 debits, 2 cards that are used, 2 bags, 2 games of three. */
-async function somethingOf(doing: Doing, room: number): Promise<void> {
+async function somethingOf(doing: Doing, room: number, { users, rooms }: Crowd): Promise<void> {
   const die = oneOf(100)
-  const user = oneOf(die > 62 && die <= 87 ? GAMBLERS : USERS)
+  const user = oneOf(die > 62 && die <= 87 ? Math.min(GAMBLERS, users) : users)
   if (die <= 87) {
     const decoration_id = die <= 62 ? GIFT.id : CLOVER.decoration_id
-    const receiver_ids = Array.from({ length: die % 10 === 0 ? 3 : 1 }, (_, i) => 1 + ((user + i) % USERS))
-    const terms = { caller_id: user, sender_id: user, room: oneOf(ROOMS), from_bag: false, encrypted: false }
+    const receiver_ids = Array.from({ length: die % 10 === 0 ? 3 : 1 }, (_, i) => 1 + ((user + i) % users))
+    const terms = { caller_id: user, sender_id: user, room: oneOf(rooms), from_bag: false, encrypted: false }
     await doing(`user:${user}`, send, { ...terms, decoration_id, receiver_ids, quantity: oneOf(9) })
   } else if (die <= 91) {
     await doing('staff:ann', credit, { user_id: user, currency: 'coins', amount: 1000, reason: 'a top-up' })

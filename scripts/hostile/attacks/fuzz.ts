@@ -53,7 +53,7 @@ function authorization({ kind }: Door, turn: number): Made['wish']['headers'] {
 
 /** What an answer to somebody who may ask cannot be; null when it is none of that. */
 function surprise({ kind }: Door, { meant }: Made, { status, text }: Answer): string | null {
-  if (status === 401 || (status === 403 && kind === 'admin')) return 'though the token is good'
+  if (kind !== 'open' && (status === 401 || (status === 403 && kind === 'admin'))) return 'though the token is good'
   if (status === 429) return 'though there is no limit'
   if (meant && [400, 413, 415, 431].includes(status)) return 'though all is as the documents say'
   if (meant && status === 422 && text.includes('"validation_failed"') && !text.includes('"errors"'))

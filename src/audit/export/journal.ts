@@ -20,25 +20,22 @@ export class Journal {
   }
 
   /**
-   * Begins a file: its commodities and, as one transaction, what accounts hold after the event `position` at `at`. A
-   * file can be read without those before it.
+   * Begins a file: its commodities, and what accounts hold after the event `position` at `at`, so that it can be read
+   * without those before it. All that accounts hold sums to zero, and so nothing stays in the account that it is
+   * brought in from.
    */
   *begin(position: number, at: Micros): Generator<string, void> {
     this.#declared.clear()
-    yield currencies.map((currency) => `commodity ${symbolOf(currency)}\n`).join('') + '\n'
-    const held = [...this.#balances].filter(([, sum]) => sum.value !== 0n)
-    if (held.length === 0) return
-    for (const some of chunks(held)) yield some.map(([account]) => this.#declare(account)).join('')
-    yield `${dayOf(at)} (${position}) opening balances\n`
-    for (const some of chunks(held)) {
-      yield some
-        .map(([account, sum]) => {
-          const amount = amountOf(currencyOf(account), sum.value)
-          return posting(account, amount, amount)
-        })
-        .join('')
-    }
-    yield '\n'
+    yield `${currencies.map((currency) => `commodity ${symbolOf(currency)}\n`).join('')}\n`
+    for (const [account, sum] of this.#balances) yield this.#opening(account, sum.value, `${dayOf(at)} (${position})`)
+  }
+
+  #opening(account: string, amount: bigint, when: string): string {
+    const currency = currencyOf(account)
+    const source = `equity:opening:${currency}`
+    const held = amountOf(currency, amount)
+    const postings = posting(account, held, held) + `    ${source}  ${amountOf(currency, -amount)}\n`
+    return `${this.#declare(source)}${this.#declare(account)}${when} opening balance\n${postings}\n`
   }
 
   /** An event as a transaction; nothing for one that moves nothing. */
@@ -89,8 +86,3 @@ function amountOf(currency: string, amount: number | bigint): string {
 }
 
 const dayOf = (at: Micros): string => isoMicros(at).slice(0, 10)
-
-/** Lists can be long: pieces of them. */
-function* chunks<Item>(items: readonly Item[]): Generator<readonly Item[], void> {
-  for (let i = 0; i < items.length; i += 1_000) yield items.slice(i, i + 1_000)
-}

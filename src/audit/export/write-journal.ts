@@ -9,6 +9,9 @@ import type { Period } from '../period.ts'
 import { entriesOf } from './entries.ts'
 import { Journal } from './journal.ts'
 
+/** Characters that are written at a time. */
+const CHUNK = 65_536
+
 /** Where journals go: calls `file` before each of them, with its first position. */
 export interface JournalSink {
   /** Transactions of one journal; more of them are continued in another one. */
@@ -19,6 +22,7 @@ export interface JournalSink {
 
 /** Writes a period as one journal or several; each begins with what accounts held before. */
 export async function writeJournal(
+  url: string,
   db: Kysely<Tables>,
   period: Period,
   reading: Reading,
@@ -28,11 +32,18 @@ export async function writeJournal(
   let before = { position: period.first - 1, at: await timeOf(db, period.first - 1) }
   const begin = async (): Promise<void> => {
     await sink.file(before.position + 1)
-    for (const text of journal.begin(before.position, before.at)) await sink.write(text)
+    let text = ''
+    for (const piece of journal.begin(before.position, before.at)) {
+      text += piece
+      if (text.length < CHUNK) continue
+      await sink.write(text)
+      text = ''
+    }
+    await sink.write(text)
   }
   await begin()
   let transactions = 0
-  for await (const page of entriesOf(db, period, reading)) {
+  for await (const page of entriesOf(url, period, reading)) {
     let text = ''
     for (const entry of page) {
       if (entry.movements.length > 0) transactions += 1

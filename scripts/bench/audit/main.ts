@@ -1,0 +1,170 @@
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import { to } from 'pg-copy-streams'
+import { connect } from '../../../src/db/connect.ts'
+import { aborted } from '../../../src/start/signals.ts'
+import { tell } from '../bench.ts'
+import { type DatabaseUrls, startCluster } from '../cluster.ts'
+import { describeRun } from '../machine.ts'
+import { seed } from '../seed.ts'
+import { type Beside, besideService } from './beside.ts'
+import { growBooks } from './books.ts'
+import { run, type Took } from './run.ts'
+
+const script = fileURLToPath(new URL('../../audit.ts', import.meta.url))
+
+/** Those of `npm run audit`: what is read is garbage at once, and is not to pile up. */
+const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=15']
+
+interface Line {
+  readonly what: string
+  readonly took: Took | null
+  /** Of events a second. */
+  readonly target?: number
+}
+
+/** Most memory that any of ours may take, in MB. */
+const MOST_MEMORY = 400
+/** How many times faster than hledger a verification is to be. */
+const FASTER = 5
+
+async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<string> {
+  tell(`writing books of ${events} events`)
+  const cluster = await startCluster(cleanUp, { statements: false })
+  const database = await cluster.create('books')
+  await seed(database)
+  await growBooks(database, events)
+  await cluster.asOwner(database, 'vacuum (analyze)')
+  await cluster.asAdmin(['checkpoint'])
+  const [head] = await cluster.ask('select position from ledger_head', 'books')
+  const written = Number(head?.['position'])
+
+  const journals = join(cluster.folder, 'journals')
+  mkdirSync(journals)
+  const audit = async (...args: string[]): Promise<Took> => {
+    tell(`audit ${args.join(' ')}`)
+    const env = { DATABASE_URL: database.serviceUrl, DATABASE_OWNER_URL: database.ownerUrl }
+    return run(process.execPath, [...FLAGS, script, ...args], env)
+  }
+  const lines: Line[] = [
+    { what: 'COPY … TO, the limit', took: await copyAll(database) },
+    { what: 'verify', took: await audit('verify'), target: 100_000 },
+    { what: 'rebuild', took: await audit('rebuild'), target: 50_000 },
+    { what: 'verify of what was rebuilt', took: await audit('verify') },
+    { what: 'export --format jsonl', took: await audit('export', '--format', 'jsonl') },
+    { what: 'export --format hledger', took: await audit('export', '--format', 'hledger', '--folder', journals) },
+  ]
+  const files = readdirSync(journals).map((name) => join(journals, name))
+  const size = files.reduce((sum, path) => sum + statSync(path).size, 0)
+  lines.push({
+    what: 'hledger check of the same books',
+    took: await each('hledger', files, (path) => [
+      '-f',
+      path,
+      'check',
+      '-s',
+      'balancednoautoconversion',
+      'ordereddates',
+    ]),
+  })
+  lines.push({
+    what: 'ledger balance of the same books',
+    took: await each('ledger', files, (path) => ['-f', path, 'balance']),
+  })
+  const beside = await besideService(cluster, database, cleanUp)
+  return [
+    `# Finance: ${written.toLocaleString('en')} events, journals in ${files.length} files of ${Math.round(size / 2 ** 20)} MiB`,
+    '',
+    ...(await describeRun(cluster)).map((line) => `- ${line}`),
+    '',
+    ...table(lines, written),
+    '',
+    besideLine(beside),
+  ].join('\n')
+}
+
+/** All events as PostgreSQL sends them, thrown away. */
+async function copyAll({ serviceUrl }: DatabaseUrls): Promise<Took> {
+  const client = await connect(serviceUrl, 'bench')
+  const began = performance.now()
+  let bytes = 0
+  for await (const chunk of client.query(to('copy (select * from ledger_events order by position) to stdout'))) {
+    bytes += Buffer.isBuffer(chunk) ? chunk.length : 0
+  }
+  const seconds = (performance.now() - began) / 1000
+  tell(`${Math.round(bytes / 2 ** 20)} MiB of events`)
+  await client.end()
+  return { seconds, megabytes: Number.NaN }
+}
+
+/** File after file; null when the program is not there. */
+async function each(program: string, files: readonly string[], args: (path: string) => string[]): Promise<Took | null> {
+  tell(program)
+  let seconds = 0
+  let megabytes = 0
+  for (const path of files) {
+    try {
+      const took = await run(program, args(path), {})
+      seconds += took.seconds
+      megabytes = Math.max(megabytes, took.megabytes)
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+      throw error
+    }
+  }
+  return { seconds, megabytes }
+}
+
+function besideLine({ perSecond, p99: { alone, verified } }: Beside): string {
+  const growth = verified / alone
+  const told = `${alone.toFixed(2)} ms, and ${verified.toFixed(2)} ms beside a verification`
+  return `The service at half its capacity, ${perSecond} gifts a second: p99 ${told} (${growth.toFixed(2)} times; ${judged(growth <= 1.25, '≤ 1.25')})`
+}
+
+const judged = (met: boolean, wanted: string): string => `${wanted}: ${met ? 'met' : 'missed'}`
+
+function table(lines: readonly Line[], events: number): string[] {
+  const hledger = lines.find(({ what }) => what.startsWith('hledger'))?.took
+  const rows = lines.map(({ what, took, target }) => {
+    if (took === null) return `| ${what} | not installed | | | |`
+    const { seconds, megabytes } = took
+    const rate = events / seconds
+    const wanted = [
+      ...(target === undefined ? [] : [judged(rate >= target, `≥ ${target.toLocaleString('en')}/s`)]),
+      ...(target === undefined ? [] : [judged(megabytes < MOST_MEMORY, `< ${MOST_MEMORY} MB`)]),
+      ...(what === 'verify' && hledger != null
+        ? [
+            judged(
+              hledger.seconds / seconds >= FASTER,
+              `hledger takes ${(hledger.seconds / seconds).toFixed(1)} times as long, ≥ ${FASTER}`,
+            ),
+          ]
+        : []),
+    ].join('; ')
+    const memory = Number.isNaN(megabytes) ? '' : Math.round(megabytes)
+    return `| ${what} | ${seconds.toFixed(1)} | ${Math.round(rate).toLocaleString('en')} | ${memory} | ${wanted} |`
+  })
+  return ['| | seconds | events/s | peak MB | target |', '|---|---:|---:|---:|---|', ...rows]
+}
+
+const options = new Command('npm run bench:audit --')
+  .description('Measures verify, rebuild and export on books made by the rules, beside hledger, ledger and plain COPY')
+  .option('--events <n>', 'events of the ledger', Number, 1_000_000)
+  .parse()
+  .opts<{ readonly events: number }>()
+const stop = new AbortController()
+// Again and again does no harm: cleaning up is not cut short.
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort())
+const cleanUp = new AsyncDisposableStack()
+try {
+  const text = await Promise.race([measure(options.events, cleanUp), aborted(stop.signal).then(() => null)])
+  if (text === null) process.exitCode = 1
+  else console.log(text)
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+}
+await cleanUp.disposeAsync()
+process.exit()

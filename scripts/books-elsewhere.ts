@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { currencies } from '../src/ledger/account.ts'
+import { command } from '../src/ledger/command.ts'
+import type { Executor } from '../src/ledger/executor.ts'
+import { credit } from '../src/wallet/credit.ts'
+import { growBooks } from './bench/audit/books.ts'
+import { type BenchCluster, startCluster } from './bench/cluster.ts'
+import { openExecutor, seed } from './bench/seed.ts'
+
+// The books of a service that was at work, decided by its own rules, read by two programs that know nothing of it:
+// hledger and ledger must have no complaint, and find in every account what the service finds there. Both are packages
+// of Debian. Exit 0: they agree.
+
+const EVENTS = 30_000
+/** hledger takes four times as long for twice as many accounts. */
+const CROWD = { users: 1_000, rooms: 100 }
+/** So that the books come as several files, each with opening balances. */
+const MOST_TRANSACTIONS = 10_000
+const USERS_WITH_DOLLARS = 200
+
+const run = promisify(execFile)
+const LARGE = { maxBuffer: 2 ** 30 }
+
+/** Dollars, which are printed with decimals, and points. */
+async function payOut(executor: Executor): Promise<void> {
+  const presenter = { answered: () => ({ status: 200, body: '' }), refused: () => ({ status: 422, body: '' }) }
+  const users = Array.from({ length: USERS_WITH_DOLLARS }, (_, i) => i + 1)
+  const inputs = users.flatMap((user_id) =>
+    currencies.map((currency) => ({ user_id, currency, amount: user_id * 101 + 7, reason: 'a salary' })),
+  )
+  const cause = { actor: 'staff:ann', requestId: randomUUID(), idempotency: null }
+  await Promise.all(inputs.map((input) => executor.run(command(credit, input, cause, presenter))))
+}
+
+/** Accounts that do not hold nothing, by name; whole units (cents of a dollar). */
+type Held = ReadonlyMap<string, bigint>
+
+async function heldByUs(cluster: BenchCluster, database: string): Promise<Held> {
+  const rows = await cluster.ask('select account, balance::text from balances where balance <> 0', database)
+  return new Map(rows.map(({ account, balance }) => [String(account), BigInt(balance ?? 0)]))
+}
+
+async function heldByHledger(file: string): Promise<Held> {
+  await run('hledger', ['-f', file, 'check', '-s', 'balancednoautoconversion', 'ordereddates'], LARGE)
+  const { stdout, stderr } = await run('hledger', ['-f', file, 'balance', '--flat', '-N', '-O', 'csv'], LARGE)
+  complain('hledger', stderr)
+  return heldIn(stdout.split('\n').slice(1), /^"([^"]+)","([^"]+)"$/)
+}
+
+async function heldByLedger(file: string): Promise<Held> {
+  const format = ['--balance-format', '%(account)\t%(total)\n', '--no-total']
+  const { stdout, stderr } = await run('ledger', ['--pedantic', '-f', file, 'balance', '--flat', ...format], LARGE)
+  complain('ledger', stderr)
+  return heldIn(stdout.split('\n'), /^\s*([^\t]+)\t(.+)$/)
+}
+
+function complain(program: string, said: string): void {
+  if (said.trim() !== '') throw new Error(`${program} complains: ${said}`)
+}
+
+function heldIn(lines: readonly string[], form: RegExp): Held {
+  return new Map(
+    lines
+      .filter((line) => line !== '')
+      .map((line) => {
+        const [, account = '', text = ''] = form.exec(line) ?? []
+        const [amount = '', currency = ''] = text.replaceAll(/[",]/g, '').split(' ')
+        if (!account.endsWith(`:${currency}`)) throw new Error(`${account} holds ${text}`)
+        return [account, BigInt(amount.replace('.', ''))]
+      }),
+  )
+}
+
+function compare(program: string, theirs: Held, ours: Held): void {
+  const accounts = new Set([...ours.keys(), ...theirs.keys()])
+  const wrong = [...accounts].filter((account) => theirs.get(account) !== ours.get(account))
+  for (const account of wrong.slice(0, 10)) {
+    console.error(`${account}: ${theirs.get(account) ?? 0} by ${program}, ${ours.get(account) ?? 0} by us`)
+  }
+  if (wrong.length > 0) throw new Error(`${program} finds other balances in ${wrong.length} accounts`)
+}
+
+await using cleanUp = new AsyncDisposableStack()
+const started = performance.now()
+const cluster = await startCluster(cleanUp, { statements: false })
+const database = await cluster.create('books')
+await seed(database, CROWD)
+await growBooks(database, EVENTS, CROWD)
+const executor = openExecutor(database.serviceUrl)
+await payOut(executor)
+await executor.close()
+const seconds = (): string => ((performance.now() - started) / 1000).toFixed(1)
+console.log(`seeded in ${seconds()} s`)
+
+const audit = join(import.meta.dirname, 'audit.ts')
+const folder = join(cluster.folder, 'books')
+const flags = ['--format', 'hledger', '--folder', folder, '--transactions', String(MOST_TRANSACTIONS)]
+const { stdout } = await run(process.execPath, [audit, 'export', ...flags], {
+  env: { ...process.env, DATABASE_URL: database.serviceUrl },
+})
+const files = stdout.trim().split('\n')
+const last = files.at(-1)
+if (files.length < 3 || last === undefined) throw new Error(`only ${files.length} files`)
+const ours = await heldByUs(cluster, 'books')
+for (const [program, held] of [
+  ['hledger', heldByHledger],
+  ['ledger', heldByLedger],
+] as const) {
+  for (const file of files.slice(0, -1)) await held(file)
+  compare(program, await held(last), ours)
+  console.log(`${program} agrees on ${ours.size} accounts after ${files.length} files, ${seconds()} s`)
+}

@@ -1,0 +1,52 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { Kysely, PostgresDialect } from 'kysely'
+import { withDatabase } from '../src/audit/database.ts'
+import { openPool } from '../src/db/pool.ts'
+import type { Tables } from '../src/db/tables.ts'
+import { forget, Refused } from '../src/forgetting/forget.ts'
+import { pathId } from '../src/http/ids.ts'
+import { together } from '../src/push/notifier.ts'
+import { slices } from '../src/slices.ts'
+import { runCommandLine, staffHere, withExecutor } from './command-line.ts'
+
+const reasons: Readonly<Record<string, string>> = {
+  not_found: 'there is no such user',
+  withdrawal_open: 'a withdrawal request of this user is open; it is to be rejected or transferred first',
+}
+
+async function forgetIn(url: string, user: number): Promise<void> {
+  const pool = openPool(url, { max: 2, application_name: 'forget' })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const notifier = together(slices.flatMap(({ notifier = [] }) => notifier))
+  try {
+    const { records, devices, replies } = await withExecutor(url, (executor) =>
+      forget(executor, db, user, { actor: staffHere(), notifier }),
+    )
+    console.log(
+      `user ${user} is forgotten; encrypted records erased: ${records}, devices removed: ${devices}, ` +
+        `remembered replies blanked: ${replies}`,
+    )
+  } catch (error) {
+    throw error instanceof Refused ? new Error(reasons[error.code] ?? error.code) : error
+  } finally {
+    await db.destroy()
+  }
+}
+
+await runCommandLine('forget', () =>
+  new Command('npm run forget --')
+    .description(
+      'erases what is known of a person in the database of DATABASE_URL, else in DATA_DIR: name, avatar, devices, what ' +
+        'they wrote; what they held and did stays under their number',
+    )
+    .exitOverride()
+    .requiredOption('--user <id>', 'whom', userId)
+    .action(({ user }: { readonly user: number }) => withDatabase(process.env, ({ url }) => forgetIn(url, user)))
+    .parseAsync(),
+)
+
+function userId(text: string): number {
+  const id = pathId(text)
+  if (id === null) throw new InvalidArgumentError('It is the id of a user.')
+  return id
+}

@@ -1,0 +1,82 @@
+/** What was drawn how often, beside how often it ought to be drawn. */
+export interface Frequency {
+  readonly observed: number
+  /** The share of all draws, from 0 to 1. */
+  readonly expected: number
+}
+
+export interface ChiSquare {
+  readonly draws: number
+  readonly statistic: number
+  readonly degrees: number
+  /** How probable it is that fair draws are as far from what is expected, or further. */
+  readonly p: number
+}
+
+/** Below so many expected draws a row is counted together with the next one. */
+const LEAST_EXPECTED = 5
+
+/** Pearson's test. With too few draws to tell anything p is 1. */
+export function chiSquare(frequencies: readonly Frequency[]): ChiSquare {
+  const draws = frequencies.reduce((sum, { observed }) => sum + observed, 0)
+  const cells: { observed: number; expected: number }[] = []
+  // The rarest first, so that they meet in one cell.
+  for (const { observed, expected } of frequencies.toSorted((a, b) => a.expected - b.expected)) {
+    const last = cells.at(-1)
+    if (last === undefined || last.expected >= LEAST_EXPECTED) cells.push({ observed, expected: expected * draws })
+    else cells.splice(-1, 1, { observed: last.observed + observed, expected: last.expected + expected * draws })
+  }
+  const enough = cells.every(({ expected }) => expected >= LEAST_EXPECTED)
+  const degrees = enough ? cells.length - 1 : 0
+  const statistic = cells.reduce((sum, { observed, expected }) => sum + (observed - expected) ** 2 / expected, 0)
+  return { draws, statistic, degrees, p: degrees === 0 ? 1 : upperGamma(degrees / 2, statistic / 2) }
+}
+
+/** The regularised upper incomplete gamma function Q(a, x): a series below a + 1, a continued fraction above. */
+function upperGamma(a: number, x: number): number {
+  if (x <= 0) return 1
+  const scale = Math.exp(a * Math.log(x) - x - logGamma(a))
+  return x < a + 1 ? Math.max(0, 1 - scale * series(a, x)) : scale * fraction(a, x)
+}
+
+const PRECISION = 1e-15
+const MOST_STEPS = 10_000
+
+function series(a: number, x: number): number {
+  let term = 1 / a
+  let sum = term
+  for (let n = 1; n < MOST_STEPS && term > sum * PRECISION; n += 1) {
+    term *= x / (a + n)
+    sum += term
+  }
+  return sum
+}
+
+/** By Lentz's method. */
+function fraction(a: number, x: number): number {
+  const tiny = 1e-300
+  let b = x + 1 - a
+  let c = 1 / tiny
+  let d = 1 / b
+  let product = d
+  for (let n = 1; n < MOST_STEPS; n += 1) {
+    const factor = -n * (n - a)
+    b += 2
+    d = 1 / (Math.abs(factor * d + b) < tiny ? tiny : factor * d + b)
+    c = Math.abs(b + factor / c) < tiny ? tiny : b + factor / c
+    product *= d * c
+    if (Math.abs(d * c - 1) < PRECISION) break
+  }
+  return product
+}
+
+/** ln Γ(x) for x > 0, by Lanczos' approximation. */
+function logGamma(x: number): number {
+  const coefficients = [
+    76.18009172947146, -86.50532032941678, 24.01409824083091, -1.231739572450155, 0.001208650973866179,
+    -0.000005395239384953,
+  ]
+  const base = x + 5.5
+  const sum = coefficients.reduce((total, coefficient, i) => total + coefficient / (x + i + 1), 1.000000000190015)
+  return Math.log((2.5066282746310007 * sum) / x) - base + (x + 0.5) * Math.log(base)
+}

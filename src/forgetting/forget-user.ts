@@ -1,0 +1,84 @@
+import { withdrawals } from '../agency/withdrawal.ts'
+import { account, holds } from '../ledger/account.ts'
+import { refuse, type State, type Verb } from '../ledger/decider.ts'
+import { keyOf } from '../ledger/state.ts'
+import { devices } from '../people/device.ts'
+import { type UserProfile, userProfiles, users, userUids } from '../people/user.ts'
+
+export interface ForgetUser {
+  readonly user_id: number
+  /** The user's requests that were open a moment ago. */
+  readonly withdrawal_ids: readonly number[]
+  /** The tokens of the user's devices. */
+  readonly devices: readonly string[]
+}
+
+/** Uids that tell nothing but the id; the first one that is free is taken. */
+const plainUids = ({ user_id }: ForgetUser): string[] => [
+  `u${user_id}`,
+  ...Array.from({ length: 9 }, (_, i) => `u${user_id}-${i + 1}`),
+]
+
+const wallets = ({ user_id }: ForgetUser) =>
+  (['dollars', 'agent_dollars'] as const).map((currency) => account('user', user_id, currency))
+
+/**
+ * Blanks what people are called and lets go of their devices; what they held and did stays. Once they are forgotten it
+ * is no new fact. Refusals: `not_found`, `withdrawal_open`.
+ */
+export const forgetUser: Verb<ForgetUser, null> = {
+  reads: (input) => [
+    keyOf(users, input.user_id),
+    keyOf(userProfiles, input.user_id),
+    ...plainUids(input).map((uid) => keyOf(userUids, uid)),
+    ...wallets(input).map((name) => keyOf(holds, name)),
+    ...input.withdrawal_ids.map((id) => keyOf(withdrawals, id)),
+    ...input.devices.map((token) => keyOf(devices, token)),
+  ],
+
+  follow: (state, { user_id }) => {
+    const profile = state.get(userProfiles, String(user_id))
+    return profile === undefined ? [] : [keyOf(userUids, profile.uid)]
+  },
+
+  decide(state, input) {
+    if (state.get(users, String(input.user_id)) === undefined) return refuse('not_found')
+    if (hasOpenWithdrawal(state, input)) return refuse('withdrawal_open')
+    if (isForgotten(state, input)) return []
+    return [{ type: 'user-forgotten', data: { user_id: input.user_id }, movements: [] }]
+  },
+
+  note(state, input, { now, actor }) {
+    for (const token of input.devices) {
+      if (state.get(devices, token)?.user_id === input.user_id) state.set(devices, token, undefined)
+    }
+    const before = profileOf(state, input)
+    if (before === undefined || isForgotten(state, input)) return
+    const uid = plainUids(input).find((one) => isFree(state, one, input))
+    if (uid === undefined) throw new Error(`all plain uids of user ${input.user_id} are taken`)
+    state.set(userUids, before.uid, undefined)
+    state.set(userUids, uid, { uid, user_id: input.user_id })
+    const blank = { ...before, uid, name: '', avatar: '', updated_at: now, updated_by: actor }
+    state.set(userProfiles, String(input.user_id), blank)
+  },
+
+  answer: () => null,
+}
+
+const profileOf = (state: State, { user_id }: ForgetUser): UserProfile | undefined =>
+  state.get(userProfiles, String(user_id))
+
+const isFree = (state: State, uid: string, { user_id }: ForgetUser): boolean =>
+  (state.get(userUids, uid)?.user_id ?? user_id) === user_id
+
+/** A pending request is on hold in a wallet, so that one that was made just now is seen too. */
+const hasOpenWithdrawal = (state: State, input: ForgetUser): boolean =>
+  wallets(input).some((name) => (state.get(holds, name)?.held ?? 0n) > 0n) ||
+  input.withdrawal_ids.some((id) => ['pending', 'approved'].includes(state.get(withdrawals, String(id))?.status ?? ''))
+
+function isForgotten(state: State, input: ForgetUser): boolean {
+  const profile = profileOf(state, input)
+  return (
+    profile === undefined || (profile.name === '' && profile.avatar === '' && plainUids(input).includes(profile.uid))
+  )
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'tap'
+import { rebuild } from '../../src/audit/rebuild.ts'
+import { openPool } from '../../src/db/pool.ts'
+import type { RecordedEvent } from '../../src/ledger/chain.ts'
+import { Tail } from '../../src/ledger/tail.ts'
+import { upcasters } from '../../src/ledger/upcasters.ts'
+import { rowsOf } from '../support/ledger.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { seed } from './seed.ts'
+import { rechain, tamper, verified } from './verified.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+const build = ({ ownerUrl }: TestDatabase) =>
+  rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })
+
+/** What a tail hands on, and what kept it from handing on more. */
+function followed(t: Test, { serviceUrl: url }: TestDatabase) {
+  const pool = openPool(url, { max: 2, application_name: 'test' })
+  const events: RecordedEvent[] = []
+  const troubles: unknown[] = []
+  const tail = new Tail({ url, pool, troubles: { failed: (error) => troubles.push(error), worked: () => {} } })
+  tail.start()
+  tail.follow(0, (more) => void events.push(...more))
+  t.teardown(async () => {
+    await tail.stop()
+    await pool.end()
+  })
+  return { events, troubles }
+}
+
+const until = async (done: () => boolean): Promise<void> => {
+  for (let i = 0; i < 300 && !done(); i += 1) await sleep(10)
+}
+
+/** Event 12 as it would have been written before fields were renamed, twice. */
+async function aged(t: Test): Promise<TestDatabase> {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  const old = '{"user_id":1,"gift":2,"pieces":20,"reason":"prize"}'
+  await tamper(database, `update ledger_events set version = -1, data = '${old}' where position = 12`)
+  await rechain(database)
+  return database
+}
+
+const fieldsOf = (data: unknown): Record<string, unknown> => ({ ...Object(data) })
+
+test('an older version is read through the table of upcasters, step by step, wherever the ledger is read', async (t) => {
+  const database = await aged(t)
+  Object.assign(upcasters, {
+    'bag-items-added': {
+      [-1]: (data: unknown) => {
+        const { gift: decoration_id, ...rest } = fieldsOf(data)
+        return { ...rest, decoration_id }
+      },
+      0: (data: unknown) => {
+        const { pieces: quantity, ...rest } = fieldsOf(data)
+        return { ...rest, quantity }
+      },
+    },
+  })
+  t.teardown(async () => void delete upcasters['bag-items-added'])
+  t.same(await verified(database), { position: 22, events: 22, findings: [] })
+  await tamper(database, 'delete from bag_items')
+  t.match(await build(database), { position: 22 })
+  t.same(await rowsOf(database, 'select user_id, quantity from bag_items'), [{ user_id: '1', quantity: '6' }])
+  const { events, troubles } = followed(t, database)
+  await until(() => events.length === 22)
+  t.match(events[11], {
+    type: 'bag-items-added',
+    data: { user_id: 1, decoration_id: 2, quantity: 20 },
+    entry: { version: -1 },
+  })
+  t.same(troubles, [])
+})
+
+test('an unknown version stops whoever reads, with a clear message, and nothing is skipped', async (t) => {
+  const database = await aged(t)
+  const message = 'event 12 is bag-items-added version -1, which this version does not know'
+  t.match((await verified(database)).findings[0], { check: 'form', position: 12, message })
+  await t.rejects(build(database), { message: `The ledger is not sound. position 12: form: ${message}` })
+  const { events, troubles } = followed(t, database)
+  await until(() => troubles.length > 2)
+  t.match(troubles, [{ message }, { message }, { message }])
+  t.same(events, [])
+})
