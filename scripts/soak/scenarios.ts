@@ -12,8 +12,10 @@ import { lostCommit } from './scenarios/lost-commit.ts'
 import { frozenPostgres, postgresAway } from './scenarios/outages.ts'
 import { overload } from './scenarios/overload.ts'
 import { roomClients } from './scenarios/room-clients.ts'
+import { roomLimit, rooms } from './scenarios/rooms.ts'
 import { sigterm } from './scenarios/sigterm.ts'
 import { silence } from './scenarios/silence.ts'
+import { socketStorm } from './scenarios/socket-storm.ts'
 
 export const scenarios: readonly Scenario[] = [
   killService,
@@ -32,6 +34,9 @@ export const scenarios: readonly Scenario[] = [
   silence,
   hangingStatement,
   overload,
+  socketStorm,
+  rooms,
+  roomLimit,
   clocks,
   endurance,
 ]
