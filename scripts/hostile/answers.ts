@@ -40,46 +40,34 @@ export class AnswerReader {
         return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
       }),
     )
-    const body = status < 200 || isHead() ? nothing : bodyOf(this.#rest, headEnd + END_OF_HEAD.length, headers)
-    if (body === null) return null
-    this.#rest = this.#rest.subarray(body === nothing ? headEnd + END_OF_HEAD.length : body.end)
-    return { status, headers, text: body.text }
+    const start = headEnd + END_OF_HEAD.length
+    const bodiless = status < 200 || isHead()
+    if (!bodiless && headers.get('transfer-encoding') === 'chunked') return this.#chunked(status, headers, start)
+    const length = bodiless ? 0 : Number(headers.get('content-length') ?? Number.NaN)
+    if (Number.isNaN(length)) throw new Error(`an answer without a length: ${first}`)
+    if (this.#rest.length < start + length) return null
+    const text = this.#rest.toString('utf8', start, start + length)
+    this.#rest = this.#rest.subarray(start + length)
+    return { status, headers, text }
   }
-}
 
-interface Body {
-  readonly text: string
-  /** Where the bytes behind it begin. */
-  readonly end: number
-}
-
-const nothing: Body = { text: '', end: 0 }
-
-/** The body that begins there; null when it has not come whole. */
-function bodyOf(bytes: Buffer, start: number, headers: ReadonlyMap<string, string>): Body | null {
-  if (headers.get('transfer-encoding') === 'chunked') return chunkedBody(bytes, start)
-  const length = Number(headers.get('content-length') ?? Number.NaN)
-  if (Number.isNaN(length)) throw new Error('an answer without a length')
-  const end = start + length
-  return bytes.length < end ? null : { text: bytes.toString('utf8', start, end), end }
-}
-
-const LINE_BREAK = '\r\n'
-
-/** An answer that is streamed: chunks, each behind its length, and an empty one. */
-function chunkedBody(bytes: Buffer, start: number): Body | null {
-  const chunks: Buffer[] = []
-  let at = start
-  for (;;) {
-    const lineEnd = bytes.indexOf(LINE_BREAK, at)
-    if (lineEnd === -1) return null
-    const length = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16)
-    if (Number.isNaN(length)) throw new Error('a chunk without a length')
-    const begin = lineEnd + LINE_BREAK.length
-    const end = begin + length + LINE_BREAK.length
-    if (bytes.length < end) return null
-    if (length === 0) return { text: Buffer.concat(chunks).toString('utf8'), end }
-    chunks.push(bytes.subarray(begin, begin + length))
-    at = end
+  /** An answer in chunks, each behind its length in hex; the last one is empty. */
+  #chunked(status: number, headers: Answer['headers'], start: number): Answer | null {
+    const chunks: Buffer[] = []
+    for (let place = start; ; ) {
+      const lineEnd = this.#rest.indexOf('\r\n', place)
+      if (lineEnd === -1) return null
+      const length = Number.parseInt(this.#rest.toString('latin1', place, lineEnd), 16)
+      if (Number.isNaN(length)) throw new Error('a chunk without a length')
+      const begin = lineEnd + 2
+      if (this.#rest.length < begin + length + 2) return null
+      place = begin + length + 2
+      if (length > 0) {
+        chunks.push(this.#rest.subarray(begin, begin + length))
+        continue
+      }
+      this.#rest = this.#rest.subarray(place)
+      return { status, headers, text: Buffer.concat(chunks).toString('utf8') }
+    }
   }
 }
