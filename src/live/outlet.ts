@@ -51,6 +51,13 @@ export class Outlet implements Listener {
     if (!this.#ended && socket.writableLength > MOST_UNSENT) this.#tooSlow()
   }
 
+  /** The kernel holds so many bytes for the client, as it says of a connection between these ports. */
+  holdsBack(bytes: number, localPort: number, remotePort: number): void {
+    const socket = this.#socket
+    if (this.#ended || socket.localPort !== localPort || socket.remotePort !== remotePort) return
+    if (bytes + socket.writableLength > MOST_UNSENT) this.#tooSlow()
+  }
+
   /** Writes what there is, and nothing after it. */
   end(): void {
     this.flush()
