@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Kysely } from 'kysely'
-import { BankDetails, type Withdrawal } from '../../schema/agency.ts'
+import type { Withdrawal } from '../../schema/agency.ts'
 import type { Tables } from '../db/tables.ts'
 import { openRecords } from '../vault/reads.ts'
 import type { SealedRecord } from '../vault/record.ts'
@@ -11,8 +11,11 @@ type Db = Kysely<Tables>
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 
+/** What was sealed had been checked: it is only read here, and not checked again in ways that may have changed since. */
 const Details = Type.Object({
-  bank_details: nullable(BankDetails),
+  bank_details: nullable(
+    Type.Object({ bank_name: Type.String(), account_name: Type.String(), account_number: Type.String() }),
+  ),
   payment_method: nullable(Type.String()),
   user_notice: nullable(Type.String()),
 })

@@ -73,10 +73,10 @@ function fraction(a: number, x: number): number {
 /** ln Γ(x) for x > 0, by Lanczos' approximation. */
 function logGamma(x: number): number {
   const coefficients = [
-    76.18009172947146, -86.50532032941677, 24.01409824083091, -1.231739572450155, 0.001208650973866179,
+    76.18009172947146, -86.50532032941678, 24.01409824083091, -1.231739572450155, 0.001208650973866179,
     -0.000005395239384953,
   ]
   const base = x + 5.5
   const sum = coefficients.reduce((total, coefficient, i) => total + coefficient / (x + i + 1), 1.000000000190015)
-  return Math.log((2.5066282746310005 * sum) / x) - base + (x + 0.5) * Math.log(base)
+  return Math.log((2.5066282746310007 * sum) / x) - base + (x + 0.5) * Math.log(base)
 }

@@ -23,7 +23,7 @@ export type BesidePage = (from: number, upTo: number) => Promise<void>
 
 /** Events of a page beside a service that is at work, and else. */
 const SMALL_PAGE = 500
-const PAGE = 20_000
+const PAGE = 100_000
 
 /**
  * Reads the ledger from its first event on, checks each one and folds it. The past does not change: events are read as

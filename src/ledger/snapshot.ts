@@ -37,7 +37,9 @@ export class Snapshot {
     const client = await connect(url, 'ledger replay')
     // A long ledger is read for longer than a role's time limits may allow.
     await client.query(`set default_transaction_read_only = on; set statement_timeout = 0;
-      set idle_in_transaction_session_timeout = 0; set timezone = 'UTC'; set datestyle = 'ISO'`)
+      set idle_in_transaction_session_timeout = 0; set timezone = 'UTC'; set datestyle = 'ISO';
+      -- One process of the server's is enough to take from those who serve users.
+      set max_parallel_workers_per_gather = 0`)
     return new Snapshot(client)
   }
 

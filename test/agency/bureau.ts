@@ -50,7 +50,7 @@ export const gold = {
   country_id: 1,
 }
 
-export const bank = { bank_name: 'First bank', account_name: 'A. Host', account_number: 'EG380019000500' }
+export const bank = { bank_name: 'First bank', account_name: 'A. Host 𝒜😀 عنوان', account_number: 'EG380019000500' }
 
 export const cash = {
   type: 'cash',

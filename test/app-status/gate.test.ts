@@ -208,6 +208,9 @@ test('a forced update refuses those whose type is known and whose version is too
   await set('/app-mode', { block_unidentified: null })
 
   await set('/releases/android', { minimum_version: null })
+  await set('/app-mode', { block_unidentified: 'android' })
+  t.equal((await ask('/v1/wallet', me))[0], 426, 'no release has a minimum')
+  await set('/app-mode', { block_unidentified: null })
   await passes(android('0.1'), 'the minimum is gone')
   t.same(await ask('/v1/app-status', android('0.1')), [200, update(false)])
   await operator('DELETE', '/admin/v1/releases/android')

@@ -1,30 +1,11 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { test } from 'tap'
 import { grantService } from '../../src/db/grants.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { newDataDir, open } from '../support/embedded.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { audit, script } from './command-line.ts'
 import { seed } from './seed.ts'
 import { tamper } from './verified.ts'
-
-const script = join(import.meta.dirname, '../../scripts/audit.ts')
-
-interface Run {
-  readonly code: number | string
-  readonly out: string
-  readonly err: string
-}
-
-/** Runs the command line in a process of its own. */
-function audit(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Run> {
-  const { DATABASE_URL: _url, DATA_DIR: _dir, ...rest } = process.env
-  return new Promise((resolve) => {
-    execFile(process.execPath, [script, ...args], { env: { ...rest, ...env } }, (error, out, err) =>
-      resolve({ code: error?.code ?? 0, out, err }),
-    )
-  })
-}
 
 test('verify: 0 clean, 1 findings, in lines and as one document', async (t) => {
   const database = await testDatabase(t)

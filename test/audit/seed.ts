@@ -56,3 +56,10 @@ export async function seed(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceU
   // Refused, and remembered without an event.
   await ledger.run(send, gift({ quantity: 9_999 }), { actor: 'user:1', key: 'too much' })
 }
+
+/** Runs with executors of its own, which are closed when it ends: then the database can be copied. */
+export async function alone(work: (t: Test) => Promise<void>): Promise<void> {
+  const closing: (() => Promise<void>)[] = []
+  await work({ teardown: (close) => closing.push(close) })
+  for (const close of closing) await close()
+}

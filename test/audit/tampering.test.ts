@@ -10,17 +10,10 @@ import { definePackage } from '../../src/privilege/define-package.ts'
 import { grantCards } from '../../src/privilege/grant.ts'
 import { bench, rowsOf } from '../support/ledger.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { seed } from './seed.ts'
+import { alone, seed } from './seed.ts'
 import { rechain, tamper, verified } from './verified.ts'
 
 // Whatever the owner of the database does with the guards off, a verification finds it, and where it begins.
-
-/** Runs with executors of its own, which are closed when it ends. */
-async function alone(work: (t: { teardown(work: () => Promise<void>): void }) => Promise<void>): Promise<void> {
-  const closing: (() => Promise<void>)[] = []
-  await work({ teardown: (close) => closing.push(close) })
-  for (const close of closing) await close()
-}
 
 const cash = { type: 'cash', beneficiary_id: null, country_id: 1, agent_benefit: false, details: null } as const
 

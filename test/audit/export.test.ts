@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { chiSquare } from '../../src/audit/chi-square.ts'
+import { checkDraws, drawFindings } from '../../src/audit/draws.ts'
+import { entriesOf } from '../../src/audit/export/entries.ts'
+import { rowsOf } from '../support/ledger.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { audit } from './command-line.ts'
+import { seed } from './seed.ts'
+
+const balancesOf = async (database: TestDatabase) =>
+  new Map(
+    (await rowsOf(database, 'select account, balance from balances where balance <> 0')).map((row) => [
+      row['account'],
+      Number(row['balance']),
+    ]),
+  )
+
+test('every event, with all that its hash covers', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  const env = { DATABASE_URL: database.serviceUrl }
+  const { code, out } = await audit(env, 'export', '--format', 'jsonl')
+  t.equal(code, 0)
+  let hash = '0'.repeat(64)
+  const hashes = out
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const event = JSON.parse(line)
+      // As any language would: the text of the data as it stands in the line.
+      const data = line.slice(line.indexOf('"data":') + 7, line.lastIndexOf(',"hash":'))
+      let legs = ''
+      for (const { debit, credit, amount } of event.movements) legs += `${debit} ${credit} ${amount};`
+      const { position, type, version, at, actor, request_id, idempotency_key, reply_hash } = event
+      const lines = [
+        hash,
+        position,
+        type,
+        version,
+        at,
+        actor,
+        request_id,
+        idempotency_key ?? '',
+        reply_hash ?? '',
+        legs,
+        data,
+      ]
+      hash = createHash('sha256').update(lines.join('\n')).digest('hex')
+      t.equal(event.hash, hash, `position ${position}`)
+      return hash
+    })
+  const [head] = await rowsOf(database, 'select position, hash from ledger_head')
+  t.same([String(hashes.length), hashes.at(-1)], [head?.['position'], head?.['hash']])
+  const part = await audit(env, 'export', '--format', 'jsonl', '--from', '5', '--to', '7')
+  t.same(part.out, `${out.split('\n').slice(4, 7).join('\n')}\n`)
+})
+
+test('every posting; all of them sum to zero, and those of an account to its balance', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  const { out } = await audit({ DATABASE_URL: database.serviceUrl }, 'export', '--format', 'csv')
+  const [header = '', ...lines] = out.trim().split('\n')
+  const columns = header.split(',')
+  const sums = new Map<string, number>()
+  const held = new Map<string, number>()
+  for (const line of lines) {
+    const cells = line.split(',')
+    const cell = (name: string): string => cells[columns.indexOf(name)] ?? ''
+    const amount = Number(cell('amount'))
+    sums.set(cell('currency'), (sums.get(cell('currency')) ?? 0) + amount)
+    held.set(cell('account'), (held.get(cell('account')) ?? 0) + amount)
+  }
+  t.same(
+    [...sums.values()],
+    [...sums.values()].map(() => 0),
+  )
+  t.ok(sums.size >= 3)
+  t.same(new Map([...held].filter(([, balance]) => balance !== 0)), await balancesOf(database))
+})
+
+/** A journal as a program reads it that believes nothing: the balances at its end. */
+function readJournal(text: string): Map<string, number> {
+  const declared = new Set<string>()
+  const held = new Map<string, number>()
+  const units = (amount: string): number => Math.round(Number(amount) * (amount.includes('.') ? 100 : 1))
+  let sums = new Map<string, number>()
+  let day = ''
+  const end = (): void => {
+    for (const sum of sums.values()) if (sum !== 0) throw new Error('a transaction does not sum to zero')
+    sums = new Map()
+  }
+  for (const line of text.split('\n')) {
+    const posting = /^ {4}(\S+) {2}(-?[\d.]+) ("?)([a-z_]+)\3(?: = (-?[\d.]+) \3\4\3)?$/.exec(line)
+    const [, account = '', amount = '', , currency = '', assertion] = posting ?? []
+    if (posting !== null) {
+      if (!declared.has(account) || !declared.has(currency)) throw new Error(`not declared: ${line}`)
+      sums.set(currency, (sums.get(currency) ?? 0) + units(amount))
+      held.set(account, (held.get(account) ?? 0) + units(amount))
+      if (assertion !== undefined && units(assertion) !== held.get(account)) throw new Error(`wrong: ${line}`)
+      continue
+    }
+    end()
+    const [, what, name = ''] = /^(account|commodity) "?([^"]+)"?$/.exec(line) ?? []
+    if (what !== undefined) declared.add(name)
+    else if (/^\d{4}-\d\d-\d\d \(\d+\) [a-z -]+( \| [\d:.]+Z)?$/.test(line)) {
+      if (line.slice(0, 10) < day) throw new Error('times go back')
+      day = line.slice(0, 10)
+    } else if (line !== '') throw new Error(`not understood: ${line}`)
+  }
+  return new Map([...held].filter(([, balance]) => balance !== 0))
+}
+
+test('journals: balanced, asserted and declared; each file begins with what was there', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  const env = { DATABASE_URL: database.serviceUrl }
+  const balances = await balancesOf(database)
+  const whole = await audit(env, 'export', '--format', 'hledger')
+  t.same(readJournal(whole.out), balances)
+  t.match(whole.out, / {4}user:2:dollars {2}12\.99 dollars = 12\.99 dollars\n/)
+  t.same(readJournal((await audit(env, 'export', '--format', 'hledger', '--from', '15')).out), balances)
+  t.throws(() => readJournal(whole.out.replace(' 12.99 dollars =', ' 12.98 dollars =')))
+  const folder = t.testdir()
+  const flags = ['export', '--format', 'hledger', '--folder', folder, '--transactions', '3']
+  const parts = await audit(env, ...flags)
+  const files = readdirSync(folder).sort()
+  t.same(parts.out, files.map((file) => `${join(folder, file)}\n`).join(''))
+  t.ok(files.length >= 3)
+  for (const file of files) {
+    const read = readJournal(readFileSync(join(folder, file), 'utf8'))
+    if (file === files.at(-1)) t.same(read, balances)
+  }
+  t.match(await audit(env, ...flags), { code: 2, err: /EEXIST/ }, 'no file is written over')
+})
+
+test('draws: what was drawn beside the odds, and what does not follow', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  const { code, out } = await audit({ DATABASE_URL: database.serviceUrl }, 'draws', '--json')
+  t.equal(code, 0)
+  t.match(JSON.parse(out), { events: 22, faults: [], findings: [], lucky: [{ decoration_id: 2, draws: 5 }] })
+  const reading = { signal: new AbortController().signal, ahead: () => {}, looked: () => {} }
+  const forged = async function* () {
+    for await (const page of entriesOf(database.serviceUrl, { first: 1, last: 22 }, reading)) {
+      yield page.map((entry) => ({ ...entry, data: entry.data.replace(/"r":\d+/, '"r":0') }))
+    }
+  }
+  const faults = drawFindings(await checkDraws(forged()))
+  t.ok(faults.length > 0)
+  t.match(faults[0], /^position \d+: order 0 drew \d/)
+})
+
+test("Pearson's test: known values, and draws that are not even", (t) => {
+  const even = (counts: readonly number[]) =>
+    chiSquare(counts.map((observed) => ({ observed, expected: 1 / counts.length })))
+  // R: chisq.test(c(44, 56)), c(89, 37, 30, 28, 2) of 186, c(1000, 1100)
+  const near = (p: number, expected: number) => t.ok(Math.abs(p - expected) < expected * 1e-6, `${p} is ${expected}`)
+  near(even([44, 56]).p, 0.2301393)
+  near(even([1000, 1100]).p, 0.02909633)
+  near(even([50, 50, 50]).p, 1)
+  t.ok(even([600, 400]).p < 1e-9)
+  t.match(even([2, 0]), { p: 1, degrees: 0 }, 'too few to tell')
+  t.end()
+})
