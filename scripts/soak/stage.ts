@@ -16,7 +16,10 @@ export class Stage {
   readonly #cleanUp = new AsyncDisposableStack()
   readonly #logs = new Map<string, () => string>()
 
-  /** Tests may share their machine: they do not judge the time for which a process waited for a processor. */
+  /**
+   * Tests may share their machine: they do not judge the time for which a process waited for a processor, and their load
+   * leaves some of it to others.
+   */
   readonly sharesMachine: boolean
 
   constructor(say: (line: string) => void, signal: AbortSignal, { sharesMachine = false } = {}) {
