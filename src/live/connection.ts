@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
-import type { ClientFrame, CloseCode, Echo } from '../../schema/frames.ts'
+import type { CloseCode, Echo } from '../../schema/frames.ts'
 import type { Shown } from '../http/gate.ts'
-import { readFrame } from './client-frames.ts'
+import { type Heard, notUnderstood, readFrame } from './client-frames.ts'
 import { closeCodes } from './close-codes.ts'
 import { framed } from './framing.ts'
 import { Outlet } from './outlet.ts'
@@ -57,7 +57,7 @@ export class Connection {
   readonly #parts: ConnectionParts
   readonly #outlet: Outlet
   readonly #rate = new Rate(MOST_FRAMES)
-  readonly #waiting: (ClientFrame | undefined)[] = []
+  readonly #waiting: Heard[] = []
   /** In milliseconds, as `performance.now()` tells them. */
   #authBy: number | null
   #beatAt: number
@@ -133,6 +133,11 @@ export class Connection {
     this.#outlet.push(frames)
   }
 
+  /** Shows the user's own state, as long as the client has not left its channel. */
+  show(frames: Buffer): void {
+    if (this.#subscriptions?.hasOwn === true) this.push(frames)
+  }
+
   refuse(i: Echo, code: string, message: string): void {
     this.send({ t: 'err', i, code, message })
   }
@@ -174,16 +179,16 @@ export class Connection {
     if (!this.#rate.count(performance.now()) || this.#waiting.length >= MOST_WAITING) {
       return this.close(closeCodes.tooFast)
     }
-    this.#waiting.push(isBinary || !Buffer.isBuffer(data) ? undefined : readFrame(data.toString()))
+    this.#waiting.push(isBinary || !Buffer.isBuffer(data) ? notUnderstood : readFrame(data.toString()))
     if (!this.#working) void this.#work()
   }
 
   /** One frame after the other, as they came. */
   async #work(): Promise<void> {
     this.#working = true
-    while (this.#waiting.length > 0) {
+    for (let heard = this.#waiting.shift(); heard !== undefined; heard = this.#waiting.shift()) {
       try {
-        await this.#handle(this.#waiting.shift())
+        await this.#handle(heard)
       } catch (error) {
         this.#fail(error)
       }
@@ -191,7 +196,7 @@ export class Connection {
     this.#working = false
   }
 
-  async #handle(frame: ClientFrame | undefined): Promise<void> {
+  async #handle({ frame, i }: Heard): Promise<void> {
     const subscriptions = this.#subscriptions
     if (subscriptions === undefined) {
       // Nothing is said to whoever has not said who they are.
@@ -199,7 +204,7 @@ export class Connection {
     }
     switch (frame?.t) {
       case undefined:
-        return this.#fault()
+        return this.#fault(i)
       case 'auth':
       case 'refresh':
         await this.enter(frame.token)
@@ -213,9 +218,9 @@ export class Connection {
     }
   }
 
-  #fault(): void {
+  #fault(i: Echo): void {
     this.#faults += 1
-    this.refuse(undefined, 'bad_frame', 'This frame is not understood.')
+    this.refuse(i, 'bad_frame', 'This frame is not understood.')
     if (this.#faults >= MOST_FAULTS) this.close(closeCodes.badFrames)
   }
 
