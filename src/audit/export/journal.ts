@@ -10,7 +10,7 @@ import { ExactSum } from '../fold-accounts.ts'
  * each posting stands what the account then holds, for those programs to check.
  */
 export class Journal {
-  /** Of accounts that do not hold nothing. */
+  /** Of all accounts that moved, save those that are over. */
   readonly #balances: Map<string, ExactSum>
   readonly #declared = new Set<string>()
 
@@ -27,7 +27,9 @@ export class Journal {
   *begin(position: number, at: Micros): Generator<string, void> {
     this.#declared.clear()
     yield `${currencies.map((currency) => `commodity ${symbolOf(currency)}\n`).join('')}\n`
-    for (const [account, sum] of this.#balances) yield this.#opening(account, sum.value, `${dayOf(at)} (${position})`)
+    for (const [account, { value }] of this.#balances) {
+      if (value !== 0n) yield this.#opening(account, value, `${dayOf(at)} (${position})`)
+    }
   }
 
   #opening(account: string, amount: bigint, when: string): string {
@@ -66,11 +68,13 @@ export class Journal {
     if (sum === undefined) this.#balances.set(account, (sum = new ExactSum()))
     sum.add(amount)
     const { value } = sum
-    // Games are many, and empty when they are over.
-    if (value === 0n) this.#balances.delete(account)
+    if (value === 0n && isPassing(account)) this.#balances.delete(account)
     return value
   }
 }
+
+/** Accounts of games and withdrawals are many, and empty for ever once they are over. */
+const isPassing = (account: string): boolean => account.startsWith('game:') || account.startsWith('withdrawal:')
 
 const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'
 /** What is no word stands in quotes. */
