@@ -40,12 +40,34 @@ export class AnswerReader {
         return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
       }),
     )
-    const length = status < 200 || isHead() ? 0 : Number(headers.get('content-length') ?? Number.NaN)
-    if (Number.isNaN(length)) throw new Error(`an answer without a length: ${first}`)
     const start = headEnd + END_OF_HEAD.length
+    const bodiless = status < 200 || isHead()
+    if (!bodiless && headers.get('transfer-encoding') === 'chunked') return this.#chunked(status, headers, start)
+    const length = bodiless ? 0 : Number(headers.get('content-length') ?? Number.NaN)
+    if (Number.isNaN(length)) throw new Error(`an answer without a length: ${first}`)
     if (this.#rest.length < start + length) return null
     const text = this.#rest.toString('utf8', start, start + length)
     this.#rest = this.#rest.subarray(start + length)
     return { status, headers, text }
+  }
+
+  /** An answer in chunks, each behind its length in hex; the last one is empty. */
+  #chunked(status: number, headers: Answer['headers'], start: number): Answer | null {
+    const chunks: Buffer[] = []
+    for (let place = start; ; ) {
+      const lineEnd = this.#rest.indexOf('\r\n', place)
+      if (lineEnd === -1) return null
+      const length = Number.parseInt(this.#rest.toString('latin1', place, lineEnd), 16)
+      if (Number.isNaN(length)) throw new Error('a chunk without a length')
+      const begin = lineEnd + 2
+      if (this.#rest.length < begin + length + 2) return null
+      place = begin + length + 2
+      if (length > 0) {
+        chunks.push(this.#rest.subarray(begin, begin + length))
+        continue
+      }
+      this.#rest = this.#rest.subarray(place)
+      return { status, headers, text: Buffer.concat(chunks).toString('utf8') }
+    }
   }
 }

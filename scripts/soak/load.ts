@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './ask.ts'
 import { any, chance } from './choose.ts'
@@ -9,11 +10,14 @@ const TWINS = 3
 const AGAIN = 25
 /** A pause after what was not answered, as clients do: those who hammer on would starve what they wait for. */
 const PAUSE_MS = 250
+/** Who shares the machine does not take all of it: a client thinks for up to so long after each answer. */
+const THINK_MS = 60
 
-/** Clients that ask as fast as they are answered, until told to stop. */
+/** Clients that ask as fast as they are answered, or a little slower on a shared machine, until told to stop. */
 export class Load {
   readonly #world: World
   readonly #again: number
+  readonly #thinkMs: number
   readonly #running: readonly Promise<void>[]
   #stopped = false
 
@@ -21,6 +25,7 @@ export class Load {
   constructor(stage: Stage, world: World, clients: number, again = AGAIN) {
     this.#world = world
     this.#again = again
+    this.#thinkMs = stage.sharesMachine ? THINK_MS : 0
     this.#running = Array.from({ length: clients }, () => this.#client())
     stage.teardown(() => this.stop())
   }
@@ -39,6 +44,7 @@ export class Load {
       const copies = asked.wish.method !== 'GET' && chance(TWINS) ? 2 : 1
       const heard = await Promise.all(Array.from({ length: copies }, () => ask(this.#world, asked, any(instances))))
       if (heard.some(({ is }) => is !== 'answer')) await sleep(PAUSE_MS)
+      else if (this.#thinkMs > 0) await sleep(randomInt(this.#thinkMs))
     }
   }
 }

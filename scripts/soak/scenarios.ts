@@ -15,7 +15,7 @@ import { roomClients } from './scenarios/room-clients.ts'
 import { roomLimit, rooms } from './scenarios/rooms.ts'
 import { sigterm } from './scenarios/sigterm.ts'
 import { silence } from './scenarios/silence.ts'
-import { socketStorm, sockets } from './scenarios/sockets.ts'
+import { socketStorm } from './scenarios/socket-storm.ts'
 
 export const scenarios: readonly Scenario[] = [
   killService,
@@ -34,7 +34,6 @@ export const scenarios: readonly Scenario[] = [
   silence,
   hangingStatement,
   overload,
-  sockets,
   socketStorm,
   rooms,
   roomLimit,

@@ -16,9 +16,16 @@ export class Stage {
   readonly #cleanUp = new AsyncDisposableStack()
   readonly #logs = new Map<string, () => string>()
 
-  constructor(say: (line: string) => void, signal: AbortSignal) {
+  /**
+   * Tests may share their machine: they do not judge the time for which a process waited for a processor, and their load
+   * leaves some of it to others.
+   */
+  readonly sharesMachine: boolean
+
+  constructor(say: (line: string) => void, signal: AbortSignal, { sharesMachine = false } = {}) {
     this.say = say
     this.signal = signal
+    this.sharesMachine = sharesMachine
   }
 
   /** To be done at the end, the last one first. */

@@ -51,9 +51,14 @@ export class Readings {
 
 const gone = (): HttpError => new HttpError(400, 'gone', 'The client has gone.')
 
+/** What is no larger than this, and made no later, is sent as a whole. */
+const SMALL = 65_536
+const SOON_MS = 500
+
 /**
- * Sends a text piece by piece, as fast as it is taken; where there is no next piece for a while, what `meanwhile`
- * answers. An error before the first piece is answered as an error; a later one breaks the answer off.
+ * Sends a text: whole when it is small and there soon, else piece by piece, as fast as it is taken; where there is no
+ * next piece for a while, what `meanwhile` answers. An error before the first piece that is sent is answered as an
+ * error; a later one breaks the answer off.
  */
 export async function sendPieces(
   reply: FastifyReply,
@@ -62,12 +67,21 @@ export async function sendPieces(
   meanwhile: () => string,
 ): Promise<FastifyReply> {
   const kept = neverSilent(pieces, meanwhile)
-  const first = await kept.next()
+  const started = performance.now()
+  let begun = ''
+  let done = false
+  while (!done && begun.length < SMALL && performance.now() - started < SOON_MS) {
+    const next = await kept.next()
+    if (next.done) done = true
+    else begun += next.value
+  }
+  reply.type(`${type}; charset=utf-8`)
+  if (done) return reply.send(begun)
   const whole = async function* (): AsyncGenerator<string, void> {
-    if (!first.done) yield first.value
+    yield begun
     yield* kept
   }
-  return reply.type(`${type}; charset=utf-8`).send(Readable.from(whole()))
+  return reply.send(Readable.from(whole()))
 }
 
 async function* neverSilent(

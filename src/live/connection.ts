@@ -5,6 +5,7 @@ import type { Shown } from '../http/gate.ts'
 import { readFrame } from './client-frames.ts'
 import { closeCodes } from './close-codes.ts'
 import { framed } from './framing.ts'
+import type { Queue } from './kernel-queues.ts'
 import { Outlet } from './outlet.ts'
 import { Rate } from './rate.ts'
 import { type SubscriptionParts, Subscriptions } from './subscriptions.ts'
@@ -133,6 +134,10 @@ export class Connection {
     this.#outlet.push(frames)
   }
 
+  bringBack(frames: Buffer): void {
+    this.#outlet.bringBack(frames)
+  }
+
   refuse(i: Echo, code: string, message: string): void {
     this.send({ t: 'err', i, code, message })
   }
@@ -146,6 +151,10 @@ export class Connection {
     this.#unanswered += 1
     this.#beatAt = now + this.#parts.heartbeatMs
     this.push(SIGN_OF_LIFE)
+  }
+
+  holdsBack({ bytes, localPort, remotePort }: Queue): void {
+    this.#outlet.holdsBack(bytes, localPort, remotePort)
   }
 
   /** After all that was sent. Nothing is sent or heard any more. */

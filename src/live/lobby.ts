@@ -3,6 +3,7 @@ import type { CloseCode } from '../../schema/frames.ts'
 import type { AppState, ClosedState } from '../http/gate.ts'
 import { closeCodes } from './close-codes.ts'
 import { Connection, type ConnectionParts, type Opened } from './connection.ts'
+import { longQueues } from './kernel-queues.ts'
 
 /** Sockets of one user; beyond, the oldest has to go. */
 const MOST_OF_A_USER = 10
@@ -80,6 +81,12 @@ export class Lobby {
     const seconds = Date.now() / 1000
     for (const connection of this.#all) connection.look(now, seconds)
     for (const [connection, until] of this.#leaving) if (now >= until) connection.terminate()
+  }
+
+  /** Closes those that do not take what was sent, of which only the kernel knows. */
+  async lookAtQueues(): Promise<void> {
+    if (this.#all.size === 0) return
+    for (const queue of await longQueues()) for (const connection of this.#all) connection.holdsBack(queue)
   }
 
   /** Says goodbye to all, and to whoever still comes. */

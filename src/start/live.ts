@@ -32,6 +32,8 @@ export interface LiveTimes {
 }
 
 const usual: LiveTimes = { heartbeat: 25_000, auth: 10_000, look: 500 }
+/** How often the kernel is asked what clients have not taken. */
+const QUEUES_MS = 5_000
 const PRUNE_MS = 60_000
 /** Memberships in one question. */
 const MOST_PAIRS = 500
@@ -86,11 +88,15 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
       lobby.look()
       hub.trim()
     }, times.look)
+    const lookingAtQueues = setInterval(() => {
+      lobby.lookAtQueues().catch(trouble)
+    }, QUEUES_MS)
     const pruning = setInterval(() => {
       index.prune().catch(trouble)
     }, PRUNE_MS)
     cleanUp.defer(() => {
       clearInterval(looking)
+      clearInterval(lookingAtQueues)
       clearInterval(pruning)
     })
     const shows: ShowerParts = {

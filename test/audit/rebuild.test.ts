@@ -106,7 +106,10 @@ test('two instances go on under load while it is built and swapped, and lose not
   await reader.connect()
   t.teardown(() => reader.end())
   const reading = (async () => {
-    while (!over.signal.aborted) await reader.query({ name: 'look', text: 'select sum(balance) as sum from balances' })
+    while (!over.signal.aborted) {
+      await reader.query({ name: 'look', text: 'select sum(balance) as sum from balances' })
+      await sleep(5)
+    }
   })()
   await sleep(100)
   const { position } = await build(database)

@@ -16,7 +16,7 @@ export function plays(scenarios: readonly Scenario[], atATime = 1): void {
     test(`${scenario.name}: ${scenario.about}`, { timeout: ONE_MS, buffered: true }, async (t) => {
       const say = (line: string): void => t.comment(line)
       const signal = AbortSignal.timeout(ONE_MS - CLEAR_UP_MS)
-      const verdict = await play(scenario, scenario.short, new Stage(say, signal))
+      const verdict = await play(scenario, scenario.short, new Stage(say, signal, { sharesMachine: true }))
       t.comment([headlineOf(verdict), ...verdict.figures].join('; '))
       t.same(verdict.faults, [])
       if (verdict.outcome === 'FAIL')

@@ -1,4 +1,5 @@
-import { socketStorm, sockets } from '../../scripts/soak/scenarios/sockets.ts'
+import { roomClients } from '../../scripts/soak/scenarios/room-clients.ts'
+import { socketStorm } from '../../scripts/soak/scenarios/socket-storm.ts'
 import { plays } from './plays.ts'
 
-plays([sockets, socketStorm], 1)
+plays([roomClients, socketStorm])

@@ -127,7 +127,6 @@ test('whoever asks on and on is refused more and more slowly, and it is told onc
   await app.close()
   t.equal((await last).statusCode, 429)
   t.ok(performance.now() - closing < 290, 'a stop does not wait for it')
-  t.equal(log.filter((line) => line.includes('429')).length, 0)
   t.equal(log.length, 1)
   t.match(log[0], /"caller":"user:7","msg":"a caller is over the limit"/)
 })

@@ -98,6 +98,8 @@ test('a member sees the games of others, and nobody else does', async (t) => {
   const { data: game } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 3, join_admin: 1 })
   await ask(2, 'POST', `${base}/join/${game.id}`)
   await ask(2, 'POST', `${base}/leave/${game.id}`)
+  // So far by the old name.
+  await heardOf(watching, ROOM, 4)
   await ask('ann', 'PUT', '/admin/v1/users/2', { name: 'Badr B.' })
   // For so long a name may be remembered.
   await new Promise((resolve) => setTimeout(resolve, 1_100))

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
+import { queuesIn } from '../../src/live/kernel-queues.ts'
 import { enter, type Instance, startInstance, TestClient, type Wishes } from '../support/live.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { openRooms, sayIn, talkSlices, tell } from '../support/talk.ts'
@@ -171,7 +172,7 @@ test('nobody waits for a client that does not read, and it may resume', async (t
   let said = 0
   const metric = async () => (await instance.metrics.registry.metrics()).includes('live_closes_total{code="4101"} 1')
   while (!(await metric()) && said < 2_000) {
-    await Promise.all(Array.from({ length: 20 }, () => sayIn(instance, 1, 3_000_000 + (said += 1))))
+    await Promise.all(Array.from({ length: 5 }, () => sayIn(instance, 1, 3_000_000 + (said += 1))))
   }
   await other.until((c) => (c.of('one-to-room:R1').length === 2 * said ? true : undefined), 'all that was said')
   slow.ws.resume()
@@ -194,6 +195,43 @@ test('nobody waits for a client that does not read, and it may resume', async (t
   await whole.until((c) => c.of('one-to-room:R1').at(999))
   t.equal(await tell(instance, 1), last + 1)
   await whole.until((c) => c.of('user:1').at(0))
+})
+
+test('who comes back to much at once is not too slow for that', async (t) => {
+  const instance = await live(t, 1)
+  const first = await sayIn(instance, 1)
+  for (let i = 0; i < 20; i += 1) {
+    await Promise.all(Array.from({ length: 10 }, (_, n) => sayIn(instance, 1, 3_000_001 + n)))
+  }
+  // Eight megabytes: much of it is not taken at once by the kernel either.
+  const client = await enter(t, instance.origin, 1)
+  client.send({ t: 'sub', ch: 'one-to-room:R1', since: String(first) })
+  await client.until((c) => c.of('one-to-room:R1').at(399), 'all of it')
+  client.send({ t: 'ping' })
+  t.ok(await client.heard('pong'))
+})
+
+test('what the kernel holds back for a client is read off its list', (t) => {
+  const line = (sl: number, remote: string, state: string, queue: string) =>
+    `   ${sl}: 0100007F:0BB8 ${remote} ${state} ${queue}:00000000 01:00000014 00000000     0        0 123 2 0 20 4 30 10 -1`
+  const text = [
+    '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
+    line(0, '00000000:0000', '0A', '00100000'),
+    line(1, '0100007F:C000', '01', '0007FFFF'),
+    line(2, '0100007F:C001', '01', '00080000'),
+    line(3, '0100007F:C002', '01', '10000000'),
+    line(4, '0100007F:C003', '06', '10000000'),
+    line(5, '0000000000000000FFFF00000100007F:C004', '01', '00123456'),
+  ].join('\n')
+  t.same(
+    queuesIn(text).map(({ localPort, remotePort, bytes }) => [localPort, remotePort, bytes]),
+    [
+      [3000, 0xc001, 0x80000],
+      [3000, 0xc002, 0x10000000],
+      [3000, 0xc004, 0x123456],
+    ],
+  )
+  t.end()
 })
 
 test('an instance that stops says goodbye', async (t) => {

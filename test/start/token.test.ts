@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test } from 'tap'
 import { testDatabase } from '../support/postgres.ts'
-import { freePort, startService } from '../support/service.ts'
+import { compileCache, freePort, startService } from '../support/service.ts'
 import { dataDir } from '../support/start.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -17,7 +17,7 @@ test('npm run token', async (t) => {
   const print = (args: readonly string[], environment: Readonly<Record<string, string>> = { JWT_SECRET }) =>
     run(process.execPath, ['scripts/token.ts', ...args], {
       cwd: root,
-      env: { PATH: process.env['PATH'], DATA_DIR, ...environment },
+      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache, DATA_DIR, ...environment },
     })
   const claimsOf = (text: string) => JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString())
 

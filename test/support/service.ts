@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 interface Test {
@@ -8,6 +9,9 @@ interface Test {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Where processes keep what they compiled, as `npm start` and `npm test` have it. */
+export const compileCache = join(root, 'node_modules/.cache/compiled')
 
 /** A service in a process of its own, as `npm start` runs it. */
 export interface ServiceProcess {
@@ -43,7 +47,7 @@ export function launchService(
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
       PORT: String(port),
-      NODE_COMPILE_CACHE: 'node_modules/.cache/compiled',
+      NODE_COMPILE_CACHE: compileCache,
       RATE_LIMIT: 'off',
       ...environment,
     },

@@ -46,6 +46,10 @@ export class CountingClient {
     })
   }
 
+  get isOver(): boolean {
+    return this.#socket.destroyed
+  }
+
   /** Takes nothing any more, until `wake`. */
   sleep(): void {
     this.#socket.pause()
@@ -83,14 +87,20 @@ export class CountingClient {
     if (text.startsWith('{"t":"subbed"')) return subbed()
     if (!text.startsWith('{"t":"ev","ch":"one-to-room:')) return
     const { heard } = this
-    const position = Number(/"position":"(\d+)"/.exec(text)?.[1])
-    const prev = Number(/"prev":"(\d+)"/.exec(text)?.[1] ?? 0)
+    const position = numberAfter(text, '"position":"')
+    const prev = numberAfter(text, '"prev":"')
     if (position < heard.last || (position > heard.last && heard.last > 0 && prev !== heard.last)) heard.faults += 1
     heard.frames += 1
     heard.sum += position
     heard.last = position
     this.#arrived(position)
   }
+}
+
+/** The number in quotation marks after a mark; 0 when it is not there. */
+function numberAfter(text: string, mark: string): number {
+  const at = text.indexOf(mark)
+  return at === -1 ? 0 : Number.parseInt(text.slice(at + mark.length, at + mark.length + 16), 10)
 }
 
 /** A client's frame, with a mask that changes nothing. */

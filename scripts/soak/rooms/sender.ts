@@ -48,7 +48,7 @@ export class Sender {
   }
 }
 
-/** A lucky gift of this scenario, of which one order in eight is a big win. */
+/** A lucky gift of this scenario, of which one order in fifty is a big win. */
 export const GIFT = 900
 export const gift = {
   name: 'Fireworks',
@@ -56,7 +56,7 @@ export const gift = {
   price: 5_000,
   image_path: 'gifts/fireworks.webp',
   odds: [
-    { multiplier: 0, weight: 7 },
+    { multiplier: 0, weight: 49 },
     { multiplier: 1, weight: 1 },
   ],
 }

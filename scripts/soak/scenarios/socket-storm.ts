@@ -6,51 +6,10 @@ import { Load } from '../load.ts'
 import type { Scenario } from '../scenario.ts'
 import { sharedWorld } from '../world.ts'
 
-const CLIENTS = 12
-const LISTENERS = 60
+const CLIENTS = 2
+const LISTENERS = 1_000
 /** All of a storm come back within this. */
 const STORM_MS = 5_000
-
-export const sockets: Scenario = {
-  name: 'sockets',
-  about: 'listeners of a room while instances are killed and the database goes away and comes back',
-  full: { rounds: 8, seconds: 5 },
-  short: { rounds: 1, seconds: 1 },
-  async play(stage, { rounds, seconds }) {
-    const world = await sharedWorld(stage, [{}, {}])
-    const audience = await Audience.gather(stage, world, LISTENERS)
-    for (let round = 1; round <= rounds; round += 1) {
-      const load = new Load(stage, world, CLIENTS)
-      for (const instance of inRound(round, world.instances)) {
-        await stage.pause(randomInt(200, 700))
-        await instance.kill()
-        // All of them are on the other one now.
-        await audience.arrived()
-        await stage.pause(randomInt(200, 700))
-        await instance.start()
-      }
-      await world.postgres.stop()
-      await stage.pause(seconds * 1000)
-      await world.postgres.start()
-      const since = performance.now()
-      for (const instance of world.instances) await instance.ready(since)
-      await stage.pause(300)
-      if (round > 1) {
-        const [one] = world.instances
-        await one?.stop()
-        await audience.arrived()
-        await one?.start()
-        await stage.pause(300)
-      }
-      await load.stop()
-      await account(stage, world)
-      await audience.compare()
-      stage.say(`round ${round} of ${rounds}: position ${world.books.position}`)
-    }
-    audience.tell()
-    await conclude(stage, world)
-  },
-}
 
 /** The first round, which is all there is of the short form, is content with one instance. */
 const inRound = (round: number, instances: readonly Instance[]): readonly Instance[] =>
@@ -63,10 +22,10 @@ export const socketStorm: Scenario = {
   short: { rounds: 1, seconds: 0 },
   async play(stage, { rounds }) {
     const world = await sharedWorld(stage, [{}, {}])
-    const audience = await Audience.gather(stage, world, 1_000)
+    const audience = await Audience.gather(stage, world, LISTENERS)
     let slowestMs = 0
     for (let round = 1; round <= rounds; round += 1) {
-      const load = new Load(stage, world, 2)
+      const load = new Load(stage, world, CLIENTS)
       for (const instance of inRound(round, world.instances)) {
         await stage.pause(500)
         await instance.kill()
