@@ -1,4 +1,4 @@
-import { currencies } from '../ledger/account.ts'
+import { currencies, currencyLength, sameCurrency } from '../ledger/account.ts'
 import type { ChainedEntry } from '../ledger/chain.ts'
 import { chained, GENESIS } from '../ledger/chain.ts'
 import type { Fields } from '../ledger/copy.ts'
@@ -117,11 +117,10 @@ export class EventChecks {
 
 /** The known currency of an account; undefined for any other. Found by its length: no two have the same. */
 const known = new Map(currencies.map((currency) => [currency.length, `:${currency}`]))
-const endOf = (account: string): string | undefined => known.get(account.length - account.lastIndexOf(':') - 1)
 
 function faultOf({ debit, credit, amount }: Movement): string | null {
-  const currency = endOf(debit)
+  const currency = known.get(currencyLength(debit))
   if (currency === undefined || !debit.endsWith(currency)) return `${debit} is of no known currency`
-  if (!credit.endsWith(currency)) return `${debit} and ${credit} are not of one currency`
+  if (!sameCurrency(debit, credit)) return `${debit} and ${credit} are not of one currency`
   return Number.isSafeInteger(amount) && amount > 0 ? null : `moves ${amount} from ${debit} to ${credit}`
 }

@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Beside a service that is at work: so much rest for each unit of work, */
-const REST = 3
-/** after so many milliseconds of it. */
+/**
+ * Beside a service that is at work: so much rest for each unit of work. At 3, a service at half its capacity had a p99
+ * that was 1.47 times its own, and 1.25 is what it may be. With an eighth of the time instead of a quarter half as much
+ * is taken from it, and of 40,000 events a second 5,000 are left: a day's million takes less than four minutes.
+ */
+const REST = 7
+/** So many milliseconds of work before a rest. */
 const SLICE_MS = 2
 /** How often it is looked whether the service is at work. */
 const LOOK_MS = 200

@@ -17,9 +17,23 @@ export const account = (holder: Holder, id: number | string, currency: Currency)
 
 export const currencyOf = (name: string): string => name.slice(name.lastIndexOf(':') + 1)
 
+const COLON = 58
+
+/** How many letters the currency at the end of an account's name has. */
+export function currencyLength(name: string): number {
+  let length = 0
+  while (length < name.length && name.charCodeAt(name.length - 1 - length) !== COLON) length += 1
+  return length
+}
+
+/** Letter by letter from the end: asked for every movement of a replay, and nothing is made for it. */
 export function sameCurrency(name: string, other: string): boolean {
-  const colon = name.lastIndexOf(':')
-  return colon === -1 ? currencyOf(other) === name : other.endsWith(name.slice(colon))
+  const length = currencyLength(name)
+  if (length !== currencyLength(other)) return false
+  for (let i = 1; i <= length; i += 1) {
+    if (name.charCodeAt(name.length - i) !== other.charCodeAt(other.length - i)) return false
+  }
+  return true
 }
 
 /** Only the system's own accounts may go below zero and beyond 2^53-1. */

@@ -6,8 +6,30 @@ export const sha256 = (data: string | Uint8Array): string => hash('sha256', data
 /** SHA-256 of bytes, as bytes. */
 export const sha256Bytes = (data: Uint8Array): Buffer => hash('sha256', data, 'buffer')
 
-/** HMAC-SHA256 as bytes. Bytes as they are make Node take 15 µs to read the key; made a key object first, 4 µs. */
-export const hmac = (key: Uint8Array | string, text: string): Buffer =>
-  createHmac('sha256', typeof key === 'string' ? key : createSecretKey(key))
-    .update(text)
-    .digest()
+/** Bytes of a block of SHA-256, of a key as draws have it, and UTF-16 units of text that have room in `inner`. */
+const BLOCK = 64
+const KEY = 32
+const SHORT = 256
+const inner = Buffer.alloc(BLOCK + 3 * SHORT)
+const outer = Buffer.alloc(BLOCK + 32)
+
+/**
+ * HMAC-SHA256 as bytes. Every draw has a key of its own, of 32 bytes, and for such a key Node's HMAC takes 5 µs, most of
+ * them to get ready; RFC 2104's two hashes at once take 2.
+ */
+export function hmac(key: Uint8Array | string, text: string): Buffer {
+  if (typeof key === 'string') return createHmac('sha256', key).update(text).digest()
+  if (key.length !== KEY || text.length > SHORT) {
+    return createHmac('sha256', createSecretKey(key)).update(text).digest()
+  }
+  inner.fill(0x36, KEY, BLOCK)
+  outer.fill(0x5c, KEY, BLOCK)
+  for (let i = 0; i < KEY; i += 1) {
+    const byte = key[i] ?? 0
+    inner[i] = byte ^ 0x36
+    outer[i] = byte ^ 0x5c
+  }
+  const end = BLOCK + inner.write(text, BLOCK)
+  outer.write(hash('sha256', inner.subarray(0, end), 'binary'), BLOCK, 'binary')
+  return hash('sha256', outer, 'buffer')
+}

@@ -20,36 +20,36 @@ export function move(debit: Account, credit: Account, amount: number): Movement 
 export const moves = (...legs: readonly (readonly [Account, Account, number])[]): Movement[] =>
   legs.filter(([, , amount]) => amount > 0).map(([debit, credit, amount]) => move(debit, credit, amount))
 
-/** What each account gains, or loses, by movements that are taken as one; in the order in which they name them. */
-function netOf(movements: readonly Movement[]): readonly (readonly [account: string, change: bigint])[] {
+/** What accounts gain, or lose: account by account, in the order in which movements name them. */
+interface Net {
+  readonly accounts: readonly string[]
+  /** Numbers as long as those are exact. */
+  readonly changes: readonly (number | bigint)[]
+}
+
+function netOf(movements: readonly Movement[]): Net {
   const [only] = movements
   if (movements.length === 1 && only !== undefined && only.debit !== only.credit) {
-    const units = BigInt(only.amount)
-    return [
-      [only.debit, -units],
-      [only.credit, units],
-    ]
+    return { accounts: [only.debit, only.credit], changes: [-only.amount, only.amount] }
   }
   const accounts: string[] = []
-  // Sums of numbers as long as they are exact, as most are: one bigint an account instead of one a side.
   const changes: (number | bigint)[] = []
   const add = (account: string, amount: number): void => {
     const known = accounts.indexOf(account)
-    const before = changes[known] ?? 0
-    const sum = typeof before === 'number' ? before + amount : Number.NaN
-    const after = Number.isSafeInteger(sum) ? sum : BigInt(before) + BigInt(amount)
     if (known === -1) {
       accounts.push(account)
-      changes.push(after)
-    } else {
-      changes[known] = after
+      changes.push(amount)
+      return
     }
+    const before = changes[known] ?? 0
+    const sum = typeof before === 'number' ? before + amount : Number.NaN
+    changes[known] = Number.isSafeInteger(sum) ? sum : BigInt(before) + BigInt(amount)
   }
   for (const { debit, credit, amount } of movements) {
     add(debit, -amount)
     add(credit, amount)
   }
-  return accounts.map((account, i) => [account, BigInt(changes[i] ?? 0)])
+  return { accounts, changes }
 }
 
 /**
@@ -61,8 +61,10 @@ export function obstacle(
   movements: readonly Movement[],
 ): 'insufficient_balance' | 'balance_limit' | undefined {
   let limit = false
-  for (const [name, change] of netOf(movements)) {
+  const { accounts, changes } = netOf(movements)
+  for (const [i, name] of accounts.entries()) {
     if (isSystem(name)) continue
+    const change = BigInt(changes[i] ?? 0)
     const after = (state.get(balances, name)?.balance ?? 0n) + change
     if (change < 0n && after < heldOf(state, name)) return 'insufficient_balance'
     if (after > LARGEST_BALANCE) limit = true
@@ -79,8 +81,10 @@ export function applyMovements(state: WritableState, movements: readonly Movemen
     if (!sameCurrency(debit, credit)) throw new Error(`${debit} and ${credit} differ in currency`)
     if (!Number.isSafeInteger(amount) || amount < 1 || amount > MAX_INTEGER) throw new Error(`a movement of ${amount}`)
   }
-  for (const [account, change] of netOf(movements)) {
-    const balance = (state.get(balances, account)?.balance ?? 0n) + change
+  const { accounts, changes } = netOf(movements)
+  for (let i = 0; i < accounts.length; i += 1) {
+    const account = accounts[i] ?? ''
+    const balance = (state.get(balances, account)?.balance ?? 0n) + BigInt(changes[i] ?? 0)
     if (!isSystem(account)) {
       if (balance < 0n) throw new Error(`${account} is overdrawn`)
       if (balance > LARGEST_BALANCE) throw new Error(`${account} is beyond the largest balance`)

@@ -63,12 +63,13 @@ function movementsOf(debits: string, credits: string, amounts: string): Movement
   if (debits === '{}') return []
   const credit = elements(credits)
   const amount = elements(amounts)
-  const movements: Movement[] = []
-  for (const debit of elements(debits)) {
-    const i = movements.length
-    movements.push({ debit: nameOf(debit), credit: nameOf(credit[i] ?? ''), amount: Number(amount[i]) })
-  }
-  return movements
+  // Movements of one event often leave the same account: it is looked up once.
+  let part = ''
+  let debit = ''
+  return elements(debits).map((from, i) => {
+    if (from !== part) debit = nameOf((part = from))
+    return { debit, credit: nameOf(credit[i] ?? ''), amount: Number(amount[i]) }
+  })
 }
 
 const elements = (array: string): string[] => array.slice(1, -1).split(',')

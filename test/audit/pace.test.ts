@@ -12,7 +12,7 @@ async function restAfter(pace: Pace, ms: number): Promise<number> {
   return performance.now() - began
 }
 
-test('it rests for three times as long as it worked while the ledger grows, and not at all when it does not', async (t) => {
+test('it rests for seven times as long as it worked while the ledger grows, and not at all when it does not', async (t) => {
   let position = 1
   const pace = await Pace.at(async () => position)
   t.equal(pace.busy, true, 'until it is known')
@@ -20,7 +20,7 @@ test('it rests for three times as long as it worked while the ledger grows, and 
   await sleep(250)
   await pace.look()
   t.equal(pace.busy, true)
-  t.ok((await restAfter(pace, 10)) >= 29)
+  t.ok((await restAfter(pace, 10)) >= 69)
   await sleep(250)
   await pace.look()
   t.equal(pace.busy, false)
