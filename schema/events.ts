@@ -76,6 +76,14 @@ export const eventTypes = {
   'sessions-revoked': { version: 1, data: Type.Object({ user_id: Id, before: Amount }) },
   /** What the user was called was erased. */
   'user-forgotten': { version: 1, data: Type.Object({ user_id: Id }) },
+  /** What remembered replies that named a forgotten user became: `reply_hash` is that of the reply as it is now. */
+  'replies-blanked': {
+    version: 1,
+    data: Type.Object({
+      user_id: Id,
+      replies: Type.Array(Type.Object({ actor: Type.String(), idempotency_key: Type.String(), reply_hash: Hex })),
+    }),
+  },
   'room-defined': { version: 1, data: Type.Object({ room_id: Id, owner_id: Id }) },
   'decoration-defined': {
     version: 1,

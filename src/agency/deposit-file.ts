@@ -11,7 +11,9 @@ export class BadFile extends Error {
 
 /** Reads `deposits.csv` or `deposits.json` for a period. Throws a BadFile; a row that is wrong is only told. */
 export function readDepositFile(name: string, text: string, period: string): DepositRow[] {
-  const rows = /\.json$/i.test(name) ? jsonRows(text, period) : csvRows(text)
+  // Some programs begin every file with a mark that tells its byte order.
+  const written = text.replace(/^\ufeff/, '')
+  const rows = /\.json$/i.test(name) ? jsonRows(written, period) : csvRows(written)
   const places = new Map<number, string>()
   return rows.map((row) => {
     if ('fault' in row) return row
@@ -28,7 +30,7 @@ const COLUMNS = [...REQUIRED, 'target'] as const
 type Cells = Readonly<Partial<Record<(typeof COLUMNS)[number], unknown>>>
 
 function csvRows(text: string): DepositRow[] {
-  const [head = '', ...lines] = text.replace(/^\ufeff/, '').split(/\r?\n/)
+  const [head = '', ...lines] = text.split(/\r?\n/)
   const names = cellsOf(head)?.map((name) => name.toLowerCase()) ?? []
   const twice = COLUMNS.filter((column) => names.indexOf(column) !== names.lastIndexOf(column))
   if (REQUIRED.some((column) => !names.includes(column)) || twice.length > 0) {

@@ -9,10 +9,14 @@ import { revokeSessions } from '../people/revoke-sessions.ts'
 import type { Notifier } from '../push/notifier.ts'
 import { destroyAllOf } from '../vault/reads.ts'
 import { forgetUser } from './forget-user.ts'
-import { blankNotifications, blankReplies, heldBy, isNamed } from './rows.ts'
+import { noteBlanked } from './note-blanked.ts'
+import { blankNotifications, blankReplies, heldBy, isNamed, repliesNaming } from './rows.ts'
 
 /** Every instance has heard within this that somebody's sessions are over. */
 const HEARD_MS = 1_000
+
+/** Replies that one event tells of. */
+const REPLIES = 500
 
 /** The user cannot be forgotten now; the code is that of the refusal. */
 export class Refused extends Error {
@@ -64,6 +68,16 @@ export async function forget(
   await run(forgetUser, { user_id: userId, ...held })
   const records = await destroyAllOf(db, userId)
   await blankNotifications(db, userId, notifier)
-  const replies = await blankReplies(db, userId)
+  let replies = 0
+  // Until there are none: somebody who is named in the same reply may be forgotten at the same time.
+  for (let named = await repliesNaming(db, userId); named.length > 0; named = await repliesNaming(db, userId)) {
+    for (let i = 0; i < named.length; i += REPLIES) {
+      const some = named.slice(i, i + REPLIES)
+      // First what they may be: a reply that is none of those on the ledger is a finding of `verify`.
+      const noted = some.map(({ actor, idempotency_key, reply_hash }) => ({ actor, idempotency_key, reply_hash }))
+      await run(noteBlanked, { user_id: userId, replies: noted })
+      replies += await blankReplies(db, some)
+    }
+  }
   return { records, devices: held.devices.length, replies }
 }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
+import { replyHash } from '../ledger/chain.ts'
 import { eventColumns, parseEntry, readEvent } from '../ledger/recorded.ts'
 import type { TextRow } from '../ledger/row-table.ts'
 import type { Notifier } from '../push/notifier.ts'
@@ -37,22 +38,39 @@ export async function isNamed(db: Db, userId: number): Promise<boolean> {
   return row !== undefined && (row.name !== '' || row.avatar !== '')
 }
 
+/** A remembered reply that names a person, and how it reads without them. */
+interface NamingReply {
+  readonly actor: string
+  readonly idempotency_key: string
+  readonly body: string
+  readonly blank: string
+  /** Of the blank one. */
+  readonly reply_hash: string
+}
+
+/** The replies, also those to others, that name a person. */
+export async function repliesNaming(db: Db, userId: number): Promise<NamingReply[]> {
+  const { rows } = await sql<{ actor: string; idempotency_key: string; status: number; body: string }>`
+    select actor, idempotency_key, status, body from replies where body like ${`%"id":${userId},%`}`.execute(db)
+  return rows.flatMap(({ status, ...reply }) => {
+    const blank = withoutPerson(reply.body, userId)
+    return blank === reply.body ? [] : [{ ...reply, blank, reply_hash: replyHash(status, blank) }]
+  })
+}
+
 /**
- * Blanks the person in replies that are remembered, also in those to others: they stay, so that nobody's retry does
- * anything twice. Answers how many.
+ * Writes replies anew: they stay, so that nobody's retry does anything twice. One that somebody else has changed
+ * meanwhile is left. Answers how many were written.
  */
-export async function blankReplies(db: Db, userId: number): Promise<number> {
-  const { rows } = await sql<{ actor: string; idempotency_key: string; body: string }>`
-    select actor, idempotency_key, body from replies where body like ${`%"id":${userId},%`}`.execute(db)
-  let blanked = 0
-  for (const { actor, idempotency_key, body } of rows) {
-    const blank = withoutPerson(body, userId)
-    if (blank === body) continue
-    blanked += 1
-    await sql`update replies set body = ${blank}, blanked = true
-              where actor = ${actor} and idempotency_key = ${idempotency_key} and body = ${body}`.execute(db)
+export async function blankReplies(db: Db, replies: readonly NamingReply[]): Promise<number> {
+  let written = 0
+  for (const { actor, idempotency_key, body, blank } of replies) {
+    const { numAffectedRows = 0n } = await sql`
+      update replies set body = ${blank}
+      where actor = ${actor} and idempotency_key = ${idempotency_key} and body = ${body}`.execute(db)
+    written += Number(numAffectedRows)
   }
-  return blanked
+  return written
 }
 
 /** Lets go of notifications that wait for the user, and writes those that tell others of the user anew. */

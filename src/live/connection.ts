@@ -134,6 +134,10 @@ export class Connection {
     this.#outlet.push(frames)
   }
 
+  bringBack(frames: Buffer): void {
+    this.#outlet.bringBack(frames)
+  }
+
   refuse(i: Echo, code: string, message: string): void {
     this.send({ t: 'err', i, code, message })
   }

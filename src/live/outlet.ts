@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
 import type { Listener } from './topic.ts'
 
-/** Unsent bytes beyond which a client is given up. */
+/** Unsent bytes beyond which a client is given up; and so many more, at most, of what it asked for itself. */
 const MOST_UNSENT = 1024 * 1024
+const MOST_ASKED = 8 * 1024 * 1024
 
 /**
  * Writes whole frames to a client: what comes in one turn goes out in one write. Nobody waits for the client: when too
@@ -16,6 +17,8 @@ export class Outlet implements Listener {
   /** What came after the first. */
   #others: Buffer[] = []
   #ended = false
+  /** Bytes that the client asked for since it last had taken everything. */
+  #asked = 0
 
   /** `socket` is the one under the websocket, which writes each of its own frames in one go too. */
   constructor(socket: Socket, tooSlow: () => void) {
@@ -33,11 +36,18 @@ export class Outlet implements Listener {
     queueMicrotask(this.#write)
   }
 
+  /** As `push`, for what happened before: it may be much at once, which is no fault of the client's. */
+  bringBack(frames: Buffer): void {
+    this.#asked += frames.length
+    this.push(frames)
+  }
+
   flush(): void {
     const first = this.#first
     if (first === null) return
     this.#first = null
     const socket = this.#socket
+    const hadAll = socket.writableLength === 0
     if (this.#others.length === 0) {
       socket.write(first)
     } else {
@@ -48,14 +58,19 @@ export class Outlet implements Listener {
       for (const frames of others) socket.write(frames)
       socket.uncork()
     }
-    if (!this.#ended && socket.writableLength > MOST_UNSENT) this.#tooSlow()
+    this.#judge(socket.writableLength)
+    if (hadAll && socket.writableLength === 0) this.#asked = 0
+  }
+
+  #judge(unsent: number): void {
+    if (!this.#ended && unsent > MOST_UNSENT + Math.min(this.#asked, MOST_ASKED)) this.#tooSlow()
   }
 
   /** The kernel holds so many bytes for the client, as it says of a connection between these ports. */
   holdsBack(bytes: number, localPort: number, remotePort: number): void {
     const socket = this.#socket
     if (this.#ended || socket.localPort !== localPort || socket.remotePort !== remotePort) return
-    if (bytes + socket.writableLength > MOST_UNSENT) this.#tooSlow()
+    this.#judge(bytes + socket.writableLength)
   }
 
   /** Writes what there is, and nothing after it. */

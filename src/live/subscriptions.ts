@@ -35,6 +35,8 @@ type Unsub = Extract<ClientFrame, { t: 'unsub' }>
 
 export interface Client extends Listener {
   send(frame: object): void
+  /** As `push`, for what happened before. */
+  bringBack(frames: Buffer): void
   refuse(i: Echo, code: string, message: string): void
 }
 
@@ -201,7 +203,7 @@ export class Subscriptions {
 
   #bringBack(name: string, entries: readonly Entry[]): void {
     const texts = entries.flatMap(({ bodies }) => bodies.map((body) => inChannel(name, body)))
-    if (texts.length > 0) this.#client.push(framed(texts))
+    if (texts.length > 0) this.#client.bringBack(framed(texts))
   }
 
   #drop(key: ChannelKey, subscription: Subscription): void {

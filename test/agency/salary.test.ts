@@ -72,6 +72,7 @@ test('what a file may look like', (t) => {
     { place: 'row 2', ...deposit(8, 10_000, 0, 3) },
   ]
   t.same(json(rows), read)
+  t.same(json(`\ufeff${rows}`), read)
   t.same(json(`{"period":"2026-10","deposits":${rows}}`), read)
   t.match(
     json(

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { test } from 'tap'
 import { type Forgotten, forget } from '../../src/forgetting/forget.ts'
+import { noteBlanked } from '../../src/forgetting/note-blanked.ts'
+import { repliesNaming } from '../../src/forgetting/rows.ts'
 import { withoutPerson } from '../../src/forgetting/without-person.ts'
 import { privilegeNotifier } from '../../src/privilege/notifier.ts'
 import { slices } from '../../src/slices.ts'
 import { bank, cash, requests } from '../agency/bureau.ts'
-import { verified } from '../audit/verified.ts'
+import { tamper, verified } from '../audit/verified.ts'
 import { type Doors, doors, readDb } from '../support/doors.ts'
 import { rowsOf } from '../support/ledger.ts'
 
@@ -13,6 +15,7 @@ import { rowsOf } from '../support/ledger.ts'
 const CANARY = 'canary'
 
 interface World extends Doors {
+  readonly db: ReturnType<typeof readDb>
   readonly forget: (user: number, options?: { fails?: boolean }) => Promise<Forgotten>
   /** Tables that hold a canary, and in how many rows. */
   readonly found: () => Promise<Record<string, number>>
@@ -41,6 +44,7 @@ async function world(t: Parameters<typeof doors>[0]): Promise<World> {
   const db = readDb(t, database)
   return {
     ...open,
+    db,
     forget: (id, { fails = false } = {}) =>
       forget(bench.executor, db, id, {
         actor: 'staff:root',
@@ -105,6 +109,15 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
   t.same(Object.keys(await found()).sort(), ['devices', 'push_outbox', 'replies', 'user_profiles'])
 
   await t.rejects(all.forget(1, { fails: true }), { message: 'interrupted' })
+  const named = await repliesNaming(all.db, 1)
+  const noted = named.map(({ actor, idempotency_key, reply_hash }) => ({ actor, idempotency_key, reply_hash }))
+  t.same(noted.map(({ actor, idempotency_key }) => `${actor} ${idempotency_key}`).sort(), [
+    'user:1 request',
+    'user:3 join',
+    'user:4 approve',
+  ])
+  await all.bench.did(noteBlanked, { user_id: 1, replies: noted })
+  t.same((await verified(database)).findings, [], 'interrupted before they are written, they are still what they were')
   t.same(await all.forget(1), { records: 0, devices: 0, replies: 3 })
   t.same(await found(), {})
   t.same(await rowsOf(database, 'select user_id from vault_keys'), [], 'nobody can read what is left in backups')
@@ -126,6 +139,16 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
   t.same(await rowsOf(database, `select actor, data from ledger_events where type = 'user-forgotten'`), [
     { actor: 'staff:root', data: '{"user_id":1}' },
   ])
+  t.same((await verified(database)).findings, [])
+  const pot = (from: string, to: string) =>
+    tamper(
+      database,
+      `update replies set body = replace(body, '"pot":${from}', '"pot":${to}') where idempotency_key = 'join'`,
+    )
+  await pot('20', '2000')
+  const changed = { check: 'reply', table: 'replies', id: 'user:3 join' }
+  t.match((await verified(database)).findings, [changed], 'what somebody was blanked in may not become something else')
+  await pot('2000', '20')
   t.same((await verified(database)).findings, [])
   await t.rejects(all.forget(9), { code: 'not_found' })
   t.same([...all.bench.bugs, ...all.bench.troubles], [])

@@ -172,7 +172,7 @@ test('nobody waits for a client that does not read, and it may resume', async (t
   let said = 0
   const metric = async () => (await instance.metrics.registry.metrics()).includes('live_closes_total{code="4101"} 1')
   while (!(await metric()) && said < 2_000) {
-    await Promise.all(Array.from({ length: 20 }, () => sayIn(instance, 1, 3_000_000 + (said += 1))))
+    await Promise.all(Array.from({ length: 5 }, () => sayIn(instance, 1, 3_000_000 + (said += 1))))
   }
   await other.until((c) => (c.of('one-to-room:R1').length === 2 * said ? true : undefined), 'all that was said')
   slow.ws.resume()
@@ -195,6 +195,20 @@ test('nobody waits for a client that does not read, and it may resume', async (t
   await whole.until((c) => c.of('one-to-room:R1').at(999))
   t.equal(await tell(instance, 1), last + 1)
   await whole.until((c) => c.of('user:1').at(0))
+})
+
+test('who comes back to much at once is not too slow for that', async (t) => {
+  const instance = await live(t, 1)
+  const first = await sayIn(instance, 1)
+  for (let i = 0; i < 20; i += 1) {
+    await Promise.all(Array.from({ length: 10 }, (_, n) => sayIn(instance, 1, 3_000_001 + n)))
+  }
+  // Eight megabytes: much of it is not taken at once by the kernel either.
+  const client = await enter(t, instance.origin, 1)
+  client.send({ t: 'sub', ch: 'one-to-room:R1', since: String(first) })
+  await client.until((c) => c.of('one-to-room:R1').at(399), 'all of it')
+  client.send({ t: 'ping' })
+  t.ok(await client.heard('pong'))
 })
 
 test('what the kernel holds back for a client is read off its list', (t) => {

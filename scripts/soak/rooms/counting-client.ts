@@ -46,6 +46,10 @@ export class CountingClient {
     })
   }
 
+  get isOver(): boolean {
+    return this.#socket.destroyed
+  }
+
   /** Takes nothing any more, until `wake`. */
   sleep(): void {
     this.#socket.pause()

@@ -57,7 +57,7 @@ async function tell(last: number, answered: readonly (readonly [number, number])
 
 async function wake(): Promise<Static<typeof Codes>> {
   for (const client of asleep) client.wake()
-  await until(() => asleep.every(({ heard }) => heard.code !== null))
+  await until(() => asleep.every(({ heard, isOver }) => heard.code !== null || isOver))
   return { codes: asleep.map(({ heard }) => heard.code) }
 }
 
