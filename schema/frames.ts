@@ -12,7 +12,7 @@ const Channel = Type.String({
   description: '`one-to-room:{room_uid}`, `user:{id}` or `global`',
 })
 const Token = Type.String({ minLength: 1, maxLength: 8_192 })
-const Echo = Type.Optional(
+export const Echo = Type.Optional(
   Type.Union([Type.Number(), Type.String({ maxLength: 100 })], { description: 'comes back with the answer' }),
 )
 

@@ -15,8 +15,8 @@ import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'
 import { type Deposit, depositSalaries } from './deposit.ts'
 import { askedDollars, dollarsRule } from './dollars.ts'
-import { requesterOf, withdrawalsOf } from './reads.ts'
-import { revealWith, sealNote, unseal } from './secrets.ts'
+import { withdrawalsOf } from './reads.ts'
+import { revealWith, sealChange, unseal } from './secrets.ts'
 import { changeStatus } from './settle.ts'
 import { walletFor } from './wallets.ts'
 
@@ -24,8 +24,6 @@ const tags = ['operators']
 
 /** The operators' doors for withdrawals and salaries. */
 export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): void {
-  const reveal = revealWith(db, vault)
-
   app.get(
     '/withdrawals',
     {
@@ -45,7 +43,7 @@ export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): vo
       const page = onePage(rows, limit, ({ id }) => [id])
       const { caller } = request
       const viewer = caller.kind === 'staff' && caller.role === 'operator' ? 'whole' : 'finance'
-      return { ...page, data: await unseal(db, vault, page.data, viewer) }
+      return { ...page, data: await unseal(db, vault, page.data, { viewer }) }
     },
   )
 
@@ -63,9 +61,9 @@ export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): vo
     },
     async (request, reply) => {
       const withdrawal_id = idInPath(request.params.id)
-      const note = sealNote(vault, (await requesterOf(db, withdrawal_id)) ?? 0, request.body.note)
+      const { note, said } = await sealChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: null, to: request.body.status, note: note.digest }
-      await run(request, reply, changeStatus(note.record), input, { reveal })
+      await run(request, reply, changeStatus(note.record), input, { reveal: revealWith(db, vault, said) })
     },
   )
 

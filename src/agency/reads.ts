@@ -74,15 +74,13 @@ export async function withdrawalsOf(
   )
 }
 
-/** Who made a request; null when there is none. */
-export async function requesterOf(db: Db, withdrawalId: number): Promise<number | null> {
-  const row = await db
+/** Who made a request, and which record of the vault holds its details. */
+export const requestOf = (db: Db, withdrawalId: number) =>
+  db
     .selectFrom('withdrawals')
-    .select('user_id')
+    .select(['user_id', 'details'])
     .where('withdrawal_id', '=', withdrawalId)
     .executeTakeFirst()
-  return row?.user_id ?? null
-}
 
 /** A user's instant transfers, newest first, before an id (null: from the newest on). */
 export async function transfersOf(db: Db, userId: number, limit: number, before: number | null) {

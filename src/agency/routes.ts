@@ -18,9 +18,9 @@ import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'
 import { askedDollars, dollarsRule, LEAST } from './dollars.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
-import { chargingAgents, requesterOf, transfersOf, withdrawalsOf } from './reads.ts'
+import { chargingAgents, transfersOf, withdrawalsOf } from './reads.ts'
 import { requestWithdrawal } from './request.ts'
-import { revealWith, sealDetails, sealNote, unseal } from './secrets.ts'
+import { revealWith, sealChange, sealDetails, unseal } from './secrets.ts'
 import { changeStatus } from './settle.ts'
 import { walletFor } from './wallets.ts'
 
@@ -30,8 +30,6 @@ const transfers = '/agency/target-transaction-requests'
 
 /** The client's doors for withdrawals and instant transfers. */
 export function agencyRoutes(app: App, { run, db, vault }: Services): void {
-  const reveal = revealWith(db, vault)
-
   app.post(
     `${requests}/request`,
     {
@@ -55,6 +53,7 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
         agent_benefit: isOn(body.agent_benefit),
         details: details.digest,
       }
+      const reveal = revealWith(db, vault, details.said)
       return run(request, reply, requestWithdrawal(details.record), input, { status: 201, reveal })
     },
   )
@@ -112,9 +111,9 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
     },
     async (request, reply) => {
       const withdrawal_id = idInPath(request.params.id)
-      const note = sealNote(vault, (await requesterOf(db, withdrawal_id)) ?? 0, request.body.note)
+      const { note, said } = await sealChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: userOf(request), to: request.body.status, note: note.digest }
-      await run(request, reply, changeStatus(note.record), input, { reveal })
+      await run(request, reply, changeStatus(note.record), input, { reveal: revealWith(db, vault, said) })
     },
   )
 

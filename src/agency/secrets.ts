@@ -6,6 +6,7 @@ import type { Tables } from '../db/tables.ts'
 import { openRecords } from '../vault/reads.ts'
 import type { SealedRecord } from '../vault/record.ts'
 import type { Vault } from '../vault/vault.ts'
+import { requestOf } from './reads.ts'
 
 type Db = Kysely<Tables>
 
@@ -23,16 +24,22 @@ const Details = Type.Object({
 /** What is in the vault of a request. */
 type Secrets = Pick<Withdrawal, 'bank_details' | 'payment_method' | 'user_notice' | 'note'>
 
+/** What some records of the vault say, by their ids. */
+type Said = ReadonlyMap<string, string>
+
 /** A record for the vault, and the digest by which requests are told apart; both null when there is nothing to keep. */
 export interface Sealed {
   readonly record: SealedRecord | null
   readonly digest: string | null
+  readonly said: Said
 }
+
+const nothingToKeep: Sealed = { record: null, digest: null, said: new Map() }
 
 /** Seals what a requester wrote; empty texts count as not written. */
 export function sealDetails(vault: Vault, userId: number, details: Partial<Omit<Secrets, 'note'>>): Sealed {
   const { bank_details = null, payment_method, user_notice } = details
-  if (bank_details === null && !payment_method && !user_notice) return { record: null, digest: null }
+  if (bank_details === null && !payment_method && !user_notice) return nothingToKeep
   const bank = bank_details && {
     bank_name: bank_details.bank_name,
     account_name: bank_details.account_name,
@@ -43,13 +50,27 @@ export function sealDetails(vault: Vault, userId: number, details: Partial<Omit<
 }
 
 /** Seals a note about a user's request. */
-export const sealNote = (vault: Vault, userId: number, note: string | undefined): Sealed =>
-  note ? sealText(vault, userId, note) : { record: null, digest: null }
+const sealNote = (vault: Vault, userId: number, note: string | undefined): Sealed =>
+  note ? sealText(vault, userId, note) : nothingToKeep
 
-const sealText = (vault: Vault, userId: number, clear: string): Sealed => ({
-  record: vault.seal(userId, clear),
-  digest: vault.digest(clear),
-})
+function sealText(vault: Vault, userId: number, clear: string): Sealed {
+  const record = vault.seal(userId, clear)
+  return { record, digest: vault.digest(clear), said: new Map([[record.record_id, clear]]) }
+}
+
+/** Seals a note for a change of a request, and looks up beforehand what the answer will tell of that request. */
+export async function sealChange(
+  db: Db,
+  vault: Vault,
+  withdrawalId: number,
+  note: string | undefined,
+): Promise<{ readonly note: Sealed; readonly said: Said }> {
+  const request = await requestOf(db, withdrawalId)
+  const sealed = sealNote(vault, request?.user_id ?? 0, note)
+  const details = request?.details ?? null
+  const told = await openRecords(db, vault, details === null ? [] : [details])
+  return { note: sealed, said: new Map([...told, ...sealed.said]) }
+}
 
 /** Who looks: finance is shown what it takes to recognise an account, and no notice. */
 export type Viewer = 'whole' | 'finance'
@@ -64,10 +85,11 @@ export async function unseal<Record extends WithSealed>(
   db: Db,
   vault: Vault,
   sealed: readonly Record[],
-  viewer: Viewer = 'whole',
+  { viewer = 'whole', said = new Map() }: { readonly viewer?: Viewer; readonly said?: Said } = {},
 ): Promise<(Omit<Record, 'sealed'> & Secrets)[]> {
   const ids = sealed.flatMap(({ sealed: { details, note } }) => [details, note]).filter((id) => id !== null)
-  const clear = await openRecords(db, vault, ids)
+  const unknown = ids.filter((id) => !said.has(id))
+  const clear = unknown.length === 0 ? said : new Map([...said, ...(await openRecords(db, vault, unknown))])
   return sealed.map(({ sealed: { details, note }, ...record }) => {
     const told = details === null ? undefined : clear.get(details)
     const secrets = {
@@ -82,12 +104,15 @@ const SealedBody = Type.Object({
   data: Type.Object({ sealed: Type.Object({ details: nullable(Type.String()), note: nullable(Type.String()) }) }),
 })
 
-/** For `reveal` of an answer that is one request: it is remembered sealed, and told whole. */
+/**
+ * For `reveal` of an answer that is one request: it is remembered sealed, and told whole. What is `said` already need not
+ * be looked up: sockets hear of a request as soon as it is committed, and its answer goes out before.
+ */
 export const revealWith =
-  (db: Db, vault: Vault) =>
+  (db: Db, vault: Vault, said: Said) =>
   async (body: unknown): Promise<unknown> => {
     if (!Value.Check(SealedBody, body)) throw new Error('the remembered answer is no sealed request')
-    const [data] = await unseal(db, vault, [body.data])
+    const [data] = await unseal(db, vault, [body.data], { said })
     return { ...body, data }
   }
 

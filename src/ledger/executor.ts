@@ -98,6 +98,11 @@ export class Executor {
     })
   }
 
+  /** Ends when whoever waits for what is on its way to the database now knows what became of it, unless it failed. */
+  async landed(): Promise<void> {
+    await Promise.all(this.#flying.map(({ landing }) => landing))
+  }
+
   /** Takes no more; what was accepted finishes. Calling it again waits for the same. */
   close(): Promise<void> {
     return (this.#closing ??= this.#finish())

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { Client, type Pool } from 'pg'
 import type { Troubles } from '../db/troubles.ts'
 import type { RecordedEvent } from './chain.ts'
@@ -17,6 +18,8 @@ export interface TailOptions {
   /** For reading events; values arrive as text. */
   readonly pool: Pool
   readonly troubles: Pick<Troubles, 'failed' | 'worked'>
+  /** Ends when whoever waits for what this instance has sent to the database knows what became of it. */
+  readonly landed?: () => Promise<void>
   readonly pollMs?: number
 }
 
@@ -69,9 +72,7 @@ export class Tail {
    * the tail asks.
    */
   hear(events: readonly RecordedEvent[]): void {
-    const [first] = events
-    if (first === undefined || first.position <= this.#position) return
-    if (this.#reading !== undefined || !this.#goOn(events)) this.#due = true
+    if (!this.#goOn(events)) this.#due = true
     // After the answers, which go out first.
     setImmediate(() => this.#wake())
   }
@@ -232,6 +233,8 @@ export class Tail {
     this.#due = false
     try {
       const events = await this.#read(this.#position)
+      // Some may be of this instance, read before it was told that they were committed: their answers go out first.
+      if (events.length > 0) await this.#options.landed?.().then(() => turn())
       this.#goOn(events)
       if (events.length === CHUNK) this.#due = true
     } catch (error) {
@@ -240,13 +243,14 @@ export class Tail {
     }
   }
 
-  /** Takes the events if they are those that come next. */
+  /** Takes what is new of the events; false when something before it is missing. */
   #goOn(events: readonly RecordedEvent[]): boolean {
-    const last = events.at(-1)
-    if (last === undefined || events[0]?.position !== this.#position + 1) return false
+    const [next, ...others] = events.filter(({ position }) => position > this.#position)
+    if (next === undefined) return true
+    if (next.position !== this.#position + 1) return false
     const follows = this.#recent.at(-1)?.position === this.#position
-    this.#recent = follows ? [...this.#recent.slice(-RECENT), ...events] : events
-    this.#position = last.position
+    this.#recent = [...(follows ? this.#recent.slice(-RECENT) : []), next, ...others]
+    this.#position = others.at(-1)?.position ?? next.position
     return true
   }
 

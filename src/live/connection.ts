@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
-import type { ClientFrame, CloseCode, Echo } from '../../schema/frames.ts'
+import type { CloseCode, Echo } from '../../schema/frames.ts'
 import type { Shown } from '../http/gate.ts'
-import { readFrame } from './client-frames.ts'
+import { type Heard, notUnderstood, readFrame } from './client-frames.ts'
 import { closeCodes } from './close-codes.ts'
 import { framed } from './framing.ts'
 import type { Queue } from './kernel-queues.ts'
@@ -58,7 +58,7 @@ export class Connection {
   readonly #parts: ConnectionParts
   readonly #outlet: Outlet
   readonly #rate = new Rate(MOST_FRAMES)
-  readonly #waiting: (ClientFrame | undefined)[] = []
+  readonly #waiting: Heard[] = []
   /** In milliseconds, as `performance.now()` tells them. */
   #authBy: number | null
   #beatAt: number
@@ -138,6 +138,11 @@ export class Connection {
     this.#outlet.bringBack(frames)
   }
 
+  /** Shows the user's own state, as long as the client has not left its channel. */
+  show(frames: Buffer): void {
+    if (this.#subscriptions?.hasOwn === true) this.push(frames)
+  }
+
   refuse(i: Echo, code: string, message: string): void {
     this.send({ t: 'err', i, code, message })
   }
@@ -183,16 +188,16 @@ export class Connection {
     if (!this.#rate.count(performance.now()) || this.#waiting.length >= MOST_WAITING) {
       return this.close(closeCodes.tooFast)
     }
-    this.#waiting.push(isBinary || !Buffer.isBuffer(data) ? undefined : readFrame(data.toString()))
+    this.#waiting.push(isBinary || !Buffer.isBuffer(data) ? notUnderstood : readFrame(data.toString()))
     if (!this.#working) void this.#work()
   }
 
   /** One frame after the other, as they came. */
   async #work(): Promise<void> {
     this.#working = true
-    while (this.#waiting.length > 0) {
+    for (let heard = this.#waiting.shift(); heard !== undefined; heard = this.#waiting.shift()) {
       try {
-        await this.#handle(this.#waiting.shift())
+        await this.#handle(heard)
       } catch (error) {
         this.#fail(error)
       }
@@ -200,7 +205,7 @@ export class Connection {
     this.#working = false
   }
 
-  async #handle(frame: ClientFrame | undefined): Promise<void> {
+  async #handle({ frame, i }: Heard): Promise<void> {
     const subscriptions = this.#subscriptions
     if (subscriptions === undefined) {
       // Nothing is said to whoever has not said who they are.
@@ -208,7 +213,7 @@ export class Connection {
     }
     switch (frame?.t) {
       case undefined:
-        return this.#fault()
+        return this.#fault(i)
       case 'auth':
       case 'refresh':
         await this.enter(frame.token)
@@ -222,9 +227,9 @@ export class Connection {
     }
   }
 
-  #fault(): void {
+  #fault(i: Echo): void {
     this.#faults += 1
-    this.refuse(undefined, 'bad_frame', 'This frame is not understood.')
+    this.refuse(i, 'bad_frame', 'This frame is not understood.')
     if (this.#faults >= MOST_FAULTS) this.close(closeCodes.badFrames)
   }
 

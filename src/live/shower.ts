@@ -5,19 +5,23 @@ import type { ShownState } from './announcer.ts'
 import { userChannel } from './channel-names.ts'
 import { inChannel, stateBody } from './entry.ts'
 import { framed } from './framing.ts'
-import type { Listener } from './topic.ts'
 
 /** Users whose state is read at a time. */
 const MOST = 200
 const RETRY_MS = 200
+
+/** A socket of the user whose state it is. */
+export interface Viewer {
+  show(frames: Buffer): void
+}
 
 export interface ShowerParts {
   readonly db: Kysely<Tables>
   /** Whether anybody has a socket on this instance. */
   readonly anyone: () => boolean
   /** The sockets of a user on this instance. */
-  readonly listeners: (userId: number) => ReadonlySet<Listener> | undefined
-  /** How far the ledger has been heard by those listeners. */
+  readonly viewers: (userId: number) => ReadonlySet<Viewer> | undefined
+  /** How far the ledger has been heard by those viewers. */
   readonly position: () => number
   readonly trouble: (error: unknown) => void
 }
@@ -38,7 +42,7 @@ export class Shower {
     if (!this.#parts.anyone()) return
     for (const event of events) {
       for (const userId of this.#changedBy(event)) {
-        if (this.#parts.listeners(userId) !== undefined) this.#changed.add(userId)
+        if (this.#parts.viewers(userId) !== undefined) this.#changed.add(userId)
       }
     }
     if (this.#changed.size > 0 && !this.#reading) void this.#read()
@@ -73,9 +77,9 @@ export class Shower {
   }
 
   #show(userId: number, position: number, state: object): void {
-    const listeners = this.#parts.listeners(userId)
-    if (listeners === undefined) return
+    const viewers = this.#parts.viewers(userId)
+    if (viewers === undefined) return
     const frames = framed([inChannel(userChannel(userId), stateBody(this.#state.event, position, state))])
-    for (const listener of listeners) listener.push(frames)
+    for (const viewer of viewers) viewer.show(frames)
   }
 }

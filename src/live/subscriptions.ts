@@ -60,6 +60,11 @@ export class Subscriptions {
     this.#listen(hub.hold('global'), 'global', hub.position)
   }
 
+  /** Whether the client is on its user's own channel. */
+  get hasOwn(): boolean {
+    return this.#all.has(userChannel(this.#userId))
+  }
+
   async subscribe({ i, ch, since }: Sub): Promise<void> {
     const key = await this.#find(ch, i)
     if (key === undefined || this.#ended) return

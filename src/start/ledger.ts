@@ -36,7 +36,7 @@ export async function startLedger(
     'followers of the ledger cannot go on; trying again',
     'followers of the ledger go on',
   )
-  const tail = new Tail({ url, pool: followers, troubles })
+  const tail = new Tail({ url, pool: followers, troubles, landed: () => executor.landed() })
   cleanUp.defer(() => tail.stop())
 
   const writing = new Troubles(log, 'the database does not take batches', 'the database takes batches again')

@@ -102,7 +102,7 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
     const shows: ShowerParts = {
       db,
       anyone: () => lobby.size > 0,
-      listeners: (id) => lobby.of(id),
+      viewers: (id) => lobby.of(id),
       position: () => hub.position,
       trouble,
     }

@@ -62,7 +62,7 @@ test('the ledger knows the schemas and the database, no business and no HTTP', (
     /^schema\/(common|events)\.ts$/,
     /^src\/(ledger|db)\//,
     /^@sinclair\/typebox/,
-    /^node:crypto$/,
+    /^node:(crypto|timers\/promises)$/,
     /^pg$/,
     /^pg-(cursor|copy-streams)$/,
   ]

@@ -10,7 +10,11 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-function tailOf(t: Test, { serviceUrl }: TestDatabase, options: { pollMs?: number; listening?: boolean } = {}) {
+function tailOf(
+  t: Test,
+  { serviceUrl }: TestDatabase,
+  options: { pollMs?: number; landed?: () => Promise<void> } = {},
+) {
   const pool = openPool(serviceUrl, { max: 4, application_name: 'test' })
   const troubles: unknown[] = []
   const tail = new Tail({
@@ -18,6 +22,7 @@ function tailOf(t: Test, { serviceUrl }: TestDatabase, options: { pollMs?: numbe
     pool,
     troubles: { failed: (error) => troubles.push(error), worked: () => {} },
     pollMs: options.pollMs ?? 50,
+    ...(options.landed !== undefined && { landed: options.landed }),
   })
   tail.start()
   t.teardown(async () => {
@@ -165,4 +170,21 @@ test('a stored cursor: one instance at a time, and another takes over where it s
   t.same([...new Set(taken.slice(0, 10).map(([name]) => name))], ['one'])
   t.same([...new Set(taken.slice(10).map(([name]) => name))], ['other'])
   t.same(await rowsOf(database, 'select name, position from ledger_cursors'), [{ name: 'push', position: '15' }])
+})
+
+test('what is read while an answer is on its way comes after the answer', async (t) => {
+  const database = await testDatabase(t)
+  const writer = bench(t, database.serviceUrl)
+  const answer = Promise.withResolvers<void>()
+  const { tail } = tailOf(t, database, { pollMs: 5, landed: () => answer.promise })
+  const told: string[] = []
+  tail.follow(0, () => {
+    told.push('event')
+  })
+  await make(writer, 1)
+  await pause(100)
+  void answer.promise.then(() => told.push('answer'))
+  answer.resolve()
+  await until(() => told.length === 2)
+  t.same(told, ['answer', 'event'])
 })

@@ -27,6 +27,11 @@ test('what a client may say, and how it is told that it may not', async (t) => {
       { t: 'sub', ch: 'one-to-room:R1' },
       { t: 'subbed', ch: 'one-to-room:R1', resumed: true },
     ],
+    [{ t: 'dance' }, { t: 'err', code: 'bad_frame' }],
+    [
+      { t: 'sub', ch: 'one-to-room:R1', since: 12 },
+      { t: 'err', code: 'bad_frame' },
+    ],
     [
       { t: 'sub', ch: 'one-to-room:nowhere' },
       { t: 'err', code: 'not_room_member' },

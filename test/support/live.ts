@@ -64,6 +64,7 @@ export async function startInstance(
     url: serviceUrl,
     pool: followers,
     troubles: new Troubles(log, 'the tail fails', 'the tail goes on'),
+    landed: () => executor.landed(),
   })
   cleanUp.defer(() => tail.stop())
   const observer = { ...metrics.observer(() => {}), bug: (err: unknown) => log.error({ err }, 'bug') }
