@@ -16,7 +16,7 @@ import { watchMemory } from './memory.ts'
 import type { Siege } from './siege.ts'
 
 /** Of what can be listed, when not all of it is done. */
-const PART = 0.25
+const PART = 0.15
 
 export interface Strength {
   /** In all. */

@@ -11,7 +11,7 @@ const AGAIN = 25
 /** A pause after what was not answered, as clients do: those who hammer on would starve what they wait for. */
 const PAUSE_MS = 250
 /** Who shares the machine does not take all of it: a client thinks for up to so long after each answer. */
-const THINK_MS = 60
+const THINK_MS = 100
 
 /** Clients that ask as fast as they are answered, or a little slower on a shared machine, until told to stop. */
 export class Load {

@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { base } from '../../test/support/cluster.ts'
 import { Answers } from './answers.ts'
 import { ask } from './ask.ts'
 import { Books } from './books.ts'
@@ -102,9 +103,12 @@ function keepLog(stage: Stage, dataDir: string): void {
   stage.keep('postgres', () => said)
 }
 
-/** A folder that goes with the scenario. PostgreSQL runs as another user when we are root, and must pass through. */
+/**
+ * A folder that goes with the scenario; for tests where all of theirs are, mostly in memory. PostgreSQL runs as another user
+ * when we are root, and must pass through.
+ */
 export function newFolder(stage: Stage): string {
-  const folder = mkdtempSync(join(tmpdir(), 'economy-soak-'))
+  const folder = mkdtempSync(join(stage.sharesMachine ? base : tmpdir(), 'economy-soak-'))
   chmodSync(folder, 0o711)
   stage.teardown(async () => rmSync(folder, { recursive: true, force: true }))
   return folder

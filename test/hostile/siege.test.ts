@@ -14,7 +14,11 @@ test('a short siege', { timeout: 115_000 }, async (t) => {
   const scenario = siege({ requests: 6_000, pipelined: 1_000, thorough: false, seed: randomInt(1, 1e9) })
   t.comment(scenario.about)
   const say = (line: string): void => t.comment(line)
-  const verdict = await play(scenario, scenario.short, new Stage(say, AbortSignal.timeout(PATIENCE_MS)))
+  const verdict = await play(
+    scenario,
+    scenario.short,
+    new Stage(say, AbortSignal.timeout(PATIENCE_MS), { sharesMachine: true }),
+  )
   t.comment([headlineOf(verdict), ...verdict.figures].join('; '))
   t.same(verdict.faults, [])
   if (verdict.outcome === 'FAIL') for (const [name, text] of verdict.logs) t.comment(`${name}: ${text.slice(-3_000)}`)
