@@ -150,6 +150,8 @@ test('finance reads the books', async (t) => {
       const own = sides.filter((side) => side.account === account)
       for (const [query, from, to] of [
         ['', 1, head],
+        // Its last movement alone: what was before is told from the beginning, or back from the end.
+        [`&from=${own.at(-1)?.position}`, own.at(-1)?.position ?? 1, head],
         [`&from=${first}&to=${last}`, first, last],
         [`&from=${atOf(edges[4] ?? 1)}&to=${atOf(shared)}`, (edges[3] ?? 0) + 1, shared],
       ] as const) {
