@@ -2,6 +2,7 @@ import { test } from 'tap'
 import type { Finding } from '../../src/audit/finding.ts'
 import { addBagItems } from '../../src/gifts/add-bag-items.ts'
 import { sendGift } from '../../src/gifts/send.ts'
+import { credit } from '../../src/wallet/credit.ts'
 import { bench, testChains } from '../support/ledger.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { alone, seed } from './seed.ts'
@@ -192,13 +193,17 @@ test('no more than 20 are collected, and it is not read on for more', async (t) 
   )
   const { findings, events, position } = await verified(database)
   t.match(findings[0], { check: 'hash', position: 1 })
-  t.same([findings.length, events, position], [20, 20, 20])
+  t.same([findings.length, position], [20, events])
+  // Replies are checked beside: one event less when the reply is found before the last of them is read.
+  t.ok(events === 19 || events === 20)
   t.equal(findings.filter(({ check }) => check === 'reply').length, 1)
 })
 
 test('it compares one moment while the ledger grows', async (t) => {
   const database = await seeded(t)
   const ledger = bench(t, database.serviceUrl)
+  // So that the writing goes on for as long as the verifications, which rest beside it.
+  await ledger.did(credit, { user_id: 2, currency: 'diamonds', amount: 10_000_000, reason: 'many' })
   const send = sendGift({ chains: testChains, ownerPercent: 5 })
   const over = new AbortController()
   const writing = (async () => {
@@ -207,7 +212,7 @@ test('it compares one moment while the ledger grows', async (t) => {
       await ledger.did(send, { ...gift, from_bag: false, encrypted: true })
     }
   })()
-  let position = 22
+  let position = 23
   for (let i = 0; i < 3; i += 1) {
     const seen = await verified(database)
     t.same(seen.findings, [])
@@ -216,5 +221,5 @@ test('it compares one moment while the ledger grows', async (t) => {
   }
   over.abort()
   await writing
-  t.ok(position > 22)
+  t.ok(position > 23)
 })
