@@ -77,6 +77,11 @@ export async function sendPieces(
   }
   reply.type(`${type}; charset=utf-8`)
   if (done) return reply.send(begun)
+  if (reply.request.method === 'HEAD') {
+    // Whoever asks for the head only is not read to; a stream would break off as soon as that is answered.
+    await kept.return()
+    return reply.send('')
+  }
   const whole = async function* (): AsyncGenerator<string, void> {
     yield begun
     yield* kept

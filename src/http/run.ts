@@ -41,10 +41,11 @@ export function runWith(executor: Executor): Run {
       idempotency: key === null ? null : { key, requestHash: requestHash(request, input) },
     }
     const settled = await executor.run(command(verb, input, cause, presenter(request.id, told)))
-    if (settled.replayed) reply.header('idempotency-replayed', 'true')
     const { status, body } = settled.reply
     const { reveal } = told
     const whole = reveal !== undefined && status < 300 ? JSON.stringify(await reveal(parseExact(body))) : body
+    // Not before: what is told instead when that fails is no replay.
+    if (settled.replayed) reply.header('idempotency-replayed', 'true')
     reply.code(status).type('application/json; charset=utf-8').send(whole)
   }
 }
