@@ -32,7 +32,7 @@ export const rooms: Scenario = {
     stage.tell(`${answered} gifts; from the answer to the frame ${p50} ms (p50), ${p99} ms (p99)`)
     await expectClosed(stage, room)
     await room.leave()
-    const after = await room.memory()
+    const after = await room.memory(before * MEMORY)
     stage.expect(after < before * MEMORY, `memory stayed at ${mib(after)} MiB; before it was ${mib(before)}`)
     stage.tell(`memory ${mib(before)} MiB before, ${mib(idle)} with all sockets idle, ${mib(after)} after`)
   },
