@@ -1,4 +1,3 @@
-import { aborted } from '../../src/start/signals.ts'
 import { type Bench, openBench } from './bench.ts'
 import { measureGate } from './gate.ts'
 import { measureGrowth } from './growth.ts'
@@ -8,6 +7,7 @@ import { readOptions } from './options.ts'
 import { measureHttp } from './over-http.ts'
 import { profile } from './profile.ts'
 import { report } from './report.ts'
+import { toTheEnd } from './to-the-end.ts'
 
 async function measure(bench: Bench): Promise<string> {
   const { options, cluster } = bench
@@ -23,18 +23,4 @@ async function measure(bench: Bench): Promise<string> {
   return report(heading, { http, inProcess, growth, gate })
 }
 
-const stop = new AbortController()
-// Again and again does no harm: cleaning up is not cut short.
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort())
-const cleanUp = new AsyncDisposableStack()
-try {
-  const run = openBench(readOptions(process.argv), cleanUp).then(measure)
-  const text = await Promise.race([run, aborted(stop.signal).then(() => null)])
-  if (text === null) process.exitCode = 1
-  else console.log(text)
-} catch (error) {
-  console.error(error)
-  process.exitCode = 1
-}
-await cleanUp.disposeAsync()
-process.exit()
+await toTheEnd(async (cleanUp) => measure(await openBench(readOptions(process.argv), cleanUp)))

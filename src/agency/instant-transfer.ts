@@ -7,7 +7,7 @@ import { keyOf, projection } from '../ledger/state.ts'
 import type { Micros } from '../ledger/time.ts'
 import { userProfiles, users } from '../people/user.ts'
 import { personIn, transferRecord } from './answers.ts'
-import { diamondsFor, instantRate } from './rates.ts'
+import { diamondsFor, diamondsPerCent, rateOf } from './rates.ts'
 import { walletAccount, walletFor } from './wallets.ts'
 
 export interface InstantTransfer {
@@ -62,13 +62,13 @@ export const makeInstantTransfer: Verb<MakeInstantTransfer, TransferRecord> = {
     const wallet = walletFor(agent_benefit)
     const from = walletAccount(caller_id, wallet)
     if (available(state, from) < BigInt(amount)) return refuse('insufficient_balance')
-    const rate = instantRate(receiver)
-    const diamonds = diamondsFor(amount, rate)
+    const perCent = diamondsPerCent(receiver)
+    const diamonds = diamondsFor(amount, perCent)
     if (diamonds === null) return refuse('balance_limit')
     const movements = [move(from, exchange(wallet), amount), move(ISSUANCE, diamondsOf(receiver_id), diamonds)]
     const stopped = obstacle(state, movements)
     if (stopped !== undefined) return refuse(stopped)
-    const data = { user_id: caller_id, receiver_id, wallet, amount, rate, diamonds }
+    const data = { user_id: caller_id, receiver_id, wallet, amount, rate: rateOf(perCent), diamonds }
     return [{ type: 'instant-transfer-made', data, movements }]
   },
 

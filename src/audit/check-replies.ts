@@ -1,5 +1,5 @@
 import type { Snapshot } from '../ledger/snapshot.ts'
-import { type Findings, MOST_FINDINGS } from './finding.ts'
+import { type Finding, MOST_FINDINGS } from './finding.ts'
 
 /**
  * Remembered replies of commands that made the events at these positions, against their hash on the ledger, and the
@@ -27,11 +27,12 @@ const wrongReplies = `
   order by max(e.position)
   limit ${MOST_FINDINGS}`
 
-/** Looks at the replies to events from one position up to another. */
-export async function checkReplies(snapshot: Snapshot, from: number, upTo: number, findings: Findings): Promise<void> {
+/** What is wrong with the replies to events from one position up to another. */
+export async function checkReplies(snapshot: Snapshot, from: number, upTo: number): Promise<readonly Finding[]> {
+  const found: Finding[] = []
   for await (const page of snapshot.pages(wrongReplies, [from, upTo])) {
     for (const { position, actor, idempotency_key } of page) {
-      findings.add({
+      found.push({
         check: 'reply',
         position: Number(position),
         table: 'replies',
@@ -40,4 +41,5 @@ export async function checkReplies(snapshot: Snapshot, from: number, upTo: numbe
       })
     }
   }
+  return found
 }

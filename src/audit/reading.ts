@@ -3,7 +3,7 @@ import type { Head } from '../ledger/batch.ts'
 import { Replay } from '../ledger/replay.ts'
 import type { Snapshot } from '../ledger/snapshot.ts'
 import { EventChecks } from './event-checks.ts'
-import type { Findings } from './finding.ts'
+import type { Finding, Findings } from './finding.ts'
 import { Pace } from './pace.ts'
 
 /** How far a reading got, of the events that it is going to look at. */
@@ -18,8 +18,11 @@ export interface ReadingOptions {
   readonly signal: AbortSignal
 }
 
-/** What is done beside the reading of a page, with another connection: the database has time for both. */
-export type BesidePage = (from: number, upTo: number) => Promise<void>
+/**
+ * What is looked at beside the reading of a page, with another connection: the database has time for both. What it finds
+ * counts once the page is read: whichever of the two is faster, an earlier fault of an event is not passed over for it.
+ */
+export type BesidePage = (from: number, upTo: number) => Promise<readonly Finding[]>
 
 /** Events of a page beside a service that is at work, and else. */
 const SMALL_PAGE = 500
@@ -63,11 +66,12 @@ export class LedgerReading {
   resting = true
 
   /** Reads on up to a position, or until there are findings enough. */
-  async upTo(position: number, besidePage: BesidePage = async () => {}): Promise<void> {
+  async upTo(position: number, besidePage: BesidePage = async () => []): Promise<void> {
     this.#of = position
     while (this.#next <= position && !this.#findings.full) {
       const upTo = Math.min(this.#next + (this.#pace.busy ? SMALL_PAGE : PAGE) - 1, position)
-      await Promise.all([this.#read(upTo), besidePage(this.#next, upTo)])
+      const [, found] = await Promise.all([this.#read(upTo), besidePage(this.#next, upTo)])
+      for (const finding of found) this.#findings.add(finding)
       this.#next = upTo + 1
       await this.#pace.look()
     }

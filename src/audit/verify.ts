@@ -47,7 +47,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   if (options.checkpoint !== null) reading.checks.expect(options.checkpoint)
   const beside = await Snapshot.later(url)
   closing.defer(() => beside.close())
-  const replies = (from: number, upTo: number): Promise<void> => checkReplies(beside, from, upTo, findings)
+  const replies = (from: number, upTo: number): Promise<readonly Finding[]> => checkReplies(beside, from, upTo)
   await reading.upTo(asOf ?? head.position, replies)
   // What came in during the long way is little, and during that next to nothing.
   if (asOf === null) await reading.upTo((await snapshot.head()).position, replies)
@@ -56,7 +56,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     head = await snapshot.head()
     const { next } = reading
     await reading.rest()
-    await checkReplies(snapshot, next, reading.next, findings)
+    for (const finding of await checkReplies(snapshot, next, reading.next)) findings.add(finding)
   }
   const { checks, replay } = reading
   const { position } = checks.last

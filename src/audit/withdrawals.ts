@@ -62,25 +62,7 @@ export async function withdrawalsReport(db: Kysely<Tables>, reading: Reading): P
   const approvals = await approvalsUpTo(db, position, reading)
   const byPosition = new Map(approvals.map((approval) => [approval.position, approval]))
   const open = rows.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id }]))
-  const shown = ({
-    id,
-    type,
-    user_id,
-    target_id,
-    currency,
-    amount,
-    requested_at,
-    age_seconds,
-  }: (typeof open)[number]) => ({
-    id,
-    type,
-    user_id,
-    target_id,
-    currency,
-    amount,
-    requested_at,
-    age_seconds,
-  })
+  const shown = ({ position: _head, status: _status, changed: _changed, ...rest }: (typeof open)[number]) => rest
   return {
     position,
     pending: open.filter(({ status }) => status === 'pending').map(shown),

@@ -1,8 +1,11 @@
+import { Kysely, PostgresDialect } from 'kysely'
 import { test } from 'tap'
+import { revealWith } from '../../src/agency/secrets.ts'
+import type { Tables } from '../../src/db/tables.ts'
 import { destroyAllOf } from '../../src/vault/reads.ts'
 import { verified } from '../audit/verified.ts'
 import { readDb } from '../support/doors.ts'
-import { rowsOf } from '../support/ledger.ts'
+import { rowsOf, testVault } from '../support/ledger.ts'
 import { bank, bureau, cash, dataOf, gold, person, requests } from './bureau.ts'
 
 interface Listed {
@@ -180,4 +183,35 @@ test('what stands against a change, and against bodies', async (t) => {
     const heard = await user(1)('POST', `${requests}/request`, body)
     t.match(heard, { status: 422, body: { code: 'validation_failed', errors } }, JSON.stringify(errors))
   }
+})
+
+test('a replay that cannot be told whole is a failure and no replay; what was just written is told without a look', async (t) => {
+  const { user, database } = await bureau(t)
+  const ask = () => user(1)('POST', `${requests}/request`, { ...gold, user_notice: 'soon' }, { 'idempotency-key': 'k' })
+  t.equal((await ask()).status, 201)
+  await rowsOf(database, 'alter table vault_records rename column sealed to unreadable')
+  const again = await ask()
+  t.equal(again.status, 500)
+  t.equal(again.headers['idempotency-replayed'], undefined)
+  await rowsOf(database, 'alter table vault_records rename column unreadable to sealed')
+  t.equal((await ask()).headers['idempotency-replayed'], 'true')
+
+  // Nobody answers behind this.
+  const nowhere = new Kysely<Tables>({
+    dialect: new PostgresDialect({
+      pool: { connect: () => Promise.reject(new Error('looked')), end: async () => {}, options: {} },
+    }),
+  })
+  const reveal = revealWith(
+    nowhere,
+    testVault,
+    new Map([
+      ['a', '{"bank_details":null,"payment_method":null,"user_notice":"soon"}'],
+      ['b', 'no'],
+    ]),
+  )
+  t.match(await reveal({ data: { sealed: { details: 'a', note: 'b' } } }), {
+    data: { user_notice: 'soon', note: 'no' },
+  })
+  await t.rejects(reveal({ data: { sealed: { details: 'a', note: 'c' } } }), { message: 'looked' })
 })

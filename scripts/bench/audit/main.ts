@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { to } from 'pg-copy-streams'
 import { connect } from '../../../src/db/connect.ts'
-import { aborted } from '../../../src/start/signals.ts'
 import { tell } from '../bench.ts'
 import { type DatabaseUrls, startCluster } from '../cluster.ts'
 import { describeRun } from '../machine.ts'
 import { seed } from '../seed.ts'
+import { toTheEnd } from '../to-the-end.ts'
 import { type Beside, besideService } from './beside.ts'
 import { growBooks } from './books.ts'
 import { run, type Took } from './run.ts'
@@ -154,17 +154,4 @@ const options = new Command('npm run bench:audit --')
   .option('--events <n>', 'events of the ledger', Number, 1_000_000)
   .parse()
   .opts<{ readonly events: number }>()
-const stop = new AbortController()
-// Again and again does no harm: cleaning up is not cut short.
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort())
-const cleanUp = new AsyncDisposableStack()
-try {
-  const text = await Promise.race([measure(options.events, cleanUp), aborted(stop.signal).then(() => null)])
-  if (text === null) process.exitCode = 1
-  else console.log(text)
-} catch (error) {
-  console.error(error)
-  process.exitCode = 1
-}
-await cleanUp.disposeAsync()
-process.exit()
+await toTheEnd((cleanUp) => measure(options.events, cleanUp))
