@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
+import { checkDraws } from '../../src/audit/draws.ts'
+import { csvLines } from '../../src/audit/export/csv.ts'
+import { entriesOf } from '../../src/audit/export/entries.ts'
+import { jsonLine } from '../../src/audit/export/jsonl.ts'
 import { rebuild } from '../../src/audit/rebuild.ts'
 import { openPool } from '../../src/db/pool.ts'
 import type { RecordedEvent } from '../../src/ledger/chain.ts'
@@ -46,6 +50,18 @@ async function aged(t: Test): Promise<TestDatabase> {
   return database
 }
 
+/** All events, as the exports and the check of draws are handed them. */
+const entries = ({ serviceUrl }: TestDatabase) => {
+  const reading = { signal: new AbortController().signal, ahead: () => {}, looked: () => {} }
+  return entriesOf(serviceUrl, { first: 1, last: 22 }, reading)
+}
+
+async function exported(database: TestDatabase, lineOf: typeof jsonLine): Promise<string[]> {
+  const lines: string[] = []
+  for await (const page of entries(database)) lines.push(...page.map(lineOf))
+  return lines
+}
+
 const fieldsOf = (data: unknown): Record<string, unknown> => ({ ...Object(data) })
 
 test('an older version is read through the table of upcasters, step by step, wherever the ledger is read', async (t) => {
@@ -77,6 +93,44 @@ test('an older version is read through the table of upcasters, step by step, whe
   t.same(troubles, [])
 })
 
+test('draws from what an older version says are drawn from what it says today', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  // The price that these draws are paid from, and the table of odds, under the names that they once had.
+  const renamed = `replace(replace(data, '"price":', '"cost":'), '"odds":', '"chances":')`
+  await tamper(database, `update ledger_events set version = 0, data = ${renamed} where type = 'decoration-defined'`)
+  await rechain(database)
+  const upcast = (data: unknown) => {
+    const { cost: price, chances: odds, ...rest } = fieldsOf(data)
+    return { ...rest, price, odds }
+  }
+  Object.assign(upcasters, { 'decoration-defined': { 0: upcast } })
+  t.teardown(async () => void delete upcasters['decoration-defined'])
+  const { events, faults, lucky } = await checkDraws(entries(database))
+  t.same({ events, faults }, { events: 22, faults: [] })
+  const drawn = lucky.reduce((sum, { draws }) => sum + draws, 0)
+  t.equal(drawn, 5)
+  t.same((await verified(database)).findings, [])
+})
+
+test('exports tell every version as it is stored, which is what its hash covers', async (t) => {
+  const database = await aged(t)
+  const whole = await exported(database, jsonLine)
+  t.match(JSON.parse(whole[11] ?? ''), {
+    position: 12,
+    type: 'bag-items-added',
+    version: -1,
+    data: { user_id: 1, gift: 2, pieces: 20, reason: 'prize' },
+  })
+  t.equal(whole.length, 22)
+  // What moves stands beside the data, whose form may be any.
+  const sound = await testDatabase(t)
+  await seed(t, sound)
+  const postings = async (of: TestDatabase) =>
+    (await exported(of, csvLines)).map((lines) => lines.replaceAll(/^(\d+),[^,]*,/gm, '$1,'))
+  t.same(await postings(database), await postings(sound))
+})
+
 test('an unknown version stops whoever reads, with a clear message, and nothing is skipped', async (t) => {
   const database = await aged(t)
   const message = 'event 12 is bag-items-added version -1, which this version does not know'
@@ -86,4 +140,5 @@ test('an unknown version stops whoever reads, with a clear message, and nothing 
   await until(() => troubles.length > 2)
   t.match(troubles, [{ message }, { message }, { message }])
   t.same(events, [])
+  await t.rejects(checkDraws(entries(database)), { message })
 })

@@ -1,0 +1,122 @@
+import { test } from 'tap'
+import { type RequestWithdrawal, requestWithdrawal } from '../../src/agency/request.ts'
+import { changeStatus } from '../../src/agency/settle.ts'
+import type { WithdrawalsReport } from '../../src/audit/withdrawals.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { defineCountry } from '../../src/people/define-country.ts'
+import { defineUsers } from '../../src/people/define-user.ts'
+import { credit } from '../../src/wallet/credit.ts'
+import { bench, rowsOf, testChains } from '../support/ledger.ts'
+import { testDatabase } from '../support/postgres.ts'
+import { audit } from './command-line.ts'
+import { alone } from './seed.ts'
+import { tamper } from './verified.ts'
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+test('the report of withdrawals: what is open, for how long, and who approved what', async (t) => {
+  const database = await testDatabase(t)
+  const env = { DATABASE_URL: database.serviceUrl }
+  const nothing = 'pending: none\napproved and not yet transferred: none\nwho approved what: none\n'
+  t.same(await audit(env, 'withdrawals'), { code: 0, out: `as of position 0\n${nothing}`, err: '' })
+
+  const ids: number[] = []
+  await alone(async (inner) => {
+    const { did } = bench(inner, database.serviceUrl)
+    await did(openLedger, { fairness_key: testChains.keyHash })
+    await did(defineCountry, { id: 1, name: 'Egypt' })
+    const people = [1, 2].map((id) => ({ id }))
+    await did(defineUsers, { listed: true, users: [...people, { id: 7, business_manager: true }] })
+    for (const user_id of [1, 2]) {
+      await did(credit, { user_id, currency: 'dollars', amount: 100_000, reason: 'salary' })
+      await did(credit, { user_id, currency: 'agent_dollars', amount: 100_000, reason: 'salary' })
+    }
+    const request = async (caller_id: number, amount: number, more: Partial<RequestWithdrawal> = {}): Promise<number> => {
+      const cash = { type: 'cash', target_id: 7, beneficiary_id: null, country_id: 1, agent_benefit: false } as const
+      const { id } = await did(requestWithdrawal(null), { ...cash, caller_id, amount, details: null, ...more })
+      ids.push(id)
+      return id
+    }
+    const bring = (id: number, to: 'approved' | 'rejected' | 'transferred', by: number | null): Promise<unknown> => {
+      const change = { withdrawal_id: id, caller_id: by, to, note: null }
+      return did(changeStatus(null), change, by === null ? 'staff:ann' : `user:${by}`)
+    }
+    await request(1, 1250)
+    await request(2, 5)
+    const waiting = await request(1, 700, { agent_benefit: true })
+    const paid = await request(2, 800)
+    const taken = await request(2, 900)
+    const refused = await request(1, 1000)
+    await bring(paid, 'approved', 7)
+    await bring(waiting, 'approved', null)
+    await bring(taken, 'approved', 7)
+    await bring(paid, 'transferred', 7)
+    await bring(taken, 'rejected', null)
+    await bring(refused, 'rejected', 7)
+  })
+  const [older = 0, newer = 0, waiting = 0, paid = 0, taken = 0, refused = 0] = ids
+  // Requests do not age in a test.
+  const age = (id: number, requested: number, changed: number): string =>
+    `update withdrawals set created_at = created_at - interval '${requested} s',
+       changed_at = changed_at - interval '${changed} s' where withdrawal_id = ${id}`
+  await tamper(
+    database,
+    age(older, 3 * DAY + 4 * HOUR + 10 * MINUTE, 3 * DAY + 4 * HOUR + 10 * MINUTE),
+    age(newer, 12 * MINUTE, 12 * MINUTE),
+    age(waiting, 9 * DAY, 5 * HOUR + 6 * MINUTE),
+  )
+
+  const { code, out, err } = await audit(env, 'withdrawals', '--json')
+  t.same([code, err], [0, ''])
+  const report: WithdrawalsReport = JSON.parse(out)
+  const cash = { type: 'cash', target_id: 7, currency: 'dollars' }
+  t.match(report.pending, [
+    { ...cash, id: older, user_id: 1, amount: 1250 },
+    { ...cash, id: newer, user_id: 2, amount: 5 },
+  ])
+  t.match(report.approved, [{ ...cash, id: waiting, user_id: 1, currency: 'agent_dollars', amount: 700 }])
+  t.equal(report.approved[0]?.approved_by, 'staff:ann')
+  const ages = [...report.pending, ...report.approved].map(({ age_seconds }) => age_seconds)
+  for (const [i, least] of [3 * DAY + 4 * HOUR + 10 * MINUTE, 12 * MINUTE, 5 * HOUR + 6 * MINUTE].entries()) {
+    const is = ages[i] ?? Number.NaN
+    t.ok(is >= least && is < least + MINUTE, `${is} s, from ${least} on`)
+  }
+  const events = await rowsOf(
+    database,
+    `select position, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from ledger_events
+     where type = 'withdrawal-status-changed' and data::json ->> 'to' = 'approved' order by position`,
+  )
+  const approval = (i: number) => ({ position: Number(events[i]?.['position']), approved_at: events[i]?.['at'] })
+  t.same(report.approvals, [
+    { id: paid, user_id: 2, currency: 'dollars', amount: 800, approved_by: 'user:7', ...approval(0), status: 'transferred' },
+    {
+      id: waiting,
+      user_id: 1,
+      currency: 'agent_dollars',
+      amount: 700,
+      approved_by: 'staff:ann',
+      ...approval(1),
+      status: 'approved',
+    },
+    { id: taken, user_id: 2, currency: 'dollars', amount: 900, approved_by: 'user:7', ...approval(2), status: 'rejected' },
+  ])
+  t.equal(report.approved[0]?.approved_at, approval(1).approved_at)
+  t.equal(report.position, Number((await rowsOf(database, 'select position from ledger_head'))[0]?.['position']))
+  t.notOk(report.approvals.some(({ id }) => id === refused))
+
+  const lines = (await audit(env, 'withdrawals')).out.split('\n').map((line) => line.trim().split(/\s{2,}/))
+  t.same(lines.slice(1), [
+    ['pending:'],
+    ['3 d 4 h', `request ${older}`, 'cash', 'user 1', 'to 7', '12.50 dollars'],
+    ['12 min', `request ${newer}`, 'cash', 'user 2', 'to 7', '0.05 dollars'],
+    ['approved and not yet transferred:'],
+    ['5 h 6 min', `request ${waiting}`, 'cash', 'user 1', 'to 7', '7.00 agent_dollars', 'approved by staff:ann'],
+    ['who approved what:'],
+    ['user:7', approval(0).approved_at, `request ${paid}`, 'user 2', '8.00 dollars', 'now transferred'],
+    ['staff:ann', approval(1).approved_at, `request ${waiting}`, 'user 1', '7.00 agent_dollars', 'now approved'],
+    ['user:7', approval(2).approved_at, `request ${taken}`, 'user 2', '9.00 dollars', 'now rejected'],
+    [''],
+  ])
+})
