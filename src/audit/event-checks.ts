@@ -1,9 +1,9 @@
 import { currencies, currencyLength, sameCurrency } from '../ledger/account.ts'
 import type { ChainedEntry } from '../ledger/chain.ts'
 import { chained, GENESIS } from '../ledger/chain.ts'
-import type { Fields } from '../ledger/copy.ts'
+import type { EventRows } from '../ledger/event-rows.ts'
 import type { Movement } from '../ledger/movement.ts'
-import { entryOf, readEvent } from '../ledger/recorded.ts'
+import { readEvent } from '../ledger/recorded.ts'
 import type { Replay } from '../ledger/replay.ts'
 import { isoMicros } from '../ledger/time.ts'
 import type { Ending } from './checkpoint.ts'
@@ -49,16 +49,16 @@ export class EventChecks {
     this.#expected = checkpoint
   }
 
-  check(fields: Fields): void {
-    const position = Number(fields[0])
+  check(row: EventRows): void {
+    const { position } = row
     const follows = this.#checkOrder(position)
     this.#count += 1
     this.#position = position
     const before = this.#hash
-    this.#hash = fields.at(-1) ?? ''
+    this.#hash = row.hash
     let check: Check = 'form'
     try {
-      const entry = entryOf(fields)
+      const { entry } = row
       if (position === this.#expected?.position) this.#checkExpected(entry, this.#expected)
       check = 'hash'
       // Over a gap there is nothing that the hash could follow from.

@@ -1,5 +1,6 @@
 import { evolve } from '../books.ts'
 import type { Head } from '../ledger/batch.ts'
+import { EventRows } from '../ledger/event-rows.ts'
 import { Replay } from '../ledger/replay.ts'
 import type { Snapshot } from '../ledger/snapshot.ts'
 import { EventChecks } from './event-checks.ts'
@@ -97,8 +98,8 @@ export class LedgerReading {
 
   async #read(upTo: number | null): Promise<void> {
     for await (const page of this.#snapshot.events(this.#next, upTo)) {
-      for (const fields of page) {
-        this.checks.check(fields)
+      for (const rows = new EventRows(page); rows.next(); ) {
+        this.checks.check(rows)
         if (this.#findings.full) return
       }
       await this.onPage()

@@ -26,36 +26,32 @@ const columns = {
   hash: 'e.hash',
 } as const
 
-const columnNames = Object.keys(columns)
-
 /** Columns of an event, as text; for `select ${eventColumns} from ledger_events e`. */
 export const eventColumns = Object.entries(columns)
   .map(([name, text]) => `${text} as ${name}`)
   .join(', ')
 
 /** The stored columns, before anything is believed about them. Throws `Unreadable`. */
-export const parseEntry = (row: TextRow): ChainedEntry => entryOf(columnNames.map((name) => row[name] ?? null))
-
-/** As `parseEntry`, of the columns in their order. */
-export function entryOf(fields: readonly (string | null)[]): ChainedEntry {
-  const text = (column: number): string => {
-    const value = fields[column]
-    if (value === null || value === undefined) throw new Unreadable(`event ${fields[0]} has no ${columnNames[column]}`)
-    return value
-  }
+export function parseEntry(row: TextRow): ChainedEntry {
+  const text = (column: keyof typeof columns): string => row[column] ?? missing(row['position'], column)
   return {
-    position: Number(text(0)),
-    type: text(1),
-    version: Number(text(2)),
-    data: text(3),
-    movements: movementsOf(text(4), text(5), text(6)),
-    actor: text(7),
-    at: microsOf(text(8)),
-    requestId: text(9),
-    idempotencyKey: fields[10] ?? null,
-    replyHash: fields[11] ?? null,
-    hash: text(12),
+    position: Number(text('position')),
+    type: text('type'),
+    version: Number(text('version')),
+    data: text('data'),
+    movements: movementsOf(text('debit'), text('credit'), text('amount')),
+    actor: text('actor'),
+    at: microsOf(text('at')),
+    requestId: text('request_id'),
+    idempotencyKey: row['idempotency_key'] ?? null,
+    replyHash: row['reply_hash'] ?? null,
+    hash: text('hash'),
   }
+}
+
+/** Throws `Unreadable`. */
+export function missing(position: unknown, column: string): never {
+  throw new Unreadable(`event ${position} has no ${column}`)
 }
 
 /** From three arrays as PostgreSQL writes them. No account that is one has to be quoted there. */
@@ -63,34 +59,10 @@ function movementsOf(debits: string, credits: string, amounts: string): Movement
   if (debits === '{}') return []
   const credit = elements(credits)
   const amount = elements(amounts)
-  // Movements of one event often leave the same account: it is looked up once.
-  let part = ''
-  let debit = ''
-  return elements(debits).map((from, i) => {
-    if (from !== part) debit = nameOf((part = from))
-    return { debit, credit: nameOf(credit[i] ?? ''), amount: Number(amount[i]) }
-  })
+  return elements(debits).map((debit, i) => ({ debit, credit: credit[i] ?? '', amount: Number(amount[i]) }))
 }
 
 const elements = (array: string): string[] => array.slice(1, -1).split(',')
-
-const names = new Map<string, string>()
-/** As many as are at work at a time. */
-const MOST_NAMES = 50_000
-
-/**
- * The same account, always the same text: quickly found in rows, and not a part of the line in which it was read, which
- * it would keep in memory.
- */
-function nameOf(part: string): string {
-  let name = names.get(part)
-  if (name === undefined) {
-    if (names.size >= MOST_NAMES) names.clear()
-    name = Buffer.from(part).toString()
-    names.set(name, name)
-  }
-  return name
-}
 
 let lastText = ''
 let lastMicros = Number.NaN

@@ -2,8 +2,8 @@ import type { Client } from 'pg'
 import Cursor from 'pg-cursor'
 import { connect } from '../db/connect.ts'
 import type { Head } from './batch.ts'
-import { copied, type Fields } from './copy.ts'
-import { eventColumns } from './recorded.ts'
+import { copied, copiedBytes, type Fields } from './copy.ts'
+import { storedColumns } from './event-rows.ts'
 import type { TextRow } from './row-table.ts'
 
 /** Rows of a page: one is worked on while the next one comes. */
@@ -58,14 +58,14 @@ export class Snapshot {
   }
 
   /**
-   * The columns of all events at these positions, in order, for `entryOf`; null: whatever comes after `from`, and
+   * The rows of all events at these positions, in order, for `EventRows`; null: whatever comes after `from`, and
    * before it when that is 1.
    */
-  events(from: number, upTo: number | null): AsyncGenerator<readonly Fields[], void> {
+  events(from: number, upTo: number | null): AsyncGenerator<Buffer, void> {
     // What stands before the first position, if anything can, is the first page's.
     const bounds = [...(from > 1 ? [`e.position >= ${from}`] : []), ...(upTo === null ? [] : [`e.position <= ${upTo}`])]
     const where = bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`
-    return copied(this.#client, `select ${eventColumns} from ledger_events e ${where} order by e.position`)
+    return copiedBytes(this.#client, `select ${storedColumns} from ledger_events e ${where} order by e.position`)
   }
 
   /** The rows of a query without parameters. */

@@ -1,5 +1,5 @@
 import type { ChainedEntry } from '../../ledger/chain.ts'
-import { entryOf } from '../../ledger/recorded.ts'
+import { EventRows } from '../../ledger/event-rows.ts'
 import { Snapshot } from '../../ledger/snapshot.ts'
 import type { Reading } from '../ask.ts'
 import type { Period } from '../period.ts'
@@ -19,8 +19,10 @@ export async function* entriesOf(
     for (let from = first; from <= last; from += STEP) {
       for await (const page of snapshot.events(from, Math.min(last, from + STEP - 1))) {
         signal.throwIfAborted()
-        yield page.map(entryOf)
-        looked(page.length)
+        const entries: ChainedEntry[] = []
+        for (const rows = new EventRows(page); rows.next(); ) entries.push(rows.entry)
+        yield entries
+        looked(entries.length)
       }
     }
   } finally {

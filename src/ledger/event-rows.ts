@@ -1,0 +1,181 @@
+import type { ChainedEntry } from './chain.ts'
+import type { Movement } from './movement.ts'
+import { nameIn } from './names.ts'
+import { missing, Unreadable } from './recorded.ts'
+
+const columns = [
+  ...['position', 'type', 'version', 'data', 'debit', 'credit', 'amount'],
+  ...['actor', 'at', 'request_id', 'idempotency_key', 'reply_hash', 'hash'],
+]
+const POSITION = 0
+const TYPE = 1
+const VERSION = 2
+const DATA = 3
+const DEBIT = 4
+const CREDIT = 5
+const AMOUNT = 6
+const ACTOR = 7
+const AT = 8
+const REQUEST_ID = 9
+const IDEMPOTENCY_KEY = 10
+const REPLY_HASH = 11
+const HASH = 12
+
+/** An event's columns as PostgreSQL has them; for `select ${storedColumns} from ledger_events e`. */
+export const storedColumns = columns.map((column) => `e.${column}`).join(', ')
+
+/** PostgreSQL counts microseconds from 2000 on. */
+const EPOCH = 946_684_800_000_000
+/** The years 1 to 9999, between which stands all that is printed as a time. */
+const FIRST = -62_135_596_800_000_000
+const LAST = 253_402_300_800_000_000
+
+/** Before the elements of a list: how many dimensions, whether some are null, of which type, how many, from which on. */
+const LIST_HEADER = 20
+
+/**
+ * Reads events from the bytes of their rows, one after the other, and of each only what is asked for. Whatever cannot
+ * be had throws `Unreadable`.
+ */
+export class EventRows {
+  readonly #bytes: Buffer
+  /** Where the next row begins. */
+  #next = 0
+  /** Of each column where it begins, and how long it is; -1 when it is null. */
+  readonly #starts = new Int32Array(columns.length)
+  readonly #lengths = new Int32Array(columns.length)
+
+  /** Whole rows, as `copiedBytes` has them. */
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  /** Goes on to the next row; false when there is none. */
+  next(): boolean {
+    const bytes = this.#bytes
+    if (this.#next >= bytes.length) return false
+    let at = this.#next + 2
+    for (let column = 0; column < columns.length; column += 1) {
+      const length = int32(bytes, at)
+      at += 4
+      this.#starts[column] = at
+      this.#lengths[column] = length
+      if (length > 0) at += length
+    }
+    this.#next = at
+    return true
+  }
+
+  /** 0 when there is none. */
+  get position(): number {
+    return this.#has(POSITION) ? int64(this.#bytes, this.#starts[POSITION] ?? 0) : 0
+  }
+
+  get type(): string {
+    return this.#name(TYPE)
+  }
+
+  get version(): number {
+    return int16(this.#bytes, this.#start(VERSION))
+  }
+
+  /** JSON text. */
+  get data(): string {
+    return this.#text(DATA)
+  }
+
+  /** Microseconds. */
+  get at(): number {
+    const at = int64(this.#bytes, this.#start(AT)) + EPOCH
+    if (at < FIRST || at >= LAST) throw new Unreadable(`event ${this.position} has no time that can be told`)
+    return at
+  }
+
+  /** Empty when there is none. */
+  get hash(): string {
+    return this.#has(HASH) ? this.#text(HASH) : ''
+  }
+
+  get movements(): Movement[] {
+    const bytes = this.#bytes
+    const count = this.#elements(DEBIT)
+    if (this.#elements(CREDIT) !== count || this.#elements(AMOUNT) !== count) {
+      throw new Unreadable(`event ${this.position} has not as many accounts as amounts`)
+    }
+    const movements: Movement[] = []
+    let debits = this.#start(DEBIT) + LIST_HEADER
+    let credits = this.#start(CREDIT) + LIST_HEADER
+    let amounts = this.#start(AMOUNT) + LIST_HEADER
+    for (let i = 0; i < count; i += 1) {
+      const debit = int32(bytes, debits)
+      const credit = int32(bytes, credits)
+      const amount = int32(bytes, amounts)
+      movements.push({
+        debit: listed(bytes, debits, debit),
+        credit: listed(bytes, credits, credit),
+        amount: amount < 0 ? Number.NaN : int64(bytes, amounts + 4),
+      })
+      debits += 4 + Math.max(0, debit)
+      credits += 4 + Math.max(0, credit)
+      amounts += 4 + Math.max(0, amount)
+    }
+    return movements
+  }
+
+  /** All that is stored. */
+  get entry(): ChainedEntry {
+    return {
+      position: this.position,
+      type: this.type,
+      version: this.version,
+      data: this.data,
+      movements: this.movements,
+      actor: this.#name(ACTOR),
+      at: this.at,
+      requestId: this.#text(REQUEST_ID),
+      idempotencyKey: this.#has(IDEMPOTENCY_KEY) ? this.#text(IDEMPOTENCY_KEY) : null,
+      replyHash: this.#has(REPLY_HASH) ? this.#text(REPLY_HASH) : null,
+      hash: this.#text(HASH),
+    }
+  }
+
+  #has(column: number): boolean {
+    return (this.#lengths[column] ?? -1) >= 0
+  }
+
+  #start(column: number): number {
+    if (!this.#has(column)) missing(this.position, columns[column] ?? '')
+    return this.#starts[column] ?? 0
+  }
+
+  #text(column: number): string {
+    const start = this.#start(column)
+    return this.#bytes.toString('utf8', start, start + (this.#lengths[column] ?? 0))
+  }
+
+  #name(column: number): string {
+    return nameIn(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
+  }
+
+  /** How many elements a list has. It begins with the first, as every list of the service's does. */
+  #elements(column: number): number {
+    const start = this.#start(column)
+    const dimensions = int32(this.#bytes, start)
+    if (dimensions === 0) return 0
+    if (dimensions !== 1 || int32(this.#bytes, start + LIST_HEADER - 4) !== 1) {
+      throw new Unreadable(`event ${this.position} has no plain list of ${columns[column]}s`)
+    }
+    return int32(this.#bytes, start + LIST_HEADER - 8)
+  }
+}
+
+/** A name in a list, before which stands its length. */
+const listed = (bytes: Buffer, at: number, length: number): string =>
+  length < 0 ? 'NULL' : nameIn(bytes, at + 4, length)
+
+const int16 = (bytes: Buffer, at: number): number => (((bytes[at] ?? 0) << 24) >> 16) | (bytes[at + 1] ?? 0)
+
+const int32 = (bytes: Buffer, at: number): number =>
+  ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)
+
+const int64 = (bytes: Buffer, at: number): number => int32(bytes, at) * 2 ** 32 + (int32(bytes, at + 4) >>> 0)
