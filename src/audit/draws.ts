@@ -6,7 +6,9 @@ import type { ChainedEntry } from '../ledger/chain.ts'
 import { readEvent } from '../ledger/recorded.ts'
 import { Replay } from '../ledger/replay.ts'
 import { type ChiSquare, chiSquare, type Frequency } from './chi-square.ts'
-import { DrawChecks } from './draw-checks.ts'
+import type { DrawListener } from './draw-listener.ts'
+import { LuckyChecks } from './lucky-checks.ts'
+import { SpinChecks } from './spin-checks.ts'
 
 /** So improbable that it is a finding. */
 export const LEAST_P = 1e-6
@@ -59,7 +61,7 @@ export async function checkDraws(pages: AsyncIterable<readonly ChainedEntry[]>):
     }
     return table
   }
-  const checks = new DrawChecks({
+  const listener: DrawListener = {
     fault: (position, message) => void faults.push({ position, message }),
     drawn(hash, r) {
       const table = tableOf(hash)
@@ -72,12 +74,13 @@ export async function checkDraws(pages: AsyncIterable<readonly ChainedEntry[]>):
       places[draw] = (places[draw] ?? 0) + 1
       spins.set(players, places)
     },
-  })
+  }
+  const checks = [new LuckyChecks(listener), new SpinChecks(listener)]
   let events = 0
   for await (const page of pages) {
     for (const entry of page) {
       const event = readEvent(entry)
-      checks.check(event, replay.rows)
+      for (const check of checks) check.check(event, replay.rows)
       replay.fold(event)
       events += 1
     }

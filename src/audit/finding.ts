@@ -36,25 +36,51 @@ export interface Finding {
 /** So many are named; whoever has that many needs no more to start with. */
 export const MOST_FINDINGS = 20
 
+/** What was found with an event, and how many events had been looked at with it. */
+export interface FoundAt {
+  readonly finding: Finding & { readonly position: number }
+  readonly events: number
+}
+
+/** In which order the findings of one position are told; of all others as they were found. */
+const order: readonly Check[] = ['order', 'checkpoint', 'hash', 'time', 'double-entry', 'form', 'draw', 'rules']
+
 /** What was found so far. */
 export class Findings {
   readonly #found: Finding[] = []
+  readonly #ofEvents: FoundAt[] = []
 
   /** Whether there is no use in looking further. */
   get full(): boolean {
-    return this.#found.length >= MOST_FINDINGS
+    return this.#found.length + this.#ofEvents.length >= MOST_FINDINGS
   }
 
   add(finding: Finding): void {
     this.#found.push(finding)
   }
 
+  /** What those who look at the events found, each in its order. */
+  addAll(found: readonly FoundAt[]): void {
+    for (const one of found) this.#ofEvents.push(one)
+  }
+
+  /** With which event there were enough findings of events; undefined when there are not. */
+  get enough(): { readonly position: number; readonly events: number } | undefined {
+    const last = this.#ofEvents.toSorted((a, b) => inOrder(a.finding, b.finding))[MOST_FINDINGS - 1]
+    return last && { position: last.finding.position, events: last.events }
+  }
+
   /** The first wrong position first, then what is not one event's. */
   inOrder(): readonly Finding[] {
-    const place = ({ position }: Finding): number => position ?? Number.POSITIVE_INFINITY
-    // Two without a position: they stay as they were found.
-    return this.#found.toSorted((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b))).slice(0, MOST_FINDINGS)
+    return [...this.#ofEvents.map(({ finding }) => finding), ...this.#found].toSorted(inOrder).slice(0, MOST_FINDINGS)
   }
+}
+
+function inOrder(a: Finding, b: Finding): number {
+  const [place, other] = [a, b].map(({ position }) => position ?? Number.MAX_VALUE)
+  if (place !== other) return (place ?? 0) - (other ?? 0)
+  const [check, last] = [a, b].map((finding) => (order.includes(finding.check) ? order.indexOf(finding.check) : 99))
+  return (check ?? 0) - (last ?? 0)
 }
 
 /** One line for people. */

@@ -46,10 +46,15 @@ export class Pace {
     this.#looked = performance.now()
   }
 
-  /** To be called after every piece of work that takes a moment. */
-  async rest(): Promise<void> {
-    const worked = performance.now() - this.#rested
-    if (this.#busy && worked >= SLICE_MS) await sleep(worked * REST)
-    if (!this.#busy || worked >= SLICE_MS) this.#rested = performance.now()
+  /**
+   * To be called after every piece of work that takes a moment; `aside` are the milliseconds that others worked for it
+   * at the same time. Answers whether all work so far is rested from.
+   */
+  async rest(aside = 0): Promise<boolean> {
+    const worked = performance.now() - this.#rested + aside
+    if (this.#busy && worked < SLICE_MS) return false
+    if (this.#busy) await sleep(worked * REST)
+    this.#rested = performance.now()
+    return true
   }
 }

@@ -1,10 +1,14 @@
-import { evolve } from '../books.ts'
 import type { Head } from '../ledger/batch.ts'
 import { EventRows } from '../ledger/event-rows.ts'
-import { Replay } from '../ledger/replay.ts'
 import type { Snapshot } from '../ledger/snapshot.ts'
-import { EventChecks } from './event-checks.ts'
-import type { Finding, Findings } from './finding.ts'
+import type { WholeRows } from '../ledger/whole-rows.ts'
+import { Beside, type LookBeside } from './beside.ts'
+import { BookChecks } from './book-checks.ts'
+import { ChainAside } from './chain-aside.ts'
+import type { LastEvent } from './chain-checks.ts'
+import { type ChainHalf, ChainHere, type OnChecked } from './chain-half.ts'
+import type { Ending } from './checkpoint.ts'
+import type { Findings } from './finding.ts'
 import { Pace } from './pace.ts'
 
 /** How far a reading got, of the events that it is going to look at. */
@@ -19,40 +23,45 @@ export interface ReadingOptions {
   readonly signal: AbortSignal
 }
 
-/**
- * What is looked at beside the reading of a page, with another connection: the database has time for both. What it finds
- * counts once the page is read: whichever of the two is faster, an earlier fault of an event is not passed over for it.
- */
-export type BesidePage = (from: number, upTo: number) => Promise<readonly Finding[]>
-
 /** Events of a page beside a service that is at work, and else. */
 const SMALL_PAGE = 500
 const PAGE = 100_000
+/** Events of what is looked at beside in one piece: for each the database reads a table as a whole. */
+const PIECE = 1_000_000
+/** From so many events on a thread saves more time than it takes to begin with. */
+const MANY = 30_000
 
 /**
  * Reads the ledger from its first event on, checks each one and folds it. The past does not change: events are read as
  * they are committed, page by page, so that no moment has to be held for as long as that takes.
  */
 export class LedgerReading {
-  readonly replay = new Replay(evolve)
-  readonly checks: EventChecks
   readonly #snapshot: Snapshot
   readonly #findings: Findings
   readonly #options: ReadingOptions
   readonly #pace: Pace
+  readonly #books = new BookChecks()
+  readonly #chain: ChainHalf
   /** All before it was read. */
   #next = 1
   #of: number
+  /** Milliseconds that the other half worked since the last rest. */
+  #aside = 0
 
-  private constructor(snapshot: Snapshot, findings: Findings, options: ReadingOptions, pace: Pace, of: number) {
+  private constructor(snapshot: Snapshot, findings: Findings, options: ReadingOptions, pace: Pace, head: Head) {
     this.#snapshot = snapshot
     this.#findings = findings
     this.#options = options
     this.#pace = pace
-    this.#of = of
-    this.checks = new EventChecks(this.replay, findings)
+    this.#of = head.position
+    const onChecked: OnChecked = ({ found, took }) => {
+      findings.addAll(found)
+      this.#aside += took
+    }
+    this.#chain = head.position < MANY ? new ChainHere(onChecked) : new ChainAside(onChecked)
   }
 
+  /** To be closed. */
   static async begin(
     snapshot: Snapshot,
     head: Head,
@@ -60,28 +69,42 @@ export class LedgerReading {
     options: ReadingOptions,
   ): Promise<LedgerReading> {
     const pace = await Pace.at(async () => (await snapshot.head()).position)
-    return new LedgerReading(snapshot, findings, options, pace, head.position)
+    return new LedgerReading(snapshot, findings, options, pace, head)
+  }
+
+  async close(): Promise<void> {
+    await this.#chain.close()
   }
 
   /** Whether it gives way to a service at work; not while that waits for it. */
   resting = true
 
+  /** At its position the ledger must have its hash. To be told before anything is read. */
+  expect(checkpoint: Ending): void {
+    this.#chain.expect(checkpoint)
+  }
+
   /** Reads on up to a position, or until there are findings enough. */
-  async upTo(position: number, besidePage: BesidePage = async () => []): Promise<void> {
+  async upTo(position: number, look: LookBeside = async () => []): Promise<void> {
     this.#of = position
+    const beside = new Beside(look, this.#next)
     while (this.#next <= position && !this.#findings.full) {
-      const upTo = Math.min(this.#next + (this.#pace.busy ? SMALL_PAGE : PAGE) - 1, position)
-      const [, found] = await Promise.all([this.#read(upTo), besidePage(this.#next, upTo)])
-      for (const finding of found) this.#findings.add(finding)
+      const { busy } = this.#pace
+      const upTo = Math.min(this.#next + (busy ? SMALL_PAGE : PAGE) - 1, position)
+      beside.begin(upTo, busy ? upTo : Math.min(this.#next + PIECE - 1, position))
+      await Promise.all([this.#read(upTo), busy ? beside.found() : null])
       this.#next = upTo + 1
       await this.#pace.look()
     }
+    await this.#chain.settled()
+    for (const finding of await beside.found()) this.#findings.add(finding)
   }
 
   /** Reads whatever else there is, also what stands beyond the head. */
   async rest(): Promise<void> {
     await this.#read(null)
-    this.#next = this.checks.last.position + 1
+    await this.#chain.settled()
+    this.#next = this.last.position + 1
   }
 
   /** All before this position was read. */
@@ -89,19 +112,34 @@ export class LedgerReading {
     return this.#next
   }
 
+  /** Events that were looked at. */
+  get count(): number {
+    return this.#books.count
+  }
+
+  /** The last event; before the first one position 0, the genesis and no time. */
+  get last(): LastEvent {
+    return this.#chain.last
+  }
+
+  /** All that follows from the events so far. */
+  get rows(): WholeRows {
+    return this.#books.replay.rows
+  }
+
   /** To be called between two pages of anything. */
   readonly onPage = async (): Promise<void> => {
     this.#options.signal.throwIfAborted()
-    this.#options.progress({ events: this.checks.count, of: Math.max(this.#of, this.checks.count) })
-    if (this.resting) await this.#pace.rest()
+    this.#options.progress({ events: this.count, of: Math.max(this.#of, this.count) })
+    if (this.resting && (await this.#pace.rest(this.#aside))) this.#aside = 0
   }
 
   async #read(upTo: number | null): Promise<void> {
     for await (const page of this.#snapshot.events(this.#next, upTo)) {
-      for (const rows = new EventRows(page); rows.next(); ) {
-        this.checks.check(rows)
-        if (this.#findings.full) return
-      }
+      await this.#chain.page(page)
+      for (const rows = new EventRows(page); rows.next(); ) this.#books.check(rows)
+      this.#findings.addAll(this.#books.take())
+      if (this.#findings.full) return
       await this.onPage()
     }
   }

@@ -35,13 +35,14 @@ export async function rebuild(ownerUrl: string, options: ReadingOptions): Promis
 
   const findings = new Findings()
   const reading = await LedgerReading.begin(snapshot, await snapshot.head(), findings, options)
-  const { rows } = reading.replay
+  closing.defer(() => reading.close())
+  const { rows } = reading
   /** Reads up to where the ledger ends by now. */
   const catchUp = async (): Promise<number> => {
     const { position, hash } = await snapshot.head()
-    const before = reading.checks.last.position
+    const before = reading.last.position
     await reading.upTo(position)
-    const { last } = reading.checks
+    const { last } = reading
     if (findings.inOrder().length === 0 && (last.position !== position || last.hash !== hash)) {
       findings.add({ check: 'head', position, message: `the ledger ends at ${last.position} with hash ${last.hash}` })
     }
@@ -69,7 +70,7 @@ export async function rebuild(ownerUrl: string, options: ReadingOptions): Promis
     })
     reading.resting = true
     const swapMs = performance.now() - began
-    if (swapped) return { position: reading.checks.last.position, tables: derived.length, rows: count, swapMs }
+    if (swapped) return { position: reading.last.position, tables: derived.length, rows: count, swapMs }
   }
   throw new Error('Somebody reads the tables all the time: they could not be swapped. Nothing was changed.')
 }

@@ -4,11 +4,11 @@ import type { Head } from '../ledger/batch.ts'
 import { Snapshot } from '../ledger/snapshot.ts'
 import { isoMicros } from '../ledger/time.ts'
 import type { WholeRows } from '../ledger/whole-rows.ts'
+import type { LastEvent } from './chain-checks.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
 import type { Ending } from './checkpoint.ts'
 import { compareTable } from './compare-tables.ts'
-import type { EventChecks } from './event-checks.ts'
 import { type Finding, Findings } from './finding.ts'
 import { LedgerReading, type ReadingOptions } from './reading.ts'
 
@@ -44,7 +44,8 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings()
   const reading = await LedgerReading.begin(snapshot, head, findings, options)
-  if (options.checkpoint !== null) reading.checks.expect(options.checkpoint)
+  closing.defer(() => reading.close())
+  if (options.checkpoint !== null) reading.expect(options.checkpoint)
   const beside = await Snapshot.later(url)
   closing.defer(() => beside.close())
   const replies = (from: number, upTo: number): Promise<readonly Finding[]> => checkReplies(beside, from, upTo)
@@ -58,23 +59,23 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     await reading.rest()
     for (const finding of await checkReplies(snapshot, next, reading.next)) findings.add(finding)
   }
-  const { checks, replay } = reading
-  const { position } = checks.last
+  const { last, rows } = reading
+  const { position, events } = findings.enough ?? { position: last.position, events: reading.count }
   if (!findings.full) {
-    checkEnd(checks.last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
+    checkEnd(last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
     checkReach(position, options.checkpoint, asOf, findings)
-    checkSums(replay.rows, findings)
-    checkHolds(replay.rows, findings)
+    checkSums(rows, findings)
+    checkHolds(rows, findings)
   }
   for (const table of asOf === null ? tables : []) {
     if (table.source !== 'ledger' || findings.full) continue
-    await compareTable(snapshot, table, replay.rows, findings, reading.onPage)
+    await compareTable(snapshot, table, rows, findings, reading.onPage)
   }
-  return { position, events: checks.count, findings: findings.inOrder() }
+  return { position, events, findings: findings.inOrder() }
 }
 
 /** The head says where the ledger ends and with what hash; its time is that of the last batch, events or not. */
-function checkEnd(last: EventChecks['last'], end: Head, whole: boolean, findings: Findings): void {
+function checkEnd(last: LastEvent, end: Head, whole: boolean, findings: Findings): void {
   const find = (position: number, message: string): void => findings.add({ check: 'head', position, message })
   if (last.position < end.position) find(last.position + 1, `is missing; the ledger ought to reach ${end.position}`)
   else if (last.position > end.position) find(end.position + 1, `is beyond the head, which stands at ${end.position}`)

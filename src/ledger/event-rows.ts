@@ -3,10 +3,8 @@ import type { Movement } from './movement.ts'
 import { nameIn } from './names.ts'
 import { missing, Unreadable } from './recorded.ts'
 
-const columns = [
-  ...['position', 'type', 'version', 'data', 'debit', 'credit', 'amount'],
-  ...['actor', 'at', 'request_id', 'idempotency_key', 'reply_hash', 'hash'],
-]
+const columns =
+  'position,type,version,data,debit,credit,amount,actor,at,request_id,idempotency_key,reply_hash,hash'.split(',')
 const POSITION = 0
 const TYPE = 1
 const VERSION = 2

@@ -1,5 +1,5 @@
 /** Names of accounts, actors and types that were read from bytes, each in a place that its bytes lead to. */
-const places = new Array<string | undefined>(2 ** 18).fill(undefined)
+const places: (string | undefined)[] = Array.from({ length: 2 ** 18 })
 const PLACES = places.length - 1
 
 // FNV-1a

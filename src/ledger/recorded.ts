@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventData, type EventType, eventTypes } from '../../schema/events.ts'
 import type { ChainedEntry, RecordedEvent } from './chain.ts'
+import type { PlacedEvent } from './decider.ts'
 import type { Movement } from './movement.ts'
 import type { TextRow } from './row-table.ts'
 import { upcasters } from './upcasters.ts'
@@ -33,7 +34,7 @@ export const eventColumns = Object.entries(columns)
 
 /** The stored columns, before anything is believed about them. Throws `Unreadable`. */
 export function parseEntry(row: TextRow): ChainedEntry {
-  const text = (column: keyof typeof columns): string => row[column] ?? missing(row['position'], column)
+  const text = (column: keyof typeof columns): string => row[column] ?? missing(row['position'] ?? null, column)
   return {
     position: Number(text('position')),
     type: text('type'),
@@ -50,7 +51,7 @@ export function parseEntry(row: TextRow): ChainedEntry {
 }
 
 /** Throws `Unreadable`. */
-export function missing(position: unknown, column: string): never {
+export function missing(position: string | number | null, column: string): never {
   throw new Unreadable(`event ${position} has no ${column}`)
 }
 
@@ -79,14 +80,19 @@ function microsOf(text: string): number {
   return lastMicros
 }
 
+/** What of an entry says what happened. */
+export type Happening = Pick<ChainedEntry, 'position' | 'type' | 'version' | 'data' | 'movements' | 'at'>
+
+/** The event that stands in an entry, with the entry. Throws `Unreadable`, as `placedEvent`. */
+export const readEvent = (entry: ChainedEntry): RecordedEvent => ({ ...placedEvent(entry), entry })
+
 /**
  * The event that stands in an entry, in the form that it has today: one of an older version goes through `upcasters`.
  * Throws `Unreadable`: nothing is skipped that is not understood.
  */
-export function readEvent(entry: ChainedEntry): RecordedEvent {
-  const { position, type, version } = entry
+export function placedEvent({ position, type, version, data: text, movements, at }: Happening): PlacedEvent {
   if (!isEventType(type)) throw new Unreadable(`event ${position} is a ${type}, which this version does not know`)
-  let data: unknown = JSON.parse(entry.data)
+  let data: unknown = JSON.parse(text)
   for (let from = version; from !== eventTypes[type].version; from += 1) {
     const upcast = upcasters[type]?.[from]
     if (upcast === undefined) {
@@ -95,9 +101,9 @@ export function readEvent(entry: ChainedEntry): RecordedEvent {
     data = upcast(data)
   }
   if (!isDataOf(type, data)) throw new Unreadable(`event ${position} is not of the form of ${type}`)
-  const event = { type, data, movements: entry.movements, position, at: entry.at, entry }
+  const event = { type, data, movements, position, at }
   // TypeScript does not carry the tie between `type` and `data` through the union; `isDataOf` just held it.
-  return event as unknown as RecordedEvent
+  return event as unknown as PlacedEvent
 }
 
 const isEventType = (type: string): type is EventType => Object.hasOwn(eventTypes, type)

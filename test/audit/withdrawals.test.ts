@@ -33,7 +33,11 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
       await did(credit, { user_id, currency: 'dollars', amount: 100_000, reason: 'salary' })
       await did(credit, { user_id, currency: 'agent_dollars', amount: 100_000, reason: 'salary' })
     }
-    const request = async (caller_id: number, amount: number, more: Partial<RequestWithdrawal> = {}): Promise<number> => {
+    const request = async (
+      caller_id: number,
+      amount: number,
+      more: Partial<RequestWithdrawal> = {},
+    ): Promise<number> => {
       const cash = { type: 'cash', target_id: 7, beneficiary_id: null, country_id: 1, agent_benefit: false } as const
       const { id } = await did(requestWithdrawal(null), { ...cash, caller_id, amount, details: null, ...more })
       ids.push(id)
@@ -90,7 +94,15 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
   )
   const approval = (i: number) => ({ position: Number(events[i]?.['position']), approved_at: events[i]?.['at'] })
   t.same(report.approvals, [
-    { id: paid, user_id: 2, currency: 'dollars', amount: 800, approved_by: 'user:7', ...approval(0), status: 'transferred' },
+    {
+      id: paid,
+      user_id: 2,
+      currency: 'dollars',
+      amount: 800,
+      approved_by: 'user:7',
+      ...approval(0),
+      status: 'transferred',
+    },
     {
       id: waiting,
       user_id: 1,
@@ -100,7 +112,15 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
       ...approval(1),
       status: 'approved',
     },
-    { id: taken, user_id: 2, currency: 'dollars', amount: 900, approved_by: 'user:7', ...approval(2), status: 'rejected' },
+    {
+      id: taken,
+      user_id: 2,
+      currency: 'dollars',
+      amount: 900,
+      approved_by: 'user:7',
+      ...approval(2),
+      status: 'rejected',
+    },
   ])
   t.equal(report.approved[0]?.approved_at, approval(1).approved_at)
   t.equal(report.position, Number((await rowsOf(database, 'select position from ledger_head'))[0]?.['position']))

@@ -1,39 +1,36 @@
-import type { EventData } from '../../schema/events.ts'
+import type { EventData, EventType } from '../../schema/events.ts'
 import { CHAIN_LENGTH, chainId, drawOrder } from '../fairness/lg1.ts'
-import { luckyProgress } from '../fairness/lucky-progress.ts'
-import { entriesHash, entryLines, spin, spinCommitment } from '../fairness/rr1.ts'
-import { decorations, oddsTables } from '../gifts/decoration.ts'
+import { evolveLuckyChains, luckyProgress } from '../fairness/lucky-progress.ts'
+import { decorations, evolveDecorations, oddsTables } from '../gifts/decoration.ts'
 import { oddsHash, rewardOf, rowOf, totalWeight } from '../gifts/odds.ts'
 import { account } from '../ledger/account.ts'
-import type { PlacedEvent, State } from '../ledger/decider.ts'
+import type { Evolver, PlacedEvent, State } from '../ledger/decider.ts'
 import { sha256Bytes } from '../ledger/hash.ts'
 import type { Movement } from '../ledger/movement.ts'
-import { gameAccount, gameIdOf, games, potOf, prizeOf } from '../roulette/game.ts'
+import { type DrawListener, paidTo } from './draw-listener.ts'
 
-/** Hears what came of checking draws, in the ledger's order. */
-export interface DrawListener {
-  /** Something about the draw at a position does not follow from what was published before it. */
-  readonly fault: (position: number, message: string) => void
-  /** A lucky order: the number drawn, below the sum of the weights of that odds table. */
-  readonly drawn: (oddsHash: string, r: number) => void
-  /** A spin: which of so many players was drawn, from 0. */
-  readonly spun: (players: number, draw: number) => void
-}
+/** Of whom the rows are that lucky draws follow from. No movement is among them. */
+export const luckyEvolvers: readonly Evolver[] = [evolveLuckyChains, evolveDecorations]
+
+const lucky: ReadonlySet<string> = new Set<EventType>(['decoration-defined', 'lucky-chain-opened', 'gift-drawn'])
+
+/** Whether lucky draws have to do with events of that type; `luckyEvolvers` make nothing of any other. */
+export const isLucky = (type: string): boolean => lucky.has(type)
 
 /**
- * Recomputes every lucky draw and spin, event by event: links from the commitments, numbers from links and seeds,
- * rewards and winners from the numbers, and that they were paid. Goes on after a fault as if what is stored were right.
+ * Recomputes every lucky draw, event by event: links from the commitments, numbers from links and seeds, rewards from
+ * the numbers, and that they were paid. Goes on after a fault as if what is stored were right.
  */
-export class DrawChecks {
-  readonly #listener: DrawListener
+export class LuckyChecks {
+  readonly #listener: Pick<DrawListener, 'fault' | 'drawn'>
   /** The last link of each user's running chain, as hex; before its first draw its commitment. */
   readonly #links = new Map<number, string>()
 
-  constructor(listener: DrawListener) {
+  constructor(listener: Pick<DrawListener, 'fault' | 'drawn'>) {
     this.#listener = listener
   }
 
-  /** `state` is all that follows from the events before this one. */
+  /** `state` is what `luckyEvolvers` make of the events before this one. */
   check(event: PlacedEvent, state: State): void {
     const find = (message: string): void => this.#listener.fault(event.position, message)
     switch (event.type) {
@@ -45,13 +42,6 @@ export class DrawChecks {
         break
       case 'gift-drawn':
         this.#checkDraw(event.data, event.movements, state, find)
-        break
-      case 'roulette-created':
-        // With the uid of another game it would have the seed of that one.
-        if (gameIdOf(event.data.game_uid) !== event.position) find(`the game's uid is ${event.data.game_uid}`)
-        break
-      case 'roulette-finished':
-        this.#checkSpin(event.data, event.movements, state, find)
         break
     }
   }
@@ -105,35 +95,6 @@ export class DrawChecks {
     const paid = paidTo(movements, account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
     if (paid !== won) find(`the orders win ${won} diamonds and ${paid} are paid`)
   }
-
-  #checkSpin(
-    data: EventData<'roulette-finished'>,
-    movements: readonly Movement[],
-    state: State,
-    find: (message: string) => void,
-  ): void {
-    const game = state.get(games, String(data.game_id))
-    if (game === undefined) return find(`there is no game ${data.game_id}`)
-    const { entries, uid, commitment, fee_percent } = game
-    const seed = Buffer.from(data.server_seed, 'hex')
-    if (spinCommitment(uid, seed) !== commitment) find('the seed is not the one that was committed to')
-    if (entryLines(data.entries) !== entryLines(entries)) find('the entries are not those who joined')
-    if (data.entries_hash !== entriesHash(entries)) find('the hash of the entries is another one')
-    if (entries.length === 0) return find('nobody plays')
-    const { r } = spin(seed, uid, entries)
-    const winner = entries[r]?.user_id
-    if (data.draw !== r || data.winner_id !== winner) {
-      find(`the spin draws ${r}, user ${winner}, not ${data.draw}, user ${data.winner_id}`)
-    }
-    const pot = potOf(game)
-    const prize = prizeOf(pot, fee_percent)
-    if (data.prize !== prize || data.fee !== pot - prize) {
-      find(`the prize is ${prize} and the fee ${pot - prize}, not ${data.prize} and ${data.fee}`)
-    }
-    const paid = paidTo(movements, gameAccount(game.game_id), account('user', data.winner_id, 'coins'))
-    if (paid !== data.prize) find(`the winner wins ${data.prize} coins and is paid ${paid}`)
-    this.#listener.spun(entries.length, r)
-  }
 }
 
 function checkOdds(
@@ -143,6 +104,3 @@ function checkOdds(
   const ought = odds.length === 0 ? null : oddsHash(decoration_id, odds)
   if (odds_hash !== ought) find(`the hash of the odds is ${ought}, not ${odds_hash}`)
 }
-
-const paidTo = (movements: readonly Movement[], from: string, to: string): number =>
-  movements.reduce((sum, { debit, credit, amount }) => (debit === from && credit === to ? sum + amount : sum), 0)

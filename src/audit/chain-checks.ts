@@ -1,0 +1,125 @@
+import type { ChainedEntry } from '../ledger/chain.ts'
+import { chained, GENESIS } from '../ledger/chain.ts'
+import type { PlacedEvent } from '../ledger/decider.ts'
+import type { EventRows } from '../ledger/event-rows.ts'
+import { evolveWith } from '../ledger/evolve.ts'
+import { placedEvent, Unreadable } from '../ledger/recorded.ts'
+import { Replay } from '../ledger/replay.ts'
+import { isoMicros } from '../ledger/time.ts'
+import type { Ending } from './checkpoint.ts'
+import type { Check, FoundAt } from './finding.ts'
+import { isLucky, LuckyChecks, luckyEvolvers } from './lucky-checks.ts'
+
+/** The last event's position, hash and time. */
+export interface LastEvent {
+  readonly position: number
+  readonly hash: string
+  readonly at: number
+}
+
+/**
+ * The first half of what is checked of every event, and all that costs hashes: order, columns, hash and time, each
+ * against the event before, and lucky draws. Goes on after a finding as if what is stored were right, so that one wrong
+ * event is one finding. The other half is `BookChecks`; neither needs anything of the other.
+ */
+export class ChainChecks {
+  readonly #replay = new Replay(evolveWith(luckyEvolvers))
+  readonly #draws = new LuckyChecks({
+    fault: (position, message) => this.#find('draw', position, message),
+    drawn: () => {},
+  })
+  #expected: Ending | undefined
+  #found: FoundAt[] = []
+  #count = 0
+  #position = 0
+  #hash = GENESIS
+  #at = Number.NEGATIVE_INFINITY
+
+  /** Before the first event 0, the genesis and no time. */
+  get last(): LastEvent {
+    return { position: this.#position, hash: this.#hash, at: this.#at }
+  }
+
+  /** At its position the ledger must have its hash. */
+  expect(checkpoint: Ending): void {
+    this.#expected = checkpoint
+  }
+
+  /** What was found since it was taken last. */
+  take(): readonly FoundAt[] {
+    const found = this.#found
+    this.#found = []
+    return found
+  }
+
+  check(rows: EventRows): void {
+    const { position } = rows
+    this.#count += 1
+    const follows = this.#checkOrder(position)
+    this.#position = position
+    const before = this.#hash
+    this.#hash = rows.hash
+    let check: Check = 'form'
+    try {
+      const { entry } = rows
+      if (position === this.#expected?.position) this.#checkExpected(entry, this.#expected)
+      check = 'hash'
+      // Over a gap there is nothing that the hash could follow from.
+      if (follows) this.#checkHash(entry, before)
+      if (entry.at < this.#at) {
+        this.#find('time', position, `${isoMicros(entry.at)} is before the time of the event before it`)
+      }
+      this.#at = entry.at
+      check = 'form'
+      if (isLucky(entry.type)) this.#checkDraw(entry)
+    } catch (error) {
+      this.#find(check, position, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  #checkDraw(entry: ChainedEntry): void {
+    const event = readable(entry)
+    if (event === undefined) return
+    this.#draws.check(event, this.#replay.rows)
+    try {
+      // Movements are no business of these rows.
+      this.#replay.fold({ ...event, movements: [] })
+    } catch {
+      // What the rules have against it is told by the other half.
+    }
+  }
+
+  #checkOrder(position: number): boolean {
+    const expected = this.#position + 1
+    if (position === expected) return true
+    if (position > expected) this.#find('order', expected, `is missing; the next event is at ${position}`)
+    else this.#find('order', position, `stands after position ${this.#position}`)
+    return false
+  }
+
+  #checkHash(entry: ChainedEntry, before: string): void {
+    const hash = chained(entry, before)
+    if (hash === entry.hash) return
+    this.#find('hash', entry.position, `${entry.hash} does not follow from the event and the hash before it (${hash})`)
+  }
+
+  #checkExpected({ position, hash }: ChainedEntry, checkpoint: Ending): void {
+    if (hash === checkpoint.hash) return
+    const message = `what stands up to here was rewritten: its hash is ${hash}, and was ${checkpoint.hash} in the checkpoint of ${checkpoint.at}`
+    this.#find('checkpoint', position, message)
+  }
+
+  #find(check: Check, position: number, message: string): void {
+    this.#found.push({ finding: { check, position, message }, events: this.#count })
+  }
+}
+
+/** Undefined when the event cannot be read, which the other half tells. */
+function readable(entry: ChainedEntry): PlacedEvent | undefined {
+  try {
+    return placedEvent(entry)
+  } catch (error) {
+    if (error instanceof Unreadable || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,15 @@
+import type { Movement } from '../ledger/movement.ts'
+
+/** Hears what came of checking draws, in the ledger's order. */
+export interface DrawListener {
+  /** Something about the draw at a position does not follow from what was published before it. */
+  readonly fault: (position: number, message: string) => void
+  /** A lucky order: the number drawn, below the sum of the weights of that odds table. */
+  readonly drawn: (oddsHash: string, r: number) => void
+  /** A spin: which of so many players was drawn, from 0. */
+  readonly spun: (players: number, draw: number) => void
+}
+
+/** What movements bring from one account to another. */
+export const paidTo = (movements: readonly Movement[], from: string, to: string): number =>
+  movements.reduce((sum, { debit, credit, amount }) => (debit === from && credit === to ? sum + amount : sum), 0)
