@@ -1,5 +1,5 @@
 import { evolve } from '../books.ts'
-import { currencies, currencyLength, sameCurrency } from '../ledger/account.ts'
+import { currencies, currencyLength } from '../ledger/account.ts'
 import type { EventRows } from '../ledger/event-rows.ts'
 import type { Movement } from '../ledger/movement.ts'
 import { type Happening, placedEvent } from '../ledger/recorded.ts'
@@ -83,6 +83,6 @@ const known = new Map(currencies.map((currency) => [currency.length, `:${currenc
 function faultOf({ debit, credit, amount }: Movement): string | null {
   const currency = known.get(currencyLength(debit))
   if (currency === undefined || !debit.endsWith(currency)) return `${debit} is of no known currency`
-  if (!sameCurrency(debit, credit)) return `${debit} and ${credit} are not of one currency`
+  if (!credit.endsWith(currency)) return `${debit} and ${credit} are not of one currency`
   return Number.isSafeInteger(amount) && amount > 0 ? null : `moves ${amount} from ${debit} to ${credit}`
 }

@@ -13,7 +13,7 @@ const LINE_BREAK = 10
 export async function* copied(client: Client, query: string): AsyncGenerator<readonly Fields[], void> {
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of chunksOf(client, `copy (${query}) to stdout`)) {
-    const text = joined(rest, chunk)
+    const text = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     const end = text.lastIndexOf(LINE_BREAK) + 1
     rest = text.subarray(end)
     if (end > 0)
@@ -28,24 +28,36 @@ export async function* copied(client: Client, query: string): AsyncGenerator<rea
 const HEADER = 19
 const HEADER_MORE = 15
 
+/** A page may have as many bytes, save one of a single row. What is done once a page is then next to nothing for a row. */
+const PAGE = 262_144
+const NONE = Buffer.alloc(0)
+
 /**
  * As `copied`, in PostgreSQL's binary form, which costs it half: pages of the bytes of whole rows. A row is the number
  * of its columns in 2 bytes, then for each of them its length in 4 (-1: null) and its bytes.
  */
 export async function* copiedBytes(client: Client, query: string): AsyncGenerator<Buffer, void> {
-  let rest: Buffer = Buffer.alloc(0)
+  let parts: Buffer[] = []
+  let size = 0
   let begun = false
-  for await (const chunk of chunksOf(client, `copy (${query}) to stdout (format binary)`)) {
-    const bytes = joined(rest, chunk)
-    let from = 0
-    if (!begun && bytes.length >= HEADER) {
-      from = HEADER + bytes.readInt32BE(HEADER_MORE)
-      begun = true
-    }
-    const end = begun ? endOfRows(bytes, from) : 0
-    rest = bytes.subarray(end)
-    if (end > from) yield bytes.subarray(from, end)
+  /** The whole rows of what has come; the rest waits for more. */
+  const rows = (): Buffer => {
+    const bytes = Buffer.concat(parts)
+    const from = begun ? 0 : HEADER + bytes.readInt32BE(HEADER_MORE)
+    begun = true
+    const end = endOfRows(bytes, from)
+    parts = [bytes.subarray(end)]
+    size = bytes.length - end
+    return bytes.subarray(from, end)
   }
+  for await (const chunk of chunksOf(client, `copy (${query}) to stdout (format binary)`)) {
+    parts.push(chunk)
+    size += chunk.length
+    const page = size < PAGE ? NONE : rows()
+    if (page.length > 0) yield page
+  }
+  const last = rows()
+  if (last.length > 0) yield last
 }
 
 /** Where the last whole row ends. What comes after all rows, -1 in 2 bytes, is none. */
@@ -62,8 +74,6 @@ function endOfRows(bytes: Buffer, from: number): number {
     end = next
   }
 }
-
-const joined = (rest: Buffer, chunk: Buffer): Buffer => (rest.length === 0 ? chunk : Buffer.concat([rest, chunk]))
 
 async function* chunksOf(client: Client, copy: string): AsyncGenerator<Buffer, void> {
   const chunks: AsyncIterator<unknown> = client.query(to(copy))[Symbol.asyncIterator]()

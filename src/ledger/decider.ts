@@ -30,6 +30,8 @@ export interface State {
 export interface WritableState extends State {
   /** Writes a row, also one that was not asked for; `undefined` deletes it. */
   set<Row>(projection: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void
+  /** Adds to a balance and answers what it then is, where that is quicker than by its row. */
+  add?(account: string, change: number | bigint): number | bigint
 }
 
 /** What comes with a command beside its input: its time, the position of its first event and who asks. */

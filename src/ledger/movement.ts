@@ -22,9 +22,9 @@ export const moves = (...legs: readonly (readonly [Account, Account, number])[])
 
 /** What accounts gain, or lose: account by account, in the order in which movements name them. */
 interface Net {
-  readonly accounts: readonly string[]
+  readonly accounts: string[]
   /** Numbers as long as those are exact. */
-  readonly changes: readonly (number | bigint)[]
+  readonly changes: (number | bigint)[]
 }
 
 function netOf(movements: readonly Movement[]): Net {
@@ -32,24 +32,24 @@ function netOf(movements: readonly Movement[]): Net {
   if (movements.length === 1 && only !== undefined && only.debit !== only.credit) {
     return { accounts: [only.debit, only.credit], changes: [-only.amount, only.amount] }
   }
-  const accounts: string[] = []
-  const changes: (number | bigint)[] = []
-  const add = (account: string, amount: number): void => {
-    const known = accounts.indexOf(account)
-    if (known === -1) {
-      accounts.push(account)
-      changes.push(amount)
-      return
-    }
-    const before = changes[known] ?? 0
-    const sum = typeof before === 'number' ? before + amount : Number.NaN
-    changes[known] = Number.isSafeInteger(sum) ? sum : BigInt(before) + BigInt(amount)
-  }
+  const net = { accounts: [], changes: [] }
   for (const { debit, credit, amount } of movements) {
-    add(debit, -amount)
-    add(credit, amount)
+    addChange(net, debit, -amount)
+    addChange(net, credit, amount)
   }
-  return { accounts, changes }
+  return net
+}
+
+function addChange({ accounts, changes }: Net, account: string, amount: number): void {
+  const known = accounts.indexOf(account)
+  if (known === -1) {
+    accounts.push(account)
+    changes.push(amount)
+    return
+  }
+  const before = changes[known] ?? 0
+  const sum = typeof before === 'number' ? before + amount : Number.NaN
+  changes[known] = Number.isSafeInteger(sum) ? sum : BigInt(before) + BigInt(amount)
 }
 
 /**
@@ -84,13 +84,18 @@ export function applyMovements(state: WritableState, movements: readonly Movemen
   const { accounts, changes } = netOf(movements)
   for (let i = 0; i < accounts.length; i += 1) {
     const account = accounts[i] ?? ''
-    const balance = (state.get(balances, account)?.balance ?? 0n) + BigInt(changes[i] ?? 0)
-    if (!isSystem(account)) {
-      if (balance < 0n) throw new Error(`${account} is overdrawn`)
-      if (balance > LARGEST_BALANCE) throw new Error(`${account} is beyond the largest balance`)
-    }
-    state.set(balances, account, { account, balance })
+    const balance = addTo(state, account, changes[i] ?? 0)
+    if (isSystem(account)) continue
+    if (balance < 0) throw new Error(`${account} is overdrawn`)
+    if (balance > MAX_INTEGER) throw new Error(`${account} is beyond the largest balance`)
   }
+}
+
+function addTo(state: WritableState, account: string, change: number | bigint): number | bigint {
+  if (state.add !== undefined) return state.add(account, change)
+  const balance = (state.get(balances, account)?.balance ?? 0n) + BigInt(change)
+  state.set(balances, account, { account, balance })
+  return balance
 }
 
 /** Throws when movements, whose event is over, spent what is on hold. */

@@ -1,4 +1,6 @@
+import { type Balance, balances } from './account.ts'
 import type { WritableState } from './decider.ts'
+import { Purses } from './purses.ts'
 import type { Projection } from './state.ts'
 
 interface Held {
@@ -7,6 +9,7 @@ interface Held {
 
 /** All rows that follow from the events so far: one that is not here does not exist. */
 export class WholeRows implements WritableState {
+  readonly #purses = new Purses()
   readonly #tables = new Map<string, Map<string, Held>>()
   /** The row that was read last: mostly it is set next, and need not be looked up again then. */
   #read: { readonly name: string; readonly id: string; readonly held: Held } | undefined
@@ -20,14 +23,17 @@ export class WholeRows implements WritableState {
   #changed: Map<string, Set<string>> | undefined
 
   get<Row>({ name }: Projection<Row>, id: string): Row | undefined {
+    // What is under a projection's name was put in through that projection, whose type this is.
+    if (name === balances.name) return this.#balance(id) as Row | undefined
     const held = this.#rows(name).get(id)
     if (held === undefined) return undefined
     this.#read = { name, id, held }
-    // What is under a projection's name was put in through that projection, whose type this is.
     return held.row as Row
   }
 
   set<Row>({ name }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
+    if (this.#changed !== undefined) note(this.#changed, name, id)
+    if (name === balances.name) return this.#purses.set(id, (row as Balance | undefined)?.balance)
     const rows = this.#rows(name)
     const read = this.#read
     const held = read !== undefined && read.id === id && read.name === name ? read.held : rows.get(id)
@@ -36,7 +42,11 @@ export class WholeRows implements WritableState {
     this.#before[this.#sets] = held?.row
     this.#sets += 1
     this.#put(rows, id, held, row)
-    if (this.#changed !== undefined) note(this.#changed, name, id)
+  }
+
+  add(account: string, change: number | bigint): number | bigint {
+    if (this.#changed !== undefined) note(this.#changed, balances.name, account)
+    return this.#purses.add(account, change)
   }
 
   knows(): boolean {
@@ -45,16 +55,18 @@ export class WholeRows implements WritableState {
 
   /** Ids of all rows of a projection, in no order. */
   ids({ name }: Projection<unknown>): Iterable<string> {
-    return this.#rows(name).keys()
+    return name === balances.name ? this.#purses.accounts() : this.#rows(name).keys()
   }
 
   /** What was set until now stays. */
   checkpoint(): void {
+    this.#purses.checkpoint()
     this.#sets = 0
   }
 
   /** Takes back what was set since the last checkpoint. */
   rollback(): void {
+    this.#purses.rollback()
     while (this.#sets > 0) {
       this.#sets -= 1
       const rows = this.#setIn[this.#sets]
@@ -71,6 +83,11 @@ export class WholeRows implements WritableState {
   /** Ids that were set since `track`. */
   changed({ name }: Projection<unknown>): ReadonlySet<string> {
     return this.#changed?.get(name) ?? new Set()
+  }
+
+  #balance(account: string): Balance | undefined {
+    const balance = this.#purses.get(account)
+    return balance === undefined ? undefined : { account, balance }
   }
 
   #put(rows: Map<string, Held>, id: string, held: Held | undefined, row: unknown): void {
