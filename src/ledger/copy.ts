@@ -63,12 +63,13 @@ export async function* copiedBytes(client: Client, query: string): AsyncGenerato
 /** Where the last whole row ends. What comes after all rows, -1 in 2 bytes, is none. */
 function endOfRows(bytes: Buffer, from: number): number {
   const { length } = bytes
+  const view = new DataView(bytes.buffer, bytes.byteOffset, length)
   for (let end = from; ; ) {
     if (end + 2 > length) return end
     let next = end + 2
-    for (let columns = bytes.readInt16BE(end); columns !== 0; columns -= 1) {
+    for (let columns = view.getInt16(end); columns !== 0; columns -= 1) {
       if (columns < 0 || next + 4 > length) return end
-      next += 4 + Math.max(0, bytes.readInt32BE(next))
+      next += 4 + Math.max(0, view.getInt32(next))
     }
     if (next > length) return end
     end = next

@@ -37,6 +37,7 @@ const LIST_HEADER = 20
  */
 export class EventRows {
   readonly #bytes: Buffer
+  readonly #view: DataView
   /** Where the next row begins. */
   #next = 0
   /** Of each column where it begins, and how long it is; -1 when it is null. */
@@ -46,15 +47,16 @@ export class EventRows {
   /** Whole rows, as `copiedBytes` has them. */
   constructor(bytes: Buffer) {
     this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   }
 
   /** Goes on to the next row; false when there is none. */
   next(): boolean {
-    const bytes = this.#bytes
-    if (this.#next >= bytes.length) return false
+    const view = this.#view
+    if (this.#next >= view.byteLength) return false
     let at = this.#next + 2
     for (let column = 0; column < columns.length; column += 1) {
-      const length = int32(bytes, at)
+      const length = view.getInt32(at)
       at += 4
       this.#starts[column] = at
       this.#lengths[column] = length
@@ -66,7 +68,7 @@ export class EventRows {
 
   /** 0 when there is none. */
   get position(): number {
-    return this.#has(POSITION) ? int64(this.#bytes, this.#starts[POSITION] ?? 0) : 0
+    return this.#has(POSITION) ? int64(this.#view, this.#starts[POSITION] ?? 0) : 0
   }
 
   get type(): string {
@@ -74,7 +76,7 @@ export class EventRows {
   }
 
   get version(): number {
-    return int16(this.#bytes, this.#start(VERSION))
+    return this.#view.getInt16(this.#start(VERSION))
   }
 
   /** JSON text. */
@@ -84,7 +86,7 @@ export class EventRows {
 
   /** Microseconds. */
   get at(): number {
-    const at = int64(this.#bytes, this.#start(AT)) + EPOCH
+    const at = int64(this.#view, this.#start(AT)) + EPOCH
     if (at < FIRST || at >= LAST) throw new Unreadable(`event ${this.position} has no time that can be told`)
     return at
   }
@@ -96,6 +98,7 @@ export class EventRows {
 
   get movements(): Movement[] {
     const bytes = this.#bytes
+    const view = this.#view
     const count = this.#elements(DEBIT)
     if (this.#elements(CREDIT) !== count || this.#elements(AMOUNT) !== count) {
       throw new Unreadable(`event ${this.position} has not as many accounts as amounts`)
@@ -105,13 +108,13 @@ export class EventRows {
     let credits = this.#start(CREDIT) + LIST_HEADER
     let amounts = this.#start(AMOUNT) + LIST_HEADER
     for (let i = 0; i < count; i += 1) {
-      const debit = int32(bytes, debits)
-      const credit = int32(bytes, credits)
-      const amount = int32(bytes, amounts)
+      const debit = view.getInt32(debits)
+      const credit = view.getInt32(credits)
+      const amount = view.getInt32(amounts)
       movements.push({
         debit: listed(bytes, debits, debit),
         credit: listed(bytes, credits, credit),
-        amount: amount < 0 ? Number.NaN : int64(bytes, amounts + 4),
+        amount: amount < 0 ? Number.NaN : int64(view, amounts + 4),
       })
       debits += 4 + Math.max(0, debit)
       credits += 4 + Math.max(0, credit)
@@ -158,12 +161,12 @@ export class EventRows {
   /** How many elements a list has. It begins with the first, as every list of the service's does. */
   #elements(column: number): number {
     const start = this.#start(column)
-    const dimensions = int32(this.#bytes, start)
+    const dimensions = this.#view.getInt32(start)
     if (dimensions === 0) return 0
-    if (dimensions !== 1 || int32(this.#bytes, start + LIST_HEADER - 4) !== 1) {
+    if (dimensions !== 1 || this.#view.getInt32(start + LIST_HEADER - 4) !== 1) {
       throw new Unreadable(`event ${this.position} has no plain list of ${columns[column]}s`)
     }
-    return int32(this.#bytes, start + LIST_HEADER - 8)
+    return this.#view.getInt32(start + LIST_HEADER - 8)
   }
 }
 
@@ -171,9 +174,5 @@ export class EventRows {
 const listed = (bytes: Buffer, at: number, length: number): string =>
   length < 0 ? 'NULL' : nameIn(bytes, at + 4, length)
 
-const int16 = (bytes: Buffer, at: number): number => (((bytes[at] ?? 0) << 24) >> 16) | (bytes[at + 1] ?? 0)
-
-const int32 = (bytes: Buffer, at: number): number =>
-  ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)
-
-const int64 = (bytes: Buffer, at: number): number => int32(bytes, at) * 2 ** 32 + (int32(bytes, at + 4) >>> 0)
+/** As a number: exact up to 2^53, as all that the service writes is. */
+const int64 = (view: DataView, at: number): number => view.getInt32(at) * 2 ** 32 + view.getUint32(at + 4)

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'tap'
+import { ChainAside } from '../../src/audit/chain-aside.ts'
+import { Findings } from '../../src/audit/finding.ts'
+import { LedgerReading } from '../../src/audit/reading.ts'
+import { addBagItems } from '../../src/gifts/add-bag-items.ts'
+import { Snapshot } from '../../src/ledger/snapshot.ts'
+import { bench } from '../support/ledger.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { alone, seed } from './seed.ts'
+import { rechain, tamper } from './verified.ts'
+
+// What is checked of an event is checked in two halves; of a long ledger one of them in a thread of its own.
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+/** Reads a ledger as if it were as long as `taken`. */
+async function read(t: Test, { serviceUrl }: TestDatabase, taken: number) {
+  const snapshot = await Snapshot.later(serviceUrl)
+  t.teardown(() => snapshot.close())
+  const head = await snapshot.head()
+  const findings = new Findings()
+  const options = { progress: () => {}, signal: new AbortController().signal }
+  const reading = await LedgerReading.begin(snapshot, { ...head, position: taken }, findings, options)
+  t.teardown(() => reading.close())
+  await reading.upTo(head.position)
+  return { reading, findings }
+}
+
+const here = 1
+const aside = 1_000_000
+
+const changed = (position: number, change: string): string =>
+  `update ledger_events set ${change} where position = ${position}`
+
+test('what both halves find is told once and in order, wherever they work', async (t) => {
+  const database = await testDatabase(t)
+  await alone((inner) => seed(inner, database))
+  const sound = await read(t, database, aside)
+  t.same([sound.findings.inOrder(), sound.reading.count, sound.reading.last.position], [[], 22, 22])
+
+  await tamper(
+    database,
+    changed(3, `type = 'user-doubled'`),
+    changed(
+      9,
+      'debit = array_append(debit, null), credit = array_append(credit, null), amount = array_append(amount, null)',
+    ),
+    changed(11, 'amount[1] = 20000'),
+    changed(14, `credit[2] = 'user:1:coins'`),
+    changed(16, `data = regexp_replace(data, '"r":\\d', '"r":9')`),
+    changed(19, `at = '2020-01-01'`),
+    'delete from ledger_events where position = 21',
+  )
+  const told: (readonly (readonly [number | null, string])[])[] = []
+  for (const where of [here, aside]) {
+    const { findings, reading } = await read(t, database, where)
+    told.push(findings.inOrder().map(({ position, check }) => [position, check] as const))
+    t.same([reading.count, reading.last.position], [21, 22])
+  }
+  t.same(told[1], told[0])
+  t.same(told[0], [
+    [3, 'hash'],
+    [3, 'form'],
+    [9, 'hash'],
+    [9, 'double-entry'],
+    [11, 'hash'],
+    [11, 'rules'],
+    [14, 'hash'],
+    [14, 'double-entry'],
+    [16, 'hash'],
+    [16, 'draw'],
+    [19, 'hash'],
+    [19, 'time'],
+    [21, 'order'],
+    // The room has nothing: what brought it in is left out.
+    [22, 'rules'],
+  ])
+})
+
+test('a column that cannot be read is told once', async (t) => {
+  const database = await testDatabase(t)
+  await alone((inner) => seed(inner, database))
+  const cases: [change: string, message: RegExp][] = [
+    [`at = 'infinity'`, /^event 12 has no time that can be told$/],
+    [`at = '0044-03-15 BC'`, /^event 12 has no time that can be told$/],
+    [
+      `debit = '[0:0]={user:1:coins}', credit = '{user:2:coins}', amount = '{1}'`,
+      /^event 12 has no plain list of debits$/,
+    ],
+    [`credit = '{user:2:coins}'`, /^event 12 has not as many accounts as amounts$/],
+    ['actor = null', /^event 12 has no actor$/],
+    ['data = null', /^event 12 has no data$/],
+  ]
+  await tamper(
+    database,
+    'alter table ledger_events drop constraint ledger_events_check',
+    'alter table ledger_events alter actor drop not null, alter data drop not null',
+    'create table kept as select * from ledger_events where position = 12',
+  )
+  for (const [change, message] of cases) {
+    await tamper(database, changed(12, change))
+    const { findings } = await read(t, database, here)
+    t.match(findings.inOrder(), [{ check: 'form', position: 12, message }], change)
+    await tamper(
+      database,
+      'delete from ledger_events where position = 12',
+      'insert into ledger_events select * from kept',
+    )
+  }
+})
+
+test('when there are findings enough, both halves stop at the same event', async (t) => {
+  const database = await testDatabase(t)
+  await alone(async (inner) => {
+    await seed(inner, database)
+    const { did } = bench(inner, database.serviceUrl)
+    const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'many' }
+    await Promise.all(Array.from({ length: 4_000 }, () => did(addBagItems, item)))
+  })
+  await tamper(database, `update ledger_events set data = '{}' where position > 1000`)
+  for (const where of [here, aside]) {
+    const { findings, reading } = await read(t, database, where)
+    // Two of each: its hash, and its form.
+    t.same(findings.enough, { position: 1010, events: 1010 })
+    t.equal(findings.inOrder().length, 20)
+    t.ok(reading.count < 3_000, `${reading.count} events were looked at`)
+  }
+  await rechain(database)
+  for (const where of [here, aside]) {
+    const { findings } = await read(t, database, where)
+    t.same(findings.enough, { position: 1020, events: 1020 }, 'when only one of them finds something')
+  }
+})
+
+const script = (text: string): URL => new URL(`data:text/javascript,${encodeURIComponent(text)}`)
+const page = Buffer.from('page')
+
+test('a thread that dies is an error and no verdict', async (t) => {
+  const dying: [text: string, message: RegExp][] = [
+    ['process.exit(0)', /ended before it was done/],
+    [`throw new Error('no memory')`, /no memory/],
+    [`require('node:worker_threads').parentPort.on('message', () => { throw new Error('at work') })`, /at work/],
+  ]
+  for (const [text, message] of dying) {
+    const chain = new ChainAside(() => {}, script(text.replace('require(', 'process.getBuiltinModule(')))
+    await chain.page(page).catch(() => {})
+    await t.rejects(chain.settled(), { message })
+    await t.rejects(chain.page(page), { message })
+    await chain.close()
+  }
+})
+
+test('whoever reads faster than the thread waits for it', async (t) => {
+  const answering = `
+    const { parentPort } = process.getBuiltinModule('node:worker_threads')
+    let held = []
+    parentPort.on('message', (task) => {
+      const last = { position: 1, hash: '', at: 0 }
+      parentPort.postMessage({ found: [], last, took: task.page.length })
+    })`
+  const heard: number[] = []
+  const silent = new ChainAside(() => {}, script('setInterval(() => {}, 1000)'))
+  let handed = 0
+  const handing = (async () => {
+    for (; handed < 100; handed += 1) await silent.page(page)
+  })()
+  await sleep(300)
+  t.equal(handed, 16)
+  await silent.close()
+  await t.rejects(handing, /ended before it was done/)
+
+  const prompt = new ChainAside(({ took }) => heard.push(took), script(answering))
+  for (let i = 1; i <= 100; i += 1) await prompt.page(Buffer.alloc(i))
+  await prompt.settled()
+  t.same(
+    heard,
+    Array.from({ length: 100 }, (_, i) => i + 1),
+  )
+  await prompt.close()
+})
