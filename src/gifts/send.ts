@@ -110,7 +110,8 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
       const ofStreak = streakId(input.sender_id, room.room_id, input.decoration_id)
       const streak = drawn ? state.get(streaks, ofStreak) : undefined
       if (most === null || counted(streak, now, most).won > MAX_INTEGER) return refuse('balance_limit')
-      const stopped = obstacle(state, paying(most))
+      const mostPaid = paying(most)
+      const stopped = obstacle(state, mostPaid)
       if (stopped !== undefined) return refuse(stopped)
       if (room.trophy_points + trophies > MAX_INTEGER) return refuse('balance_limit')
 
@@ -130,7 +131,7 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
         owner_percent: shares.owner,
         trophy_points: trophies,
       }
-      if (!drawn) return [{ type: 'gift-sent', data: gift, movements: paying(0) }]
+      if (!drawn) return [{ type: 'gift-sent', data: gift, movements: mostPaid }]
       const { opening, fact, reward } = drawOrders(state, terms.chains, input, decoration, streak, order, now)
       return [...opening, { type: 'gift-drawn', data: { ...gift, ...fact }, movements: paying(reward) }]
     },

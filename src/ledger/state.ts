@@ -15,61 +15,75 @@ export const keyOf = <Row>(projection: Projection<Row>, id: string | number): Ke
   id: String(id),
 })
 
-interface Undo {
-  readonly rows: Map<string, unknown>
-  readonly changed: Set<string>
+/** A row in its place; `row` is undefined when it is known that there is none. */
+interface Cell {
   readonly id: string
-  readonly had: boolean
-  readonly row: unknown
-  readonly wasChanged: boolean
+  row: unknown
+  /** Whether it was set and is not written yet. */
+  changed: boolean
 }
+
+/** The rows of one projection. */
+interface Table {
+  readonly cells: Map<string, Cell>
+  /** Those that were set, in the order in which they first were. */
+  readonly changed: Cell[]
+}
+
+/** What a cell was before it was set. */
+interface Undo {
+  readonly table: Table
+  readonly cell: Cell
+  readonly known: boolean
+  readonly row: unknown
+  readonly changed: boolean
+}
+
+/** A row that was set; undefined when it is to go. */
+export type Changed = Pick<Cell, 'id' | 'row'>
 
 /** A row was read that was not asked for. */
 export class Unasked extends Error {}
 
 /**
  * The rows that a batch works on. `checkpoint()` starts a command, `rollback()` takes back all that was set
- * since. Rows that were never put in are unknown: reading one throws, unless the state is `whole`, as in a
- * replay, where a row that is not there does not exist.
+ * since. Rows that were never put in are unknown: reading one throws.
  */
 export class Rows implements WritableState {
-  readonly #tables = new Map<string, Map<string, unknown>>()
-  readonly #changed = new Map<string, Set<string>>()
-  readonly #whole: boolean
+  readonly #tables = new Map<string, Table>()
+  /** What was looked up last: mostly it is what is asked for next, and looking up is what takes most of the time. */
+  #name = ''
+  #table: Table | undefined
+  #cell: Cell | undefined
   #undo: Undo[] = []
 
-  constructor(options: { whole: boolean } = { whole: false }) {
-    this.#whole = options.whole
+  get<Row>({ name }: Projection<Row>, id: string): Row | undefined {
+    const cell = this.#find(this.#rows(name), id)
+    if (cell === undefined) throw new Unasked(`the command did not ask for ${name} ${id}`)
+    // What is under a projection's name was put in through that projection, whose type this is.
+    return cell.row as Row | undefined
   }
 
-  get<Row>(projection: Projection<Row>, id: string): Row | undefined {
-    const rows = this.#rows(projection)
-    const row = rows.get(id)
-    if (row === undefined && !this.#whole && !rows.has(id)) {
-      throw new Unasked(`the command did not ask for ${projection.name} ${id}`)
-    }
-    return row
+  set<Row>({ name }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
+    const table = this.#rows(name)
+    const found = this.#find(table, id)
+    const cell = found ?? this.#add(table, id)
+    this.#undo.push({ table, cell, known: found !== undefined, row: cell.row, changed: cell.changed })
+    cell.row = row
+    if (cell.changed) return
+    cell.changed = true
+    table.changed.push(cell)
   }
 
-  set<Row>(projection: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
-    const rows = this.#rows(projection)
-    const changed = this.#changedOf(projection)
-    const before = rows.get(id)
-    const had = before !== undefined || rows.has(id)
-    if (row === undefined && this.#whole) rows.delete(id)
-    else rows.set(id, row)
-    const { size } = changed
-    changed.add(id)
-    this.#undo.push({ rows, changed, id, had, row: before, wasChanged: changed.size === size })
-  }
-
-  knows(projection: Projection<unknown>, id: string): boolean {
-    return this.#whole || this.#rows(projection).has(id)
+  knows({ name }: Projection<unknown>, id: string): boolean {
+    return this.#find(this.#rows(name), id) !== undefined
   }
 
   /** Puts in a row as it was loaded; `undefined` when there is none. */
-  put<Row>(projection: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
-    this.#rows(projection).set(id, row)
+  put<Row>({ name }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
+    const table = this.#rows(name)
+    const cell = this.#find(table, id) ?? this.#add(table, id)
+    cell.row = row
   }
 
   checkpoint(): void {
@@ -77,48 +91,70 @@ export class Rows implements WritableState {
   }
 
   rollback(): void {
-    for (const { rows, changed, id, had, row, wasChanged } of this.#undo.toReversed()) {
-      if (had) rows.set(id, row)
-      else rows.delete(id)
-      if (!wasChanged) changed.delete(id)
+    for (const { table, cell, known, row, changed } of this.#undo.toReversed()) {
+      cell.row = row
+      if (!changed) {
+        // What was set last is at the end.
+        cell.changed = false
+        table.changed.pop()
+      }
+      if (!known) table.cells.delete(cell.id)
     }
+    this.#cell = undefined
     this.#undo = []
   }
 
-  /** Ids that were set. */
-  changed(projection: Projection<unknown>): ReadonlySet<string> {
-    return this.#changedOf(projection)
+  /** What was set. */
+  changed({ name }: Projection<unknown>): readonly Changed[] {
+    return this.#rows(name).changed
   }
 
   /** Whether anything was set. */
   get dirty(): boolean {
-    for (const ids of this.#changed.values()) if (ids.size > 0) return true
+    for (const { changed } of this.#tables.values()) if (changed.length > 0) return true
     return false
   }
 
   /** What was set is written: the rows of these projections stay, as loaded, and all others go. */
   settle(kept: readonly Projection<unknown>[]): void {
     this.#undo = []
-    this.#changed.clear()
     const names = new Set(kept.map(({ name }) => name))
-    for (const name of this.#tables.keys()) if (!names.has(name)) this.#tables.delete(name)
+    for (const [name, { changed }] of this.#tables) {
+      for (const cell of changed) cell.changed = false
+      changed.length = 0
+      if (!names.has(name)) this.#tables.delete(name)
+    }
+    this.#name = ''
+    this.#table = undefined
+    this.#cell = undefined
   }
 
-  /** All rows of a projection, in no order. */
-  all<Row>(projection: Projection<Row>): ReadonlyMap<string, Row | undefined> {
-    return this.#rows(projection)
+  /** How many rows of a projection are known. */
+  count({ name }: Projection<unknown>): number {
+    return this.#rows(name).cells.size
   }
 
-  #changedOf({ name }: Projection<unknown>): Set<string> {
-    let changed = this.#changed.get(name)
-    if (changed === undefined) this.#changed.set(name, (changed = new Set()))
-    return changed
+  #rows(name: string): Table {
+    if (this.#table !== undefined && this.#name === name) return this.#table
+    let table = this.#tables.get(name)
+    if (table === undefined) this.#tables.set(name, (table = { cells: new Map(), changed: [] }))
+    this.#name = name
+    this.#table = table
+    this.#cell = undefined
+    return table
   }
 
-  #rows<Row>(projection: Projection<Row>): Map<string, Row | undefined> {
-    let rows = this.#tables.get(projection.name)
-    if (rows === undefined) this.#tables.set(projection.name, (rows = new Map()))
-    // What is under a projection's name was put in through that projection, whose type this is.
-    return rows as Map<string, Row | undefined>
+  #find(table: Table, id: string): Cell | undefined {
+    if (this.#cell?.id === id) return this.#cell
+    const cell = table.cells.get(id)
+    if (cell !== undefined) this.#cell = cell
+    return cell
+  }
+
+  #add(table: Table, id: string): Cell {
+    const cell = { id, row: undefined, changed: false }
+    table.cells.set(id, cell)
+    this.#cell = cell
+    return cell
   }
 }

@@ -102,24 +102,17 @@ export function insertReplies({ replies, head }: Batch): Statement {
 
 /**
  * Moves the head on from where the batch `before` left it, notes the new batch's id and makes the changes. The first
- * statement fails with `NOT_THERE` when another batch was last, and answers the database's clock; followers on other
- * instances get a hint when there are events. The changes are part of it, as half of what a small batch costs is its
+ * statement fails with `NOT_THERE` when another batch was last, and answers the database's clock. The changes are part of it, as half of what a small batch costs is its
  * number of statements; of the rarer kinds of batches they come behind it.
  */
-export function advance(
-  id: string,
-  before: string,
-  to: Head,
-  events: boolean,
-  changes: readonly Statement[],
-): Statement[] {
-  const kind = [String(events), ...changes.map(({ name }) => name)].join()
+export function advance(id: string, before: string, to: Head, changes: readonly Statement[]): Statement[] {
+  const kind = changes.map(({ name }) => name).join()
   if (changes.length > 0 && !advances.has(kind) && advances.size >= MOST_KINDS) {
-    return [...advance(id, before, to, events, []), ...changes]
+    return [...advance(id, before, to, []), ...changes]
   }
   let made = advances.get(kind)
   if (made === undefined) {
-    made = { name: `advance ${advances.size}`, text: advanceText(events, changes) }
+    made = { name: `advance ${advances.size}`, text: advanceText(changes) }
     advances.set(kind, made)
   }
   const values = [id, to.position, to.hash, isoMicros(to.at), before]
@@ -131,7 +124,7 @@ const advances = new Map<string, Omit<Statement, 'values'>>()
 /** Each takes PostgreSQL some 180 kB, and commands of a dozen sorts make hundreds of kinds within seconds. */
 const MOST_KINDS = 100
 
-function advanceText(events: boolean, changes: readonly Statement[]): string {
+function advanceText(changes: readonly Statement[]): string {
   let parameters = 5
   const parts = changes.map(({ text, values }, i) => {
     const before = parameters
@@ -147,7 +140,6 @@ function advanceText(events: boolean, changes: readonly Statement[]): string {
             insert into ledger_batches (id, position) select $1::uuid, position from moved
           )${parts.join('')}
           select 1 / count(*) as moved, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now
-                 ${events ? `, pg_notify('ledger', max(position)::text)` : ''}
           from moved`
 }
 

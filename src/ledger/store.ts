@@ -96,15 +96,14 @@ export class Store {
    */
   async commit(id: string, { last, rows, locked }: Opened, batch: Batch): Promise<void> {
     // All are made before any is sent: a row that cannot be written must not leave half of them on the wire.
-    const events = batch.events.length > 0
     // Drops go before the others: a unique word may pass from a row that goes to one that comes.
     const { drops, saves } = this.#changes(rows)
     const changes = [
-      ...(events ? [sql.insertEvents(batch)] : []),
+      ...(batch.events.length > 0 ? [sql.insertEvents(batch)] : []),
       ...saves,
       ...(batch.replies.length > 0 ? [sql.insertReplies(batch)] : []),
     ]
-    const advancing = sql.advance(id, last, batch.head, events, changes)
+    const advancing = sql.advance(id, last, batch.head, changes)
     const statements = [
       ...(locked ? [] : [sql.begin]),
       // The head comes first in every transaction: who holds a row that its holder needs, and waits for it, is a deadlock.
@@ -232,12 +231,10 @@ export class Store {
     const saves: Statement[] = []
     for (const table of this.#tables.values()) {
       const changed = rows.changed(table.projection)
-      if (table.source === 'lookup' || changed.size === 0) continue
-      const all = rows.all(table.projection)
+      if (table.source === 'lookup' || changed.length === 0) continue
       const gone: string[] = []
       const saved: unknown[] = []
-      for (const id of changed) {
-        const row = all.get(id)
+      for (const { id, row } of changed) {
         if (row === undefined) gone.push(id)
         else saved.push(row)
       }
@@ -251,13 +248,13 @@ export class Store {
   #knownIf(alone: boolean, known: Known): Known | undefined {
     if (!alone) return undefined
     let kept = 0
-    for (const { projection, weight } of this.#tables.values()) kept += known.rows.all(projection).size * weight
+    for (const { projection, weight } of this.#tables.values()) kept += known.rows.count(projection) * weight
     return kept <= MOST_KEPT ? known : undefined
   }
 
   #changesWords(rows: Rows): boolean {
     for (const { source, projection } of this.#tables.values()) {
-      if (source === 'words' && rows.changed(projection).size > 0) return true
+      if (source === 'words' && rows.changed(projection).length > 0) return true
     }
     return false
   }

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { Client, type Pool } from 'pg'
 import type { Troubles } from '../db/troubles.ts'
 import type { RecordedEvent } from './chain.ts'
+import { Hints } from './hints.ts'
 import { eventsAfter } from './read-events.ts'
 
 /** Handles events in order; the next ones come when it is done. A throw or a rejection repeats them later. */
@@ -35,8 +36,8 @@ const RECENT = 1_000
 
 /**
  * Committed events in order, to any number of followers. Since position order is commit order and has no
- * gaps, following is asking for `position > mine`: polling is the truth. A NOTIFY, one a batch, is only a hint
- * to ask now. What this instance has committed itself it need not ask for: `hear()`.
+ * gaps, following is asking for `position > mine`: polling is the truth. A NOTIFY of another instance is only a hint to
+ * ask now. What this instance has committed itself it need not ask for: `hear()`.
  */
 export class Tail {
   readonly #options: TailOptions
@@ -44,7 +45,7 @@ export class Tail {
   readonly #following = new Set<Promise<void>>()
   #recent: readonly RecordedEvent[] = []
   #reading: Promise<void> | undefined
-  #listener: Client | undefined
+  readonly #hints: Hints
   #stopped = false
   /** Whether the ledger is to be asked for more. */
   #due = true
@@ -54,6 +55,13 @@ export class Tail {
 
   constructor(options: TailOptions) {
     this.#options = options
+    this.#hints = new Hints({
+      connection: this.#connection(),
+      heard: (position) => {
+        if (position > this.#position) setTimeout(() => this.#hint(position), HINT_MS).unref()
+      },
+      listening: () => this.#look(),
+    })
   }
 
   /** The last position that was read. */
@@ -64,7 +72,7 @@ export class Tail {
   /** Starts to poll and to listen. */
   start(): void {
     this.#poll = setInterval(() => this.#look(), this.#options.pollMs ?? 250)
-    this.#listen()
+    this.#hints.start()
   }
 
   /**
@@ -72,7 +80,10 @@ export class Tail {
    * the tail asks.
    */
   hear(events: readonly RecordedEvent[]): void {
+    const last = events.at(-1)
+    if (last === undefined) return
     if (!this.#goOn(events)) this.#due = true
+    this.#hints.give(last.position)
     // After the answers, which go out first.
     setImmediate(() => this.#wake())
   }
@@ -113,7 +124,7 @@ export class Tail {
     clearInterval(this.#poll)
     this.#wake()
     await Promise.allSettled(this.#following)
-    await this.#listener?.end().catch(() => {})
+    await this.#hints.stop()
   }
 
   #track(running: Promise<void>): void {
@@ -272,26 +283,5 @@ export class Tail {
 
   #pause(): Promise<void> {
     return this.#stopped ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-  }
-
-  #listen(): void {
-    if (this.#stopped) return
-    const client = new Client({ ...this.#connection(), application_name: 'ledger tail' })
-    this.#listener = client
-    const again = () => {
-      if (this.#listener !== client) return
-      this.#listener = undefined
-      setTimeout(() => this.#listen(), RETRY_MS).unref()
-    }
-    client.on('error', again)
-    client.on('end', again)
-    client.on('notification', ({ payload }) => {
-      if (Number(payload) > this.#position) setTimeout(() => this.#hint(Number(payload)), HINT_MS).unref()
-    })
-    client
-      .connect()
-      .then(() => client.query('listen ledger'))
-      .then(() => this.#look())
-      .catch(again)
   }
 }

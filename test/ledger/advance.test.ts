@@ -13,7 +13,7 @@ const coins = (amount: number) =>
 
 test('so many kinds of batches are prepared; the changes of others come behind', async (t) => {
   const changing = (i: number) => [{ name: `change ${i}`, text: 'select $1', values: ['1'] }]
-  const made = Array.from({ length: 1_000 }, (_, i) => advance('', '', head, true, changing(i)))
+  const made = Array.from({ length: 1_000 }, (_, i) => advance('', '', head, changing(i)))
   t.ok(new Set(made.map(([first]) => first?.name)).size <= 102)
   t.match(made[0], [{ text: /change_0 as \(select \$6\)/, values: { length: 6 } }])
   t.match(made.at(-1), [{ values: { length: 5 } }, { name: 'change 999' }])

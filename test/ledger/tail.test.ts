@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { defineDecoration } from '../../src/gifts/define-decoration.ts'
+import { eventsAfter } from '../../src/ledger/read-events.ts'
 import { Tail } from '../../src/ledger/tail.ts'
 import { type Bench, bench, rowsOf } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -29,7 +31,7 @@ function tailOf(
     await tail.stop()
     await pool.end()
   })
-  return { tail, troubles }
+  return { tail, troubles, pool }
 }
 
 let price = 1
@@ -77,6 +79,7 @@ test('every follower gets every event once and in order, whoever committed it', 
 test('a hint brings events at once, polling brings them without one', async (t) => {
   const database = await testDatabase(t)
   const writer = bench(t, database.serviceUrl)
+  const writing = tailOf(t, database, { pollMs: 60_000 })
   const hinted = tailOf(t, database, { pollMs: 60_000 })
   const arrivals: number[] = []
   hinted.tail.follow(0, () => {
@@ -85,6 +88,7 @@ test('a hint brings events at once, polling brings them without one', async (t) 
   await pause(200)
   const started = performance.now()
   await make(writer, 1)
+  writing.tail.hear(await eventsAfter(writing.pool, 0, 1))
   await until(() => arrivals.length > 0)
   t.ok((arrivals[0] ?? Infinity) - started < 2_000, 'long before the next poll')
 
@@ -101,6 +105,22 @@ test('a hint brings events at once, polling brings them without one', async (t) 
   )
   await until(() => polled.length > 0)
   t.same(polled, [2])
+})
+
+test('hints are not given with every commit, and the last one is', async (t) => {
+  const database = await testDatabase(t)
+  await make(bench(t, database.serviceUrl), 50)
+  const { tail, pool } = tailOf(t, database)
+  const listener = await connect(database.serviceUrl, 'test')
+  t.teardown(() => listener.end())
+  const hints: (string | undefined)[] = []
+  listener.on('notification', ({ payload }) => hints.push(payload))
+  await listener.query('listen ledger')
+  await pause(100)
+  for (const event of await eventsAfter(pool, 0, 50)) tail.hear([event])
+  await until(() => hints.length === 2)
+  await pause(50)
+  t.same(hints, ['1', '50'])
 })
 
 test('one who begins further on while the ledger is read does not wait for the next poll', async (t) => {

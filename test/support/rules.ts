@@ -12,7 +12,8 @@ import {
   type WritableState,
 } from '../../src/ledger/decider.ts'
 import { evolveWith } from '../../src/ledger/evolve.ts'
-import { keyOf, type Projection, Rows } from '../../src/ledger/state.ts'
+import { keyOf, type Projection } from '../../src/ledger/state.ts'
+import { WholeRows } from '../../src/ledger/whole-rows.ts'
 
 /** What became of a command: its events and answer, or its refusal. */
 export interface Result<Answer> {
@@ -38,7 +39,7 @@ export const morning = Date.UTC(2026, 10, 21, 8) * 1000
  * their form.
  */
 export function rules(...evolvers: readonly Evolver[]): Rules {
-  const state = new Rows({ whole: true })
+  const state = new WholeRows()
   const evolve = evolveWith(evolvers)
   let position = 0
 
@@ -75,10 +76,10 @@ export function rules(...evolvers: readonly Evolver[]): Rules {
 
 /** The rows that a command asked for, out of all there are. */
 class Asked implements WritableState {
-  readonly #rows: Rows
+  readonly #rows: WholeRows
   readonly #known = new Set<string>()
 
-  constructor(rows: Rows, keys: readonly Key[]) {
+  constructor(rows: WholeRows, keys: readonly Key[]) {
     this.#rows = rows
     this.ask(keys)
   }

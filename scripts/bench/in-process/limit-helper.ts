@@ -74,7 +74,7 @@ const insertEvents = `
     as e (position, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash)`
 const close = `
   with moved as (update ledger_head set position = $2::bigint, hash = $3::text, at = $4::timestamptz)
-  insert into ledger_batches (id, position) values ($1::uuid, $2::bigint) returning pg_notify('ledger', $2::text)`
+  insert into ledger_batches (id, position) values ($1::uuid, $2::bigint)`
 
 const client = new Client({
   connectionString: process.env['DATABASE_URL'],

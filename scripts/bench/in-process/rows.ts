@@ -7,7 +7,7 @@ import { account, balances } from '../../../src/ledger/account.ts'
 import { chained, type Entry, GENESIS } from '../../../src/ledger/chain.ts'
 import { isRefusal } from '../../../src/ledger/decider.ts'
 import type { Statement } from '../../../src/ledger/row-table.ts'
-import { Rows } from '../../../src/ledger/state.ts'
+import { WholeRows } from '../../../src/ledger/whole-rows.ts'
 import { users } from '../../../src/people/user.ts'
 import { rooms } from '../../../src/rooms/room.ts'
 import { anySend, asInput, DIAMONDS, GIFT, type Send } from '../workload.ts'
@@ -26,10 +26,11 @@ export interface PreparedBatch {
 
 /** `at`: microseconds since 1970. */
 export function prepareBatch(at: number): PreparedBatch {
-  const rows = new Rows({ whole: true })
+  const rows = new WholeRows()
   const gifts = Array.from({ length: BATCH }, () => anySend('uniform'))
-  rows.put(decorations, String(GIFT.id), { ...GIFT, decoration_id: GIFT.id, odds: [], odds_hash: null, created_at: at })
+  rows.set(decorations, String(GIFT.id), { ...GIFT, decoration_id: GIFT.id, odds: [], odds_hash: null, created_at: at })
   for (const gift of gifts) putStart(rows, gift)
+  rows.track()
   const events = gifts.map((gift, i) => prepareEvent(rows, gift, i + 1, at))
   const saves = tables.flatMap((table) => {
     const changed = [...rows.changed(table.projection)].map((id) => rows.get(table.projection, id))
@@ -39,11 +40,11 @@ export function prepareBatch(at: number): PreparedBatch {
 }
 
 /** What the gift needs to know, as it was seeded. */
-function putStart(rows: Rows, { sender, receiver, room }: Send): void {
+function putStart(rows: WholeRows, { sender, receiver, room }: Send): void {
   const diamonds = account('user', sender, 'diamonds')
-  rows.put(balances, diamonds, { account: diamonds, balance: BigInt(DIAMONDS) })
-  rows.put(rooms, String(room), { room_id: room, owner_id: room, trophy_points: 0 })
-  rows.put(users, String(receiver), {
+  rows.set(balances, diamonds, { account: diamonds, balance: BigInt(DIAMONDS) })
+  rows.set(rooms, String(room), { room_id: room, owner_id: room, trophy_points: 0 })
+  rows.set(users, String(receiver), {
     user_id: receiver,
     charging_agent: false,
     allow_receive_withdraw_requests: false,
@@ -55,7 +56,7 @@ function putStart(rows: Rows, { sender, receiver, room }: Send): void {
 
 const send = sendGift({ chains: luckyChains(''), ownerPercent: 0 })
 
-function prepareEvent(rows: Rows, gift: Send, position: number, at: number): PreparedEvent {
+function prepareEvent(rows: WholeRows, gift: Send, position: number, at: number): PreparedEvent {
   const actor = `user:${gift.sender}`
   const decision = send.decide(rows, asInput(gift), { now: at, position, actor })
   if (isRefusal(decision)) throw new Error(`a gift was refused: ${decision.refusal}`)
