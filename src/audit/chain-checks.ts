@@ -58,10 +58,10 @@ export class ChainChecks {
     const follows = this.#checkOrder(position)
     this.#position = position
     const before = this.#hash
-    this.#hash = rows.hash
     let check: Check = 'form'
     try {
       const { entry } = rows
+      this.#hash = entry.hash
       if (position === this.#expected?.position) this.#checkExpected(entry, this.#expected)
       check = 'hash'
       // Over a gap there is nothing that the hash could follow from.
@@ -73,6 +73,7 @@ export class ChainChecks {
       check = 'form'
       if (isLucky(entry.type)) this.#checkDraw(entry)
     } catch (error) {
+      this.#hash = rows.hash
       this.#find(check, position, error instanceof Error ? error.message : String(error))
     }
   }

@@ -5,7 +5,7 @@ import { decorations, evolveDecorations, oddsTables } from '../gifts/decoration.
 import { oddsHash, rewardOf, rowOf, totalWeight } from '../gifts/odds.ts'
 import { account } from '../ledger/account.ts'
 import type { Evolver, PlacedEvent, State } from '../ledger/decider.ts'
-import { sha256Bytes } from '../ledger/hash.ts'
+import { sha256 } from '../ledger/hash.ts'
 import type { Movement } from '../ledger/movement.ts'
 import { type DrawListener, paidTo } from './draw-listener.ts'
 
@@ -74,7 +74,7 @@ export class LuckyChecks {
     if (client_seed !== running.client_seed) find(`the client seed is ${client_seed}, not ${running.client_seed}`)
     if (k !== running.used + 1 || k > CHAIN_LENGTH) find(`send ${k} of chain ${chain} comes after send ${running.used}`)
     const key = Buffer.from(link, 'hex')
-    if (sha256Bytes(key).toString('hex') !== before) find(`the link does not lead to the one before it`)
+    if (sha256(key) !== before) find(`the link does not lead to the one before it`)
 
     const gift = state.get(decorations, String(decoration_id))
     if (gift?.odds_hash !== odds_hash || gift.price !== price) find(`gift ${decoration_id} had another price or odds`)
