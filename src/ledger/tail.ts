@@ -31,6 +31,8 @@ const STORE_MS = 1_000
 const STORE_EVENTS = 1_000
 /** What is hinted at is mostly this instance's own, of which it will have heard by then. */
 const HINT_MS = 5
+/** Followers hear of this instance's own events after so long. */
+const SOON_MS = 3
 /** Events that are kept for followers that are a little behind. */
 const RECENT = 1_000
 
@@ -51,6 +53,7 @@ export class Tail {
   #due = true
   #position = 0
   #wakes = 0
+  #soon: NodeJS.Timeout | undefined
   #poll: NodeJS.Timeout | undefined
 
   constructor(options: TailOptions) {
@@ -84,8 +87,12 @@ export class Tail {
     if (last === undefined) return
     if (!this.#goOn(events)) this.#due = true
     this.#hints.give(last.position)
-    // After the answers, which go out first.
-    setImmediate(() => this.#wake())
+    // After the answers, which go out first, and not with every batch: whoever sends one command after the other would
+    // wait for all followers each time.
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined
+      this.#wake()
+    }, SOON_MS)
   }
 
   /** There may be events that were not read yet. */
@@ -122,6 +129,7 @@ export class Tail {
   async stop(): Promise<void> {
     this.#stopped = true
     clearInterval(this.#poll)
+    clearTimeout(this.#soon)
     this.#wake()
     await Promise.allSettled(this.#following)
     await this.#hints.stop()

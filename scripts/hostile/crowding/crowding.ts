@@ -21,11 +21,11 @@ const LEAD_MS = 2_000
 /** Requests that one within the limit sends at once. */
 const BURST = 100
 /**
- * The p99 of others may grow by so much beside one who is over the limit. A burst of dear ones may hold them up for so
- * long in the round that went best: in others the machine may have had other things to do.
+ * The p99 of others may grow by so much beside one who is over the limit; a burst of dear requests may hold them up for
+ * so long, in the middle one of the rounds.
  */
 const MOST_GROWTH = 1.5
-const MOST_STALL_MS = 60
+const MOST_STALL_MS = 100
 
 /** Whether one user can slow all the others down, by asking far too much or for what is dear. */
 export const crowding: Scenario = {
@@ -86,12 +86,11 @@ async function crowd(stage: Stage, { rounds, seconds }: { rounds: number; second
 function report(stage: Stage, turns: Turns, heard: ReadonlyMap<string, Hammered>): void {
   const quiet = turns.get('quiet') ?? []
   const middle = (field: keyof Latencies, of: readonly Latencies[]): number => median(of.map((turn) => turn[field]))
-  const least = (of: readonly Latencies[]): number => Math.min(...of.map(({ longest }) => longest))
-  stage.say(row('beside one who asks for', 'p50 ms', 'p99 ms', 'longest', 'at best', 'p99 ratio', 'heard'))
+  stage.say(row('beside one who asks for', 'p50 ms', 'p99 ms', 'longest', 'p99 ratio', 'heard'))
   for (const [name, measured] of turns) {
     const ratio = middle('p99', measured) / middle('p99', quiet)
     const cells = (['p50', 'p99', 'longest'] as const).map((field) => middle(field, measured).toFixed(1))
-    stage.say(row(name, ...cells, least(measured).toFixed(1), ratio.toFixed(2), JSON.stringify(heard.get(name) ?? {})))
+    stage.say(row(name, ...cells, ratio.toFixed(2), JSON.stringify(heard.get(name) ?? {})))
     const failed = Object.keys(heard.get(name) ?? {}).filter((status) => !['200', '429'].includes(status))
     stage.expect(failed.length === 0, `${name}: one who wants too much was answered ${failed.join(', ')}`)
     if (name === 'quiet') continue
@@ -99,7 +98,7 @@ function report(stage: Stage, turns: Turns, heard: ReadonlyMap<string, Hammered>
       stage.tell(`beside one over the limit the p99 of others is ${ratio.toFixed(2)} times as long`)
       stage.expect(ratio <= MOST_GROWTH, `one over the limit makes the p99 of others ${ratio.toFixed(2)} times as long`)
     } else {
-      const stall = least(measured) - least(quiet)
+      const stall = middle('longest', measured) - middle('longest', quiet)
       stage.expect(stall <= MOST_STALL_MS, `${name}: held others up for ${stall.toFixed(0)} ms`)
     }
   }
