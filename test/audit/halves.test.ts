@@ -103,7 +103,9 @@ test('a column that cannot be read is told once', async (t) => {
   for (const [change, message] of cases) {
     await tamper(database, changed(12, change))
     const { findings } = await read(t, database, here)
-    t.match(findings.inOrder(), [{ check: 'form', position: 12, message }], change)
+    const [first, ...more] = findings.inOrder().filter(({ position }) => position === 12)
+    t.match(first, { check: 'form', message }, change)
+    t.same(more, [])
     await tamper(
       database,
       'delete from ledger_events where position = 12',
