@@ -1,9 +1,9 @@
-import type { ChainedEntry } from '../ledger/chain.ts'
-import { chained, GENESIS } from '../ledger/chain.ts'
+import { GENESIS } from '../ledger/chain.ts'
 import type { PlacedEvent } from '../ledger/decider.ts'
 import type { EventRows } from '../ledger/event-rows.ts'
 import { evolveWith } from '../ledger/evolve.ts'
-import { placedEvent, Unreadable } from '../ledger/recorded.ts'
+import { sha256 } from '../ledger/hash.ts'
+import { missing, placedEvent, Unreadable } from '../ledger/recorded.ts'
 import { Replay } from '../ledger/replay.ts'
 import { isoMicros } from '../ledger/time.ts'
 import type { Ending } from './checkpoint.ts'
@@ -60,26 +60,25 @@ export class ChainChecks {
     const before = this.#hash
     let check: Check = 'form'
     try {
-      const { entry } = rows
-      this.#hash = entry.hash
-      if (position === this.#expected?.position) this.#checkExpected(entry, this.#expected)
+      const { at, type, hash } = rows
+      const canonical = rows.canonical(before)
+      this.#hash = hash ?? missing(position, 'hash')
+      if (position === this.#expected?.position) this.#checkExpected(position, this.#expected)
       check = 'hash'
       // Over a gap there is nothing that the hash could follow from.
-      if (follows) this.#checkHash(entry, before)
-      if (entry.at < this.#at) {
-        this.#find('time', position, `${isoMicros(entry.at)} is before the time of the event before it`)
-      }
-      this.#at = entry.at
+      if (follows) this.#checkHash(position, sha256(canonical))
+      if (at < this.#at) this.#find('time', position, `${isoMicros(at)} is before the time of the event before it`)
+      this.#at = at
       check = 'form'
-      if (isLucky(entry.type)) this.#checkDraw(entry)
+      if (isLucky(type)) this.#checkDraw(rows)
     } catch (error) {
-      this.#hash = rows.hash
+      this.#hash = rows.hash ?? ''
       this.#find(check, position, error instanceof Error ? error.message : String(error))
     }
   }
 
-  #checkDraw(entry: ChainedEntry): void {
-    const event = readable(entry)
+  #checkDraw(rows: EventRows): void {
+    const event = readable(rows)
     if (event === undefined) return
     this.#draws.check(event, this.#replay.rows)
     try {
@@ -98,13 +97,13 @@ export class ChainChecks {
     return false
   }
 
-  #checkHash(entry: ChainedEntry, before: string): void {
-    const hash = chained(entry, before)
-    if (hash === entry.hash) return
-    this.#find('hash', entry.position, `${entry.hash} does not follow from the event and the hash before it (${hash})`)
+  #checkHash(position: number, ought: string): void {
+    if (this.#hash === ought) return
+    this.#find('hash', position, `${this.#hash} does not follow from the event and the hash before it (${ought})`)
   }
 
-  #checkExpected({ position, hash }: ChainedEntry, checkpoint: Ending): void {
+  #checkExpected(position: number, checkpoint: Ending): void {
+    const hash = this.#hash
     if (hash === checkpoint.hash) return
     const message = `what stands up to here was rewritten: its hash is ${hash}, and was ${checkpoint.hash} in the checkpoint of ${checkpoint.at}`
     this.#find('checkpoint', position, message)
@@ -116,9 +115,9 @@ export class ChainChecks {
 }
 
 /** Undefined when the event cannot be read, which the other half tells. */
-function readable(entry: ChainedEntry): PlacedEvent | undefined {
+function readable({ position, type, version, data, movements, at }: EventRows): PlacedEvent | undefined {
   try {
-    return placedEvent(entry)
+    return placedEvent({ position, type, version, data, movements, at })
   } catch (error) {
     if (error instanceof Unreadable || error instanceof SyntaxError) return undefined
     throw error

@@ -31,6 +31,8 @@ export type RecordedEvent<T extends EventType = EventType> = PlacedEvent<T> & { 
 /** The hash before the first event. */
 export const GENESIS = '0'.repeat(64)
 
+export const LINE_BREAK = 10
+
 /**
  * The bytes under an event's hash: lines of text, none of which can hold a line break, so that no two events
  * share them and the chain can be followed in any language, SQL included (sql/audit/chain.sql).

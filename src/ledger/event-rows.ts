@@ -1,7 +1,9 @@
-import type { ChainedEntry } from './chain.ts'
+import { ByteText } from './byte-text.ts'
+import { type ChainedEntry, LINE_BREAK } from './chain.ts'
 import type { Movement } from './movement.ts'
 import { nameIn } from './names.ts'
 import { missing, Unreadable } from './recorded.ts'
+import { isoMicros } from './time.ts'
 
 const columns =
   'position,type,version,data,debit,credit,amount,actor,at,request_id,idempotency_key,reply_hash,hash'.split(',')
@@ -27,6 +29,9 @@ const EPOCH = 946_684_800_000_000
 /** The years 1 to 9999, between which stands all that is printed as a time. */
 const FIRST = -62_135_596_800_000_000
 const LAST = 253_402_300_800_000_000
+
+const SPACE = 32
+const text = new ByteText()
 
 /** Before the elements of a list: how many dimensions, whether some are null, of which type, how many, from which on. */
 const LIST_HEADER = 20
@@ -91,36 +96,48 @@ export class EventRows {
     return at
   }
 
-  /** Empty when there is none. */
-  get hash(): string {
-    return this.#has(HASH) ? this.#text(HASH) : ''
+  /** Null when there is none. */
+  get hash(): string | null {
+    return this.#has(HASH) ? this.#text(HASH) : null
   }
 
   get movements(): Movement[] {
     const bytes = this.#bytes
-    const view = this.#view
-    const count = this.#elements(DEBIT)
-    if (this.#elements(CREDIT) !== count || this.#elements(AMOUNT) !== count) {
-      throw new Unreadable(`event ${this.position} has not as many accounts as amounts`)
-    }
     const movements: Movement[] = []
-    let debits = this.#start(DEBIT) + LIST_HEADER
-    let credits = this.#start(CREDIT) + LIST_HEADER
-    let amounts = this.#start(AMOUNT) + LIST_HEADER
-    for (let i = 0; i < count; i += 1) {
-      const debit = view.getInt32(debits)
-      const credit = view.getInt32(credits)
-      const amount = view.getInt32(amounts)
-      movements.push({
-        debit: listed(bytes, debits, debit),
-        credit: listed(bytes, credits, credit),
-        amount: amount < 0 ? Number.NaN : int64(view, amounts + 4),
-      })
-      debits += 4 + Math.max(0, debit)
-      credits += 4 + Math.max(0, credit)
-      amounts += 4 + Math.max(0, amount)
-    }
+    this.#eachMovement((debit, credit, amount) => {
+      movements.push({ debit: listed(bytes, debit), credit: listed(bytes, credit), amount })
+    })
     return movements
+  }
+
+  /**
+   * The bytes of `canonical` over what is stored, for which no text is made of what is bytes already. They are there
+   * until they are asked for again.
+   */
+  canonical(previous: string): Buffer {
+    const bytes = this.#bytes
+    text.clear()
+    text.ascii(previous)
+    text.ascii(`\n${this.position}\n`)
+    this.#write(TYPE)
+    text.ascii(`\n${this.version}\n${isoMicros(this.at)}\n`)
+    this.#write(ACTOR)
+    text.letter(LINE_BREAK)
+    this.#write(REQUEST_ID)
+    text.letter(LINE_BREAK)
+    if (this.#has(IDEMPOTENCY_KEY)) this.#write(IDEMPOTENCY_KEY)
+    text.letter(LINE_BREAK)
+    if (this.#has(REPLY_HASH)) this.#write(REPLY_HASH)
+    text.letter(LINE_BREAK)
+    this.#eachMovement((debit, credit, amount) => {
+      writeListed(bytes, debit)
+      text.letter(SPACE)
+      writeListed(bytes, credit)
+      text.ascii(` ${amount};`)
+    })
+    text.letter(LINE_BREAK)
+    this.#write(DATA)
+    return text.bytes
   }
 
   /** All that is stored. */
@@ -138,6 +155,29 @@ export class EventRows {
       replyHash: this.#has(REPLY_HASH) ? this.#text(REPLY_HASH) : null,
       hash: this.#text(HASH),
     }
+  }
+
+  /** Calls for each movement with where the lengths of its accounts stand, and its amount. */
+  #eachMovement(visit: (debit: number, credit: number, amount: number) => void): void {
+    const view = this.#view
+    const count = this.#elements(DEBIT)
+    if (this.#elements(CREDIT) !== count || this.#elements(AMOUNT) !== count) {
+      throw new Unreadable(`event ${this.position} has not as many accounts as amounts`)
+    }
+    let debit = this.#start(DEBIT) + LIST_HEADER
+    let credit = this.#start(CREDIT) + LIST_HEADER
+    let amount = this.#start(AMOUNT) + LIST_HEADER
+    for (let i = 0; i < count; i += 1) {
+      const length = view.getInt32(amount)
+      visit(debit, credit, length < 0 ? Number.NaN : int64(view, amount + 4))
+      debit += 4 + Math.max(0, view.getInt32(debit))
+      credit += 4 + Math.max(0, view.getInt32(credit))
+      amount += 4 + Math.max(0, length)
+    }
+  }
+
+  #write(column: number): void {
+    text.piece(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
   }
 
   #has(column: number): boolean {
@@ -170,9 +210,19 @@ export class EventRows {
   }
 }
 
+const NULL = 'NULL'
+
 /** A name in a list, before which stands its length. */
-const listed = (bytes: Buffer, at: number, length: number): string =>
-  length < 0 ? 'NULL' : nameIn(bytes, at + 4, length)
+function listed(bytes: Buffer, at: number): string {
+  const length = bytes.readInt32BE(at)
+  return length < 0 ? NULL : nameIn(bytes, at + 4, length)
+}
+
+function writeListed(bytes: Buffer, at: number): void {
+  const length = bytes.readInt32BE(at)
+  if (length < 0) text.ascii(NULL)
+  else text.piece(bytes, at + 4, length)
+}
 
 /** As a number: exact up to 2^53, as all that the service writes is. */
 const int64 = (view: DataView, at: number): number => view.getInt32(at) * 2 ** 32 + view.getUint32(at + 4)

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
-import type { ChainedEntry } from '../../src/ledger/chain.ts'
+import { type ChainedEntry, canonical, GENESIS } from '../../src/ledger/chain.ts'
 import { copiedBytes } from '../../src/ledger/copy.ts'
 import { EventRows, storedColumns } from '../../src/ledger/event-rows.ts'
 import { nameIn } from '../../src/ledger/names.ts'
@@ -19,7 +19,12 @@ async function pagesOf({ serviceUrl }: TestDatabase, query: string): Promise<Buf
 
 function entriesIn(pages: readonly Buffer[]): ChainedEntry[] {
   const entries: ChainedEntry[] = []
-  for (const page of pages) for (const rows = new EventRows(page); rows.next(); ) entries.push(rows.entry)
+  for (const page of pages) {
+    for (const rows = new EventRows(page); rows.next(); ) {
+      entries.push(rows.entry)
+      if (rows.canonical(GENESIS).toString() !== canonical(rows.entry, GENESIS)) throw new Error('another hash')
+    }
+  }
   return entries
 }
 

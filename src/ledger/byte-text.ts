@@ -1,0 +1,50 @@
+/** As long as that, a loop is quicker than to call for a copy. */
+const SHORT = 64
+
+/** UTF-8 text that is put together piece by piece, again and again in the same place. */
+export class ByteText {
+  #bytes = Buffer.alloc(16_384)
+  #length = 0
+
+  /** What was put together, until it is begun anew. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  clear(): void {
+    this.#length = 0
+  }
+
+  /** One letter of ASCII. */
+  letter(code: number): void {
+    this.#make(1)
+    this.#bytes[this.#length - 1] = code
+  }
+
+  /** Text of ASCII alone. */
+  ascii(text: string): void {
+    const to = this.#make(text.length)
+    const bytes = this.#bytes
+    for (let i = 0; i < text.length; i += 1) bytes[to + i] = text.charCodeAt(i)
+  }
+
+  /** A piece of other text. */
+  piece(text: Buffer, start: number, length: number): void {
+    const to = this.#make(length)
+    const bytes = this.#bytes
+    if (length > SHORT) text.copy(bytes, to, start, start + length)
+    else for (let i = 0; i < length; i += 1) bytes[to + i] = text[start + i] ?? 0
+  }
+
+  /** Room for so many bytes more; answers where it begins. */
+  #make(length: number): number {
+    const from = this.#length
+    this.#length = from + length
+    if (this.#length > this.#bytes.length) {
+      const larger = Buffer.alloc(this.#length * 2)
+      this.#bytes.copy(larger, 0, 0, from)
+      this.#bytes = larger
+    }
+    return from
+  }
+}
