@@ -11,6 +11,14 @@ const SLICE_MS = 2
 /** How often it is looked whether the service is at work. */
 const LOOK_MS = 200
 
+/** Milliseconds that pass, and how to let some pass. */
+export interface Time {
+  now(): number
+  sleep(ms: number): Promise<unknown>
+}
+
+const real: Time = { now: () => performance.now(), sleep }
+
 /**
  * How a long reading gives way to a service that works on the same database: as long as the ledger grows, it rests most
  * of the time; else it never does.
@@ -19,17 +27,21 @@ export class Pace {
   readonly #head: () => Promise<number>
   #position: number
   #busy = true
-  #looked = performance.now()
-  #rested = performance.now()
+  readonly #time: Time
+  #looked: number
+  #rested: number
 
-  private constructor(head: () => Promise<number>, position: number) {
+  private constructor(head: () => Promise<number>, position: number, time: Time) {
     this.#head = head
     this.#position = position
+    this.#time = time
+    this.#looked = time.now()
+    this.#rested = time.now()
   }
 
   /** `head`: where the ledger ends by now. Taken to be at work until it was looked at twice. */
-  static async at(head: () => Promise<number>): Promise<Pace> {
-    return new Pace(head, await head())
+  static async at(head: () => Promise<number>, time = real): Promise<Pace> {
+    return new Pace(head, await head(), time)
   }
 
   /** Whether the service is at work. */
@@ -39,11 +51,11 @@ export class Pace {
 
   /** To be called between two readings. */
   async look(): Promise<void> {
-    if (performance.now() - this.#looked < LOOK_MS) return
+    if (this.#time.now() - this.#looked < LOOK_MS) return
     const position = await this.#head()
     this.#busy = position !== this.#position
     this.#position = position
-    this.#looked = performance.now()
+    this.#looked = this.#time.now()
   }
 
   /**
@@ -51,10 +63,10 @@ export class Pace {
    * at the same time. Answers whether all work so far is rested from.
    */
   async rest(aside = 0): Promise<boolean> {
-    const worked = performance.now() - this.#rested + aside
+    const worked = this.#time.now() - this.#rested + aside
     if (this.#busy && worked < SLICE_MS) return false
-    if (this.#busy) await sleep(worked * REST)
-    this.#rested = performance.now()
+    if (this.#busy) await this.#time.sleep(worked * REST)
+    this.#rested = this.#time.now()
     return true
   }
 }

@@ -1,38 +1,42 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { Pace } from '../../src/audit/pace.ts'
 
-/** Milliseconds that a rest takes after so many of work. */
-async function restAfter(pace: Pace, ms: number): Promise<number> {
-  await pace.rest()
-  const until = performance.now() + ms
-  while (performance.now() < until) continue
-  const began = performance.now()
-  await pace.rest()
-  return performance.now() - began
-}
-
 test('it rests for seven times as long as it worked while the ledger grows, and not at all when it does not', async (t) => {
+  let now = 0
+  let slept = 0
+  const time = {
+    now: () => now,
+    sleep: async (ms: number) => {
+      slept += ms
+      now += ms
+    },
+  }
   let position = 1
-  const pace = await Pace.at(async () => position)
+  const pace = await Pace.at(async () => position, time)
+  /** Whether it rests after so many milliseconds of work, and for how long. */
+  const restAfter = async (ms: number, aside?: number): Promise<[boolean, number]> => {
+    const before = slept
+    now += ms
+    return [await pace.rest(aside), slept - before]
+  }
+  const lookAfter = async (ms: number): Promise<boolean> => {
+    now += ms
+    await pace.look()
+    return pace.busy
+  }
+
   t.equal(pace.busy, true, 'until it is known')
   position += 1
-  await sleep(250)
-  await pace.look()
-  t.equal(pace.busy, true)
-  t.ok((await restAfter(pace, 10)) >= 69)
-  const began = performance.now()
-  t.equal(await pace.rest(10), true)
-  t.ok(performance.now() - began >= 69, 'what others work for it counts, too')
-  t.equal(await pace.rest(), false, 'it is too early for another rest')
-  await sleep(250)
-  await pace.look()
-  t.equal(pace.busy, false)
-  t.ok((await restAfter(pace, 10)) < 9)
+  t.equal(await lookAfter(200), true)
+  await pace.rest()
+  t.same(await restAfter(10), [true, 70])
+  t.same(await restAfter(1.9), [false, 0], 'it is too early for another rest')
+  t.same(await restAfter(0.1), [true, 14], 'which is for all that was worked since the last one')
+  t.same(await restAfter(1, 10), [true, 77], 'what others work for it counts, too')
+  t.equal(await lookAfter(200), false)
+  t.same(await restAfter(10), [true, 0])
   position += 1
-  await pace.look()
-  t.equal(pace.busy, false, 'it is not asked all the time')
-  await sleep(250)
-  await pace.look()
-  t.equal(pace.busy, true)
+  t.equal(await lookAfter(189), false, 'it is not asked all the time')
+  t.equal(await lookAfter(1), true)
+  t.same(await restAfter(3), [true, 7 * 193], 'what came before it was known counts, too')
 })

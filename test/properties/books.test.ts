@@ -10,7 +10,7 @@ const limits = { interruptAfterTimeLimit: 9_000 }
 test('two instances keep the books, one step at a time', async (t) => {
   await fc.assert(
     fc.asyncProperty(oneByOne, (story) => inArena((arena) => playAndVerify(arena, story))),
-    { ...limits, numRuns: 12 },
+    { ...limits, numRuns: 20 },
   )
   t.pass()
 })
@@ -18,7 +18,7 @@ test('two instances keep the books, one step at a time', async (t) => {
 test('two instances keep the books, many steps at once', async (t) => {
   await fc.assert(
     fc.asyncProperty(bursts, (story) => inArena((arena) => playAndVerify(arena, story))),
-    { ...limits, numRuns: 12 },
+    { ...limits, numRuns: 18 },
   )
   t.pass()
 })

@@ -10,7 +10,7 @@ const limits = { interruptAfterTimeLimit: 9_000 }
 test('the service does what the model says, one step at a time', async (t) => {
   await fc.assert(
     fc.asyncProperty(oneByOne, (story) => inArena((arena) => playBoth(arena, story))),
-    { ...limits, numRuns: 18 },
+    { ...limits, numRuns: 28 },
   )
   t.pass()
 })
@@ -18,7 +18,7 @@ test('the service does what the model says, one step at a time', async (t) => {
 test('the service does what the model says, many steps at once', async (t) => {
   await fc.assert(
     fc.asyncProperty(bursts, (story) => inArena((arena) => playBoth(arena, story))),
-    { ...limits, numRuns: 18 },
+    { ...limits, numRuns: 28 },
   )
   t.pass()
 })

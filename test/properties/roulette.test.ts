@@ -10,7 +10,7 @@ const limits = { interruptAfterTimeLimit: 8_000 }
 test('roulettes go as the model says, one step at a time', async (t) => {
   await fc.assert(
     fc.asyncProperty(roulettes, (story) => inArena((arena) => playBoth(arena, story))),
-    { ...limits, numRuns: 15 },
+    { ...limits, numRuns: 25 },
   )
   t.pass()
 })
@@ -18,7 +18,7 @@ test('roulettes go as the model says, one step at a time', async (t) => {
 test('roulettes go as the model says, many steps at once', async (t) => {
   await fc.assert(
     fc.asyncProperty(crowdedRoulettes, (story) => inArena((arena) => playBoth(arena, story))),
-    { ...limits, numRuns: 15 },
+    { ...limits, numRuns: 25 },
   )
   t.pass()
 })
@@ -26,7 +26,7 @@ test('roulettes go as the model says, many steps at once', async (t) => {
 test('two instances keep the books of roulettes, many steps at once', async (t) => {
   await fc.assert(
     fc.asyncProperty(crowdedRoulettes, (story) => inArena((arena) => playAndVerify(arena, story))),
-    { ...limits, numRuns: 12 },
+    { ...limits, numRuns: 20 },
   )
   t.pass()
 })

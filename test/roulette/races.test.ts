@@ -7,7 +7,7 @@ import { base, dataOf, lounge } from './lounge.ts'
 
 tap.setTimeout(110_000)
 
-const ROUNDS = 100
+const ROUNDS = 200
 const CLIENTS = 40
 const PLACES = 8
 const PRICE = 7
