@@ -12,7 +12,7 @@ import { Outbox } from '../push/outbox.ts'
 import type { Database } from './database.ts'
 
 /** The name of the ledger's cursor, one whatever notifications are sent with. */
-const FOLLOWER = 'push'
+export const PUSH_FOLLOWER = 'push'
 /** How long sends that are under way may take when the service stops. */
 const STOP_MS = 1_500
 
@@ -28,7 +28,7 @@ export function startPush(
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: followers }) })
   const notifier = together(slices.flatMap(({ notifier = [] }) => notifier))
   if (fcm === null) {
-    tail.followStored(FOLLOWER, intoLog(db, notifier, log))
+    tail.followStored(PUSH_FOLLOWER, intoLog(db, notifier, log))
     return
   }
   const giveUp = new AbortController()
@@ -40,5 +40,5 @@ export function startPush(
     clearTimeout(patience)
   })
   dispatcher.start()
-  tail.followStored(FOLLOWER, intoOutbox(db, notifier, outbox, dispatcher))
+  tail.followStored(PUSH_FOLLOWER, intoOutbox(db, notifier, outbox, dispatcher))
 }
