@@ -115,9 +115,9 @@ export class ChainChecks {
 }
 
 /** Undefined when the event cannot be read, which the other half tells. */
-function readable({ position, type, version, data, movements, at }: EventRows): PlacedEvent | undefined {
+function readable(rows: EventRows): PlacedEvent | undefined {
   try {
-    return placedEvent({ position, type, version, data, movements, at })
+    return placedEvent(rows)
   } catch (error) {
     if (error instanceof Unreadable || error instanceof SyntaxError) return undefined
     throw error
