@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import { runBatch } from './batch.ts'
 import type { RecordedEvent } from './chain.ts'
 import type { Command } from './command.ts'
 import type { Evolve } from './evolve.ts'
 import { blamesACommand, Closed, LostCommit, Moved, Overloaded, Unavailable } from './failures.ts'
-import { fail, Line, type Settled, settle, type Waiting } from './line.ts'
+import { fail, Line, partOf, type Settled, settle, type Waiting } from './line.ts'
 import type { RowTable } from './row-table.ts'
 import { Store } from './store.ts'
 
@@ -66,6 +67,8 @@ export class Executor {
   #store: Store | undefined
   /** Whether a step is being made: a batch prepared, or a failure dealt with. */
   #busy = false
+  /** Whether the last batch held several commands. */
+  #crowded = false
   #closed = false
   #finished: (() => void) | undefined
   #closing: Promise<void> | undefined
@@ -139,16 +142,21 @@ export class Executor {
     if (this.#flying.length >= MOST_FLYING || this.#store?.ahead !== true) return false
     // A small batch costs the database nearly as much as a large one: as long as one is on its way, waiting for as many
     // again is worth more than leaving at once.
-    return this.#line.length >= Math.min(this.#limits.batch, last.waiting.length)
+    return this.#line.length >= Math.min(this.#most(), last.waiting.length)
   }
+
+  /** Commands that the next batch may hold. */
+  readonly #most = (): number => Math.min(this.#limits.batch, partOf(this.#line.length, this.#flying))
 
   /** Decides a batch and sends it. */
   async #takeOff(): Promise<void> {
-    // Commands that arrive in the same turn of the event loop go together.
-    await Promise.resolve()
+    // Commands that arrive in the same turn of the event loop go together. Node lets promises run after each connection
+    // that it has read, so that turn has to be over; but whoever asks alone need not wait for that.
+    await (this.#crowded ? turn() : undefined)
     const started = performance.now()
     const id = randomUUID()
-    const taken = this.#line.take(this.#limits)
+    const taken = this.#line.take({ batch: this.#most(), rows: this.#limits.rows })
+    this.#crowded = taken.length > 1
     const commands = taken.map(({ command }) => command)
     const watchdog = setTimeout(() => this.#store?.cut(), this.#limits.patienceMs)
     try {

@@ -15,6 +15,20 @@ export interface Waiting {
   readonly suspect: boolean
 }
 
+const PARTS = 3
+/** A part may be so large in any case: what a batch costs by itself then weighs more than waiting. */
+const SMALL = 32
+
+/**
+ * How many of all commands that are here, those on their way included, may go at a time: while one part is on its way
+ * and the next one is decided, a third one gathers. In larger parts this process and the database would wait for each
+ * other.
+ */
+export function partOf(inLine: number, flying: readonly { readonly waiting: readonly Waiting[] }[]): number {
+  const here = flying.reduce((sum, { waiting }) => sum + waiting.length, inLine)
+  return Math.max(SMALL, Math.ceil(here / PARTS))
+}
+
 /** The commands that wait, in the order in which they came. */
 export class Line {
   readonly #waiting: Waiting[] = []
