@@ -34,9 +34,7 @@ export class ChainAside implements ChainHalf {
   async page(rows: Buffer): Promise<void> {
     await this.#until(MOST_WAITING - 1)
     this.#waiting += 1
-    // A copy of its own: what it is taken from may be a piece of something larger.
-    const page = new Uint8Array(rows)
-    this.#tell({ page }, [page.buffer])
+    this.#tell({ page: rows })
   }
 
   async settled(): Promise<void> {
@@ -68,7 +66,8 @@ export class ChainAside implements ChainHalf {
     this.#wake()
   }
 
-  #tell(task: ChainTask, transferred: readonly ArrayBuffer[] = []): void {
-    this.#worker.postMessage(task, [...transferred])
+  #tell(task: ChainTask): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+    this.#worker.postMessage(task)
   }
 }

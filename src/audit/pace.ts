@@ -10,6 +10,8 @@ const REST = 7
 const SLICE_MS = 2
 /** How often it is looked whether the service is at work. */
 const LOOK_MS = 200
+/** At first sooner: as long as nothing is known, nothing is read. */
+const FIRST_LOOK_MS = 50
 
 /** Milliseconds that pass, and how to let some pass. */
 export interface Time {
@@ -26,22 +28,26 @@ const real: Time = { now: () => performance.now(), sleep }
 export class Pace {
   readonly #head: () => Promise<number>
   #position: number
-  #busy = true
+  #busy: boolean
   readonly #time: Time
   #looked: number
   #rested: number
 
-  private constructor(head: () => Promise<number>, position: number, time: Time) {
+  private constructor(head: () => Promise<number>, position: number, busy: boolean, time: Time) {
     this.#head = head
     this.#position = position
+    this.#busy = busy
     this.#time = time
     this.#looked = time.now()
     this.#rested = time.now()
   }
 
-  /** `head`: where the ledger ends by now. Taken to be at work until it was looked at twice. */
+  /** `head`: where the ledger ends by now, which is looked at twice. */
   static async at(head: () => Promise<number>, time = real): Promise<Pace> {
-    return new Pace(head, await head(), time)
+    const before = await head()
+    await time.sleep(FIRST_LOOK_MS)
+    const position = await head()
+    return new Pace(head, position, position !== before, time)
   }
 
   /** Whether the service is at work. */

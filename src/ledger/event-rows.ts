@@ -117,8 +117,7 @@ export class EventRows {
   canonical(previous: string): Buffer {
     const bytes = this.#bytes
     text.clear()
-    text.ascii(previous)
-    text.ascii(`\n${this.position}\n`)
+    text.ascii(`${previous}\n${this.position}\n`)
     this.#write(TYPE)
     text.ascii(`\n${this.version}\n${isoMicros(this.at)}\n`)
     this.#write(ACTOR)

@@ -1,50 +1,41 @@
-/** What an account holds. */
-interface Purse {
-  readonly account: string
-  /** Whether there is such a row. */
-  there: boolean
-  /** As long as that is exact; else `exact` counts. */
-  balance: number
-  exact: bigint | null
-}
-
 /**
  * The balances of a replay. Most of what a replay does is to add to them: they are numbers as long as those are exact,
- * and changed where they stand, so that nothing is made for a movement.
+ * side by side in one list, so that nothing is made for a movement and little memory is touched.
  */
 export class Purses {
-  readonly #purses = new Map<string, Purse>()
-  /** What was changed since the last checkpoint, place by place, and how it was before. Of the places so many count. */
-  readonly #changed: Purse[] = []
-  readonly #wereThere: boolean[] = []
+  readonly #places = new Map<string, number>()
+  /** By place; not a number where there is no such row, or where it is too large to be exact. */
   readonly #balances: number[] = []
-  readonly #exacts: (bigint | null)[] = []
+  readonly #large = new Map<number, bigint>()
+  /** What was changed since the last checkpoint, place by place, and how it was before. Of the places so many count. */
+  readonly #changed: number[] = []
+  readonly #before: number[] = []
+  readonly #largeBefore: (bigint | undefined)[] = []
   #changes = 0
 
   get(account: string): bigint | undefined {
-    const purse = this.#purses.get(account)
-    return purse?.there ? (purse.exact ?? BigInt(purse.balance)) : undefined
+    const place = this.#places.get(account)
+    return place === undefined ? undefined : this.#at(place)
   }
 
   set(account: string, balance: bigint | undefined): void {
-    const purse = this.#toChange(account)
-    purse.there = balance !== undefined
-    put(purse, balance ?? 0n)
+    const place = this.#toChange(account)
+    if (balance === undefined) this.#put(place, Number.NaN, undefined)
+    else this.#putExact(place, balance)
   }
 
   /** Answers what the account then holds. */
   add(account: string, change: number | bigint): number | bigint {
-    const purse = this.#toChange(account)
-    purse.there = true
-    if (purse.exact === null && typeof change === 'number') {
-      const sum = purse.balance + change
-      if (Number.isSafeInteger(sum)) return (purse.balance = sum)
+    const place = this.#toChange(account)
+    if (typeof change === 'number') {
+      const sum = (this.#balances[place] ?? Number.NaN) + change
+      if (Number.isSafeInteger(sum)) return (this.#balances[place] = sum)
     }
-    return put(purse, (purse.exact ?? BigInt(purse.balance)) + BigInt(change))
+    return this.#putExact(place, (this.#at(place) ?? 0n) + BigInt(change))
   }
 
   *accounts(): Iterable<string> {
-    for (const { account, there } of this.#purses.values()) if (there) yield account
+    for (const [account, place] of this.#places) if (this.#at(place) !== undefined) yield account
   }
 
   checkpoint(): void {
@@ -53,32 +44,44 @@ export class Purses {
 
   rollback(): void {
     while (this.#changes > 0) {
-      const place = (this.#changes -= 1)
-      const purse = this.#changed[place]
-      if (purse === undefined) continue
-      purse.there = this.#wereThere[place] ?? false
-      purse.balance = this.#balances[place] ?? 0
-      purse.exact = this.#exacts[place] ?? null
+      const change = (this.#changes -= 1)
+      this.#put(this.#changed[change] ?? 0, this.#before[change] ?? Number.NaN, this.#largeBefore[change])
     }
   }
 
-  #toChange(account: string): Purse {
-    let purse = this.#purses.get(account)
-    if (purse === undefined) this.#purses.set(account, (purse = { account, there: false, balance: 0, exact: null }))
-    const place = this.#changes
-    this.#changes += 1
-    this.#changed[place] = purse
-    this.#wereThere[place] = purse.there
-    this.#balances[place] = purse.balance
-    this.#exacts[place] = purse.exact
-    return purse
+  #at(place: number): bigint | undefined {
+    const balance = this.#balances[place] ?? Number.NaN
+    return Number.isNaN(balance) ? this.#large.get(place) : BigInt(balance)
   }
-}
 
-function put(purse: Purse, balance: bigint): number | bigint {
-  const number = Number(balance)
-  const safe = Number.isSafeInteger(number)
-  purse.balance = safe ? number : 0
-  purse.exact = safe ? null : balance
-  return safe ? number : balance
+  #putExact(place: number, balance: bigint): number | bigint {
+    const number = Number(balance)
+    if (Number.isSafeInteger(number)) {
+      this.#put(place, number, undefined)
+      return number
+    }
+    this.#put(place, Number.NaN, balance)
+    return balance
+  }
+
+  #put(place: number, balance: number, large: bigint | undefined): void {
+    this.#balances[place] = balance
+    if (large !== undefined) this.#large.set(place, large)
+    else if (this.#large.size > 0) this.#large.delete(place)
+  }
+
+  #toChange(account: string): number {
+    let place = this.#places.get(account)
+    if (place === undefined) {
+      place = this.#balances.push(Number.NaN) - 1
+      this.#places.set(account, place)
+    }
+    const balance = this.#balances[place] ?? Number.NaN
+    const change = this.#changes
+    this.#changes += 1
+    this.#changed[change] = place
+    this.#before[change] = balance
+    this.#largeBefore[change] = Number.isNaN(balance) ? this.#large.get(place) : undefined
+    return place
+  }
 }

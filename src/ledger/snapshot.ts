@@ -39,7 +39,9 @@ export class Snapshot {
     await client.query(`set default_transaction_read_only = on; set statement_timeout = 0;
       set idle_in_transaction_session_timeout = 0; set timezone = 'UTC'; set datestyle = 'ISO';
       -- One process of the server's is enough to take from those who serve users.
-      set max_parallel_workers_per_gather = 0`)
+      set max_parallel_workers_per_gather = 0;
+      -- A million events are joined with their replies in memory: on disk that takes half as long again.
+      set work_mem = '96MB'`)
     return new Snapshot(client)
   }
 

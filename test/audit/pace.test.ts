@@ -12,7 +12,11 @@ test('it rests for seven times as long as it worked while the ledger grows, and 
     },
   }
   let position = 1
-  const pace = await Pace.at(async () => position, time)
+  const still = await Pace.at(async () => position, time)
+  t.equal(still.busy, false, 'nothing came while it was looked at')
+  let grows = true
+  const pace = await Pace.at(async () => (grows ? (position += 1) : position), time)
+  grows = false
   /** Whether it rests after so many milliseconds of work, and for how long. */
   const restAfter = async (ms: number, aside?: number): Promise<[boolean, number]> => {
     const before = slept
@@ -25,7 +29,7 @@ test('it rests for seven times as long as it worked while the ledger grows, and 
     return pace.busy
   }
 
-  t.equal(pace.busy, true, 'until it is known')
+  t.equal(pace.busy, true, 'something came')
   position += 1
   t.equal(await lookAfter(200), true)
   await pace.rest()
