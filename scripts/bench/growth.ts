@@ -1,7 +1,6 @@
-import { INDEX_FOLLOWER } from '../../src/live/channel-index.ts'
-import { PUSH_FOLLOWER } from '../../src/start/push.ts'
 import { type Bench, inTurn, tell } from './bench.ts'
 import type { DatabaseUrls } from './cluster.ts'
+import { followersDone } from './followers.ts'
 import { Measured } from './load/job.ts'
 import { type Turn, turnOf } from './measure.ts'
 import { sendSome } from './seed.ts'
@@ -79,9 +78,7 @@ async function grow({ cluster, options }: Bench, large: DatabaseUrls): Promise<v
      end $$;
      update ledger_head set (position, hash) =
        (select position, hash from ledger_events order by position desc limit 1);
-     -- Whoever follows the ledger is long done with it.
-     insert into ledger_cursors (name, position)
-       select name, position from ledger_head, unnest(array['${INDEX_FOLLOWER}', '${PUSH_FOLLOWER}']) as name`,
+     ${followersDone}`,
   )
   // What would come later by itself, in the middle of measuring.
   await cluster.asOwner(large, 'vacuum (analyze) ledger_events')

@@ -24,7 +24,7 @@ const SMALL = 32
  * and the next one is decided, a third one gathers. In larger parts this process and the database would wait for each
  * other.
  */
-export function partOf(inLine: number, flying: readonly { readonly waiting: readonly Waiting[] }[]): number {
+export function partOf(inLine: number, flying: readonly { readonly waiting: readonly unknown[] }[]): number {
   const here = flying.reduce((sum, { waiting }) => sum + waiting.length, inLine)
   return Math.max(SMALL, Math.ceil(here / PARTS))
 }

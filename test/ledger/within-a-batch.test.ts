@@ -1,6 +1,7 @@
 import { test } from 'tap'
 import { defineDecoration } from '../../src/gifts/define-decoration.ts'
 import { sendGift } from '../../src/gifts/send.ts'
+import { partOf } from '../../src/ledger/line.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
@@ -44,4 +45,37 @@ test('a command may need a row that only the one before it in the same batch mak
     5,
     'in three batches',
   )
+})
+
+test('after a crowd, what comes in one turn of the loop goes together, also when promises ran in between', async (t) => {
+  const ledger = bench(t, (await testDatabase(t)).serviceUrl)
+  await ledger.did(openLedger, { fairness_key: testChains.keyHash })
+  await ledger.did(defineUsers, { users: [{ id: 1 }], listed: true })
+  const give = (): Promise<unknown> => ledger.did(credit, { user_id: 1, currency: 'coins', amount: 1, reason: 'test' })
+  await Promise.all([give(), give()])
+  const before = ledger.batches.length
+  const given: Promise<unknown>[] = []
+  for (let i = 0; i < 5; i += 1) {
+    given.push(give())
+    // As between two connections that are read one after the other.
+    for (let step = 0; step < 10; step += 1) await Promise.resolve()
+  }
+  await Promise.all(given)
+  t.same(ledger.batches.slice(before), [5])
+  t.end()
+})
+
+test('a batch is a third of all that are here, if they are many', (t) => {
+  const flight = (commands: number) => ({ waiting: Array.from({ length: commands }) })
+  for (const [inLine, flying, part] of [
+    [1, [], 32],
+    [96, [], 32],
+    [97, [], 33],
+    [40, [30, 30], 34],
+    [0, [100, 200], 100],
+    [1_000, [], 334],
+  ] as const) {
+    t.equal(partOf(inLine, flying.map(flight)), part)
+  }
+  t.end()
 })

@@ -7,6 +7,7 @@ import { to } from 'pg-copy-streams'
 import { connect } from '../../../src/db/connect.ts'
 import { tell } from '../bench.ts'
 import { type DatabaseUrls, startCluster } from '../cluster.ts'
+import { followersDone } from '../followers.ts'
 import { describeRun } from '../machine.ts'
 import { seed } from '../seed.ts'
 import { toTheEnd } from '../to-the-end.ts'
@@ -15,6 +16,7 @@ import { growBooks } from './books.ts'
 import { run, type Took } from './run.ts'
 
 const script = fileURLToPath(new URL('../../audit.ts', import.meta.url))
+const behind = fileURLToPath(new URL('../../behind.sh', import.meta.url))
 
 /** As in `npm run audit`: what is read is garbage at once, and is not to pile up. */
 const FLAGS = ['--min-semi-space-size=8', '--max-semi-space-size=8', '--heap-growing-percent=50']
@@ -40,6 +42,7 @@ async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<s
   const database = await cluster.create('books')
   await seed(database)
   await growBooks(database, events)
+  await cluster.asOwner(database, followersDone)
   await cluster.asOwner(database, 'vacuum (analyze)')
   await cluster.asAdmin(['checkpoint'])
   const [head] = await cluster.ask('select position from ledger_head', 'books')
@@ -76,8 +79,8 @@ async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<s
   })
   lines.push({ what: 'ledger balance of that file', took: await other('ledger', ['-f', first, 'balance']), share })
   const beside = await besideService(cluster, database, cleanUp, () => {
-    const command = ['-n', '10', process.execPath, ...FLAGS, script, 'verify']
-    return spawn('nice', command, { env: { ...process.env, ...env }, stdio: 'ignore' })
+    const command = [process.execPath, ...FLAGS, script, 'verify']
+    return spawn(behind, command, { env: { ...process.env, ...env }, stdio: 'ignore' })
   })
   return [
     `# Finance: ${written.toLocaleString('en')} events, journals in ${files.length} files of ${Math.round(size / 2 ** 20)} MiB`,
