@@ -64,6 +64,11 @@ export class Pace {
     this.#looked = this.#time.now()
   }
 
+  /** What was worked so far needs no rest. */
+  waive(): void {
+    this.#rested = this.#time.now()
+  }
+
   /**
    * To be called after every piece of work that takes a moment; `aside` are the milliseconds that others worked for it
    * at the same time. Answers whether all work so far is rested from.

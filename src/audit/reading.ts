@@ -78,18 +78,28 @@ export class LedgerReading {
 
   /** Whether it gives way to a service at work; not while that waits for it. */
   resting = true
+  /** Events of the stretch that was read last. */
+  #stretch = Number.POSITIVE_INFINITY
+  /** Whether stretches become shorter: beside a service that writes faster than this reads it would never end. */
+  #gains = true
 
   /** At its position the ledger must have its hash. To be told before anything is read. */
   expect(checkpoint: Ending): void {
     this.#chain.expect(checkpoint)
   }
 
-  /** Reads on up to a position, or until there are findings enough. */
+  /**
+   * Reads on up to a position, or until there are findings enough. What has come in meanwhile is a stretch of its own
+   * then: when it is not half as long, it is read without giving way.
+   */
   async upTo(position: number, look: LookBeside = async () => []): Promise<void> {
     this.#of = position
+    const stretch = position - this.#next + 1
+    this.#gains = stretch <= this.#stretch / 2
+    this.#stretch = stretch
     const beside = new Beside(look, this.#next)
     while (this.#next <= position && !this.#findings.full) {
-      const { busy } = this.#pace
+      const busy = this.#pace.busy && this.#rests
       const upTo = Math.min(this.#next + (busy ? SMALL_PAGE : PAGE) - 1, position)
       if (!busy) beside.begin(upTo, Math.min(this.#next + PIECE - 1, position))
       await this.#read(upTo)
@@ -137,7 +147,13 @@ export class LedgerReading {
   readonly onPage = async (): Promise<void> => {
     this.#options.signal.throwIfAborted()
     this.#options.progress({ events: this.count, of: Math.max(this.#of, this.count) })
-    if (this.resting && (await this.#pace.rest(this.#aside))) this.#aside = 0
+    const rests = this.#rests
+    if (!rests) this.#pace.waive()
+    if (!rests || (await this.#pace.rest(this.#aside))) this.#aside = 0
+  }
+
+  get #rests(): boolean {
+    return this.resting && this.#gains
   }
 
   async #read(upTo: number | null): Promise<void> {

@@ -50,7 +50,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   closing.defer(() => beside.close())
   const replies = (from: number, upTo: number): Promise<readonly Finding[]> => checkReplies(beside, from, upTo)
   await reading.upTo(asOf ?? head.position, replies)
-  // What came in during the long way is little, and during that next to nothing.
+  // What came in during the long way, beside most services, is little, and during that next to nothing.
   if (asOf === null) await reading.upTo((await snapshot.head()).position, replies)
   await snapshot.freeze()
   if (asOf === null && !findings.full) {

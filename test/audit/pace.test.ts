@@ -37,6 +37,9 @@ test('it rests for seven times as long as it worked while the ledger grows, and 
   t.same(await restAfter(1.9), [false, 0], 'it is too early for another rest')
   t.same(await restAfter(0.1), [true, 14], 'which is for all that was worked since the last one')
   t.same(await restAfter(1, 10), [true, 77], 'what others work for it counts, too')
+  now += 500
+  pace.waive()
+  t.same(await restAfter(2), [true, 14], 'what was waived does not')
   t.equal(await lookAfter(200), false)
   t.same(await restAfter(10), [true, 0])
   position += 1
