@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * is taken from it.
  */
 const REST = 7
+/** No rest is longer. Work is measured by the clock, and may have been waiting for the processor or the database. */
+const MOST_REST_MS = 1_000
 /** So many milliseconds of work before a rest. */
 const SLICE_MS = 2
 /** How often it is looked whether the service is at work. */
@@ -76,7 +78,7 @@ export class Pace {
   async rest(aside = 0): Promise<boolean> {
     const worked = this.#time.now() - this.#rested + aside
     if (this.#busy && worked < SLICE_MS) return false
-    if (this.#busy) await this.#time.sleep(worked * REST)
+    if (this.#busy) await this.#time.sleep(Math.min(worked * REST, MOST_REST_MS))
     this.#rested = this.#time.now()
     return true
   }

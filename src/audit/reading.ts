@@ -23,7 +23,7 @@ export interface ReadingOptions {
   readonly signal: AbortSignal
 }
 
-/** Events of a page beside a service that is at work: what the database does for one takes 2 ms. Else of a larger one. */
+/** Events of a page beside a service that is at work, which cost the database 2 ms; and else. */
 const SMALL_PAGE = 100
 const PAGE = 100_000
 /** Events of what is looked at beside in one piece: for each the database reads a table as a whole. */
@@ -97,6 +97,11 @@ export class LedgerReading {
     const stretch = position - this.#next + 1
     this.#gains = stretch <= this.#stretch / 2
     this.#stretch = stretch
+    await this.#on(position, look)
+    this.#gains = true
+  }
+
+  async #on(position: number, look: LookBeside): Promise<void> {
     const beside = new Beside(look, this.#next)
     while (this.#next <= position && !this.#findings.full) {
       const busy = this.#pace.busy && this.#rests
@@ -111,6 +116,7 @@ export class LedgerReading {
       }
       this.#next = upTo + 1
       await this.#pace.look()
+      this.#options.signal.throwIfAborted()
     }
     await this.#chain.settled()
     for (const finding of await beside.found()) this.#findings.add(finding)
@@ -147,9 +153,11 @@ export class LedgerReading {
   readonly onPage = async (): Promise<void> => {
     this.#options.signal.throwIfAborted()
     this.#options.progress({ events: this.count, of: Math.max(this.#of, this.count) })
-    const rests = this.#rests
-    if (!rests) this.#pace.waive()
-    if (!rests || (await this.#pace.rest(this.#aside))) this.#aside = 0
+    const aside = this.#aside
+    // What the other half works during the rest is for the next one.
+    this.#aside = 0
+    if (!this.#rests) this.#pace.waive()
+    else if (!(await this.#pace.rest(aside))) this.#aside += aside
   }
 
   get #rests(): boolean {

@@ -1,14 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { setPriority } from 'node:os'
 import type { Checkpoint } from '../../schema/finance.ts'
+import { goBehind } from './behind.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import { findSigner } from './checkpoint-key.ts'
 import { type Audit, type DeclareCommand, JSON_FLAG, positionFlag } from './command.ts'
 import { describe, MOST_FINDINGS } from './finding.ts'
 import { count } from './terminal.ts'
 import { type Verified, verify } from './verify.ts'
-
-const NICE = 19
 
 interface Flags {
   readonly asOf?: number
@@ -29,8 +27,7 @@ export const verifyCommand: DeclareCommand = (audit, running) =>
 
 async function run({ url, env, terminal, signal }: Audit, flags: Flags): Promise<number> {
   const { asOf, json } = flags
-  // Where the processor is short, it goes to those who serve users.
-  setPriority(NICE)
+  await goBehind()
   const checkpoint = flags.checkpoint === undefined ? null : await checkpointIn(flags.checkpoint, flags, env)
   const verified = await verify(url, { asOf: asOf ?? null, checkpoint, progress: terminal.progress, signal })
   if (json) terminal.line(JSON.stringify(verified))

@@ -28,6 +28,9 @@ export interface VerifyOptions extends ReadingOptions {
   readonly checkpoint: Ending | null
 }
 
+/** Events that are left for the moment that is frozen. */
+const FEW = 500
+
 /**
  * Replays the ledger and checks that its order has no gap, that its hashes and times follow from each other, that
  * every event can be read, is booked on two sides and breaks no rule, and every draw; then that the head, the
@@ -50,8 +53,12 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   closing.defer(() => beside.close())
   const replies = (from: number, upTo: number): Promise<readonly Finding[]> => checkReplies(beside, from, upTo)
   await reading.upTo(asOf ?? head.position, replies)
-  // What came in during the long way, beside most services, is little, and during that next to nothing.
-  if (asOf === null) await reading.upTo((await snapshot.head()).position, replies)
+  // What came in meanwhile, until that is so little that a frozen moment need not last.
+  while (asOf === null && !findings.full) {
+    const { position } = await snapshot.head()
+    if (position - reading.next < FEW) break
+    await reading.upTo(position, replies)
+  }
   await snapshot.freeze()
   if (asOf === null && !findings.full) {
     head = await snapshot.head()

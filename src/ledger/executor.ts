@@ -52,8 +52,8 @@ interface Flight {
 }
 
 /**
- * One line for all commands: what has queued up runs as one transaction, in the order of arrival. A lone command goes
- * at once, so there is no timer; under load batches grow by themselves. While one batch is on its way to the database,
+ * One line for all commands: what has queued up runs as one transaction, of much a part, in the order of arrival. A lone
+ * command goes at once, so there is no timer; under load batches grow by themselves. While one batch is on its way to the database,
  * the next one may already be decided on what that one does and sent after it: it happens only if that one did.
  */
 export class Executor {
@@ -153,6 +153,7 @@ export class Executor {
     // Commands that arrive in the same turn of the event loop go together. Node lets promises run after each connection
     // that it has read, so that turn has to be over; but whoever asks alone need not wait for that.
     await (this.#crowded ? turn() : undefined)
+    if (this.#flying.some(({ failure }) => failure !== undefined)) return
     const started = performance.now()
     const id = randomUUID()
     const taken = this.#line.take({ batch: this.#most(), rows: this.#limits.rows })

@@ -39,15 +39,18 @@ export async function besideService(
   await inTurn(ROUNDS, ['alone', 'verified'] as const, async (name) => {
     const child = name === 'verified' ? verifying() : undefined
     const ended = child && once(child, 'exit')
-    for (let window = 0; window < WINDOWS; window += 1) {
-      const { p99 } = await ask({ kind: 'open', port, mix: 'uniform', perSecond, seconds: SECONDS })
-      if (child && child.exitCode !== null) throw new Error('the books are too short: it was verified too soon')
-      tell(`${perSecond}/s, ${name}: p99 ${p99.toFixed(2)} ms`)
-      windows[name].push(p99)
-      if (child && window === 0) begun.push(p99)
+    try {
+      for (let window = 0; window < WINDOWS; window += 1) {
+        const { p99 } = await ask({ kind: 'open', port, mix: 'uniform', perSecond, seconds: SECONDS })
+        if (child && (child.exitCode ?? child.signalCode) !== null) throw new Error('it was verified too soon')
+        tell(`${perSecond}/s, ${name}: p99 ${p99.toFixed(2)} ms`)
+        windows[name].push(p99)
+        if (child && window === 0) begun.push(p99)
+      }
+    } finally {
+      child?.kill('SIGTERM')
+      await ended
     }
-    child?.kill('SIGTERM')
-    await ended
   })
   return { perSecond, p99: { alone: median(windows.alone), verified: median(windows.verified), begun: median(begun) } }
 }

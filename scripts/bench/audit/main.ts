@@ -16,7 +16,6 @@ import { growBooks } from './books.ts'
 import { run, type Took } from './run.ts'
 
 const script = fileURLToPath(new URL('../../audit.ts', import.meta.url))
-const behind = fileURLToPath(new URL('../../behind.sh', import.meta.url))
 
 /** As in `npm run audit`: what is read is garbage at once, and is not to pile up. */
 const FLAGS = ['--min-semi-space-size=8', '--max-semi-space-size=8', '--heap-growing-percent=50']
@@ -79,8 +78,7 @@ async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<s
   })
   lines.push({ what: 'ledger balance of that file', took: await other('ledger', ['-f', first, 'balance']), share })
   const beside = await besideService(cluster, database, cleanUp, () => {
-    const command = [process.execPath, ...FLAGS, script, 'verify']
-    return spawn(behind, command, { env: { ...process.env, ...env }, stdio: 'ignore' })
+    return spawn(process.execPath, [...FLAGS, script, 'verify'], { env: { ...process.env, ...env }, stdio: 'ignore' })
   })
   return [
     `# Finance: ${written.toLocaleString('en')} events, journals in ${files.length} files of ${Math.round(size / 2 ** 20)} MiB`,
