@@ -37,22 +37,26 @@ export interface LuckyChains {
 }
 
 const STRIDE = 16
+const MARKS = CHAIN_LENGTH / STRIDE
+/** Bytes. */
+const LINK = 32
 const KEPT_CHAINS = 20_000
 
 /**
- * The chains of a key. Of a chain in use every 16th link is kept (512 bytes), so that a draw costs 8 hashes and
- * not 128; the chains used longest ago make room.
+ * The chains of a key. Of a chain in use every 16th link is kept, so that a draw costs 8 hashes and not 128; the chains
+ * used longest ago make room. The links of a chain are one piece of 512 bytes: as sixteen they took 4 KB.
  */
 export function luckyChains(fairnessKey: string): LuckyChains {
-  const kept = new Map<string, readonly Uint8Array[]>()
-  const marks = (chain: string): readonly Uint8Array[] => {
+  const kept = new Map<string, Uint8Array>()
+  const marks = (chain: string): Uint8Array => {
     let links = kept.get(chain)
     if (links === undefined) {
-      const made: Uint8Array[] = [chainStart(fairnessKey, chain)]
-      for (let last = made[0]; last !== undefined && made.length < CHAIN_LENGTH / STRIDE; made.push(last)) {
-        last = walk(last, STRIDE)
+      links = new Uint8Array(MARKS * LINK)
+      let link: Uint8Array = chainStart(fairnessKey, chain)
+      for (let mark = 0; mark < MARKS; mark += 1) {
+        if (mark > 0) link = walk(link, STRIDE)
+        links.set(link, mark * LINK)
       }
-      links = made
       const oldest = kept.keys().next()
       if (kept.size >= KEPT_CHAINS && oldest.done !== true) kept.delete(oldest.value)
     } else {
@@ -62,10 +66,8 @@ export function luckyChains(fairnessKey: string): LuckyChains {
     return links
   }
   const at = (chain: string, i: number): Uint8Array => {
-    const links = marks(chain)
-    const nearest = Math.min(Math.floor(i / STRIDE), links.length - 1)
-    const mark = links[nearest]
-    if (mark === undefined) throw new RangeError(`chain ${chain} has no link ${i}`)
+    const nearest = Math.min(Math.floor(i / STRIDE), MARKS - 1)
+    const mark = marks(chain).slice(nearest * LINK, (nearest + 1) * LINK)
     return walk(mark, i - nearest * STRIDE)
   }
   return {
