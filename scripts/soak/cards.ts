@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { dataOf } from '../../schema/common.ts'
 import { WalletCard } from '../../schema/privilege.ts'
-import { any, chance } from './choose.ts'
+import { chance, oneOf } from './choose.ts'
 import { operator, type People } from './people.ts'
 import { GRANTED, type Wish } from './wish.ts'
 
@@ -31,13 +31,13 @@ export class Cards {
   }
 
   grant(): Wish {
-    const owner = any(this.#people.users)
+    const owner = oneOf(this.#people.users)
     return {
       kind: 'grant',
       actor: operator,
       method: 'POST',
       path: `/admin/v1/users/${owner}/cards`,
-      body: `{"privilege_package_id":${any(PACKAGES)},"quantity":${GRANTED},"reason":"soak"}`,
+      body: `{"privilege_package_id":${oneOf(PACKAGES)},"quantity":${GRANTED},"reason":"soak"}`,
       learn: (text) => {
         const body: unknown = JSON.parse(text)
         if (!granted.Check(body)) return
@@ -67,7 +67,7 @@ export class Cards {
     const card = this.#any()
     if (card === undefined) return this.grant()
     const from = this.#whoAsks(card)
-    const receiver = any(this.#people.users.filter((user) => user !== from))
+    const receiver = oneOf(this.#people.users.filter((user) => user !== from))
     return {
       kind: 'transfer',
       actor: `user:${from}`,
@@ -85,6 +85,6 @@ export class Cards {
   }
 
   #whoAsks({ owner }: Card): number {
-    return chance(STRANGERS) ? any(this.#people.users) : owner
+    return chance(STRANGERS) ? oneOf(this.#people.users) : owner
   }
 }

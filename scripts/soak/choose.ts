@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 
-export function any<T>(list: readonly T[]): T {
+export function oneOf<T>(list: readonly T[]): T {
   const one = list[randomInt(list.length)]
   if (one === undefined) throw new Error('nothing to choose from')
   return one

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { dataOf } from '../../schema/common.ts'
 import { Game } from '../../schema/roulette.ts'
-import { any, chance } from './choose.ts'
+import { chance, oneOf } from './choose.ts'
 import { operator, type People } from './people.ts'
 import type { Kind, Wish } from './wish.ts'
 
@@ -29,7 +29,7 @@ export const roomsOf = ({ users }: People): readonly Wish[] =>
     actor: operator,
     method: 'PUT',
     path: `/admin/v1/rooms/${id}`,
-    body: JSON.stringify({ uid, name: 'Soak', owner_id: any(users) }),
+    body: JSON.stringify({ uid, name: 'Soak', owner_id: oneOf(users) }),
   }))
 
 /** Everybody enters every room. */
@@ -54,7 +54,7 @@ export class Games {
   }
 
   enter(): Wish {
-    return enter(any(this.#people.users), any(rooms).uid)
+    return enter(oneOf(this.#people.users), oneOf(rooms).uid)
   }
 
   /** `host`: the creator plays, too. */
@@ -64,15 +64,15 @@ export class Games {
       max_players: randomInt(2, 7),
       join_admin: kind === 'host',
     }
-    const room = any(rooms).uid
-    return this.#wish(kind, any(this.#people.users), room, 'POST', 'create', JSON.stringify(body))
+    const room = oneOf(rooms).uid
+    return this.#wish(kind, oneOf(this.#people.users), room, 'POST', 'create', JSON.stringify(body))
   }
 
   join(): Wish {
     const seed = `{"client_seed":"s${randomInt(1e9)}"}`
     return this.#about(({ room, id, uid }) => {
       const ref = chance(50) ? id : uid
-      return this.#wish('join', any(this.#people.users), room, 'POST', `join/${ref}`, seed)
+      return this.#wish('join', oneOf(this.#people.users), room, 'POST', `join/${ref}`, seed)
     })
   }
 
@@ -95,12 +95,12 @@ export class Games {
   }
 
   #about(wish: (game: Known) => Wish): Wish {
-    const game = this.#known.get(any(rooms).uid)
+    const game = this.#known.get(oneOf(rooms).uid)
     return game === undefined ? this.create('host') : wish(game)
   }
 
   #oneOf(users: readonly number[]): number {
-    return users.length === 0 || chance(STRANGERS) ? any(this.#people.users) : any(users)
+    return users.length === 0 || chance(STRANGERS) ? oneOf(this.#people.users) : oneOf(users)
   }
 
   #wish(kind: Kind, user: number, room: string, method: Wish['method'], path: string, body: string | null): Wish {

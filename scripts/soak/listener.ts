@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { any } from './choose.ts'
+import { oneOf } from './choose.ts'
 import type { Instance } from './instance.ts'
 
 /** What of a frame is looked at. */
@@ -58,7 +58,7 @@ export class Listener {
   }
 
   #connect(): void {
-    const { origin } = any(this.#instances)
+    const { origin } = oneOf(this.#instances)
     const socket = new WebSocket(`${origin.replace('http', 'ws')}/ws`, {
       headers: { authorization: `Bearer ${this.#token}` },
       perMessageDeflate: false,

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './ask.ts'
-import { any, chance } from './choose.ts'
+import { chance, oneOf } from './choose.ts'
 import type { Stage } from './stage.ts'
 import type { World } from './world.ts'
 
@@ -42,7 +42,7 @@ export class Load {
       const open = chance(this.#again) ? answers.takeOpen() : undefined
       const asked = open ?? answers.begin(wishes())
       const copies = asked.wish.method !== 'GET' && chance(TWINS) ? 2 : 1
-      const heard = await Promise.all(Array.from({ length: copies }, () => ask(this.#world, asked, any(instances))))
+      const heard = await Promise.all(Array.from({ length: copies }, () => ask(this.#world, asked, oneOf(instances))))
       if (heard.some(({ is }) => is !== 'answer')) await sleep(PAUSE_MS)
       else if (this.#thinkMs > 0) await sleep(randomInt(this.#thinkMs))
     }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { Cards } from './cards.ts'
-import { any } from './choose.ts'
+import { oneOf } from './choose.ts'
 import { Games, roomsOf } from './games.ts'
 import { Payouts, trades } from './payouts.ts'
 import { operator, type People } from './people.ts'
@@ -51,7 +51,7 @@ export function wishesOf(people: People): () => Wish {
 function anyWish(people: People, cards: Cards, games: Games, payouts: Payouts): Wish {
   const { users } = people
   const kind = anyKind()
-  const user = any(users)
+  const user = oneOf(users)
   const actor = `user:${user}`
   switch (kind) {
     case 'gift':
@@ -63,9 +63,9 @@ function anyWish(people: People, cards: Cards, games: Games, payouts: Payouts): 
     case 'fill':
       return fill(user, randomInt(2) === 0 ? ROSE : CLOVER, randomInt(1, 12))
     case 'credit':
-      return move(kind, user, any(currencies), randomInt(1, 100))
+      return move(kind, user, oneOf(currencies), randomInt(1, 100))
     case 'debit':
-      return move(kind, user, any(currencies), randomInt(1, 120))
+      return move(kind, user, oneOf(currencies), randomInt(1, 120))
     case 'seed':
       return { kind, actor, method: 'PUT', path: '/v1/fairness/lucky', body: `{"client_seed":"s${randomInt(1e9)}"}` }
     case 'wallet':
@@ -113,12 +113,12 @@ export const beginnings = (people: People): readonly Wish[] => [
 ]
 
 /** A transfer: from one user to some others. */
-export function gift({ users }: People, user = any(users)): Wish {
+export function gift({ users }: People, user = oneOf(users)): Wish {
   return send('gift', user, ROSE, someOthers(users, user, randomInt(1, 4)), false)
 }
 
 /** A command that is never refused. */
-export const probe = ({ users }: People): Wish => move('credit', any(users), 'coins', 1)
+export const probe = ({ users }: People): Wish => move('credit', oneOf(users), 'coins', 1)
 
 const send = (kind: Kind, from: number, gift: number, to: readonly number[], fromBag: boolean): Wish => ({
   kind,

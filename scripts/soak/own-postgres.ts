@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { openEmbedded } from '../../src/db/embedded.ts'
 import { findPostmaster } from '../../src/db/postmaster.ts'
-import { any } from './choose.ts'
+import { oneOf } from './choose.ts'
 import type { Stage } from './stage.ts'
 
 /** A PostgreSQL that this process keeps. */
@@ -48,7 +48,7 @@ export function killPostmaster(dataDir: string): number {
 export function killChild(dataDir: string): void {
   const postmaster = postmasterOf(dataDir)
   if (postmaster === undefined) throw new Error('PostgreSQL does not run')
-  process.kill(any(childrenOf(postmaster)), 'SIGKILL')
+  process.kill(oneOf(childrenOf(postmaster)), 'SIGKILL')
 }
 
 /** The address of the database `postgres` for its superuser. */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { dataOf, Id } from '../../schema/common.ts'
-import { any, chance } from './choose.ts'
+import { chance, oneOf } from './choose.ts'
 import { operator, type People } from './people.ts'
 import type { Kind, Wish } from './wish.ts'
 
@@ -50,10 +50,10 @@ export class Payouts {
   request(): Wish {
     const { users } = this.#people
     const gold = chance(50)
-    const by = any(users.slice(AGENTS + MANAGERS))
-    const target = any(gold ? users.slice(0, AGENTS) : users.slice(AGENTS, AGENTS + MANAGERS))
+    const by = oneOf(users.slice(AGENTS + MANAGERS))
+    const target = oneOf(gold ? users.slice(0, AGENTS) : users.slice(AGENTS, AGENTS + MANAGERS))
     const whom = gold
-      ? { type: 'gold_agent', target_user_id: target, beneficiary_user_id: any(users) }
+      ? { type: 'gold_agent', target_user_id: target, beneficiary_user_id: oneOf(users) }
       : { type: 'cash', business_manager_id: target, bank_details: bank }
     const amount_in_dollars = `${randomInt(1, 40)}.${randomInt(10)}`
     return {
@@ -86,20 +86,20 @@ export class Payouts {
 
   instant(): Wish {
     const { users } = this.#people
-    const by = any(users)
+    const by = oneOf(users)
     return {
       kind: 'instant',
       actor: `user:${by}`,
       method: 'POST',
       path: '/api/v1/agency/target-transaction-requests/request',
-      body: JSON.stringify({ dollars: `${randomInt(1, 30)}.25`, user_id: any(users), agent_benefit: chance(30) }),
+      body: JSON.stringify({ dollars: `${randomInt(1, 30)}.25`, user_id: oneOf(users), agent_benefit: chance(30) }),
     }
   }
 
   #change(kind: Kind, status: string, whom: (request: Request) => string): Wish {
     const request = this.#known[randomInt(Math.max(1, this.#known.length))]
     if (request === undefined) return this.request()
-    const actor = chance(STRANGERS) ? `user:${any(this.#people.users)}` : whom(request)
+    const actor = chance(STRANGERS) ? `user:${oneOf(this.#people.users)}` : whom(request)
     const path = actor === operator ? '/admin/v1/withdrawals' : '/api/v1/agency/target-withdraw-requests'
     return { kind, actor, method: 'POST', path: `${path}/${request.id}/status`, body: JSON.stringify({ status }) }
   }

@@ -1,6 +1,6 @@
 import type { Asked } from './answers.ts'
 import { ask } from './ask.ts'
-import { any } from './choose.ts'
+import { oneOf } from './choose.ts'
 import type { Stage } from './stage.ts'
 import type { Wish } from './wish.ts'
 import type { World } from './world.ts'
@@ -24,7 +24,7 @@ export async function askUntilFinal(stage: Stage, world: World, commands: readon
   const deadline = performance.now() + PATIENCE_MS
   await inTurn(commands, async (asked) => {
     while (!answers.final.has(asked.key)) {
-      await ask(world, asked, any(world.instances))
+      await ask(world, asked, oneOf(world.instances))
       if (answers.final.has(asked.key)) return
       if (performance.now() > deadline) {
         stage.expect(false, `${asked.key} stays without an answer`)
@@ -38,7 +38,7 @@ export async function askUntilFinal(stage: Stage, world: World, commands: readon
 /** Asks once for what has no key. */
 export async function askEach(stage: Stage, world: World, wishes: readonly Wish[]): Promise<void> {
   await inTurn(wishes, async (wish) => {
-    const { is } = await ask(world, world.answers.begin(wish), any(world.instances))
+    const { is } = await ask(world, world.answers.begin(wish), oneOf(world.instances))
     stage.expect(is === 'answer', `${wish.method} ${wish.path} was answered ${is}`)
   })
 }
@@ -46,7 +46,7 @@ export async function askEach(stage: Stage, world: World, wishes: readonly Wish[
 /** What was answered last is answered once more, to the letter. */
 async function askRecentAgain(stage: Stage, world: World): Promise<void> {
   await inTurn(world.answers.takeRecent(), async ({ key, wish, status, text }) => {
-    const heard = await ask(world, { key, wish }, any(world.instances))
+    const heard = await ask(world, { key, wish }, oneOf(world.instances))
     if (heard.is !== 'answer') stage.expect(false, `${key} was answered ${status} and then, asked again, ${heard.is}`)
     else stage.expect(heard.replayed && heard.text === text, `${key} was answered ${text} and then ${heard.text}`)
   })

@@ -36,6 +36,8 @@ const MANY = 30_000
  * they are committed, page by page, so that no moment has to be held for as long as that takes.
  */
 export class LedgerReading {
+  /** Whether it gives way to a service at work; not while that waits for it. */
+  resting = true
   readonly #snapshot: Snapshot
   readonly #findings: Findings
   readonly #options: ReadingOptions
@@ -47,6 +49,10 @@ export class LedgerReading {
   #of: number
   /** Milliseconds that the other half worked since the last rest. */
   #aside = 0
+  /** Events of the stretch that was read last. */
+  #stretch = Number.POSITIVE_INFINITY
+  /** Whether stretches become shorter: beside a service that writes faster than this reads it would never end. */
+  #gains = true
 
   private constructor(snapshot: Snapshot, findings: Findings, options: ReadingOptions, pace: Pace, head: Head) {
     this.#snapshot = snapshot
@@ -76,13 +82,6 @@ export class LedgerReading {
     await this.#chain.close()
   }
 
-  /** Whether it gives way to a service at work; not while that waits for it. */
-  resting = true
-  /** Events of the stretch that was read last. */
-  #stretch = Number.POSITIVE_INFINITY
-  /** Whether stretches become shorter: beside a service that writes faster than this reads it would never end. */
-  #gains = true
-
   /** At its position the ledger must have its hash. To be told before anything is read. */
   expect(checkpoint: Ending): void {
     this.#chain.expect(checkpoint)
@@ -97,11 +96,11 @@ export class LedgerReading {
     const stretch = position - this.#next + 1
     this.#gains = stretch <= this.#stretch / 2
     this.#stretch = stretch
-    await this.#on(position, look)
+    await this.#readStretch(position, look)
     this.#gains = true
   }
 
-  async #on(position: number, look: LookBeside): Promise<void> {
+  async #readStretch(position: number, look: LookBeside): Promise<void> {
     const beside = new Beside(look, this.#next)
     while (this.#next <= position && !this.#findings.full) {
       const busy = this.#pace.busy && this.#rests

@@ -36,17 +36,8 @@ export function sameCurrency(name: string, other: string): boolean {
   return true
 }
 
-const H = 104
-const I = 105
-
-/**
- * Only the system's own accounts may go below zero and beyond 2^53-1. Most others are told by their first letter: this
- * too is asked for every movement of a replay.
- */
-export function isSystem(name: string): boolean {
-  const first = name.charCodeAt(0)
-  return (first === H && name.startsWith('house:')) || (first === I && name.startsWith('issuance:'))
-}
+/** Only the system's own accounts may go below zero and beyond 2^53-1. */
+export const isSystem = (name: string): boolean => name.startsWith('house:') || name.startsWith('issuance:')
 
 export interface Balance {
   readonly account: string

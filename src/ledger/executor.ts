@@ -53,8 +53,8 @@ interface Flight {
 
 /**
  * One line for all commands: what has queued up runs as one transaction, of much a part, in the order of arrival. A lone
- * command goes at once, so there is no timer; under load batches grow by themselves. While one batch is on its way to the database,
- * the next one may already be decided on what that one does and sent after it: it happens only if that one did.
+ * command goes at once, so there is no timer; under load batches grow by themselves. While one batch is on its way to
+ * the database, the next one may be decided on what that one does and sent after it: it happens only if that one did.
  */
 export class Executor {
   readonly #url: string

@@ -129,7 +129,7 @@ const odds = fc.array(
 )
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 const price = mostly(fc.integer({ min: 0, max: 90 }), fc.constant(MAX_INTEGER))
-const any = {
+const steps = {
   credit: fc.record({ does: fc.constant('credit'), user: anyone, currency, units }),
   debit: fc.record({
     does: fc.constant('debit'),
@@ -152,12 +152,12 @@ const any = {
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 20, arbitrary: send },
-  { weight: 2, arbitrary: any.credit },
-  { weight: 2, arbitrary: any.debit },
-  { weight: 2, arbitrary: any.fill },
-  { weight: 1, arbitrary: any.seed },
-  { weight: 1, arbitrary: any.room },
-  { weight: 2, arbitrary: any.gift },
+  { weight: 2, arbitrary: steps.credit },
+  { weight: 2, arbitrary: steps.debit },
+  { weight: 2, arbitrary: steps.fill },
+  { weight: 1, arbitrary: steps.seed },
+  { weight: 1, arbitrary: steps.room },
+  { weight: 2, arbitrary: steps.gift },
   { weight: 12, arbitrary: privilegeStep },
   { weight: 8, arbitrary: rouletteStep },
   { weight: 14, arbitrary: agencyStep },
@@ -167,7 +167,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const playing: fc.Arbitrary<Step> = fc.oneof(
   { weight: 30, arbitrary: rouletteStep },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('credit'), user, currency: fc.constant('coins'), units }) },
-  { weight: 1, arbitrary: any.room },
+  { weight: 1, arbitrary: steps.room },
 )
 const patience = fc.constantFrom(0, 0, 0, 1, 30_000_000, 59_999_999, 60_000_000)
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { connect } from '../../../src/db/connect.ts'
 import { account, conclude } from '../account.ts'
-import { any } from '../choose.ts'
+import { oneOf } from '../choose.ts'
 import type { Instance } from '../instance.ts'
 import { Load } from '../load.ts'
 import type { Scenario } from '../scenario.ts'
@@ -44,7 +44,7 @@ export const clocks: Scenario = {
 
 /** Else nothing would be shown. A clock is seen by the tokens that are taken: of the next hour, of the last one. */
 async function clockIsWrong(stage: Stage, { people }: World, { origin }: Instance): Promise<void> {
-  const user = any(people.users)
+  const user = oneOf(people.users)
   const taken = async (token: string): Promise<boolean> => {
     const { status } = await fetch(`${origin}/api/v1/wallet`, { headers: { authorization: `Bearer ${token}` } })
     return status === 200

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { account, conclude } from '../account.ts'
-import { any } from '../choose.ts'
+import { oneOf } from '../choose.ts'
 import { compare, until } from '../heard.ts'
 import { Load } from '../load.ts'
 import { killPostmaster } from '../own-postgres.ts'
@@ -28,7 +28,7 @@ export const roomClients: Scenario = {
     await askEach(stage, world, people.users.map(enterFirst))
     const clients = people.users
       .slice(0, LISTENERS)
-      .map((user) => new RoomClient(() => any(instances).origin, people.tokenOf(`user:${user}`), user, ROOMS))
+      .map((user) => new RoomClient(() => oneOf(instances).origin, people.tokenOf(`user:${user}`), user, ROOMS))
     stage.teardown(async () => clients.forEach((client) => client.stop()))
     await until(stage, () => clients.every(({ listens }) => listens), BEGIN_MS)
 
@@ -60,12 +60,12 @@ const enterFirst = (user: number): Wish => ({
 
 const ways: readonly ((stage: Stage, world: SharedWorld) => Promise<void>)[] = [
   async (_stage, { instances }) => {
-    const instance = any(instances)
+    const instance = oneOf(instances)
     await instance.stop()
     await instance.start()
   },
   async (stage, { instances }) => {
-    const instance = any(instances)
+    const instance = oneOf(instances)
     await instance.kill()
     await stage.pause(randomInt(0, 500))
     await instance.start()
