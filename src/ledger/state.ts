@@ -25,7 +25,10 @@ interface Cell {
 
 /** The rows of one projection. */
 interface Table {
-  readonly cells: Map<string, Cell>
+  /** Those that were used of late. */
+  cells: Map<string, Cell>
+  /** Those that were used before that, some of them also since: a cell that is in both is one and the same. */
+  old: Map<string, Cell> | undefined
   /** Those that were set, in the order in which they first were. */
   readonly changed: Cell[]
 }
@@ -37,6 +40,13 @@ interface Undo {
   readonly known: boolean
   readonly row: unknown
   readonly changed: boolean
+}
+
+/** A projection of which rows are kept from batch to batch. */
+export interface Kept {
+  readonly projection: Projection<unknown>
+  /** What a row of it counts for. */
+  readonly weight: number
 }
 
 /** A row that was set; undefined when it is to go. */
@@ -115,29 +125,31 @@ export class Rows implements WritableState {
     return false
   }
 
-  /** What was set is written: the rows of these projections stay, as loaded, and all others go. */
-  settle(kept: readonly Projection<unknown>[]): void {
+  /**
+   * What was set is written: rows of the projections that are kept stay, as loaded, and all others go. Of those that
+   * stay the ones go that were not used for long, in such a way that there are never more than `most` by weight, apart
+   * from what one batch works on: once half of that has been used, what was used before that goes.
+   */
+  settle(kept: readonly Kept[], most: number): void {
     this.#undo = []
-    const names = new Set(kept.map(({ name }) => name))
+    const names = new Set(kept.map(({ projection }) => projection.name))
     for (const [name, { changed }] of this.#tables) {
       for (const cell of changed) cell.changed = false
       changed.length = 0
       if (!names.has(name)) this.#tables.delete(name)
     }
+    let used = 0
+    for (const { projection, weight } of kept) used += (this.#tables.get(projection.name)?.cells.size ?? 0) * weight
+    if (used > most / 2) for (const table of this.#tables.values()) age(table)
     this.#name = ''
     this.#table = undefined
     this.#cell = undefined
   }
 
-  /** How many rows of a projection are known. */
-  count({ name }: Projection<unknown>): number {
-    return this.#rows(name).cells.size
-  }
-
   #rows(name: string): Table {
     if (this.#table !== undefined && this.#name === name) return this.#table
     let table = this.#tables.get(name)
-    if (table === undefined) this.#tables.set(name, (table = { cells: new Map(), changed: [] }))
+    if (table === undefined) this.#tables.set(name, (table = { cells: new Map(), old: undefined, changed: [] }))
     this.#name = name
     this.#table = table
     this.#cell = undefined
@@ -146,7 +158,7 @@ export class Rows implements WritableState {
 
   #find(table: Table, id: string): Cell | undefined {
     if (this.#cell?.id === id) return this.#cell
-    const cell = table.cells.get(id)
+    const cell = table.cells.get(id) ?? takeOver(table, id)
     if (cell !== undefined) this.#cell = cell
     return cell
   }
@@ -157,4 +169,17 @@ export class Rows implements WritableState {
     this.#cell = cell
     return cell
   }
+}
+
+/** What was used of late is old from now on, and what was old goes. */
+function age(table: Table): void {
+  table.old = table.cells
+  table.cells = new Map()
+}
+
+/** A cell that only the old ones hold is used again. */
+function takeOver({ cells, old }: Table, id: string): Cell | undefined {
+  const cell = old?.get(id)
+  if (cell !== undefined) cells.set(id, cell)
+  return cell
 }

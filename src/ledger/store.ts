@@ -5,12 +5,12 @@ import { codeOf, LostCommit, Moved } from './failures.ts'
 import { Loads } from './loads.ts'
 import { type Answer, Pipeline } from './pipeline.ts'
 import type { RowTable, Statement } from './row-table.ts'
-import { type Projection, Rows } from './state.ts'
+import { Rows } from './state.ts'
 import * as sql from './statements.ts'
 import type { Micros } from './time.ts'
 
 /** What may be kept in memory, in rows of weight 1: those take 90 to 350 bytes. */
-const MOST_KEPT = 300_000
+const MOST_KEPT = 130_000
 
 export interface Opened {
   readonly head: Head
@@ -47,7 +47,7 @@ export class Store {
   /** Loads rows for a batch while the writer is busy with the one before. */
   readonly #reader: Pipeline
   readonly #tables: ReadonlyMap<string, RowTable>
-  readonly #derived: readonly Projection<unknown>[]
+  readonly #derived: readonly RowTable[]
   readonly #clock = new Clock()
   #known: Known | undefined
   /** The last batch from here, or the last one of all when it was looked for, if that is known. */
@@ -59,7 +59,7 @@ export class Store {
     this.#writer = writer
     this.#reader = reader
     this.#tables = new Map(tables.map((table) => [table.projection.name, table]))
-    this.#derived = tables.filter(({ source }) => source === 'ledger').map(({ projection }) => projection)
+    this.#derived = tables.filter(({ source }) => source === 'ledger')
   }
 
   /** Throws when the database cannot be reached within 3 seconds. */
@@ -117,8 +117,9 @@ export class Store {
     this.#last = id
     this.#unanswered.add(batch.replies)
     const words = this.#changesWords(rows)
-    rows.settle(this.#derived)
-    const known = this.#knownIf(alone, { head: batch.head, last: id, rows })
+    rows.settle(this.#derived, MOST_KEPT)
+    // Beside other writers what is kept would mostly be old, and finding that out costs a round trip.
+    const known = alone ? { head: batch.head, last: id, rows } : undefined
     if (!words) this.#known = known
     try {
       const results = await answered
@@ -140,8 +141,8 @@ export class Store {
     if (locked) await this.#writer.run([sql.rollback])
     const alone = !locked || last === this.#last
     this.#last = last
-    rows.settle(this.#derived)
-    this.#known = this.#knownIf(alone, { head, last, rows })
+    rows.settle(this.#derived, MOST_KEPT)
+    this.#known = alone ? { head, last, rows } : undefined
     if (locked) return
     // Behind all that is on its way.
     const [answer] = await this.#writer.settle([sql.readHead])
@@ -242,14 +243,6 @@ export class Store {
       if (saved.length > 0) saves.push(table.save(saved))
     }
     return { drops, saves }
-  }
-
-  /** Beside other writers what is kept would mostly be old, and finding that out costs a round trip. */
-  #knownIf(alone: boolean, known: Known): Known | undefined {
-    if (!alone) return undefined
-    let kept = 0
-    for (const { projection, weight } of this.#tables.values()) kept += known.rows.count(projection) * weight
-    return kept <= MOST_KEPT ? known : undefined
   }
 
   #changesWords(rows: Rows): boolean {
