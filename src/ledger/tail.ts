@@ -4,6 +4,7 @@ import type { Troubles } from '../db/troubles.ts'
 import type { RecordedEvent } from './chain.ts'
 import { Hints } from './hints.ts'
 import { eventsAfter } from './read-events.ts'
+import { Recent } from './recent.ts'
 
 /** Handles events in order; the next ones come when it is done. A throw or a rejection repeats them later. */
 export type Follower = (events: readonly RecordedEvent[]) => void | Promise<void>
@@ -33,8 +34,6 @@ const STORE_EVENTS = 1_000
 const HINT_MS = 5
 /** Followers hear of this instance's own events after so long. */
 const SOON_MS = 3
-/** Events that are kept for followers that are a little behind. */
-const RECENT = 1_000
 
 /**
  * Committed events in order, to any number of followers. Since position order is commit order and has no
@@ -45,13 +44,12 @@ export class Tail {
   readonly #options: TailOptions
   readonly #waiting = new Set<() => void>()
   readonly #following = new Set<Promise<void>>()
-  #recent: readonly RecordedEvent[] = []
+  readonly #recent = new Recent()
   #reading: Promise<void> | undefined
   readonly #hints: Hints
   #stopped = false
   /** Whether the ledger is to be asked for more. */
   #due = true
-  #position = 0
   #wakes = 0
   #soon: NodeJS.Timeout | undefined
   #poll: NodeJS.Timeout | undefined
@@ -61,7 +59,7 @@ export class Tail {
     this.#hints = new Hints({
       connection: this.#connection(),
       heard: (position) => {
-        if (position > this.#position) setTimeout(() => this.#hint(position), HINT_MS).unref()
+        if (position > this.#recent.position) setTimeout(() => this.#hint(position), HINT_MS).unref()
       },
       listening: () => this.#look(),
     })
@@ -69,7 +67,7 @@ export class Tail {
 
   /** The last position that was read. */
   get position(): number {
-    return this.#position
+    return this.#recent.position
   }
 
   /** Starts to poll and to listen. */
@@ -85,7 +83,7 @@ export class Tail {
   hear(events: readonly RecordedEvent[]): void {
     const last = events.at(-1)
     if (last === undefined) return
-    if (!this.#goOn(events)) this.#due = true
+    if (!this.#recent.goOn(events)) this.#due = true
     this.#hints.give(last.position)
     // After the answers, which go out first, and not with every batch: whoever sends one command after the other would
     // wait for all followers each time.
@@ -102,7 +100,7 @@ export class Tail {
   }
 
   #hint(position: number): void {
-    if (position > this.#position) this.#look()
+    if (position > this.#recent.position) this.#look()
   }
 
   #wake(): void {
@@ -182,6 +180,7 @@ export class Tail {
         // A connection that ended is replaced; it is trouble when that fails.
         if (!broken) this.#options.troubles.failed(error, follower)
       } finally {
+        this.#recent.left(follower)
         await client.end().catch(() => {})
       }
       await this.#pause()
@@ -212,6 +211,7 @@ export class Tail {
 
   /** Waits for the next events after a position. None only when the tail stops or `broken` says so. */
   async #next(position: number, who: unknown, broken = () => false): Promise<readonly RecordedEvent[]> {
+    this.#recent.done(who, position)
     while (!this.#stopped && !broken()) {
       const wakes = this.#wakes
       const events = await this.#after(position)
@@ -224,12 +224,12 @@ export class Tail {
 
   /** The next events after a position; from what was read last when it holds them, so that followers share it. */
   async #after(position: number): Promise<readonly RecordedEvent[]> {
-    const shared = this.#shared(position)
+    const shared = this.#recent.after(position)
     if (shared !== undefined) return shared
-    if (position < this.#position) return await this.#read(position)
-    if (position > this.#position) {
+    if (position < this.#recent.position) return await this.#read(position)
+    if (position > this.#recent.position) {
       // Whoever is furthest leads; the others read their own way up to it. What is being read just now is not shared.
-      this.#position = position
+      this.#recent.leapTo(position)
       this.#look()
     }
     if (!this.#due && this.#reading === undefined) return []
@@ -237,40 +237,21 @@ export class Tail {
       this.#reading = undefined
     })
     await this.#reading
-    return this.#shared(position) ?? (position < this.#position ? await this.#read(position) : [])
-  }
-
-  #shared(position: number): readonly RecordedEvent[] | undefined {
-    const first = this.#recent[0]
-    const last = this.#recent.at(-1)
-    if (first === undefined || last === undefined) return undefined
-    if (position < first.position - 1 || position >= last.position) return undefined
-    return position === first.position - 1 ? this.#recent : this.#recent.slice(position - first.position + 1)
+    return this.#recent.after(position) ?? (position < this.#recent.position ? await this.#read(position) : [])
   }
 
   async #advance(): Promise<void> {
     this.#due = false
     try {
-      const events = await this.#read(this.#position)
+      const events = await this.#read(this.#recent.position)
       // Some may be of this instance, read before it was told that they were committed: their answers go out first.
       if (events.length > 0) await this.#options.landed?.().then(() => turn())
-      this.#goOn(events)
+      this.#recent.goOn(events)
       if (events.length === CHUNK) this.#due = true
     } catch (error) {
       this.#due = true
       throw error
     }
-  }
-
-  /** Takes what is new of the events; false when something before it is missing. */
-  #goOn(events: readonly RecordedEvent[]): boolean {
-    const [next, ...others] = events.filter(({ position }) => position > this.#position)
-    if (next === undefined) return true
-    if (next.position !== this.#position + 1) return false
-    const follows = this.#recent.at(-1)?.position === this.#position
-    this.#recent = [...(follows ? this.#recent.slice(-RECENT) : []), next, ...others]
-    this.#position = others.at(-1)?.position ?? next.position
-    return true
   }
 
   #read(after: number): Promise<readonly RecordedEvent[]> {
