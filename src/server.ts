@@ -15,6 +15,7 @@ import { openLedger } from './ledger/open.ts'
 import { lookupsWith, slices } from './slices.ts'
 import { startAppStatus } from './start/app-status.ts'
 import { openDatabase } from './start/database.ts'
+import { keepHeapLow } from './start/heap.ts'
 import { startLedger } from './start/ledger.ts'
 import { listen } from './start/listen.ts'
 import { startLive } from './start/live.ts'
@@ -75,6 +76,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   flushCompileCache()
 }
 
+keepHeapLow()
 const stop = stopSignal()
 const cleanUp = new AsyncDisposableStack()
 try {
