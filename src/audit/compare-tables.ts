@@ -33,15 +33,23 @@ async function* comparisons(
   rows: WholeRows,
 ): AsyncGenerator<readonly (readonly [id: string, message: string])[], void> {
   const keys = key.map((column) => columns.indexOf(column))
-  const unseen = new Set(rows.ids(projection))
+  const known = rows.goOver(projection)
   for await (const page of snapshot.rows(scan)) {
-    yield page.flatMap((fields) => {
-      const id = keys.map((place) => fields[place]).join(':')
-      if (!unseen.delete(id)) return [[id, 'the table has a row that the ledger does not know'] as const]
-      return differences(columns, fields, rows.get(projection, id)).map((difference) => [id, difference] as const)
-    })
+    const found: (readonly [id: string, message: string])[] = []
+    for (const fields of page) {
+      const id = idOf(fields, keys)
+      const row = known.take(id)
+      if (row === undefined) found.push([id, 'the table has a row that the ledger does not know'])
+      else for (const difference of differences(columns, fields, row)) found.push([id, difference])
+    }
+    yield found
   }
-  yield [...unseen].map((id) => [id, 'the table lacks a row that the ledger knows'] as const)
+  yield Array.from(known.left(), (id) => [id, 'the table lacks a row that the ledger knows'])
+}
+
+function idOf(fields: Fields, keys: readonly number[]): string {
+  const [only] = keys
+  return keys.length === 1 && only !== undefined ? String(fields[only]) : keys.map((place) => fields[place]).join(':')
 }
 
 function differences(columns: readonly string[], held: Fields, replayed: unknown): string[] {

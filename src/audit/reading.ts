@@ -21,6 +21,8 @@ export interface ReadingOptions {
   readonly progress: (progress: Progress) => void
   /** Ends it between two pages, with the signal's reason thrown. */
   readonly signal: AbortSignal
+  /** Called once, when it is first seen that a service is at work on the same database. */
+  readonly onService?: () => Promise<void>
 }
 
 /** Events of a page beside a service that is at work, which cost the database 2 ms; and else. */
@@ -44,6 +46,8 @@ export class LedgerReading {
   readonly #pace: Pace
   readonly #books = new BookChecks()
   readonly #chain: ChainHalf
+  /** Whether a service was seen at work. */
+  #served: boolean
   /** All before it was read. */
   #next = 1
   #of: number
@@ -59,6 +63,7 @@ export class LedgerReading {
     this.#findings = findings
     this.#options = options
     this.#pace = pace
+    this.#served = pace.busy
     this.#of = head.position
     const onChecked: OnChecked = ({ found, took }) => {
       findings.addAll(found)
@@ -75,6 +80,8 @@ export class LedgerReading {
     options: ReadingOptions,
   ): Promise<LedgerReading> {
     const pace = await Pace.at(async () => (await snapshot.head()).position)
+    // Before there is a second thread: its beginning is a good part of what a service would feel.
+    if (pace.busy) await options.onService?.()
     return new LedgerReading(snapshot, findings, options, pace, head)
   }
 
@@ -114,7 +121,7 @@ export class LedgerReading {
         await this.onPage()
       }
       this.#next = upTo + 1
-      await this.#pace.look()
+      await this.#look()
       this.#options.signal.throwIfAborted()
     }
     await this.#chain.settled()
@@ -157,6 +164,13 @@ export class LedgerReading {
     this.#aside = 0
     if (!this.#rests) this.#pace.waive()
     else if (!(await this.#pace.rest(aside))) this.#aside += aside
+  }
+
+  async #look(): Promise<void> {
+    await this.#pace.look()
+    if (!this.#pace.busy || this.#served) return
+    this.#served = true
+    await this.#options.onService?.()
   }
 
   get #rests(): boolean {

@@ -27,9 +27,9 @@ export const verifyCommand: DeclareCommand = (audit, running) =>
 
 async function run({ url, env, terminal, signal }: Audit, flags: Flags): Promise<number> {
   const { asOf, json } = flags
-  await goBehind()
   const checkpoint = flags.checkpoint === undefined ? null : await checkpointIn(flags.checkpoint, flags, env)
-  const verified = await verify(url, { asOf: asOf ?? null, checkpoint, progress: terminal.progress, signal })
+  const { progress } = terminal
+  const verified = await verify(url, { asOf: asOf ?? null, checkpoint, progress, signal, onService: goBehind })
   if (json) terminal.line(JSON.stringify(verified))
   else for (const line of lines(verified, terminal.seconds())) terminal.line(line)
   return verified.findings.length

@@ -1,3 +1,8 @@
+import type { Balance } from './account.ts'
+import type { GoingOver } from './going-over.ts'
+
+const TAKEN = 1
+
 /**
  * The balances of a replay. Most of what a replay does is to add to them: they are numbers as long as those are exact,
  * side by side in one list, so that nothing is made for a movement and little memory is touched.
@@ -32,6 +37,21 @@ export class Purses {
       if (Number.isSafeInteger(sum)) return (this.#balances[place] = sum)
     }
     return this.#putExact(place, (this.#at(place) ?? 0n) + BigInt(change))
+  }
+
+  goOver(): GoingOver {
+    const places = this.#places
+    const taken = new Uint8Array(places.size)
+    return {
+      take: (account): Balance | undefined => {
+        const place = places.get(account)
+        if (place === undefined || taken[place] === TAKEN) return undefined
+        taken[place] = TAKEN
+        const balance = this.#at(place)
+        return balance === undefined ? undefined : { account, balance }
+      },
+      left: () => [...this.accounts()].filter((account) => taken[places.get(account) ?? 0] !== TAKEN),
+    }
   }
 
   *accounts(): Iterable<string> {

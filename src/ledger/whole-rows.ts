@@ -1,16 +1,20 @@
 import { type Balance, balances } from './account.ts'
 import type { WritableState } from './decider.ts'
+import type { GoingOver } from './going-over.ts'
 import { Purses } from './purses.ts'
 import type { Projection } from './state.ts'
 
 interface Held {
   row: unknown
+  /** In which going over it was taken last. */
+  taken: number
 }
 
 /** All rows that follow from the events so far: one that is not here does not exist. */
 export class WholeRows implements WritableState {
   readonly #purses = new Purses()
   readonly #tables = new Map<string, Map<string, Held>>()
+  #goings = 0
   /** The row that was read last: mostly it is set next, and need not be looked up again then. */
   #read: { readonly name: string; readonly id: string; readonly held: Held } | undefined
   /** What was set since the last checkpoint, place by place: in which rows, which one, and what it was before. */
@@ -51,6 +55,24 @@ export class WholeRows implements WritableState {
 
   knows(): boolean {
     return true
+  }
+
+  goOver({ name }: Projection<unknown>): GoingOver {
+    if (name === balances.name) return this.#purses.goOver()
+    const rows = this.#rows(name)
+    // A mark on the row itself: a set of all ids that shrinks takes three times as long as all else.
+    const going = (this.#goings += 1)
+    return {
+      take: (id) => {
+        const held = rows.get(id)
+        if (held === undefined || held.taken === going) return undefined
+        held.taken = going
+        return held.row
+      },
+      *left() {
+        for (const [id, { taken }] of rows) if (taken !== going) yield id
+      },
+    }
   }
 
   /** Ids of all rows of a projection, in no order. */
@@ -95,7 +117,7 @@ export class WholeRows implements WritableState {
       this.#read = undefined
       rows.delete(id)
     } else if (held === undefined) {
-      rows.set(id, { row })
+      rows.set(id, { row, taken: 0 })
     } else {
       held.row = row
     }

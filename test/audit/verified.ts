@@ -11,8 +11,11 @@ export const verified = (
   { serviceUrl }: TestDatabase,
   asOf: number | null = null,
   checkpoint: Ending | null = null,
-): Promise<Verified> =>
-  verify(serviceUrl, { asOf, checkpoint, progress: () => {}, signal: new AbortController().signal })
+  onService?: () => Promise<void>,
+): Promise<Verified> => {
+  const { signal } = new AbortController()
+  return verify(serviceUrl, { asOf, checkpoint, progress: () => {}, signal, ...(onService && { onService }) })
+}
 
 /** Runs SQL as the owner of the database, with the ledger's guards off. */
 export async function tamper({ ownerUrl }: TestDatabase, ...statements: readonly string[]): Promise<void> {

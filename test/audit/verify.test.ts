@@ -227,7 +227,10 @@ test('it compares one moment while the ledger grows', async (t) => {
   })()
   let position = 23
   for (let i = 0; i < 3; i += 1) {
-    const seen = await verified(database)
+    let services = 0
+    const onService = async (): Promise<void> => void (services += 1)
+    const seen = await verified(database, null, null, onService)
+    t.equal(services, 1, 'seen at work')
     t.same(seen.findings, [])
     t.ok(seen.position >= position)
     position = seen.position
@@ -235,4 +238,5 @@ test('it compares one moment while the ledger grows', async (t) => {
   over.abort()
   await writing
   t.ok(position > 23)
+  await verified(database, null, null, async () => void t.fail('nobody is at work any more'))
 })

@@ -1,6 +1,6 @@
 import { type Arbitrary, array, assert, constantFrom, integer, oneof, property, record } from 'fast-check'
 import { test } from 'tap'
-import { balances } from '../../src/ledger/account.ts'
+import { balances, holds } from '../../src/ledger/account.ts'
 import { applyMovements, type Movement } from '../../src/ledger/movement.ts'
 import { Rows } from '../../src/ledger/state.ts'
 import { WholeRows } from '../../src/ledger/whole-rows.ts'
@@ -52,5 +52,28 @@ test('what was set since it is tracked is known', (t) => {
   rows.track()
   applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:2:coins', amount: 5 }])
   t.same([...rows.changed(balances)], ['house:a:coins', 'user:2:coins'])
+  t.end()
+})
+
+test('gone over, each row is given out once, and anew the next time', (t) => {
+  const rows = new WholeRows()
+  applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 5 }])
+  rows.set(holds, 'user:1:dollars', { account: 'user:1:dollars', held: 1n })
+  rows.set(holds, 'user:2:dollars', { account: 'user:2:dollars', held: 2n })
+  rows.set(holds, 'user:2:dollars', undefined)
+  rows.set(balances, 'user:9:coins', undefined)
+  for (const [projection, id, row, left] of [
+    [balances, 'user:1:coins', { account: 'user:1:coins', balance: 5n }, ['house:a:coins']],
+    [holds, 'user:1:dollars', { account: 'user:1:dollars', held: 1n }, []],
+  ] as const) {
+    for (let time = 0; time < 2; time += 1) {
+      const over = rows.goOver(projection)
+      t.same(over.take(id), row)
+      t.equal(over.take(id), undefined, 'twice')
+      t.equal(over.take('user:9:coins'), undefined, 'there is none')
+      t.same([...over.left()], left)
+    }
+    t.ok([...rows.goOver(projection).left()].includes(id))
+  }
   t.end()
 })
