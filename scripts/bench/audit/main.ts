@@ -18,7 +18,12 @@ import { run, type Took } from './run.ts'
 const script = fileURLToPath(new URL('../../audit.ts', import.meta.url))
 
 /** As in `npm run audit`: what is read is garbage at once, and is not to pile up. */
-const FLAGS = ['--min-semi-space-size=8', '--max-semi-space-size=8', '--heap-growing-percent=50']
+const FLAGS = [
+  '--min-semi-space-size=8',
+  '--max-semi-space-size=8',
+  '--heap-growing-percent=50',
+  '--no-parallel-scavenge',
+]
 const CACHE = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../node_modules/.cache/compiled', import.meta.url)) }
 
 interface Line {
