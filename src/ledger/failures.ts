@@ -20,8 +20,15 @@ export class LostCommit extends Error {}
 /** The head was not, or may not have been, where it was thought to be: nothing happened, decide again on what is there now. */
 export class Moved extends Error {}
 
+/** An idempotency key was taken to be new and is not: nothing happened, decide again once its reply is looked up. */
+export class UsedBefore extends Moved {}
+
 /** PostgreSQL's code for what it had against a statement. */
 export const codeOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined)
+
+/** The name of the constraint that it did not keep. */
+export const constraintOf = (error: unknown): string | undefined =>
+  error instanceof DatabaseError ? error.constraint : undefined
 
 /**
  * Data that PostgreSQL does not take (classes 22 and 23) and errors of our own come from one of the commands;

@@ -146,6 +146,9 @@ function advanceText(changes: readonly Statement[]): string {
 /** division_by_zero: what `advance` fails with. */
 export const NOT_THERE = '22012'
 
+/** The constraint that `insertReplies` cannot keep when one of its keys was used before. */
+export const ONE_REPLY_A_KEY = 'replies_pkey'
+
 export function asReply(row: TextRow): RememberedReply {
   return {
     actor: String(row['actor']),

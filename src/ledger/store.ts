@@ -1,13 +1,14 @@
 import { type Batch, type Head, type RememberedReply, rememberedAs } from './batch.ts'
 import { Clock } from './clock.ts'
 import type { Command } from './command.ts'
-import { codeOf, LostCommit, Moved } from './failures.ts'
+import { codeOf, constraintOf, LostCommit, Moved, UsedBefore } from './failures.ts'
 import { Loads } from './loads.ts'
 import { type Answer, Pipeline } from './pipeline.ts'
 import type { RowTable, Statement } from './row-table.ts'
 import { Rows } from './state.ts'
 import * as sql from './statements.ts'
 import type { Micros } from './time.ts'
+import { UsedKeys } from './used-keys.ts'
 
 /** What may be kept in memory, in rows of weight 1: those take 90 to 350 bytes. */
 const MOST_KEPT = 130_000
@@ -32,6 +33,17 @@ interface Known {
   readonly rows: Rows
 }
 
+/** What is to be loaded, and where it goes. */
+interface Loading {
+  readonly commands: readonly Command[]
+  /** Those whose replies are looked up. */
+  readonly mayBeReplays: readonly Command[]
+  readonly rows: Rows
+  readonly remembered: Map<string, RememberedReply>
+  /** Sent before. */
+  readonly before: readonly Statement[]
+}
+
 /**
  * The only writer of the ledger; one transaction a batch, in one of two ways.
  *
@@ -49,6 +61,7 @@ export class Store {
   readonly #tables: ReadonlyMap<string, RowTable>
   readonly #derived: readonly RowTable[]
   readonly #clock = new Clock()
+  readonly #usedKeys = new UsedKeys()
   #known: Known | undefined
   /** The last batch from here, or the last one of all when it was looked for, if that is known. */
   #last: string | undefined
@@ -128,6 +141,9 @@ export class Store {
       if (moved?.status === 'fulfilled') this.#clock.set(Number(moved.value.rows[0]?.['now']))
       // The reader does not see words that are on their way, as nobody keeps them.
       if (words) this.#known = known
+    } catch (error) {
+      if (error instanceof UsedBefore) this.#usedKeys.doubt(performance.now())
+      throw error
     } finally {
       this.#unanswered.delete(batch.replies)
     }
@@ -182,7 +198,9 @@ export class Store {
   async #lock(commands: readonly Command[]): Promise<Opened> {
     const rows = new Rows()
     const remembered = new Map<string, RememberedReply>()
-    const [, locked] = await this.#load(commands, rows, remembered, this.#writer, [sql.begin, sql.lockHead])
+    this.#usedKeys.see(commands, performance.now())
+    const before = [sql.begin, sql.lockHead]
+    const [, locked] = await this.#load({ commands, mayBeReplays: commands, rows, remembered, before }, this.#writer)
     const row = locked?.rows[0]
     if (row === undefined) throw new Error('the ledger has no head')
     const now = Number(row['now'])
@@ -195,25 +213,23 @@ export class Store {
     const remembered = new Map<string, RememberedReply>()
     // Before the reader is asked: it may answer as of before a batch that arrives while it does.
     for (const replies of this.#unanswered) remember(replies, remembered)
-    await this.#load(commands, rows, remembered, this.#reader, [])
+    const mayBeReplays = this.#usedKeys.see(commands, performance.now())
+    await this.#load({ commands, mayBeReplays, rows, remembered, before: [] }, this.#reader)
     return { head, last, now, rows, remembered, locked: false }
   }
 
   /**
-   * Loads the rows that the commands read and the replies under their keys, after some statements of which it gives
-   * the answers. What is known mostly tells at once what a command will ask for next; else that is another round trip.
+   * Loads the rows that the commands read and the replies under keys, after some statements of which it gives the
+   * answers. What is known mostly tells at once what a command will ask for next; else that is another round trip.
    */
   async #load(
-    commands: readonly Command[],
-    rows: Rows,
-    remembered: Map<string, RememberedReply>,
+    { commands, mayBeReplays, rows, remembered, before }: Loading,
     pipeline: Pipeline,
-    before: readonly Statement[],
   ): Promise<readonly Answer[]> {
     const loads = new Loads(this.#tables, rows)
     const lacks = (command: Command): boolean => !(loads.add(command.reads) && loads.add(command.follow(rows)))
     let lacking = commands.filter(lacks)
-    const replies = sql.loadReplies(commands)
+    const replies = sql.loadReplies(mayBeReplays)
     const statements = [...before, ...replies, ...loads.statements]
     const answers = statements.length === 0 ? [] : await pipeline.run(statements)
     const [reply] = answers.slice(before.length, before.length + replies.length)
@@ -265,6 +281,7 @@ function assertCommitted(results: readonly PromiseSettledResult<Answer>[]): void
   const over = word === 'ROLLBACK' || (answer?.status === 'rejected' && isViolation(answer.reason))
   if (!over) throw new LostCommit('COMMIT was not plainly answered', { cause: failure })
   if (codeOf(failure) === sql.NOT_THERE) throw new Moved('somebody else has moved the head', { cause: failure })
+  if (constraintOf(failure) === sql.ONE_REPLY_A_KEY) throw new UsedBefore('a reply is remembered', { cause: failure })
   throw failure ?? new Error('COMMIT was answered ROLLBACK')
 }
 

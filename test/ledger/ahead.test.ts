@@ -127,6 +127,37 @@ test('a key that comes again while its first request is on its way is answered f
   t.same([...ledger.bugs, ...ledger.troubles, ...other.bugs, ...other.troubles], [])
 })
 
+test('a key that was used before this instance began is found out, though it is not looked up', async (t) => {
+  const database = await testDatabase(t)
+  const before = bench(t, database.serviceUrl)
+  await opened(before, 100_000)
+  const keyed = (by: Bench, key: string, room = 1) => by.run(send, rose(room), { actor: 'user:1', key })
+  const sent = await keyed(before, 'sent')
+  const refused = await keyed(before, 'refused', 99)
+  t.equal(refused.reply.status, 422)
+
+  const ledger = bench(t, database.serviceUrl, { batch: 10 })
+  // Nobody else writes any more: what follows goes ahead.
+  for (let i = 0; i < 3; i += 1) await keyed(ledger, `new ${i}`)
+  const replayed = { replayed: true }
+  t.match(await keyed(ledger, 'sent'), { ...replayed, reply: sent.reply })
+  for (let i = 0; i < 3; i += 1) await keyed(ledger, `newer ${i}`)
+  t.match(await keyed(ledger, 'refused', 99), { ...replayed, reply: refused.reply })
+  t.match(await ledger.run(send, rose(99), { actor: 'user:1', key: 'sent' }), {
+    replayed: false,
+    reply: { body: /idempotency_key_reused/ },
+  })
+  t.equal(await diamondsOf(database), String(100_000 - 70))
+
+  // Among many others, of which each happens once.
+  const next = bench(t, database.serviceUrl, { batch: 10 })
+  for (let i = 0; i < 3; i += 1) await keyed(next, `next ${i}`)
+  const all = await many(100, (i) => keyed(next, i % 25 === 24 ? 'sent' : `among ${i}`))
+  t.equal(all.filter((result) => result.status === 'fulfilled' && result.value.replayed).length, 4)
+  t.equal(await diamondsOf(database), String(100_000 - 70 - 30 - 960))
+  t.same([...ledger.bugs, ...ledger.troubles, ...next.bugs, ...next.troubles], [])
+})
+
 test('words that are on their way are not overtaken', async (t) => {
   const database = await testDatabase(t)
   const ledger = bench(t, database.serviceUrl, { batch: 5 })
