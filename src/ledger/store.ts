@@ -52,7 +52,8 @@ interface Loading {
  * Ahead: as long as nobody else has moved the head, the rows that were loaded or written here are still right. A batch
  * is decided on them and sent, while earlier ones may still be on their way: one round trip that nobody waits for. It
  * happens only if the head then stands where it was decided (`Moved` if not), so only if those before it happened too.
- * One that writes nothing is not answered either unless the head stands there.
+ * One that writes nothing is not answered either unless the head stands there. Nor are replies looked up under keys that
+ * are taken to be new (`UsedKeys`): every command with a key writes one, and cannot beside another (`UsedBefore`).
  */
 export class Store {
   readonly #writer: Pipeline
