@@ -113,6 +113,7 @@ export class LedgerReading {
       const busy = this.#pace.busy && this.#rests
       const upTo = Math.min(this.#next + (busy ? SMALL_PAGE : PAGE) - 1, position)
       if (!busy) beside.begin(upTo, Math.min(this.#next + PIECE - 1, position))
+      const before = this.count
       await this.#read(upTo)
       if (busy) {
         // One after the other: a service at work is to keep a processor for itself.
@@ -120,7 +121,9 @@ export class LedgerReading {
         await beside.found()
         await this.onPage()
       }
-      this.#next = upTo + 1
+      // A head that is far beyond the last event, as somebody may have set it, is not gone after page by page.
+      const empty = this.count === before
+      this.#next = empty ? ((await this.#snapshot.firstAfter(upTo)) ?? position + 1) : upTo + 1
       await this.#look()
       this.#options.signal.throwIfAborted()
     }

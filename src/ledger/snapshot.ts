@@ -70,6 +70,14 @@ export class Snapshot {
     return copiedBytes(this.#client, `select ${storedColumns} from ledger_events e ${where} order by e.position`)
   }
 
+  /** The position of the first event after another position; null when there is none. */
+  async firstAfter(position: number): Promise<number | null> {
+    const text = 'select min(position) as position from ledger_events where position > $1'
+    const { rows } = await this.#client.query<TextRow>({ text, values: [position], types: asText })
+    const first = rows[0]?.['position'] ?? null
+    return first === null ? null : Number(first)
+  }
+
   /** The rows of a query without parameters. */
   rows(query: string): AsyncGenerator<readonly Fields[], void> {
     return copied(this.#client, query)

@@ -71,6 +71,12 @@ test('what was rewritten is found, the first wrong position first', async (t) =>
       { check: 'hash', position: 11 },
     ],
     ['the head moved on', ['update ledger_head set position = 23'], { check: 'head', position: 23 }],
+    ['the head moved very far', ['update ledger_head set position = 9e15'], { check: 'head', position: 23 }],
+    [
+      'the head and the last one moved very far',
+      ['update ledger_events set position = 4e15 where position = 22', 'update ledger_head set position = 9e15'],
+      { check: 'order', position: 22 },
+    ],
     ['the head moved back', ['update ledger_head set position = 21'], { check: 'head', position: 22 }],
     ["the head's hash", [`update ledger_head set hash = repeat('b', 64)`], { check: 'head', position: 22 }],
     ["the head's time", [`update ledger_head set at = 'epoch'`], { check: 'head', position: 22 }],
