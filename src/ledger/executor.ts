@@ -8,6 +8,7 @@ import { blamesACommand, Closed, LostCommit, Moved, Overloaded, Unavailable } fr
 import { fail, Line, partOf, type Settled, settle, type Waiting } from './line.ts'
 import type { RowTable } from './row-table.ts'
 import { Store } from './store.ts'
+import { UsedKeys } from './used-keys.ts'
 
 export interface Limits {
   /** Commands that may wait; one more is refused with `Overloaded`. */
@@ -21,9 +22,6 @@ export interface Limits {
 }
 
 const defaultLimits: Limits = { queue: 16_384, batch: 256, rows: 8_192, patienceMs: 10_000 }
-
-/** Batches that may be on their way to the database at a time. More would only make each of them wait longer. */
-const MOST_FLYING = 2
 
 /** What the executor tells those who watch it. */
 export interface Observer {
@@ -64,6 +62,7 @@ export class Executor {
   readonly #limits: Limits
   readonly #line = new Line()
   readonly #flying: Flight[] = []
+  readonly #usedKeys = new UsedKeys()
   #store: Store | undefined
   /** Whether a step is being made: a batch prepared, or a failure dealt with. */
   #busy = false
@@ -139,7 +138,7 @@ export class Executor {
   #mayTakeOff(): boolean {
     const last = this.#flying.at(-1)
     if (last === undefined || this.#line.length === 0) return this.#line.length > 0
-    if (this.#flying.length >= MOST_FLYING || this.#store?.ahead !== true) return false
+    if (this.#store?.ahead !== true) return false
     // A small batch costs the database nearly as much as a large one: as long as one is on its way, waiting for as many
     // again is worth more than leaving at once.
     return this.#line.length >= Math.min(this.#most(), last.waiting.length)
@@ -266,7 +265,7 @@ export class Executor {
     this.#store?.cut()
     this.#store = undefined
     try {
-      this.#store = await Store.connect(this.#url, this.#tables)
+      this.#store = await Store.connect(this.#url, this.#tables, this.#usedKeys)
       return this.#store
     } catch (error) {
       const away = new Unavailable('the database is away', { cause: error })

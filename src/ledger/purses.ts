@@ -50,12 +50,12 @@ export class Purses {
         const balance = this.#at(place)
         return balance === undefined ? undefined : { account, balance }
       },
-      left: () => [...this.accounts()].filter((account) => taken[places.get(account) ?? 0] !== TAKEN),
+      left: () => this.#accountsThat((place) => taken[place] !== TAKEN),
     }
   }
 
-  *accounts(): Iterable<string> {
-    for (const [account, place] of this.#places) if (this.#at(place) !== undefined) yield account
+  accounts(): Iterable<string> {
+    return this.#accountsThat(() => true)
   }
 
   checkpoint(): void {
@@ -67,6 +67,10 @@ export class Purses {
       const change = (this.#changes -= 1)
       this.#put(this.#changed[change] ?? 0, this.#before[change] ?? Number.NaN, this.#largeBefore[change])
     }
+  }
+
+  *#accountsThat(wanted: (place: number) => boolean): Iterable<string> {
+    for (const [account, place] of this.#places) if (wanted(place) && this.#at(place) !== undefined) yield account
   }
 
   #at(place: number): bigint | undefined {

@@ -1,17 +1,24 @@
 import { type Batch, type Head, type RememberedReply, rememberedAs } from './batch.ts'
 import { Clock } from './clock.ts'
 import type { Command } from './command.ts'
-import { codeOf, constraintOf, LostCommit, Moved, UsedBefore } from './failures.ts'
+import { assertCommitted } from './committed.ts'
+import { Moved, UsedBefore } from './failures.ts'
 import { Loads } from './loads.ts'
 import { type Answer, Pipeline } from './pipeline.ts'
 import type { RowTable, Statement } from './row-table.ts'
 import { Rows } from './state.ts'
 import * as sql from './statements.ts'
 import type { Micros } from './time.ts'
-import { UsedKeys } from './used-keys.ts'
+import type { UsedKeys } from './used-keys.ts'
 
 /** What may be kept in memory, in rows of weight 1: those take 90 to 350 bytes. */
 const MOST_KEPT = 130_000
+
+/**
+ * Batches that may be on their way to the database at a time. More would only make each of them wait longer; and what a
+ * batch set is kept until two more have been sent after it, and not always longer.
+ */
+const MOST_ON_THEIR_WAY = 2
 
 export interface Opened {
   readonly head: Head
@@ -53,7 +60,8 @@ interface Loading {
  * is decided on them and sent, while earlier ones may still be on their way: one round trip that nobody waits for. It
  * happens only if the head then stands where it was decided (`Moved` if not), so only if those before it happened too.
  * One that writes nothing is not answered either unless the head stands there. Nor are replies looked up under keys that
- * are taken to be new (`UsedKeys`): every command with a key writes one, and cannot beside another (`UsedBefore`).
+ * are taken to be new (`UsedKeys`): every command with a key that does not fail writes one, and cannot beside another
+ * (`UsedBefore`).
  */
 export class Store {
   readonly #writer: Pipeline
@@ -62,25 +70,27 @@ export class Store {
   readonly #tables: ReadonlyMap<string, RowTable>
   readonly #derived: readonly RowTable[]
   readonly #clock = new Clock()
-  readonly #usedKeys = new UsedKeys()
+  readonly #usedKeys: UsedKeys
   #known: Known | undefined
   /** The last batch from here, or the last one of all when it was looked for, if that is known. */
   #last: string | undefined
+  #onTheirWay = 0
   /** Replies of batches that are on their way. */
   readonly #unanswered = new Set<readonly RememberedReply[]>()
 
-  private constructor(writer: Pipeline, reader: Pipeline, tables: readonly RowTable[]) {
+  private constructor(writer: Pipeline, reader: Pipeline, tables: readonly RowTable[], usedKeys: UsedKeys) {
     this.#writer = writer
     this.#reader = reader
+    this.#usedKeys = usedKeys
     this.#tables = new Map(tables.map((table) => [table.projection.name, table]))
     this.#derived = tables.filter(({ source }) => source === 'ledger')
   }
 
   /** Throws when the database cannot be reached within 3 seconds. */
-  static async connect(url: string, tables: readonly RowTable[]): Promise<Store> {
+  static async connect(url: string, tables: readonly RowTable[], usedKeys: UsedKeys): Promise<Store> {
     const writer = await Pipeline.connect(url, 'ledger writer')
     try {
-      return new Store(writer, await Pipeline.connect(url, 'ledger reader'), tables)
+      return new Store(writer, await Pipeline.connect(url, 'ledger reader'), tables, usedKeys)
     } catch (error) {
       writer.cut()
       throw error
@@ -93,7 +103,7 @@ export class Store {
 
   /** Whether `begin` may come while batches are on their way. */
   get ahead(): boolean {
-    return this.#known !== undefined && this.#clock.now !== undefined
+    return this.#known !== undefined && this.#clock.now !== undefined && this.#onTheirWay < MOST_ON_THEIR_WAY
   }
 
   /** What the commands are decided on. To be followed by `commit` or `leave`, or by `forget` when it throws. */
@@ -130,6 +140,7 @@ export class Store {
     const answered = this.#writer.settle(statements)
     this.#last = id
     this.#unanswered.add(batch.replies)
+    this.#onTheirWay += 1
     const words = this.#changesWords(rows)
     rows.settle(this.#derived, MOST_KEPT)
     // Beside other writers what is kept would mostly be old, and finding that out costs a round trip.
@@ -137,7 +148,7 @@ export class Store {
     if (!words) this.#known = known
     try {
       const results = await answered
-      assertCommitted(results)
+      assertCommitted(results, locked)
       const moved = results.at(-1 - advancing.length)
       if (moved?.status === 'fulfilled') this.#clock.set(Number(moved.value.rows[0]?.['now']))
       // The reader does not see words that are on their way, as nobody keeps them.
@@ -147,6 +158,7 @@ export class Store {
       throw error
     } finally {
       this.#unanswered.delete(batch.replies)
+      this.#onTheirWay -= 1
     }
   }
 
@@ -161,8 +173,10 @@ export class Store {
     rows.settle(this.#derived, MOST_KEPT)
     this.#known = alone ? { head, last, rows } : undefined
     if (locked) return
+    this.#onTheirWay += 1
     // Behind all that is on its way.
     const [answer] = await this.#writer.settle([sql.readHead])
+    this.#onTheirWay -= 1
     const found = answer?.status === 'fulfilled' ? answer.value.rows[0] : undefined
     if (found?.['batch'] !== last) throw new Moved('somebody else has moved the head')
     this.#clock.set(Number(found['now']))
@@ -270,24 +284,6 @@ export class Store {
   }
 }
 
-/** Throws what went wrong, if anything did. */
-function assertCommitted(results: readonly PromiseSettledResult<Answer>[]): void {
-  const answer = results.at(-1)
-  const failure: unknown = results.find((result) => result.status === 'rejected')?.reason
-  const word = answer?.status === 'fulfilled' ? answer.value.command : undefined
-  if (word === 'COMMIT' && failure === undefined) return
-  // A transaction in which a statement failed answers ROLLBACK; a constraint that is checked at the end, its name.
-  // Whatever else came instead of an answer (a shutdown in the middle of it, say) tells nothing, nor does a COMMIT
-  // after a failure: then there was no transaction.
-  const over = word === 'ROLLBACK' || (answer?.status === 'rejected' && isViolation(answer.reason))
-  if (!over) throw new LostCommit('COMMIT was not plainly answered', { cause: failure })
-  if (codeOf(failure) === sql.NOT_THERE) throw new Moved('somebody else has moved the head', { cause: failure })
-  if (constraintOf(failure) === sql.ONE_REPLY_A_KEY) throw new UsedBefore('a reply is remembered', { cause: failure })
-  throw failure ?? new Error('COMMIT was answered ROLLBACK')
-}
-
 function remember(replies: readonly RememberedReply[], remembered: Map<string, RememberedReply>): void {
   for (const reply of replies) remembered.set(rememberedAs(reply.actor, reply.key), reply)
 }
-
-const isViolation = (error: unknown): boolean => codeOf(error)?.startsWith('23') === true

@@ -232,11 +232,12 @@ test('it compares one moment while the ledger grows', async (t) => {
     }
   })()
   let position = 23
+  let services = 0
   for (let i = 0; i < 3; i += 1) {
-    let services = 0
-    const onService = async (): Promise<void> => void (services += 1)
-    const seen = await verified(database, null, null, onService)
-    t.equal(services, 1, 'seen at work')
+    let told = 0
+    const seen = await verified(database, null, null, async () => void (told += 1))
+    t.ok(told <= 1)
+    services += told
     t.same(seen.findings, [])
     t.ok(seen.position >= position)
     position = seen.position
@@ -244,5 +245,6 @@ test('it compares one moment while the ledger grows', async (t) => {
   over.abort()
   await writing
   t.ok(position > 23)
+  t.ok(services > 0, 'it was seen at work')
   await verified(database, null, null, async () => void t.fail('nobody is at work any more'))
 })

@@ -158,6 +158,20 @@ test('a key that was used before this instance began is found out, though it is 
   t.same([...ledger.bugs, ...ledger.troubles, ...next.bugs, ...next.troubles], [])
 })
 
+test('a reply that is there and is not found is the fault of its command alone', async (t) => {
+  const database = await testDatabase(t)
+  const before = bench(t, database.serviceUrl)
+  await opened(before, 1_000)
+  // No door lets such an actor in: PostgreSQL keeps another one, under which nothing is found.
+  const strange = { actor: 'staff:\ud800', key: 'k' }
+  t.equal((await before.run(send, rose(), strange)).reply.status, 200)
+  const ledger = bench(t, database.serviceUrl)
+  for (let i = 0; i < 3; i += 1) await ledger.did(send, rose())
+  const both = await Promise.allSettled([ledger.run(send, rose(), strange), ledger.run(send, rose())])
+  t.same(both.map(statusOf), ['rejected', 200])
+  t.equal(ledger.bugs.length, 1)
+})
+
 test('words that are on their way are not overtaken', async (t) => {
   const database = await testDatabase(t)
   const ledger = bench(t, database.serviceUrl, { batch: 5 })

@@ -9,6 +9,7 @@ import type { Key } from '../../src/ledger/decider.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { keyOf, projection, Rows } from '../../src/ledger/state.ts'
 import { type Opened, Store } from '../../src/ledger/store.ts'
+import { UsedKeys } from '../../src/ledger/used-keys.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
 import { games } from '../../src/roulette/game.ts'
 import { credit } from '../../src/wallet/credit.ts'
@@ -48,7 +49,7 @@ const asking = (reads: readonly Key[]): Command => ({
 
 test('what is used stays, what is not used goes when much else is, heavy rows sooner', async (t) => {
   const { serviceUrl } = await testDatabase(t)
-  const store = await Store.connect(serviceUrl, tables)
+  const store = await Store.connect(serviceUrl, tables, new UsedKeys())
   t.teardown(() => store.close())
   const hot = keyOf(balances, 'user:0:coins')
   const cold = keyOf(balances, 'user:1:coins')
