@@ -25,9 +25,10 @@ test('keys are forgotten after very many others, if they do not come again', (t)
   const keys = new UsedKeys()
   const others = (from: number): Command[] => Array.from({ length: 50_000 }, (_, i) => under(`other ${from + i}`))
   t.same(keys.see([under('a'), under('b')], 0), [])
-  t.equal(keys.see(others(0), 0).length, 0)
+  // Of so many one or two may look like another.
+  t.ok(keys.see(others(0), 0).length < 5)
   t.same(keys.see([under('a')], 0).length, 1)
-  t.equal(keys.see(others(50_000), 0).length, 0)
+  t.ok(keys.see(others(50_000), 0).length < 5)
   const [a, b] = [under('a'), under('b')]
   t.same(keys.see([b, a], 0), [a])
   t.end()
