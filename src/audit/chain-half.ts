@@ -13,7 +13,10 @@ export interface PageChecked {
 
 /** `ChainChecks` page by page, here or in a thread. */
 export interface ChainHalf {
-  /** Has the rows of a page, which are not written over, checked, sooner or later; waits while it is far behind. Rejects when it cannot go on. */
+  /**
+   * Has the rows of a page, which are not written over, checked, sooner or later; waits while it is far behind. Rejects
+   * when it cannot go on.
+   */
   page(rows: Buffer): Promise<void>
   /** Waits until all pages are checked. */
   settled(): Promise<void>

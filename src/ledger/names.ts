@@ -1,10 +1,8 @@
+import { BASIS, mixed } from './fnv.ts'
+
 /** Names of accounts, actors and types that were read from bytes, each in a place that its bytes lead to. */
 const places: (string | undefined)[] = Array.from({ length: 2 ** 18 })
 const PLACES = places.length - 1
-
-// FNV-1a
-const BASIS = 0x811c9dc5
-const PRIME = 0x01000193
 
 /** Between these letters of `user:4709:diamonds` stands what tells it from most others. */
 const FROM = 4
@@ -16,8 +14,8 @@ const TO = 13
  */
 export function nameIn(bytes: Buffer, start: number, length: number): string {
   const to = start + Math.min(TO, length)
-  let hash = Math.imul(Math.imul(BASIS ^ (bytes[start] ?? 0), PRIME) ^ (bytes[start + length - 1] ?? 0), PRIME) ^ length
-  for (let i = start + FROM; i < to; i += 1) hash = Math.imul(hash ^ (bytes[i] ?? 0), PRIME)
+  let hash = mixed(mixed(BASIS, bytes[start] ?? 0), bytes[start + length - 1] ?? 0) ^ length
+  for (let i = start + FROM; i < to; i += 1) hash = mixed(hash, bytes[i] ?? 0)
   const place = (hash ^ (hash >>> 15)) & PLACES
   const name = places[place]
   if (name !== undefined && name.length === length && isAt(name, bytes, start)) return name

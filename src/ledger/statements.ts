@@ -102,8 +102,9 @@ export function insertReplies({ replies, head }: Batch): Statement {
 
 /**
  * Moves the head on from where the batch `before` left it, notes the new batch's id and makes the changes. The first
- * statement fails with `NOT_THERE` when another batch was last, and answers the database's clock. The changes are part of it, as half of what a small batch costs is its
- * number of statements; of the rarer kinds of batches they come behind it.
+ * statement fails with `NOT_THERE` when another batch was last, and answers the database's clock. The changes are part
+ * of it, as half of what a small batch costs is its number of statements; of the rarer kinds of batches they come
+ * behind it.
  */
 export function advance(id: string, before: string, to: Head, changes: readonly Statement[]): Statement[] {
   const kind = changes.map(({ name }) => name).join()

@@ -173,9 +173,10 @@ export class Store {
     rows.settle(this.#derived, MOST_KEPT)
     this.#known = alone ? { head, last, rows } : undefined
     if (locked) return
-    this.#onTheirWay += 1
     // Behind all that is on its way.
-    const [answer] = await this.#writer.settle([sql.readHead])
+    const answered = this.#writer.settle([sql.readHead])
+    this.#onTheirWay += 1
+    const [answer] = await answered
     this.#onTheirWay -= 1
     const found = answer?.status === 'fulfilled' ? answer.value.rows[0] : undefined
     if (found?.['batch'] !== last) throw new Moved('somebody else has moved the head')

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
@@ -17,13 +17,8 @@ import { run, type Took } from './run.ts'
 
 const script = fileURLToPath(new URL('../../audit.ts', import.meta.url))
 
-/** As in `npm run audit`: what is read is garbage at once, and is not to pile up. */
-const FLAGS = [
-  '--min-semi-space-size=8',
-  '--max-semi-space-size=8',
-  '--heap-growing-percent=50',
-  '--no-parallel-scavenge',
-]
+/** Those of `npm run audit`: what is read is garbage at once, and is not to pile up. */
+const FLAGS = flagsOf('audit')
 const CACHE = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../node_modules/.cache/compiled', import.meta.url)) }
 
 interface Line {
@@ -158,3 +153,10 @@ const options = new Command('npm run bench:audit --')
   .parse()
   .opts<{ readonly events: number }>()
 await toTheEnd((cleanUp) => measure(options.events, cleanUp))
+
+/** The flags of Node's in a script of package.json. */
+function flagsOf(script: string): string[] {
+  const scripts: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).scripts
+  const command = typeof scripts === 'object' && scripts !== null ? String(Reflect.get(scripts, script)) : ''
+  return command.split(' ').filter((word) => word.startsWith('--'))
+}

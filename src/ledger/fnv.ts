@@ -1,0 +1,7 @@
+// FNV-1a of 32 bits: a hash for looking up, and not against anybody who wants two to be the same.
+
+export const BASIS = 0x811c9dc5
+const PRIME = 0x01000193
+
+/** Goes on from a hash, at first `BASIS`, with a letter or byte. */
+export const mixed = (hash: number, letter: number): number => Math.imul(hash ^ letter, PRIME)
