@@ -1,7 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-
-/** The largest amount, price or balance that is held and answered: 2^53-1. */
-export const MAX_INTEGER = Number.MAX_SAFE_INTEGER
+import { MAX_INTEGER } from './max-integer.ts'
 
 /** Ids are positive integers; ids of new things are positions of the ledger. */
 export const Id = Type.Integer({ minimum: 1, maximum: MAX_INTEGER })

@@ -12,7 +12,9 @@ const COULD_NOT_RUN = 2
 const audit = new Command('audit')
   .description("reads and checks the service's books in the database of DATABASE_URL, else in DATA_DIR")
   .exitOverride()
-for (const declare of commands) declare(audit, running)
+// Help wants them all.
+const asked = commands.get(process.argv[2] ?? '')
+for (const load of asked === undefined ? commands.values() : [asked]) (await load())(audit, running)
 
 const interruption = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

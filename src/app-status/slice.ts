@@ -1,8 +1,5 @@
 import type { Slice } from '../http/slice.ts'
-import { evolveModes } from './mode.ts'
 import { appStatusOperatorRoutes } from './operator.ts'
-import { appStatusTables } from './projection.ts'
-import { evolveReleases } from './release.ts'
 import { appStatusRoutes } from './routes.ts'
 
 /** Whether the app is in maintenance, and which versions of it may be used. */
@@ -10,6 +7,4 @@ export const appStatusSlice: Slice = {
   published: '/api/v1',
   open: appStatusRoutes,
   operator: appStatusOperatorRoutes,
-  evolvers: [evolveModes, evolveReleases],
-  tables: appStatusTables,
 }

@@ -1,25 +1,30 @@
-import { evolve } from '../books.ts'
-import { currencies, currencyLength } from '../ledger/account.ts'
+import { evolveFact } from '../books.ts'
 import type { EventRows } from '../ledger/event-rows.ts'
-import type { Movement } from '../ledger/movement.ts'
 import { type Happening, placedEvent } from '../ledger/recorded.ts'
 import { Replay } from '../ledger/replay.ts'
+import { isWatched } from '../ledger/watched.ts'
+import { faultOf, type KeptBalances } from './balance-checks.ts'
 import type { Check, FoundAt } from './finding.ts'
+import { LuckyChecks } from './lucky-checks.ts'
 import { SpinChecks } from './spin-checks.ts'
 
 /**
- * The second half of what is checked of every event, `ChainChecks` being the first: its form, both sides of what it
- * moves, spins and rules; and folds it. Goes on after a finding without the event.
+ * The second half of what is checked of every event, `ChainChecks` being the first: what it means. Its form, draws,
+ * spins and rules; and folds it, with those balances that rules look at. Goes on after a finding without the event.
  */
 export class BookChecks {
   /** All that follows from the events so far. */
-  readonly replay = new Replay(evolve)
-  readonly #spins = new SpinChecks({
-    fault: (position, message) => this.#find('draw', position, message),
-    spun: () => {},
-  })
+  readonly replay = new Replay(evolveFact, isWatched)
+  readonly #draws: readonly (LuckyChecks | SpinChecks)[]
+  /** Whether all balances are folded here. */
+  #all = false
   #found: FoundAt[] = []
   #count = 0
+
+  constructor() {
+    const fault = (position: number, message: string): void => this.#find('draw', position, message)
+    this.#draws = [new LuckyChecks({ fault, drawn: () => {} }), new SpinChecks({ fault, spun: () => {} })]
+  }
 
   /** Events that were looked at. */
   get count(): number {
@@ -33,56 +38,41 @@ export class BookChecks {
     return found
   }
 
+  /** Goes on with all balances: with those that the other half kept so far. */
+  bring({ accounts, balances }: KeptBalances): void {
+    this.replay.rows.bring(accounts, balances)
+    this.#all = true
+  }
+
   check(rows: EventRows): void {
     this.#count += 1
-    const happening = happeningIn(rows)
+    const happening = this.#happeningIn(rows)
     if (happening === undefined) return
     const { position, movements } = happening
-    const balanced = this.#checkMovements(position, movements)
     let check: Check = 'form'
     try {
       const event = placedEvent(happening)
-      this.#spins.check(event, this.replay.rows)
+      for (const draws of this.#draws) draws.check(event, rows, this.replay.rows)
       check = 'rules'
-      if (balanced) this.replay.fold(event)
+      // What is wrong with a movement by itself, the other half tells.
+      if (movements.every((movement) => faultOf(movement) === undefined)) this.replay.fold(event, movements)
     } catch (error) {
       this.#find(check, position, error instanceof Error ? error.message : String(error))
     }
   }
 
-  /** Each currency sums to zero at every position when each movement is of one currency. */
-  #checkMovements(position: number, movements: readonly Movement[]): boolean {
-    let balanced = true
-    for (const movement of movements) {
-      const fault = faultOf(movement)
-      if (fault === null) continue
-      this.#find('double-entry', position, fault)
-      balanced = false
+  /** With the movements that are asked for here. Undefined when a column cannot be read, which the other half tells. */
+  #happeningIn(rows: EventRows): Happening | undefined {
+    try {
+      const { position, type, version, data, at } = rows
+      const movements = this.#all ? rows.movements : rows.watchedMovements
+      return { position, type, version, data, movements, at }
+    } catch {
+      return undefined
     }
-    return balanced
   }
 
   #find(check: Check, position: number, message: string): void {
     this.#found.push({ finding: { check, position, message }, events: this.#count })
   }
-}
-
-/** Undefined when a column cannot be read, which the other half tells. */
-function happeningIn(rows: EventRows): Happening | undefined {
-  try {
-    const { position, type, version, data, movements, at } = rows
-    return { position, type, version, data, movements, at }
-  } catch {
-    return undefined
-  }
-}
-
-/** The known currency of an account; undefined for any other. Found by its length: no two have the same. */
-const known = new Map(currencies.map((currency) => [currency.length, `:${currency}`]))
-
-function faultOf({ debit, credit, amount }: Movement): string | null {
-  const currency = known.get(currencyLength(debit))
-  if (currency === undefined || !debit.endsWith(currency)) return `${debit} is of no known currency`
-  if (!credit.endsWith(currency)) return `${debit} and ${credit} are not of one currency`
-  return Number.isSafeInteger(amount) && amount > 0 ? null : `moves ${amount} from ${debit} to ${credit}`
 }

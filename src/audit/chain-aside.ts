@@ -1,12 +1,17 @@
 import { Worker } from 'node:worker_threads'
 import { GENESIS } from '../ledger/chain.ts'
+import type { Page } from '../ledger/copy.ts'
+import type { KeptBalances } from './balance-checks.ts'
 import type { LastEvent } from './chain-checks.ts'
-import type { ChainHalf, OnChecked, PageChecked } from './chain-half.ts'
-import type { ChainTask } from './chain-thread.ts'
+import type { ChainHalf, OnChecked } from './chain-half.ts'
+import type { ChainMessage, ChainTask } from './chain-thread.ts'
 import type { Ending } from './checkpoint.ts'
 
-/** Pages that may wait for the thread: enough that it never waits itself, and a few megabytes. */
-const MOST_WAITING = 16
+/**
+ * Pages that may wait for the thread: what it is behind at the end of the events, it does while tables are compared.
+ * They are of a quarter of a megabyte.
+ */
+const MOST_WAITING = 128
 
 /** In a thread of its own, which has a processor to itself where there are two. It has the priority of this one. */
 export class ChainAside implements ChainHalf {
@@ -14,6 +19,7 @@ export class ChainAside implements ChainHalf {
   readonly #onChecked: OnChecked
   #waiting = 0
   #last: LastEvent = { position: 0, hash: GENESIS, at: Number.NEGATIVE_INFINITY }
+  #taken: KeptBalances | undefined
   #failure: Error | undefined
   /** Whoever waits for the thread to get on, or to fail. */
   #wake: () => void = () => {}
@@ -21,20 +27,24 @@ export class ChainAside implements ChainHalf {
   constructor(onChecked: OnChecked, script = new URL('./chain-thread.ts', import.meta.url)) {
     this.#onChecked = onChecked
     this.#worker = new Worker(script)
-    this.#worker.on('message', (checked: PageChecked) => {
-      this.#waiting -= 1
-      this.#last = checked.last
-      this.#onChecked(checked)
+    this.#worker.on('message', (message: ChainMessage) => {
+      if ('taken' in message) {
+        this.#taken = message.taken
+      } else {
+        this.#waiting -= 1
+        this.#last = message.checked.last
+        this.#onChecked(message.checked)
+      }
       this.#wake()
     })
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))))
     this.#worker.on('exit', () => this.#fail(new Error('the thread that checks hashes ended before it was done')))
   }
 
-  async page(rows: Buffer): Promise<void> {
+  async page(rows: Page): Promise<void> {
     await this.#until(MOST_WAITING - 1)
     this.#waiting += 1
-    this.#tell({ page: rows })
+    this.#tell({ page: rows }, [rows.buffer])
   }
 
   async settled(): Promise<void> {
@@ -43,6 +53,15 @@ export class ChainAside implements ChainHalf {
 
   expect(checkpoint: Ending): void {
     this.#tell({ expect: checkpoint })
+  }
+
+  async takeBalances(): Promise<KeptBalances> {
+    this.#tell('take balances')
+    for (;;) {
+      await this.#until(0)
+      if (this.#taken !== undefined) return this.#taken
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
   }
 
   get last(): LastEvent {
@@ -66,8 +85,8 @@ export class ChainAside implements ChainHalf {
     this.#wake()
   }
 
-  #tell(task: ChainTask): void {
+  #tell(task: ChainTask, handed: ArrayBuffer[] = []): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-    this.#worker.postMessage(task)
+    this.#worker.postMessage(task, handed)
   }
 }

@@ -1,14 +1,11 @@
 import { GENESIS } from '../ledger/chain.ts'
-import type { PlacedEvent } from '../ledger/decider.ts'
 import type { EventRows } from '../ledger/event-rows.ts'
-import { evolveWith } from '../ledger/evolve.ts'
 import { sha256 } from '../ledger/hash.ts'
-import { missing, placedEvent, Unreadable } from '../ledger/recorded.ts'
-import { Replay } from '../ledger/replay.ts'
 import { isoMicros } from '../ledger/time.ts'
+import { missing } from '../ledger/unreadable.ts'
+import { BalanceChecks, type KeptBalances } from './balance-checks.ts'
 import type { Ending } from './checkpoint.ts'
 import type { Check, FoundAt } from './finding.ts'
-import { isLucky, LuckyChecks, luckyEvolvers } from './lucky-checks.ts'
 
 /** The last event's position, hash and time. */
 export interface LastEvent {
@@ -18,16 +15,13 @@ export interface LastEvent {
 }
 
 /**
- * The first half of what is checked of every event, and all that costs hashes: order, columns, hash and time, each
- * against the event before, and lucky draws. Goes on after a finding as if what is stored were right, so that one wrong
- * event is one finding. The other half is `BookChecks`; neither needs anything of the other.
+ * The first half of what is checked of every event, and all that needs no more than the bytes of its row: order,
+ * columns, hash and time, each against the event before, both sides of what it moves, and balances. Goes on after a
+ * finding as if what is stored were right, so that one wrong event is one finding. The other half, `BookChecks`, is what
+ * events mean; neither needs anything of the other.
  */
 export class ChainChecks {
-  readonly #replay = new Replay(evolveWith(luckyEvolvers))
-  readonly #draws = new LuckyChecks({
-    fault: (position, message) => this.#find('draw', position, message),
-    drawn: () => {},
-  })
+  readonly #balances = new BalanceChecks((check, message) => this.#find(check, this.#position, message))
   #expected: Ending | undefined
   #found: FoundAt[] = []
   #count = 0
@@ -52,6 +46,11 @@ export class ChainChecks {
     return found
   }
 
+  /** All balances but those that are watched; from then on none is kept here. */
+  takeBalances(): KeptBalances {
+    return this.#balances.take()
+  }
+
   check(rows: EventRows): void {
     const { position } = rows
     this.#count += 1
@@ -60,7 +59,7 @@ export class ChainChecks {
     const before = this.#hash
     let check: Check = 'form'
     try {
-      const { at, type, hash } = rows
+      const { at, hash } = rows
       const canonical = rows.canonical(before)
       this.#hash = hash ?? missing(position, 'hash')
       if (position === this.#expected?.position) this.#checkExpected(position, this.#expected)
@@ -70,22 +69,10 @@ export class ChainChecks {
       if (at < this.#at) this.#find('time', position, `${isoMicros(at)} is before the time of the event before it`)
       this.#at = at
       check = 'form'
-      if (isLucky(type)) this.#checkDraw(rows)
+      this.#balances.check(rows)
     } catch (error) {
       this.#hash = rows.hash ?? ''
       this.#find(check, position, error instanceof Error ? error.message : String(error))
-    }
-  }
-
-  #checkDraw(rows: EventRows): void {
-    const event = readable(rows)
-    if (event === undefined) return
-    this.#draws.check(event, this.#replay.rows)
-    try {
-      // Movements are no business of these rows.
-      this.#replay.fold({ ...event, movements: [] })
-    } catch {
-      // What the rules have against it is told by the other half.
     }
   }
 
@@ -111,15 +98,5 @@ export class ChainChecks {
 
   #find(check: Check, position: number, message: string): void {
     this.#found.push({ finding: { check, position, message }, events: this.#count })
-  }
-}
-
-/** Undefined when the event cannot be read, which the other half tells. */
-function readable(rows: EventRows): PlacedEvent | undefined {
-  try {
-    return placedEvent(rows)
-  } catch (error) {
-    if (error instanceof Unreadable || error instanceof SyntaxError) return undefined
-    throw error
   }
 }

@@ -1,4 +1,6 @@
+import type { Page } from '../ledger/copy.ts'
 import { EventRows } from '../ledger/event-rows.ts'
+import type { KeptBalances } from './balance-checks.ts'
 import { ChainChecks, type LastEvent } from './chain-checks.ts'
 import type { Ending } from './checkpoint.ts'
 import type { FoundAt } from './finding.ts'
@@ -14,13 +16,15 @@ export interface PageChecked {
 /** `ChainChecks` page by page, here or in a thread. */
 export interface ChainHalf {
   /**
-   * Has the rows of a page, which are not written over, checked, sooner or later; waits while it is far behind. Rejects
-   * when it cannot go on.
+   * Has the rows of a page checked, sooner or later, and takes the page away: whoever had it has it no more. Waits while
+   * it is far behind. Rejects when it cannot go on.
    */
-  page(rows: Buffer): Promise<void>
+  page(rows: Page): Promise<void>
   /** Waits until all pages are checked. */
   settled(): Promise<void>
   expect(checkpoint: Ending): void
+  /** `ChainChecks.takeBalances`, when all pages are checked. */
+  takeBalances(): Promise<KeptBalances>
   /** Where the ledger stands after the pages that are checked. */
   readonly last: LastEvent
   close(): Promise<void>
@@ -45,7 +49,7 @@ export class ChainHere implements ChainHalf {
     this.#onChecked = onChecked
   }
 
-  async page(rows: Buffer): Promise<void> {
+  async page(rows: Page): Promise<void> {
     // What it takes is of the time of whoever calls.
     this.#onChecked({ ...checkPage(this.#checks, rows), took: 0 })
   }
@@ -54,6 +58,10 @@ export class ChainHere implements ChainHalf {
 
   expect(checkpoint: Ending): void {
     this.#checks.expect(checkpoint)
+  }
+
+  async takeBalances(): Promise<KeptBalances> {
+    return this.#checks.takeBalances()
   }
 
   get last(): LastEvent {

@@ -2,7 +2,7 @@ import type { Fields } from '../ledger/copy.ts'
 import type { RowTable } from '../ledger/row-table.ts'
 import type { Snapshot } from '../ledger/snapshot.ts'
 import type { WholeRows } from '../ledger/whole-rows.ts'
-import { type Findings, MOST_FINDINGS } from './finding.ts'
+import { type Finding, MOST_FINDINGS } from './finding.ts'
 
 /**
  * Compares a table with the rows that were replayed, to the letter; of a table that is all wrong the first rows that it
@@ -12,18 +12,17 @@ export async function compareTable(
   snapshot: Snapshot,
   table: RowTable,
   rows: WholeRows,
-  findings: Findings,
   onPage: () => Promise<void>,
-): Promise<void> {
+): Promise<readonly Finding[]> {
   const found: (readonly [id: string, message: string])[] = []
   for await (const page of comparisons(snapshot, table, rows)) {
     found.push(...page)
     if (found.length >= MOST_FINDINGS) break
     await onPage()
   }
-  for (const [id, message] of found.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) {
-    findings.add({ check: 'projection', position: null, table: table.projection.name, id, message })
-  }
+  return found
+    .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([id, message]) => ({ check: 'projection', position: null, table: table.projection.name, id, message }))
 }
 
 /** What is wrong with a page of rows, page by page; at the end which rows were on none. */

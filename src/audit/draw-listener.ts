@@ -10,6 +10,13 @@ export interface DrawListener {
   readonly spun: (players: number, draw: number) => void
 }
 
-/** What movements bring from one account to another. */
-export const paidTo = (movements: readonly Movement[], from: string, to: string): number =>
-  movements.reduce((sum, { debit, credit, amount }) => (debit === from && credit === to ? sum + amount : sum), 0)
+/** What an event moved. */
+export interface Moved {
+  /** How much from one account to another. */
+  paid(from: string, to: string): number
+}
+
+export const movedBy = (movements: readonly Movement[]): Moved => ({
+  paid: (from, to) =>
+    movements.reduce((sum, { debit, credit, amount }) => (debit === from && credit === to ? sum + amount : sum), 0),
+})

@@ -1,12 +1,12 @@
 import type { OddsRow } from '../../schema/events.ts'
-import { evolve } from '../books.ts'
+import { evolveFact } from '../books.ts'
 import { oddsTables } from '../gifts/decoration.ts'
 import { rowOf, totalWeight } from '../gifts/odds.ts'
 import type { ChainedEntry } from '../ledger/chain.ts'
 import { readEvent } from '../ledger/recorded.ts'
 import { Replay } from '../ledger/replay.ts'
 import { type ChiSquare, chiSquare, type Frequency } from './chi-square.ts'
-import type { DrawListener } from './draw-listener.ts'
+import { type DrawListener, movedBy } from './draw-listener.ts'
 import { LuckyChecks } from './lucky-checks.ts'
 import { SpinChecks } from './spin-checks.ts'
 
@@ -47,7 +47,7 @@ interface Counted {
 
 /** Recomputes every draw of the ledger, and compares how often each outcome came with how often it ought to. */
 export async function checkDraws(pages: AsyncIterable<readonly ChainedEntry[]>): Promise<DrawsChecked> {
-  const replay = new Replay(evolve)
+  const replay = new Replay(evolveFact)
   const faults: DrawFault[] = []
   const tables = new Map<string, Counted>()
   const spins = new Map<number, number[]>()
@@ -80,8 +80,9 @@ export async function checkDraws(pages: AsyncIterable<readonly ChainedEntry[]>):
   for await (const page of pages) {
     for (const entry of page) {
       const event = readEvent(entry)
-      for (const check of checks) check.check(event, replay.rows)
-      replay.fold(event)
+      const moved = movedBy(event.movements)
+      for (const check of checks) check.check(event, moved, replay.rows)
+      replay.fold(event, event.movements)
       events += 1
     }
   }

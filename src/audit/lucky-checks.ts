@@ -1,21 +1,12 @@
-import type { EventData, EventType } from '../../schema/events.ts'
+import type { EventData } from '../../schema/events.ts'
 import { CHAIN_LENGTH, chainId, drawOrder } from '../fairness/lg1.ts'
-import { evolveLuckyChains, luckyProgress } from '../fairness/lucky-progress.ts'
-import { decorations, evolveDecorations, oddsTables } from '../gifts/decoration.ts'
+import { luckyProgress } from '../fairness/lucky-progress.ts'
+import { decorations, oddsTables } from '../gifts/decoration.ts'
 import { oddsHash, rewardOf, rowOf, totalWeight } from '../gifts/odds.ts'
 import { account } from '../ledger/account.ts'
-import type { Evolver, PlacedEvent, State } from '../ledger/decider.ts'
+import type { Fact, State } from '../ledger/decider.ts'
 import { sha256 } from '../ledger/hash.ts'
-import type { Movement } from '../ledger/movement.ts'
-import { type DrawListener, paidTo } from './draw-listener.ts'
-
-/** Of whom the rows are that lucky draws follow from. No movement is among them. */
-export const luckyEvolvers: readonly Evolver[] = [evolveLuckyChains, evolveDecorations]
-
-const lucky: ReadonlySet<string> = new Set<EventType>(['decoration-defined', 'lucky-chain-opened', 'gift-drawn'])
-
-/** Whether lucky draws have to do with events of that type; `luckyEvolvers` make nothing of any other. */
-export const isLucky = (type: string): boolean => lucky.has(type)
+import type { DrawListener, Moved } from './draw-listener.ts'
 
 /**
  * Recomputes every lucky draw, event by event: links from the commitments, numbers from links and seeds, rewards from
@@ -30,8 +21,8 @@ export class LuckyChecks {
     this.#listener = listener
   }
 
-  /** `state` is what `luckyEvolvers` make of the events before this one. */
-  check(event: PlacedEvent, state: State): void {
+  /** `state` is all that follows from the events before this one. */
+  check(event: Fact, moved: Moved, state: State): void {
     const find = (message: string): void => this.#listener.fault(event.position, message)
     switch (event.type) {
       case 'decoration-defined':
@@ -41,7 +32,7 @@ export class LuckyChecks {
         this.#checkChain(event.data, state, find)
         break
       case 'gift-drawn':
-        this.#checkDraw(event.data, event.movements, state, find)
+        this.#checkDraw(event.data, moved, state, find)
         break
     }
   }
@@ -59,12 +50,7 @@ export class LuckyChecks {
     this.#links.set(user_id, commitment)
   }
 
-  #checkDraw(
-    data: EventData<'gift-drawn'>,
-    movements: readonly Movement[],
-    state: State,
-    find: (message: string) => void,
-  ): void {
+  #checkDraw(data: EventData<'gift-drawn'>, moved: Moved, state: State, find: (message: string) => void): void {
     const { sender_id, chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = data
     const running = state.get(luckyProgress, String(sender_id))
     const before = this.#links.get(sender_id)
@@ -92,7 +78,7 @@ export class LuckyChecks {
       won += order.reward
       this.#listener.drawn(odds_hash, r)
     }
-    const paid = paidTo(movements, account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
+    const paid = moved.paid(account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
     if (paid !== won) find(`the orders win ${won} diamonds and ${paid} are paid`)
   }
 }

@@ -127,15 +127,22 @@ export class LedgerReading {
       await this.#look()
       this.#options.signal.throwIfAborted()
     }
-    await this.#chain.settled()
     for (const finding of await beside.found()) this.#findings.add(finding)
   }
 
   /** Reads whatever else there is, also what stands beyond the head. */
   async rest(): Promise<void> {
     await this.#read(null)
+  }
+
+  /** Waits until also the other half has looked at all that was read. */
+  async settled(): Promise<void> {
     await this.#chain.settled()
-    this.#next = this.last.position + 1
+  }
+
+  /** Brings the balances that the other half keeps to where all other rows are. To be called once. */
+  async bringBalances(): Promise<void> {
+    this.#books.bring(await this.#chain.takeBalances())
   }
 
   /** All before this position was read. */
@@ -148,12 +155,12 @@ export class LedgerReading {
     return this.#books.count
   }
 
-  /** The last event; before the first one position 0, the genesis and no time. */
+  /** The last event, once all is settled; before the first one position 0, the genesis and no time. */
   get last(): LastEvent {
     return this.#chain.last
   }
 
-  /** All that follows from the events so far. */
+  /** All that follows from the events so far; of balances only those that are watched until the others are brought. */
   get rows(): WholeRows {
     return this.#books.replay.rows
   }
@@ -182,8 +189,8 @@ export class LedgerReading {
 
   async #read(upTo: number | null): Promise<void> {
     for await (const page of this.#snapshot.events(this.#next, upTo)) {
-      await this.#chain.page(page)
       for (const rows = new EventRows(page); rows.next(); ) this.#books.check(rows)
+      await this.#chain.page(page)
       this.#findings.addAll(this.#books.take())
       if (this.#findings.full) return
       await this.onPage()

@@ -42,6 +42,7 @@ export async function rebuild(ownerUrl: string, options: ReadingOptions): Promis
     const { position, hash } = await snapshot.head()
     const before = reading.last.position
     await reading.upTo(position)
+    await reading.settled()
     const { last } = reading
     if (findings.inOrder().length === 0 && (last.position !== position || last.hash !== hash)) {
       findings.add({ check: 'head', position, message: `the ledger ends at ${last.position} with hash ${last.hash}` })
@@ -52,6 +53,7 @@ export async function rebuild(ownerUrl: string, options: ReadingOptions): Promis
   }
 
   await catchUp()
+  await reading.bringBalances()
   rows.track()
   const count = await built.fill(rows, reading.onPage)
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {

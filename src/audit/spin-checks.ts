@@ -1,10 +1,9 @@
 import type { EventData } from '../../schema/events.ts'
 import { entriesHash, entryLines, spin, spinCommitment } from '../fairness/rr1.ts'
 import { account } from '../ledger/account.ts'
-import type { PlacedEvent, State } from '../ledger/decider.ts'
-import type { Movement } from '../ledger/movement.ts'
+import type { Fact, State } from '../ledger/decider.ts'
 import { gameAccount, gameIdOf, games, potOf, prizeOf } from '../roulette/game.ts'
-import { type DrawListener, paidTo } from './draw-listener.ts'
+import type { DrawListener, Moved } from './draw-listener.ts'
 
 /**
  * Recomputes every spin, event by event: the winner from the seed that was committed to and from who joined, and that
@@ -18,7 +17,7 @@ export class SpinChecks {
   }
 
   /** `state` is all that follows from the events before this one. */
-  check(event: PlacedEvent, state: State): void {
+  check(event: Fact, moved: Moved, state: State): void {
     const find = (message: string): void => this.#listener.fault(event.position, message)
     switch (event.type) {
       case 'roulette-created':
@@ -26,17 +25,12 @@ export class SpinChecks {
         if (gameIdOf(event.data.game_uid) !== event.position) find(`the game's uid is ${event.data.game_uid}`)
         break
       case 'roulette-finished':
-        this.#checkSpin(event.data, event.movements, state, find)
+        this.#checkSpin(event.data, moved, state, find)
         break
     }
   }
 
-  #checkSpin(
-    data: EventData<'roulette-finished'>,
-    movements: readonly Movement[],
-    state: State,
-    find: (message: string) => void,
-  ): void {
+  #checkSpin(data: EventData<'roulette-finished'>, moved: Moved, state: State, find: (message: string) => void): void {
     const game = state.get(games, String(data.game_id))
     if (game === undefined) return find(`there is no game ${data.game_id}`)
     const { entries, uid, commitment, fee_percent } = game
@@ -55,7 +49,7 @@ export class SpinChecks {
     if (data.prize !== prize || data.fee !== pot - prize) {
       find(`the prize is ${prize} and the fee ${pot - prize}, not ${data.prize} and ${data.fee}`)
     }
-    const paid = paidTo(movements, gameAccount(game.game_id), account('user', data.winner_id, 'coins'))
+    const paid = moved.paid(gameAccount(game.game_id), account('user', data.winner_id, 'coins'))
     if (paid !== data.prize) find(`the winner wins ${data.prize} coins and is paid ${paid}`)
     this.#listener.spun(entries.length, r)
   }

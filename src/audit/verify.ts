@@ -1,6 +1,7 @@
 import { tables } from '../books.ts'
 import { balances, currencyOf } from '../ledger/account.ts'
 import type { Head } from '../ledger/batch.ts'
+import type { RowTable } from '../ledger/row-table.ts'
 import { Snapshot } from '../ledger/snapshot.ts'
 import { isoMicros } from '../ledger/time.ts'
 import type { WholeRows } from '../ledger/whole-rows.ts'
@@ -9,7 +10,7 @@ import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
 import type { Ending } from './checkpoint.ts'
 import { compareTable } from './compare-tables.ts'
-import { type Finding, Findings } from './finding.ts'
+import { type Finding, Findings, MOST_FINDINGS } from './finding.ts'
 import { LedgerReading, type ReadingOptions } from './reading.ts'
 
 /** What was verified, and what was found to be wrong. */
@@ -40,8 +41,12 @@ const FEW = 500
  */
 export async function verify(url: string, options: VerifyOptions): Promise<Verified> {
   await using closing = new AsyncDisposableStack()
-  const snapshot = await Snapshot.later(url)
-  closing.defer(() => snapshot.close())
+  const opening = [Snapshot.later(url), Snapshot.later(url)] as const
+  closing.defer(async () => {
+    for (const opened of await Promise.allSettled(opening))
+      if (opened.status === 'fulfilled') await opened.value.close()
+  })
+  const [snapshot, beside] = await Promise.all(opening)
   const { asOf } = options
   let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
@@ -49,8 +54,6 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const reading = await LedgerReading.begin(snapshot, head, findings, options)
   closing.defer(() => reading.close())
   if (options.checkpoint !== null) reading.expect(options.checkpoint)
-  const beside = await Snapshot.later(url)
-  closing.defer(() => beside.close())
   const replies = (from: number, upTo: number): Promise<readonly Finding[]> => checkReplies(beside, from, upTo)
   await reading.upTo(asOf ?? head.position, replies)
   // What came in meanwhile, until that is so little that a frozen moment need not last.
@@ -64,20 +67,28 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     head = await snapshot.head()
     const { next } = reading
     await reading.rest()
-    for (const finding of await checkReplies(snapshot, next, reading.next)) findings.add(finding)
+    for (const finding of await checkReplies(snapshot, next, Number.MAX_SAFE_INTEGER)) findings.add(finding)
   }
-  const { last, rows } = reading
-  const { position, events } = findings.enough ?? { position: last.position, events: reading.count }
+  const compared = asOf === null ? tables.filter(({ source }) => source === 'ledger') : []
+  const compare = async (table: RowTable): Promise<readonly Finding[]> =>
+    findings.full ? [] : compareTable(snapshot, table, reading.rows, reading.onPage)
+  // The other half goes on meanwhile; it has the balances.
+  const differing: Finding[] = []
+  for (const table of compared) {
+    if (table.projection !== balances && differing.length < MOST_FINDINGS) differing.push(...(await compare(table)))
+  }
+  await reading.settled()
+  await reading.bringBalances()
+  for (const table of compared) if (table.projection === balances) differing.unshift(...(await compare(table)))
   if (!findings.full) {
+    const { last, rows } = reading
     checkEnd(last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
-    checkReach(position, options.checkpoint, asOf, findings)
+    checkReach(last.position, options.checkpoint, asOf, findings)
     checkSums(rows, findings)
     checkHolds(rows, findings)
   }
-  for (const table of asOf === null ? tables : []) {
-    if (table.source !== 'ledger' || findings.full) continue
-    await compareTable(snapshot, table, rows, findings, reading.onPage)
-  }
+  for (const finding of differing) findings.add(finding)
+  const { position, events } = findings.enough ?? { position: reading.last.position, events: reading.count }
   return { position, events, findings: findings.inOrder() }
 }
 

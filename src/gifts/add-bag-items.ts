@@ -1,4 +1,4 @@
-import { MAX_INTEGER } from '../../schema/common.ts'
+import { MAX_INTEGER } from '../../schema/max-integer.ts'
 import { refuse, type Verb } from '../ledger/decider.ts'
 import { keyOf } from '../ledger/state.ts'
 import { users } from '../people/user.ts'

@@ -1,4 +1,4 @@
-import { MAX_INTEGER } from '../../schema/common.ts'
+import { MAX_INTEGER } from '../../schema/max-integer.ts'
 import type { LuckyChains } from '../fairness/lg1.ts'
 import { luckyProgress } from '../fairness/lucky-progress.ts'
 import { account, balances, holdings } from '../ledger/account.ts'

@@ -1,5 +1,3 @@
-import type { Evolver } from '../ledger/decider.ts'
-import type { RowTable } from '../ledger/row-table.ts'
 import type { Announcer, ShownState } from '../live/announcer.ts'
 import type { Notifier } from '../push/notifier.ts'
 import type { IsOurs } from './gate.ts'
@@ -9,7 +7,7 @@ import type { App, Services } from './services.ts'
 export const clientPrefixes = ['/api/v1', '/v1'] as const
 export type ClientPrefix = (typeof clientPrefixes)[number]
 
-/** A part of the business with its doors, its events' meaning and its tables. */
+/** A part of the business with its doors, and what it tells. What its events mean, and its tables, stand in books.ts. */
 export interface Slice {
   /** The prefix under which the documents list its client routes. */
   readonly published: ClientPrefix
@@ -19,10 +17,6 @@ export interface Slice {
   readonly open?: (app: App, services: Services, isOurs: IsOurs) => void
   /** Doors under /admin/v1; paths without prefix. */
   readonly operator?: (app: App, services: Services) => void
-  /** What the slice's events mean. */
-  readonly evolvers?: readonly Evolver[]
-  /** Tables that the executor keeps for it. */
-  readonly tables?: readonly RowTable[]
   /** What users are told of its events on their devices. */
   readonly notifier?: Notifier
   /** What its events tell rooms, users and everybody over sockets. */

@@ -1,4 +1,4 @@
-import { MAX_INTEGER } from '../../schema/common.ts'
+import { MAX_INTEGER } from '../../schema/max-integer.ts'
 import type { Key, State, WritableState } from './decider.ts'
 import { keyOf, projection } from './state.ts'
 

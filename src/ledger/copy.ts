@@ -30,23 +30,27 @@ const HEADER_MORE = 15
 
 /** A page may have as many bytes, save one of a single row. What is done once a page is then next to nothing for a row. */
 const PAGE = 262_144
-const NONE = Buffer.alloc(0)
+const NONE: Page = Buffer.alloc(0)
+
+/** The bytes of whole rows. Its memory is that of no other page. */
+export type Page = Buffer<ArrayBuffer>
 
 /**
  * As `copied`, in PostgreSQL's binary form, which costs it half: pages of the bytes of whole rows. A row is the number
  * of its columns in 2 bytes, then for each of them its length in 4 (-1: null) and its bytes.
  */
-export async function* copiedBytes(client: Client, query: string): AsyncGenerator<Buffer, void> {
+export async function* copiedBytes(client: Client, query: string): AsyncGenerator<Page, void> {
   let parts: Buffer[] = []
   let size = 0
   let begun = false
   /** The whole rows of what has come; the rest waits for more. */
-  const rows = (): Buffer => {
+  const rows = (): Page => {
     const bytes = together(parts, size)
     const from = begun ? 0 : HEADER + bytes.readInt32BE(HEADER_MORE)
     begun = true
     const end = endOfRows(bytes, from)
-    parts = [bytes.subarray(end)]
+    // The page may be handed away.
+    parts = [Buffer.from(bytes.subarray(end))]
     size = bytes.length - end
     return bytes.subarray(from, end)
   }
@@ -60,9 +64,9 @@ export async function* copiedBytes(client: Client, query: string): AsyncGenerato
   if (last.length > 0) yield last
 }
 
-/** In memory that threads can share. */
-function together(parts: readonly Buffer[], size: number): Buffer {
-  const bytes = Buffer.from(new SharedArrayBuffer(size))
+/** In memory of its own, that can be handed to another thread. */
+function together(parts: readonly Buffer[], size: number): Page {
+  const bytes = Buffer.allocUnsafeSlow(size)
   let at = 0
   for (const part of parts) at += part.copy(bytes, at)
   return bytes

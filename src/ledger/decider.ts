@@ -70,5 +70,13 @@ export interface Verb<Input, Answer> {
   readonly answer: (state: State, input: Input, events: readonly PlacedEvent[], context: Context) => Answer
 }
 
-/** The one meaning of each event: serves deciding, projecting and replaying alike. */
-export type Evolver = { readonly [T in EventType]?: (state: WritableState, event: PlacedEvent<T>) => void }
+/** An event without its movements, which are for balances alone. */
+export type Fact<T extends EventType = EventType> = {
+  [K in T]: { readonly type: K; readonly data: EventData<K>; readonly position: number; readonly at: Micros }
+}[T]
+
+/**
+ * The one meaning of each event: serves deciding, projecting and replaying alike. Of balances it may look
+ * at those that are watched, as `isWatched` says.
+ */
+export type Evolver = { readonly [T in EventType]?: (state: WritableState, event: Fact<T>) => void }

@@ -2,8 +2,9 @@ import { ByteText } from './byte-text.ts'
 import { type ChainedEntry, LINE_BREAK } from './chain.ts'
 import type { Movement } from './movement.ts'
 import { nameIn } from './names.ts'
-import { missing, Unreadable } from './recorded.ts'
 import { isoMicros } from './time.ts'
+import { missing, Unreadable } from './unreadable.ts'
+import { isWatchedAt } from './watched.ts'
 
 const columns =
   'position,type,version,data,debit,credit,amount,actor,at,request_id,idempotency_key,reply_hash,hash'.split(',')
@@ -102,12 +103,28 @@ export class EventRows {
   }
 
   get movements(): Movement[] {
+    return this.#movementsThat(() => true)
+  }
+
+  /** Of its movements those from or to a watched account. */
+  get watchedMovements(): Movement[] {
     const bytes = this.#bytes
-    const movements: Movement[] = []
-    this.#eachMovement((debit, credit, amount) => {
-      movements.push({ debit: listed(bytes, debit), credit: listed(bytes, credit), amount })
+    return this.#movementsThat((debit, credit) => isListedWatched(bytes, debit) || isListedWatched(bytes, credit))
+  }
+
+  /** How much it moves from one account to another. */
+  paid(from: string, to: string): number {
+    const bytes = this.#bytes
+    let sum = 0
+    this.eachMovement((debit, credit, amount) => {
+      if (isListed(bytes, debit, from) && isListed(bytes, credit, to)) sum += amount
     })
-    return movements
+    return sum
+  }
+
+  /** The page, in which accounts of movements stand. */
+  get bytes(): Buffer {
+    return this.#bytes
   }
 
   /**
@@ -128,7 +145,7 @@ export class EventRows {
     text.letter(LINE_BREAK)
     if (this.#has(REPLY_HASH)) this.#write(REPLY_HASH)
     text.letter(LINE_BREAK)
-    this.#eachMovement((debit, credit, amount) => {
+    this.eachMovement((debit, credit, amount) => {
       writeListed(bytes, debit)
       text.letter(SPACE)
       writeListed(bytes, credit)
@@ -156,8 +173,8 @@ export class EventRows {
     }
   }
 
-  /** Calls for each movement with where the lengths of its accounts stand, and its amount. */
-  #eachMovement(visit: (debit: number, credit: number, amount: number) => void): void {
+  /** Calls for each movement with where its accounts stand, before each of which is its length, and its amount. */
+  eachMovement(visit: (debit: number, credit: number, amount: number) => void): void {
     const view = this.#view
     const count = this.#elements(DEBIT)
     if (this.#elements(CREDIT) !== count || this.#elements(AMOUNT) !== count) {
@@ -173,6 +190,16 @@ export class EventRows {
       credit += 4 + Math.max(0, view.getInt32(credit))
       amount += 4 + Math.max(0, length)
     }
+  }
+
+  #movementsThat(wanted: (debit: number, credit: number) => boolean): Movement[] {
+    const bytes = this.#bytes
+    const movements: Movement[] = []
+    this.eachMovement((debit, credit, amount) => {
+      if (!wanted(debit, credit)) return
+      movements.push({ debit: listed(bytes, debit), credit: listed(bytes, credit), amount })
+    })
+    return movements
   }
 
   #write(column: number): void {
@@ -212,10 +239,18 @@ export class EventRows {
 const NULL = 'NULL'
 
 /** A name in a list, before which stands its length. */
-function listed(bytes: Buffer, at: number): string {
+export function listed(bytes: Buffer, at: number): string {
   const length = bytes.readInt32BE(at)
   return length < 0 ? NULL : nameIn(bytes, at + 4, length)
 }
+
+function isListed(bytes: Buffer, at: number, name: string): boolean {
+  if (bytes.readInt32BE(at) !== name.length) return false
+  for (let i = 0; i < name.length; i += 1) if (bytes[at + 4 + i] !== name.charCodeAt(i)) return false
+  return true
+}
+
+const isListedWatched = (bytes: Buffer, at: number): boolean => isWatchedAt(bytes, at + 4, bytes.readInt32BE(at))
 
 function writeListed(bytes: Buffer, at: number): void {
   const length = bytes.readInt32BE(at)

@@ -1,4 +1,4 @@
-import { MAX_INTEGER } from '../../schema/common.ts'
+import { MAX_INTEGER } from '../../schema/max-integer.ts'
 
 /** Product of whole numbers, or null when it passes 2^53-1 (then nobody can hold it: `balance_limit`). */
 export function product(...factors: readonly number[]): number | null {

@@ -1,4 +1,4 @@
-import { MAX_INTEGER } from '../../schema/common.ts'
+import { MAX_INTEGER } from '../../schema/max-integer.ts'
 import { type Account, balances, canBeHeld, heldOf, isSystem, LARGEST_BALANCE, sameCurrency } from './account.ts'
 import type { State, WritableState } from './decider.ts'
 

@@ -1,22 +1,13 @@
 import type { Balance } from './account.ts'
 import type { GoingOver } from './going-over.ts'
+import { Sums } from './sums.ts'
 
 const TAKEN = 1
 
-/**
- * The balances of a replay. Most of what a replay does is to add to them: they are numbers as long as those are exact,
- * side by side in one list, so that nothing is made for a movement and little memory is touched.
- */
+/** The balances of a replay, by the names of accounts. */
 export class Purses {
   readonly #places = new Map<string, number>()
-  /** By place; not a number where there is no such row, or where it is too large to be exact. */
-  readonly #balances: number[] = []
-  readonly #large = new Map<number, bigint>()
-  /** What was changed since the last checkpoint, place by place, and how it was before. Of the places so many count. */
-  readonly #changed: number[] = []
-  readonly #before: number[] = []
-  readonly #largeBefore: (bigint | undefined)[] = []
-  #changes = 0
+  readonly #sums = new Sums()
 
   get(account: string): bigint | undefined {
     const place = this.#places.get(account)
@@ -24,19 +15,12 @@ export class Purses {
   }
 
   set(account: string, balance: bigint | undefined): void {
-    const place = this.#toChange(account)
-    if (balance === undefined) this.#put(place, Number.NaN, undefined)
-    else this.#putExact(place, balance)
+    this.#sums.set(this.#placeOf(account), balance)
   }
 
   /** Answers what the account then holds. */
   add(account: string, change: number | bigint): number | bigint {
-    const place = this.#toChange(account)
-    if (typeof change === 'number') {
-      const sum = (this.#balances[place] ?? Number.NaN) + change
-      if (Number.isSafeInteger(sum)) return (this.#balances[place] = sum)
-    }
-    return this.#putExact(place, (this.#at(place) ?? 0n) + BigInt(change))
+    return this.#sums.add(this.#placeOf(account), change)
   }
 
   goOver(): GoingOver {
@@ -59,53 +43,28 @@ export class Purses {
   }
 
   checkpoint(): void {
-    this.#changes = 0
+    this.#sums.checkpoint()
   }
 
   rollback(): void {
-    while (this.#changes > 0) {
-      const change = (this.#changes -= 1)
-      this.#put(this.#changed[change] ?? 0, this.#before[change] ?? Number.NaN, this.#largeBefore[change])
-    }
+    this.#sums.rollback()
   }
 
   *#accountsThat(wanted: (place: number) => boolean): Iterable<string> {
-    for (const [account, place] of this.#places) if (wanted(place) && this.#at(place) !== undefined) yield account
+    for (const [account, place] of this.#places) if (wanted(place) && this.#sums.at(place) !== undefined) yield account
   }
 
   #at(place: number): bigint | undefined {
-    const balance = this.#balances[place] ?? Number.NaN
-    return Number.isNaN(balance) ? this.#large.get(place) : BigInt(balance)
+    const sum = this.#sums.at(place)
+    return sum === undefined ? undefined : BigInt(sum)
   }
 
-  #putExact(place: number, balance: bigint): number | bigint {
-    const number = Number(balance)
-    if (Number.isSafeInteger(number)) {
-      this.#put(place, number, undefined)
-      return number
-    }
-    this.#put(place, Number.NaN, balance)
-    return balance
-  }
-
-  #put(place: number, balance: number, large: bigint | undefined): void {
-    this.#balances[place] = balance
-    if (large !== undefined) this.#large.set(place, large)
-    else if (this.#large.size > 0) this.#large.delete(place)
-  }
-
-  #toChange(account: string): number {
+  #placeOf(account: string): number {
     let place = this.#places.get(account)
     if (place === undefined) {
-      place = this.#balances.push(Number.NaN) - 1
+      place = this.#sums.make()
       this.#places.set(account, place)
     }
-    const balance = this.#balances[place] ?? Number.NaN
-    const change = this.#changes
-    this.#changes += 1
-    this.#changed[change] = place
-    this.#before[change] = balance
-    this.#largeBefore[change] = Number.isNaN(balance) ? this.#large.get(place) : undefined
     return place
   }
 }

@@ -5,10 +5,8 @@ import type { ChainedEntry, RecordedEvent } from './chain.ts'
 import type { PlacedEvent } from './decider.ts'
 import type { Movement } from './movement.ts'
 import type { TextRow } from './row-table.ts'
+import { missing, Unreadable } from './unreadable.ts'
 import { upcasters } from './upcasters.ts'
-
-/** What is on the ledger cannot be read: an unknown event or version, or data that is not of its form. */
-export class Unreadable extends Error {}
 
 /** How an event's columns are read, each as text; a time in UTC, whatever the session's zone. */
 const columns = {
@@ -48,11 +46,6 @@ export function parseEntry(row: TextRow): ChainedEntry {
     replyHash: row['reply_hash'] ?? null,
     hash: text('hash'),
   }
-}
-
-/** Throws `Unreadable`. */
-export function missing(position: string | number | null, column: string): never {
-  throw new Unreadable(`event ${position} has no ${column}`)
 }
 
 /** From three arrays as PostgreSQL writes them. No account that is one has to be quoted there. */

@@ -1,20 +1,26 @@
-import type { PlacedEvent } from './decider.ts'
-import type { Evolve } from './evolve.ts'
+import type { Fact } from './decider.ts'
+import type { EvolveFact } from './evolve.ts'
+import type { Movement } from './movement.ts'
 import { WholeRows } from './whole-rows.ts'
 
 /** Folds events, from the first one on, into all the rows that follow from them. */
 export class Replay {
-  readonly rows = new WholeRows()
-  readonly #evolve: Evolve
+  readonly rows: WholeRows
+  readonly #evolve: EvolveFact
 
-  constructor(evolve: Evolve) {
+  /** `keeps`: the accounts whose balances are kept in the rows. */
+  constructor(evolve: EvolveFact, keeps?: (account: string) => boolean) {
+    this.rows = new WholeRows(keeps)
     this.#evolve = evolve
   }
 
-  /** Throws what the rules have against the event; then nothing of it is in the rows. */
-  fold(event: PlacedEvent): void {
+  /**
+   * Of its movements those whose balances are kept in these rows. Throws what the rules have against the event; then
+   * nothing of it is in the rows.
+   */
+  fold(event: Fact, moved: readonly Movement[]): void {
     try {
-      this.#evolve(this.rows, event)
+      this.#evolve(this.rows, event, moved)
     } catch (error) {
       this.rows.rollback()
       throw error

@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import Cursor from 'pg-cursor'
 import { connect } from '../db/connect.ts'
 import type { Head } from './batch.ts'
-import { copied, copiedBytes, type Fields } from './copy.ts'
+import { copied, copiedBytes, type Fields, type Page } from './copy.ts'
 import { storedColumns } from './event-rows.ts'
 import type { TextRow } from './row-table.ts'
 
@@ -63,7 +63,7 @@ export class Snapshot {
    * The rows of all events at these positions, in order, for `EventRows`; null: whatever comes after `from`, and
    * before it when that is 1.
    */
-  events(from: number, upTo: number | null): AsyncGenerator<Buffer, void> {
+  events(from: number, upTo: number | null): AsyncGenerator<Page, void> {
     // What stands before the first position, if anything can, is the first page's.
     const bounds = [...(from > 1 ? [`e.position >= ${from}`] : []), ...(upTo === null ? [] : [`e.position <= ${upTo}`])]
     const where = bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`

@@ -10,37 +10,48 @@ interface Held {
   taken: number
 }
 
-/** All rows that follow from the events so far: one that is not here does not exist. */
+/**
+ * All rows that follow from the events so far: one that is not here does not exist. Only of balances some may be kept
+ * elsewhere, and are not to be looked at until they are brought here.
+ */
 export class WholeRows implements WritableState {
   readonly #purses = new Purses()
-  readonly #tables = new Map<string, Map<string, Held>>()
+  /** By the projection's place. */
+  readonly #tables: (Map<string, Held> | undefined)[] = []
   #goings = 0
   /** The row that was read last: mostly it is set next, and need not be looked up again then. */
-  #read: { readonly name: string; readonly id: string; readonly held: Held } | undefined
+  #read: { readonly rows: Map<string, Held>; readonly id: string; readonly held: Held } | undefined
   /** What was set since the last checkpoint, place by place: in which rows, which one, and what it was before. */
   readonly #setIn: Map<string, Held>[] = []
   readonly #setIds: string[] = []
   readonly #before: unknown[] = []
   /** So many places count. What is behind them is old and waits to be written over: nothing is made for an event. */
   #sets = 0
+  #keeps: (account: string) => boolean
   /** By projection, what was set since `track`; nothing is noted before. */
   #changed: Map<string, Set<string>> | undefined
 
-  get<Row>({ name }: Projection<Row>, id: string): Row | undefined {
-    // What is under a projection's name was put in through that projection, whose type this is.
-    if (name === balances.name) return this.#balance(id) as Row | undefined
-    const held = this.#rows(name).get(id)
+  /** `keeps`: the accounts whose balances are kept here. */
+  constructor(keeps: (account: string) => boolean = () => true) {
+    this.#keeps = keeps
+  }
+
+  get<Row>({ place }: Projection<Row>, id: string): Row | undefined {
+    // What is in a projection's place was put in through that projection, whose type this is.
+    if (place === balances.place) return this.#balance(id) as Row | undefined
+    const rows = this.#rows(place)
+    const held = rows.get(id)
     if (held === undefined) return undefined
-    this.#read = { name, id, held }
+    this.#read = { rows, id, held }
     return held.row as Row
   }
 
-  set<Row>({ name }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
+  set<Row>({ name, place }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
     if (this.#changed !== undefined) note(this.#changed, name, id)
-    if (name === balances.name) return this.#purses.set(id, (row as Balance | undefined)?.balance)
-    const rows = this.#rows(name)
+    if (place === balances.place) return this.#purses.set(id, (row as Balance | undefined)?.balance)
+    const rows = this.#rows(place)
     const read = this.#read
-    const held = read !== undefined && read.id === id && read.name === name ? read.held : rows.get(id)
+    const held = read !== undefined && read.id === id && read.rows === rows ? read.held : rows.get(id)
     this.#setIn[this.#sets] = rows
     this.#setIds[this.#sets] = id
     this.#before[this.#sets] = held?.row
@@ -49,17 +60,25 @@ export class WholeRows implements WritableState {
   }
 
   add(account: string, change: number | bigint): number | bigint {
+    if (!this.#keeps(account)) return 0
     if (this.#changed !== undefined) note(this.#changed, balances.name, account)
     return this.#purses.add(account, change)
+  }
+
+  /** Brings in the balances that were kept elsewhere. From then on all are kept here. */
+  bring(accounts: readonly string[], those: readonly (number | bigint)[]): void {
+    this.#keeps = () => true
+    for (const [i, account] of accounts.entries()) this.#purses.set(account, BigInt(those[i] ?? 0))
+    this.#purses.checkpoint()
   }
 
   knows(): boolean {
     return true
   }
 
-  goOver({ name }: Projection<unknown>): GoingOver {
-    if (name === balances.name) return this.#purses.goOver()
-    const rows = this.#rows(name)
+  goOver({ place }: Projection<unknown>): GoingOver {
+    if (place === balances.place) return this.#purses.goOver()
+    const rows = this.#rows(place)
     // A mark on the row itself: with a set of all ids to take from, comparing takes a quarter as long again.
     const going = (this.#goings += 1)
     return {
@@ -76,8 +95,8 @@ export class WholeRows implements WritableState {
   }
 
   /** Ids of all rows of a projection, in no order. */
-  ids({ name }: Projection<unknown>): Iterable<string> {
-    return name === balances.name ? this.#purses.accounts() : this.#rows(name).keys()
+  ids({ place }: Projection<unknown>): Iterable<string> {
+    return place === balances.place ? this.#purses.accounts() : this.#rows(place).keys()
   }
 
   /** What was set until now stays. */
@@ -108,6 +127,7 @@ export class WholeRows implements WritableState {
   }
 
   #balance(account: string): Balance | undefined {
+    if (!this.#keeps(account)) throw new Error(`the balance of ${account} is not kept here`)
     const balance = this.#purses.get(account)
     return balance === undefined ? undefined : { account, balance }
   }
@@ -123,10 +143,8 @@ export class WholeRows implements WritableState {
     }
   }
 
-  #rows(name: string): Map<string, Held> {
-    let rows = this.#tables.get(name)
-    if (rows === undefined) this.#tables.set(name, (rows = new Map()))
-    return rows
+  #rows(place: number): Map<string, Held> {
+    return (this.#tables[place] ??= new Map<string, Held>())
   }
 }
 

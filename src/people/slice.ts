@@ -2,8 +2,6 @@ import type { Slice } from '../http/slice.ts'
 import { countryOperatorRoutes } from './country-operator.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { peopleOperatorRoutes } from './operator.ts'
-import { peopleTables } from './projection.ts'
-import { evolveUsers } from './user.ts'
 
 /** Users with their devices, and countries. */
 export const peopleSlice: Slice = {
@@ -13,6 +11,4 @@ export const peopleSlice: Slice = {
     peopleOperatorRoutes(app, services)
     countryOperatorRoutes(app, services)
   },
-  evolvers: [evolveUsers],
-  tables: peopleTables,
 }

@@ -1,7 +1,5 @@
 import type { Slice } from '../http/slice.ts'
 import { roomOperatorRoutes } from './operator.ts'
-import { roomTables } from './projection.ts'
-import { evolveRooms } from './room.ts'
 import { type ActiveGame, roomRoutes } from './routes.ts'
 
 /** Rooms and who is a member of them. */
@@ -9,6 +7,4 @@ export const roomsWith = (activeGame: ActiveGame): Slice => ({
   published: '/v1',
   routes: (app, services) => roomRoutes(app, services, activeGame),
   operator: roomOperatorRoutes,
-  evolvers: [evolveRooms],
-  tables: roomTables,
 })

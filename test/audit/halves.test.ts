@@ -4,6 +4,7 @@ import { ChainAside } from '../../src/audit/chain-aside.ts'
 import { Findings } from '../../src/audit/finding.ts'
 import { LedgerReading } from '../../src/audit/reading.ts'
 import { addBagItems } from '../../src/gifts/add-bag-items.ts'
+import type { Page } from '../../src/ledger/copy.ts'
 import { Snapshot } from '../../src/ledger/snapshot.ts'
 import { bench } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -26,6 +27,7 @@ async function read(t: Test, { serviceUrl }: TestDatabase, taken: number) {
   const reading = await LedgerReading.begin(snapshot, { ...head, position: taken }, findings, options)
   t.teardown(() => reading.close())
   await reading.upTo(head.position)
+  await reading.settled()
   return { reading, findings }
 }
 
@@ -138,7 +140,7 @@ test('when there are findings enough, both halves stop at the same event', async
 })
 
 const script = (text: string): URL => new URL(`data:text/javascript,${encodeURIComponent(text)}`)
-const page = Buffer.from('page')
+const page = (length: number): Page => Buffer.alloc(length)
 
 test('a thread that dies is an error and no verdict', async (t) => {
   const dying: [text: string, message: RegExp][] = [
@@ -148,9 +150,10 @@ test('a thread that dies is an error and no verdict', async (t) => {
   ]
   for (const [text, message] of dying) {
     const chain = new ChainAside(() => {}, script(text.replace('require(', 'process.getBuiltinModule(')))
-    await chain.page(page).catch(() => {})
+    await chain.page(page(4)).catch(() => {})
     await t.rejects(chain.settled(), { message })
-    await t.rejects(chain.page(page), { message })
+    await t.rejects(chain.page(page(4)), { message })
+    await t.rejects(chain.takeBalances(), { message })
     await chain.close()
   }
 })
@@ -161,21 +164,21 @@ test('whoever reads faster than the thread waits for it', async (t) => {
     let held = []
     parentPort.on('message', (task) => {
       const last = { position: 1, hash: '', at: 0 }
-      parentPort.postMessage({ found: [], last, took: task.page.length })
+      parentPort.postMessage({ checked: { found: [], last, took: task.page.length } })
     })`
   const heard: number[] = []
   const silent = new ChainAside(() => {}, script('setInterval(() => {}, 1000)'))
   let handed = 0
   const handing = (async () => {
-    for (; handed < 100; handed += 1) await silent.page(page)
+    for (; handed < 1000; handed += 1) await silent.page(page(4))
   })()
   await sleep(300)
-  t.equal(handed, 16)
+  t.equal(handed, 128)
   await silent.close()
   await t.rejects(handing, /ended before it was done/)
 
   const prompt = new ChainAside(({ took }) => heard.push(took), script(answering))
-  for (let i = 1; i <= 100; i += 1) await prompt.page(Buffer.alloc(i))
+  for (let i = 1; i <= 100; i += 1) await prompt.page(page(i))
   await prompt.settled()
   t.same(
     heard,

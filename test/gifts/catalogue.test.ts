@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { test } from 'tap'
-import { MAX_INTEGER } from '../../schema/common.ts'
+import { MAX_INTEGER } from '../../schema/max-integer.ts'
 import { addBagItems } from '../../src/gifts/add-bag-items.ts'
 import { evolveBags } from '../../src/gifts/bag.ts'
 import { evolveDecorations } from '../../src/gifts/decoration.ts'

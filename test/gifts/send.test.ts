@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { MAX_INTEGER } from '../../schema/common.ts'
 import type { GiftKind, OddsRow } from '../../schema/events.ts'
+import { MAX_INTEGER } from '../../schema/max-integer.ts'
 import { CHAIN_LENGTH } from '../../src/fairness/lg1.ts'
 import { evolveLuckyChains } from '../../src/fairness/lucky-progress.ts'
 import { evolveBags } from '../../src/gifts/bag.ts'

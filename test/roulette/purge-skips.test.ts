@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { MAX_INTEGER } from '../../schema/common.ts'
+import { MAX_INTEGER } from '../../schema/max-integer.ts'
 import { MOST_PURGED } from '../../src/roulette/purge.ts'
 import { oldestGames } from '../../src/roulette/reads.ts'
 import { credit } from '../../src/wallet/credit.ts'

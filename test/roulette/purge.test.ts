@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Test as Tap, test } from 'tap'
-import { MAX_INTEGER } from '../../schema/common.ts'
+import { MAX_INTEGER } from '../../schema/max-integer.ts'
 import { connect } from '../../src/db/connect.ts'
 import { finishGame } from '../../src/roulette/finish.ts'
 import { games } from '../../src/roulette/game.ts'

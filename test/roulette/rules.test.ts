@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { MAX_INTEGER } from '../../schema/common.ts'
+import { MAX_INTEGER } from '../../schema/max-integer.ts'
 import { spin, spinCommitment, spinSeeds } from '../../src/fairness/rr1.ts'
 import { account, balances, holdings } from '../../src/ledger/account.ts'
 import type { LedgerEvent } from '../../src/ledger/decider.ts'

@@ -47,7 +47,7 @@ export function rules(...evolvers: readonly Evolver[]): Rules {
     const errors = [...Value.Errors(eventTypes[event.type].data, event.data)]
     if (errors.length > 0) throw new Error(`${event.type}: ${errors.map((e) => `${e.path} ${e.message}`).join('; ')}`)
     const placed = { ...event, position: (position += 1), at }
-    evolve(on, placed)
+    evolve(on, placed, placed.movements)
     return placed
   }
 

@@ -1,5 +1,5 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
-import { MAX_INTEGER } from '../../../schema/common.ts'
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { HttpError } from '../../../src/http/errors.ts'
 import { chained, type Entry, GENESIS, replyHash } from '../../../src/ledger/chain.ts'
 import type { Cause } from '../../../src/ledger/command.ts'
