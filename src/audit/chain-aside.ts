@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
+import type { Page } from '../db/copy-out.ts'
 import { GENESIS } from '../ledger/chain.ts'
-import type { Page } from '../ledger/copy.ts'
 import type { KeptBalances } from './balance-checks.ts'
 import type { LastEvent } from './chain-checks.ts'
 import type { ChainHalf, OnChecked } from './chain-half.ts'

@@ -1,4 +1,4 @@
-import type { Page } from '../ledger/copy.ts'
+import type { Page } from '../db/copy-out.ts'
 import { EventRows } from '../ledger/event-rows.ts'
 import type { KeptBalances } from './balance-checks.ts'
 import { ChainChecks, type LastEvent } from './chain-checks.ts'

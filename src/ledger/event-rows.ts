@@ -1,3 +1,4 @@
+import { endOfMessage, MESSAGE_HEADER, ROW } from '../db/copy-out.ts'
 import { ByteText } from './byte-text.ts'
 import { type ChainedEntry, LINE_BREAK } from './chain.ts'
 import type { Movement } from './movement.ts'
@@ -50,7 +51,7 @@ export class EventRows {
   readonly #starts = new Int32Array(columns.length)
   readonly #lengths = new Int32Array(columns.length)
 
-  /** Whole rows, as `copiedBytes` has them. */
+  /** A page as `copiedBytes` has it. */
   constructor(bytes: Buffer) {
     this.#bytes = bytes
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -59,8 +60,16 @@ export class EventRows {
   /** Goes on to the next row; false when there is none. */
   next(): boolean {
     const view = this.#view
-    if (this.#next >= view.byteLength) return false
-    let at = this.#next + 2
+    let at = this.#next
+    let end = at
+    do {
+      if (end >= view.byteLength) return false
+      at = end
+      end = endOfMessage(this.#bytes, at)
+      // After all rows comes one of -1 columns.
+    } while (this.#bytes[at] !== ROW || view.getInt16(at + MESSAGE_HEADER) < 0)
+    this.#next = end
+    at += MESSAGE_HEADER + 2
     for (let column = 0; column < columns.length; column += 1) {
       const length = view.getInt32(at)
       at += 4
@@ -68,7 +77,6 @@ export class EventRows {
       this.#lengths[column] = length
       if (length > 0) at += length
     }
-    this.#next = at
     return true
   }
 

@@ -1,8 +1,9 @@
 import type { Client } from 'pg'
 import Cursor from 'pg-cursor'
 import { connect } from '../db/connect.ts'
+import type { Page } from '../db/copy-out.ts'
 import type { Head } from './batch.ts'
-import { copied, copiedBytes, type Fields, type Page } from './copy.ts'
+import { copied, copiedBytes, type Fields } from './copy.ts'
 import { storedColumns } from './event-rows.ts'
 import type { TextRow } from './row-table.ts'
 

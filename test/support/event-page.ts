@@ -1,4 +1,4 @@
-import type { Page } from '../../src/ledger/copy.ts'
+import type { Page } from '../../src/db/copy-out.ts'
 import type { Movement } from '../../src/ledger/movement.ts'
 
 /** Of PostgreSQL's own types. */
@@ -34,9 +34,11 @@ function row(position: number, movements: readonly Movement[]): Buffer {
     null,
     Buffer.from('hash'),
   ]
-  return Buffer.concat([Buffer.from([0, columns.length]), ...columns.map(field)])
+  const bytes = Buffer.concat([Buffer.from([0, columns.length]), ...columns.map(field)])
+  return Buffer.concat([Buffer.from('d'), int32(4 + bytes.length), bytes])
 }
 
+/** Its length and its bytes. */
 const field = (bytes: Buffer | null): Buffer =>
   bytes === null ? int32(-1) : Buffer.concat([int32(bytes.length), bytes])
 

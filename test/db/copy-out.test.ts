@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
+import { copyOut, endOfMessage, MESSAGE_HEADER, type Page, ROW } from '../../src/db/copy-out.ts'
+import { copied } from '../../src/ledger/copy.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+async function connected(t: Test, { ownerUrl }: TestDatabase): Promise<Client> {
+  const client = await connect(ownerUrl, 'test')
+  t.teardown(() => client.end())
+  return client
+}
+
+/** The text of the rows of a page. */
+function rowsOf(page: Page): string[] {
+  const rows: string[] = []
+  for (let at = 0; at < page.length; at = endOfMessage(page, at)) {
+    if (page[at] === ROW) rows.push(page.toString('utf8', at + MESSAGE_HEADER, endOfMessage(page, at) - 1))
+  }
+  return rows
+}
+
+const numbers = (upTo: number): string => `copy (select g from generate_series(1, ${upTo}) g) to stdout`
+const works = async (client: Client): Promise<unknown> => (await client.query<{ one: number }>('select 1 as one')).rows
+
+test('rows come in pages of whole messages, all but the last one of the size that is wanted', async (t) => {
+  const client = await connected(t, await testDatabase(t))
+  for (const size of [1, 7, 1_000, 65_536, 10_000_000]) {
+    const pages: Page[] = []
+    for await (const page of copyOut(client, numbers(20_000), size)) pages.push(page)
+    t.same(
+      pages.flatMap(rowsOf),
+      Array.from({ length: 20_000 }, (_, i) => String(i + 1)),
+    )
+    t.ok(pages.slice(0, -1).every(({ length }) => length >= size))
+    t.equal(new Set(pages.map(({ buffer }) => buffer)).size, pages.length, 'memory of its own')
+    t.same(await works(client), [{ one: 1 }])
+  }
+  const none: Page[] = []
+  for await (const page of copyOut(client, numbers(0), 1_000)) none.push(page)
+  t.same(none.flatMap(rowsOf), [])
+})
+
+test('what the server says in between is no row', async (t) => {
+  const client = await connected(t, await testDatabase(t))
+  await client.query(`create function pg_temp.noted(g int) returns int language plpgsql as $$
+    begin if g % 100 = 0 then raise notice 'at %', g; end if; return g; end $$`)
+  const rows: (string | null | undefined)[] = []
+  for await (const page of copied(client, 'select pg_temp.noted(g) from generate_series(1, 1000) g')) {
+    rows.push(...page.map(([field]) => field))
+  }
+  t.same(
+    rows,
+    Array.from({ length: 1_000 }, (_, i) => String(i + 1)),
+  )
+})
+
+test('an error is the reader’s, at once and in the middle, and the connection goes on', async (t) => {
+  const client = await connected(t, await testDatabase(t))
+  const read = async (copy: string): Promise<number> => {
+    let rows = 0
+    for await (const page of copyOut(client, copy, 1_000)) rows += rowsOf(page).length
+    return rows
+  }
+  await t.rejects(read('copy (select nothing) to stdout'), { code: '42703' })
+  t.same(await works(client), [{ one: 1 }])
+  await t.rejects(read('copy (select 1 / (90000 - g) from generate_series(1, 100000) g) to stdout'), { code: '22012' })
+  t.same(await works(client), [{ one: 1 }])
+  t.equal(await read(numbers(3_000)), 3_000)
+})
+
+test('whoever leaves early waits for the rest', async (t) => {
+  const client = await connected(t, await testDatabase(t))
+  for await (const page of copyOut(client, numbers(300_000), 1_000)) {
+    t.equal(rowsOf(page)[0], '1')
+    break
+  }
+  t.same(await works(client), [{ one: 1 }])
+})
+
+test('the server waits for whoever reads slowly', async (t) => {
+  const database = await testDatabase(t)
+  const client = await connected(t, database)
+  const watcher = await connected(t, database)
+  const waits = async (): Promise<unknown> =>
+    (await watcher.query(`select wait_event from pg_stat_activity where query like 'copy%' and state = 'active'`)).rows
+  const pages = copyOut(client, `copy (select repeat('x', 1000) from generate_series(1, 100000)) to stdout`, 65_536)
+  await pages.next()
+  await sleep(300)
+  t.same(await waits(), [{ wait_event: 'ClientWrite' }])
+  let length = 0
+  for await (const page of pages) length += page.length
+  t.ok(length > 100_000_000)
+})
+
+test('a connection that breaks is an error', async (t) => {
+  const database = await testDatabase(t)
+  const client = await connected(t, database)
+  const watcher = await connected(t, database)
+  const reading = (async () => {
+    for await (const page of copyOut(client, numbers(5_000_000), 65_536)) {
+      if (rowsOf(page)[0] === '1') {
+        await watcher.query(`select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy%'`)
+      }
+    }
+  })()
+  await t.rejects(reading, /terminat|closed|ECONNRESET/)
+})
