@@ -25,7 +25,7 @@ export const endOfMessage = (bytes: Buffer, start: number): number =>
  * connection serves nothing else before.
  *
  * As pg-copy-streams does, but that takes every row out of what came, for us to put them together again: with it a
- * verification of the books takes a twelfth longer.
+ * verification of the books takes some percent longer.
  */
 export async function* copyOut(client: Client, copy: string, pageBytes: number): AsyncGenerator<Page, void> {
   const reading = client.query(new CopyOut(copy, pageBytes))

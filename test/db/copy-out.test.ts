@@ -31,14 +31,19 @@ const works = async (client: Client): Promise<unknown> => (await client.query<{ 
 test('rows come in pages of whole messages, all but the last one of the size that is wanted', async (t) => {
   const client = await connected(t, await testDatabase(t))
   for (const size of [1, 7, 1_000, 65_536, 10_000_000]) {
-    const pages: Page[] = []
-    for await (const page of copyOut(client, numbers(20_000), size)) pages.push(page)
+    const rows: string[] = []
+    const lengths: number[] = []
+    for await (const page of copyOut(client, numbers(20_000), size)) {
+      rows.push(...rowsOf(page))
+      lengths.push(page.length)
+      // As when it goes to another thread: its memory is that of no other.
+      structuredClone(page.buffer, { transfer: [page.buffer] })
+    }
     t.same(
-      pages.flatMap(rowsOf),
+      rows,
       Array.from({ length: 20_000 }, (_, i) => String(i + 1)),
     )
-    t.ok(pages.slice(0, -1).every(({ length }) => length >= size))
-    t.equal(new Set(pages.map(({ buffer }) => buffer)).size, pages.length, 'memory of its own')
+    t.ok(lengths.slice(0, -1).every((length) => length >= size))
     t.same(await works(client), [{ one: 1 }])
   }
   const none: Page[] = []
