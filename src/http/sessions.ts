@@ -3,6 +3,11 @@ import type { Tables } from '../db/tables.ts'
 import type { Tail } from '../ledger/tail.ts'
 
 const MOST_KNOWN = 100_000
+/** Users who are looked up at a time before they come. */
+const PAGE = 5_000
+
+/** A user, and the second before which their tokens are over. */
+export type Session = Pick<Tables['users'], 'user_id' | 'sessions_revoked_before'>
 
 /**
  * Which users there are, and the second before which their tokens are over, without a query a request: a user is
@@ -14,6 +19,8 @@ export class Sessions {
   /** As looked up. The oldest entry makes room for a new one. */
   readonly #known = new Map<number, number>()
   readonly #loading = new Map<number, Promise<number | null>>()
+  /** Who was forgotten since a page of users is being looked up; undefined while none is. */
+  #forgotten: Set<number> | undefined
   readonly #revoked: ((userId: number, before: number) => void)[] = []
 
   /** `find` answers `sessions_revoked_before` of a user, null when there is no such user. */
@@ -57,10 +64,31 @@ export class Sessions {
     return found
   }
 
+  /**
+   * Looks up users before they come, the newest ones first: when an instance starts, all of them come at once, and each
+   * would ask by itself. `below` answers so many users with lower ids, the highest first.
+   */
+  async warm(below: (userId: number, most: number) => Promise<readonly Session[]>): Promise<void> {
+    let lowest = Number.MAX_SAFE_INTEGER
+    while (this.#known.size < MOST_KNOWN) {
+      const forgotten = (this.#forgotten = new Set())
+      const page = await below(lowest, Math.min(PAGE, MOST_KNOWN - this.#known.size))
+      for (const { user_id, sessions_revoked_before } of page) {
+        // Whoever came in meanwhile was looked up later than this.
+        if (!forgotten.has(user_id) && !this.#known.has(user_id)) this.#known.set(user_id, sessions_revoked_before)
+      }
+      this.#forgotten = undefined
+      const last = page.at(-1)
+      if (last === undefined) return
+      lowest = last.user_id
+    }
+  }
+
   /** Something about this user was changed just now: looks the user up again with the next request. */
   forget(userId: number): void {
     this.#known.delete(userId)
     this.#loading.delete(userId)
+    this.#forgotten?.add(userId)
   }
 
   #keep(userId: number, before: number): void {
@@ -80,3 +108,15 @@ export const sessionsIn = (db: Kysely<Tables>): Sessions =>
       .executeTakeFirst()
     return user?.sessions_revoked_before ?? null
   })
+
+/** Users of the database for `Sessions.warm`. */
+export const usersBelow =
+  (db: Kysely<Tables>) =>
+  (userId: number, most: number): Promise<readonly Session[]> =>
+    db
+      .selectFrom('users')
+      .select(['user_id', 'sessions_revoked_before'])
+      .where('user_id', '<', userId)
+      .orderBy('user_id', 'desc')
+      .limit(most)
+      .execute()

@@ -4,7 +4,7 @@ import { evolve, tables } from '../books.ts'
 import { headOf } from '../db/head.ts'
 import { Troubles } from '../db/troubles.ts'
 import type { Metrics } from '../http/metrics.ts'
-import { type Sessions, sessionsIn } from '../http/sessions.ts'
+import { type Sessions, sessionsIn, usersBelow } from '../http/sessions.ts'
 import { Executor } from '../ledger/executor.ts'
 import { prune } from '../ledger/prune.ts'
 import { Tail } from '../ledger/tail.ts'
@@ -65,6 +65,8 @@ export async function startLedger(
 
   const sessions = sessionsIn(db)
   sessions.follow(tail, await headOf(db))
+  // Whoever is not known by then is looked up when they come.
+  sessions.warm(usersBelow(db)).catch((err: unknown) => log.warn({ err }, 'not all users could be looked up ahead'))
   appState.follow(tail)
   tail.start()
   return { executor, tail, sessions }

@@ -5,7 +5,7 @@ import { headOf } from '../../src/db/head.ts'
 import { openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { readiness } from '../../src/http/readiness.ts'
-import { Sessions, sessionsIn } from '../../src/http/sessions.ts'
+import { type Session, Sessions, sessionsIn, usersBelow } from '../../src/http/sessions.ts'
 import { Tail } from '../../src/ledger/tail.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
 import { revokeSessions } from '../../src/people/revoke-sessions.ts'
@@ -117,4 +117,55 @@ test('readiness', async (t) => {
   t.equal(await isReady(), false, 'no connection in time')
   t.ok(performance.now() - started < 1000)
   slow.release()
+})
+
+const nobody = async (): Promise<null> => null
+
+test('users are known before they come', async (t) => {
+  const { serviceUrl } = await testDatabase(t)
+  const other = bench(t, serviceUrl)
+  await other.did(defineUsers, { listed: true, users: [{ id: 1 }, { id: 7 }, { id: 3 }] })
+  await other.did(revokeSessions, { user_id: 3 })
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: openPool(serviceUrl, { max: 1, application_name: 'sessions under test' }) }),
+  })
+  t.teardown(() => db.destroy())
+  const sessions = new Sessions(nobody)
+  await sessions.warm(usersBelow(db))
+  t.same([sessions.over(1), sessions.over(7), sessions.over(2)], [0, 0, undefined])
+  t.ok((sessions.over(3) ?? 0) > Date.now() / 1000 - 60)
+})
+
+const stored = (below: number, most: number): Session[] =>
+  Array.from({ length: Math.min(most, below - 1) }, (_, i) => ({ user_id: below - 1 - i, sessions_revoked_before: 0 }))
+
+test('only as many as are remembered, the newest ones, page by page', async (t) => {
+  const sessions = new Sessions(async () => 5)
+  await sessions.load(7)
+  const asked: number[] = []
+  await sessions.warm(async (below, most) => {
+    asked.push(most)
+    return stored(Math.min(below, 120_001), most)
+  })
+  t.same(
+    [7, 120_000, 20_002, 20_001].map((id) => sessions.over(id)),
+    [5, 0, 0, undefined],
+  )
+  t.ok(asked.length < 25 && asked.every((most) => most <= 5_000))
+})
+
+test('who is forgotten while a page is read, or was looked up meanwhile, is not on it', async (t) => {
+  const sessions = new Sessions(async () => 9)
+  await sessions.warm(async (below, most) => {
+    const page = stored(Math.min(below, 11), most)
+    if (page.length > 0) {
+      sessions.forget(4)
+      await sessions.load(5)
+    }
+    return page
+  })
+  t.same([sessions.over(3), sessions.over(4), sessions.over(5)], [0, undefined, 9])
+  sessions.forget(3)
+  t.equal(sessions.over(3), undefined)
+  t.equal(await sessions.load(3), 9)
 })
