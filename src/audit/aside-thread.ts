@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Kysely, PostgresDialect } from 'kysely'
 import { openPool } from '../db/pool.ts'
@@ -43,5 +43,5 @@ async function run(task: Task): Promise<void> {
   }
 }
 
-setPriority(NICE)
+setPriority(Math.max(getPriority(), NICE))
 await run(workerData)

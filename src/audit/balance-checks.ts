@@ -4,7 +4,6 @@ import { BytePlaces } from '../ledger/byte-places.ts'
 import { type EventRows, listed } from '../ledger/event-rows.ts'
 import type { Movement } from '../ledger/movement.ts'
 import { Sums } from '../ledger/sums.ts'
-import { isWatched } from '../ledger/watched.ts'
 import type { Check } from './finding.ts'
 
 /** The balances of so many accounts, in their order. */
@@ -17,13 +16,11 @@ export interface KeptBalances {
 const CURRENCY = 15
 const UNKNOWN = CURRENCY
 const SYSTEM = 16
-/** Its balance is kept with the rules, which look at it. */
-const ELSEWHERE = 32
 
 /**
  * Both sides of every movement, and the balances that follow from them: no user's or room's is overdrawn or too large.
  * Reads the bytes of rows alone, as it needs nothing that an event says besides. Goes on after a finding without the
- * movements of the event.
+ * movements of the event, and with those of an event against which only its meaning speaks.
  */
 export class BalanceChecks {
   readonly #find: (check: Check, message: string) => void
@@ -33,7 +30,7 @@ export class BalanceChecks {
   #kept = true
   /** The page at hand. */
   #bytes: Buffer = Buffer.alloc(0)
-  /** Of the event at hand: whether all movements are sound, and what they change of balances here; so many count. */
+  /** Of the event at hand: whether all movements are sound, and what they change of balances; so many count. */
   #sound = true
   #changes = 0
   readonly #changed: number[] = []
@@ -88,7 +85,7 @@ export class BalanceChecks {
   }
 
   #change(place: number, amount: number): void {
-    if (!this.#kept || ((this.#kinds[place] ?? 0) & ELSEWHERE) !== 0) return
+    if (!this.#kept) return
     this.#changed[this.#changes] = place
     this.#amounts[this.#changes] = amount
     this.#changes += 1
@@ -121,7 +118,7 @@ export class BalanceChecks {
 
 function kindOf(name: string): number {
   const currency = currencies.findIndex((one) => name.endsWith(`:${one}`))
-  return (currency < 0 ? UNKNOWN : currency) | (isSystem(name) ? SYSTEM : 0) | (isWatched(name) ? ELSEWHERE : 0)
+  return (currency < 0 ? UNKNOWN : currency) | (isSystem(name) ? SYSTEM : 0)
 }
 
 /** What is wrong with a movement by itself: each currency sums to zero when every movement is of one currency. */

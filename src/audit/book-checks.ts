@@ -3,6 +3,7 @@ import type { EventRows } from '../ledger/event-rows.ts'
 import { type Happening, placedEvent } from '../ledger/recorded.ts'
 import { Replay } from '../ledger/replay.ts'
 import { isWatched } from '../ledger/watched.ts'
+import { Elsewhere } from '../ledger/whole-rows.ts'
 import { faultOf, type KeptBalances } from './balance-checks.ts'
 import type { Check, FoundAt } from './finding.ts'
 import { LuckyChecks } from './lucky-checks.ts'
@@ -10,7 +11,8 @@ import { SpinChecks } from './spin-checks.ts'
 
 /**
  * The second half of what is checked of every event, `ChainChecks` being the first: what it means. Its form, draws,
- * spins and rules; and folds it, with those balances that rules look at. Goes on after a finding without the event.
+ * spins and rules; and folds it, with copies of those balances that rules look at. Goes on after a finding without the
+ * event, whose movements still count in the other half when nothing is wrong with them.
  */
 export class BookChecks {
   /** All that follows from the events so far. */
@@ -57,11 +59,12 @@ export class BookChecks {
       // What is wrong with a movement by itself, the other half tells.
       if (movements.every((movement) => faultOf(movement) === undefined)) this.replay.fold(event, movements)
     } catch (error) {
+      if (error instanceof Elsewhere) throw error
       this.#find(check, position, error instanceof Error ? error.message : String(error))
     }
   }
 
-  /** With the movements that are asked for here. Undefined when a column cannot be read, which the other half tells. */
+  /** With those movements alone whose balances are kept here. Undefined when a column cannot be read, which the other half tells. */
   #happeningIn(rows: EventRows): Happening | undefined {
     try {
       const { position, type, version, data, at } = rows

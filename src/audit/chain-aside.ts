@@ -13,10 +13,11 @@ import type { Ending } from './checkpoint.ts'
  */
 const MOST_WAITING = 128
 
-/** In a thread of its own, which has a processor to itself where there are two. It has the priority of this one. */
+/** In a thread of its own, which has a processor to itself where there are two. */
 export class ChainAside implements ChainHalf {
   readonly #worker: Worker
   readonly #onChecked: OnChecked
+  readonly #signal: AbortSignal
   #waiting = 0
   #last: LastEvent = { position: 0, hash: GENESIS, at: Number.NEGATIVE_INFINITY }
   #taken: KeptBalances | undefined
@@ -24,8 +25,11 @@ export class ChainAside implements ChainHalf {
   /** Whoever waits for the thread to get on, or to fail. */
   #wake: () => void = () => {}
 
-  constructor(onChecked: OnChecked, script = new URL('./chain-thread.ts', import.meta.url)) {
+  /** When `signal` is aborted nobody has to wait for the thread any more. */
+  constructor(onChecked: OnChecked, signal: AbortSignal, script = new URL('./chain-thread.ts', import.meta.url)) {
     this.#onChecked = onChecked
+    this.#signal = signal
+    signal.addEventListener('abort', this.#abort, { once: true })
     this.#worker = new Worker(script)
     this.#worker.on('message', (message: ChainMessage) => {
       if ('taken' in message) {
@@ -38,7 +42,7 @@ export class ChainAside implements ChainHalf {
       this.#wake()
     })
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))))
-    this.#worker.on('exit', () => this.#fail(new Error('the thread that checks hashes ended before it was done')))
+    this.#worker.on('exit', () => this.#fail(new Error('the thread that checks rows ended before it was done')))
   }
 
   async page(rows: Page): Promise<void> {
@@ -69,6 +73,7 @@ export class ChainAside implements ChainHalf {
   }
 
   async close(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#abort)
     await this.#worker.terminate()
   }
 
@@ -78,6 +83,11 @@ export class ChainAside implements ChainHalf {
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
     if (this.#failure !== undefined) throw this.#failure
+  }
+
+  readonly #abort = (): void => {
+    const { reason } = this.#signal
+    this.#fail(reason instanceof Error ? reason : new Error('a reading was given up'))
   }
 
   #fail(error: Error): void {

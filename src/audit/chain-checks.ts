@@ -2,7 +2,7 @@ import { GENESIS } from '../ledger/chain.ts'
 import type { EventRows } from '../ledger/event-rows.ts'
 import { sha256 } from '../ledger/hash.ts'
 import { isoMicros } from '../ledger/time.ts'
-import { missing } from '../ledger/unreadable.ts'
+import { missing, Unreadable } from '../ledger/unreadable.ts'
 import { BalanceChecks, type KeptBalances } from './balance-checks.ts'
 import type { Ending } from './checkpoint.ts'
 import type { Check, FoundAt } from './finding.ts'
@@ -46,7 +46,7 @@ export class ChainChecks {
     return found
   }
 
-  /** All balances but those that are watched; from then on none is kept here. */
+  /** All balances; from then on none is kept here. */
   takeBalances(): KeptBalances {
     return this.#balances.take()
   }
@@ -68,11 +68,20 @@ export class ChainChecks {
       if (follows) this.#checkHash(position, sha256(canonical))
       if (at < this.#at) this.#find('time', position, `${isoMicros(at)} is before the time of the event before it`)
       this.#at = at
-      check = 'form'
-      this.#balances.check(rows)
     } catch (error) {
       this.#hash = rows.hash ?? ''
       this.#find(check, position, error instanceof Error ? error.message : String(error))
+    }
+    this.#checkBalances(rows)
+  }
+
+  /** Whatever else of the event cannot be read. */
+  #checkBalances(rows: EventRows): void {
+    try {
+      this.#balances.check(rows)
+    } catch (error) {
+      // Then there are no canonical bytes either, and it is told already.
+      if (!(error instanceof Unreadable)) throw error
     }
   }
 

@@ -14,7 +14,8 @@ export type ChainMessage = { readonly checked: PageChecked } | { readonly taken:
 /** Of this thread alone: the other one takes longer, so that the processor is rather its. */
 const BEHIND = 5
 const LOWEST = 19
-setPriority(Math.min(getPriority() + BEHIND, LOWEST))
+// Elsewhere it would be that of the whole process.
+if (process.platform === 'linux') setPriority(Math.min(getPriority() + BEHIND, LOWEST))
 
 const checks = new ChainChecks()
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows

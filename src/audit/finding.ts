@@ -49,6 +49,7 @@ const order: readonly Check[] = ['order', 'checkpoint', 'hash', 'time', 'double-
 export class Findings {
   readonly #found: Finding[] = []
   readonly #ofEvents: FoundAt[] = []
+  readonly #told = new Set<string>()
 
   /** Whether there is no use in looking further. */
   get full(): boolean {
@@ -61,7 +62,14 @@ export class Findings {
 
   /** What those who look at the events found, each in its order. */
   addAll(found: readonly FoundAt[]): void {
-    for (const one of found) this.#ofEvents.push(one)
+    for (const one of found) {
+      // An account that both halves keep is found to be overdrawn by both.
+      const { check, position, message } = one.finding
+      const text = `${position} ${check} ${message}`
+      if (this.#told.has(text)) continue
+      this.#told.add(text)
+      this.#ofEvents.push(one)
+    }
   }
 
   /** With which event there were enough findings of events; undefined when there are not. */

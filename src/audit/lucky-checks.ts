@@ -14,8 +14,8 @@ import type { DrawListener, Moved } from './draw-listener.ts'
  */
 export class LuckyChecks {
   readonly #listener: Pick<DrawListener, 'fault' | 'drawn'>
-  /** The last link of each user's running chain, as hex; before its first draw its commitment. */
-  readonly #links = new Map<number, string>()
+  /** The last link of each user's running chain, as hex, and how many draws it had; before the first its commitment. */
+  readonly #links = new Map<number, { readonly link: string; readonly k: number }>()
 
   constructor(listener: Pick<DrawListener, 'fault' | 'drawn'>) {
     this.#listener = listener
@@ -47,20 +47,21 @@ export class LuckyChecks {
     if (running !== undefined && commitment !== running.next_commitment) {
       find(`chain ${chain} was announced with the commitment ${running.next_commitment}, not ${commitment}`)
     }
-    this.#links.set(user_id, commitment)
+    this.#links.set(user_id, { link: commitment, k: 0 })
   }
 
   #checkDraw(data: EventData<'gift-drawn'>, moved: Moved, state: State, find: (message: string) => void): void {
     const { sender_id, chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = data
     const running = state.get(luckyProgress, String(sender_id))
     const before = this.#links.get(sender_id)
-    this.#links.set(sender_id, link)
+    this.#links.set(sender_id, { link, k })
     if (running === undefined) return find(`user ${sender_id} has no chain`)
     if (chain !== chainId(sender_id, running.number)) find(`chain ${chain} does not run`)
     if (client_seed !== running.client_seed) find(`the client seed is ${client_seed}, not ${running.client_seed}`)
-    if (k !== running.used + 1 || k > CHAIN_LENGTH) find(`send ${k} of chain ${chain} comes after send ${running.used}`)
+    const used = before?.k ?? 0
+    if (k !== used + 1 || k > CHAIN_LENGTH) find(`send ${k} of chain ${chain} comes after send ${used}`)
     const key = Buffer.from(link, 'hex')
-    if (sha256(key) !== before) find(`the link does not lead to the one before it`)
+    if (sha256(key) !== before?.link) find(`the link does not lead to the one before it`)
 
     const gift = state.get(decorations, String(decoration_id))
     if (gift?.odds_hash !== odds_hash || gift.price !== price) find(`gift ${decoration_id} had another price or odds`)

@@ -69,7 +69,7 @@ export class LedgerReading {
       findings.addAll(found)
       this.#aside += took
     }
-    this.#chain = head.position < MANY ? new ChainHere(onChecked) : new ChainAside(onChecked)
+    this.#chain = head.position < MANY ? new ChainHere(onChecked) : new ChainAside(onChecked, options.signal)
   }
 
   /** To be closed. */

@@ -20,7 +20,7 @@ export const currencyOf = (name: string): string => name.slice(name.lastIndexOf(
 const COLON = 58
 
 /** How many letters the currency at the end of an account's name has. */
-export function currencyLength(name: string): number {
+function currencyLength(name: string): number {
   let length = 0
   while (length < name.length && name.charCodeAt(name.length - 1 - length) !== COLON) length += 1
   return length

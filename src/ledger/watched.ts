@@ -10,12 +10,14 @@ export const isWatched = (name: string): boolean => name.endsWith(ENDING) || nam
 
 /** As `isWatched`, of a name that stands in bytes. */
 export function isWatchedAt(bytes: Buffer, start: number, length: number): boolean {
-  return has(bytes, start + length - ENDING.length, start, ENDING) || has(bytes, start, start, BEGINNING)
+  return (
+    (length >= ENDING.length && has(bytes, start + length - ENDING.length, ENDING)) ||
+    (length >= BEGINNING.length && has(bytes, start, BEGINNING))
+  )
 }
 
-/** Whether some bytes, not before the first of a name, are those letters. Read from behind, where names differ most. */
-function has(bytes: Buffer, at: number, first: number, letters: string): boolean {
-  if (at < first) return false
+/** Whether some bytes are those letters. Read from behind, where names differ most. */
+function has(bytes: Buffer, at: number, letters: string): boolean {
   for (let i = letters.length - 1; i >= 0; i -= 1) if (bytes[at + i] !== letters.charCodeAt(i)) return false
   return true
 }

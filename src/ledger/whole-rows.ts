@@ -4,6 +4,9 @@ import type { GoingOver } from './going-over.ts'
 import { Purses } from './purses.ts'
 import type { Projection } from './state.ts'
 
+/** A rule looks at a balance that is not watched: a fault of the program's. */
+export class Elsewhere extends Error {}
+
 interface Held {
   row: unknown
   /** In which going over it was taken last. */
@@ -12,10 +15,10 @@ interface Held {
 
 /**
  * All rows that follow from the events so far: one that is not here does not exist. Only of balances some may be kept
- * elsewhere, and are not to be looked at until they are brought here.
+ * elsewhere alone, and are not to be looked at until they are brought here.
  */
 export class WholeRows implements WritableState {
-  readonly #purses = new Purses()
+  #purses = new Purses()
   /** By the projection's place. */
   readonly #tables: (Map<string, Held> | undefined)[] = []
   #goings = 0
@@ -65,11 +68,14 @@ export class WholeRows implements WritableState {
     return this.#purses.add(account, change)
   }
 
-  /** Brings in the balances that were kept elsewhere. From then on all are kept here. */
+  /** Has all balances from where they were kept, also those that are here. From then on they are kept here. */
   bring(accounts: readonly string[], those: readonly (number | bigint)[]): void {
     this.#keeps = () => true
-    for (const [i, account] of accounts.entries()) this.#purses.set(account, BigInt(those[i] ?? 0))
-    this.#purses.checkpoint()
+    this.#purses = new Purses()
+    for (const [i, account] of accounts.entries()) {
+      this.#purses.add(account, those[i] ?? 0)
+      this.#purses.checkpoint()
+    }
   }
 
   knows(): boolean {
@@ -127,7 +133,7 @@ export class WholeRows implements WritableState {
   }
 
   #balance(account: string): Balance | undefined {
-    if (!this.#keeps(account)) throw new Error(`the balance of ${account} is not kept here`)
+    if (!this.#keeps(account)) throw new Elsewhere(`the balance of ${account} is not kept here`)
     const balance = this.#purses.get(account)
     return balance === undefined ? undefined : { account, balance }
   }

@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { ChainAside } from '../../src/audit/chain-aside.ts'
-import { Findings } from '../../src/audit/finding.ts'
+import { compareTable } from '../../src/audit/compare-tables.ts'
+import { type Finding, Findings } from '../../src/audit/finding.ts'
 import { LedgerReading } from '../../src/audit/reading.ts'
+import { tables } from '../../src/books.ts'
 import type { Page } from '../../src/db/copy-out.ts'
 import { addBagItems } from '../../src/gifts/add-bag-items.ts'
+import { balances } from '../../src/ledger/account.ts'
 import { Snapshot } from '../../src/ledger/snapshot.ts'
+import { credit } from '../../src/wallet/credit.ts'
 import { bench } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { alone, seed } from './seed.ts'
-import { rechain, tamper } from './verified.ts'
+import { rechain, tamper, verified } from './verified.ts'
 
 // What is checked of an event is checked in two halves; of a long ledger one of them in a thread of its own.
 
@@ -140,6 +144,7 @@ test('when there are findings enough, both halves stop at the same event', async
 })
 
 const script = (text: string): URL => new URL(`data:text/javascript,${encodeURIComponent(text)}`)
+const never = new AbortController().signal
 const page = (length: number): Page => Buffer.alloc(length)
 
 test('a thread that dies is an error and no verdict', async (t) => {
@@ -149,12 +154,101 @@ test('a thread that dies is an error and no verdict', async (t) => {
     [`require('node:worker_threads').parentPort.on('message', () => { throw new Error('at work') })`, /at work/],
   ]
   for (const [text, message] of dying) {
-    const chain = new ChainAside(() => {}, script(text.replace('require(', 'process.getBuiltinModule(')))
+    const chain = new ChainAside(() => {}, never, script(text.replace('require(', 'process.getBuiltinModule(')))
     await chain.page(page(4)).catch(() => {})
     await t.rejects(chain.settled(), { message })
     await t.rejects(chain.page(page(4)), { message })
     await t.rejects(chain.takeBalances(), { message })
     await chain.close()
+  }
+})
+
+test('whoever gives up waits for no thread', async (t) => {
+  const giving = new AbortController()
+  const chain = new ChainAside(() => {}, giving.signal, script('setInterval(() => {}, 1000)'))
+  await chain.page(page(4))
+  const settled = chain.settled()
+  giving.abort(new Error('ended by SIGINT'))
+  await t.rejects(settled, { message: 'ended by SIGINT' })
+  await t.rejects(chain.takeBalances(), { message: 'ended by SIGINT' })
+  await chain.close()
+})
+
+/** What differs between all tables and what was read. */
+async function differences(database: TestDatabase, reading: LedgerReading): Promise<readonly Finding[]> {
+  const snapshot = await Snapshot.open(database.serviceUrl)
+  const found: Finding[] = []
+  for (const table of tables.filter(({ source }) => source === 'ledger')) {
+    found.push(...(await compareTable(snapshot, table, reading.rows, async () => {})))
+  }
+  await snapshot.close()
+  return found
+}
+
+test('all rows are in one place in the end, and go on there', async (t) => {
+  const database = await testDatabase(t)
+  await alone((inner) => seed(inner, database))
+  for (const where of [here, aside]) {
+    const { reading, findings } = await read(t, database, where)
+    t.throws(() => reading.rows.get(balances, 'user:1:diamonds'), { message: /is not kept here/ })
+    await reading.bringBalances()
+    t.same(await differences(database, reading), [])
+
+    await alone(async (inner) => {
+      const { did } = bench(inner, database.serviceUrl)
+      await did(credit, { user_id: 3, currency: 'coins', amount: 5, reason: 'more' })
+      await did(credit, { user_id: 3, currency: 'dollars', amount: 5, reason: 'more' })
+    })
+    t.equal((await differences(database, reading)).length, 4)
+    await reading.upTo(reading.next + 1)
+    await reading.settled()
+    t.same(await differences(database, reading), [])
+    t.same(findings.inOrder(), [])
+    await tamper(database, `update balances set balance = balance + 1 where account = 'user:3:coins'`)
+    t.equal((await differences(database, reading)).length, 1)
+    await tamper(database, `update balances set balance = balance - 1 where account = 'user:3:coins'`)
+  }
+})
+
+test('what is against an event’s meaning, or cannot be read of it, makes no balance wrong', async (t) => {
+  const database = await testDatabase(t)
+  await alone((inner) => seed(inner, database))
+  await tamper(
+    database,
+    'alter table ledger_events alter hash drop not null, alter actor drop not null, alter request_id drop not null',
+    'create table kept as select * from ledger_events where position = 8',
+  )
+  const cases: [change: string, told: unknown[]][] = [
+    [
+      'hash = null',
+      [
+        [8, 'form'],
+        [9, 'hash'],
+      ],
+    ],
+    ['actor = null', [[8, 'form']]],
+    ['request_id = null', [[8, 'form']]],
+    [
+      `data = '{}'`,
+      [
+        [8, 'hash'],
+        [8, 'form'],
+      ],
+    ],
+  ]
+  for (const [change, told] of cases) {
+    await tamper(database, changed(8, change))
+    const { findings } = await verified(database)
+    t.same(
+      findings.map(({ position, check }) => [position, check]),
+      told,
+      change,
+    )
+    await tamper(
+      database,
+      'delete from ledger_events where position = 8',
+      'insert into ledger_events select * from kept',
+    )
   }
 })
 
@@ -167,7 +261,7 @@ test('whoever reads faster than the thread waits for it', async (t) => {
       parentPort.postMessage({ checked: { found: [], last, took: task.page.length } })
     })`
   const heard: number[] = []
-  const silent = new ChainAside(() => {}, script('setInterval(() => {}, 1000)'))
+  const silent = new ChainAside(() => {}, never, script('setInterval(() => {}, 1000)'))
   let handed = 0
   const handing = (async () => {
     for (; handed < 1000; handed += 1) await silent.page(page(4))
@@ -177,7 +271,7 @@ test('whoever reads faster than the thread waits for it', async (t) => {
   await silent.close()
   await t.rejects(handing, /ended before it was done/)
 
-  const prompt = new ChainAside(({ took }) => heard.push(took), script(answering))
+  const prompt = new ChainAside(({ took }) => heard.push(took), never, script(answering))
   for (let i = 1; i <= 100; i += 1) await prompt.page(page(i))
   await prompt.settled()
   t.same(

@@ -215,6 +215,8 @@ test('what is found beside a page, however much and soon, hides no event of it t
   const reading = await LedgerReading.begin(events, await events.head(), findings, options)
   const replies = Array.from({ length: 20 }, (_, i) => ({ check: 'reply', position: i + 1, message: '' }) as const)
   await reading.upTo(22, async () => replies)
+  await reading.settled()
+  await reading.close()
   t.ok(findings.inOrder().some(({ check, position }) => check === 'hash' && position === 14))
 })
 

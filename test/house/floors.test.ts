@@ -53,6 +53,16 @@ const rules = [...under(...slices.map((slice) => `src/${slice}`)), ...under('src
 const pureLedger =
   /^src\/ledger\/(account|batch|chain|command|decider|evolve|hash|money|movement|open|state|sums|time|unreadable|watched)\.ts$/
 
+test('the books know every evolver and every table', (t) => {
+  const books = readFileSync(join(root, 'src/books.ts'), 'utf8')
+  const declared = under('src').flatMap(({ text }) =>
+    [...text.matchAll(/export const (\w+)(?:: Evolver = \{|(?<=Tables) = \[)/g)].map(([, name = '']) => name),
+  )
+  t.ok(declared.includes('evolveGames') && declared.includes('rouletteTables'))
+  for (const name of declared) t.match(books, new RegExp(`\\b${name}\\b`), name)
+  t.end()
+})
+
 test('the schemas know TypeBox only', (t) => {
   for (const file of under('schema')) t.same(foreign(file, [/^@sinclair\/typebox$/, /^schema\//]), [], file.path)
   t.end()

@@ -1,5 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import { eventTypes } from '../../schema/events.ts'
+import { balances } from '../../src/ledger/account.ts'
 import {
   type Context,
   type Evolver,
@@ -13,6 +14,7 @@ import {
 } from '../../src/ledger/decider.ts'
 import { evolveWith } from '../../src/ledger/evolve.ts'
 import { keyOf, type Projection } from '../../src/ledger/state.ts'
+import { isWatched } from '../../src/ledger/watched.ts'
 import { WholeRows } from '../../src/ledger/whole-rows.ts'
 
 /** What became of a command: its events and answer, or its refusal. */
@@ -47,7 +49,7 @@ export function rules(...evolvers: readonly Evolver[]): Rules {
     const errors = [...Value.Errors(eventTypes[event.type].data, event.data)]
     if (errors.length > 0) throw new Error(`${event.type}: ${errors.map((e) => `${e.path} ${e.message}`).join('; ')}`)
     const placed = { ...event, position: (position += 1), at }
-    evolve(on, placed, placed.movements)
+    evolve(watching(on), placed, placed.movements)
     return placed
   }
 
@@ -73,6 +75,21 @@ export function rules(...evolvers: readonly Evolver[]): Rules {
     },
   }
 }
+
+/** As a replay has it: of balances evolvers may look at the watched ones alone. */
+const watching = (on: WritableState): WritableState => ({
+  get(projection, id) {
+    if (projection.name === balances.name && !isWatched(id)) throw new Error(`${id} is not watched`)
+    return on.get(projection, id)
+  },
+  knows: (projection, id) => on.knows(projection, id),
+  set: (projection, id, row) => on.set(projection, id, row),
+  add(account, change) {
+    const balance = (on.get(balances, account)?.balance ?? 0n) + BigInt(change)
+    on.set(balances, account, { account, balance })
+    return balance
+  },
+})
 
 /** The rows that a command asked for, out of all there are. */
 class Asked implements WritableState {
