@@ -71,13 +71,18 @@ export class Sessions {
   async warm(below: (userId: number, most: number) => Promise<readonly Session[]>): Promise<void> {
     let lowest = Number.MAX_SAFE_INTEGER
     while (this.#known.size < MOST_KNOWN) {
-      const forgotten = (this.#forgotten = new Set())
-      const page = await below(lowest, Math.min(PAGE, MOST_KNOWN - this.#known.size))
+      const forgotten = new Set<number>()
+      this.#forgotten = forgotten
+      let page: readonly Session[]
+      try {
+        page = await below(lowest, Math.min(PAGE, MOST_KNOWN - this.#known.size))
+      } finally {
+        this.#forgotten = undefined
+      }
       for (const { user_id, sessions_revoked_before } of page) {
         // Whoever came in meanwhile was looked up later than this.
         if (!forgotten.has(user_id) && !this.#known.has(user_id)) this.#known.set(user_id, sessions_revoked_before)
       }
-      this.#forgotten = undefined
       const last = page.at(-1)
       if (last === undefined) return
       lowest = last.user_id

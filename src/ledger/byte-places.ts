@@ -1,4 +1,4 @@
-import { BASIS, mixed } from './fnv.ts'
+import { BASIS, mixed, spread } from './fnv.ts'
 
 const SLOTS = 2 ** 16
 const NAME = 32
@@ -22,7 +22,7 @@ export class BytePlaces {
     let hash = BASIS | 0
     for (let i = start; i < start + length; i += 1) hash = mixed(hash, bytes[i] ?? 0)
     const mask = this.#slots.length - 1
-    for (let slot = (hash ^ (hash >>> 15)) & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = spread(hash) & mask; ; slot = (slot + 1) & mask) {
       const place = (this.#slots[slot] ?? 0) - 1
       if (place < 0) return this.#make(slot, hash, bytes.subarray(start, start + length))
       if (this.#hashes[place] === hash && this.#is(place, bytes, start, length)) return place
@@ -73,7 +73,7 @@ export class BytePlaces {
     const slots = new Int32Array(size)
     for (let place = 0; place < this.#count; place += 1) {
       const hash = hashes[place] ?? 0
-      let slot = (hash ^ (hash >>> 15)) & mask
+      let slot = spread(hash) & mask
       while (slots[slot] !== 0) slot = (slot + 1) & mask
       slots[slot] = place + 1
     }

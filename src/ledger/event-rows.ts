@@ -2,7 +2,7 @@ import { endOfMessage, MESSAGE_HEADER, ROW } from '../db/copy-out.ts'
 import { ByteText } from './byte-text.ts'
 import { type ChainedEntry, LINE_BREAK } from './chain.ts'
 import type { Movement } from './movement.ts'
-import { nameIn } from './names.ts'
+import { isAt, nameIn } from './names.ts'
 import { isoMicros } from './time.ts'
 import { missing, Unreadable } from './unreadable.ts'
 import { isWatchedAt } from './watched.ts'
@@ -252,11 +252,8 @@ export function listed(bytes: Buffer, at: number): string {
   return length < 0 ? NULL : nameIn(bytes, at + 4, length)
 }
 
-function isListed(bytes: Buffer, at: number, name: string): boolean {
-  if (bytes.readInt32BE(at) !== name.length) return false
-  for (let i = 0; i < name.length; i += 1) if (bytes[at + 4 + i] !== name.charCodeAt(i)) return false
-  return true
-}
+const isListed = (bytes: Buffer, at: number, name: string): boolean =>
+  bytes.readInt32BE(at) === name.length && isAt(name, bytes, at + 4)
 
 const isListedWatched = (bytes: Buffer, at: number): boolean => isWatchedAt(bytes, at + 4, bytes.readInt32BE(at))
 

@@ -5,3 +5,6 @@ const PRIME = 0x01000193
 
 /** Goes on from a hash, at first `BASIS`, with a letter or byte. */
 export const mixed = (hash: number, letter: number): number => Math.imul(hash ^ letter, PRIME)
+
+/** Of a hash whose lower bits are to name a place: the upper ones are mixed into them. */
+export const spread = (hash: number): number => hash ^ (hash >>> 15)

@@ -1,4 +1,4 @@
-import { BASIS, mixed } from './fnv.ts'
+import { BASIS, mixed, spread } from './fnv.ts'
 
 /** Names of accounts, actors and types that were read from bytes, each in a place that its bytes lead to. */
 const places: (string | undefined)[] = Array.from({ length: 2 ** 18 })
@@ -16,7 +16,7 @@ export function nameIn(bytes: Buffer, start: number, length: number): string {
   const to = start + Math.min(TO, length)
   let hash = mixed(mixed(BASIS, bytes[start] ?? 0), bytes[start + length - 1] ?? 0) ^ length
   for (let i = start + FROM; i < to; i += 1) hash = mixed(hash, bytes[i] ?? 0)
-  const place = (hash ^ (hash >>> 15)) & PLACES
+  const place = spread(hash) & PLACES
   const name = places[place]
   if (name !== undefined && name.length === length && isAt(name, bytes, start)) return name
   const text = bytes.toString('utf8', start, start + length)
@@ -24,7 +24,8 @@ export function nameIn(bytes: Buffer, start: number, length: number): string {
   return text.length === length ? (places[place] = text) : text
 }
 
-function isAt(name: string, bytes: Buffer, start: number): boolean {
+/** Whether a name of ASCII stands there. */
+export function isAt(name: string, bytes: Buffer, start: number): boolean {
   for (let i = 0; i < name.length; i += 1) if (name.charCodeAt(i) !== bytes[start + i]) return false
   return true
 }

@@ -4,15 +4,11 @@ import type { Key, WritableState } from './decider.ts'
 export interface Projection<Row> {
   /** The name of its table. */
   readonly name: string
-  /** Its place among all projections, from 0 on. */
-  readonly place: number
   /** Never set: it ties `Row` to the projection. */
   readonly row?: Row | undefined
 }
 
-let projections = 0
-
-export const projection = <Row>(name: string): Projection<Row> => ({ name, place: projections++ })
+export const projection = <Row>(name: string): Projection<Row> => ({ name })
 
 export const keyOf = <Row>(projection: Projection<Row>, id: string | number): Key => ({
   projection,

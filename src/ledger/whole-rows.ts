@@ -19,8 +19,7 @@ interface Held {
  */
 export class WholeRows implements WritableState {
   #purses = new Purses()
-  /** By the projection's place. */
-  readonly #tables: (Map<string, Held> | undefined)[] = []
+  readonly #tables = new Map<string, Map<string, Held>>()
   #goings = 0
   /** The row that was read last: mostly it is set next, and need not be looked up again then. */
   #read: { readonly rows: Map<string, Held>; readonly id: string; readonly held: Held } | undefined
@@ -39,20 +38,20 @@ export class WholeRows implements WritableState {
     this.#keeps = keeps
   }
 
-  get<Row>({ place }: Projection<Row>, id: string): Row | undefined {
-    // What is in a projection's place was put in through that projection, whose type this is.
-    if (place === balances.place) return this.#balance(id) as Row | undefined
-    const rows = this.#rows(place)
+  get<Row>({ name }: Projection<Row>, id: string): Row | undefined {
+    // What is under a projection's name was put in through that projection, whose type this is.
+    if (name === balances.name) return this.#balance(id) as Row | undefined
+    const rows = this.#rows(name)
     const held = rows.get(id)
     if (held === undefined) return undefined
     this.#read = { rows, id, held }
     return held.row as Row
   }
 
-  set<Row>({ name, place }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
+  set<Row>({ name }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
     if (this.#changed !== undefined) note(this.#changed, name, id)
-    if (place === balances.place) return this.#purses.set(id, (row as Balance | undefined)?.balance)
-    const rows = this.#rows(place)
+    if (name === balances.name) return this.#purses.set(id, (row as Balance | undefined)?.balance)
+    const rows = this.#rows(name)
     const read = this.#read
     const held = read !== undefined && read.id === id && read.rows === rows ? read.held : rows.get(id)
     this.#setIn[this.#sets] = rows
@@ -82,9 +81,9 @@ export class WholeRows implements WritableState {
     return true
   }
 
-  goOver({ place }: Projection<unknown>): GoingOver {
-    if (place === balances.place) return this.#purses.goOver()
-    const rows = this.#rows(place)
+  goOver({ name }: Projection<unknown>): GoingOver {
+    if (name === balances.name) return this.#purses.goOver()
+    const rows = this.#rows(name)
     // A mark on the row itself: with a set of all ids to take from, comparing takes a quarter as long again.
     const going = (this.#goings += 1)
     return {
@@ -101,8 +100,8 @@ export class WholeRows implements WritableState {
   }
 
   /** Ids of all rows of a projection, in no order. */
-  ids({ place }: Projection<unknown>): Iterable<string> {
-    return place === balances.place ? this.#purses.accounts() : this.#rows(place).keys()
+  ids({ name }: Projection<unknown>): Iterable<string> {
+    return name === balances.name ? this.#purses.accounts() : this.#rows(name).keys()
   }
 
   /** What was set until now stays. */
@@ -149,8 +148,10 @@ export class WholeRows implements WritableState {
     }
   }
 
-  #rows(place: number): Map<string, Held> {
-    return (this.#tables[place] ??= new Map<string, Held>())
+  #rows(name: string): Map<string, Held> {
+    let rows = this.#tables.get(name)
+    if (rows === undefined) this.#tables.set(name, (rows = new Map()))
+    return rows
   }
 }
 

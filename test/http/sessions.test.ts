@@ -169,3 +169,17 @@ test('who is forgotten while a page is read, or was looked up meanwhile, is not 
   t.equal(sessions.over(3), undefined)
   t.equal(await sessions.load(3), 9)
 })
+
+test('when the database is away meanwhile, users are looked up as they come', async (t) => {
+  const sessions = new Sessions(async () => 9)
+  let asked = 0
+  const warming = sessions.warm(async (below, most) => {
+    asked += 1
+    if (asked > 1) throw new Error('away')
+    return stored(Math.min(below, 9_001), most)
+  })
+  await t.rejects(warming, { message: 'away' })
+  t.same([sessions.over(9_000), sessions.over(1)], [0, undefined])
+  t.equal(await sessions.load(1), 9)
+  t.equal(sessions.over(1), 9)
+})
