@@ -26,6 +26,9 @@ export class UsedBefore extends Moved {}
 /** PostgreSQL's code for what it had against a statement. */
 export const codeOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined)
 
+/** Whether an operator, or another process that crashed, ended the session; a new one may work at once. */
+export const endedTheSession = (error: unknown): boolean => ['57P01', '57P02'].includes(codeOf(error) ?? '')
+
 /** The name of the constraint that it did not keep. */
 export const constraintOf = (error: unknown): string | undefined =>
   error instanceof DatabaseError ? error.constraint : undefined

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { Client, type Pool } from 'pg'
 import type { Troubles } from '../db/troubles.ts'
 import type { RecordedEvent } from './chain.ts'
+import { endedTheSession } from './failures.ts'
 import { Hints } from './hints.ts'
 import { eventsAfter } from './read-events.ts'
 import { Recent } from './recent.ts'
@@ -177,8 +178,9 @@ export class Tail {
           }
         }
       } catch (error) {
-        // A connection that ended is replaced; it is trouble when that fails.
-        if (!broken) this.#options.troubles.failed(error, follower)
+        // A connection that ended is replaced; it is trouble when that fails. A statement that was under way hears of it
+        // before the connection does.
+        if (!broken && !endedTheSession(error)) this.#options.troubles.failed(error, follower)
       } finally {
         this.#recent.left(follower)
         await client.end().catch(() => {})

@@ -192,6 +192,40 @@ test('a stored cursor: one instance at a time, and another takes over where it s
   t.same(await rowsOf(database, 'select name, position from ledger_cursors'), [{ name: 'push', position: '15' }])
 })
 
+test('a stored cursor goes on when its session is ended in the midst of a statement, and that is no trouble', async (t) => {
+  const database = await testDatabase(t)
+  const writer = bench(t, database.serviceUrl)
+  const taken: number[] = []
+  const { tail, troubles } = tailOf(t, database)
+  tail.followStored('push', (events) => {
+    taken.push(...events.map(({ position }) => position))
+    return true
+  })
+  await make(writer, 1)
+  await until(() => taken.length === 1)
+  const holder = await connect(database.ownerUrl, 'test')
+  const ender = await connect(database.serviceUrl, 'test')
+  t.teardown(() => holder.end())
+  t.teardown(() => ender.end())
+  await holder.query('begin; lock table ledger_cursors')
+  await make(writer, 1)
+  let ended: number | null = 0
+  // As soon as it waits to store its place.
+  while (ended === 0) {
+    const { rowCount } = await ender.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'follower push'
+       and datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    ended = rowCount
+  }
+  await holder.query('rollback')
+  await make(writer, 1)
+  await until(() => taken.length === 4)
+  // The second comes again: that it was taken was not stored.
+  t.same(taken, [1, 2, 2, 3])
+  t.same(troubles, [])
+})
+
 test('what is read while an answer is on its way comes after the answer', async (t) => {
   const database = await testDatabase(t)
   const writer = bench(t, database.serviceUrl)
