@@ -47,18 +47,24 @@ async function* comparisons(
 }
 
 function idOf(fields: Fields, keys: readonly number[]): string {
-  const [only] = keys
-  return keys.length === 1 && only !== undefined ? String(fields[only]) : keys.map((place) => fields[place]).join(':')
+  let id = ''
+  for (let i = 0; i < keys.length; i += 1) id += `${i === 0 ? '' : ':'}${fields[keys[i] ?? 0]}`
+  return id
 }
 
-function differences(columns: readonly string[], held: Fields, replayed: unknown): string[] {
-  const found: string[] = []
-  for (const [i, column] of columns.entries()) {
+const none: readonly string[] = []
+
+function differences(columns: readonly string[], held: Fields, replayed: unknown): readonly string[] {
+  let found: string[] | undefined
+  for (let i = 0; i < columns.length; i += 1) {
+    const column = columns[i] ?? ''
     const is = held[i] ?? null
     const ought = scanned(replayed, column)
-    if (is !== ought) found.push(`${column} is ${is ?? 'null'} and ought to be ${ought ?? 'null'}`)
+    if (is === ought) continue
+    found ??= []
+    found.push(`${column} is ${is ?? 'null'} and ought to be ${ought ?? 'null'}`)
   }
-  return found
+  return found ?? none
 }
 
 /** A value as a table's `scan` reads it; times are microseconds there. */

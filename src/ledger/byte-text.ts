@@ -1,5 +1,6 @@
 /** Up to so many bytes a loop is quicker than to call for a copy. */
 const SHORT = 28
+const ZERO = '0'.charCodeAt(0)
 
 /** UTF-8 text that is put together piece by piece, again and again in the same place. */
 export class ByteText {
@@ -19,6 +20,21 @@ export class ByteText {
   letter(code: number): void {
     this.#make(1)
     this.#bytes[this.#length - 1] = code
+  }
+
+  /** As `ascii(String(value))`; no text is made of what is short. */
+  number(value: number): void {
+    let rest = value | 0
+    if (rest !== value || rest < 0) return this.ascii(String(value))
+    let digits = 1
+    for (let least = 10; rest >= least && digits < 10; least *= 10) digits += 1
+    const from = this.#make(digits)
+    const bytes = this.#bytes
+    for (let i = digits - 1; i >= 0; i -= 1) {
+      const next = (rest / 10) | 0
+      bytes[from + i] = ZERO + rest - next * 10
+      rest = next
+    }
   }
 
   /** Text of ASCII alone. */

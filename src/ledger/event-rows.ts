@@ -33,6 +33,7 @@ const FIRST = -62_135_596_800_000_000
 const LAST = 253_402_300_800_000_000
 
 const SPACE = 32
+const SEMICOLON = 59
 const text = new ByteText()
 
 /** Before the elements of a list: how many dimensions, whether some are null, of which type, how many, from which on. */
@@ -142,9 +143,16 @@ export class EventRows {
   canonical(previous: string): Buffer {
     const bytes = this.#bytes
     text.clear()
-    text.ascii(`${previous}\n${this.position}\n`)
+    text.ascii(previous)
+    text.letter(LINE_BREAK)
+    text.number(this.position)
+    text.letter(LINE_BREAK)
     this.#write(TYPE)
-    text.ascii(`\n${this.version}\n${isoMicros(this.at)}\n`)
+    text.letter(LINE_BREAK)
+    text.number(this.version)
+    text.letter(LINE_BREAK)
+    text.ascii(isoMicros(this.at))
+    text.letter(LINE_BREAK)
     this.#write(ACTOR)
     text.letter(LINE_BREAK)
     this.#write(REQUEST_ID)
@@ -157,7 +165,9 @@ export class EventRows {
       writeListed(bytes, debit)
       text.letter(SPACE)
       writeListed(bytes, credit)
-      text.ascii(` ${amount};`)
+      text.letter(SPACE)
+      text.number(amount)
+      text.letter(SEMICOLON)
     })
     text.letter(LINE_BREAK)
     this.#write(DATA)

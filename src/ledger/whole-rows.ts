@@ -22,7 +22,9 @@ export class WholeRows implements WritableState {
   readonly #tables = new Map<string, Map<string, Held>>()
   #goings = 0
   /** The row that was read last: mostly it is set next, and need not be looked up again then. */
-  #read: { readonly rows: Map<string, Held>; readonly id: string; readonly held: Held } | undefined
+  #readIn: Map<string, Held> | undefined
+  #readId = ''
+  #read: Held | undefined
   /** What was set since the last checkpoint, place by place: in which rows, which one, and what it was before. */
   readonly #setIn: Map<string, Held>[] = []
   readonly #setIds: string[] = []
@@ -44,7 +46,9 @@ export class WholeRows implements WritableState {
     const rows = this.#rows(name)
     const held = rows.get(id)
     if (held === undefined) return undefined
-    this.#read = { rows, id, held }
+    this.#readIn = rows
+    this.#readId = id
+    this.#read = held
     return held.row as Row
   }
 
@@ -52,8 +56,7 @@ export class WholeRows implements WritableState {
     if (this.#changed !== undefined) note(this.#changed, name, id)
     if (name === balances.name) return this.#purses.set(id, (row as Balance | undefined)?.balance)
     const rows = this.#rows(name)
-    const read = this.#read
-    const held = read !== undefined && read.id === id && read.rows === rows ? read.held : rows.get(id)
+    const held = this.#readIn === rows && this.#readId === id ? this.#read : rows.get(id)
     this.#setIn[this.#sets] = rows
     this.#setIds[this.#sets] = id
     this.#before[this.#sets] = held?.row
@@ -139,7 +142,7 @@ export class WholeRows implements WritableState {
 
   #put(rows: Map<string, Held>, id: string, held: Held | undefined, row: unknown): void {
     if (row === undefined) {
-      this.#read = undefined
+      this.#readIn = undefined
       rows.delete(id)
     } else if (held === undefined) {
       rows.set(id, { row, taken: 0 })
