@@ -1,17 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorCode } from './error-code.ts'
+import { makeFolder } from './make-folder.ts'
 
 /**
  * Makes the folder for keys and the embedded database. Others may pass through it but not look into it: as root,
@@ -19,7 +10,7 @@ import { errorCode } from './error-code.ts'
  */
 export function makeDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o711 })
+    makeFolder(dataDir, 0o711)
   } catch (error) {
     throw unusable(dataDir, error)
   }

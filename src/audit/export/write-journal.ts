@@ -1,8 +1,9 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { micros } from '../../db/newest.ts'
 import type { Tables } from '../../db/tables.ts'
+import { makeFolder } from '../../make-folder.ts'
 import type { Reading } from '../ask.ts'
 import { ExactSum, foldAccounts } from '../fold-accounts.ts'
 import type { Period } from '../period.ts'
@@ -96,7 +97,7 @@ export class JournalFiles implements JournalSink, AsyncDisposable {
   readonly file = async (position: number): Promise<void> => {
     await this.#open?.close()
     this.#open = undefined
-    await mkdir(this.#folder, { recursive: true })
+    makeFolder(this.#folder)
     const path = join(this.#folder, `books-${String(position).padStart(12, '0')}.journal`)
     this.#open = await open(path, 'wx')
     this.paths.push(path)
