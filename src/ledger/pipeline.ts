@@ -13,8 +13,6 @@ const session = `
   set idle_in_transaction_session_timeout = '5s'; set lock_timeout = '5s'; set statement_timeout = '10s';
   -- Durable, whatever the role or the database were set to.
   set synchronous_commit = on;
-  -- Each statement sees what was committed before it, also one that is a transaction by itself.
-  set default_transaction_isolation = 'read committed'; set default_transaction_read_only = off;
   set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
   -- All look-ups are by primary key, whatever the tables held when the plan was made.
   set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;

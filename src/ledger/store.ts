@@ -1,7 +1,7 @@
 import { type Batch, type Head, type RememberedReply, rememberedAs } from './batch.ts'
 import { Clock } from './clock.ts'
 import type { Command } from './command.ts'
-import { assertCommitted, assertDone } from './committed.ts'
+import { assertCommitted } from './committed.ts'
 import { Moved, UsedBefore } from './failures.ts'
 import { Loads } from './loads.ts'
 import { type Answer, Pipeline } from './pipeline.ts'
@@ -128,17 +128,16 @@ export class Store {
       ...(batch.replies.length > 0 ? [sql.insertReplies(batch)] : []),
     ]
     const advancing = sql.advance(id, last, batch.head, changes)
-    // Mostly all is one statement, which is a transaction by itself: with BEGIN and COMMIT around it, which are answered
-    // one by one, a lone command takes a twentieth longer.
-    const whole = !locked && drops.length === 0 && advancing.length === 1
-    const before = [
-      ...(locked || whole ? [] : [sql.begin]),
+    const statements = [
+      ...(locked ? [] : [sql.begin]),
       // The head comes first in every transaction: who holds a row that its holder needs, and waits for it, is a deadlock.
       ...(locked || drops.length === 0 ? [] : [sql.lockHead]),
       ...drops,
+      ...advancing,
+      sql.commit,
     ]
     const alone = !locked || last === this.#last
-    const answered = this.#writer.settle([...before, ...advancing, ...(whole ? [] : [sql.commit])])
+    const answered = this.#writer.settle(statements)
     this.#last = id
     this.#unanswered.add(batch.replies)
     this.#onTheirWay += 1
@@ -149,9 +148,8 @@ export class Store {
     if (!words) this.#known = known
     try {
       const results = await answered
-      if (whole) assertDone(results)
-      else assertCommitted(results, locked)
-      const moved = results[before.length]
+      assertCommitted(results, locked)
+      const moved = results.at(-1 - advancing.length)
       if (moved?.status === 'fulfilled') this.#clock.set(Number(moved.value.rows[0]?.['now']))
       // The reader does not see words that are on their way, as nobody keeps them.
       if (words) this.#known = known

@@ -8,7 +8,7 @@ import { createLogger } from '../../src/http/logging.ts'
 import { Unavailable } from '../../src/ledger/failures.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { Tail } from '../../src/ledger/tail.ts'
-import { type Bench, bench, testChains } from '../support/ledger.ts'
+import { bench, testChains } from '../support/ledger.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { type Proxy, proxy } from '../support/proxy.ts'
 
@@ -65,7 +65,7 @@ test('a database that is away for a while costs two lines in the log', { buffere
 })
 
 /** Where the writer's connection goes silent. */
-const moments: readonly (readonly [string, (between: Proxy, one: Bench) => Promise<void>])[] = [
+const moments: readonly (readonly [string, (between: Proxy) => Promise<void>])[] = [
   [
     'just after the login',
     async (between) => {
@@ -76,14 +76,6 @@ const moments: readonly (readonly [string, (between: Proxy, one: Bench) => Promi
   ],
   ['at the beginning', async (between) => between.silenceAt('begin ')],
   ['at COMMIT', async (between) => between.silenceAt('commit\0')],
-  [
-    'at what is a transaction by itself',
-    async (between, one) => {
-      // Nobody else writes: what follows goes ahead.
-      for (let i = 0; i < 3; i += 1) await one.did(openLedger, opening)
-      between.silenceAt('\0advance ')
-    },
-  ],
   [
     'when it is asked about a COMMIT',
     async (between) => {
@@ -101,7 +93,7 @@ for (const [moment, arrange] of moments) {
     const between = await proxy(t, database.serviceUrl)
     const one = bench(t, between.url, { patienceMs: 1_000 })
     await one.did(openLedger, opening)
-    await arrange(between, one)
+    await arrange(between)
     // As soon as a connection is there again, and the one that went silent no longer holds the head.
     let silent = 0
     for (;;) {

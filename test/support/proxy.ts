@@ -5,12 +5,6 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-/** Ready for the next statement, and no transaction is open: what the server says when one is over. */
-const OVER = 'Z\0\0\0\x05I'
-
-/** Whether this ends a transaction, or is one by itself: the statement that moves the ledger's head. */
-const commits = (chunk: Buffer): boolean => chunk.includes('commit\0') || chunk.includes('\0advance ')
-
 /** A TCP proxy in front of PostgreSQL that can lose what passes through it. */
 export interface Proxy {
   readonly url: string
@@ -64,7 +58,7 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
         chunk.write('?', chunk.indexOf(garbled))
         garbled = undefined
       }
-      if (lose !== undefined && commits(chunk)) {
+      if (lose !== undefined && chunk.includes('commit\0')) {
         cuts += 1
         const request = lose === 'request'
         lose = undefined
@@ -82,7 +76,7 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
       }
       const heard = before + chunk.toString('latin1')
       before = heard.slice(-16)
-      if (heard.includes(OVER)) cut()
+      if (heard.includes('COMMIT\0')) cut()
     })
     for (const socket of pair.sockets) {
       const ended = () => {
