@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { ACCOUNT_PATTERN } from './account.ts'
 import { Amount, Id, Instant, PageQuery } from './common.ts'
 import { CurrencyName } from './operator.ts'
 
@@ -47,10 +48,12 @@ export type LedgerEventRecord = Static<typeof LedgerEventRecord>
 const digits = (description: string) => Type.String({ pattern: '^[1-9][0-9]{0,15}$', description })
 
 export const EventsQuery = Type.Object({
-  after: Type.Optional(Type.String({ pattern: '^(0|[1-9][0-9]{0,15})$', description: 'the last position seen' })),
+  after: Type.Optional(
+    Type.String({ pattern: '^(0|[1-9][0-9]{0,15})$', description: 'a position: the last one that was seen' }),
+  ),
   limit: PageQuery.properties.limit,
   type: Type.Optional(Type.String({ pattern: '^[a-z-]{1,64}$' })),
-  user: Type.Optional(digits('events by this user, of their value or about them')),
+  user: Type.Optional(digits('the id of a user: events by them, of their value or about them')),
 })
 
 export const TrialBalance = Type.Object({
@@ -94,7 +97,7 @@ const StatementLine = Type.Object({
 
 export const StatementQuery = Type.Object({
   account: Type.String({
-    pattern: '^[a-z]{1,20}:[0-9A-Za-z_-]{1,64}:[a-z_]{1,20}$',
+    pattern: ACCOUNT_PATTERN,
     description: 'an account such as user:7:diamonds',
   }),
   from: Type.Optional(MomentText),
@@ -109,7 +112,7 @@ export const AccountStatement = Type.Object({
 })
 
 export const ExplainQuery = Type.Object({
-  user: digits('whose'),
+  user: digits('the id of a user'),
   currency: CurrencyName,
 })
 
@@ -137,4 +140,4 @@ export const ExplainedBalance = Type.Object({
   latest: Type.Array(StatementLine, { description: 'the last movements; all of them are in the statement' }),
 })
 
-export const VerifyQuery = Type.Object({ as_of: Type.Optional(digits('the last position to look at')) })
+export const VerifyQuery = Type.Object({ as_of: Type.Optional(digits('a position: the last one to look at')) })

@@ -38,6 +38,7 @@ function running<Flags>(work: Work<Flags>): (flags: Flags) => Promise<void> {
     const { signal } = interruption
     const { env } = process
     const found = await withDatabase(env, (database) => work({ ...database, env, terminal, signal }, flags))
+    await terminal.written()
     process.exitCode = found > 0 ? FINDINGS : 0
   }
 }

@@ -9,7 +9,8 @@ import { errorCode } from './error-code.ts'
 export function makeFolder(path: string, mode = 0o777): void {
   if (isMade(path, mode)) return
   makeFolder(dirname(path), mode)
-  mkdirSync(path, { mode })
+  // Somebody else may have made it meanwhile.
+  if (!isMade(path, mode)) mkdirSync(path, { mode })
 }
 
 /** False when the folder above is missing. */

@@ -11,6 +11,7 @@ import { Metrics } from './http/metrics.ts'
 import { readiness } from './http/readiness.ts'
 import { runWith } from './http/run.ts'
 import { fingerprint } from './keys.ts'
+import { Closed } from './ledger/failures.ts'
 import { openLedger } from './ledger/open.ts'
 import { lookupsWith, slices } from './slices.ts'
 import { startAppStatus } from './start/app-status.ts'
@@ -46,7 +47,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   stop.throwIfAborted()
   lookAheadWith(executor, database.db).catch((err: unknown) => {
     // Whoever comes has them looked up.
-    if (!stop.aborted) log.warn({ err }, 'rows could not be looked up ahead')
+    if (!(err instanceof Closed)) log.warn({ err }, 'rows could not be looked up ahead')
   })
   startPush(config.fcm, database, tail, slices, log, cleanUp)
 

@@ -1,5 +1,5 @@
 import { MAX_INTEGER } from '../../schema/max-integer.ts'
-import { currencies, isSystem } from '../ledger/account.ts'
+import { currencies, currencyOf, isAccount, isSystem } from '../ledger/account.ts'
 import { BytePlaces } from '../ledger/byte-places.ts'
 import { type EventRows, listed } from '../ledger/event-rows.ts'
 import type { Movement } from '../ledger/movement.ts'
@@ -117,14 +117,14 @@ export class BalanceChecks {
 }
 
 function kindOf(name: string): number {
-  const currency = currencies.findIndex((one) => name.endsWith(`:${one}`))
-  return (currency < 0 ? UNKNOWN : currency) | (isSystem(name) ? SYSTEM : 0)
+  const currency = isAccount(name) ? currencies.findIndex((one) => name.endsWith(`:${one}`)) : UNKNOWN
+  return currency | (isSystem(name) ? SYSTEM : 0)
 }
 
 /** What is wrong with a movement by itself: each currency sums to zero when every movement is of one currency. */
 export function faultOf({ debit, credit, amount }: Movement): string | undefined {
-  const currency = currencies.find((one) => debit.endsWith(`:${one}`))
-  if (currency === undefined) return `${debit} is of no known currency`
-  if (!credit.endsWith(`:${currency}`)) return `${debit} and ${credit} are not of one currency`
+  const wrong = [debit, credit].find((name) => !isAccount(name))
+  if (wrong !== undefined) return `${JSON.stringify(wrong)} is no account`
+  if (currencyOf(debit) !== currencyOf(credit)) return `${debit} and ${credit} are not of one currency`
   return Number.isSafeInteger(amount) && amount > 0 ? undefined : `moves ${amount} from ${debit} to ${credit}`
 }

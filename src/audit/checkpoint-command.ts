@@ -2,6 +2,7 @@ import type { Checkpoint } from '../../schema/finance.ts'
 import { connect } from '../db/connect.ts'
 import type { TextRow } from '../ledger/row-table.ts'
 import { isoMicros } from '../ledger/time.ts'
+import { HEAD_IS_LAST, HEAD_IS_NOT_LAST } from './checkpoint.ts'
 import { findSigner, keptFingerprint } from './checkpoint-key.ts'
 import { type Audit, type DeclareCommand, JSON_FLAG } from './command.ts'
 
@@ -25,10 +26,11 @@ async function takeCheckpoint(url: string, env: Audit['env']): Promise<Checkpoin
     const signer = findSigner(env, kept.rows[0]?.['fingerprint'] ?? undefined)
     if (signer === null) throw new Error('CHECKPOINT_KEY is not given, and the service made none in DATA_DIR.')
     const { rows } = await client.query<TextRow>(
-      `select position::text, hash, (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as now from ledger_head`,
+      `select h.position::text, h.hash, (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as now
+       from ledger_head h where ${HEAD_IS_LAST}`,
     )
     const [head] = rows
-    if (head === undefined) throw new Error('The ledger has no head.')
+    if (head === undefined) throw new Error(HEAD_IS_NOT_LAST)
     return signer.sign({
       position: Number(head['position']),
       hash: String(head['hash']),

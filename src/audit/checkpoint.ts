@@ -6,6 +6,12 @@ import { hmac } from '../ledger/hash.ts'
 /** What a checkpoint says: at a time the ledger ended at a position, with a hash that covers all before it. */
 export type Ending = Pick<Checkpoint, 'position' | 'hash' | 'at'>
 
+/** Of a head `h`: it says what the last event does, or that there is none. Nothing else is to be signed. */
+export const HEAD_IS_LAST = `(h.position, h.hash) = (
+  select coalesce(max(e.position), 0), coalesce(max(e.hash), repeat('0', 64))
+  from (select position, hash from ledger_events order by position desc limit 1) e)`
+export const HEAD_IS_NOT_LAST = 'The head of the ledger is not its last event: nothing is signed, verify it.'
+
 /** Signs such. The key stays inside. */
 export interface CheckpointSigner {
   /** SPKI in base64: what stands between the lines of a PEM file. */

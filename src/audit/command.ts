@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type Currency, currencies } from '../ledger/account.ts'
+import { type Currency, currencies, isAccount } from '../ledger/account.ts'
 import type { BooksDatabase } from './database.ts'
 import { MOMENT_FORM, type Moment, momentOf } from './moment.ts'
 import type { Terminal } from './terminal.ts'
@@ -47,8 +47,7 @@ export function momentFlag(text: string): Moment {
 }
 
 export function accountFlag(text: string): string {
-  const parts = text.split(':')
-  if (parts.length === 3 && parts.every((part) => part !== '') && isCurrency(parts[2])) return text
+  if (isAccount(text)) return text
   throw new InvalidArgumentError('It is <kind>:<id>:<currency>, such as user:7:diamonds.')
 }
 
@@ -57,7 +56,7 @@ export function currencyFlag(text: string): Currency {
   throw new InvalidArgumentError(`It is one of ${currencies.join(', ')}.`)
 }
 
-const isCurrency = (text: string | undefined): text is Currency => currencies.some((currency) => currency === text)
+const isCurrency = (text: string): text is Currency => currencies.some((currency) => currency === text)
 
 function wholeNumber(text: string): number | null {
   const number = /^[1-9][0-9]*$/.test(text) ? Number(text) : Number.NaN

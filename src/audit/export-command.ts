@@ -21,7 +21,7 @@ interface Flags {
   readonly from?: Moment
   readonly to?: Moment
   readonly folder?: string
-  readonly transactions: number
+  readonly transactions?: number
 }
 
 export const exportCommand: DeclareCommand = (audit, running) =>
@@ -32,11 +32,12 @@ export const exportCommand: DeclareCommand = (audit, running) =>
     .option('--from <time or position>', 'the first that is in it', momentFlag)
     .option('--to <time or position>', 'the last that is in it', momentFlag)
     .option('--folder <folder>', 'for journals: into files, each with opening balances; else to stdout, as one')
-    .option('--transactions <number>', 'of such a file', transactionsFlag, MOST_TRANSACTIONS)
+    .option('--transactions <number>', `of such a file, ${MOST_TRANSACTIONS} if not given`, transactionsFlag)
     .action(running(run))
 
 async function run(audit: Audit, { format, from, to, folder, transactions }: Flags): Promise<number> {
   if (folder !== undefined && format !== 'hledger') throw new Error('--folder is for --format hledger.')
+  if (transactions !== undefined && folder === undefined) throw new Error('--transactions is for --folder.')
   const { url, terminal } = audit
   await withReads(audit, async (db, reading) => {
     const period = await periodOf(db, { from: from ?? null, to: to ?? null }, await headOf(db))
@@ -49,7 +50,7 @@ async function run(audit: Audit, { format, from, to, folder, transactions }: Fla
       const stdout = { most: Number.POSITIVE_INFINITY, file: async () => {}, write: terminal.write }
       return writeJournal(url, db, period, reading, stdout)
     }
-    await using files = new JournalFiles(folder, transactions)
+    await using files = new JournalFiles(folder, transactions ?? MOST_TRANSACTIONS)
     await writeJournal(url, db, period, reading, files)
     for (const path of files.paths) terminal.line(path)
   })

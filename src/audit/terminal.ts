@@ -8,6 +8,8 @@ export interface Terminal {
   readonly line: (text: string) => void
   /** Any text on stdout; waits while whoever reads it is behind. Throws when nobody reads any more. */
   readonly write: (text: string) => Promise<void>
+  /** Waits until all is written. Throws when that cannot be: a report that nobody has is none. */
+  readonly written: () => Promise<void>
   /**
    * One line on stderr that is written over and over, with a bar, the rate and the time left; nothing where stderr is
    * no terminal.
@@ -46,6 +48,11 @@ export function openTerminal(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStr
     async write(text) {
       if (broken !== undefined) throw broken
       if (!stdout.write(text)) await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]).catch(() => {})
+    },
+    async written() {
+      // What is in front of it is written, or was not.
+      await new Promise<void>((resolve) => stdout.write('', () => resolve()))
+      if (broken !== undefined) throw broken
     },
     progress({ events, of }) {
       if (!stderr.isTTY || performance.now() - shown < REDRAW_MS) return

@@ -27,6 +27,8 @@ export const verifyCommand: DeclareCommand = (audit, running) =>
 
 async function run({ url, env, terminal, signal }: Audit, flags: Flags): Promise<number> {
   const { asOf, json } = flags
+  if (flags.publicKey !== undefined && flags.checkpoint === undefined)
+    throw new Error('--public-key is for --checkpoint.')
   const checkpoint = flags.checkpoint === undefined ? null : await checkpointIn(flags.checkpoint, flags, env)
   const { progress } = terminal
   const verified = await verify(url, { asOf: asOf ?? null, checkpoint, progress, signal, onService: goBehind })

@@ -48,6 +48,9 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   })
   const [snapshot, beside] = await Promise.all(opening)
   const { asOf } = options
+  if (asOf !== null && options.checkpoint !== null && options.checkpoint.position > asOf) {
+    throw new Error(`The checkpoint is of position ${options.checkpoint.position}, up to which is not looked then.`)
+  }
   let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings()
@@ -83,7 +86,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   if (!findings.full) {
     const { last, rows } = reading
     checkEnd(last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
-    checkReach(last.position, options.checkpoint, asOf, findings)
+    checkReach(last.position, options.checkpoint, findings)
     checkSums(rows, findings)
     checkHolds(rows, findings)
   }
@@ -102,8 +105,8 @@ function checkEnd(last: LastEvent, end: Head, whole: boolean, findings: Findings
 }
 
 /** A ledger that ends before a checkpoint was cut, or set back to an old backup. */
-function checkReach(last: number, checkpoint: Ending | null, asOf: number | null, findings: Findings): void {
-  if (checkpoint === null || checkpoint.position <= last || checkpoint.position > (asOf ?? checkpoint.position)) return
+function checkReach(last: number, checkpoint: Ending | null, findings: Findings): void {
+  if (checkpoint === null || checkpoint.position <= last) return
   const message = `is missing; the ledger reached position ${checkpoint.position} when the checkpoint of ${checkpoint.at} was signed`
   findings.add({ check: 'checkpoint', position: last + 1, message })
 }

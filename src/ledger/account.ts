@@ -1,9 +1,9 @@
+import { ACCOUNT_PATTERN, currencies } from '../../schema/account.ts'
 import { MAX_INTEGER } from '../../schema/max-integer.ts'
 import type { Key, State, WritableState } from './decider.ts'
 import { keyOf, projection } from './state.ts'
 
-/** What accounts can hold: coins, diamonds and points in ones, dollars in cents. */
-export const currencies = ['coins', 'diamonds', 'target', 'dollars', 'agent_dollars'] as const
+export { currencies }
 export type Currency = (typeof currencies)[number]
 
 /** Whose accounts there are. `house` and `issuance` are the system's own. */
@@ -14,6 +14,10 @@ export type Account = `${Holder}:${number | string}:${Currency}`
 
 export const account = (holder: Holder, id: number | string, currency: Currency): Account =>
   `${holder}:${id}:${currency}`
+
+const form = new RegExp(ACCOUNT_PATTERN)
+
+export const isAccount = (name: string): boolean => form.test(name)
 
 export const currencyOf = (name: string): string => name.slice(name.lastIndexOf(':') + 1)
 

@@ -157,9 +157,9 @@ export class EventRows {
     text.letter(LINE_BREAK)
     this.#write(REQUEST_ID)
     text.letter(LINE_BREAK)
-    if (this.#has(IDEMPOTENCY_KEY)) this.#write(IDEMPOTENCY_KEY)
+    this.#writeIfAny(IDEMPOTENCY_KEY)
     text.letter(LINE_BREAK)
-    if (this.#has(REPLY_HASH)) this.#write(REPLY_HASH)
+    this.#writeIfAny(REPLY_HASH)
     text.letter(LINE_BREAK)
     this.eachMovement((debit, credit, amount) => {
       writeListed(bytes, debit)
@@ -222,6 +222,13 @@ export class EventRows {
 
   #write(column: number): void {
     text.piece(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
+  }
+
+  /** Nothing is none, and has no other form: both would have the same bytes. */
+  #writeIfAny(column: number): void {
+    if (!this.#has(column)) return
+    if (this.#lengths[column] === 0) throw new Unreadable(`event ${this.position} has an empty ${columns[column]}`)
+    this.#write(column)
   }
 
   #has(column: number): boolean {

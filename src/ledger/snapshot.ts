@@ -57,7 +57,9 @@ export class Snapshot {
     })
     const head = rows[0]
     if (head === undefined) throw new Error('the ledger has no head')
-    return { position: Number(head['position']), hash: String(head['hash']), at: Number(head['at']) }
+    // Somebody may have set it to anything: beyond what is exact there is nothing in any case.
+    const position = Math.min(Number(head['position']), Number.MAX_SAFE_INTEGER)
+    return { position, hash: String(head['hash']), at: Number(head['at']) }
   }
 
   /**

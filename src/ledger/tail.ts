@@ -46,6 +46,8 @@ export class Tail {
   readonly #waiting = new Set<() => void>()
   readonly #following = new Set<Promise<void>>()
   readonly #recent = new Recent()
+  /** Followers of which a session was ended and that did nothing since. */
+  readonly #excused = new Set<unknown>()
   #reading: Promise<void> | undefined
   readonly #hints: Hints
   #stopped = false
@@ -134,6 +136,18 @@ export class Tail {
     await this.#hints.stop()
   }
 
+  /** Once, until it works again. */
+  #excuse(who: unknown): boolean {
+    const first = !this.#excused.has(who)
+    this.#excused.add(who)
+    return first
+  }
+
+  #worked(who: unknown): void {
+    this.#excused.delete(who)
+    this.#options.troubles.worked(who)
+  }
+
   #track(running: Promise<void>): void {
     this.#following.add(running)
     void running.finally(() => this.#following.delete(running))
@@ -146,7 +160,7 @@ export class Tail {
         const events = await this.#next(position, follower)
         if (events.length > 0) await follower(events)
         position = events.at(-1)?.position ?? position
-        this.#options.troubles.worked(follower)
+        this.#worked(follower)
       } catch (error) {
         this.#options.troubles.failed(error, follower)
         await this.#pause()
@@ -173,14 +187,16 @@ export class Tail {
           )
           if (lock.rows[0]?.mine === true) await this.#runAlone(client, name, follower, () => broken)
           else {
-            this.#options.troubles.worked(follower)
+            this.#worked(follower)
             await this.#pause()
           }
         }
       } catch (error) {
         // A connection that ended is replaced; it is trouble when that fails. A statement that was under way hears of it
-        // before the connection does.
-        if (!broken && !endedTheSession(error)) this.#options.troubles.failed(error, follower)
+        // before the connection does: but it may be another's, and end each time.
+        if (!broken && !(endedTheSession(error) && this.#excuse(follower))) {
+          this.#options.troubles.failed(error, follower)
+        }
       } finally {
         this.#recent.left(follower)
         await client.end().catch(() => {})
@@ -204,9 +220,9 @@ export class Tail {
       const last = events.at(-1)
       if (last === undefined) continue
       const did = await follower(events)
-      this.#options.troubles.worked(follower)
       position = last.position
       if (did || position - kept.position > STORE_EVENTS || performance.now() - kept.at > STORE_MS) await keep()
+      this.#worked(follower)
     }
     if (position > kept.position && !broken()) await keep()
   }
@@ -218,7 +234,7 @@ export class Tail {
       const wakes = this.#wakes
       const events = await this.#after(position)
       if (events.length > 0) return events
-      this.#options.troubles.worked(who)
+      this.#worked(who)
       await this.#woken(wakes)
     }
     return []

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { headOf } from '../db/head.ts'
 import type { Tables } from '../db/tables.ts'
 import { account, balances } from '../ledger/account.ts'
 import type { Key } from '../ledger/decider.ts'
@@ -23,15 +24,20 @@ const PAGE = 500
  */
 export async function lookAheadWith(executor: Executor, db: Kysely<Tables>): Promise<void> {
   const keys = await rowsAhead(db)
-  for (let i = 0; i < keys.length; i += PAGE) await runAsSystem(executor, lookAhead, keys.slice(i, i + PAGE))
+  for (let i = 0; i < keys.length; i += PAGE) {
+    await runAsSystem(executor, lookAhead, keys.slice(i, i + PAGE))
+    // Beside another instance that writes nothing is kept, and each page would only hold that one up.
+    if (!executor.ahead) return
+  }
 }
 
 /** The rows that gifts between the users and in the rooms of the last events will ask for, the newest first. */
 export async function rowsAhead(db: Kysely<Tables>): Promise<readonly Key[]> {
+  const after = (await headOf(db)) - EVENTS
   const { rows } = await sql<{ kind: string; id: number }>`
     select split_part(m.account, ':', 1) as kind, split_part(m.account, ':', 2)::bigint as id
     from ledger_events e, unnest(e.debit || e.credit) as m (account)
-    where e.position > (select position - ${EVENTS} from ledger_head) and m.account ~ '^(user|room):[0-9]{1,15}:'
+    where e.position > ${after}::bigint and m.account ~ '^(user|room):[0-9]{1,15}:'
     group by 1, 2 order by max(e.position) desc, 1, 2 limit ${MOST}`.execute(db)
   return rows.flatMap(({ kind, id }) => (kind === 'user' ? ofUser(id) : ofRoom(id)))
 }

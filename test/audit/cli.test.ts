@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { test } from 'tap'
 import { grantService } from '../../src/db/grants.ts'
 import { migrate } from '../../src/db/migrate.ts'
@@ -58,12 +59,42 @@ test('2 could not run, in one line', async (t) => {
     ],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--as-of', '0'], /^error: option '--as-of <position>' .*\n$/],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--as-of', '1e3'], /^error: option '--as-of <position>' .*\n$/],
+    [{ DATABASE_URL: serviceUrl }, ['verify', '--public-key', 'x'], /: --public-key is for --checkpoint\.\n$/],
+    [
+      { DATABASE_URL: serviceUrl },
+      ['export', '--format', 'hledger', '--transactions', '5'],
+      /: --transactions is for --folder\.\n$/,
+    ],
+    [{ DATABASE_URL: serviceUrl }, ['statement', '--account', 'user:0:coins'], /It is <kind>:<id>:<currency>, /],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--nonsense'], /^error: unknown option '--nonsense'\n$/],
     [{ DATABASE_URL: serviceUrl }, ['nonsense'], /^error: unknown command 'nonsense'\n$/],
     [{ DATABASE_URL: serviceUrl }, [], /^Usage: audit /],
   ]
   for (const [env, args, err] of cases) t.match(await audit(env, ...args), { code: 2, out: '', err }, args.join(' '))
   t.match(await audit({}, '--help'), { code: 0, out: /verify/, err: '' })
+})
+
+test('a report that cannot be written is none', async (t) => {
+  const { serviceUrl } = await testDatabase(t)
+  for (const command of ['verify', 'trial-balance']) {
+    const { status, stderr } = spawnSync('sh', ['-c', `exec node ${script} ${command} > /dev/full`], {
+      env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: serviceUrl },
+      encoding: 'utf8',
+    })
+    t.match({ status, stderr }, { status: 2, stderr: /^audit could not run: .*ENOSPC.*\n$/ }, command)
+  }
+})
+
+test('nothing is signed of a head that is not the last event', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  const env = { DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: 'k'.repeat(64) }
+  t.match(await audit(env, 'checkpoint'), { code: 0, out: /"position": 22,/ })
+  await tamper(database, 'update ledger_head set position = 23')
+  const err = 'audit could not run: The head of the ledger is not its last event: nothing is signed, verify it.\n'
+  t.match(await audit(env, 'checkpoint'), { code: 2, out: '', err })
+  await tamper(database, `update ledger_head set position = 22, hash = repeat('a', 64)`)
+  t.match(await audit(env, 'checkpoint'), { code: 2, out: '', err })
 })
 
 test('it finds the embedded database, whether the service runs or not', async (t) => {

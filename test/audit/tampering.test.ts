@@ -139,7 +139,49 @@ test('a tail that was cut with all its traces, and an old backup, are seen from 
   t.match((await verified(backup, null, checkpoint)).findings, [
     { check: 'checkpoint', position: 27, message: /^is missing; the ledger reached position 27 when / },
   ])
-  t.same((await verified(backup, 20, checkpoint)).findings, [], 'as of a position before the checkpoint')
+  await t.rejects(verified(backup, 20, checkpoint), {
+    message: 'The checkpoint is of position 27, up to which is not looked then.',
+  })
+})
+
+test('two events cannot have the same bytes under the hash', async (t) => {
+  const sound = await testDatabase(t)
+  await books(sound)
+  const merged = await copyOf(t, sound)
+  // Two movements as one, with the blanks and semicolon that stand between them in its name.
+  await tamper(
+    merged,
+    `update ledger_events e set
+       debit = debit[1:n-1],
+       credit = credit[1:n-2] || (credit[n-1] || ' ' || amount[n-1] || ';' || debit[n] || ' ' || credit[n]),
+       amount = amount[1:n-2] || amount[n]
+     from (select position, cardinality(debit) as n from ledger_events) c
+     where c.position = e.position and e.position = 14`,
+  )
+  await t.rejects(build(merged), { message: /^The ledger is not sound\. position 14: .* is no account$/ })
+  const { findings } = await verified(merged)
+  t.match(findings[0], { check: 'double-entry', position: 14, message: /^".* \d+;.*" is no account$/ })
+  t.notOk(findings.some(({ check }) => check === 'hash'))
+
+  for (const column of ['idempotency_key', 'reply_hash']) {
+    const emptied = await copyOf(t, sound)
+    await tamper(emptied, `update ledger_events set ${column} = '' where ${column} is null`)
+    t.match((await verified(emptied)).findings[0], {
+      check: 'form',
+      position: 1,
+      message: `event 1 has an empty ${column}`,
+    })
+  }
+})
+
+test('a head beyond all that can be is a finding', async (t) => {
+  const sound = await testDatabase(t)
+  await books(sound)
+  for (const position of [2n ** 53n - 1n, 2n ** 53n, 2n ** 60n, 2n ** 63n - 1n]) {
+    const database = await copyOf(t, sound)
+    await tamper(database, `update ledger_head set position = ${position}`)
+    t.match((await verified(database)).findings[0], { check: 'head', position: 27, message: /^is missing; / })
+  }
 })
 
 test('draws and odds that were rewritten with all hashes and tables are still not what was committed to', async (t) => {

@@ -125,7 +125,7 @@ test('what breaks the books is found behind hashes that were made to fit', async
     [
       'no known currency',
       changed(11, `debit[1] = 'user:2:gems', credit[1] = 'house:1:gems'`),
-      { check: 'double-entry', message: 'user:2:gems is of no known currency' },
+      { check: 'double-entry', message: '"user:2:gems" is no account' },
     ],
     ['nothing moved', changed(11, 'amount[1] = 0'), { check: 'double-entry' }],
     ['taken the wrong way', changed(11, 'amount[1] = -40'), { check: 'double-entry' }],

@@ -175,6 +175,9 @@ test('finance reads the books', async (t) => {
     for (const query of [
       '',
       'account=user:1',
+      'account=user:1:gold',
+      'account=user:01:coins',
+      'account=bank:1:coins',
       'account=user:1:coins&from=9&to=8',
       `account=user:1:coins&to=${head + 1}`,
       'account=user:1:coins&from=2026-11-02&to=2026-11-01',

@@ -70,7 +70,7 @@ test('the schemas know TypeBox only', (t) => {
 
 test('the ledger knows the schemas and the database, no business and no HTTP', (t) => {
   const allowed = [
-    /^schema\/(common|events|max-integer)\.ts$/,
+    /^schema\/(account|common|events|max-integer)\.ts$/,
     /^src\/(ledger|db)\//,
     /^@sinclair\/typebox/,
     /^node:(crypto|timers\/promises)$/,

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { DatabaseError } from 'pg'
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { openPool } from '../../src/db/pool.ts'
@@ -224,6 +225,20 @@ test('a stored cursor goes on when its session is ended in the midst of a statem
   // The second comes again: that it was taken was not stored.
   t.same(taken, [1, 2, 2, 3])
   t.same(troubles, [])
+})
+
+test('a session that is ended each time is trouble', async (t) => {
+  const database = await testDatabase(t)
+  await make(bench(t, database.serviceUrl), 1)
+  const { tail, troubles } = tailOf(t, database)
+  let ends = 0
+  tail.followStored('push', () => {
+    ends += 1
+    throw Object.assign(new DatabaseError('terminating connection', 0, 'error'), { code: '57P01' })
+  })
+  await until(() => ends === 3)
+  await until(() => troubles.length >= 2)
+  t.equal(troubles.length, ends - 1)
 })
 
 test('what is read while an answer is on its way comes after the answer', async (t) => {

@@ -79,3 +79,25 @@ test('an instance that looked ahead has nothing to look up for a gift', async (t
   t.equal(await sending, 'sent')
   t.same([...cold.troubles, ...warm.troubles, ...warm.bugs], [])
 })
+
+test('beside an instance that writes it is left at that', async (t) => {
+  const database = await testDatabase(t)
+  const other = bench(t, database.serviceUrl)
+  const { did, executor, batches } = bench(t, database.serviceUrl)
+  await other.did(openLedger, { fairness_key: testChains.keyHash })
+  await other.did(defineUsers, { listed: true, users: Array.from({ length: 1_500 }, (_, i) => ({ id: i + 1 })) })
+  for (let id = 1; id <= 1_500; id += 1) {
+    void other.did(credit, { user_id: id, currency: 'diamonds', amount: 1, reason: '' })
+  }
+  await other.did(credit, { user_id: 1, currency: 'diamonds', amount: 1, reason: '' })
+  await did(openLedger, { fairness_key: testChains.keyHash })
+  batches.length = 0
+  await lookAheadWith(executor, readDb(t, database))
+  t.equal(batches.length, 9, 'alone')
+  await other.did(credit, { user_id: 1, currency: 'diamonds', amount: 1, reason: '' })
+  await did(openLedger, { fairness_key: testChains.keyHash })
+  await other.did(credit, { user_id: 1, currency: 'diamonds', amount: 1, reason: '' })
+  batches.length = 0
+  await lookAheadWith(executor, readDb(t, database))
+  t.equal(batches.length, 1)
+})
