@@ -11,7 +11,6 @@ import { Metrics } from './http/metrics.ts'
 import { readiness } from './http/readiness.ts'
 import { runWith } from './http/run.ts'
 import { fingerprint } from './keys.ts'
-import { Closed } from './ledger/failures.ts'
 import { openLedger } from './ledger/open.ts'
 import { lookupsWith, slices } from './slices.ts'
 import { startAppStatus } from './start/app-status.ts'
@@ -20,7 +19,6 @@ import { keepHeapLow } from './start/heap.ts'
 import { startLedger } from './start/ledger.ts'
 import { listen } from './start/listen.ts'
 import { startLive } from './start/live.ts'
-import { lookAheadWith } from './start/look-ahead.ts'
 import { startPush } from './start/push.ts'
 import { aborted, stopSignal } from './start/signals.ts'
 import { runAsSystem } from './start/system.ts'
@@ -45,10 +43,6 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   await runAsSystem(executor, openLedger, { fairness_key: fingerprint(keys.fairness) })
   if (config.demo) await loadDemo(executor, database.db)
   stop.throwIfAborted()
-  lookAheadWith(executor, database.db).catch((err: unknown) => {
-    // Whoever comes has them looked up.
-    if (!(err instanceof Closed)) log.warn({ err }, 'rows could not be looked up ahead')
-  })
   startPush(config.fcm, database, tail, slices, log, cleanUp)
 
   const lookups = lookupsWith(config.assetBaseUrl)

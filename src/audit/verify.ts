@@ -49,7 +49,9 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const [snapshot, beside] = await Promise.all(opening)
   const { asOf } = options
   if (asOf !== null && options.checkpoint !== null && options.checkpoint.position > asOf) {
-    throw new Error(`The checkpoint is of position ${options.checkpoint.position}, up to which is not looked then.`)
+    throw new Error(
+      `The checkpoint is of position ${options.checkpoint.position}, beyond ${asOf}, up to which is looked.`,
+    )
   }
   let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)

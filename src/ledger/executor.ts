@@ -6,7 +6,6 @@ import type { Command } from './command.ts'
 import type { Evolve } from './evolve.ts'
 import { blamesACommand, Closed, LostCommit, Moved, Overloaded, Unavailable } from './failures.ts'
 import { fail, Line, partOf, type Settled, settle, type Waiting } from './line.ts'
-import { withPatience } from './patience.ts'
 import type { RowTable } from './row-table.ts'
 import { Store } from './store.ts'
 import { UsedKeys } from './used-keys.ts'
@@ -89,11 +88,6 @@ export class Executor {
 
   get depth(): number {
     return this.#line.length
-  }
-
-  /** Whether rows are known here, as nobody else writes, and the next batch need not wait for any lock. */
-  get ahead(): boolean {
-    return this.#store?.ahead === true
   }
 
   /** Rejects with `Overloaded`, `Unavailable` or `Closed`, or with the bug that the command met. */
@@ -290,5 +284,15 @@ export class Executor {
     } catch (error) {
       this.#observer.trouble(error)
     }
+  }
+}
+
+/** The work, of a server that may fall silent over it: then it is cut. */
+async function withPatience<T>(store: Store, until: number, work: Promise<T>): Promise<T> {
+  const watchdog = setTimeout(() => store.cut(), Math.max(0, until - performance.now()))
+  try {
+    return await work
+  } finally {
+    clearTimeout(watchdog)
   }
 }

@@ -140,7 +140,7 @@ test('a tail that was cut with all its traces, and an old backup, are seen from 
     { check: 'checkpoint', position: 27, message: /^is missing; the ledger reached position 27 when / },
   ])
   await t.rejects(verified(backup, 20, checkpoint), {
-    message: 'The checkpoint is of position 27, up to which is not looked then.',
+    message: 'The checkpoint is of position 27, beyond 20, up to which is looked.',
   })
 })
 
