@@ -6,7 +6,7 @@ import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, readBodies } from './http/body.
 import { describeRoutes, hideRoutes } from './http/docs.ts'
 import { handleErrors, handleNotFound, handleUnroutable } from './http/error-handlers.ts'
 import { gateCheck } from './http/gate.ts'
-import { limitCheck } from './http/limits.ts'
+import { decorateAllowance, limitCheck } from './http/limits.ts'
 import { RequestLog } from './http/logging.ts'
 import type { Metrics } from './http/metrics.ts'
 import { boundPipelining } from './http/pipelining.ts'
@@ -70,6 +70,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   handleErrors(app, requestLog)
   app.addHook('onClose', async () => requestLog.close())
   decorateCaller(app)
+  decorateAllowance(app)
   await describeRoutes(app)
   serviceDoors(app, parts.metrics, parts.isReady)
 

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
-import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { actorOf, type Caller } from './caller.ts'
 import { type CallerKey, Callers, type Counted } from './callers.ts'
+import { costOf } from './cost.ts'
 import { HttpError } from './errors.ts'
 import { leave, lineUp } from './lines.ts'
 import { overloaded } from './problem.ts'
@@ -14,10 +15,27 @@ const MOST = { inHand: 4, waiting: 2_000 }
 /** A refusal is held back for so long at most. */
 const LONGEST_HOLD_MS = 5_000
 
+const allowance = Symbol('allowance')
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    [allowance]: Counted | null
+  }
+}
+
+/** Charges a request for work that shows only in its body: a debt that refuses the requests after it. */
+export function charge(request: FastifyRequest, cost: number): void {
+  const counted = request[allowance]
+  if (counted !== null) counted.taken += cost
+}
+
+/** Gives requests what `charge` needs. */
+export const decorateAllowance = (app: FastifyInstance): void => void app.decorateRequest(allowance, null)
+
 /**
- * The check, placed after the token's, that a caller sends at most so many requests a minute to this instance. What is
- * allowed stands in a line of the caller's own. What is refused costs little and comes later and later: whoever asks
- * again at once is not answered at once.
+ * The check, placed after the token's, that a caller takes at most so much a minute from this instance: an ordinary
+ * request costs 1, a dear one more. What is allowed stands in a line of the caller's own. What is refused costs little
+ * and comes later and later: whoever asks again at once is not answered at once.
  */
 export function limitCheck(app: FastifyInstance, perMinute: number): onRequestHookHandler {
   const callers = new Callers()
@@ -32,10 +50,14 @@ export function limitCheck(app: FastifyInstance, perMinute: number): onRequestHo
   })
   return (request, reply, done) => {
     const now = performance.now()
-    const counted = callers.count(keyOf(request.caller), now)
-    const tooMany = counted.sent - perMinute
-    if (tooMany > 0) {
-      if (tooMany === 1) request.log.info({ caller: actorOf(request.caller) }, 'a caller is over the limit')
+    const { caller } = request
+    const counted = callers.of(keyOf(caller), now)
+    // Staff announce people and pay salaries by the thousand: theirs is a number of requests. Nothing costs more than
+    // all that is allowed, or it could never be asked for.
+    const cost = caller.kind === 'user' ? Math.min(costOf(request), perMinute) : 1
+    if (counted.taken + cost > perMinute) {
+      counted.refused += 1
+      if (counted.refused === 1) request.log.info({ caller: actorOf(caller) }, 'a caller is over the limit')
       const refusal = rateLimited(counted, now)
       const { socket } = request.raw
       // On one connection the answers behind it wait for it anyway, and when they are many Node reads no further.
@@ -45,10 +67,12 @@ export function limitCheck(app: FastifyInstance, perMinute: number): onRequestHo
         held.delete(socket)
         done(refusal)
       }
-      const timer = setTimeout(release, Math.min(tooMany, LONGEST_HOLD_MS))
+      const timer = setTimeout(release, Math.min(counted.refused, LONGEST_HOLD_MS))
       held.set(socket, release)
       return
     }
+    counted.taken += cost
+    if (caller.kind === 'user') request[allowance] = counted
     // What becomes a socket has no answer that ends.
     if (Reflect.get(request.raw, 'upgrade') === true) return done()
     const { raw } = reply

@@ -6,25 +6,31 @@ import { type Line, leave, lineUp } from '../../src/http/lines.ts'
 import { answersIn, dial, listening, say } from '../support/raw.ts'
 import { bearer, tinyApp, token } from '../support/tiny-app.ts'
 
-test('requests are counted for a minute from the first one on', (t) => {
+test('what a caller takes is counted for a minute from the first request on', (t) => {
   const callers = new Callers()
-  t.equal(callers.count(7, 1_000).sent, 1)
-  t.equal(callers.count(7, 60_999).sent, 2)
-  t.equal(callers.count('7', 60_999).sent, 1, 'somebody else')
-  const again = callers.count(7, 61_000)
-  t.same([again.sent, again.windowEnds], [1, 121_000])
+  callers.of(7, 1_000).taken += 1
+  callers.of(7, 60_999).taken += 30
+  t.match(callers.of(7, 60_999), { taken: 31, windowEnds: 61_000 })
+  t.equal(callers.of('7', 60_999).taken, 0, 'somebody else')
+  const again = callers.of(7, 61_000)
+  t.match(again, { taken: 0, refused: 0, windowEnds: 121_000 })
   again.inHand = 3
-  t.match(callers.count(7, 500_000), { sent: 1, inHand: 3 }, 'what is in hand outlives the minute')
+  t.match(callers.of(7, 500_000), { taken: 0, inHand: 3 }, 'what is in hand outlives the minute')
   t.equal(callers.size, 1, 'who has not asked for a minute is forgotten')
   t.end()
 })
 
-test('of very many callers those who came first are forgotten', (t) => {
+test('however many others come, nobody is forgotten within the minute or with work in hand', (t) => {
   const callers = new Callers()
-  for (let id = 1; id <= 100_001; id += 1) callers.count(id, id / 1_000)
-  t.equal(callers.size, 100_000)
-  t.equal(callers.count(2, 200).sent, 2)
-  t.equal(callers.count(1, 200).sent, 1)
+  callers.of('busy', 0).inHand = 4
+  callers.of('spent', 1).taken = 1_200
+  for (let id = 1; id <= 150_000; id += 1) callers.of(id, 2)
+  t.match(callers.of('spent', 60_000), { taken: 1_200 })
+  t.match(callers.of('busy', 59_999), { inHand: 4 })
+  callers.of('late', 60_002)
+  t.equal(callers.size, 2, 'the minute of all others is over')
+  t.match(callers.of('busy', 200_000), { inHand: 4 })
+  t.equal(callers.size, 1)
   t.end()
 })
 
@@ -155,4 +161,63 @@ test('a flood on one connection is read no faster than it is answered', async (t
   t.ok(heard > 0)
   // Refusals are held back longer and longer; a chunk of 64 KiB holds some 250 of these.
   t.ok(arrived < 5_000, `${arrived} arrived`)
+})
+
+test('a dear request takes more of the allowance, and one that costs more than all of it takes all', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 10, logLevel: 'silent' })
+  const ask = (sub: string, url: string) => app.inject({ url, headers: bearer(token({ sub })) })
+  const statuses = async (sub: string, urls: readonly string[]) => {
+    const answers: number[] = []
+    for (const url of urls) answers.push((await ask(sub, url)).statusCode)
+    return answers
+  }
+  t.same(await statuses('7', ['/v1/dear', '/v1/dear', '/v1/dear']), [200, 200, 429], 'two of 4 leave 2 of 10')
+  t.same(
+    await statuses('7', ['/v1/things', '/v1/things', '/v1/things']),
+    [200, 200, 429],
+    'what was refused cost nothing',
+  )
+  t.same(await statuses('8', ['/v1/dearest', '/v1/things']), [200, 429])
+  const { headers } = await ask('8', '/v1/dearest')
+  t.ok(Number(headers['retry-after']) >= 1 && Number(headers['retry-after']) <= 60)
+  t.same(await statuses('9', ['/v1/things', '/v1/dearest']), [200, 429], 'it wants the whole allowance')
+  t.same(
+    await statuses('10', ['/v1/things?limit=200', '/v1/things?limit=200', '/v1/things?limit=200']),
+    [200, 200, 429],
+  )
+  t.same(await statuses('11', ['/v1/charged', '/v1/things']), [200, 429], 'what shows later is a debt')
+})
+
+test('a large body costs by its size, and one of unknown length as much as the largest', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 10, logLevel: 'silent' })
+  const send = (sub: string, bytes: number) =>
+    app.inject({
+      method: 'POST',
+      url: '/v1/optional',
+      headers: { ...bearer(token({ sub })), 'content-type': 'application/json' },
+      payload: JSON.stringify({ pad: 'x'.repeat(bytes) }),
+    })
+  const after = async (sub: string): Promise<number> => {
+    for (let left = 0; ; left += 1) {
+      const { statusCode } = await app.inject({ url: '/v1/things', headers: bearer(token({ sub })) })
+      if (statusCode === 429) return left
+    }
+  }
+  t.equal((await send('7', 100)).statusCode, 200)
+  t.equal(await after('7'), 9)
+  t.equal((await send('8', 60_000)).statusCode, 200)
+  t.equal(await after('8'), 6)
+  const port = await listening(app)
+  const chunked = asking('9').replace('GET /v1/things', 'POST /v1/optional')
+  const head = `${chunked}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`
+  t.match(await say(port, `${head}2\r\n{}\r\n0\r\n\r\n`), /^HTTP\/1\.1 200 /)
+  t.equal(await after('9'), 5)
+})
+
+test('the allowance of staff is a number of requests', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 3, logLevel: 'silent' })
+  const headers = { ...bearer(token({ sub: 'ann', role: 'operator' })), 'content-type': 'application/json' }
+  const payload = JSON.stringify({ text: 'x'.repeat(900_000) })
+  const put = async () => (await app.inject({ method: 'PUT', url: '/admin/v1/things', headers, payload })).statusCode
+  t.same([await put(), await put(), await put(), await put()], [200, 200, 200, 429])
 })

@@ -13,6 +13,7 @@ import { luckyChains } from '../../src/fairness/lg1.ts'
 import { spinSeeds } from '../../src/fairness/rr1.ts'
 import { HttpError } from '../../src/http/errors.ts'
 import { type AppStateGate, alwaysOpen } from '../../src/http/gate.ts'
+import { charge } from '../../src/http/limits.ts'
 import { createLogger } from '../../src/http/logging.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
@@ -68,6 +69,12 @@ export const tinySlice: Slice = {
       data: request.params.id,
     }))
     app.delete('/devices/:token', async () => ({ data: null }))
+    app.get('/dear', { config: { cost: 4 } }, async () => ({ data: null }))
+    app.get('/dearest', { config: { cost: 40 } }, async () => ({ data: null }))
+    app.get('/charged', async (request) => {
+      charge(request, 10)
+      return { data: null }
+    })
     app.post('/runs', (request, reply) => run(request, reply, nothing, null))
     app.get('/reads', async () => ({ data: await db.selectFrom('users').select('user_id').execute() }))
     app.get('/mishaps/:name', { schema: { params: Type.Object({ name: Type.String() }) } }, async (request) => {
