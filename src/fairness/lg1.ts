@@ -6,6 +6,9 @@ export const CHAIN_LENGTH = 256
 
 export const chainId = (userId: number, number: number): string => `${userId}-${number}`
 
+/** Whether a chain is named as this service names its own, whether or not there is one of that name. */
+export const isChainId = (chain: string): boolean => /^[1-9]\d*-[1-9]\d*$/.test(chain)
+
 /** s(0) of a chain, from which all its links follow. */
 export const chainStart = (fairnessKey: string, chain: string): Buffer => hmac(fairnessKey, `lg1|${chain}`)
 

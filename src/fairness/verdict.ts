@@ -21,6 +21,17 @@ export const notRecorded = (what: 'draw' | 'spin'): Step => ({
   values: { on_ledger: false },
 })
 
+/**
+ * Of what is named as ours and does not match: the same whether it does not exist, is somebody else's or differs, so
+ * that nobody learns of draws that were not shown to them.
+ */
+export const notOnLedger = (what: 'draw' | 'spin'): Step => ({
+  step: 'ledger',
+  ok: false,
+  why: `the ledger holds no such ${what}`,
+  values: {},
+})
+
 export const verdictOf = (algorithm: Verdict['algorithm'], steps: Step[]): Verdict => ({
   algorithm,
   valid: steps.every(({ ok }) => ok),

@@ -198,10 +198,8 @@ export async function checkDraw(
     draw.odds_hash === undefined ? undefined : oddsOf(db, draw.odds_hash),
     position === undefined ? undefined : drawAt(db, position),
   ])
-  // An order's id means nothing on another ledger than ours.
-  const recorded = commitment === undefined ? undefined : placed
   const named = sent?.rows
-  return verifyDraw(draw, { published: commitment, odds: odds ?? named, named, recorded })
+  return verifyDraw(draw, { published: commitment, odds: odds ?? named, named, recorded: placed })
 }
 
 /** What a user can send without paying, what was added last first. */

@@ -1,7 +1,7 @@
 import type { OddsRow } from '../../schema/events.ts'
 import type { PublishedDraw, VerifyDraw } from '../../schema/fairness.ts'
-import { drawOrder } from '../fairness/lg1.ts'
-import { notRecorded, type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
+import { drawOrder, isChainId } from '../fairness/lg1.ts'
+import { notOnLedger, notRecorded, type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
 import { sha256Bytes } from '../ledger/hash.ts'
 import { answered } from '../ledger/money.ts'
 import { exactRewardOf, MULTIPLIER_UNIT, oddsHash, published, rowOf, totalWeight } from './odds.ts'
@@ -13,19 +13,25 @@ export interface Known {
   readonly odds: readonly OddsRow[] | undefined
   /** The odds that were sent along. */
   readonly named?: readonly OddsRow[] | undefined
-  /** The draw as the ledger holds it, when its orders name one of ours. */
+  /** The draw on our ledger that its orders name: anybody's, until chain, place and link are the same. */
   readonly recorded?: PublishedDraw | undefined
 }
 
-/** Checks a published draw step by step, from public values alone. */
-export function verifyDraw(asked: VerifyDraw, { published, odds, named, recorded }: Known): Verdict {
+/**
+ * Checks a published draw step by step, from public values alone. Of the ledger it shows what belongs to the link that
+ * was sent, and nothing else: orders and chains have names that can be guessed.
+ */
+export function verifyDraw(asked: VerifyDraw, { published, odds, named, recorded: placed }: Known): Verdict {
+  const hashes = hashesOf(asked)
+  const commitment = hashes.at(-1) === published ? published : undefined
+  const recorded = commitment !== undefined && placed && isSameDraw(asked, placed) ? placed : undefined
   // The stake is not part of what a player must know: of a draw of ours it is on the ledger.
   const draw = recorded === undefined ? asked : { ...asked, stake: asked.stake ?? recorded.stake }
   const table = odds === undefined || odds.length === 0 ? undefined : { odds, weight: totalWeight(odds) }
   const steps = [
-    checkLink(draw, published),
+    checkLink(draw, hashes, commitment),
     checkOdds(draw, table),
-    ...(recorded === undefined ? unrecorded(draw, published) : [checkRecord(draw, recorded, named)]),
+    ...(recorded === undefined ? unrecorded(draw, commitment) : [checkRecord(draw, recorded, named)]),
     ...draw.orders.map((_, i) => checkOrder(draw, table, i)),
   ]
   return verdictOf('lg1', steps)
@@ -36,13 +42,26 @@ interface Table {
   readonly weight: number
 }
 
-function checkLink({ chain, k, link, commitment: said }: VerifyDraw, published: string | undefined): Step {
+/** What hashing the link gives, from K(k-1) down to the commitment of its chain. */
+function hashesOf({ k, link }: VerifyDraw): readonly string[] {
   const hashes: string[] = []
   let value: Buffer = Buffer.from(link, 'hex')
   for (let i = 0; i < k; i += 1) {
     value = sha256Bytes(value)
     hashes.push(value.toString('hex'))
   }
+  return hashes
+}
+
+const isSameDraw = (asked: VerifyDraw, { chain, k, link }: PublishedDraw): boolean =>
+  asked.chain === chain && asked.k === k && asked.link === link
+
+/** `published` is the chain's commitment on our ledger, when the link leads to it. */
+function checkLink(
+  { chain, k, link, commitment: said }: VerifyDraw,
+  hashes: readonly string[],
+  published: string | undefined,
+): Step {
   const commitment = published ?? said
   const leads = hashes.at(-1) === commitment
   const told = said === undefined || said === commitment
@@ -79,20 +98,16 @@ function checkOdds({ odds_hash, decoration_id }: VerifyDraw, table: Table | unde
 }
 
 /** A draw that the ledger does not hold: of another ledger, or one that names itself after none of our sends. */
-function unrecorded({ orders }: VerifyDraw, published: string | undefined): readonly Step[] {
-  if (published === undefined) return [notRecorded('draw')]
-  if (orders.every(({ order_id }) => order_id === undefined)) return []
-  return [{ step: 'ledger', ok: false, why: 'the ledger holds no send with these orders', values: {} }]
+function unrecorded({ chain, orders }: VerifyDraw, published: string | undefined): readonly Step[] {
+  if (published === undefined) return [isChainId(chain) ? notOnLedger('draw') : notRecorded('draw')]
+  return orders.every(({ order_id }) => order_id === undefined) ? [] : [notOnLedger('draw')]
 }
 
-/** Whether all that was said of a draw is what the ledger says of it. */
+/** Whether all that was said of a draw is what the ledger says of it; chain, place and link are the same. */
 function checkRecord(draw: VerifyDraw, recorded: PublishedDraw, named: readonly OddsRow[] | undefined): Step {
   const { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders } = recorded
   const values = { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders }
   const same =
-    draw.chain === chain &&
-    draw.k === k &&
-    draw.link === link &&
     draw.client_seed === client_seed &&
     (draw.decoration_id ?? decoration_id) === decoration_id &&
     (draw.odds_hash ?? odds_hash) === odds_hash &&

@@ -1,8 +1,8 @@
 import type { RouletteEntry } from '../../schema/events.ts'
 import type { VerifyGame, VerifySpin } from '../../schema/fairness.ts'
 import { entriesHash, entryLines, type SpinEntry, spin, spinCommitment, spinLabel } from '../fairness/rr1.ts'
-import { notRecorded, type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
-import { potOf } from './game.ts'
+import { notOnLedger, notRecorded, type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
+import { gameIdOf, potOf } from './game.ts'
 
 /** A spin as the ledger holds it. */
 export interface RecordedSpin {
@@ -28,19 +28,28 @@ export interface KnownSpin {
 /** What a finished game says beside its spin. */
 export type SaidOfGame = Omit<VerifyGame, 'fairness'>
 
-/** Checks a published spin step by step, from public values alone; `said` is what else the game says. */
-export function verifySpin(asked: VerifySpin, { published, recorded }: KnownSpin, said: SaidOfGame = {}): Verdict {
+/**
+ * Checks a published spin step by step, from public values alone; `said` is what else the game says. Of the ledger it
+ * shows what belongs to the seed that was sent, and nothing else.
+ */
+export function verifySpin(asked: VerifySpin, known: KnownSpin, said: SaidOfGame = {}): Verdict {
+  const hash = spinCommitment(asked.game_uid, Buffer.from(asked.server_seed, 'hex'))
+  const { published, recorded }: KnownSpin = hash === known.published ? known : { published: undefined }
   const entries = asked.entries.map(({ client_seed = '', ...entry }) => ({ ...entry, client_seed }))
   return verdictOf('rr1', [
-    checkCommitment(asked, published),
+    checkCommitment(asked, hash, published),
     checkEntries(asked, entries),
-    recorded === undefined ? unrecorded(asked, published, said) : checkRecord(asked, entries, recorded, said),
+    recorded === undefined ? unrecorded(asked, said) : checkRecord(asked, entries, recorded, said),
     checkDraw(asked, entries, said),
   ])
 }
 
-function checkCommitment({ game_uid, server_seed, commitment: sent }: VerifySpin, published: string | undefined): Step {
-  const hash = spinCommitment(game_uid, Buffer.from(server_seed, 'hex'))
+/** `published` is the game's commitment on our ledger, when the seed hashes to it. */
+function checkCommitment(
+  { game_uid, server_seed, commitment: sent }: VerifySpin,
+  hash: string,
+  published: string | undefined,
+): Step {
   const commitment = published ?? sent
   const told = sent === undefined || sent === commitment
   const whose =
@@ -67,11 +76,10 @@ function checkEntries({ entries_hash }: VerifySpin, entries: readonly SpinEntry[
   return { step: 'entries', ok, why, values: { lines: entryLines(entries), hash } }
 }
 
-/** A spin that the ledger does not hold: of another ledger, or of a game of ours that was not finished. */
-function unrecorded({ game_uid }: VerifySpin, published: string | undefined, { uid }: SaidOfGame): Step {
+/** A spin that the ledger does not hold: of another ledger, or one that names itself after none of our games. */
+function unrecorded({ game_uid }: VerifySpin, { uid }: SaidOfGame): Step {
   const values = { game_uid, uid: uid ?? game_uid }
-  if (published !== undefined)
-    return { step: 'ledger', ok: false, why: 'the ledger holds no spin of this game', values }
+  if (gameIdOf(game_uid) !== null) return notOnLedger('spin')
   if (uid === undefined || uid === game_uid) return notRecorded('spin')
   return { step: 'ledger', ok: false, why: 'the game and its spin name different games', values }
 }
