@@ -1,3 +1,4 @@
+import { measureAgainst } from './against.ts'
 import { type Bench, openBench } from './bench.ts'
 import { measureGate } from './gate.ts'
 import { measureGrowth } from './growth.ts'
@@ -12,15 +13,17 @@ import { toTheEnd } from './to-the-end.ts'
 async function measure(bench: Bench): Promise<string> {
   const { options, cluster } = bench
   if (options.profile) return profile(bench)
-  const http = await measureHttp(bench)
-  const inProcess = options.parts.includes('inprocess') ? await measureInProcess(bench) : null
-  const growth = options.parts.includes('growth') ? await measureGrowth(bench) : null
-  const gate = options.parts.includes('gate') ? await measureGate(bench) : null
+  const against = options.against === null ? null : await measureAgainst(bench, options.against)
+  const parts = against === null ? options.parts : []
+  const http = await measureHttp(bench, parts)
+  const inProcess = parts.includes('inprocess') ? await measureInProcess(bench) : null
+  const growth = parts.includes('growth') ? await measureGrowth(bench) : null
+  const gate = parts.includes('gate') ? await measureGate(bench) : null
   const heading = [
     ...(await describeRun(cluster)),
     `Rounds: ${options.rounds} of ${options.seconds} s a contender, taking turns; medians, and medians of each round's ratios${options.keyed ? '; an idempotency key with every request' : ''}`,
   ]
-  return report(heading, { http, inProcess, growth, gate })
+  return report(heading, { http, inProcess, growth, gate, against })
 }
 
 await toTheEnd(async (cleanUp) => measure(await openBench(readOptions(process.argv), cleanUp)))

@@ -12,6 +12,8 @@ export interface Options {
   readonly events: number
   /** Whether each request has an idempotency key. */
   readonly keyed: boolean
+  /** The folder of another checkout that gifts are compared with, and nothing else; null: none. */
+  readonly against: string | null
   /** Only look at where the product's time goes. */
   readonly profile: boolean
 }
@@ -22,6 +24,7 @@ interface Given {
   readonly quick?: true
   readonly only?: Part
   readonly keys?: true
+  readonly against?: string
   readonly profile?: true
 }
 
@@ -46,6 +49,7 @@ export function readOptions(argv: readonly string[]): Options {
     .option('--quick', 'everything in one round of 1 second, and the long ledger a quarter as long')
     .addOption(new Option('--only <part>', 'one part').choices(parts))
     .option('--keys', 'an idempotency key with every request')
+    .option('--against <folder>', 'only gifts, beside those of another installed checkout')
     .option(
       '--profile',
       "where the time of the product's process and its statements goes; with --only lone, of lone requests",
@@ -58,6 +62,7 @@ export function readOptions(argv: readonly string[]): Options {
     events: given.quick ? 500_000 : 2_000_000,
     parts: given.only === undefined ? parts : [given.only],
     keyed: given.keys === true,
+    against: given.against ?? null,
     profile: given.profile === true,
   }
 }

@@ -2,6 +2,7 @@ import { type Bench, inTurn, tell } from './bench.ts'
 import { positions } from './contenders/naive-statements.ts'
 import { Measured } from './load/job.ts'
 import { type Turn, turnOf } from './measure.ts'
+import type { Part } from './options.ts'
 import type { Server } from './servers.ts'
 
 export const contenders = ['ours', 'naive', 'floor'] as const
@@ -30,10 +31,10 @@ const scenarios = {
 export type HttpResults = ReadonlyMap<string, Turns>
 
 /** All contenders run all the time, and one at a time has work. */
-export async function measureHttp(bench: Bench): Promise<HttpResults> {
+export async function measureHttp(bench: Bench, parts: readonly Part[]): Promise<HttpResults> {
   const { options, generator, cluster } = bench
   const chosen = Object.entries(scenarios).flatMap(([part, list]) =>
-    options.parts.some((wanted) => wanted === part) ? Object.entries<Work>(list) : [],
+    parts.some((wanted) => wanted === part) ? Object.entries<Work>(list) : [],
   )
   const results = new Map<string, Turns>(chosen.map(([name]) => [name, { ours: [], naive: [], floor: [] }]))
   if (chosen.length === 0) return results

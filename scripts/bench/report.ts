@@ -1,3 +1,4 @@
+import type { AgainstResults } from './against.ts'
 import type { GateResults } from './gate.ts'
 import type { GrowthResults } from './growth.ts'
 import type { InProcessResults } from './in-process.ts'
@@ -10,6 +11,7 @@ export interface Results {
   readonly inProcess: InProcessResults | null
   readonly growth: GrowthResults | null
   readonly gate: GateResults | null
+  readonly against: AgainstResults | null
 }
 
 type Line = readonly (string | number)[]
@@ -23,7 +25,7 @@ const times = (value: number): string => (Number.isFinite(value) ? value.toFixed
 const judged = (met: boolean, target: string): string => `${target}: ${met ? 'met' : 'missed'}`
 
 /** The whole run as markdown. */
-export function report(heading: readonly string[], { http, inProcess, growth, gate }: Results): string {
+export function report(heading: readonly string[], { http, inProcess, growth, gate, against }: Results): string {
   return [
     '# POST /api/v1/instant-send: a standard gift to one receiver',
     '',
@@ -32,6 +34,7 @@ export function report(heading: readonly string[], { http, inProcess, growth, ga
     ...(inProcess === null ? [] : ['', ...inProcessTable(inProcess)]),
     ...(growth === null ? [] : ['', ...growthTable(growth)]),
     ...(gate === null ? [] : ['', ...gateTable(gate)]),
+    ...(against === null ? [] : ['', ...againstTable(against)]),
   ].join('\n')
 }
 
@@ -125,4 +128,16 @@ function gateTable(turns: GateResults): string[] {
         field === 'node' ? `${cost.toFixed(1)} µs, ${judged(cost < 5, '< 5')}` : '',
       ]),
   )
+}
+
+function againstTable(results: AgainstResults): string[] {
+  const lines = [...results].flatMap(([connections, { ours, other }]) =>
+    fields.map(([field, name, show]) => [
+      field === 'perSecond' ? `**uniform, ${connections} connections**: ${name}` : name,
+      show(middle(ours, field)),
+      show(middle(other, field)),
+      times(ratio(ours, other, field)),
+    ]),
+  )
+  return table(['over HTTP', 'this checkout', 'the other', 'this/other'], lines)
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../src/db/free-port.ts'
@@ -31,6 +31,11 @@ export class Servers {
     return this.#start([...nodeOptions, 'src/server.ts'], database)
   }
 
+  /** The product of another checkout, installed there. */
+  checkout(folder: string, database: DatabaseUrls): Promise<Server> {
+    return this.#start(['src/server.ts'], database, resolve(folder))
+  }
+
   /** The same service written one request, one transaction. */
   naive(database: DatabaseUrls): Promise<Server> {
     return this.#start(['scripts/bench/contenders/naive-server.ts'], database)
@@ -42,10 +47,10 @@ export class Servers {
   }
 
   /** Waits until it answers. */
-  async #start(args: readonly string[], database: DatabaseUrls): Promise<Server> {
+  async #start(args: readonly string[], database: DatabaseUrls, cwd = root): Promise<Server> {
     const port = await freePort(null)
     const child = spawn(process.execPath, args, {
-      cwd: root,
+      cwd,
       env: {
         PATH: process.env['PATH'] ?? '',
         PORT: String(port),
