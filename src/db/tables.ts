@@ -52,6 +52,7 @@ export interface Tables {
     updated_by: string
   }
   readonly room_members: { room_id: number; user_id: number; joined_at: Generated<string> }
+  readonly room_member_counts: { room_id: number; slot: number; members: number }
   readonly countries: {
     country_id: number
     name: string

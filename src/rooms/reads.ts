@@ -37,7 +37,7 @@ export async function roomById(
     .where('r.room_id', '=', id)
     .select(['r.room_id', 'r.trophy_points', 'p.uid', 'p.name', 'p.cover_url', micros('p.created_at').as('created_at')])
     .select(['o.user_id as owner_id', 'o.name as owner_name', 'o.avatar as owner_avatar', 'o.uid as owner_uid'])
-    .select(sql<number>`(select count(*) from room_members m where m.room_id = r.room_id)`.as('members_count'))
+    .select(membersCount.as('members_count'))
     .executeTakeFirst()
   if (row === undefined) return undefined
   return {
@@ -51,6 +51,10 @@ export async function roomById(
     created_at: isoMicros(row.created_at),
   }
 }
+
+/** Of a room `r`. A sum of bigint is numeric, and no room has that many. */
+const membersCount = sql<number>`(
+  select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)`
 
 /** A room as operators see it. */
 export interface RoomRow {

@@ -16,10 +16,16 @@ export type ActiveGame = (db: Kysely<Tables>, roomId: number) => Promise<RoomRes
 
 /** The client's doors for rooms. */
 export function roomRoutes(app: App, { db, settings }: Services, activeGame: ActiveGame): void {
-  /** The room that a path names; 404 when there is none. */
-  const knownRoom = async (ref: string): Promise<RoomResource> => {
+  /** The id of the room that a path names; 404 when there is no such uid. An id need not be a room's. */
+  const namedRoom = async (ref: string): Promise<number> => {
     const id = await roomIdOf(db, pathId(ref) ?? ref)
-    const room = id === null ? undefined : await roomById(db, id, settings.assetBaseUrl)
+    if (id === null) throw notFound()
+    return id
+  }
+
+  /** The room as it is shown; 404 when there is none. */
+  const knownRoom = async (id: number): Promise<RoomResource> => {
+    const room = await roomById(db, id, settings.assetBaseUrl)
     if (room === undefined) throw notFound()
     return { ...room, active_roulette_game: await activeGame(db, room.id) }
   }
@@ -35,7 +41,7 @@ export function roomRoutes(app: App, { db, settings }: Services, activeGame: Act
         response: { 200: dataOf(RoomResource) },
       },
     },
-    async (request) => ({ data: await knownRoom(request.params.uid) }),
+    async (request) => ({ data: await knownRoom(await namedRoom(request.params.uid)) }),
   )
 
   app.get(
@@ -52,9 +58,9 @@ export function roomRoutes(app: App, { db, settings }: Services, activeGame: Act
       },
     },
     async (request) => {
-      const { id } = await knownRoom(request.params.uid)
+      const id = await namedRoom(request.params.uid)
       await joinRoom(db, id, userOf(request))
-      return { data: await knownRoom(String(id)) }
+      return { data: await knownRoom(id) }
     },
   )
 }
