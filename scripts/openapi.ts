@@ -6,6 +6,7 @@ import { evolve, tables } from '../src/books.ts'
 import type { Tables } from '../src/db/tables.ts'
 import { luckyChains } from '../src/fairness/lg1.ts'
 import { spinSeeds } from '../src/fairness/rr1.ts'
+import { AddressLimit } from '../src/http/address-limit.ts'
 import { alwaysOpen } from '../src/http/gate.ts'
 import { createLogger } from '../src/http/logging.ts'
 import { Metrics } from '../src/http/metrics.ts'
@@ -45,6 +46,7 @@ const app = await build({
   sessions,
   jwt: { kind: 'secret', secret: 'no token is made or read here' },
   rateLimit: null,
+  addressLimit: new AddressLimit(null),
   log: createLogger('silent'),
   metrics,
   isReady: async () => true,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, type onRequestHookHandler } from 'fastify'
+import type { AddressLimit } from './http/address-limit.ts'
 import { decorateCaller, staffCheck, userCheck } from './http/auth.ts'
 import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, readBodies } from './http/body.ts'
 import { describeRoutes, hideRoutes } from './http/docs.ts'
@@ -30,6 +31,8 @@ export interface Parts {
   readonly jwt: JwtKey
   /** Requests a minute for each caller; null is no limit. */
   readonly rateLimit: number | null
+  /** For requests without a good token. */
+  readonly addressLimit: AddressLimit
   readonly log: FastifyBaseLogger & { isLevelEnabled(level: string): boolean }
   readonly metrics: Metrics
   readonly isReady: () => Promise<boolean>

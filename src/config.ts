@@ -1,7 +1,9 @@
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { envSchema } from 'env-schema'
+import { type Environment, environment, type LogLevel } from './environment.ts'
 import { type JwtKey, readPublicKey } from './jwt-key.ts'
 import { readServiceAccount, type ServiceAccount } from './push/service-account.ts'
 
@@ -17,6 +19,11 @@ export interface Config {
   /** Absolute path. */
   readonly dataDir: string
   readonly jwt: JwtKey | null
+  /** What `aud` and `iss` of a token must be; null: anything. */
+  readonly jwtAudience: string | null
+  readonly jwtIssuer: string | null
+  /** The longest time from `iat` to `exp` of a token; null is no limit. */
+  readonly jwtMaxTtlSeconds: number | null
   readonly fairnessKey: string | null
   readonly piiKey: string | null
   readonly checkpointKey: string | null
@@ -26,6 +33,20 @@ export interface Config {
   readonly roomAdminCommissionPercent: number
   /** Requests a minute for each user on this instance; null is no limit. */
   readonly rateLimit: number | null
+  /** Requests a minute without a good token for each address on this instance; null is no limit. */
+  readonly addressLimit: number | null
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustProxy: readonly string[]
+  /** Bytes that a user may have stored in a day by what costs nothing; null is no limit. */
+  readonly dailyWriteBytes: number | null
+  /** Open games older than this are cancelled; 0 is never. */
+  readonly rouletteMaxOpenMinutes: number
+  /** Bearer token of /metrics; null: anybody may read it. */
+  readonly metricsToken: string | null
+  /** Whether /docs is answered. */
+  readonly docs: boolean
+  /** Where clients reach the service, without a slash at its end; null: this machine, at the port that is listened on. */
+  readonly publicUrl: string | null
   /** Who push notifications are sent as, and where to; null: they go to the log. */
   readonly fcm: { readonly account: ServiceAccount; readonly baseUrl: string } | null
   readonly allowedOrigins: readonly string[]
@@ -33,8 +54,6 @@ export interface Config {
   /** Whether the demo catalogue is loaded: issued value that belongs into no production. */
   readonly demo: boolean
 }
-
-export type LogLevel = Static<typeof logLevel>
 
 /** Names every fault of the environment in one message, and no value: any of them may be a secret. */
 export class ConfigError extends Error {
@@ -45,56 +64,6 @@ export class ConfigError extends Error {
     super(`The environment has ${faults.length === 1 ? 'a fault' : 'faults'}: ${faults.join('; ')}.`)
   }
 }
-
-const logLevel = Type.Union(
-  (['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const).map((level) => Type.Literal(level)),
-  { default: 'info', description: 'must be one of fatal, error, warn, info, debug, trace, silent' },
-)
-
-const text = Type.Optional(Type.String())
-/** Digits only: what `Number` also reads (`0x50`, `1e3`) is more likely a slip than meant. */
-const whole = (pattern: string, preset: string, description: string) =>
-  Type.String({ pattern, default: preset, description })
-const percent = whole('^(100|[1-9]?[0-9])$', '0', 'must be an integer from 0 to 100')
-
-/** Each description finishes the sentence that begins with the variable's name. */
-const environment = Type.Object({
-  NODE_ENV: Type.Optional(
-    Type.String({
-      pattern: '^(production|development|test)$',
-      // Anything else would be taken for development, where a slip of a finger belongs least.
-      description: 'must be production, development or test',
-    }),
-  ),
-  PORT: whole(
-    '^(0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$',
-    '3000',
-    'must be a port from 0 to 65535',
-  ),
-  HOST: Type.String({ default: '127.0.0.1' }),
-  DATABASE_URL: text,
-  DATABASE_OWNER_URL: text,
-  DATA_DIR: Type.String({ default: '.data' }),
-  JWT_SECRET: text,
-  JWT_PUBLIC_KEY: text,
-  FAIRNESS_KEY: text,
-  PII_KEY: text,
-  CHECKPOINT_KEY: text,
-  ASSET_BASE_URL: text,
-  ROULETTE_FEE_PERCENT: percent,
-  ROOM_ADMIN_COMMISSION_PERCENT: percent,
-  RATE_LIMIT: Type.String({
-    pattern: '^([1-9][0-9]{0,8}|off)$',
-    default: '1200',
-    description: 'must be a positive integer (requests a minute) or off',
-  }),
-  FCM_SERVICE_ACCOUNT: text,
-  FCM_BASE_URL: Type.String({ default: 'https://fcm.googleapis.com' }),
-  ALLOWED_ORIGINS: text,
-  LOG_LEVEL: logLevel,
-  DEMO: Type.Optional(Type.String({ pattern: '^[01]$', description: 'must be 0 or 1' })),
-})
-type Environment = Static<typeof environment>
 
 /** The part of env-schema's error that is used: a path such as `/PORT` for every rule that was broken. */
 const violations = Type.Object({ errors: Type.Array(Type.Object({ instancePath: Type.String() })) })
@@ -111,6 +80,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   faults.push(...addressFaults(given))
   const jwt = readJwtKey(given, faults)
   const allowedOrigins = readOrigins(given, faults)
+  const trustProxy = readProxies(given, faults)
   const account = readAccount(given, faults)
   if (faults.length > 0 || values === null) throw new ConfigError(faults)
 
@@ -122,13 +92,23 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseOwnerUrl: values.DATABASE_OWNER_URL ?? null,
     dataDir: resolve(values.DATA_DIR),
     jwt,
+    jwtAudience: values.JWT_AUDIENCE ?? null,
+    jwtIssuer: values.JWT_ISSUER ?? null,
+    jwtMaxTtlSeconds: values.JWT_MAX_TTL === 'off' ? null : secondsIn(values.JWT_MAX_TTL),
     fairnessKey: values.FAIRNESS_KEY ?? null,
     piiKey: values.PII_KEY ?? null,
     checkpointKey: values.CHECKPOINT_KEY ?? null,
     assetBaseUrl: withoutSlash(values.ASSET_BASE_URL ?? ownAssets(values)),
     rouletteFeePercent: Number(values.ROULETTE_FEE_PERCENT),
     roomAdminCommissionPercent: Number(values.ROOM_ADMIN_COMMISSION_PERCENT),
-    rateLimit: values.RATE_LIMIT === 'off' ? null : Number(values.RATE_LIMIT),
+    rateLimit: numberOrOff(values.RATE_LIMIT),
+    addressLimit: numberOrOff(values.ADDRESS_LIMIT),
+    trustProxy,
+    dailyWriteBytes: numberOrOff(values.DAILY_WRITE_BYTES),
+    rouletteMaxOpenMinutes: Number(values.ROULETTE_MAX_OPEN_MINUTES),
+    metricsToken: values.METRICS_TOKEN ?? null,
+    docs: values.DOCS !== 'off',
+    publicUrl: values.PUBLIC_URL === undefined ? null : withoutSlash(values.PUBLIC_URL),
     fcm: account && Object.freeze({ account, baseUrl: withoutSlash(values.FCM_BASE_URL) }),
     allowedOrigins,
     logLevel: values.LOG_LEVEL,
@@ -169,12 +149,12 @@ function productionFaults(given: Given): string[] {
 }
 
 function addressFaults(given: Given): string[] {
-  const { DATABASE_URL, DATABASE_OWNER_URL, ASSET_BASE_URL, FCM_BASE_URL } = given
+  const { DATABASE_URL, DATABASE_OWNER_URL, ASSET_BASE_URL, PUBLIC_URL, FCM_BASE_URL } = given
   const faults = Object.entries({ DATABASE_URL, DATABASE_OWNER_URL })
     .filter(([, url]) => url !== undefined && !isAddress(url, /^postgres(ql)?:\/\/./))
     .map(([name]) => `${name} must be an address such as postgres://user:password@host:5432/database`)
   // Paths are put behind them.
-  for (const [name, url] of Object.entries({ ASSET_BASE_URL, FCM_BASE_URL })) {
+  for (const [name, url] of Object.entries({ ASSET_BASE_URL, PUBLIC_URL, FCM_BASE_URL })) {
     if (url === undefined || isAddress(url, /^https?:\/\/[^/?#]+[^?#]*$/)) continue
     faults.push(`${name} must be an address that begins with http:// or https://, without a query`)
   }
@@ -197,14 +177,26 @@ function readJwtKey(given: Given, faults: string[]): JwtKey | null {
 }
 
 function readOrigins(given: Given, faults: string[]): readonly string[] {
-  const origins = (given['ALLOWED_ORIGINS'] ?? '')
-    .split(',')
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== '')
+  const origins = commaList(given['ALLOWED_ORIGINS'])
   if (!origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)) {
     faults.push('ALLOWED_ORIGINS must be a comma list of origins such as https://example.com, without a path')
   }
   return Object.freeze(origins)
+}
+
+function readProxies(given: Given, faults: string[]): readonly string[] {
+  const proxies = commaList(given['TRUST_PROXY'])
+  if (!proxies.every(isNetwork)) {
+    faults.push('TRUST_PROXY must be a comma list of addresses and networks such as 10.0.0.0/8, none of them everybody')
+  }
+  return Object.freeze(proxies)
+}
+
+/** An address, or a network with at least one fixed bit: whoever trusts everybody believes what any client writes. */
+function isNetwork(text: string): boolean {
+  const [, address = '', bits] = /^([^/]*)(?:\/([1-9][0-9]{0,2}))?$/.exec(text) ?? []
+  const version = isIP(address)
+  return version !== 0 && Number(bits ?? 1) <= (version === 4 ? 32 : 128)
 }
 
 function ownAssets({ HOST: host, PORT: port }: Environment): string {
@@ -220,5 +212,17 @@ function readAccount({ FCM_SERVICE_ACCOUNT: account }: Given, faults: string[]):
     return null
   }
 }
+
+const commaList = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+
+const numberOrOff = (text: string): number | null => (text === 'off' ? null : Number(text))
+
+const SECONDS_IN: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+/** Of a time such as `30d`. */
+const secondsIn = (text: string): number => Number(text.slice(0, -1)) * (SECONDS_IN[text.slice(-1)] ?? 0)
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '')

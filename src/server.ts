@@ -6,6 +6,7 @@ import { type Config, loadConfig } from './config.ts'
 import { loadDemo } from './demo/load.ts'
 import { luckyChains } from './fairness/lg1.ts'
 import { spinSeeds } from './fairness/rr1.ts'
+import { AddressLimit } from './http/address-limit.ts'
 import { createLogger } from './http/logging.ts'
 import { Metrics } from './http/metrics.ts'
 import { readiness } from './http/readiness.ts'
@@ -65,6 +66,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     sessions,
     jwt: keys.jwt,
     rateLimit: config.rateLimit,
+    addressLimit: new AddressLimit(config.addressLimit),
     log,
     metrics,
     isReady: readiness(database.db, tail),

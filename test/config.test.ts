@@ -18,6 +18,9 @@ test('nothing given', async (t) => {
     databaseOwnerUrl: null,
     dataDir: resolve('.data'),
     jwt: null,
+    jwtAudience: null,
+    jwtIssuer: null,
+    jwtMaxTtlSeconds: 30 * 86_400,
     fairnessKey: null,
     piiKey: null,
     checkpointKey: null,
@@ -25,6 +28,13 @@ test('nothing given', async (t) => {
     rouletteFeePercent: 0,
     roomAdminCommissionPercent: 0,
     rateLimit: 1200,
+    addressLimit: 600,
+    trustProxy: [],
+    dailyWriteBytes: 50_000_000,
+    rouletteMaxOpenMinutes: 60,
+    metricsToken: null,
+    docs: true,
+    publicUrl: null,
     fcm: null,
     allowedOrigins: [],
     logLevel: 'info',
@@ -53,6 +63,16 @@ test('everything given', async (t) => {
       ROULETTE_FEE_PERCENT: '100',
       ROOM_ADMIN_COMMISSION_PERCENT: '2',
       RATE_LIMIT: 'off',
+      ADDRESS_LIMIT: 'off',
+      TRUST_PROXY: '10.0.0.0/8, 192.0.2.1,2001:db8::/32',
+      DAILY_WRITE_BYTES: 'off',
+      ROULETTE_MAX_OPEN_MINUTES: '0',
+      METRICS_TOKEN: 'm',
+      DOCS: 'off',
+      PUBLIC_URL: 'https://economy.example.com/',
+      JWT_AUDIENCE: 'economy',
+      JWT_ISSUER: 'https://id.example.com',
+      JWT_MAX_TTL: 'off',
       ALLOWED_ORIGINS: 'https://example.com, http://localhost:8080,',
       LOG_LEVEL: 'silent',
       DEMO: '0',
@@ -65,6 +85,9 @@ test('everything given', async (t) => {
       databaseOwnerUrl: 'postgresql://owner@db/economy',
       dataDir: '/srv/data',
       jwt: { kind: 'secret', secret: 'j'.repeat(16) },
+      jwtAudience: 'economy',
+      jwtIssuer: 'https://id.example.com',
+      jwtMaxTtlSeconds: null,
       fairnessKey: keys.FAIRNESS_KEY,
       piiKey: keys.PII_KEY,
       checkpointKey: keys.CHECKPOINT_KEY,
@@ -72,6 +95,13 @@ test('everything given', async (t) => {
       rouletteFeePercent: 100,
       roomAdminCommissionPercent: 2,
       rateLimit: null,
+      addressLimit: null,
+      trustProxy: ['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'],
+      dailyWriteBytes: null,
+      rouletteMaxOpenMinutes: 0,
+      metricsToken: 'm',
+      docs: false,
+      publicUrl: 'https://economy.example.com',
       fcm: null,
       allowedOrigins: ['https://example.com', 'http://localhost:8080'],
       logLevel: 'silent',
@@ -90,6 +120,13 @@ test('each fault is named once, and no value', async (t) => {
     ROULETTE_FEE_PERCENT: '1.5',
     ROOM_ADMIN_COMMISSION_PERCENT: '-1',
     RATE_LIMIT: '0',
+    ADDRESS_LIMIT: '0',
+    TRUST_PROXY: 'hush',
+    DAILY_WRITE_BYTES: '1e6',
+    ROULETTE_MAX_OPEN_MINUTES: '-1',
+    DOCS: 'hush',
+    PUBLIC_URL: 'hush',
+    JWT_MAX_TTL: 'hush',
     ALLOWED_ORIGINS: 'https://hush.example/path',
     FCM_SERVICE_ACCOUNT: 'hush',
     FCM_BASE_URL: 'hush',
@@ -108,6 +145,11 @@ test('each fault is named once, and no value', async (t) => {
     ['ASSET_BASE_URL', ['http://a b', 'http://', 'http:///a', 'https://a?b=c', 'https://a#b', 'http://a:x', '//a']],
     ['DATABASE_URL', ['postgres://', 'postgres://a b/c', 'postgres://h:x/d', 'postgres://h:99999/d', 'h:5432']],
     ['DATABASE_OWNER_URL', ['postgres://u:p#w@h/d']],
+    ['TRUST_PROXY', ['0.0.0.0/0', '::/0', '10.0.0.0/33', '::1/129', '10.0.0.0/08', '10.0.0.1 10.0.0.2', 'loopback']],
+    ['JWT_MAX_TTL', ['0d', '30', '1.5h', '30 d', '-1d', '30D']],
+    ['ALLOWED_ORIGINS', ['*', 'null', 'https://*.example.com/', 'https://a.example, null']],
+    ['ADDRESS_LIMIT', ['-1', '1.5', 'none']],
+    ['PUBLIC_URL', ['economy.example.com', 'https://a?b=c']],
   ]
   for (const [name, values] of slips) {
     for (const value of values) {
@@ -117,6 +159,9 @@ test('each fault is named once, and no value', async (t) => {
   for (const NODE_ENV of ['development', 'test']) t.equal(loadConfig({ NODE_ENV }).production, false)
   for (const PORT of ['0', '9', '10', '999', '1000', '59999', '64999', '65499', '65529', '65535']) {
     t.equal(loadConfig({ PORT }).port, Number(PORT))
+  }
+  for (const [ttl, seconds] of Object.entries({ '90s': 90, '90m': 5_400, '12h': 43_200, '30d': 2_592_000 })) {
+    t.equal(loadConfig({ JWT_MAX_TTL: ttl }).jwtMaxTtlSeconds, seconds)
   }
   t.same(faultyNames({ JWT_SECRET: 'x', JWT_PUBLIC_KEY: pem(ec()) }), ['JWT_SECRET'], 'one of the two')
   t.same(faultyNames({ DATABASE_OWNER_URL: 'postgres://db' }), ['DATABASE_OWNER_URL'], 'needs DATABASE_URL beside it')

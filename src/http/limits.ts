@@ -3,9 +3,8 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fast
 import { actorOf, type Caller } from './caller.ts'
 import { type CallerKey, Callers, type Counted } from './callers.ts'
 import { costOf } from './cost.ts'
-import { HttpError } from './errors.ts'
 import { leave, lineUp } from './lines.ts'
-import { overloaded } from './problem.ts'
+import { overloaded, rateLimited } from './problem.ts'
 
 /**
  * Requests of one caller that are worked on at a time, so that nobody waits for theirs but they; and how many may wait,
@@ -58,7 +57,7 @@ export function limitCheck(app: FastifyInstance, perMinute: number): onRequestHo
     if (counted.taken + cost > perMinute) {
       counted.refused += 1
       if (counted.refused === 1) request.log.info({ caller: actorOf(caller) }, 'a caller is over the limit')
-      const refusal = rateLimited(counted, now)
+      const refusal = rateLimited(secondsUntilEndOf(counted, now))
       const { socket } = request.raw
       // On one connection the answers behind it wait for it anyway, and when they are many Node reads no further.
       if (closing || held.has(socket)) return done(refusal)
@@ -89,7 +88,4 @@ export function limitCheck(app: FastifyInstance, perMinute: number): onRequestHo
 /** A number for a user and a text for staff: no one is taken for another. */
 const keyOf = (caller: Caller): CallerKey => (caller.kind === 'user' ? caller.id : caller.sub)
 
-function rateLimited({ windowEnds }: Counted, now: number): HttpError {
-  const headers = { 'retry-after': String(Math.ceil((windowEnds - now) / 1000)) }
-  return new HttpError(429, 'rate_limited', 'Too many requests; try again later.', { headers })
-}
+const secondsUntilEndOf = ({ windowEnds }: Counted, now: number): number => Math.ceil((windowEnds - now) / 1000)

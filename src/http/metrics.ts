@@ -4,6 +4,10 @@ import type { Executor, Observer } from '../ledger/executor.ts'
 import type { Tail } from '../ledger/tail.ts'
 import { SocketMetrics } from './socket-metrics.ts'
 
+/** Why a request was refused without being looked at further. */
+const refusalReasons = ['address', 'requests', 'written_bytes', 'overloaded'] as const
+export type RefusalReason = (typeof refusalReasons)[number]
+
 /** What this instance measures of itself, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry()
@@ -40,10 +44,22 @@ export class Metrics {
     registers: [this.registry],
   })
 
+  readonly #refusals = new Counter({
+    name: 'http_refusals_total',
+    help: 'Requests refused by the limit of an address or a user, by the allowance of stored bytes, or for overload',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  })
+
   readonly sockets = new SocketMetrics(this.registry)
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
+    for (const reason of refusalReasons) this.#refusals.inc({ reason }, 0)
+  }
+
+  refused(reason: RefusalReason): void {
+    this.#refusals.inc({ reason })
   }
 
   /** Counts what the executor tells; `trouble` is told on. */

@@ -32,6 +32,12 @@ export function problemOf(error: unknown): HttpError {
 export const overloaded = (): HttpError =>
   new HttpError(429, 'overloaded', 'Too much is going on; try again in a moment.', { headers: { 'retry-after': '1' } })
 
+/** Whoever asks too much may come back after so many seconds. */
+export const rateLimited = (retryAfterSeconds: number): HttpError =>
+  new HttpError(429, 'rate_limited', 'Too many requests; try again later.', {
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  })
+
 /** The status of an error that Fastify or a plugin blames on the request. */
 function clientFault(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined

@@ -9,6 +9,7 @@ import { asideOn } from '../../src/audit/aside.ts'
 import { checkpointSigner } from '../../src/audit/checkpoint.ts'
 import { openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
+import { AddressLimit } from '../../src/http/address-limit.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
 import { sessionsIn } from '../../src/http/sessions.ts'
@@ -85,6 +86,7 @@ export async function doors(t: Test, slices: readonly Slice[], shared?: TestData
     sessions,
     jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },
     rateLimit: null,
+    addressLimit: new AddressLimit(null),
     log,
     metrics: new Metrics(),
     isReady: async () => true,

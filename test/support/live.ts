@@ -9,6 +9,7 @@ import { headOf } from '../../src/db/head.ts'
 import { openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { Troubles } from '../../src/db/troubles.ts'
+import { AddressLimit } from '../../src/http/address-limit.ts'
 import { type AppState, alwaysOpen } from '../../src/http/gate.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
@@ -109,6 +110,7 @@ export async function startInstance(
     sessions,
     jwt: { kind: 'secret', secret: SECRET },
     rateLimit: null,
+    addressLimit: new AddressLimit(null),
     log,
     metrics,
     isReady: async () => true,

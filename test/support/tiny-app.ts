@@ -11,6 +11,7 @@ import { checkpointSigner } from '../../src/audit/checkpoint.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { luckyChains } from '../../src/fairness/lg1.ts'
 import { spinSeeds } from '../../src/fairness/rr1.ts'
+import { AddressLimit } from '../../src/http/address-limit.ts'
 import { HttpError } from '../../src/http/errors.ts'
 import { type AppStateGate, alwaysOpen } from '../../src/http/gate.ts'
 import { charge } from '../../src/http/limits.ts'
@@ -100,7 +101,7 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-interface Wishes extends Partial<Pick<Parts, 'jwt' | 'rateLimit' | 'sessions' | 'isReady'>> {
+interface Wishes extends Partial<Pick<Parts, 'jwt' | 'rateLimit' | 'addressLimit' | 'sessions' | 'isReady'>> {
   readonly gate?: AppStateGate
   readonly limits?: Partial<Limits>
   readonly logLevel?: string
@@ -143,6 +144,7 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
     },
     jwt: { kind: 'secret', secret: SECRET },
     rateLimit: null,
+    addressLimit: new AddressLimit(null),
     log: createLogger(logLevel, stream),
     metrics,
     isReady: async () => true,

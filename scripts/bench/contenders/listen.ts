@@ -8,6 +8,7 @@ import { loadConfig } from '../../../src/config.ts'
 import type { Tables } from '../../../src/db/tables.ts'
 import { luckyChains } from '../../../src/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/fairness/rr1.ts'
+import { AddressLimit } from '../../../src/http/address-limit.ts'
 import { createLogger } from '../../../src/http/logging.ts'
 import { Metrics } from '../../../src/http/metrics.ts'
 import { runWith } from '../../../src/http/run.ts'
@@ -57,6 +58,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
     sessions,
     jwt: keys.jwt,
     rateLimit: config.rateLimit,
+    addressLimit: new AddressLimit(config.addressLimit),
     log,
     metrics,
     isReady: async () => true,

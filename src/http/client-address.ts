@@ -1,0 +1,42 @@
+import { isIP, isIPv4 } from 'node:net'
+
+/**
+ * What a caller's address is counted by: IPv4 whole, an IPv4-mapped IPv6 address as IPv4, any other IPv6 address by
+ * its first 64 bits, of which every home line and every phone has all the rest. What is no address shares one key.
+ */
+export function addressKey(ip: string): string {
+  switch (isIP(ip)) {
+    case 4:
+      return ip
+    case 6:
+      return ipv6Key(ip)
+    default:
+      return 'unknown'
+  }
+}
+
+function ipv6Key(ip: string): string {
+  const dotted = ip.slice(ip.lastIndexOf(':') + 1)
+  const [high, low] = isIPv4(dotted) ? hexPair(dotted) : []
+  const text = high === undefined ? ip : `${ip.slice(0, -dotted.length)}${high}:${low}`
+  const [head = '', tail] = text.replace(/%.*$/s, '').split('::')
+  const before = groupsOf(head)
+  const after = tail === undefined ? [] : groupsOf(tail)
+  const groups = [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after]
+  const [g6 = 0, g7 = 0] = groups.slice(6)
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
+  if (isMapped) return [g6 >> 8, g6 & 0xff, g7 >> 8, g7 & 0xff].join('.')
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`
+}
+
+const groupsOf = (text: string): number[] =>
+  text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
+
+/** `1.2.3.4` as the two groups `102` and `304`. */
+function hexPair(ipv4: string): readonly [string, string] {
+  const [a = 0, b = 0, c = 0, d = 0] = ipv4.split('.').map(Number)
+  return [((a << 8) | b).toString(16), ((c << 8) | d).toString(16)]
+}
