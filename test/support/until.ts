@@ -1,0 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** Far longer than a busy machine takes: it only ends the wait for what never happens. */
+export const DEADLINE_MS = 60_000
+const INTERVAL_MS = 5
+
+/** Waits for a condition. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + DEADLINE_MS
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`Did not happen in ${DEADLINE_MS / 1000} s: ${String(holds)}`)
+    await pause(INTERVAL_MS)
+  }
+}
