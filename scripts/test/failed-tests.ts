@@ -32,7 +32,7 @@ export function failedTests(tap: string): readonly string[] {
     const isSubtest = open.length === depth + 1 && open[depth] === plain(name)
     open.length = Math.min(open.length, isSubtest ? depth + 1 : depth)
     const path = depth === 0 ? plain(name) : open.join(SEPARATOR)
-    if (isNot !== undefined && !/^(TODO|SKIP)/i.test(directive)) {
+    if (isNot !== undefined && !/^(todo|skip)/i.test(directive)) {
       const isExplained = [...failed].some((other) => other === path || other.startsWith(`${path}${SEPARATOR}`))
       if (!isExplained) failed.add(path)
       unexplained = depth === 0 && !isExplained ? path : null
