@@ -1,5 +1,5 @@
 import { Value } from '@sinclair/typebox/value'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { ChargingAgent, Country } from '../../schema/agency.ts'
 import {
   type DollarWallet,
@@ -107,8 +107,8 @@ export async function chargingAgents(db: Db): Promise<ChargingAgent[]> {
       .selectFrom('users as u')
       .innerJoin('user_profiles as p', 'p.user_id', 'u.user_id')
       .select(['u.user_id as id', 'p.name', 'p.uid', 'p.avatar', 'u.agency_countries'])
-      .where('u.charging_agent', '=', true)
-      .where('u.allow_receive_withdraw_requests', '=', true)
+      // As the index of them has it.
+      .where(sql<boolean>`u.charging_agent and u.allow_receive_withdraw_requests`)
       .orderBy('p.created_at', 'desc')
       .orderBy('u.user_id', 'desc')
       .execute(),

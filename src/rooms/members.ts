@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
 
 /** Makes a user a member of a room, if there is one; who is a member stays one. */
@@ -6,10 +6,11 @@ export async function joinRoom(db: Kysely<Tables>, room_id: number, user_id: num
   await db
     .insertInto('room_members')
     .columns(['room_id', 'user_id'])
-    .expression(({ selectFrom, cast, val }) =>
-      selectFrom('rooms')
+    .expression((eb) =>
+      eb
+        .selectFrom('rooms')
         .where('room_id', '=', room_id)
-        .select(['room_id', cast<number>(val(user_id), 'bigint').as('user_id')]),
+        .select(['room_id', sql<number>`${user_id}::bigint`.as('user_id')]),
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
