@@ -19,7 +19,8 @@ import type { Sessions } from './http/sessions.ts'
 import { clientPrefixes, type Slice } from './http/slice.ts'
 import { ourTokens, type ReadToken, registerTokens } from './http/tokens.ts'
 import { becomesSocket } from './http/upgrades.ts'
-import { ajvOptions, schemaError } from './http/validation.ts'
+import { schemaError } from './http/validation.ts'
+import { validatorCompiler } from './http/validators.ts'
 import type { JwtKey } from './jwt-key.ts'
 import type { Lobby } from './live/lobby.ts'
 import { openSockets } from './live/upgrade.ts'
@@ -55,12 +56,12 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     bodyLimit: CLIENT_BODY_LIMIT,
     ...serverOptions,
     http: { ...serverOptions.http, shouldUpgradeCallback: parts.live === undefined ? () => false : becomesSocket },
-    ajv: { customOptions: ajvOptions },
     schemaErrorFormatter: schemaError,
     frameworkErrors: handleUnroutable,
     // What arrives while we shut down is still answered; a 503 would show a maintenance screen.
     return503OnClosing: false,
   })
+  app.setValidatorCompiler(validatorCompiler())
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)

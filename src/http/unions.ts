@@ -44,16 +44,15 @@ function told(union: Violation, branches: readonly (readonly Violation[])[]): re
   return missing.length > 0 ? missing : [discriminator(branches) ?? alternatives(union, branches)]
 }
 
-const missingInAll = ([first = [], ...others]: readonly (readonly Violation[])[]): readonly Violation[] =>
-  first.filter((violation) => violation.keyword === 'required' && others.every((branch) => misses(branch, violation)))
+function missingInAll([first = [], ...others]: readonly (readonly Violation[])[]): readonly Violation[] {
+  const missed = others.map((branch) => new Set(branch.filter(isMissing).map(missing)))
+  return first.filter((violation) => isMissing(violation) && missed.every((fields) => fields.has(missing(violation))))
+}
 
-const misses = (branch: readonly Violation[], { instancePath, params }: Violation): boolean =>
-  branch.some(
-    (other) =>
-      other.keyword === 'required' &&
-      other.instancePath === instancePath &&
-      other.params['missingProperty'] === params['missingProperty'],
-  )
+const isMissing = ({ keyword }: Violation): boolean => keyword === 'required'
+
+/** The field that is not there. */
+const missing = ({ instancePath, params }: Violation): string => `${instancePath}/${String(params['missingProperty'])}`
 
 /** Whether a fault means that another branch was meant: a wrong kind of value, or another constant in it. */
 const rulesOut = (violation: Violation, union: Violation): boolean =>

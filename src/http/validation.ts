@@ -3,20 +3,11 @@ import { HttpError, ImpossiblePath } from './errors.ts'
 import { sentence, type Violation } from './sentences.ts'
 import { foldUnions } from './unions.ts'
 
-/** Nothing is converted, filled in or removed; every fault is told, with what `sentences.ts` needs to do so. */
-export const ajvOptions = {
-  coerceTypes: false,
-  useDefaults: false,
-  removeAdditional: false,
-  allErrors: true,
-  verbose: true,
-} as const
-
 /** The part of a request that broke its schema, as Fastify calls it. */
 type Part = 'body' | 'headers' | 'params' | 'querystring'
 
-/** A body can break its schema in a thousand places; nobody reads more than these. */
-const MOST_FIELDS = 100
+/** A body can break its schema in hundreds of places; nobody reads more than these. */
+const MAX_FIELDS = 20
 
 /** 422 with a sentence for each fault of each field; 404 for a path that cannot name anything. */
 export function schemaError(violations: FastifySchemaValidationError[], part: Part): HttpError {
@@ -26,7 +17,7 @@ export function schemaError(violations: FastifySchemaValidationError[], part: Pa
   for (const violation of foldUnions(violations)) {
     const field = fieldOf(violation, part)
     if (!Object.hasOwn(errors, field)) {
-      if (fields === MOST_FIELDS) break
+      if (fields === MAX_FIELDS) break
       fields += 1
       errors[field] = []
     }

@@ -142,8 +142,12 @@ test('every faulty field is named, with a sentence that repeats nothing of it', 
   ]
   for (const [body, errors] of payments) t.same((await post('/v1/payments', body)).json().errors, errors)
 
-  const many = await post('/v1/things', { count: 1, name: 'n', parts: Array.from({ length: 5000 }, () => ({})) })
-  t.equal(Object.keys(many.json().errors).length, 100, 'enough is enough')
+  const many = await post('/v1/things', { count: 1, name: 'n', parts: Array.from({ length: 60 }, () => ({})) })
+  t.equal(Object.keys(many.json().errors).length, 20, 'enough is enough')
+  const large = await post('/v1/things', { count: 0, name: 7, parts: Array.from({ length: 5000 }, () => ({})) })
+  t.same(large.json().errors, { count: ['must be at least 1'] }, 'of a large body the first fault')
+  const long = await post('/v1/things', { count: 1, name: 'n', parts: Array.from({ length: 5000 }, () => ({})) })
+  t.same(long.json().errors, { parts: ['must hold at most 3'] }, 'a list is bounded before its items are looked at')
 })
 
 test('queries', async (t) => {
