@@ -92,6 +92,8 @@ export const serverFrames = {
     i: Echo,
     code: Type.String({ description: 'for programs' }),
     message: Type.String({ description: 'for people' }),
+    ch: Type.Optional({ ...Channel, description: 'the channel that it is about, if it is about one' }),
+    retry: Type.Optional(Type.Literal(true, { description: 'the same frame may be followed later' })),
   }),
   pong: frame('The answer to a ping', { t: Type.Literal('pong'), i: Echo }),
   hb: frame('The service is there', { t: Type.Literal('hb') }),

@@ -1,10 +1,15 @@
+import { queryBatch } from '../db/query-batch.ts'
+
 interface Asked<Question, Answer> {
   readonly question: Question
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Asks for many at once: who comes while an answer is awaited goes with the next question. */
+/**
+ * Asks for many at once: who comes while an answer is awaited goes with the next question. A question that cannot be
+ * answered fails alone.
+ */
 export class Batches<Question, Answer> {
   readonly #most: number
   readonly #ask: (questions: readonly Question[]) => Promise<readonly Answer[]>
@@ -28,15 +33,14 @@ export class Batches<Question, Answer> {
     this.#asking = true
     while (this.#queue.length > 0) {
       const asked = this.#queue.splice(0, this.#most)
-      try {
-        const answers = await this.#ask(asked.map(({ question }) => question))
-        for (const [i, { resolve, reject }] of asked.entries()) {
-          const answer = answers[i]
-          if (answer === undefined) reject(new Error('a question was not answered'))
-          else resolve(answer)
-        }
-      } catch (error) {
-        for (const { reject } of asked) reject(error)
+      const answers = await queryBatch(
+        asked.map(({ question }) => question),
+        this.#ask,
+      )
+      for (const [i, { resolve, reject }] of asked.entries()) {
+        const answer = answers[i]
+        if (answer?.status === 'fulfilled') resolve(answer.value)
+        else reject(answer?.reason)
       }
     }
     this.#asking = false

@@ -8,7 +8,7 @@ import { framed } from './framing.ts'
 import type { Queue } from './kernel-queues.ts'
 import { Outlet } from './outlet.ts'
 import { Rate } from './rate.ts'
-import { type SubscriptionParts, Subscriptions } from './subscriptions.ts'
+import { type ChannelRefusal, type SubscriptionParts, Subscriptions } from './subscriptions.ts'
 
 /** Frames of a client in a second. */
 const MOST_FRAMES = 20
@@ -143,8 +143,8 @@ export class Connection {
     if (this.#subscriptions?.hasOwn === true) this.push(frames)
   }
 
-  refuse(i: Echo, code: string, message: string): void {
-    this.send({ t: 'err', i, code, message })
+  refuse(refusal: ChannelRefusal): void {
+    this.send({ t: 'err', ...refusal })
   }
 
   /** Looks what is due; `now` as `performance.now()` and `seconds` since 1970. */
@@ -229,7 +229,7 @@ export class Connection {
 
   #fault(i: Echo): void {
     this.#faults += 1
-    this.refuse(i, 'bad_frame', 'This frame is not understood.')
+    this.send({ t: 'err', i, code: 'bad_frame', message: 'This frame is not understood.' })
     if (this.#faults >= MOST_FAULTS) this.close(closeCodes.badFrames)
   }
 

@@ -33,11 +33,20 @@ interface Subscription {
 type Sub = Extract<ClientFrame, { t: 'sub' }>
 type Unsub = Extract<ClientFrame, { t: 'unsub' }>
 
+/** Why the client cannot have a channel; with `retry` it may, later. */
+export interface ChannelRefusal {
+  readonly i: Echo
+  readonly ch: string
+  readonly code: string
+  readonly message: string
+  readonly retry?: true
+}
+
 export interface Client extends Listener {
   send(frame: object): void
   /** As `push`, for what happened before. */
   bringBack(frames: Buffer): void
-  refuse(i: Echo, code: string, message: string): void
+  refuse(refusal: ChannelRefusal): void
 }
 
 /** The channels of one socket: its user's own and `global` from the beginning, rooms as they are asked for. */
@@ -65,7 +74,18 @@ export class Subscriptions {
     return this.#all.has(userChannel(this.#userId))
   }
 
-  async subscribe({ i, ch, since }: Sub): Promise<void> {
+  /** Answers the client in every case: what cannot be had now may be had later, and its other channels go on. */
+  async subscribe(sub: Sub): Promise<void> {
+    try {
+      await this.#subscribe(sub)
+    } catch (error) {
+      this.#parts.failed(error)
+      const { i, ch } = sub
+      this.#client.refuse({ i, ch, code: 'unavailable', message: 'Not available now. Try again later.', retry: true })
+    }
+  }
+
+  async #subscribe({ i, ch, since }: Sub): Promise<void> {
     const key = await this.#find(ch, i)
     if (key === undefined || this.#ended) return
     const from = since === undefined ? null : Number(since)
@@ -91,20 +111,20 @@ export class Subscriptions {
     const channel = readChannel(name)
     switch (channel?.kind) {
       case undefined:
-        this.#client.refuse(i, 'unknown_channel', 'There is no such channel.')
+        this.#client.refuse({ i, ch: name, code: 'unknown_channel', message: 'There is no such channel.' })
         return undefined
       case 'global':
         return 'global'
       case 'user': {
         const own = userChannel(this.#userId)
         if (name === own) return own
-        this.#client.refuse(i, 'forbidden', 'This is the channel of another user.')
+        this.#client.refuse({ i, ch: name, code: 'forbidden', message: 'This is the channel of another user.' })
         return undefined
       }
       case 'room': {
         const roomId = await this.#parts.memberRoom(channel.uid, this.#userId)
         if (roomId !== null) return roomChannel(roomId)
-        this.#client.refuse(i, 'not_room_member', 'Only members of the room may listen.')
+        this.#client.refuse({ i, ch: name, code: 'not_room_member', message: 'Only members of the room may listen.' })
         return undefined
       }
     }
@@ -113,7 +133,8 @@ export class Subscriptions {
   async #start(key: ChannelKey, name: string, i: Echo, since: number | null): Promise<void> {
     const rooms = [...this.#all.keys()].filter((other) => other.startsWith('room:')).length
     if (key.startsWith('room:') && rooms >= MOST_ROOMS) {
-      return this.#client.refuse(i, 'too_many_channels', `A socket listens to ${MOST_ROOMS} rooms at most.`)
+      const message = `A socket listens to ${MOST_ROOMS} rooms at most.`
+      return this.#client.refuse({ i, ch: name, code: 'too_many_channels', message })
     }
     const { hub } = this.#parts
     const topic = hub.hold(key)
@@ -146,11 +167,17 @@ export class Subscriptions {
       this.#bringBack(name, entries ?? [])
       this.#listen(topic, name, from)
     }
-    await hub.resume(topic, since ?? subscription.from, (beginning) => {
-      if (beginning.entries === null) resumed = false
-      else begin(beginning)
-    })
-    if (!resumed) await hub.resume(topic, subscription.from, begin)
+    try {
+      await hub.resume(topic, since ?? subscription.from, (beginning) => {
+        if (beginning.entries === null) resumed = false
+        else begin(beginning)
+      })
+      if (!resumed) await hub.resume(topic, subscription.from, begin)
+    } catch (error) {
+      subscription.state = 'held'
+      if (!this.#ended) this.#timer = this.#later(topic.key)
+      throw error
+    }
   }
 
   /** The client listens already, and may want what was before. What it was sent it is not sent again. */

@@ -1,4 +1,6 @@
 import type { Kysely } from 'kysely'
+import { databaseIsAway } from '../db/away.ts'
+import { queryByIds } from '../db/query-batch.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Lookups, Wanted, Words } from './announcer.ts'
 
@@ -7,13 +9,18 @@ const FRESH_MS = 1_000
 /** Words that are remembered of a kind; beyond, all are looked up again. */
 const MOST_KNOWN = 10_000
 
+type LookUp<Word> = (ids: readonly number[]) => Promise<ReadonlyMap<number, Word>>
+
 /** Words of one kind by their ids. */
 class Glossary<Word> {
-  readonly #look: (ids: readonly number[]) => Promise<ReadonlyMap<number, Word>>
+  readonly #look: LookUp<Word>
+  readonly #unreadable: (error: unknown) => void
   readonly #known = new Map<number, { readonly until: number; readonly word: Word | undefined }>()
 
-  constructor(look: (ids: readonly number[]) => Promise<ReadonlyMap<number, Word>>) {
+  /** `unreadable` hears of ids that cannot be looked up: they are missing, and nothing else is. */
+  constructor(look: LookUp<Word>, unreadable: (error: unknown) => void) {
     this.#look = look
+    this.#unreadable = unreadable
   }
 
   async find(ids: ReadonlySet<number>): Promise<ReadonlyMap<number, Word>> {
@@ -26,7 +33,12 @@ class Glossary<Word> {
       else if (known.word !== undefined) words.set(id, known.word)
     }
     if (unknown.length === 0) return words
-    const found = await this.#look(unknown)
+    const { found, failed } = await queryByIds(unknown, this.#look)
+    for (const error of failed.values()) {
+      // All of them come again when it is back.
+      if (databaseIsAway(error)) throw error
+      this.#unreadable(error)
+    }
     if (this.#known.size + unknown.length > MOST_KNOWN) this.#known.clear()
     for (const id of unknown) {
       const word = found.get(id)
@@ -44,11 +56,12 @@ export class WordBook {
   readonly #decorations: Glossary<WordOf<'decorations'>>
   readonly #packages: Glossary<WordOf<'packages'>>
 
-  constructor(db: Kysely<Tables>, lookups: Lookups) {
-    this.#users = new Glossary((ids) => lookups.users(db, ids))
-    this.#rooms = new Glossary((ids) => lookups.rooms(db, ids))
-    this.#decorations = new Glossary((ids) => lookups.decorations(db, ids))
-    this.#packages = new Glossary((ids) => lookups.packages(db, ids))
+  /** `unreadable` hears of what cannot be looked up and is missing therefore. */
+  constructor(db: Kysely<Tables>, lookups: Lookups, unreadable: (error: unknown) => void) {
+    this.#users = new Glossary((ids) => lookups.users(db, ids), unreadable)
+    this.#rooms = new Glossary((ids) => lookups.rooms(db, ids), unreadable)
+    this.#decorations = new Glossary((ids) => lookups.decorations(db, ids), unreadable)
+    this.#packages = new Glossary((ids) => lookups.packages(db, ids), unreadable)
   }
 
   async find(wanted: readonly Wanted[]): Promise<Words> {

@@ -112,7 +112,12 @@ export class Dispatcher {
         log.warn(about, 'a push notification could not be sent for weeks and is dropped')
         return await outbox.remove(row)
       }
-      const outcome = await send(row)
+      const { notification } = row
+      if (notification === null) {
+        log.warn(about, 'stored push notification is unreadable; dropped')
+        return await outbox.remove(row)
+      }
+      const outcome = await send({ ...row, notification })
       if (outcome.kind === 'later') return await this.#putOff(row, outcome)
       this.#answered()
       if (outcome.kind === 'delivered') return await outbox.remove(row)

@@ -14,7 +14,9 @@ const LEASE_MS = 12_000
 const KEPT_FOR = '28 days'
 
 /** A row that is this instance's to send, for the time of a lease. */
-export interface Claimed extends Delivery {
+export interface Claimed extends Omit<Delivery, 'notification'> {
+  /** Null when what is stored cannot be read. */
+  readonly notification: Notification | null
   readonly user_id: number
   /** How often it was claimed, this time included. */
   readonly attempts: number
@@ -69,7 +71,7 @@ export class Outbox {
                        o.made_at < now() - interval '${KEPT_FOR}' as stale`,
       values: [most],
     })
-    return rows.map((row) => ({ ...row, notification: Value.Parse(Notification, JSON.parse(row.notification)) }))
+    return rows.map((row) => ({ ...row, notification: readNotification(row.notification) }))
   }
 
   /** It arrived, or there is no use in sending it. */
@@ -99,5 +101,13 @@ export class Outbox {
       values: [row.token, row.user_id, row.registered_at],
     })
     await this.remove(row)
+  }
+}
+
+function readNotification(text: string): Notification | null {
+  try {
+    return Value.Parse(Notification, JSON.parse(text))
+  } catch {
+    return null
   }
 }

@@ -62,7 +62,8 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
     slices.flatMap(({ announcer = [] }) => announcer),
     bug,
   )
-  const words = new WordBook(db, parts.lookups)
+  const unreadable = (err: unknown): void => log.error({ err }, 'a name for a frame could not be looked up; left out')
+  const words = new WordBook(db, parts.lookups, unreadable)
   const index = new ChannelIndex(followers)
   const history = new History(followers, index, tell, words)
   const position = await headOf(db)
@@ -107,6 +108,9 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
       trouble,
     }
     const showers = slices.flatMap(({ shown = [] }) => shown).map((state) => new Shower(state, shows))
+    cleanUp.defer(() => {
+      for (const shower of showers) shower.stop()
+    })
     tail.follow(position, async (events) => {
       await hub.follow(events)
       for (const shower of showers) shower.hear(events)

@@ -40,5 +40,5 @@ export function startPush(
     clearTimeout(patience)
   })
   dispatcher.start()
-  tail.followStored(PUSH_FOLLOWER, intoOutbox(db, notifier, outbox, dispatcher))
+  tail.followStored(PUSH_FOLLOWER, intoOutbox(db, notifier, outbox, dispatcher, log))
 }

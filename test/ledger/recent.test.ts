@@ -1,17 +1,8 @@
 import { test } from 'tap'
-import type { RecordedEvent } from '../../src/ledger/chain.ts'
 import { Recent } from '../../src/ledger/recent.ts'
+import { recordedEvent } from '../support/recorded-event.ts'
 
-const cause = { actor: 'system', requestId: 'r', idempotencyKey: null, replyHash: null }
-
-const event = (position: number): RecordedEvent => {
-  const data = { fairness_key: 'k' }
-  const placed = { type: 'ledger-opened', data, movements: [], position, at: 0 } as const
-  const entry = { ...cause, type: placed.type, version: 1, data: JSON.stringify(data), movements: [], position, at: 0 }
-  return { ...placed, entry: { ...entry, hash: '' } }
-}
-
-const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => event(from + i))
+const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => recordedEvent(from + i))
 const after = (recent: Recent, position: number) => recent.after(position)?.map((one) => one.position)
 
 test('what somebody has yet to take is kept, and what all have taken goes when the next comes', (t) => {
@@ -39,9 +30,9 @@ test('so many events are kept for one who is far behind', (t) => {
   const recent = new Recent()
   recent.done('far behind', 0)
   recent.goOn(events(1, 1_000))
-  recent.goOn([event(1_001)])
+  recent.goOn([recordedEvent(1_001)])
   t.equal(after(recent, 0)?.length, 1_001)
-  recent.goOn([event(1_002)])
+  recent.goOn([recordedEvent(1_002)])
   t.equal(after(recent, 0), undefined)
   t.equal(after(recent, 1)?.length, 1_001)
   t.end()

@@ -124,7 +124,7 @@ export async function startInstance(
   return { origin, executor, metrics, log: lines, stop }
 }
 
-const noWords: Lookups = {
+export const noWords: Lookups = {
   users: async () => new Map(),
   rooms: async () => new Map(),
   decorations: async () => new Map(),

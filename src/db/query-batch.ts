@@ -1,0 +1,51 @@
+import { databaseIsAway } from './away.ts'
+
+/**
+ * Asks for many with one statement. When it fails, each is asked for alone, so that only those that cannot be answered
+ * fail. When the database is away that would help nobody: then all fail at once.
+ */
+export async function queryBatch<Key, Value>(
+  keys: readonly Key[],
+  query: (keys: readonly Key[]) => Promise<readonly Value[]>,
+): Promise<readonly PromiseSettledResult<Value>[]> {
+  try {
+    const values = await query(keys)
+    return keys.map((_key, i) => settled(values, i))
+  } catch (error) {
+    if (keys.length === 1 || databaseIsAway(error)) return keys.map(() => ({ status: 'rejected', reason: error }))
+  }
+  const results: PromiseSettledResult<Value>[] = []
+  for (const key of keys) results.push(...(await queryBatch([key], query)))
+  return results
+}
+
+function settled<Value>(values: readonly Value[], i: number): PromiseSettledResult<Value> {
+  const value = values[i]
+  if (value === undefined) return { status: 'rejected', reason: new Error('the batch has no answer for a member') }
+  return { status: 'fulfilled', value }
+}
+
+export interface QueriedById<Value> {
+  readonly found: ReadonlyMap<number, Value>
+  /** Why there is no answer for an id. */
+  readonly failed: ReadonlyMap<number, unknown>
+}
+
+/** As `queryBatch`, for queries that answer by id; ids that are not found are missing. */
+export async function queryByIds<Value>(
+  ids: readonly number[],
+  query: (ids: readonly number[]) => Promise<ReadonlyMap<number, Value>>,
+): Promise<QueriedById<Value>> {
+  const results = await queryBatch(ids, async (some) => {
+    const values = await query(some)
+    return some.map((id) => ({ value: values.get(id) }))
+  })
+  const found = new Map<number, Value>()
+  const failed = new Map<number, unknown>()
+  for (const [i, id] of ids.entries()) {
+    const result = results[i]
+    if (result?.status === 'rejected') failed.set(id, result.reason)
+    else if (result?.value.value !== undefined) found.set(id, result.value.value)
+  }
+  return { found, failed }
+}
