@@ -22,6 +22,7 @@ import { listen } from './start/listen.ts'
 import { startLive } from './start/live.ts'
 import { startPush } from './start/push.ts'
 import { aborted, stopSignal } from './start/signals.ts'
+import { startStaleGames } from './start/stale-games.ts'
 import { runAsSystem } from './start/system.ts'
 import { welcome } from './start/welcome.ts'
 import { vaultWith } from './vault/vault.ts'
@@ -44,6 +45,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   await runAsSystem(executor, openLedger, { fairness_key: fingerprint(keys.fairness) })
   if (config.demo) await loadDemo(executor, database.db)
   stop.throwIfAborted()
+  startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, cleanUp)
   startPush(config.fcm, database, tail, slices, log, cleanUp)
 
   const lookups = lookupsWith(config.assetBaseUrl)

@@ -114,6 +114,7 @@ export interface Tables {
     winner_id: number | null
     spin: string | null
     created_at: string
+    empty_since: string | null
     ended_at: string | null
     end_position: number | null
   }

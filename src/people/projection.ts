@@ -1,6 +1,6 @@
 import { rowTable } from '../ledger/row-table.ts'
 import { countries } from './country.ts'
-import { devices } from './device.ts'
+import { devices, devicesOfUsers } from './device.ts'
 import { userProfiles, users, userUids } from './user.ts'
 
 export const peopleTables = [
@@ -44,5 +44,10 @@ export const peopleTables = [
     source: 'words',
     key: ['token'],
     columns: { token: 'text', user_id: 'integer', platform: 'text', registered_at: 'micros' },
+  }),
+  rowTable(devicesOfUsers, {
+    source: 'lookup',
+    key: ['user_id'],
+    columns: { user_id: 'integer', tokens: 'json' },
   }),
 ]

@@ -1,6 +1,6 @@
 import { refuse, type Verb } from '../ledger/decider.ts'
 import { keyOf } from '../ledger/state.ts'
-import { devices } from './device.ts'
+import { devices, devicesOfUsers, dropDevice } from './device.ts'
 
 export interface RemoveDevice {
   readonly user_id: number
@@ -9,8 +9,8 @@ export interface RemoveDevice {
 
 /** Nothing is sent to the token any more. Refusal: `not_found`, also for the token of somebody else. */
 export const removeDevice: Verb<RemoveDevice, null> = {
-  reads: ({ token }) => [keyOf(devices, token)],
+  reads: ({ user_id, token }) => [keyOf(devices, token), keyOf(devicesOfUsers, user_id)],
   decide: (state, { user_id, token }) => (state.get(devices, token)?.user_id === user_id ? [] : refuse('not_found')),
-  note: (state, { token }) => state.set(devices, token, undefined),
+  note: (state, { user_id, token }) => dropDevice(state, user_id, token),
   answer: () => null,
 }

@@ -25,6 +25,8 @@ export interface Game {
   readonly winner_id: number | null
   readonly spin: Spin | null
   readonly created_at: Micros
+  /** Since when nobody has been seated; null while somebody is, and once the game is over. */
+  readonly empty_since: Micros | null
   readonly ended_at: Micros | null
   /** Position of the event that finished or cancelled it. */
   readonly end_position: number | null
@@ -90,6 +92,7 @@ export const evolveGames: Evolver = {
       winner_id: null,
       spin: null,
       created_at: at,
+      empty_since: at,
       ended_at: null,
       end_position: null,
     })
@@ -101,11 +104,12 @@ export const evolveGames: Evolver = {
     const game = stillOpen(state, game_id)
     const entries = [...game.entries, { entry: position, user_id, stake, client_seed }]
     if (entries.length > game.max_players) throw new Error(`game ${game_id} has more players than places`)
-    goOn(state, { ...game, entries })
+    goOn(state, { ...game, entries, empty_since: null })
   },
-  'roulette-left': (state, { data: { game_id, user_id } }) => {
+  'roulette-left': (state, { data: { game_id, user_id }, at }) => {
     const game = stillOpen(state, game_id)
-    goOn(state, { ...game, entries: game.entries.filter((entry) => entry.user_id !== user_id) })
+    const entries = game.entries.filter((entry) => entry.user_id !== user_id)
+    goOn(state, { ...game, entries, empty_since: entries.length === 0 ? at : null })
   },
   'roulette-finished': (state, { data, position, at }) => {
     const game = stillOpen(state, data.game_id)
@@ -131,7 +135,7 @@ function goOn(state: WritableState, game: Game): void {
 }
 
 function end(state: WritableState, game: Game): void {
-  state.set(games, String(game.game_id), game)
+  state.set(games, String(game.game_id), { ...game, empty_since: null })
   state.set(openGames, String(game.room_id), undefined)
   assertHolds(state, game, 0)
 }

@@ -19,6 +19,7 @@ export const rouletteTables = [
       winner_id: 'integer',
       spin: 'json',
       created_at: 'micros',
+      empty_since: 'micros',
       ended_at: 'micros',
       end_position: 'integer',
     },

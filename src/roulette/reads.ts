@@ -13,6 +13,7 @@ import { eventColumns, parseEntry, readEvent } from '../ledger/recorded.ts'
 import type { TextRow } from '../ledger/row-table.ts'
 import { publishedGame } from './answers.ts'
 import { gameIdOf } from './game.ts'
+import { MAX_EMPTY_MINUTES } from './stale.ts'
 import { type SaidOfGame, verifySpin } from './verify-spin.ts'
 
 type Db = Kysely<Tables>
@@ -51,10 +52,6 @@ export async function oldOpenGames(db: Db, minutes: number, after: number, limit
  * not hide the others.
  */
 export async function oldestGames(db: Db, minutes: number, limit: number): Promise<number[]> {
-  const stuck = sql<boolean>`exists (
-    select from jsonb_to_recordset(g.entries::jsonb) as e(user_id bigint, stake numeric)
-    join balances b on b.account = 'user:' || e.user_id || ':coins'
-    where b.balance + e.stake > ${MAX_INTEGER}::numeric)`
   const [payable, others] = await Promise.all([
     oldGames(db, minutes, limit)
       .where((eb) => eb.not(stuck))
@@ -62,6 +59,33 @@ export async function oldestGames(db: Db, minutes: number, limit: number): Promi
     oldGames(db, minutes, limit).where(stuck).execute(),
   ])
   return [...payable, ...others].map(({ game_id }) => game_id).toSorted((a, b) => a - b)
+}
+
+/** A game of which somebody cannot be paid back, as things stand. */
+const stuck = sql<boolean>`exists (
+  select from jsonb_to_recordset(g.entries::jsonb) as e(user_id bigint, stake numeric)
+  join balances b on b.account = 'user:' || e.user_id || ':coins'
+  where b.balance + e.stake > ${MAX_INTEGER}::numeric)`
+
+/** Stale games as `cancelStaleGames` has them, by the ledger's clock and without those that cannot be paid back. */
+export async function staleGames(db: Db, maxOpenMinutes: number | null, limit: number): Promise<number[]> {
+  const ago = (minutes: number) =>
+    sql<string>`(select greatest(clock_timestamp(), at) from ledger_head) - make_interval(mins => ${minutes})`
+  const rows = await db
+    .selectFrom('roulette_games as g')
+    .select('g.game_id')
+    .where('g.status', '=', 'open')
+    .where((eb) =>
+      eb.or([
+        eb('g.empty_since', '<=', ago(MAX_EMPTY_MINUTES)),
+        ...(maxOpenMinutes === null ? [] : [eb('g.created_at', '<=', ago(maxOpenMinutes))]),
+      ]),
+    )
+    .where((eb) => eb.not(stuck))
+    .orderBy('g.game_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ game_id }) => game_id)
 }
 
 const oldGames = (db: Db, minutes: number, limit: number) =>
@@ -101,7 +125,8 @@ const gameRows = (db: Db) =>
     .innerJoin('room_profiles as r', 'r.room_id', 'g.room_id')
     .select(['g.game_id', 'g.uid', 'g.room_id', 'g.creator_id', 'g.status', 'g.game_price', 'g.max_players'])
     .select(['g.fee_percent', 'g.prize', 'g.entries', 'g.commitment', 'g.winner_id', 'g.spin', 'g.end_position'])
-    .select([micros('g.created_at').as('created_at'), micros('g.ended_at').as('ended_at'), 'r.uid as room_uid'])
+    .select([micros('g.created_at').as('created_at'), micros('g.ended_at').as('ended_at')])
+    .select([micros('g.empty_since').as('empty_since'), 'r.uid as room_uid'])
 
 type GameRow = Awaited<ReturnType<ReturnType<typeof gameRows>['executeTakeFirstOrThrow']>>
 

@@ -3,18 +3,25 @@ import { command } from '../ledger/command.ts'
 import type { Verb } from '../ledger/decider.ts'
 import type { Executor } from '../ledger/executor.ts'
 
-/** Runs a verb for the service itself. Throws when the rules refuse it. */
+/** Runs a verb for the service itself; answers what it answers. Throws when the rules refuse it. */
 export async function runAsSystem<Input, Answer>(
-  executor: Executor,
+  executor: Pick<Executor, 'run'>,
   verb: Verb<Input, Answer>,
   input: Input,
-): Promise<void> {
+): Promise<Answer> {
+  let answer: { readonly value: Answer } | undefined
   const cause = { actor: 'system', requestId: randomUUID(), idempotency: null }
   const { reply } = await executor.run(
     command(verb, input, cause, {
-      answered: () => ({ status: 200, body: '' }),
+      answered: (value) => {
+        answer = { value }
+        return { status: 200, body: '' }
+      },
       refused: (refusal) => ({ status: 422, body: JSON.stringify(refusal) }),
     }),
   )
-  if (reply.status !== 200) throw new Error(`the service's own command was refused: ${reply.body}`)
+  if (answer === undefined || reply.status !== 200) {
+    throw new Error(`the service's own command was refused: ${reply.body}`)
+  }
+  return answer.value
 }

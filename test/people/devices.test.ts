@@ -29,6 +29,35 @@ test('a token belongs to whoever registered it last', async (t) => {
   t.same([...bench.bugs, ...bench.troubles], [])
 })
 
+test('a user has at most 20 devices: one more removes the one that was registered first', async (t) => {
+  const { operator, user, database, bench } = await doors(t, [peopleSlice])
+  await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
+  const register = (id: number, name: string) => user(id)('POST', '/v1/devices', { token: name, platform: 'ios' })
+  const tokensOf = async (id: number) => {
+    const rows = await rowsOf(database, `select token from devices where user_id = ${id} order by registered_at`)
+    return rows.map((row) => row['token'])
+  }
+  const names = Array.from({ length: 20 }, (_, i) => `device-${i}`)
+  await register(2, 'of-another')
+  for (const name of names) await register(1, name)
+  t.same(await tokensOf(1), names)
+  await register(1, 'device-0')
+  await register(1, 'device-20')
+  t.same(await tokensOf(1), [...names.slice(2), 'device-0', 'device-20'], 'device-0 was registered again')
+  await register(2, 'device-20')
+  await register(1, 'device-21')
+  t.same(await tokensOf(1), [...names.slice(2), 'device-0', 'device-21'], 'one that went to another does not count')
+  t.same(await tokensOf(2), ['of-another', 'device-20'])
+
+  const many = Array.from({ length: 60 }, (_, i) => `at-once-${i}`)
+  await Promise.all(many.flatMap((name) => [register(1, name), user(1)('DELETE', '/v1/devices/at-once-7')]))
+  const left = await tokensOf(1)
+  t.ok(left.length === 20 || left.length === 19, `${left.length} devices`)
+  t.ok(left.every((name) => name?.startsWith('at-once')))
+  t.same(await tokensOf(2), ['of-another', 'device-20'])
+  t.same([...bench.bugs, ...bench.troubles], [])
+})
+
 test('a device that cannot be is refused', async (t) => {
   const { operator, user, database } = await doors(t, [peopleSlice])
   await operator('PUT', '/admin/v1/users/1', {})
