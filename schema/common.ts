@@ -12,19 +12,31 @@ export const Dollars = Type.Unsafe<{ readonly rawJSON: string }>(
   Type.Number({ minimum: 0, description: 'Dollars, exact to the cent' }),
 )
 
+/** Ajv's keyword for the form of text (http/text-form.ts): NFC, with isolates that are closed. */
+export const TEXT_FORM = 'x-text-form'
+
+/** Lone surrogates, and the embeddings and overrides that could turn the text around them. */
+const NEVER_IN_TEXT = '\\ud800-\\udfff\\u202a-\\u202e'
+
 /**
- * Text that PostgreSQL can hold and a log line can carry: no control characters, no lone surrogates.
+ * One line of text as it may be kept: in NFC, without control characters, lone surrogates and directional overrides.
  * The pattern is read with the `u` flag, so that pairs of surrogates pass.
  */
 export const Text = (maxLength: number, minLength = 0) =>
-  Type.String({ minLength, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$' })
-
-/** As `Text`, with line breaks and tabs: what people write. */
-export const Prose = (maxLength: number, minLength = 0) =>
   Type.String({
+    [TEXT_FORM]: true,
     minLength,
     maxLength,
-    pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f\\ud800-\\udfff]*$',
+    pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f${NEVER_IN_TEXT}]*$`,
+  })
+
+/** As `Text`, with line breaks: notes, notices and messages. */
+export const Prose = (maxLength: number, minLength = 0) =>
+  Type.String({
+    [TEXT_FORM]: true,
+    minLength,
+    maxLength,
+    pattern: `^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f${NEVER_IN_TEXT}]*$`,
   })
 
 /** true/false, 1/0, "1"/"0", "true"/"false"; read with `isOn`. */

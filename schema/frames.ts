@@ -9,12 +9,16 @@ const Position = Type.String({ pattern: '^(0|[1-9][0-9]{0,15})$', description: '
 const Channel = Type.String({
   minLength: 1,
   maxLength: MAX_CHANNEL_LENGTH,
+  pattern: '^[\\x21-\\x7e]*$',
   description: '`one-to-room:{room_uid}`, `user:{id}` or `global`',
 })
-const Token = Type.String({ minLength: 1, maxLength: 8_192 })
-export const Echo = Type.Optional(
-  Type.Union([Type.Number(), Type.String({ maxLength: 100 })], { description: 'comes back with the answer' }),
-)
+const Token = Type.String({ minLength: 1, maxLength: 8_192, pattern: '^[\\x21-\\x7e]*$' })
+/** Without control characters and lone surrogates; the same with and without the `u` flag. */
+const EchoText = Type.String({
+  maxLength: 100,
+  pattern: '^(?:[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$',
+})
+export const Echo = Type.Optional(Type.Union([Type.Number(), EchoText], { description: 'comes back with the answer' }))
 
 /** `about` is for the documents. */
 const frame = <P extends TProperties>(about: string, properties: P) => Type.Object(properties, { description: about })

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, dataOf, Flag, Id, Instant, Prose, Text } from './common.ts'
+import { Amount, dataOf, Flag, Id, Instant, Text } from './common.ts'
 import { GiftKind } from './events.ts'
 
 const Quantity = Type.Integer({ minimum: 1, maximum: 9_999, description: 'Gifts for each receiver' })
@@ -80,6 +80,6 @@ export const BagItem = Type.Object({ decoration_id: Id, quantity: Id })
 export const AddBagItems = Type.Object({
   decoration_id: Id,
   quantity: Id,
-  reason: Prose(500, 1),
+  reason: Text(500, 1),
 })
 export type AddBagItems = Static<typeof AddBagItems>

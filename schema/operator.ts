@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Bit, Flag, Id, Instant, Prose, Text } from './common.ts'
+import { Amount, Bit, Flag, Id, Instant, Text } from './common.ts'
 import { AgencyCountry } from './events.ts'
 
 /** What operators send and are answered. In a PUT a field that is left out keeps its value. */
@@ -100,7 +100,7 @@ export const MoveBalance = Type.Object({
     description:
       'an integer from 1 (coins, diamonds, target), or dollars from 0.01: a number, or a string such as 12.50',
   }),
-  reason: Prose(500, 1),
+  reason: Text(500, 1),
 })
 export type MoveBalance = Static<typeof MoveBalance>
 

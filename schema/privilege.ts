@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Id, Instant, Prose, Text } from './common.ts'
+import { Id, Instant, Text } from './common.ts'
 
 const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
 const Rank = Type.Integer({ minimum: -1_000_000_000, maximum: 1_000_000_000, description: 'higher is better' })
@@ -64,5 +64,5 @@ export const MOST_CARDS = 1_000
 export const GrantCards = Type.Object({
   privilege_package_id: Id,
   quantity: Type.Integer({ minimum: 1, maximum: MOST_CARDS }),
-  reason: Prose(500, 1),
+  reason: Text(500, 1),
 })

@@ -1,4 +1,5 @@
 import type { FastifySchemaValidationError } from 'fastify'
+import { TEXT_FORM } from '../../schema/common.ts'
 
 /**
  * The words of a schema. Where it has a title, that is the form wanted and the description is of what the field means;
@@ -7,6 +8,7 @@ import type { FastifySchemaValidationError } from 'fastify'
 interface Worded {
   readonly title?: unknown
   readonly description?: unknown
+  readonly [TEXT_FORM]?: unknown
 }
 
 /** The form that a schema asks for, in words, if it has any. */
@@ -40,9 +42,13 @@ const sayings: Readonly<Record<string, Say>> = {
   alternatives: ({ alternatives }) => `must be ${oneOf([alternatives].flat().map(String))}`,
 }
 
+const TEXT_RULE =
+  'must be text without control characters, lone surrogates, directional overrides and isolates left open'
+
 export function sentence(violation: Violation): string {
   const { keyword, params, message, data, parentSchema } = violation
   if (keyword === 'type' && params['type'] === 'string' && Array.isArray(data)) return 'must be a string, given once'
+  if (parentSchema?.[TEXT_FORM] === true && (keyword === 'pattern' || keyword === TEXT_FORM)) return TEXT_RULE
   const form = formOf(parentSchema)
   if (keyword === 'pattern' && form !== undefined) return `must be ${form}`
   return sayings[keyword]?.(params, String(params['limit'])) ?? message ?? 'is invalid'

@@ -1,8 +1,15 @@
-import { Ajv, type AnySchema, type ValidateFunction } from 'ajv'
+import { Ajv, type AnySchema, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
+import { textForm } from './text-form.ts'
 
-/** Nothing is converted, filled in or removed; a fault carries what `sentences.ts` needs to speak of it. */
-const options = { coerceTypes: false, useDefaults: false, removeAdditional: false, verbose: true } as const
+/** Nothing is converted, filled in or removed, texts are put into their normal form, and a fault carries what `sentences.ts` needs to speak of it. */
+const options = {
+  coerceTypes: false,
+  useDefaults: false,
+  removeAdditional: false,
+  verbose: true,
+  keywords: [textForm],
+} as const satisfies Options
 
 /** Values in a request, however deep, of which every fault is collected; of a larger one only the first is. */
 const MAX_COLLECTED_VALUES = 500
