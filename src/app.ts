@@ -71,7 +71,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   handleOddRequests(app)
   boundPipelining(app)
   readBodies(app)
-  handleErrors(app, requestLog)
+  handleErrors(app, requestLog, parts.metrics)
   app.addHook('onClose', async () => requestLog.close())
   decorateCaller(app)
   decorateAllowance(app)

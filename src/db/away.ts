@@ -24,3 +24,15 @@ export function databaseIsAway(error: unknown): boolean {
   if (code !== undefined) return networkCodes.has(code) || awayStates.test(code)
   return error instanceof Error && awayMessages.test(error.message)
 }
+
+/** What the pool throws when there was no connection in time: none was free, or none could be made. */
+const connectTimeout = /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)/
+
+export const isConnectTimeout = (error: unknown): boolean =>
+  error instanceof Error && connectTimeout.test(error.message)
+
+/** A connection too many, and a statement that took too long: the database works, and has too much to do. */
+const overloadStates: readonly unknown[] = ['53300', '57014']
+
+/** Whether PostgreSQL refused a read because it has too much to do. */
+export const isOverload = (error: unknown): boolean => overloadStates.includes(errorCode(error))

@@ -1,5 +1,6 @@
 import type { PostgresPool } from 'kysely'
 import { type CustomTypesConfig, Pool, types } from 'pg'
+import { isConnectTimeout } from './away.ts'
 import type { Log } from './log.ts'
 
 /** By the object ids of PostgreSQL's types. pg asks for nothing but text format here. */
@@ -54,15 +55,29 @@ export class Crowded extends Error {
   override readonly name = 'Crowded'
 }
 
-/** A pool as Kysely takes it for reads: whoever comes when too many wait is sent away at once, with `Crowded`. */
-export const forReads = (pool: Pool): PostgresPool => ({
-  options: pool.options,
-  connect: async () => {
-    if (pool.waitingCount >= MOST_WAITING) throw new Crowded('too many wait for a connection')
-    return pool.connect()
-  },
-  end: () => pool.end(),
-})
+/**
+ * A pool as Kysely takes it for reads: whoever comes when too many wait, or has waited for too long while others were
+ * served, is sent away with `Crowded`.
+ */
+export function forReads(pool: Pool): PostgresPool {
+  let inUse = 0
+  pool.on('acquire', () => void (inUse += 1))
+  pool.on('release', () => void (inUse -= 1))
+  return {
+    options: pool.options,
+    connect: async () => {
+      if (pool.waitingCount >= MOST_WAITING) throw new Crowded('too many wait for a connection')
+      try {
+        return await pool.connect()
+      } catch (error) {
+        // With nobody served, it is the database that cannot be reached.
+        if (inUse === 0 || !isConnectTimeout(error)) throw error
+        throw new Crowded('no connection was free in time', { cause: error })
+      }
+    },
+    end: () => pool.end(),
+  }
+}
 
 const resultTypes: CustomTypesConfig = {
   getTypeParser: (id, format) => parsers.get(id) ?? types.getTypeParser(id, format),

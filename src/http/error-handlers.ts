@@ -2,12 +2,17 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { errorText, type HttpError, ImpossiblePath, notFound } from './errors.ts'
 import { formFault } from './form.ts'
 import { leaveUntold, type RequestLog } from './logging.ts'
+import type { Metrics } from './metrics.ts'
 import { problemOf } from './problem.ts'
 import { clientPrefixes } from './slice.ts'
 
 /** Every error becomes `{ message, code, errors?, request_id }`. */
-export function handleErrors(app: FastifyInstance, requestLog: Pick<RequestLog, 'failed'>): void {
-  app.setErrorHandler((error, request, reply) => handleError(error, request, reply, requestLog))
+export function handleErrors(
+  app: FastifyInstance,
+  requestLog: Pick<RequestLog, 'failed'>,
+  metrics: Pick<Metrics, 'refused'>,
+): void {
+  app.setErrorHandler((error, request, reply) => handleError(error, request, reply, { requestLog, metrics }))
   app.setNotFoundHandler(handleNotFound)
 }
 
@@ -42,10 +47,11 @@ function handleError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  requestLog: Pick<RequestLog, 'failed'>,
+  { requestLog, metrics }: { requestLog: Pick<RequestLog, 'failed'>; metrics: Pick<Metrics, 'refused'> },
 ): FastifyReply {
   const problem = problemOf(error instanceof ImpossiblePath ? (formFault(request) ?? error) : error)
   if (problem.status >= 500) requestLog.failed(error, request, problem.status)
+  if (problem.code === 'overloaded') metrics.refused('overloaded')
   // Whoever asks too much is counted; a line for each would be more of the same.
   if (problem.status === 429) leaveUntold(request)
   return answer(request, reply, problem)

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { databaseIsAway } from '../db/away.ts'
+import { databaseIsAway, isOverload } from '../db/away.ts'
 import { Crowded } from '../db/pool.ts'
 import { errorCode } from '../error-code.ts'
 import { Closed, Overloaded, Unavailable } from '../ledger/failures.ts'
@@ -18,7 +18,9 @@ const faults: Readonly<Record<string, () => HttpError>> = {
 /** The answer to whatever went wrong. Nothing of an error that is not the client's gets out. */
 export function problemOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error
-  if (error instanceof Overloaded || error instanceof Crowded) return overloaded()
+  if (error instanceof Overloaded || error instanceof Crowded || isOverload(error) || isRefusedConnection(error)) {
+    return overloaded()
+  }
   const fault = faults[errorCode(error) ?? '']
   if (fault !== undefined) return fault()
   const status = clientFault(error)
@@ -37,6 +39,10 @@ export const rateLimited = (retryAfterSeconds: number): HttpError =>
   new HttpError(429, 'rate_limited', 'Too many requests; try again later.', {
     headers: { 'retry-after': String(retryAfterSeconds) },
   })
+
+/** Commands whose connection the database refused for having too many: none of them was begun. */
+const isRefusedConnection = (error: unknown): boolean =>
+  error instanceof Unavailable && errorCode(error.cause) === '53300'
 
 /** The status of an error that Fastify or a plugin blames on the request. */
 function clientFault(error: unknown): number | undefined {

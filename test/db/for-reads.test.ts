@@ -1,7 +1,10 @@
+import { createServer } from 'node:net'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
 import { Crowded, forReads, openPool } from '../../src/db/pool.ts'
 import { problemOf } from '../../src/http/problem.ts'
+import { ask } from '../support/embedded.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 test('who wants to read when too many wait is sent away at once', async (t) => {
@@ -20,4 +23,41 @@ test('who wants to read when too many wait is sent away at once', async (t) => {
   only.release()
   t.equal((await Promise.all(waiting)).length, 1_000, 'those who waited are served')
   t.match(await read(), { rows: [{ one: 1 }] })
+})
+
+test('who gets no connection in time is sent away while others are served, and else told that there is none', async (t) => {
+  const { serviceUrl } = await testDatabase(t)
+  const readsOf = (url: string) => {
+    const pool = openPool(url, { max: 1, application_name: 'reads under test' })
+    const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: forReads(pool) }) })
+    t.teardown(() => db.destroy())
+    return { pool, read: () => sql`select 1 as one`.execute(db).catch((error: unknown) => error) }
+  }
+  const busy = readsOf(serviceUrl)
+  const only = await busy.pool.connect()
+  t.match(problemOf(await busy.read()), { status: 429, code: 'overloaded' })
+  only.release()
+  t.match(await busy.read(), { rows: [{ one: 1 }] })
+
+  // Takes connections and never answers.
+  const silent = createServer()
+  t.teardown(() => silent.close())
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = Object(silent.address())
+  const away = readsOf(`postgres://nobody@127.0.0.1:${port}/nowhere`)
+  for (const error of await Promise.all([away.read(), away.read()])) {
+    t.match(problemOf(error), { status: 500, code: 'unavailable' })
+  }
+})
+
+test('a connection that PostgreSQL refuses for having too many is overload', async (t) => {
+  const { name, ownerUrl, serviceUrl } = await testDatabase(t)
+  await ask(ownerUrl, `alter database "${name}" connection limit 1`)
+  const held = await connect(serviceUrl, 'held under test')
+  t.teardown(() => held.end())
+  const pool = openPool(serviceUrl, { max: 1, application_name: 'reads under test' })
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: forReads(pool) }) })
+  t.teardown(() => db.destroy())
+  const refused = await sql`select 1`.execute(db).catch((error: unknown) => error)
+  t.match(problemOf(refused), { status: 429, code: 'overloaded', headers: { 'retry-after': '1' } })
 })

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { problemOf } from '../../src/http/problem.ts'
+import { Unavailable } from '../../src/ledger/failures.ts'
 import { bearer, tinyApp, token } from '../support/tiny-app.ts'
 
 test('whatever goes wrong, the answer has one form and tells nothing of ours', async (t) => {
@@ -51,13 +52,17 @@ test('a full queue', async (t) => {
   t.equal(response.headers['retry-after'], '1')
 })
 
-test('errors of the database that say that it is away', (t) => {
+test('errors of the database that say that it is away or has too much to do', (t) => {
   const coded = (code: string) => Object.assign(new Error('x'), { code })
-  for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '08006', '53300', '57P01', '57P03', '57014']) {
+  for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '08006', '57P01', '57P03', '53100']) {
     t.equal(problemOf(coded(code)).code, 'unavailable', code)
   }
   for (const message of ['Connection terminated unexpectedly', 'timeout exceeded when trying to connect']) {
     t.equal(problemOf(new Error(message)).code, 'unavailable', message)
+  }
+  const refused = new Unavailable('the database is away', { cause: coded('53300') })
+  for (const error of [coded('53300'), coded('57014'), refused]) {
+    t.match(problemOf(error), { status: 429, code: 'overloaded', headers: { 'retry-after': '1' } })
   }
   for (const code of ['23505', '42P01', '22P02', 'ENOENT']) t.equal(problemOf(coded(code)).code, 'internal', code)
   t.end()

@@ -7,7 +7,7 @@ import { standing } from '../../src/app-status/reads.ts'
 import { ToldClients } from '../../src/app-status/told-clients.ts'
 import { asideOn } from '../../src/audit/aside.ts'
 import { checkpointSigner } from '../../src/audit/checkpoint.ts'
-import { openPool } from '../../src/db/pool.ts'
+import { forReads, openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { AddressLimit } from '../../src/http/address-limit.ts'
 import { Metrics } from '../../src/http/metrics.ts'
@@ -51,7 +51,7 @@ export interface Doors {
 /** For reads as the doors do them. */
 export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
   const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: forReads(pool) }) })
   t.teardown(() => db.destroy())
   return db
 }
