@@ -32,8 +32,8 @@ export async function hall(t: Parameters<typeof testDatabase>[0], database: Test
   const members = (room: number) => [room * 3 - 2, room * 3 - 1, room * 3] as const
   const people = numbers.flatMap((room) => members(room).map((id) => ({ id })))
   await ledger.did(defineUsers, { users: people, listed: true })
+  await Promise.all(numbers.map((room) => ledger.did(defineRoom, { id: room, owner_id: room })))
   await Promise.all([
-    ...numbers.map((room) => ledger.did(defineRoom, { id: room, owner_id: room })),
     ...people.map(({ id }) => ledger.did(credit, { user_id: id, currency: 'coins', amount: 100, reason: 'test' })),
     ...numbers.flatMap((room) => members(room).map((id) => joinRoom(db, room, id))),
   ])
