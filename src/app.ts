@@ -68,6 +68,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     done()
   })
   parts.metrics.watchRequests(app)
+  parts.metrics.eventLoopLag.watch(app, log)
   handleOddRequests(app)
   boundPipelining(app)
   readBodies(app)
@@ -80,7 +81,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
 
   const readToken = await registerTokens(app, parts.jwt)
   const isOurs = ourTokens(readToken)
-  const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit)]
+  const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit, parts.metrics)]
   // The order of checks. A route's schema and then the rules of the business follow.
   const ofToken = [userCheck(readToken, parts.sessions), ...limit]
   const gate = gateCheck(services.appState.gate, isOurs)

@@ -4,6 +4,7 @@ import { actorOf, type Caller } from './caller.ts'
 import { type CallerKey, Callers, type Counted } from './callers.ts'
 import { costOf } from './cost.ts'
 import { leave, lineUp } from './lines.ts'
+import type { Metrics } from './metrics.ts'
 import { overloaded, rateLimited } from './problem.ts'
 
 /**
@@ -36,7 +37,11 @@ export const decorateAllowance = (app: FastifyInstance): void => void app.decora
  * request costs 1, a dear one more. What is allowed stands in a line of the caller's own. What is refused costs little
  * and comes later and later: whoever asks again at once is not answered at once.
  */
-export function limitCheck(app: FastifyInstance, perMinute: number): onRequestHookHandler {
+export function limitCheck(
+  app: FastifyInstance,
+  perMinute: number,
+  metrics: Pick<Metrics, 'refused'>,
+): onRequestHookHandler {
   const callers = new Callers()
   /** Connections on which a refusal is held back, with what lets it go. */
   const held = new Map<Socket, () => void>()
@@ -56,6 +61,7 @@ export function limitCheck(app: FastifyInstance, perMinute: number): onRequestHo
     const cost = caller.kind === 'user' ? Math.min(costOf(request), perMinute) : 1
     if (counted.taken + cost > perMinute) {
       counted.refused += 1
+      metrics.refused('requests')
       if (counted.refused === 1) request.log.info({ caller: actorOf(caller) }, 'a caller is over the limit')
       const refusal = rateLimited(secondsUntilEndOf(counted, now))
       const { socket } = request.raw

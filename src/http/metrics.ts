@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@pro
 import type { FastifyInstance } from 'fastify'
 import type { Executor, Observer } from '../ledger/executor.ts'
 import type { Tail } from '../ledger/tail.ts'
+import { EventLoopLag } from './event-loop-lag.ts'
 import { SocketMetrics } from './socket-metrics.ts'
 
 /** Why a request was refused without being looked at further. */
@@ -52,6 +53,7 @@ export class Metrics {
   })
 
   readonly sockets = new SocketMetrics(this.registry)
+  readonly eventLoopLag = new EventLoopLag(this.registry)
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })

@@ -50,6 +50,7 @@ test('a full queue', async (t) => {
   t.equal(response.statusCode, 429)
   t.equal(response.json().code, 'overloaded')
   t.equal(response.headers['retry-after'], '1')
+  t.match((await app.inject('/metrics')).body, 'http_refusals_total{reason="overloaded"} 1\n')
 })
 
 test('errors of the database that say that it is away or has too much to do', (t) => {

@@ -127,6 +127,7 @@ test('whoever asks on and on is refused more and more slowly, and it is told onc
   const late = await timed(1)
   const { body } = await app.inject('/metrics')
   t.match(body, 'http_request_duration_seconds_count{method="GET",route="/v1/things",status="429"} 301\n')
+  t.match(body, 'http_refusals_total{reason="requests"} 301\n')
   t.ok(late >= 290 && late < 2_000, `${late} ms`)
   const last = inject()
   const closing = performance.now()

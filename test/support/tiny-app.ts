@@ -47,6 +47,10 @@ const nothing: Verb<null, null> = { reads: () => [], decide: () => [], answer: (
 
 /** What a door may throw, by the name in its path. */
 const mishaps: Readonly<Record<string, () => unknown>> = {
+  stall: () => {
+    for (const until = performance.now() + 1_200; performance.now() < until; ) continue
+    return new Error('after a stall')
+  },
   bug: () => new TypeError('a secret of ours'),
   text: () => 'a thrown text',
   http: () => new HttpError(403, 'not_yours', 'Not yours.', { errors: { id: ['is not yours'] } }),

@@ -1,0 +1,143 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
+import { Gauge, type Registry } from '@prometheus-io/client'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+
+/** How often it is looked whether the event loop is late. */
+const TICK_INTERVAL_MS = 20
+/** The quantiles are of the last one to two of these, so that a stall shows in several scrapes. */
+const WINDOW_MS = 60_000
+const QUANTILES = [0.5, 0.99, 1] as const
+
+/** A lag from which on there is a log line, and the least time between two lines. */
+const LOGGED_LAG_MS = 1_000
+const LOG_INTERVAL_MS = 10_000
+
+/** In microseconds, up to an hour. */
+const newHistogram = (): RecordableHistogram => createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 2 })
+
+/**
+ * How late the event loop is. A stall counts for as long as it lasted, as those who had to wait saw it: one sample a tick
+ * that should have been, each with what was left of the stall.
+ */
+export class EventLoopLag {
+  #recent = newHistogram()
+  #earlier = newHistogram()
+  #windowEnds = Number.NEGATIVE_INFINITY
+
+  constructor(registry: Registry) {
+    const read = (quantile: number): number => this.seconds(quantile)
+    new Gauge({
+      name: 'event_loop_lag_seconds',
+      help: 'How late the event loop was within the last one to two minutes; quantile 1 is the longest stall',
+      labelNames: ['quantile'],
+      registers: [registry],
+      collect() {
+        for (const quantile of QUANTILES) this.set({ quantile: String(quantile) }, read(quantile))
+      },
+    }).set({ quantile: '1' }, 0)
+  }
+
+  /** A tick was so late; both in milliseconds. */
+  record(lag: number, now: number): void {
+    if (now >= this.#windowEnds) {
+      this.#earlier = now >= this.#windowEnds + WINDOW_MS ? newHistogram() : this.#recent
+      this.#recent = newHistogram()
+      this.#windowEnds = now + WINDOW_MS
+    }
+    for (let left = lag; ; left -= TICK_INTERVAL_MS) {
+      this.#recent.record(Math.max(1, Math.round(left * 1_000)))
+      if (left < TICK_INTERVAL_MS) return
+    }
+  }
+
+  seconds(quantile: number): number {
+    const both = newHistogram()
+    both.add(this.#recent)
+    both.add(this.#earlier)
+    if (both.count === 0) return 0
+    return (quantile === 1 ? both.max : both.percentile(quantile * 100)) / 1_000_000
+  }
+
+  /** Measures from now on until the app closes, and logs which route a stall of seconds belongs to. */
+  watch(app: FastifyInstance, log: Pick<FastifyBaseLogger, 'warn'>): void {
+    const stalls = new StallLog(log)
+    app.addHook('onRequest', (request, _reply, done) => {
+      stalls.begin(request, performance.now())
+      done()
+    })
+    app.addHook('preValidation', (request, _reply, done) => {
+      stalls.begin(request, performance.now())
+      done()
+    })
+    app.addHook('onResponse', (request, _reply, done) => {
+      stalls.end(request, performance.now())
+      done()
+    })
+    let last = performance.now()
+    const timer = setInterval(() => {
+      const now = performance.now()
+      const lag = Math.max(0, now - last - TICK_INTERVAL_MS)
+      last = now
+      this.record(lag, now)
+      stalls.tick(lag, now)
+    }, TICK_INTERVAL_MS)
+    timer.unref()
+    app.addHook('onClose', async () => clearInterval(timer))
+  }
+}
+
+interface Worked extends Pick<FastifyRequest, 'method'> {
+  readonly routeOptions: Pick<FastifyRequest['routeOptions'], 'url'>
+}
+
+/** Finds the request that a stall belongs to: the one that was worked on in the longest gap between two ticks. */
+export class StallLog {
+  readonly #log: Pick<FastifyBaseLogger, 'warn'>
+  /** What is worked on now, as far as anybody said, and since when. */
+  #current: Worked | null = null
+  #since = 0
+  #longest = 0
+  #suspect: Worked | null = null
+  #loggedAt = Number.NEGATIVE_INFINITY
+  #unlogged = 0
+
+  constructor(log: Pick<FastifyBaseLogger, 'warn'>) {
+    this.#log = log
+  }
+
+  begin(request: Worked, now: number): void {
+    this.#gap(this.#current, now)
+    this.#current = request
+  }
+
+  /** Where nothing else was begun before the gap, it was this one that went on. */
+  end(request: Worked, now: number): void {
+    this.#gap(this.#current ?? request, now)
+    this.#current = null
+  }
+
+  tick(lag: number, now: number): void {
+    this.#gap(this.#current, now)
+    const suspect = this.#suspect
+    this.#current = null
+    this.#suspect = null
+    this.#longest = 0
+    if (lag < LOGGED_LAG_MS) return
+    if (now < this.#loggedAt + LOG_INTERVAL_MS) {
+      this.#unlogged += 1
+      return
+    }
+    const route = suspect === null ? null : `${suspect.method} ${suspect.routeOptions.url ?? 'none'}`
+    this.#log.warn({ route, lag_ms: Math.round(lag), stalls_without_line: this.#unlogged }, 'event loop blocked')
+    this.#loggedAt = now
+    this.#unlogged = 0
+  }
+
+  #gap(worked: Worked | null, now: number): void {
+    const gap = now - this.#since
+    this.#since = now
+    if (gap <= this.#longest) return
+    this.#longest = gap
+    this.#suspect = worked
+  }
+}
