@@ -91,7 +91,9 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   if (parts.live !== undefined) {
     const { lobbyWith, allowedOrigins } = parts.live
     const { shownBy } = services.appState
-    await openSockets(app, { lobby: lobbyWith(readToken), allowedOrigins, shownBy, before: [gate], ofToken })
+    const { addressLimit, metrics } = parts
+    const lobby = lobbyWith(readToken)
+    await openSockets(app, { lobby, allowedOrigins, shownBy, before: [gate], ofToken, addressLimit, metrics })
   }
   for (const prefix of clientPrefixes) {
     await behind(app, prefix, clientChecks, (scope) => {

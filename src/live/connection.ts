@@ -4,13 +4,13 @@ import type { CloseCode, Echo } from '../../schema/frames.ts'
 import type { Shown } from '../http/gate.ts'
 import { type Heard, notUnderstood, readFrame } from './client-frames.ts'
 import { closeCodes } from './close-codes.ts'
+import { CLOSE, FrameScanner, PONG } from './frame-scanner.ts'
 import { framed } from './framing.ts'
-import type { Queue } from './kernel-queues.ts'
 import { Outlet } from './outlet.ts'
 import { Rate } from './rate.ts'
 import { type ChannelRefusal, type SubscriptionParts, Subscriptions } from './subscriptions.ts'
 
-/** Frames of a client in a second. */
+/** Frames of a client in a second, of any kind; pongs that answer a ping of ours aside. */
 const MOST_FRAMES = 20
 /** Frames that wait for one that takes its time. */
 const MOST_WAITING = 100
@@ -38,6 +38,8 @@ export interface Opened {
   readonly socket: Socket
   /** What its request showed. */
   readonly shown: Omit<Shown, 'tokenKey'>
+  /** The `addressKey` of its client. */
+  readonly address: string
 }
 
 export interface ConnectionParts extends SubscriptionParts {
@@ -53,7 +55,10 @@ export interface ConnectionParts extends SubscriptionParts {
 
 /** One client's socket: who it is, what it says, what it is told. */
 export class Connection {
+  /** The `addressKey` of its client. */
+  readonly address: string
   readonly #ws: WebSocket
+  readonly #socket: Socket
   readonly #shown: Omit<Shown, 'tokenKey'>
   readonly #parts: ConnectionParts
   readonly #outlet: Outlet
@@ -71,8 +76,10 @@ export class Connection {
 
   /** To be made at once when the socket is open. `authMs` is how long a client may take to say who it is. */
   constructor(opened: Opened, authMs: number, parts: ConnectionParts) {
-    const { ws, socket, shown } = opened
+    const { ws, socket, shown, address } = opened
+    this.address = address
     this.#ws = ws
+    this.#socket = socket
     this.#shown = shown
     this.#parts = parts
     this.#outlet = new Outlet(socket, () => this.close(closeCodes.slow))
@@ -80,11 +87,10 @@ export class Connection {
     this.#authBy = now + authMs
     this.#beatAt = now + parts.heartbeatMs
     ws.on('message', (data, isBinary) => this.#guard(() => this.#receive(data, isBinary)))
-    ws.on('ping', () => {
-      if (!this.#rate.count(performance.now())) this.close(closeCodes.tooFast)
-    })
-    ws.on('pong', () => {
-      this.#unanswered = 0
+    const scanner = new FrameScanner((opcode) => this.#countFrame(opcode))
+    // Before `ws` reads it: what is too much costs no more than this.
+    socket.prependListener('data', (chunk: Buffer) => {
+      if (!this.#closed && !scanner.scan(chunk)) this.#cutFlood()
     })
     // It closes by itself.
     ws.on('error', () => {})
@@ -158,8 +164,9 @@ export class Connection {
     this.push(SIGN_OF_LIFE)
   }
 
-  holdsBack({ bytes, localPort, remotePort }: Queue): void {
-    this.#outlet.holdsBack(bytes, localPort, remotePort)
+  /** Closes when the kernel holds too much that the client did not take. */
+  judgeQueues(queues: ReadonlyMap<string, number>): void {
+    this.#outlet.judgeQueues(queues)
   }
 
   /** After all that was sent. Nothing is sent or heard any more. */
@@ -183,11 +190,26 @@ export class Connection {
     this.#parts.left(this, code)
   }
 
+  /** False when there were too many. */
+  #countFrame(opcode: number): boolean {
+    if (opcode === CLOSE) return true
+    if (opcode === PONG && this.#unanswered > 0) {
+      this.#unanswered = 0
+      return true
+    }
+    return this.#rate.count(performance.now())
+  }
+
+  /** Closes and reads no more: whoever floods is not waited for, and what comes is left to the kernel. */
+  #cutFlood(): void {
+    this.close(closeCodes.tooFast)
+    this.#ws.pause()
+    this.#socket.end()
+  }
+
   #receive(data: unknown, isBinary: boolean): void {
     if (this.#closed) return
-    if (!this.#rate.count(performance.now()) || this.#waiting.length >= MOST_WAITING) {
-      return this.close(closeCodes.tooFast)
-    }
+    if (this.#waiting.length >= MOST_WAITING) return this.close(closeCodes.tooFast)
     this.#waiting.push(isBinary || !Buffer.isBuffer(data) ? notUnderstood : readFrame(data.toString()))
     if (!this.#working) void this.#work()
   }

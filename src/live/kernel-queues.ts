@@ -1,30 +1,67 @@
 import { readFile } from 'node:fs/promises'
+import { isIPv4 } from 'node:net'
 
-/** What the kernel holds for the other end of a connection that does not take it. */
-export interface Queue {
-  readonly localPort: number
-  readonly remotePort: number
-  readonly bytes: number
+/** One end of a connection; an address as Node shows it. */
+export interface Endpoint {
+  readonly address: string
+  readonly port: number
 }
 
 /** Established connections (01) whose queue has at least half a MiB (0x00080000). */
-const LONG = /:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) 01 ((?!000[0-7])[0-9A-F]{8}):/g
+const LONG = /: ([0-9A-F]{8,32}):([0-9A-F]{4}) ([0-9A-F]{8,32}):([0-9A-F]{4}) 01 ((?!000[0-7])[0-9A-F]{8}):/g
+const IPV4_MAPPED = '00000000000000000000ffff'
 
 /**
- * The long queues of this machine. A socket takes some MiB for a client that does not read before it holds anything
- * back, of which Node says nothing; Linux does. Elsewhere there are none.
+ * The long queues of this machine in bytes, by `connectionKey`. A socket takes some MiB for a client that does not read
+ * before it holds anything back, of which Node says nothing; Linux does. Elsewhere there are none.
  */
-export async function longQueues(): Promise<readonly Queue[]> {
+export async function longQueues(): Promise<ReadonlyMap<string, number>> {
   const texts = await Promise.all(
     ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'utf8').catch(() => '')),
   )
-  return texts.flatMap(queuesIn)
+  return new Map(texts.flatMap((text) => [...queuesIn(text)]))
 }
 
 /** Those in the text of such a file. */
-export const queuesIn = (text: string): readonly Queue[] =>
-  [...text.matchAll(LONG)].map(([, local = '', remote = '', bytes = '']) => ({
-    localPort: Number.parseInt(local, 16),
-    remotePort: Number.parseInt(remote, 16),
-    bytes: Number.parseInt(bytes, 16),
-  }))
+export function queuesIn(text: string): ReadonlyMap<string, number> {
+  const queues = new Map<string, number>()
+  for (const [, local = '', localPort = '', remote = '', remotePort = '', bytes = ''] of text.matchAll(LONG)) {
+    const ends = [`${fromKernel(local)}:${hex(localPort)}`, `${fromKernel(remote)}:${hex(remotePort)}`]
+    queues.set(ends.join(' '), hex(bytes))
+  }
+  return queues
+}
+
+/** What a connection goes by: both addresses and both ports, since two clients may well use the same port. */
+export const connectionKey = (local: Endpoint, remote: Endpoint): string =>
+  [local, remote].map(({ address, port }) => `${fromText(address)}:${port}`).join(' ')
+
+const hex = (digits: string): number => Number.parseInt(digits, 16)
+
+/**
+ * As 32 hex digits in network order; an IPv4 address as IPv6 maps it. The kernel writes words of four
+ * bytes as the CPU has them: the last byte first. */
+function fromKernel(address: string): string {
+  const words = address.match(/.{8}/g) ?? []
+  const digits = words.map((word) => (word.match(/../g) ?? []).toReversed().join('')).join('')
+  return digits.length === 8 ? mapped(digits.toLowerCase()) : digits.toLowerCase()
+}
+
+/** As `fromKernel`, of an address such as `10.0.0.1`, `::ffff:10.0.0.1` or `fe80::1%eth0`. */
+function fromText(address: string): string {
+  const [text = ''] = address.split('%')
+  const last = text.slice(text.lastIndexOf(':') + 1)
+  if (isIPv4(text)) return mapped(ofIPv4(text))
+  const groups = isIPv4(last) ? `${text.slice(0, -last.length)}${ofIPv4(last).replace(/.{4}$/, ':$&')}` : text
+  const [head = [], tail = []] = groups.split('::').map((half) => half.split(':').filter((group) => group !== ''))
+  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0')
+  return [...head, ...zeros, ...tail].map((group) => group.padStart(4, '0').toLowerCase()).join('')
+}
+
+const mapped = (digits: string): string => `${IPV4_MAPPED}${digits}`
+
+const ofIPv4 = (address: string): string =>
+  address
+    .split('.')
+    .map((part) => Number(part).toString(16).padStart(2, '0'))
+    .join('')

@@ -4,16 +4,20 @@ import type { AppState, ClosedState } from '../http/gate.ts'
 import { closeCodes } from './close-codes.ts'
 import { Connection, type ConnectionParts, type Opened } from './connection.ts'
 import { longQueues } from './kernel-queues.ts'
+import { UnknownSockets } from './unknown-sockets.ts'
 
 /** Sockets of one user; beyond, the oldest has to go. */
 const MOST_OF_A_USER = 10
 /** Sockets that an instance takes. */
 const MOST = 50_000
-/** Sockets of those who have not said yet who they are. */
-const MOST_UNKNOWN = 2_000
+/** Sockets that have shown no token yet, in all and of one address: the oldest make room for others. */
+const MAX_UNKNOWN = 2_000
+const MAX_UNKNOWN_OF_AN_ADDRESS = 200
 /** How long clients may take to answer a farewell, and how long to answer that they are closed. */
 const FAREWELL_MS = 3_500
 const CLOSE_MS = 10_000
+/** The same for those who never said who they are and for those who flood. */
+const SHORT_CLOSE_MS = 1_000
 /** Clients that leave together come back over some time: so many milliseconds for each, and so many at least and at most. */
 const RETURN_MS = { each: 5, least: 1_000, most: 30_000 }
 
@@ -34,7 +38,7 @@ export class Lobby {
   readonly #users = new Map<number, Set<Connection>>()
   /** Those that are closed and not gone yet, with when they have to be. */
   readonly #leaving = new Map<Connection, number>()
-  #unknown = 0
+  readonly #unknown = new UnknownSockets()
   #draining = false
 
   constructor(parts: LobbyParts) {
@@ -54,13 +58,26 @@ export class Lobby {
   connect(opened: Opened, token: string | undefined): void {
     const connection = new Connection(opened, this.#parts.authMs, this.#connectionParts)
     this.#all.add(connection)
-    this.#unknown += 1
     opened.ws.on('close', () => this.#leaving.delete(connection))
     if (this.#draining) return this.#farewell(connection)
     // Its request was let in a moment ago.
     this.#judge(connection)
-    if (this.#all.size > MOST || this.#unknown > MOST_UNKNOWN) return connection.close(closeCodes.capacity)
+    if (!this.#all.has(connection)) return
+    if (token === undefined) this.#addUnknown(connection)
+    // Who has a token takes the place of one who has shown none.
+    else if (this.#all.size > MOST) this.#unknown.oldest?.close(closeCodes.capacity)
+    if (this.#all.size > MOST) return connection.close(closeCodes.capacity)
     if (token !== undefined) void connection.enter(token)
+  }
+
+  #addUnknown(connection: Connection): void {
+    this.#unknown.add(connection)
+    const { address } = connection
+    if (this.#unknown.countOf(address) > MAX_UNKNOWN_OF_AN_ADDRESS) {
+      this.#unknown.oldestOf(address)?.close(closeCodes.capacity)
+    } else if (this.#unknown.size > MAX_UNKNOWN) {
+      this.#unknown.oldest?.close(closeCodes.capacity)
+    }
   }
 
   /** The sockets of a user; undefined when there are none. */
@@ -86,7 +103,8 @@ export class Lobby {
   /** Closes those that do not take what was sent, of which only the kernel knows. */
   async lookAtQueues(): Promise<void> {
     if (this.#all.size === 0) return
-    for (const queue of await longQueues()) for (const connection of this.#all) connection.holdsBack(queue)
+    const queues = await longQueues()
+    if (queues.size > 0) for (const connection of this.#all) connection.judgeQueues(queues)
   }
 
   /** Says goodbye to all, and to whoever still comes. */
@@ -129,7 +147,7 @@ export class Lobby {
   }
 
   #add(connection: Connection, userId: number): void {
-    this.#unknown -= 1
+    this.#unknown.delete(connection)
     const others = this.#users.get(userId)
     if (others === undefined) {
       this.#users.set(userId, new Set([connection]))
@@ -142,10 +160,11 @@ export class Lobby {
 
   #leave(connection: Connection, code: CloseCode | null): void {
     this.#all.delete(connection)
-    if (code !== null) this.#leaving.set(connection, performance.now() + CLOSE_MS)
     const { holder } = connection
+    const isShort = holder === undefined || code === closeCodes.tooFast
+    if (code !== null) this.#leaving.set(connection, performance.now() + (isShort ? SHORT_CLOSE_MS : CLOSE_MS))
     if (holder === undefined) {
-      this.#unknown -= 1
+      this.#unknown.delete(connection)
     } else {
       const others = this.#users.get(holder.userId)
       others?.delete(connection)

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { connectionKey } from './kernel-queues.ts'
 import type { Listener } from './topic.ts'
 
 /** Unsent bytes beyond which a client is given up; and so many more, at most, of what it asked for itself. */
@@ -19,6 +20,8 @@ export class Outlet implements Listener {
   #ended = false
   /** Bytes that the client asked for since it last had taken everything. */
   #asked = 0
+  /** What the kernel's queues know the connection by; made when it is first needed. */
+  #key: string | undefined
 
   /** `socket` is the one under the websocket, which writes each of its own frames in one go too. */
   constructor(socket: Socket, tooSlow: () => void) {
@@ -66,11 +69,12 @@ export class Outlet implements Listener {
     if (!this.#ended && unsent > MOST_UNSENT + Math.min(this.#asked, MOST_ASKED)) this.#tooSlow()
   }
 
-  /** The kernel holds so many bytes for the client, as it says of a connection between these ports. */
-  holdsBack(bytes: number, localPort: number, remotePort: number): void {
-    const socket = this.#socket
-    if (this.#ended || socket.localPort !== localPort || socket.remotePort !== remotePort) return
-    this.#judge(bytes + socket.writableLength)
+  /** Counts what the kernel holds for the client, by `connectionKey`. */
+  judgeQueues(queues: ReadonlyMap<string, number>): void {
+    if (this.#ended) return
+    this.#key ??= keyOf(this.#socket)
+    const bytes = this.#key === undefined ? undefined : queues.get(this.#key)
+    if (bytes !== undefined) this.#judge(bytes + this.#socket.writableLength)
   }
 
   /** Writes what there is, and nothing after it. */
@@ -78,4 +82,10 @@ export class Outlet implements Listener {
     this.flush()
     this.#ended = true
   }
+}
+
+function keyOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): string | undefined {
+  if (localAddress === undefined || remoteAddress === undefined) return undefined
+  if (localPort === undefined || remotePort === undefined) return undefined
+  return connectionKey({ address: localAddress, port: localPort }, { address: remoteAddress, port: remotePort })
 }

@@ -3,8 +3,12 @@ import type { Socket } from 'node:net'
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { WebSocket } from 'ws'
+import type { AddressLimit } from '../http/address-limit.ts'
+import { addressKey } from '../http/client-address.ts'
 import { HttpError } from '../http/errors.ts'
 import type { AppState } from '../http/gate.ts'
+import type { Metrics } from '../http/metrics.ts'
+import { rateLimited } from '../http/problem.ts'
 import { bearerToken } from '../http/tokens.ts'
 import { socketPaths } from '../http/upgrades.ts'
 import { closeCodes } from './close-codes.ts'
@@ -22,6 +26,9 @@ export interface UpgradeParts {
   /** The checks of every client route, in their order: those before a token is looked at, and those of one that is there. */
   readonly before: readonly onRequestHookHandler[]
   readonly ofToken: readonly onRequestHookHandler[]
+  /** For those who bring no token. */
+  readonly addressLimit: AddressLimit
+  readonly metrics: Pick<Metrics, 'refused'>
 }
 
 /** The doors through which sockets come. */
@@ -36,12 +43,14 @@ export async function openSockets(app: FastifyInstance, parts: UpgradeParts): Pr
     for (const check of before) doors.addHook('onRequest', check)
     doors.addHook('onRequest', (request, _reply, done) => done(fault(request, parts.allowedOrigins)))
     for (const check of ofToken) doors.addHook('onRequest', ifToken(check))
+    doors.addHook('onRequest', (request, _reply, done) => done(strangerFault(request, parts)))
     for (const path of socketPaths) {
       doors.get(path, { websocket: true, schema: { hide: true } }, (ws, request) => {
         const { socket } = request.raw
         forgetRequest(ws, socket)
         closeWithOurs(ws)
-        lobby.connect({ ws, socket, shown: parts.shownBy(request) }, bearerToken(request.headers.authorization))
+        const opened = { ws, socket, shown: parts.shownBy(request), address: addressKey(request.ip) }
+        lobby.connect(opened, bearerToken(request.headers.authorization))
       })
     }
   })
@@ -74,6 +83,16 @@ function fault({ ws, headers, query }: FastifyRequest, allowed: readonly string[
     return new HttpError(400, 'bad_handshake', 'This is not how a websocket is opened.')
   }
   return undefined
+}
+
+/** What is against a request without a token: too many of its address. */
+function strangerFault(
+  { headers, ip }: FastifyRequest,
+  { addressLimit, metrics }: Pick<UpgradeParts, 'addressLimit' | 'metrics'>,
+): HttpError | undefined {
+  if (headers.authorization !== undefined || addressLimit.take(ip)) return undefined
+  metrics.refused('address')
+  return rateLimited(addressLimit.retryAfter(ip))
 }
 
 const hasToken = (query: unknown): boolean => typeof query === 'object' && query !== null && 'token' in query

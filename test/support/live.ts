@@ -32,6 +32,7 @@ export interface Wishes {
   readonly allowedOrigins?: readonly string[]
   readonly lookups?: Lookups
   readonly appState?: AppState
+  readonly addressLimit?: AddressLimit
 }
 
 /** An instance of the service in this process, listening, with all of `live` and its own connections. */
@@ -110,7 +111,7 @@ export async function startInstance(
     sessions,
     jwt: { kind: 'secret', secret: SECRET },
     rateLimit: null,
-    addressLimit: new AddressLimit(null),
+    addressLimit: wishes.addressLimit ?? new AddressLimit(null),
     log,
     metrics,
     isReady: async () => true,
@@ -149,10 +150,14 @@ export class TestClient {
 
   constructor(
     origin: string,
-    options: { path?: string; headers?: Readonly<Record<string, string>>; noPong?: boolean },
+    options: { path?: string; headers?: Readonly<Record<string, string>>; noPong?: boolean; localAddress?: string },
   ) {
-    const { path = '/ws', headers = {}, noPong = false } = options
-    this.ws = new WebSocket(`${origin.replace('http', 'ws')}${path}`, { headers, autoPong: !noPong })
+    const { path = '/ws', headers = {}, noPong = false, localAddress } = options
+    this.ws = new WebSocket(`${origin.replace('http', 'ws')}${path}`, {
+      headers,
+      autoPong: !noPong,
+      ...(localAddress !== undefined && { localAddress }),
+    })
     this.ws.on('message', (data: Buffer) => {
       this.frames.push(JSON.parse(data.toString()))
       this.#wake()

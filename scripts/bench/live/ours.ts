@@ -1,4 +1,5 @@
 import { fastify } from 'fastify'
+import { AddressLimit } from '../../../src/http/address-limit.ts'
 import { userCheck } from '../../../src/http/auth.ts'
 import { alwaysOpen } from '../../../src/http/gate.ts'
 import { Sessions } from '../../../src/http/sessions.ts'
@@ -43,7 +44,8 @@ export async function ours(sockets: number): Promise<Contender> {
   })
   const { shownBy } = alwaysOpen
   const ofToken = [userCheck(read, sessions)]
-  await openSockets(app, { lobby, allowedOrigins: [], shownBy, before: [], ofToken })
+  const limits = { addressLimit: new AddressLimit(null), metrics: { refused: () => {} } }
+  await openSockets(app, { lobby, allowedOrigins: [], shownBy, before: [], ofToken, ...limits })
   const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   let position = 0
   return {
