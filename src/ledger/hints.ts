@@ -2,7 +2,9 @@ import { Client, type ClientConfig } from 'pg'
 
 /** Between two hints: whoever follows reads what came meanwhile in one go, and each hint costs all instances something. */
 const APART_MS = 10
-const RETRY_MS = 200
+/** Between two connections; each further failure doubles it. */
+const MIN_RETRY_MS = 200
+const MAX_RETRY_MS = 10_000
 
 export interface HintsParts {
   readonly connection: ClientConfig
@@ -24,6 +26,9 @@ export class Hints {
   #resting = false
   #owed = false
   #stopped = false
+  /** In a row. */
+  #failures = 0
+  #retry: NodeJS.Timeout | undefined
 
   constructor(parts: HintsParts) {
     this.#parts = parts
@@ -31,22 +36,33 @@ export class Hints {
 
   /** Keeps a connection of its own. */
   start(): void {
-    if (this.#stopped) return
+    void this.#listen()
+  }
+
+  async #listen(): Promise<void> {
     const client = new Client({ ...this.#parts.connection, application_name: 'ledger tail' })
     this.#client = client
-    const again = (): void => {
-      if (this.#client !== client) return
-      this.#client = undefined
-      setTimeout(() => this.start(), RETRY_MS).unref()
-    }
-    client.on('error', again)
-    client.on('end', again)
+    const ended = new Promise<void>((resolve) => {
+      client.on('error', () => resolve())
+      client.on('end', () => resolve())
+    })
     client.on('notification', ({ payload }) => this.#parts.heard(Number(payload)))
-    client
-      .connect()
-      .then(() => client.query('listen ledger'))
-      .then(() => this.#parts.listening())
-      .catch(again)
+    try {
+      await client.connect()
+      await client.query('listen ledger')
+      this.#failures = 0
+      this.#parts.listening()
+      await ended
+    } catch {
+      // A standby refuses to listen, for as long as it is one.
+    }
+    this.#failures += 1
+    // A connection that cannot listen is not left open.
+    void client.end().catch(() => {})
+    if (this.#client === client) this.#client = undefined
+    if (this.#stopped) return
+    this.#retry = setTimeout(() => this.start(), retryMs(this.#failures, Math.random()))
+    this.#retry.unref()
   }
 
   /** The ledger reaches this position. */
@@ -58,6 +74,7 @@ export class Hints {
 
   async stop(): Promise<void> {
     this.#stopped = true
+    clearTimeout(this.#retry)
     await this.#client?.end().catch(() => {})
   }
 
@@ -71,3 +88,7 @@ export class Hints {
     }, APART_MS).unref()
   }
 }
+
+/** Half of the wait is random, so that instances do not come back together. `random` is from 0 to 1. */
+export const retryMs = (failures: number, random: number): number =>
+  Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.min(failures - 1, 10)) * (0.5 + random / 2)
