@@ -7,6 +7,7 @@ import { loadDemo } from './demo/load.ts'
 import { luckyChains } from './fairness/lg1.ts'
 import { spinSeeds } from './fairness/rr1.ts'
 import { AddressLimit } from './http/address-limit.ts'
+import { LogBudget } from './http/log-budget.ts'
 import { createLogger } from './http/logging.ts'
 import { Metrics } from './http/metrics.ts'
 import { readiness } from './http/readiness.ts'
@@ -29,7 +30,9 @@ import { vaultWith } from './vault/vault.ts'
 
 /** Starts everything; each part adds to `cleanUp` how it is stopped. Ends early when `stop` is aborted. */
 async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<void> {
-  const log = createLogger(config.logLevel)
+  const logBudget = new LogBudget()
+  const log = createLogger(config.logLevel, undefined, logBudget)
+  cleanUp.defer(() => logBudget.flush())
   const metrics = new Metrics()
   const settings = {
     ownerCommissionPercent: config.roomAdminCommissionPercent,

@@ -3,16 +3,18 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSeria
 import { databaseIsAway } from '../db/away.ts'
 import { errorCode } from '../error-code.ts'
 import { LineBudget } from './line-budget.ts'
+import { LogBudget } from './log-budget.ts'
 
 /** Nothing logs these on purpose; if something does by mistake, they are masked. */
 const secrets = ['authorization', 'cookie', 'token', 'password', 'secret', 'bank_details', 'user_notice']
 
-/** The service's log: a JSON object a line. */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
+/** The service's log: a JSON object a line, as many as `budget` allows. */
+export function createLogger(level: string, destination?: DestinationStream, budget = new LogBudget()): Logger {
   const options: LoggerOptions = {
     level,
     timestamp: stdTimeFunctions.isoTime,
     serializers: { err: plainError },
+    hooks: { logMethod: budget.hook() },
     redact: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
   }
   return destination === undefined ? pino(options) : pino(options, destination)

@@ -58,12 +58,8 @@ test('a malformed sub is refused and touches no other socket', async (t) => {
   const bad = ['\u0000', 'R1\u0000', '\ud800', 'R1\u202e', 'R1\u0085', 'R\n1']
   for (const [i, uid] of bad.entries()) hostile.send({ t: 'sub', i, ch: `one-to-room:${uid}` })
   for (const client of clients) client.send({ t: 'sub', i: 1, ch: 'one-to-room:R1' })
-  for (const [i, uid] of bad.entries()) {
-    t.match(await hostile.until(({ frames }) => frames.find((f) => f['i'] === i)), {
-      t: 'err',
-      code: 'unknown_channel',
-      ch: `one-to-room:${uid}`.toWellFormed() === `one-to-room:${uid}` ? `one-to-room:${uid}` : String,
-    })
+  for (const i of bad.keys()) {
+    t.match(await hostile.until(({ frames }) => frames.find((f) => f['i'] === i)), { t: 'err', code: 'bad_frame' })
   }
   for (const client of clients) t.match(await client.heard('subbed', 1), { resumed: true })
   hostile.send({ t: 'sub', i: 10, ch: 'one-to-room:R1' })
