@@ -16,6 +16,14 @@ export const BankDetails = Type.Object({
 })
 export type BankDetails = Static<typeof BankDetails>
 
+/** As they are sent: an account's number may be one, which is kept as its digits. */
+const SentBankDetails = Type.Object({
+  ...BankDetails.properties,
+  account_number: Type.Union([Text(200, 1), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
+    title: 'text of 1 to 200 characters, or an integer up to 2^53-1',
+  }),
+})
+
 const asked = {
   amount_in_dollars: AskedDollars,
   country_id: Id,
@@ -34,7 +42,7 @@ export const RequestWithdrawal = Type.Union([
   Type.Object({
     type: Type.Literal('cash'),
     business_manager_id: Id,
-    bank_details: BankDetails,
+    bank_details: SentBankDetails,
     ...asked,
   }),
 ])
@@ -44,7 +52,7 @@ const Country = Type.Object({ id: Id, name: Type.String() })
 export type Country = Static<typeof Country>
 
 /**
- * A withdrawal request. Fields of the other type are null, and so is what was never written or has been erased. Finance
+ * A withdrawal request. Fields of the other type are null, and so is what was never written, has been erased or cannot be read. Finance
  * sees the last four characters of the account number, and no notice.
  */
 export const Withdrawal = Type.Object({
@@ -65,6 +73,11 @@ export const Withdrawal = Type.Object({
   payment_method: nullable(Type.String()),
   user_notice: nullable(Type.String()),
   note: { ...nullable(Type.String()), description: 'of the last change' },
+  unreadable: Type.Optional(
+    Type.Literal(true, {
+      description: 'there only when some of the four fields above was written and cannot be read: it is null',
+    }),
+  ),
 })
 export type Withdrawal = Static<typeof Withdrawal>
 

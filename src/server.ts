@@ -26,6 +26,7 @@ import { aborted, stopSignal } from './start/signals.ts'
 import { startStaleGames } from './start/stale-games.ts'
 import { runAsSystem } from './start/system.ts'
 import { welcome } from './start/welcome.ts'
+import { UnreadableRecords } from './vault/unreadable-records.ts'
 import { vaultWith } from './vault/vault.ts'
 
 /** Starts everything; each part adds to `cleanUp` how it is stopped. Ends early when `stop` is aborted. */
@@ -63,7 +64,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
       appState,
-      vault: vaultWith(keys.pii),
+      vault: vaultWith(keys.pii, new UnreadableRecords(log, () => metrics.unreadableRecord()).report),
       sessions,
       aside: asideOn(database.url),
       checkpoints: checkpointSigner(keys.checkpoint),

@@ -61,9 +61,9 @@ export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): vo
     },
     async (request, reply) => {
       const withdrawal_id = idInPath(request.params.id)
-      const { note, said } = await sealChange(db, vault, withdrawal_id, request.body.note)
+      const { isKnown, note, said } = await sealChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: null, to: request.body.status, note: note.digest }
-      await run(request, reply, changeStatus(note.record), input, { reveal: revealWith(db, vault, said) })
+      await run(request, reply, changeStatus(note.record, isKnown), input, { reveal: revealWith(db, vault, said) })
     },
   )
 

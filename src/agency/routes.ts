@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import {
+  type BankDetails,
   ChangeStatus,
   ChargingAgent,
   InstantTransfer,
@@ -44,7 +45,7 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
     (request, reply) => {
       const { body } = request
       const caller_id = userOf(request)
-      const details = sealDetails(vault, caller_id, body)
+      const details = sealDetails(vault, caller_id, { ...body, bank_details: bankDetails(body) })
       const input = {
         caller_id,
         ...addressed(body),
@@ -111,9 +112,9 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
     },
     async (request, reply) => {
       const withdrawal_id = idInPath(request.params.id)
-      const { note, said } = await sealChange(db, vault, withdrawal_id, request.body.note)
+      const { isKnown, note, said } = await sealChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: userOf(request), to: request.body.status, note: note.digest }
-      await run(request, reply, changeStatus(note.record), input, { reveal: revealWith(db, vault, said) })
+      await run(request, reply, changeStatus(note.record, isKnown), input, { reveal: revealWith(db, vault, said) })
     },
   )
 
@@ -158,6 +159,10 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
     },
   )
 }
+
+/** Of a request for cash; what else is sent along with a request for diamonds means nothing. */
+const bankDetails = (body: RequestWithdrawal): BankDetails | null =>
+  body.type === 'cash' ? { ...body.bank_details, account_number: String(body.bank_details.account_number) } : null
 
 /** Whom a request is for. */
 const addressed = (body: RequestWithdrawal) =>

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import type { Kysely } from 'kysely'
 import type { Withdrawal } from '../../schema/agency.ts'
@@ -12,32 +13,36 @@ type Db = Kysely<Tables>
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** What was sealed had been checked: it is only read here, and not checked again in ways that may have changed since. */
-const Details = Type.Object({
-  bank_details: nullable(
-    Type.Object({ bank_name: Type.String(), account_name: Type.String(), account_number: Type.String() }),
-  ),
-  payment_method: nullable(Type.String()),
-  user_notice: nullable(Type.String()),
-})
+/** Only the shape: the rules for what may be written can have changed since. */
+const Details = TypeCompiler.Compile(
+  Type.Object({
+    bank_details: nullable(
+      Type.Object({ bank_name: Type.String(), account_name: Type.String(), account_number: Type.String() }),
+    ),
+    payment_method: nullable(Type.String()),
+    user_notice: nullable(Type.String()),
+  }),
+)
+
+type Details = Pick<Withdrawal, 'bank_details' | 'payment_method' | 'user_notice'>
 
 /** What is in the vault of a request. */
-type Secrets = Pick<Withdrawal, 'bank_details' | 'payment_method' | 'user_notice' | 'note'>
+type Secrets = Details & Pick<Withdrawal, 'note'>
 
-/** What some records of the vault say, by their ids. */
-type Said = ReadonlyMap<string, string>
+/** What some records of the vault say, by their ids; null for one that cannot be opened. */
+type Said = ReadonlyMap<string, string | null>
 
 /** A record for the vault, and the digest by which requests are told apart; both null when there is nothing to keep. */
 export interface Sealed {
   readonly record: SealedRecord | null
   readonly digest: string | null
-  readonly said: Said
+  readonly said: ReadonlyMap<string, string>
 }
 
 const nothingToKeep: Sealed = { record: null, digest: null, said: new Map() }
 
 /** Seals what a requester wrote; empty texts count as not written. */
-export function sealDetails(vault: Vault, userId: number, details: Partial<Omit<Secrets, 'note'>>): Sealed {
+export function sealDetails(vault: Vault, userId: number, details: Partial<Details>): Sealed {
   const { bank_details = null, payment_method, user_notice } = details
   if (bank_details === null && !payment_method && !user_notice) return nothingToKeep
   const bank = bank_details && {
@@ -58,18 +63,25 @@ function sealText(vault: Vault, userId: number, clear: string): Sealed {
   return { record, digest: vault.digest(clear), said: new Map([[record.record_id, clear]]) }
 }
 
-/** Seals a note for a change of a request, and looks up beforehand what the answer will tell of that request. */
+/**
+ * Seals a note for a change of a request, and looks up beforehand what the answer will tell of that request. Without a
+ * request there is nobody whom a note could be about.
+ */
 export async function sealChange(
   db: Db,
   vault: Vault,
   withdrawalId: number,
   note: string | undefined,
-): Promise<{ readonly note: Sealed; readonly said: Said }> {
+): Promise<{ readonly isKnown: boolean; readonly note: Sealed; readonly said: Said }> {
   const request = await requestOf(db, withdrawalId)
-  const sealed = sealNote(vault, request?.user_id ?? 0, note)
-  const details = request?.details ?? null
-  const told = await openRecords(db, vault, details === null ? [] : [details])
-  return { note: sealed, said: new Map([...told, ...sealed.said]) }
+  // The digest tells requests apart, so that an idempotency key means the same whether the request is known or not.
+  if (request === undefined) {
+    const digest = note ? vault.digest(note) : null
+    return { isKnown: false, note: { ...nothingToKeep, digest }, said: new Map() }
+  }
+  const sealed = sealNote(vault, request.user_id, note)
+  const told = await openRecords(db, vault, request.details === null ? [] : [request.details])
+  return { isKnown: true, note: sealed, said: new Map([...told, ...sealed.said]) }
 }
 
 /** Who looks: finance is shown what it takes to recognise an account, and no notice. */
@@ -77,31 +89,62 @@ export type Viewer = 'whole' | 'finance'
 
 /** Which records of the vault hold what a request does not say openly. */
 interface WithSealed {
+  readonly type: string
   readonly sealed: { readonly details: string | null; readonly note: string | null }
 }
 
-/** Requests with what is in the vault for them, as somebody may see it; null where it has been erased. */
+/**
+ * Requests with what is in the vault for them, as somebody may see it; null where it has been erased, and where it
+ * cannot be read, which `unreadable` says.
+ */
 export async function unseal<Record extends WithSealed>(
   db: Db,
   vault: Vault,
   sealed: readonly Record[],
   { viewer = 'whole', said = new Map() }: { readonly viewer?: Viewer; readonly said?: Said } = {},
-): Promise<(Omit<Record, 'sealed'> & Secrets)[]> {
+): Promise<(Omit<Record, 'sealed'> & Secrets & Unreadable)[]> {
   const ids = sealed.flatMap(({ sealed: { details, note } }) => [details, note]).filter((id) => id !== null)
   const unknown = ids.filter((id) => !said.has(id))
   const clear = unknown.length === 0 ? said : new Map([...said, ...(await openRecords(db, vault, unknown))])
   return sealed.map(({ sealed: { details, note }, ...record }) => {
     const told = details === null ? undefined : clear.get(details)
-    const secrets = {
-      ...(told === undefined ? nothing : Value.Parse(Details, JSON.parse(told))),
-      note: note === null ? null : (clear.get(note) ?? null),
+    const read = details === null || !told ? undefined : readDetails(record.type, told)
+    if (details !== null && read === null) vault.reportUnreadable(details, 'not understood')
+    const written = note === null ? undefined : clear.get(note)
+    const secrets = { ...(read ?? nothing), note: written ?? null }
+    const unreadable = told === null || read === null || written === null
+    return {
+      ...record,
+      ...(viewer === 'finance' ? masked(secrets) : secrets),
+      ...(unreadable && { unreadable }),
     }
-    return { ...record, ...(viewer === 'finance' ? masked(secrets) : secrets) }
   })
 }
 
+type Unreadable = Pick<Withdrawal, 'unreadable'>
+
+/** Null when it is not what a record of details is. Only requests for cash have bank details. */
+function readDetails(type: string, text: string): Details | null {
+  const read = parsed(text)
+  const fields: unknown = type === 'cash' ? read : { ...Object(read), bank_details: null }
+  if (!Details.Check(fields)) return null
+  const { bank_details, payment_method, user_notice } = fields
+  return { bank_details, payment_method, user_notice }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 const SealedBody = Type.Object({
-  data: Type.Object({ sealed: Type.Object({ details: nullable(Type.String()), note: nullable(Type.String()) }) }),
+  data: Type.Object({
+    type: Type.String(),
+    sealed: Type.Object({ details: nullable(Type.String()), note: nullable(Type.String()) }),
+  }),
 })
 
 /**

@@ -21,10 +21,12 @@ export interface ChangeStatus {
 }
 
 /**
- * Brings a request to another status, and its dollars where they then belong. `note` is about the requester. Refusals
+ * Brings a request to another status, and its dollars where they then belong. `note` is about the requester, so that a
+ * request which was not known when the command was prepared (`isKnown`) is not found, even if it is made meanwhile.
+ * Refusals
  * in this order: `not_found`, `not_your_withdrawal`, `invalid_transition`, `not_your_decision`, `balance_limit`.
  */
-export const changeStatus = (note: SealedRecord | null): Verb<ChangeStatus, SealedWithdrawal> => ({
+export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<ChangeStatus, SealedWithdrawal> => ({
   reads: ({ withdrawal_id }) => [
     keyOf(withdrawals, withdrawal_id),
     ...[withdrawalAccount(withdrawal_id), AGENT_DOLLARS_IN, DOLLARS_OUT].map((name) => keyOf(balances, name)),
@@ -37,7 +39,7 @@ export const changeStatus = (note: SealedRecord | null): Verb<ChangeStatus, Seal
 
   decide(state, input) {
     const withdrawal = state.get(withdrawals, String(input.withdrawal_id))
-    if (withdrawal === undefined) return refuse('not_found')
+    if (!isKnown || withdrawal === undefined) return refuse('not_found')
     const { withdrawal_id, user_id, target_id, wallet, amount, status: from } = withdrawal
     const refused = refusedChange(from, input.to, partyOf(state, withdrawal, input.caller_id))
     if (refused !== undefined) return refuse(refused)

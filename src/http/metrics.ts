@@ -45,6 +45,11 @@ export class Metrics {
     registers: [this.registry],
   })
 
+  readonly #unreadable = new Counter({
+    name: 'vault_unreadable_records_total',
+    help: 'Records of the vault that this instance could not decrypt or understand',
+    registers: [this.registry],
+  })
   readonly #refusals = new Counter({
     name: 'http_refusals_total',
     help: 'Requests refused by the limit of an address or a user, by the allowance of stored bytes, or for overload',
@@ -79,6 +84,10 @@ export class Metrics {
         trouble(error)
       },
     }
+  }
+
+  unreadableRecord(): void {
+    this.#unreadable.inc()
   }
 
   /** Adds what is read off the moment it is asked for. */

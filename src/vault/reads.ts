@@ -1,11 +1,16 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
+import type { SealedRecord } from './record.ts'
 import type { Vault } from './vault.ts'
 
 type Db = Kysely<Tables>
 
-/** What these records say, by their ids; those that were erased are not there. */
-export async function openRecords(db: Db, vault: Vault, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+/** What these records say, by their ids: null for one that cannot be opened; those that were erased are not there. */
+export async function openRecords(
+  db: Db,
+  vault: Vault,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('vault_records as r')
@@ -13,7 +18,16 @@ export async function openRecords(db: Db, vault: Vault, ids: readonly string[]):
     .select(['r.record_id', 'r.sealed', 'k.user_id', 'k.wrapped'])
     .where('r.record_id', 'in', ids)
     .execute()
-  return new Map(rows.map((row) => [row.record_id, vault.open(row)]))
+  return new Map(rows.map((row) => [row.record_id, openOrReport(vault, row)]))
+}
+
+function openOrReport(vault: Vault, record: SealedRecord): string | null {
+  try {
+    return vault.open(record)
+  } catch {
+    vault.reportUnreadable(record.record_id, 'not decrypted')
+    return null
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import type { SealedRecord } from './record.ts'
+import type { UnreadableReason } from './unreadable-records.ts'
 
 /**
  * Encrypts what people wrote: AES-256-GCM with a key for each record, which is itself encrypted with a key made of
@@ -13,10 +14,12 @@ export interface Vault {
   open(sealed: SealedRecord): string
   /** Tells texts apart without giving them away: lower-case hex of an HMAC-SHA256. */
   digest(clear: string): string
+  /** Counts and logs a record that could not be read; whoever asked for it goes on without. */
+  reportUnreadable(recordId: string, reason: UnreadableReason): void
 }
 
-/** The vault of a PII_KEY. */
-export function vaultWith(piiKey: string): Vault {
+/** The vault of a PII_KEY; `reportUnreadable` hears of records that could not be read. */
+export function vaultWith(piiKey: string, reportUnreadable: Vault['reportUnreadable'] = () => {}): Vault {
   const wrapping = derived(piiKey, 'vault: keys of records')
   const digesting = derived(piiKey, 'vault: digests')
   return {
@@ -34,6 +37,7 @@ export function vaultWith(piiKey: string): Vault {
       const key = decrypt(wrapping, `key ${record_id} ${user_id}`, wrapped)
       return decrypt(key, `record ${record_id} ${user_id}`, sealed).toString('utf8')
     },
+    reportUnreadable,
     digest: (clear) => createHmac('sha256', digesting).update(clear).digest('hex'),
   }
 }

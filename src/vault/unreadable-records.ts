@@ -1,0 +1,30 @@
+import type { Log } from '../db/log.ts'
+
+/** The key or the record does not fit, or what was opened is not what its reader expects. */
+export type UnreadableReason = 'not decrypted' | 'not understood'
+
+/** Records with a line of their own in the log: with a wrong key it is all of them. */
+const MAX_LOGGED = 100
+/** Records that are remembered so that they count once. */
+const MAX_REMEMBERED = 10_000
+
+/** Counts and logs records of the vault that cannot be read, each of them once as long as they can be remembered. */
+export class UnreadableRecords {
+  readonly #log: Log
+  readonly #count: () => void
+  readonly #known = new Set<string>()
+
+  constructor(log: Log, count: () => void) {
+    this.#log = log
+    this.#count = count
+  }
+
+  readonly report = (recordId: string, reason: UnreadableReason): void => {
+    if (this.#known.has(recordId)) return
+    this.#count()
+    if (this.#known.size < MAX_LOGGED) {
+      this.#log.warn({ record_id: recordId, reason }, 'vault record cannot be read; it is shown as unreadable')
+    }
+    if (this.#known.size < MAX_REMEMBERED) this.#known.add(recordId)
+  }
+}
