@@ -69,7 +69,7 @@ test('records are written with their command, read by id and erased by user', as
     },
     null,
   )
-  const read = async () => [...(await openRecords(db, vault, ids)).values()].sort()
+  const read = async () => [...(await openRecords(db, vault, ids)).values()].map(String).toSorted()
   t.same(await read(), ['one', 'three', 'two'])
   t.same(await openRecords(db, vault, []), new Map())
   t.equal(await destroyAllOf(db, 7), 2)
