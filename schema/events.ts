@@ -74,6 +74,8 @@ export const eventTypes = {
   },
   /** Tokens of the user issued before this second are over. */
   'sessions-revoked': { version: 1, data: Type.Object({ user_id: Id, before: Amount }) },
+  /** Tokens of this member of staff issued before this second are over. */
+  'staff-sessions-revoked': { version: 1, data: Type.Object({ sub: Type.String(), before: Amount }) },
   /** What the user was called was erased. */
   'user-forgotten': { version: 1, data: Type.Object({ user_id: Id }) },
   /** What remembered replies that named a forgotten user became: `reply_hash` is that of the reply as it is now. */

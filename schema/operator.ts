@@ -54,6 +54,16 @@ export const RevokedSessions = Type.Object({
 })
 export type RevokedSessions = Static<typeof RevokedSessions>
 
+/** A member of staff as tokens name them; what cannot be one is 404. */
+export const StaffParams = Type.Object({ sub: Type.String({ description: '1 to 100 printable ASCII characters' }) })
+
+export const RevokedStaffSessions = Type.Object({
+  sub: Type.String(),
+  /** Tokens issued before are over. */
+  sessions_revoked_before: Instant,
+})
+export type RevokedStaffSessions = Static<typeof RevokedStaffSessions>
+
 export const DefineCountry = Type.Object({ name: Type.Optional(Text(100, 1)) })
 
 export const CountryRecord = Type.Object({ id: Id, name: Type.String(), created_at: Instant })

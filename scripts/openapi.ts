@@ -11,7 +11,8 @@ import { alwaysOpen } from '../src/http/gate.ts'
 import { createLogger } from '../src/http/logging.ts'
 import { Metrics } from '../src/http/metrics.ts'
 import { runWith } from '../src/http/run.ts'
-import { sessionsIn } from '../src/http/sessions.ts'
+import { sessionsIn, staffSessionsIn } from '../src/http/sessions.ts'
+import { anyToken } from '../src/http/tokens.ts'
 import { Executor } from '../src/ledger/executor.ts'
 import { slices } from '../src/slices.ts'
 import { vaultWith } from '../src/vault/vault.ts'
@@ -40,6 +41,7 @@ const app = await build({
     spins: spinSeeds(''),
     vault: vaultWith(''),
     sessions,
+    staffSessions: staffSessionsIn(db),
     aside: asideOn(''),
     checkpoints: checkpointSigner(''),
   },
@@ -47,6 +49,8 @@ const app = await build({
   jwt: { kind: 'secret', secret: 'no token is made or read here' },
   rateLimit: null,
   addressLimit: new AddressLimit(null),
+  trustProxy: [],
+  tokenRules: anyToken,
   log: createLogger('silent'),
   metrics,
   isReady: async () => true,

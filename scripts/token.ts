@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { fastify } from 'fastify'
-import { loadConfig } from '../src/config.ts'
+import { type Config, loadConfig, secondsIn } from '../src/config.ts'
+import { connect } from '../src/db/connect.ts'
 import type { StaffRole } from '../src/http/caller.ts'
 import { pathId } from '../src/http/ids.ts'
-import { isStaffSub, registerTokens, signToken } from '../src/http/tokens.ts'
+import { isStaffSub, registerTokens, signToken, tokenRulesOf } from '../src/http/tokens.ts'
 import { readSecret } from '../src/secret-file.ts'
 
 interface Options {
@@ -13,8 +16,7 @@ interface Options {
 }
 
 /** The key that the service verifies with, if it can sign. Throws when it cannot. */
-function signingSecret(): string {
-  const { jwt, dataDir } = loadConfig(process.env)
+function signingSecret({ jwt, dataDir }: Config): string {
   if (jwt?.kind === 'public') {
     throw new Error('JWT_PUBLIC_KEY can only verify: tokens come from whoever holds the private key.')
   }
@@ -29,9 +31,32 @@ function signingSecret(): string {
 async function print({ user, role, ttl }: Options): Promise<void> {
   if (role === undefined && pathId(user) === null) throw new Error('--user must be the id of a user, from 1.')
   if (role !== undefined && !isStaffSub(user)) throw new Error('--user must be 1 to 100 printable ASCII characters.')
+  const config = loadConfig(process.env)
+  const max = config.jwtMaxTtlSeconds
+  if (max !== null && secondsIn(ttl) > max) {
+    throw new Error(`--ttl must not be longer than JWT_MAX_TTL (${max} s): the service would not accept the token.`)
+  }
   const app = fastify()
-  await registerTokens(app, { kind: 'secret', secret: signingSecret() })
-  console.log(signToken(app, user, role ?? null, ttl))
+  await registerTokens(app, { kind: 'secret', secret: signingSecret(config) })
+  console.log(signToken(app, user, role ?? null, ttl, tokenRulesOf(config)))
+  if (role === undefined && (await isUnknown(Number(user), config))) {
+    console.error(`Warning: user ${user} is not known; the service answers 401 until an operator announces the user.`)
+  }
+}
+
+/** Whether the database, where it can be reached, has no such user. */
+async function isUnknown(userId: number, { databaseUrl, dataDir }: Config): Promise<boolean> {
+  try {
+    const client = await connect(databaseUrl ?? readFileSync(join(dataDir, 'database-url'), 'utf8').trim(), 'token')
+    try {
+      return (await client.query('select from users where user_id = $1', [userId])).rowCount === 0
+    } finally {
+      await client.end()
+    }
+  } catch {
+    // A token is made without a database, too.
+    return false
+  }
 }
 
 const duration = (text: string): string => {

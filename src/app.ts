@@ -17,7 +17,8 @@ import { serviceDoors } from './http/service-doors.ts'
 import type { Services } from './http/services.ts'
 import type { Sessions } from './http/sessions.ts'
 import { clientPrefixes, type Slice } from './http/slice.ts'
-import { ourTokens, type ReadToken, registerTokens } from './http/tokens.ts'
+import { limitStrangersBy } from './http/strangers.ts'
+import { ourTokens, type ReadToken, registerTokens, type TokenRules } from './http/tokens.ts'
 import { becomesSocket } from './http/upgrades.ts'
 import { schemaError } from './http/validation.ts'
 import { validatorCompiler } from './http/validators.ts'
@@ -30,10 +31,13 @@ export interface Parts {
   readonly services: Services
   readonly sessions: Sessions
   readonly jwt: JwtKey
+  readonly tokenRules: TokenRules
   /** Requests a minute for each caller; null is no limit. */
   readonly rateLimit: number | null
   /** For requests without a good token. */
   readonly addressLimit: AddressLimit
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustProxy: readonly string[]
   readonly log: FastifyBaseLogger & { isLevelEnabled(level: string): boolean }
   readonly metrics: Metrics
   readonly isReady: () => Promise<boolean>
@@ -51,6 +55,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     logController: requestLog,
     // None a request: making one takes longer than most requests need a log at all. Its lines name the request.
     childLoggerFactory: (logger) => logger,
+    trustProxy: parts.trustProxy.length === 0 ? false : [...parts.trustProxy],
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 4096 },
     bodyLimit: CLIENT_BODY_LIMIT,
@@ -79,14 +84,15 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   await describeRoutes(app)
   serviceDoors(app, parts.metrics, parts.isReady)
 
-  const readToken = await registerTokens(app, parts.jwt)
+  const readToken = await registerTokens(app, parts.jwt, parts.tokenRules)
   const isOurs = ourTokens(readToken)
+  const limitStranger = limitStrangersBy(parts.addressLimit, parts.metrics)
   const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit, parts.metrics)]
   // The order of checks. A route's schema and then the rules of the business follow.
-  const ofToken = [userCheck(readToken, parts.sessions), ...limit]
+  const ofToken = [userCheck(readToken, parts.sessions, limitStranger), ...limit]
   const gate = gateCheck(services.appState.gate, isOurs)
   const clientChecks = [gate, ...ofToken]
-  const staffChecks = [staffCheck(readToken), ...limit]
+  const staffChecks = [staffCheck(readToken, services.staffSessions, limitStranger), ...limit]
 
   if (parts.live !== undefined) {
     const { lobbyWith, allowedOrigins } = parts.live

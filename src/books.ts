@@ -24,6 +24,8 @@ import { roomTables } from './rooms/projection.ts'
 import { evolveRooms } from './rooms/room.ts'
 import { evolveGames } from './roulette/game.ts'
 import { rouletteTables } from './roulette/projection.ts'
+import { staffTables } from './staff/projection.ts'
+import { evolveStaff } from './staff/staff.ts'
 import { vaultTables } from './vault/projection.ts'
 
 // No door is loaded here: whoever audits the books has no use for them.
@@ -45,6 +47,7 @@ export const evolveFact: EvolveFact = evolveWith([
   evolveSalaries,
   evolveModes,
   evolveReleases,
+  evolveStaff,
 ])
 
 /** What every event means, for deciding and projecting. */
@@ -62,4 +65,5 @@ export const tables: readonly RowTable[] = [
   ...rouletteTables,
   ...agencyTables,
   ...appStatusTables,
+  ...staffTables,
 ]

@@ -223,6 +223,6 @@ const numberOrOff = (text: string): number | null => (text === 'off' ? null : Nu
 
 const SECONDS_IN: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 /** Of a time such as `30d`. */
-const secondsIn = (text: string): number => Number(text.slice(0, -1)) * (SECONDS_IN[text.slice(-1)] ?? 0)
+export const secondsIn = (text: string): number => Number(text.slice(0, -1)) * (SECONDS_IN[text.slice(-1)] ?? 0)
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '')

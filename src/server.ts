@@ -12,6 +12,7 @@ import { createLogger } from './http/logging.ts'
 import { Metrics } from './http/metrics.ts'
 import { readiness } from './http/readiness.ts'
 import { runWith } from './http/run.ts'
+import { tokenRulesOf } from './http/tokens.ts'
 import { fingerprint } from './keys.ts'
 import { openLedger } from './ledger/open.ts'
 import { lookupsWith, slices } from './slices.ts'
@@ -45,7 +46,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const { keys } = database
   stop.throwIfAborted()
   const appState = await startAppStatus(database, log, cleanUp)
-  const { executor, tail, sessions } = await startLedger(database, metrics, appState, log, cleanUp)
+  const { executor, tail, sessions, staffSessions } = await startLedger(database, metrics, appState, log, cleanUp)
   await runAsSystem(executor, openLedger, { fairness_key: fingerprint(keys.fairness) })
   if (config.demo) await loadDemo(executor, database.db)
   stop.throwIfAborted()
@@ -66,6 +67,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       appState,
       vault: vaultWith(keys.pii, new UnreadableRecords(log, () => metrics.unreadableRecord()).report),
       sessions,
+      staffSessions,
       aside: asideOn(database.url),
       checkpoints: checkpointSigner(keys.checkpoint),
     },
@@ -73,6 +75,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     jwt: keys.jwt,
     rateLimit: config.rateLimit,
     addressLimit: new AddressLimit(config.addressLimit),
+    trustProxy: config.trustProxy,
+    tokenRules: tokenRulesOf(config),
     log,
     metrics,
     isReady: readiness(database.db, tail),

@@ -13,6 +13,7 @@ import { roomNames } from './rooms/reads.ts'
 import { roomsWith } from './rooms/slice.ts'
 import { activeGame, checkSpin } from './roulette/reads.ts'
 import { rouletteSlice } from './roulette/slice.ts'
+import { staffSlice } from './staff/slice.ts'
 import { verifyWith } from './verify/slice.ts'
 import { walletSlice } from './wallet/slice.ts'
 
@@ -32,6 +33,7 @@ export const slices: readonly Slice[] = [
   verifySlice,
   financeSlice,
   appStatusSlice,
+  staffSlice,
 ]
 
 /** Where the words are found that announcements want. */

@@ -31,6 +31,7 @@ export interface Tables {
     agency_countries: string
     sessions_revoked_before: number
   }
+  readonly staff_sessions: { sub: string; revoked_before: number }
   readonly user_profiles: {
     user_id: number
     uid: string

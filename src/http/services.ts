@@ -16,7 +16,7 @@ import type { Vault } from '../vault/vault.ts'
 import type { Caller } from './caller.ts'
 import type { AppState } from './gate.ts'
 import type { Run } from './run.ts'
-import type { Sessions } from './sessions.ts'
+import type { Sessions, StaffSessions } from './sessions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -50,6 +50,7 @@ export interface Services {
   readonly vault: Vault
   /** What is remembered about users' sessions; whoever revokes them here makes this instance look again. */
   readonly sessions: Pick<Sessions, 'forget'>
+  readonly staffSessions: Pick<StaffSessions, 'over' | 'load' | 'forget'>
   /** For readings of the whole ledger. */
   readonly aside: Aside
   readonly checkpoints: CheckpointSigner

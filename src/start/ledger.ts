@@ -4,7 +4,7 @@ import { evolve, tables } from '../books.ts'
 import { headOf } from '../db/head.ts'
 import { Troubles } from '../db/troubles.ts'
 import type { Metrics } from '../http/metrics.ts'
-import { type Sessions, sessionsIn, usersBelow } from '../http/sessions.ts'
+import { type Sessions, type StaffSessions, sessionsIn, staffSessionsIn, usersBelow } from '../http/sessions.ts'
 import { Executor } from '../ledger/executor.ts'
 import { prune } from '../ledger/prune.ts'
 import { Tail } from '../ledger/tail.ts'
@@ -17,6 +17,7 @@ export interface Ledger {
   readonly executor: Executor
   readonly tail: Tail
   readonly sessions: Sessions
+  readonly staffSessions: StaffSessions
 }
 
 /**
@@ -64,10 +65,13 @@ export async function startLedger(
   cleanUp.defer(() => clearInterval(pruning))
 
   const sessions = sessionsIn(db)
-  sessions.follow(tail, await headOf(db))
+  const staffSessions = staffSessionsIn(db)
+  const position = await headOf(db)
+  sessions.follow(tail, position)
+  staffSessions.follow(tail, position)
   // Whoever is not known by then is looked up when they come.
   sessions.warm(usersBelow(db)).catch((err: unknown) => log.warn({ err }, 'not all users could be looked up ahead'))
   appState.follow(tail)
   tail.start()
-  return { executor, tail, sessions }
+  return { executor, tail, sessions, staffSessions }
 }

@@ -2,18 +2,21 @@ import type { FastifyInstance } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Tables } from '../db/tables.ts'
-import { signToken } from '../http/tokens.ts'
+import { signToken, type TokenRules, tokenRulesOf } from '../http/tokens.ts'
 import type { JwtKey } from '../jwt-key.ts'
 
 /** Prints where the service is and, for development, tokens to try it with; in one piece. */
 export async function welcome(app: FastifyInstance, db: Kysely<Tables>, config: Config, key: JwtKey): Promise<void> {
   const origin = originOf(app, config.host)
   const addresses = [`API            ${origin}/api/v1`, `Documentation  ${origin}/docs`]
-  const tokens = config.production || key.kind !== 'secret' ? [] : await readyMadeTokens(app, db)
+  const tokens = config.production || key.kind !== 'secret' ? [] : await readyMadeTokens(app, db, tokenRulesOf(config))
   console.log([...addresses, ...tokens].join('\n'))
 }
 
-async function readyMadeTokens(app: FastifyInstance, db: Kysely<Tables>): Promise<string[]> {
+const TOKEN_SECONDS = 12 * 3_600
+
+async function readyMadeTokens(app: FastifyInstance, db: Kysely<Tables>, rules: TokenRules): Promise<string[]> {
+  const seconds = Math.min(TOKEN_SECONDS, rules.maxTtlSeconds ?? TOKEN_SECONDS)
   const users = await db.selectFrom('users').select('user_id').orderBy('user_id').limit(2).execute()
   const holders = [
     ...users.map(({ user_id }) => ({ name: `user ${user_id}`, sub: String(user_id), role: null })),
@@ -21,8 +24,8 @@ async function readyMadeTokens(app: FastifyInstance, db: Kysely<Tables>): Promis
     { name: 'finance', sub: 'finance', role: 'finance' as const },
   ]
   return [
-    'Tokens for 12 hours; others: npm run token -- --help',
-    ...holders.map(({ name, sub, role }) => `  ${name.padEnd(12)} ${signToken(app, sub, role, '12h')}`),
+    `Tokens for ${seconds === TOKEN_SECONDS ? '12 hours' : `${seconds} seconds`}; others: npm run token -- --help`,
+    ...holders.map(({ name, sub, role }) => `  ${name.padEnd(12)} ${signToken(app, sub, role, `${seconds}s`, rules)}`),
   ]
 }
 

@@ -43,6 +43,7 @@ const slices = [
   'agency',
   'verify',
   'app-status',
+  'staff',
 ] as const
 /** Files of a slice that speak with the world; all others hold its rules. */
 const worldly =

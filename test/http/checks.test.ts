@@ -134,7 +134,8 @@ const tokens: readonly (readonly [string, string | undefined, number])[] = [
   ['exp out of all time', `Bearer ${token({ exp: -1e300 })}`, 401],
   ['exp never', `Bearer ${token({ exp: 1e300 })}`, 200],
   ['issued in a while', `Bearer ${token({ iat: now + 120 })}`, 401],
-  ['issued by a clock that is ahead', `Bearer ${token({ iat: now + 20 })}`, 200],
+  ['issued by a clock that is 4 s ahead', `Bearer ${token({ iat: now + 4 })}`, 200],
+  ['issued by a clock that is 20 s ahead', `Bearer ${token({ iat: now + 20 })}`, 401],
   ['not yet good', `Bearer ${token({ nbf: now + 120 })}`, 401],
   ['expired', `Bearer ${token({ exp: now - 1 })}`, 440],
   ['sub 0', `Bearer ${token({ sub: '0' })}`, 401],
@@ -168,12 +169,38 @@ test('tokens on client routes', async (t) => {
       const headers = authorization === undefined ? {} : { authorization }
       const response = await app.inject({ url: '/v1/things', headers })
       t.equal(response.statusCode, status, `${name}, ${round}`)
-      t.equal(response.json().code, codes.get(status), name)
+      t.equal(response.json().code, name === 'an unknown user' ? 'unknown_user' : codes.get(status), name)
       t.equal(response.headers['www-authenticate'], status === 401 ? 'Bearer' : undefined, name)
     }
   }
   const { caller } = (await app.inject({ url: '/v1/things', headers: bearer(token()) })).json()
   t.same(caller, { kind: 'user', id: 7 })
+})
+
+test('audience, issuer and the longest time of a token', async (t) => {
+  const tokenRules = { audience: 'economy', issuer: 'https://id.example', maxTtlSeconds: 3_600 }
+  const { app } = await tinyApp(t, { tokenRules })
+  const ours = { aud: 'economy', iss: 'https://id.example' }
+  const cases: readonly (readonly [string, Readonly<Record<string, unknown>>, number])[] = [
+    ['ours', ours, 200],
+    ['one of several audiences', { ...ours, aud: ['other', 'economy'] }, 200],
+    ['another audience', { ...ours, aud: 'other' }, 401],
+    ['other audiences', { ...ours, aud: ['other'] }, 401],
+    ['a part of the audience', { ...ours, aud: 'econom' }, 401],
+    ['no audience', { iss: ours.iss }, 401],
+    ['another issuer', { ...ours, iss: 'https://id.example/' }, 401],
+    ['no issuer', { aud: ours.aud }, 401],
+    ['as long as it may be', { ...ours, iat: now, exp: now + 3_600 }, 200],
+    ['too long', { ...ours, iat: now, exp: now + 3_601 }, 401],
+    ['expired', { ...ours, iat: now - 60, exp: now - 1 }, 440],
+    ['expired and for others', { ...ours, aud: 'other', iat: now - 60, exp: now - 1 }, 401],
+  ]
+  for (const round of [1, 2]) {
+    for (const [name, claims, status] of cases) {
+      const { statusCode } = await app.inject({ url: '/v1/things', headers: bearer(token(claims)) })
+      t.equal(statusCode, status, `${name}, ${round}`)
+    }
+  }
 })
 
 test('who may do what under /admin/v1', async (t) => {

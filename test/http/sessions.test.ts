@@ -5,10 +5,11 @@ import { headOf } from '../../src/db/head.ts'
 import { openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { readiness } from '../../src/http/readiness.ts'
-import { type Session, Sessions, sessionsIn, usersBelow } from '../../src/http/sessions.ts'
+import { type Session, Sessions, sessionsIn, staffSessionsIn, usersBelow } from '../../src/http/sessions.ts'
 import { Tail } from '../../src/ledger/tail.ts'
 import { defineUsers } from '../../src/people/define-user.ts'
 import { revokeSessions } from '../../src/people/revoke-sessions.ts'
+import { revokeStaffSessions } from '../../src/staff/revoke-staff-sessions.ts'
 import { bench } from '../support/ledger.ts'
 import { testDatabase } from '../support/postgres.ts'
 
@@ -42,6 +43,15 @@ test('revocations of another instance', async (t) => {
   const now = Math.floor(Date.now() / 1000)
   const second = (await sessions.load(2)) ?? 0
   t.ok(second >= now - 60 && second <= now)
+  t.equal(sessions.over(1), first)
+
+  const staff = staffSessionsIn(db)
+  staff.follow(tail, await headOf(db))
+  t.equal(await staff.load('ann'), 0, 'never revoked')
+  await other.did(revokeStaffSessions, { sub: 'ann' })
+  for (let i = 0; i < 200 && staff.over('ann') === 0; i += 1) await pause(10)
+  t.equal(staff.over('ann'), undefined, 'to be looked up again')
+  t.ok(((await staff.load('ann')) ?? 0) >= now - 60)
   t.equal(sessions.over(1), first)
 
   const isReady = readiness(db, tail)

@@ -46,7 +46,7 @@ test('who may open a socket, and how others are refused', async (t) => {
     ['an empty one', '/ws', { authorization: '' }, 401, 'unauthenticated'],
     ['one that is over', '/ws', bearer(token({ sub: '1', exp: seconds() - 1 })), 440, 'session_expired'],
     ['one that was revoked', '/ws', bearer(token({ sub: '3', iat: seconds() - 9 })), 440, 'session_expired'],
-    ['of nobody', '/ws', bearer(token({ sub: '77' })), 401, 'unauthenticated'],
+    ['of nobody', '/ws', bearer(token({ sub: '77' })), 401, 'unknown_user'],
     ['of staff', '/ws', bearer(token({ sub: 'ann', role: 'operator' })), 403, 'forbidden'],
     ['where there are no sockets', '/v1/rooms/R1', good, 404, 'not_found'],
   ]

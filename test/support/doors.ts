@@ -12,8 +12,9 @@ import type { Tables } from '../../src/db/tables.ts'
 import { AddressLimit } from '../../src/http/address-limit.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
-import { sessionsIn } from '../../src/http/sessions.ts'
+import { sessionsIn, staffSessionsIn } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
+import { anyToken } from '../../src/http/tokens.ts'
 import { type Bench, bench, testChains, testSpins, testVault } from './ledger.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
@@ -76,6 +77,7 @@ export async function doors(t: Test, slices: readonly Slice[], shared?: TestData
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,
+      staffSessions: staffSessionsIn(db),
       appState,
       chains: testChains,
       spins: testSpins,
@@ -87,6 +89,8 @@ export async function doors(t: Test, slices: readonly Slice[], shared?: TestData
     jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },
     rateLimit: null,
     addressLimit: new AddressLimit(null),
+    trustProxy: [],
+    tokenRules: anyToken,
     log,
     metrics: new Metrics(),
     isReady: async () => true,

@@ -13,8 +13,9 @@ import { AddressLimit } from '../../src/http/address-limit.ts'
 import { type AppState, alwaysOpen } from '../../src/http/gate.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
-import { sessionsIn } from '../../src/http/sessions.ts'
+import { sessionsIn, staffSessionsIn } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
+import { anyToken } from '../../src/http/tokens.ts'
 import { Executor } from '../../src/ledger/executor.ts'
 import { Tail } from '../../src/ledger/tail.ts'
 import type { Lookups } from '../../src/live/announcer.ts'
@@ -103,6 +104,7 @@ export async function startInstance(
       appState,
       vault: testVault,
       sessions,
+      staffSessions: staffSessionsIn(db),
       chains: testChains,
       spins: testSpins,
       aside: asideOn(serviceUrl),
@@ -112,6 +114,8 @@ export async function startInstance(
     jwt: { kind: 'secret', secret: SECRET },
     rateLimit: null,
     addressLimit: wishes.addressLimit ?? new AddressLimit(null),
+    trustProxy: [],
+    tokenRules: anyToken,
     log,
     metrics,
     isReady: async () => true,

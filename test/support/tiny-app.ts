@@ -18,8 +18,9 @@ import { charge } from '../../src/http/limits.ts'
 import { createLogger } from '../../src/http/logging.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import { runWith } from '../../src/http/run.ts'
-import { Sessions } from '../../src/http/sessions.ts'
+import { Sessions, StaffSessions } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
+import { anyToken } from '../../src/http/tokens.ts'
 import type { Verb } from '../../src/ledger/decider.ts'
 import { Executor, type Limits } from '../../src/ledger/executor.ts'
 import { vaultWith } from '../../src/vault/vault.ts'
@@ -95,6 +96,7 @@ export const tinySlice: Slice = {
 }
 
 export interface TinyApp {
+  readonly metrics: Metrics
   readonly app: FastifyInstance
   readonly executor: Executor
   /** Everything that was logged, a line each. */
@@ -105,7 +107,10 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-interface Wishes extends Partial<Pick<Parts, 'jwt' | 'rateLimit' | 'addressLimit' | 'sessions' | 'isReady'>> {
+interface Wishes
+  extends Partial<
+    Pick<Parts, 'jwt' | 'rateLimit' | 'addressLimit' | 'trustProxy' | 'tokenRules' | 'sessions' | 'isReady'>
+  > {
   readonly gate?: AppStateGate
   readonly limits?: Partial<Limits>
   readonly logLevel?: string
@@ -145,10 +150,13 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
       checkpoints: checkpointSigner('a key for tests'),
       vault: vaultWith('a key for tests'),
       sessions,
+      staffSessions: new StaffSessions(async () => 0),
     },
     jwt: { kind: 'secret', secret: SECRET },
     rateLimit: null,
     addressLimit: new AddressLimit(null),
+    trustProxy: [],
+    tokenRules: anyToken,
     log: createLogger(logLevel, stream),
     metrics,
     isReady: async () => true,
@@ -161,7 +169,7 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
     await executor.close()
     await db.destroy()
   })
-  return { app, executor, log }
+  return { app, executor, metrics, log }
 }
 
 export const seconds = (): number => Math.floor(Date.now() / 1000)

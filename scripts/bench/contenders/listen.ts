@@ -12,8 +12,9 @@ import { AddressLimit } from '../../../src/http/address-limit.ts'
 import { createLogger } from '../../../src/http/logging.ts'
 import { Metrics } from '../../../src/http/metrics.ts'
 import { runWith } from '../../../src/http/run.ts'
-import type { Sessions } from '../../../src/http/sessions.ts'
+import { type Sessions, StaffSessions } from '../../../src/http/sessions.ts'
 import type { Slice } from '../../../src/http/slice.ts'
+import { tokenRulesOf } from '../../../src/http/tokens.ts'
 import { loadKeys } from '../../../src/keys.ts'
 import { Executor } from '../../../src/ledger/executor.ts'
 import { vaultWith } from '../../../src/vault/vault.ts'
@@ -54,11 +55,14 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
       checkpoints: checkpointSigner(keys.checkpoint),
       vault: vaultWith(keys.pii),
       sessions,
+      staffSessions: new StaffSessions(async () => 0),
     },
     sessions,
     jwt: keys.jwt,
     rateLimit: config.rateLimit,
     addressLimit: new AddressLimit(config.addressLimit),
+    trustProxy: config.trustProxy,
+    tokenRules: tokenRulesOf(config),
     log,
     metrics,
     isReady: async () => true,

@@ -43,7 +43,7 @@ export async function ours(sockets: number): Promise<Contender> {
     closed: (code) => code !== null && fail(`closed with ${code}`),
   })
   const { shownBy } = alwaysOpen
-  const ofToken = [userCheck(read, sessions)]
+  const ofToken = [userCheck(read, sessions, () => undefined)]
   const limits = { addressLimit: new AddressLimit(null), metrics: { refused: () => {} } }
   await openSockets(app, { lobby, allowedOrigins: [], shownBy, before: [], ofToken, ...limits })
   const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))

@@ -1,0 +1,16 @@
+import type { Evolver } from '../ledger/decider.ts'
+import { projection } from '../ledger/state.ts'
+
+/** A member of staff whose tokens were revoked; all others have no row. */
+export interface StaffSession {
+  readonly sub: string
+  /** Tokens issued before this second are over. */
+  readonly revoked_before: number
+}
+
+export const staffSessions = projection<StaffSession>('staff_sessions')
+
+export const evolveStaff: Evolver = {
+  'staff-sessions-revoked': (state, { data: { sub, before } }) =>
+    state.set(staffSessions, sub, { sub, revoked_before: before }),
+}
