@@ -3,9 +3,11 @@ import { verify } from '../../src/audit/verify.ts'
 import { connect } from '../../src/db/connect.ts'
 import { percentile } from '../bench/load/percentiles.ts'
 import type { Besieged } from './besieged.ts'
-import { leakIn } from './judge.ts'
+import { SECRET_CANARY, UNKNOWN_CANARY } from './canaries.ts'
+import { leakIn, type Secrets } from './judge.ts'
 import { Line } from './line.ts'
 import { tokenOf } from './people.ts'
+import type { PeriodicReads } from './periodic-reads.ts'
 import { plain } from './requests.ts'
 
 /** Afterwards so many requests, one after the other, half of which must be answered within this. */
@@ -13,9 +15,16 @@ const LOOKS = 300
 const QUICK_MS = 25
 
 /** What the service looks like when they are gone. */
-export async function aftermath(besieged: Besieged): Promise<void> {
+export async function aftermath(besieged: Besieged, periodic: PeriodicReads): Promise<void> {
   await stillQuick(besieged)
   await booksExplainAll(besieged)
+  await periodic.audit()
+  await periodic.run('rebuild')
+  await periodic.run('verify')
+  const line = new Line(besieged.siege.port)
+  await periodic.readLists(line)
+  await line.close()
+  await nothingKept(besieged)
   logTellsNothing(besieged)
 }
 
@@ -68,12 +77,40 @@ async function booksExplainAll({ siege, databaseUrl }: Besieged): Promise<void> 
   stage.tell(`${events}, all answered for; verified up to position ${found.position}`)
 }
 
+/** Neither what stood in unknown fields nor, in clear, what was said in confidence is anywhere in the database. */
+async function nothingKept({ siege, databaseUrl }: Besieged): Promise<void> {
+  const client = await connect(databaseUrl, 'hostile tables')
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables
+       where schemaname not in ('pg_catalog', 'information_schema')
+         and has_table_privilege(format('%I.%I', schemaname, tablename), 'select')`,
+    )
+    for (const { name } of tables) {
+      for (const canary of [UNKNOWN_CANARY, SECRET_CANARY]) {
+        const { rows } = await client.query<{ row: string }>(
+          `select left(t::text, 1000) as row from ${name} t where strpos(t::text, $1) > 0 limit 1`,
+          [canary],
+        )
+        siege.stage.expect(rows.length === 0, `${name} keeps ${canary}: ${rows[0]?.row}`)
+      }
+    }
+    siege.stage.tell(`${tables.length} tables hold nothing that stood in unknown fields or was said in confidence`)
+  } finally {
+    await client.end()
+  }
+}
+
+const inLogs = (secrets: Secrets): Secrets =>
+  new Map([...secrets, ['an unknown field', UNKNOWN_CANARY], ['what was said in confidence', SECRET_CANARY]])
+
 function logTellsNothing({ siege }: Besieged): void {
+  const secrets = inLogs(siege.secrets)
   let lines = 0
   for (const [name, text] of siege.stage.logs()) {
     for (const line of text.split('\n')) {
       lines += 1
-      const leak = leakIn(line, siege.secrets)
+      const leak = leakIn(line, secrets)
       siege.stage.expect(leak === null, `${name} printed ${leak}: ${line.slice(0, 500)}`)
       siege.stage.expect(!/^\{"level":[56]0/.test(line), `${name} printed a failure: ${line.slice(0, 1_000)}`)
     }

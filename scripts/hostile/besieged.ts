@@ -4,35 +4,52 @@ import { Instance } from '../soak/instance.ts'
 import { keys } from '../soak/people.ts'
 import type { Stage } from '../soak/stage.ts'
 import { newFolder } from '../soak/world.ts'
+import type { Answer } from './answers.ts'
 import { doorsOf } from './doors.ts'
 import type { Secrets } from './judge.ts'
 import { Line } from './line.ts'
 import { attackers, tokenOf, victim } from './people.ts'
-import { plain } from './requests.ts'
+import { bytesOf, plain, type Wish } from './requests.ts'
 import { Siege } from './siege.ts'
 
 /** A service as production runs it, with the demo catalogue, and its attackers. */
 export interface Besieged {
   readonly siege: Siege
   readonly instance: Instance
+  readonly dataDir: string
   /** Of the service's own role. */
   readonly databaseUrl: string
 }
 
-/** `limit` is that of requests a minute, or `off`. */
-export async function startService(
-  stage: Stage,
-  limit: string,
-): Promise<{ instance: Instance; port: number; dataDir: string }> {
+/** Without any limit, so that none of them hides what it would only make rarer. */
+export const unlimited = { RATE_LIMIT: 'off', ADDRESS_LIMIT: 'off', DAILY_WRITE_BYTES: 'off' } as const
+
+export interface Started {
+  readonly instance: Instance
+  readonly port: number
+  readonly dataDir: string
+  /** Of the service's own role. */
+  readonly databaseUrl: string
+}
+
+/** `limits` are variables of the environment; one that is left out has its usual value. */
+export async function startService(stage: Stage, limits: Readonly<Record<string, string>>): Promise<Started> {
   const dataDir = newFolder(stage)
-  const environment = { NODE_ENV: 'production', DEMO: '1', LOG_LEVEL: 'info', RATE_LIMIT: limit, DATA_DIR: dataDir }
-  const instance = await Instance.start(stage, environment)
-  return { instance, port: Number(new URL(instance.origin).port), dataDir }
+  const instance = await Instance.start(stage, {
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'https://economy.example',
+    DEMO: '1',
+    LOG_LEVEL: 'info',
+    RATE_LIMIT: '1200',
+    DATA_DIR: dataDir,
+    ...limits,
+  })
+  const databaseUrl = readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
+  return { instance, port: Number(new URL(instance.origin).port), dataDir, databaseUrl }
 }
 
 export async function besiege(stage: Stage, seed: number, share: number): Promise<Besieged> {
-  const { instance, port, dataDir } = await startService(stage, 'off')
-  const databaseUrl = readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
+  const { instance, port, dataDir, databaseUrl } = await startService(stage, unlimited)
   const secrets = secretsOf(databaseUrl)
   const siege = new Siege(stage, port, await doorsOf(instance.origin), { seed, secrets, share })
   const line = new Line(port)
@@ -41,27 +58,32 @@ export async function besiege(stage: Stage, seed: number, share: number): Promis
   const coins = { currency: 'coins', amount: victim.coins, reason: 'a treasure' }
   await siege.ask(line, plain('PUT', user, operator, { name: 'Victim' }), 'set up')
   await siege.ask(line, plain('POST', `${user}/credits`, operator, coins), 'set up')
-  await openAgency(siege, line, operator)
   await line.close()
-  return { siege, instance, databaseUrl }
+  await openAgency(port, (answer, wish) => siege.note(answer, 'set up', bytesOf(wish)))
+  return { siege, instance, dataDir, databaseUrl }
 }
 
 /** Whoever is made up as agent, manager, country or payer mostly is one: requests get past the first look. */
-async function openAgency(siege: Siege, line: Line, operator: string): Promise<void> {
+export async function openAgency(
+  port: number,
+  answered: (answer: Answer, wish: Wish) => void = () => {},
+): Promise<void> {
   const ids = [1, 2, 3, 4, 5, 6, 7, 8]
-  for (const id of ids) {
-    await siege.ask(line, plain('PUT', `/admin/v1/countries/${id}`, operator, { name: `Country ${id}` }), 'set up')
+  const line = new Line(port)
+  const ask = async (method: string, path: string, body: unknown): Promise<void> => {
+    const wish = plain(method, `/admin/v1${path}`, tokenOf('operator') ?? '', body)
+    answered(await line.ask(bytesOf(wish)), wish)
   }
+  for (const id of ids) await ask('PUT', `/countries/${id}`, { name: `Country ${id}` })
   const flags = { charging_agent: 1, allow_receive_withdraw_requests: 1, business_manager: 1 }
   const agency_countries = ids.map((country_id) => ({ country_id }))
-  const users = ids.map((id) => ({ id, ...flags, agency_countries }))
-  await siege.ask(line, plain('POST', '/admin/v1/users', operator, { users }), 'set up')
+  await ask('POST', '/users', { users: ids.map((id) => ({ id, ...flags, agency_countries })) })
   for (const id of attackers) {
     for (const currency of ['dollars', 'agent_dollars']) {
-      const dollars = { currency, amount: 2_000, reason: 'to be withdrawn' }
-      await siege.ask(line, plain('POST', `/admin/v1/users/${id}/credits`, operator, dollars), 'set up')
+      await ask('POST', `/users/${id}/credits`, { currency, amount: 2_000, reason: 'to be withdrawn' })
     }
   }
+  await line.close()
 }
 
 function secretsOf(databaseUrl: string): Secrets {

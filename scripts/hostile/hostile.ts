@@ -6,6 +6,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { headlineOf, play, type Verdict } from '../soak/scenario.ts'
 import { Stage } from '../soak/stage.ts'
 import { crowding } from './crowding/crowding.ts'
+import { stalls } from './scenarios/stalls.ts'
 import { siege } from './siege-scenario.ts'
 
 // Exit codes: 0 passed, 1 failed, 2 could not run.
@@ -33,7 +34,7 @@ await new Command('npm run hostile --')
   .description('attacks real processes with hostile requests, and looks at the answers, the logs and the books')
   .option('--requests <number>', 'how many', whole, 100_000)
   .option('--seed <number>', 'that of a run which is to be repeated', whole)
-  .addOption(new Option('--only <part>', 'one part').choices(['siege', 'crowding']))
+  .addOption(new Option('--only <part>', 'one part').choices(['siege', 'crowding', 'stalls']))
   .action(hostile)
   .parseAsync()
   .catch((error: unknown) => {
@@ -43,7 +44,7 @@ await new Command('npm run hostile --')
 
 async function hostile({ requests, only, seed = randomInt(1, 1e9) }: Flags): Promise<void> {
   console.log(`seed ${seed}: repeat with npm run hostile -- --seed ${seed} --requests ${requests}`)
-  const scenarios = [siege({ requests, pipelined: 10_000, thorough: true, seed }), crowding].filter(
+  const scenarios = [siege({ requests, pipelined: 10_000, thorough: true, seed }), crowding, stalls].filter(
     ({ name }) => only === undefined || only === name,
   )
   const verdicts: Verdict[] = []

@@ -5,18 +5,24 @@ import { aftermath } from './aftermath.ts'
 import { bytes } from './attacks/bytes.ts'
 import { closed } from './attacks/closed.ts'
 import { fuzz } from './attacks/fuzz.ts'
+import { guessedDraws } from './attacks/guessed-draws.ts'
 import { keys } from './attacks/keys.ts'
 import { matrix } from './attacks/matrix.ts'
 import { paths } from './attacks/paths.ts'
 import { pipelined } from './attacks/pipelined.ts'
 import { slow } from './attacks/slow.ts'
 import { tokens } from './attacks/tokens.ts'
+import { bend } from './bending/bend.ts'
 import { besiege } from './besieged.ts'
+import { listen } from './listeners.ts'
 import { watchMemory } from './memory.ts'
+import { PeriodicReads } from './periodic-reads.ts'
 import type { Siege } from './siege.ts'
 
 /** Of what can be listed, when not all of it is done. */
 const PART = 0.15
+/** Of all requests, those that bend a field or read it back. */
+const BENT = 0.3
 
 export interface Strength {
   /** In all. */
@@ -39,9 +45,11 @@ export const siege = (strength: Strength): Scenario => ({
 
 async function attack(stage: Stage, strength: Strength): Promise<void> {
   const besieged = await besiege(stage, strength.seed, strength.thorough ? 1 : PART)
-  const { siege, instance, databaseUrl } = besieged
+  const { siege, instance, dataDir, databaseUrl } = besieged
   const sums = await watchSums(stage, databaseUrl)
   const memory = watchMemory(stage, instance)
+  const periodic = new PeriodicReads(siege, dataDir)
+  await listen(siege)
   const slowOnes = slow(siege, strength.thorough)
   const attacks: Readonly<Record<string, (siege: Siege) => Promise<void>>> = {
     tokens,
@@ -50,7 +58,9 @@ async function attack(stage: Stage, strength: Strength): Promise<void> {
     keys,
     bytes,
     'ten thousand in a row': (siege) => pipelined(siege, strength.pipelined),
-    fuzz: (siege) => fuzz(siege, Math.max(siege.doors.length, strength.requests - siege.asked)),
+    'guessed draws': guessedDraws,
+    bend: (siege) => bend(siege, strength.requests * BENT, periodic),
+    fuzz: (siege) => fuzz(siege, Math.max(siege.doors.length, strength.requests - siege.asked), periodic),
   }
   for (const [name, run] of Object.entries(attacks)) {
     const before = siege.asked
@@ -58,11 +68,12 @@ async function attack(stage: Stage, strength: Strength): Promise<void> {
     stage.say(`${name}: ${siege.asked - before} requests`)
   }
   await slowOnes
+  await periodic.end()
   // Alone: nobody else gets in meanwhile.
   const before = siege.asked
   await closed(siege)
   stage.say(`closed: ${siege.asked - before} requests`)
-  await aftermath(besieged)
+  await aftermath(besieged, periodic)
   const counts = [...siege.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
   stage.tell(`${siege.asked} requests (${counts.join(', ')})`)
   await sums.tell()

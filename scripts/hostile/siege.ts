@@ -1,5 +1,6 @@
 import type { Stage } from '../soak/stage.ts'
 import type { Answer } from './answers.ts'
+import { faultInAnswer } from './canaries.ts'
 import type { Door } from './doors.ts'
 import { Harvest } from './harvest.ts'
 import { faultOf, type Secrets } from './judge.ts'
@@ -28,6 +29,8 @@ export class Siege {
   /** Ids of those among them that, as they were answered, changed nothing. */
   readonly idle = new Set<string>()
   asked = 0
+  /** Of them those that changed something, or could have. */
+  written = 0
   readonly harvest = new Harvest()
   readonly #complaints = new Set<string>()
 
@@ -66,6 +69,10 @@ export class Siege {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
     const id = headers.get('x-request-id')
     if (status < 300 && id !== undefined) this.done.add(id)
+    if (status < 300 && bytes.toString('latin1', 0, 4) !== 'GET ') this.written += 1
+    const bad = faultInAnswer(answer)
+    // One cause shows in many places: each kind of it is told once.
+    if (bad !== null) this.complain(`an answer ${bad.replace(/[\d.]+/, 'many')}`, bytes, `${why} ${bad}`)
     const fault = faultOf(answer, this.secrets, bytes.toString('latin1', 0, 5) === 'HEAD ')
     if (fault !== null) this.complain(why, bytes, `was answered ${status}, ${fault}: ${answer.text.slice(0, 300)}`)
   }

@@ -80,7 +80,9 @@ export interface WorstBody {
 /** The bodies that cost a route of this schema most, among all that fit into so many bytes. Made one by one: they are large. */
 export function* worstBodies(schema: Schema, maxBytes: number): Generator<WorstBody> {
   for (const [name, fill] of Object.entries(roots)) yield made(`${name} instead of a body`, fill(maxBytes - 16))
-  for (const branch of branchesOf(schema)) yield* ofObject(branch, maxBytes)
+  const branches = branchesOf(schema)
+  yield* listsTogether(branches, maxBytes)
+  for (const branch of branches) yield* ofObject(branch, maxBytes)
 }
 
 function* ofObject(schema: Schema, maxBytes: number): Generator<WorstBody> {
@@ -94,17 +96,27 @@ function* ofObject(schema: Schema, maxBytes: number): Generator<WorstBody> {
       yield made(`items that are right as ${name}`, `${before}[${repeated(item, room)}]${after}`)
     }
   }
-  const arrays = sites.filter(({ schema, name }) => schema.type === 'array' && !name.includes('.'))
-  if (arrays.length < 2) return
-  // All lists at once, each with its part: rules that look at pairs of faults meet those of both.
-  const fields = Object.entries(object(smallest(schema)))
-  const part = Math.floor((maxBytes - JSON.stringify(smallest(schema)).length - 64) / arrays.length)
-  const filled = arrays.map(({ name }) => `"${name}":[${repeated('{}', part)}]`)
-  const others = fields
-    .filter(([name]) => !arrays.some((array) => array.name === name))
-    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
-  yield made('empty objects in all lists', `{${[...others, ...filled].join(',')}}`)
 }
+
+/** Two lists at once, also of two branches: rules that look at pairs of faults meet those of both. */
+function* listsTogether(branches: readonly Schema[], maxBytes: number): Generator<WorstBody> {
+  const least = Object.assign({}, ...branches.map((branch) => object(smallest(branch))))
+  const properties = branches.flatMap((branch) => Object.entries(branch.properties ?? {}))
+  const names = new Set(properties.filter(([, inner]) => branchesOf(inner).some(isArray)).map(([name]) => name))
+  for (const one of names) {
+    for (const other of names) {
+      if (one >= other) continue
+      const others = Object.entries(least).filter(([name]) => name !== one && name !== other)
+      const head = others.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`).join('')
+      for (const item of ['{}', '0']) {
+        const list = `[${repeated(item, (maxBytes - head.length - one.length - other.length - 64) / 2)}]`
+        yield made(`${item} as ${one} and as ${other}`, `{${head}"${one}":${list},"${other}":${list}}`)
+      }
+    }
+  }
+}
+
+const isArray = ({ type }: Schema): boolean => type === 'array'
 
 const made = (name: string, text: string): WorstBody => ({ name, body: Buffer.from(text) })
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import type { Answer } from '../answers.ts'
 import type { Door } from '../doors.ts'
 import { attackers, tokenOf } from '../people.ts'
+import type { PeriodicReads } from '../periodic-reads.ts'
 import { bearer } from '../requests.ts'
 import type { Siege } from '../siege.ts'
 import { type Made, wishOf } from '../wishes.ts'
@@ -13,7 +14,7 @@ const CHUNK = 20
  * Every door with requests that are made up from its schemas: as they are meant, and wrong in one of their parts. Users'
  * doors first, so that operators may leave the service in whatever state; then all together.
  */
-export async function fuzz(siege: Siege, requests: number): Promise<void> {
+export async function fuzz(siege: Siege, requests: number, periodic?: PeriodicReads): Promise<void> {
   const clients = siege.doors.filter(({ kind }) => kind !== 'admin')
   const all = [clients, siege.doors.filter(({ kind }) => kind === 'admin'), siege.doors]
   for (const [turn, doors] of all.entries()) {
@@ -26,6 +27,7 @@ export async function fuzz(siege: Siege, requests: number): Promise<void> {
         const why = `fuzz of ${door.name} with seed ${seed}`
         const answer = await siege.ask(line, wish, why)
         if (answer !== undefined) siege.harvest.keep(door, answer)
+        await periodic?.afterOne(line)
         const fault = answer === undefined ? null : surprise(door, made, answer)
         siege.expect(
           fault === null,

@@ -39,7 +39,7 @@ export const crowding: Scenario = {
 type Turns = Map<string, Latencies[]>
 
 async function crowd(stage: Stage, { rounds, seconds }: { rounds: number; seconds: number }): Promise<void> {
-  const { port } = await startService(stage, String(LIMIT))
+  const { port } = await startService(stage, { RATE_LIMIT: String(LIMIT) })
   const people = await gather(port)
   const hammer = new Helper('../hostile/crowding/hammer.ts', {})
   stage.teardown(() => hammer.stop())

@@ -1,0 +1,28 @@
+import type { Answer } from './answers.ts'
+
+/** Stands in fields that a route does not have, or not for what is asked: it may come back nowhere and be kept nowhere. */
+export const UNKNOWN_CANARY = 'canary-unknown-5e1d'
+/** Stands in bank details and notices: for requester, agent or manager and operators alone, and in clear in no table. */
+export const SECRET_CANARY = 'canary-secret-5e1d'
+
+const MAX_ANSWER_BYTES = 1_048_576
+
+/** Escapes of control characters but the line break, and of lone surrogates, as JSON writes them. */
+const ESCAPED_CONTROL = /(?<!\\)(?:\\\\)*\\(?:u00[01]|u007f|ud[89a-f]|[bfrt])/i
+/** C1 controls and the marks that turn the direction of text, which JSON does not escape. */
+const RAW_CONTROL = /[\u007f-\u009f\u202a-\u202e]/
+
+/** What is wrong with JSON that the service made of what it keeps; null when nothing is. */
+export function faultInText(text: string): string | null {
+  if (text.length > MAX_ANSWER_BYTES) return `is of ${(text.length / 1e6).toFixed(1)} MB`
+  if (text.includes(UNKNOWN_CANARY)) return 'holds what stood in an unknown field'
+  if (ESCAPED_CONTROL.test(text)) return 'holds a control character or half a character'
+  if (RAW_CONTROL.test(text)) return 'holds a control character or a mark of direction'
+  return text.isWellFormed() && text === text.normalize('NFC') ? null : 'holds text that is not normalised'
+}
+
+/** As `faultInText`, of an answer. Errors may quote, and pages for people may be large. */
+export function faultInAnswer({ status, headers, text }: Answer): string | null {
+  const isJson = headers.get('content-type')?.startsWith('application/json') === true
+  return isJson && status < 400 ? faultInText(text) : null
+}
