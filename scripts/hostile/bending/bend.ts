@@ -66,7 +66,8 @@ async function bendOne(siege: Siege, line: Line, door: Door, bend: Bend, n: numb
     headers: [bearer(token ?? ''), jsonType, ['Idempotency-Key', `bend-${siege.seed}-${n}`]],
     body: bentBody(bend, caller, n),
   }
-  const why = `${door.name} with ${bend.field.name} as ${bend.path.join('.')}`
+  // A fault shows the request itself: all values of a field that meet the same fault are told once.
+  const why = `${door.name} with a bent ${bend.path.join('.')}`
   const first = await siege.ask(line, wish, why)
   if (first === undefined || first.status >= 300) return false
   siege.harvest.keep(door, first)
@@ -78,17 +79,17 @@ async function bendOne(siege: Siege, line: Line, door: Door, bend: Bend, n: numb
     `was answered ${first.text.slice(0, 300)} and then ${again?.text.slice(0, 300)}`,
   )
   for (const { wish: read, mayKnow } of readersOf(door, path, siege.doors, caller)) {
-    const shown = await siege.ask(line, read, `${read.path} after ${why}`)
+    const shown = await siege.ask(line, read, `${read.path} after ${door.name}`)
     if (shown === undefined) continue
     siege.expect(
       shown.status < 400 || shown.status === 403 || shown.status === 404,
-      `${read.path} after ${why}`,
+      `${read.path} after ${door.name}`,
       read,
       `was answered ${shown.status}`,
     )
     siege.expect(
       mayKnow || !shown.text.includes(SECRET_CANARY),
-      `${read.path} after ${why}`,
+      `${read.path} after ${door.name}`,
       read,
       'tells what was said in confidence',
     )
