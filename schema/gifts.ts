@@ -66,12 +66,15 @@ export const Decoration = Type.Object({
 })
 export type Decoration = Static<typeof Decoration>
 
+/** Rows of a gift's odds: the catalogue of 500 gifts is answered whole. */
+export const MAX_ODDS_ROWS = 32
+
 export const DefineDecoration = Type.Object({
   name: Type.Optional(Text(100, 1)),
   kind: Type.Optional(GiftKind),
   price: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
   image_path: Type.Optional(Text(500)),
-  odds: Type.Optional(Type.Union([PublishedOdds, Type.Null()])),
+  odds: Type.Optional(Type.Union([{ ...PublishedOdds, maxItems: MAX_ODDS_ROWS }, Type.Null()])),
 })
 export type DefineDecoration = Static<typeof DefineDecoration>
 

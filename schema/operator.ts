@@ -6,6 +6,9 @@ import { AgencyCountry } from './events.ts'
 
 export const IdParams = Type.Object({ id: Type.String() })
 
+/** Countries that one charging agent serves: agents are listed whole. */
+export const MAX_AGENCY_COUNTRIES = 50
+
 const userFields = {
   uid: Type.Optional(Text(64, 1)),
   name: Type.Optional(Text(100)),
@@ -19,7 +22,7 @@ const userFields = {
         country_id: Id,
         diamonds_per_dollar: Type.Optional({ ...Id, description: '10,000 when it is left out' }),
       }),
-      { maxItems: 300 },
+      { maxItems: MAX_AGENCY_COUNTRIES },
     ),
   ),
 }

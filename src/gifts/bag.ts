@@ -13,6 +13,24 @@ export interface BagItem {
 
 export const bagItems = projection<BagItem>('bag_items')
 
+/** Kinds of gifts in a bag, which is answered whole. */
+export const MAX_KINDS = 2_000
+
+/** How many kinds of gifts a user's bag holds; no row where it is empty. */
+export interface BagCount {
+  readonly user_id: number
+  readonly kinds: number
+}
+
+export const bagCounts = projection<BagCount>('bag_counts')
+
+export const kindsIn = (state: State, userId: number): number => state.get(bagCounts, String(userId))?.kinds ?? 0
+
+function count(state: WritableState, userId: number, change: number): void {
+  const kinds = kindsIn(state, userId) + change
+  state.set(bagCounts, String(userId), kinds === 0 ? undefined : { user_id: userId, kinds })
+}
+
 export const bagId = (userId: number, decorationId: number): string => `${userId}:${decorationId}`
 
 export const itemsIn = (state: State, userId: number, decorationId: number): number =>
@@ -33,6 +51,7 @@ function takeOut(state: WritableState, gift: SentGift): void {
   const quantity = (item?.quantity ?? 0) - gift.quantity * gift.receiver_ids.length
   if (item === undefined || quantity < 0) throw new Error(`the bag does not hold that many of ${id}`)
   state.set(bagItems, id, quantity === 0 ? undefined : { ...item, quantity })
+  if (quantity === 0) count(state, gift.sender_id, -1)
 }
 
 export const evolveBags: Evolver = {
@@ -40,6 +59,7 @@ export const evolveBags: Evolver = {
     const held = itemsIn(state, user_id, decoration_id)
     const item = { user_id, decoration_id, quantity: held + quantity, added_at: position }
     state.set(bagItems, bagId(user_id, decoration_id), item)
+    if (held === 0) count(state, user_id, 1)
   },
   'gift-sent': (state, { data }) => takeOut(state, data),
   'gift-drawn': (state, { data }) => takeOut(state, data),

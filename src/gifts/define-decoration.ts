@@ -1,7 +1,14 @@
 import type { GiftKind, OddsRow } from '../../schema/events.ts'
 import { refuse, type State, type Verb } from '../ledger/decider.ts'
 import { keyOf } from '../ledger/state.ts'
-import { type Decoration, decorations } from './decoration.ts'
+import {
+  CATALOGUE,
+  catalogueCounts,
+  type Decoration,
+  decorationCount,
+  decorations,
+  MAX_DECORATIONS,
+} from './decoration.ts'
 import { heldOdds, MAX_TOTAL_WEIGHT, oddsHash, type PublishedRow, returnToPlayer, totalWeight } from './odds.ts'
 import { sharesOf } from './shares.ts'
 
@@ -21,10 +28,11 @@ type Errors = Record<string, string[]>
 
 /**
  * Creates or changes a gift; a change is a new fact, an equal definition is none. Refusal: `validation_failed`
- * (what a new gift lacks, odds that do not fit its kind or would pay back more than is staked).
+ * (what a new gift lacks, odds that do not fit its kind or would pay back more than is staked), `holding_limit` (a new
+ * gift in a full catalogue).
  */
 export const defineDecoration: Verb<DefineDecoration, Decoration> = {
-  reads: ({ decoration_id }) => [keyOf(decorations, decoration_id)],
+  reads: ({ decoration_id }) => [keyOf(decorations, decoration_id), keyOf(catalogueCounts, CATALOGUE)],
   decide: (state, input) => {
     const before = state.get(decorations, String(input.decoration_id))
     const errors: Errors = {}
@@ -41,6 +49,7 @@ export const defineDecoration: Verb<DefineDecoration, Decoration> = {
     if (name === undefined || kind === undefined || price === undefined || Object.keys(errors).length > 0) {
       return refuse('validation_failed', errors)
     }
+    if (before === undefined && decorationCount(state) >= MAX_DECORATIONS) return refuse('holding_limit')
     const data = {
       decoration_id: input.decoration_id,
       name,

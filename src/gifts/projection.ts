@@ -1,6 +1,6 @@
 import { rowTable } from '../ledger/row-table.ts'
-import { bagItems } from './bag.ts'
-import { decorations, oddsTables } from './decoration.ts'
+import { bagCounts, bagItems } from './bag.ts'
+import { catalogueCounts, decorations, oddsTables } from './decoration.ts'
 import { streaks } from './streak.ts'
 
 export const giftTables = [
@@ -25,6 +25,8 @@ export const giftTables = [
     key: ['user_id', 'decoration_id'],
     columns: { user_id: 'integer', decoration_id: 'integer', quantity: 'integer', added_at: 'integer' },
   }),
+  rowTable(bagCounts, { key: ['user_id'], columns: { user_id: 'integer', kinds: 'integer' } }),
+  rowTable(catalogueCounts, { key: ['catalogue'], columns: { catalogue: 'text', decorations: 'integer' } }),
   rowTable(streaks, {
     key: ['sender_id', 'room_id', 'decoration_id'],
     columns: {

@@ -8,7 +8,7 @@ import { moves, obstacle } from '../ledger/movement.ts'
 import { keyOf } from '../ledger/state.ts'
 import { users } from '../people/user.ts'
 import { rooms, roomUids } from '../rooms/room.ts'
-import { bagId, bagItems, itemsIn } from './bag.ts'
+import { bagCounts, bagId, bagItems, itemsIn } from './bag.ts'
 import { decorations } from './decoration.ts'
 import { drawOrders } from './draw.ts'
 import { mostReward } from './odds.ts'
@@ -145,7 +145,7 @@ function reads({ sender_id, decoration_id, receiver_ids, room, from_bag }: SendG
     keyOf(balances, account('user', sender_id, 'diamonds')),
     keyOf(balances, HOUSE),
     keyOf(balances, ISSUANCE),
-    ...(from_bag ? [keyOf(bagItems, bagId(sender_id, decoration_id))] : []),
+    ...(from_bag ? [keyOf(bagItems, bagId(sender_id, decoration_id)), keyOf(bagCounts, sender_id)] : []),
     ...receiver_ids.flatMap((id) => [keyOf(users, id), keyOf(balances, account('user', id, 'target'))]),
     ...(typeof room === 'number' ? roomKeys(room) : [keyOf(roomUids, room)]),
   ]

@@ -33,6 +33,10 @@ const meanings: Readonly<Record<string, Meaning>> = {
   not_your_withdrawal: { status: 403, message: 'This request is between others.' },
   not_your_decision: { status: 403, message: 'This change is not yours to make.' },
   invalid_transition: { status: 422, message: 'A request with this status cannot be brought to that one.' },
+  holding_limit: {
+    status: 422,
+    message: 'The limit is 2,000 stored cards and 2,000 kinds in a bag for a user, and 500 gifts in the catalogue.',
+  },
   balance_limit: { status: 422, message: 'A balance would pass the largest amount that can be held.' },
 }
 

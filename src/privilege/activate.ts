@@ -1,7 +1,7 @@
 import { type LedgerEvent, refuse, type Verb } from '../ledger/decider.ts'
 import { percentOf } from '../ledger/money.ts'
 import { keyOf } from '../ledger/state.ts'
-import { cards } from './card.ts'
+import { cardCounts, cards } from './card.ts'
 import { packages } from './package.ts'
 import { percentOfDays } from './ranks.ts'
 import { privileges, runningAt } from './running.ts'
@@ -24,7 +24,11 @@ export interface Activation {
  * of the days comes to none), `validity_limit`.
  */
 export const activateCard: Verb<ActivateCard, Activation> = {
-  reads: ({ caller_id, card_id }) => [keyOf(cards, card_id), keyOf(privileges, caller_id)],
+  reads: ({ caller_id, card_id }) => [
+    keyOf(cards, card_id),
+    keyOf(cardCounts, caller_id),
+    keyOf(privileges, caller_id),
+  ],
   follow(state, { card_id }) {
     const card = state.get(cards, String(card_id))
     return card === undefined ? [] : [keyOf(packages, card.privilege_package_id)]

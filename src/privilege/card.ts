@@ -1,4 +1,4 @@
-import type { Evolver, State } from '../ledger/decider.ts'
+import type { Evolver, State, WritableState } from '../ledger/decider.ts'
 import { projection } from '../ledger/state.ts'
 import type { Micros } from '../ledger/time.ts'
 
@@ -18,6 +18,24 @@ export interface Card {
 }
 
 export const cards = projection<Card>('privilege_cards')
+
+/** Stored cards of a user, whose wallet is answered whole. */
+export const MAX_STORED_CARDS = 2_000
+
+/** How many cards a user's wallet holds; no row where there are none. */
+export interface CardCount {
+  readonly user_id: number
+  readonly stored: number
+}
+
+export const cardCounts = projection<CardCount>('card_counts')
+
+export const storedCount = (state: State, userId: number): number => state.get(cardCounts, String(userId))?.stored ?? 0
+
+function count(state: WritableState, userId: number, change: number): void {
+  const stored = storedCount(state, userId) + change
+  state.set(cardCounts, String(userId), stored === 0 ? undefined : { user_id: userId, stored })
+}
 
 /** The card that an event is about, which must be stored with this owner. Throws when it is not. */
 function stored(state: State, id: number, owner: number): Card {
@@ -39,12 +57,16 @@ export const evolveCards: Evolver = {
       created_at: at,
       entered: position,
     })
+    count(state, user_id, 1)
   },
   'card-moved': (state, { data: { card_id, from_user_id, to_user_id }, position, at }) => {
     const card = stored(state, card_id, from_user_id)
     state.set(cards, String(card_id), { ...card, owner_id: to_user_id, created_at: at, entered: position })
+    count(state, from_user_id, -1)
+    count(state, to_user_id, 1)
   },
   'card-activated': (state, { data: { card_id, user_id } }) => {
     state.set(cards, String(card_id), { ...stored(state, card_id, user_id), activated: true })
+    count(state, user_id, -1)
   },
 }

@@ -2,7 +2,7 @@ import { type LedgerEvent, refuse, type Verb } from '../ledger/decider.ts'
 import { keyOf } from '../ledger/state.ts'
 import { users } from '../people/user.ts'
 import type { NamedCard } from './answers.ts'
-import { cards } from './card.ts'
+import { cardCounts, cards, MAX_STORED_CARDS, storedCount } from './card.ts'
 import { packages } from './package.ts'
 
 export interface GrantCards {
@@ -14,10 +14,14 @@ export interface GrantCards {
 
 /**
  * Puts cards into a user's wallet, each by an event of its own. Answers them newest first, as the wallet lists them.
- * Refusals: `not_found` (user), `validation_failed` (package).
+ * Refusals: `not_found` (user), `validation_failed` (package), `holding_limit` (all of them would be too many).
  */
 export const grantCards: Verb<GrantCards, readonly NamedCard[]> = {
-  reads: ({ user_id, privilege_package_id }) => [keyOf(users, user_id), keyOf(packages, privilege_package_id)],
+  reads: ({ user_id, privilege_package_id }) => [
+    keyOf(users, user_id),
+    keyOf(packages, privilege_package_id),
+    keyOf(cardCounts, user_id),
+  ],
 
   decide(state, { user_id, privilege_package_id, quantity, reason }) {
     if (state.get(users, String(user_id)) === undefined) return refuse('not_found')
@@ -25,6 +29,7 @@ export const grantCards: Verb<GrantCards, readonly NamedCard[]> = {
     if (granted === undefined) {
       return refuse('validation_failed', { privilege_package_id: ['There is no such package.'] })
     }
+    if (storedCount(state, user_id) + quantity > MAX_STORED_CARDS) return refuse('holding_limit')
     const data = { user_id, privilege_package_id, valid_days: granted.valid_days, reason }
     return Array.from({ length: quantity }, (): LedgerEvent => ({ type: 'card-granted', data, movements: [] }))
   },

@@ -1,5 +1,5 @@
 import { rowTable } from '../ledger/row-table.ts'
-import { cards } from './card.ts'
+import { cardCounts, cards } from './card.ts'
 import { packages } from './package.ts'
 import { privileges } from './running.ts'
 
@@ -27,6 +27,7 @@ export const privilegeTables = [
       entered: 'integer',
     },
   }),
+  rowTable(cardCounts, { key: ['user_id'], columns: { user_id: 'integer', stored: 'integer' } }),
   rowTable(privileges, {
     key: ['user_id'],
     columns: { user_id: 'integer', privilege_package_id: 'integer', rank: 'integer', valid_until: 'integer' },

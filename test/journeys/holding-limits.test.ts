@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import { test } from 'tap'
+import { MAX_DECORATIONS } from '../../src/gifts/decoration.ts'
+import { slices } from '../../src/slices.ts'
+import { verified } from '../audit/verified.ts'
+import { type Doors, doors } from '../support/doors.ts'
+import { rowsOf } from '../support/ledger.ts'
+
+const full = { status: 422, body: { code: 'holding_limit' } }
+
+async function shop(t: Parameters<typeof doors>[0]): Promise<Doors> {
+  const open = await doors(t, slices)
+  const { operator } = open
+  await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
+  await operator('PUT', '/admin/v1/privilege-packages/1', { name: 'Gold', rank: 1, valid_days: 30 })
+  await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', owner_id: 2 })
+  return open
+}
+
+const grant = ({ operator }: Doors, user: number, quantity: number) =>
+  operator('POST', `/admin/v1/users/${user}/cards`, { privilege_package_id: 1, quantity, reason: 'a prize' })
+
+const gift = ({ operator }: Doors, id: number) =>
+  operator('PUT', `/admin/v1/decorations/${id}`, { name: `Gift ${id}`, kind: 'standard', price: 1 })
+
+const put = ({ operator }: Doors, decoration_id: number) =>
+  operator('POST', '/admin/v1/users/1/bag', { decoration_id, quantity: 1, reason: 'a prize' })
+
+test('a wallet holds 2,000 stored cards: grants beyond are refused whole, and so is a card from somebody else', async (t) => {
+  const open = await shop(t)
+  const { user, database, bench } = open
+  t.equal((await grant(open, 1, 1_000)).status, 201)
+  t.equal((await grant(open, 1, 999)).status, 201)
+  const own = Object((await grant(open, 2, 1)).body).data[0].id
+  t.match(await grant(open, 1, 2), full, 'refused whole')
+  const last = Object((await grant(open, 1, 1)).body).data[0].id
+  t.match(await grant(open, 1, 1), full)
+  const transfer = (from: number, card: number, receiver_id: number) =>
+    user(from)('POST', `/v1/privilege-wallet/${card}/transfer`, { receiver_id })
+  t.match(await transfer(2, own, 1), full)
+  t.match(await transfer(2, own, 9), { body: { code: 'validation_failed' } }, 'after who the receiver is')
+  const wallet = await user(1)('GET', '/v1/privilege-wallet')
+  t.equal(Object(wallet.body).data.length, 2_000)
+  t.ok(wallet.text.length < 1_048_576)
+  // Whoever gives one away or uses one up has room again.
+  t.match(await transfer(1, last, 2), { status: 200 })
+  t.match(await transfer(2, own, 1), { status: 200 })
+  t.match(await grant(open, 1, 1), full)
+  t.match(await user(1)('POST', `/v1/privilege-wallet/${own}/activate`), { status: 200 })
+  // Both at once: only one fits.
+  const both = await Promise.all([grant(open, 1, 1), grant(open, 1, 1)])
+  t.same(
+    both.map(({ status }) => status).toSorted((a, b) => a - b),
+    [201, 422],
+  )
+  t.same(bench.bugs, [])
+  t.same((await verified(database)).findings, [])
+})
+
+test('the catalogue holds 500 gifts, of which those that are there can still be changed', async (t) => {
+  const open = await shop(t)
+  for (let id = 1; id <= MAX_DECORATIONS; id += 1) await gift(open, id)
+  t.match(await gift(open, 501), full)
+  t.match(await open.operator('PUT', '/admin/v1/decorations/501', { kind: 'standard' }), {
+    body: { code: 'validation_failed' },
+  })
+  t.match(await open.operator('PUT', '/admin/v1/decorations/7', { name: 'Another name' }), { status: 200 })
+  const row = { multiplier: 0.0001, weight: 1_000_000 }
+  const odds = (rows: number) =>
+    open.operator('PUT', '/admin/v1/decorations/7', { kind: 'lucky', odds: Array.from({ length: rows }, () => row) })
+  t.match(await odds(33), { status: 422, body: { errors: { odds: ['must hold at most 32'] } } })
+  t.match(await odds(32), { status: 200 })
+  t.same((await verified(open.database)).findings, [])
+})
+
+test('a bag holds 2,000 kinds, whose number follows what is put in and sent', async (t) => {
+  const open = await shop(t)
+  const { user, database, bench } = open
+  for (let id = 1; id <= 3; id += 1) {
+    await gift(open, id)
+    await put(open, id)
+  }
+  const counts = () => rowsOf(database, 'select user_id, kinds from bag_counts order by user_id')
+  await put(open, 1)
+  t.same(await counts(), [{ user_id: '1', kinds: '3' }])
+  const send = (decoration_id: number) =>
+    user(1)('POST', '/v1/instant-send', {
+      u_id: 1,
+      decoration_id,
+      user_id: [2],
+      quantity: 1,
+      room_id: 'R1',
+      is_bag: true,
+    })
+  t.match(await send(1), { status: 200 })
+  t.same(await counts(), [{ user_id: '1', kinds: '3' }], 'one of two is left')
+  for (const id of [1, 2, 3]) t.match(await send(id), { status: 200 })
+  t.same(await counts(), [])
+  t.match(await put(open, 2), { status: 201 })
+  t.same(bench.bugs, [])
+  t.same((await verified(database)).findings, [])
+})
+
+test('the migrations count what is there already', async (t) => {
+  const open = await shop(t)
+  await grant(open, 1, 3)
+  const own = Object((await grant(open, 2, 2)).body).data[0].id
+  await open.user(2)('POST', `/v1/privilege-wallet/${own}/activate`)
+  for (const id of [1, 2]) {
+    await gift(open, id)
+    await put(open, id)
+  }
+  const counts = async () =>
+    await Promise.all(
+      ['card_counts', 'bag_counts', 'catalogue_counts'].map((table) =>
+        rowsOf(open.database, `select * from ${table} order by 1`),
+      ),
+    )
+  const before = await counts()
+  t.same(before, [
+    [
+      { user_id: '1', stored: '3' },
+      { user_id: '2', stored: '1' },
+    ],
+    [{ user_id: '1', kinds: '2' }],
+    [{ catalogue: 'decorations', decorations: '2' }],
+  ])
+  await rowsOf(open.database, 'drop table card_counts, bag_counts, catalogue_counts')
+  for (const name of ['0019-card-counts', '0020-gift-counts']) {
+    await rowsOf(open.database, readFileSync(new URL(`../../sql/${name}.sql`, import.meta.url), 'utf8'))
+  }
+  t.same(await counts(), before)
+})
