@@ -8,11 +8,14 @@ import { readOptions } from './options.ts'
 import { measureHttp } from './over-http.ts'
 import { profile } from './profile.ts'
 import { report } from './report.ts'
+import { measureStalls } from './stalls/measure.ts'
+import { stallReport } from './stalls/report.ts'
 import { toTheEnd } from './to-the-end.ts'
 
 async function measure(bench: Bench): Promise<string> {
   const { options, cluster } = bench
   if (options.profile) return profile(bench)
+  if (options.report === 'stalls') return stallReport(await describeRun(cluster), await measureStalls(bench))
   const against = options.against === null ? null : await measureAgainst(bench, options.against)
   const parts = against === null ? options.parts : []
   const http = await measureHttp(bench, parts)

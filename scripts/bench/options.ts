@@ -3,11 +3,17 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 export const parts = ['http', 'lone', 'rate', 'inprocess', 'growth', 'gate'] as const
 export type Part = (typeof parts)[number]
 
+/** Reports of their own, made only when they are asked for by name. */
+const reports = ['stalls', 'allowance'] as const
+export type Report = (typeof reports)[number]
+
 export interface Options {
   readonly rounds: number
   /** Of each turn of a contender. */
   readonly seconds: number
   readonly parts: readonly Part[]
+  /** Made instead of all parts; null: none. */
+  readonly report: Report | null
   /** Events of the long ledger. */
   readonly events: number
   /** Whether each request has an idempotency key. */
@@ -22,7 +28,7 @@ interface Given {
   readonly rounds: number
   readonly seconds: number
   readonly quick?: true
-  readonly only?: Part
+  readonly only?: Part | Report
   readonly keys?: true
   readonly against?: string
   readonly profile?: true
@@ -47,7 +53,7 @@ export function readOptions(argv: readonly string[]): Options {
     .option('--rounds <n>', 'turns of each contender', wholePositive, 5)
     .option('--seconds <n>', 'seconds of a turn', positive, 4)
     .option('--quick', 'everything in one round of 1 second, and the long ledger a quarter as long')
-    .addOption(new Option('--only <part>', 'one part').choices(parts))
+    .addOption(new Option('--only <part>', 'one part').choices([...parts, ...reports]))
     .option('--keys', 'an idempotency key with every request')
     .option('--against <folder>', 'only gifts, beside those of another installed checkout')
     .option(
@@ -56,11 +62,13 @@ export function readOptions(argv: readonly string[]): Options {
     )
     .parse(argv)
     .opts<Given>()
+  const report = reports.find((name) => name === given.only) ?? null
   return {
     rounds: given.quick ? 1 : given.rounds,
     seconds: given.quick ? 1 : given.seconds,
     events: given.quick ? 500_000 : 2_000_000,
-    parts: given.only === undefined ? parts : [given.only],
+    parts: parts.filter((part) => given.only === undefined || part === given.only),
+    report,
     keyed: given.keys === true,
     against: given.against ?? null,
     profile: given.profile === true,

@@ -8,10 +8,16 @@ import type {
   RouteOptions,
 } from 'fastify'
 import { HttpError, notFound } from './errors.ts'
+import { hasPlausibleShape } from './json-shape.ts'
+import { validationFailed } from './validation.ts'
+import { markLarge } from './validators.ts'
 
 /** Largest bodies in bytes: of clients and under /admin/v1. */
 export const CLIENT_BODY_LIMIT = 64 * 1024
 export const OPERATOR_BODY_LIMIT = 1024 * 1024
+
+/** Up to here every fault of a body is looked for. */
+const SMALL_BODY_BYTES = 16 * 1024
 
 /** A body's media type while Fastify does not see it. */
 const setAside = Symbol('media type')
@@ -35,7 +41,12 @@ export function readBodies(app: FastifyInstance): void {
     if (body.length === 0) return done(null)
     if (!isJson(mediaTypeOf(request))) return done(new HttpError(415, 'unsupported_media_type', NOT_JSON))
     if (!isUtf8(body)) return done(new HttpError(400, 'invalid_json', 'The body is not UTF-8.'))
-    return parseJson(request, body.toString(), done)
+    if (body.length > CLIENT_BODY_LIMIT && !hasPlausibleShape(body))
+      return done(validationFailed({ body: [ODD_SHAPE] }))
+    return parseJson(request, body.toString(), (error, value) => {
+      if (body.length > SMALL_BODY_BYTES) markLarge(value)
+      done(error, value)
+    })
   })
   app.addHook('preParsing', beforeTheBody)
   app.addHook('onRoute', (route: RouteOptions) => {
@@ -44,6 +55,7 @@ export function readBodies(app: FastifyInstance): void {
 }
 
 const JSON_TYPE = 'application/json'
+const ODD_SHAPE = 'must not be nested so deeply, or have so many different field names'
 const NOT_JSON = 'The body must be JSON in UTF-8 (Content-Type: application/json).'
 
 /**

@@ -11,6 +11,13 @@ const options = {
   keywords: [textForm],
 } as const satisfies Options
 
+/** Bodies of which only the first fault is collected: even counting what they hold would take too long. */
+const large = new WeakSet<object>()
+
+export function markLarge(body: unknown): void {
+  if (typeof body === 'object' && body !== null) large.add(body)
+}
+
 /** Values in a request, however deep, of which every fault is collected; of a larger one only the first is. */
 const MAX_COLLECTED_VALUES = 500
 
@@ -49,6 +56,7 @@ function once<T>(make: () => T): () => T {
 
 /** Whether a value holds at most so many values, itself included. One that holds more is not walked to its end. */
 export function holdsAtMost(value: unknown, most: number): boolean {
+  if (typeof value === 'object' && value !== null && large.has(value)) return false
   const left = [value]
   for (let seen = 1; left.length > 0; seen += 1) {
     const next = left.pop()

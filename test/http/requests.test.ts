@@ -62,6 +62,15 @@ test('operators may send 1 MiB', async (t) => {
     app.inject({ method: 'PUT', url: '/admin/v1/things', headers, payload: `{"text":"${'x'.repeat(length)}"}` })
   t.equal((await put(1_048_576 - 11)).statusCode, 200)
   t.equal((await put(1_048_577 - 11)).statusCode, 413)
+  const named = (count: number) =>
+    JSON.stringify(
+      Object.fromEntries([['text', 'x'.repeat(70_000)], ...Array.from({ length: count }, (_, i) => [i, i])]),
+    )
+  const send = (payload: string) => app.inject({ method: 'PUT', url: '/admin/v1/things', headers, payload })
+  t.equal((await send(named(900))).statusCode, 200, 'unknown fields are ignored')
+  const odd = await send(named(60_000))
+  t.equal(odd.statusCode, 422)
+  t.match(odd.json().errors, { body: [/nested so deeply, or have so many different field names/] })
 })
 
 test('no key reaches a prototype', async (t) => {

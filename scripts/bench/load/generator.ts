@@ -12,12 +12,15 @@ const prepared = {
   hot: prepareRequests('hot', tokens, keyed),
 }
 
+const PROBE = Buffer.from('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+
 async function work(job: Job): Promise<Measured> {
+  if (job.kind === 'probe') return openLoop(job.port, job.perSecond, job.seconds, () => PROBE)
   const requests = prepared[job.mix]
   switch (job.kind) {
     case 'warm':
       await sendAll(job.port, requests.senders, (i) => requests.of(i))
-      return { answered: requests.senders, perSecond: 0, p50: 0, p99: 0 }
+      return { answered: requests.senders, perSecond: 0, p50: 0, p99: 0, max: 0 }
     case 'closed':
       return closedLoop(job.port, job.connections, job.seconds, () => requests.any())
     case 'open':

@@ -11,6 +11,8 @@ export const Job = Type.Union([
   Type.Object({ kind: Type.Literal('closed'), port, mix, connections: Type.Integer(), seconds: Type.Number() }),
   /** So many requests a second, whether the ones before are answered or not. */
   Type.Object({ kind: Type.Literal('open'), port, mix, perSecond: Type.Integer(), seconds: Type.Number() }),
+  /** The same of the cheapest request that there is, to see how long others wait. */
+  Type.Object({ kind: Type.Literal('probe'), port, perSecond: Type.Integer(), seconds: Type.Number() }),
 ])
 export type Job = Static<typeof Job>
 
@@ -21,5 +23,6 @@ export const Measured = Type.Object({
   /** Milliseconds. */
   p50: Type.Number(),
   p99: Type.Number(),
+  max: Type.Number(),
 })
 export type Measured = Static<typeof Measured>

@@ -123,5 +123,5 @@ export async function openLoop(port: number, perSecond: number, seconds: number,
 
 function measured(latencies: Samples, answered: number, perSecond: number): Measured {
   const sorted = latencies.sorted()
-  return { answered, perSecond, p50: percentile(sorted, 50), p99: percentile(sorted, 99) }
+  return { answered, perSecond, p50: percentile(sorted, 50), p99: percentile(sorted, 99), max: percentile(sorted, 100) }
 }

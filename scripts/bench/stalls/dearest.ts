@@ -1,0 +1,131 @@
+import { bearer, jsonType, type Wish } from '../../hostile/requests.ts'
+import { hs256, sealed } from '../../hostile/tokens.ts'
+import { keys } from '../keys.ts'
+
+/** Who sends the dearest requests; users named in paths are others, since some of them have their sessions ended. */
+export const SENDER = 2
+
+const LUCKY = 500
+const PACKAGE = 500
+const ODDS_ROWS = 1_000
+/** As many odds rows as still fit into a client's body. */
+const SENT_ODDS_ROWS = 900
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
+
+/** Good for an hour from now: one is made for each request, since the requests before may have ended sessions. */
+export function tokenOf(claims: { readonly sub: string; readonly role?: string }): string {
+  const iat = Math.floor(Date.now() / 1_000)
+  return sealed({ alg: 'HS256', typ: 'JWT' }, { iat, exp: iat + 3_600, ...claims }, hs256(keys.JWT_SECRET))
+}
+
+export const staffToken = (): string => tokenOf({ sub: 'bench', role: 'operator' })
+export const userToken = (user: number): string => tokenOf({ sub: String(user) })
+
+/** Request number `n` of a kind that asks for all that is allowed, and is right; less its token. */
+export type Dearest = (n: number) => Wish
+
+const wish = (method: string, path: string, body: unknown): Wish => ({
+  method,
+  path,
+  headers: [jsonType],
+  body: Buffer.from(JSON.stringify(body)),
+})
+
+const odds = (count: number): readonly object[] => upTo(count).map((i) => ({ multiplier: 0.5, weight: 1_000 + i }))
+const hex = 'a'.repeat(64)
+
+const draw = {
+  chain: 'c-1',
+  k: 1_024,
+  link: hex,
+  client_seed: 's',
+  decoration_id: 1,
+  odds_hash: hex,
+  stake: 100,
+  orders: upTo(100).map((i) => ({ order_id: `9-${i}`, r: 1, reward_num: 50 })),
+  commitment: hex,
+  odds: odds(SENT_ODDS_ROWS),
+}
+const spin = {
+  game_uid: 'g-1',
+  server_seed: hex,
+  entries: upTo(50).map((i) => ({ entry: 1_000 + i, user_id: i, stake: 100, client_seed: 's'.repeat(64) })),
+  entries_hash: hex,
+  draw: 1,
+  commitment: hex,
+}
+
+/** The request of one sender to as many receivers as there may be. */
+export const sendToAll =
+  (sender: number): Dearest =>
+  (n) =>
+    wish('POST', '/api/v1/instant-send', {
+      u_id: sender,
+      decoration_id: LUCKY,
+      user_id: upTo(100).map((i) => 1_000 + ((n * 100 + i) % 8_000)),
+      quantity: 1,
+      room_id: 1,
+    })
+
+/** By the names of their routes. */
+export const dearest: Readonly<Record<string, readonly Dearest[]>> = {
+  'POST /api/v1/instant-send': [sendToAll(SENDER)],
+  'POST /api/v1/fairness/verify': [
+    () => wish('POST', '/api/v1/fairness/verify', draw),
+    () => wish('POST', '/api/v1/fairness/verify', spin),
+  ],
+  'POST /admin/v1/users': [
+    (n) =>
+      wish('POST', '/admin/v1/users', {
+        users: upTo(1_000).map((i) => ({ id: i, name: `${n} ${'é'.repeat(90)}`, avatar: 'a'.repeat(500) })),
+      }),
+  ],
+  'POST /admin/v1/salary-deposits': [
+    (n) =>
+      wish('POST', '/admin/v1/salary-deposits', {
+        period: `p-${n}-${process.pid}`,
+        deposits: upTo(1_000).map((user_id) => ({ user_id, dollars: '12.50', agent_dollars: 1.25 })),
+      }),
+  ],
+  'POST /admin/v1/users/{id}/cards': [
+    (n) =>
+      wish('POST', `/admin/v1/users/${3_000 + n}/cards`, {
+        privilege_package_id: PACKAGE,
+        quantity: 1_000,
+        reason: 'bench',
+      }),
+  ],
+  'PUT /admin/v1/decorations/{id}': [
+    (n) =>
+      wish('PUT', '/admin/v1/decorations/501', {
+        name: `Gift ${n}`,
+        kind: 'lucky',
+        price: 100,
+        image_path: 'gifts/lucky.png',
+        odds: odds(ODDS_ROWS),
+      }),
+  ],
+}
+
+/** What the dearest requests need beforehand: a gift with odds, a package, and draws to be listed. */
+export const preparations: readonly Wish[] = [
+  wish('PUT', `/admin/v1/decorations/${LUCKY}`, {
+    name: 'Lucky',
+    kind: 'lucky',
+    price: 100,
+    image_path: 'gifts/lucky.png',
+    odds: odds(ODDS_ROWS),
+  }),
+  wish('PUT', `/admin/v1/privilege-packages/${PACKAGE}`, {
+    name: 'VIP',
+    rank: 1,
+    valid_days: 30,
+    icon_path: 'vip.png',
+  }),
+]
+
+export const withToken = (asked: Wish, token: string): Wish => ({
+  ...asked,
+  headers: [bearer(token), ...asked.headers],
+})
