@@ -42,7 +42,10 @@ export interface Parts {
   readonly metrics: Metrics
   readonly isReady: () => Promise<boolean>
   /** Where sockets go, and the pages that may open them; without it there are none. */
-  readonly live?: { readonly lobbyWith: (read: ReadToken) => Lobby; readonly allowedOrigins: readonly string[] }
+  readonly live?: {
+    readonly lobbyWith: (read: ReadToken) => Lobby
+    readonly isAllowedOrigin: (origin: string) => boolean
+  }
 }
 
 /** The service's HTTP side, not listening yet. */
@@ -95,11 +98,11 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   const staffChecks = [staffCheck(readToken, services.staffSessions, limitStranger), ...limit]
 
   if (parts.live !== undefined) {
-    const { lobbyWith, allowedOrigins } = parts.live
+    const { lobbyWith, isAllowedOrigin } = parts.live
     const { shownBy } = services.appState
     const { addressLimit, metrics } = parts
     const lobby = lobbyWith(readToken)
-    await openSockets(app, { lobby, allowedOrigins, shownBy, before: [gate], ofToken, addressLimit, metrics })
+    await openSockets(app, { lobby, isAllowedOrigin, shownBy, before: [gate], ofToken, addressLimit, metrics })
   }
   for (const prefix of clientPrefixes) {
     await behind(app, prefix, clientChecks, (scope) => {

@@ -27,8 +27,8 @@ export interface Config {
   readonly fairnessKey: string | null
   readonly piiKey: string | null
   readonly checkpointKey: string | null
-  /** Without a slash at its end. */
-  readonly assetBaseUrl: string
+  /** Without a slash at its end; null: `/assets` below the public address. */
+  readonly assetBaseUrl: string | null
   readonly rouletteFeePercent: number
   readonly roomAdminCommissionPercent: number
   /** Requests a minute for each user on this instance; null is no limit. */
@@ -98,7 +98,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     fairnessKey: values.FAIRNESS_KEY ?? null,
     piiKey: values.PII_KEY ?? null,
     checkpointKey: values.CHECKPOINT_KEY ?? null,
-    assetBaseUrl: withoutSlash(values.ASSET_BASE_URL ?? ownAssets(values)),
+    assetBaseUrl: values.ASSET_BASE_URL === undefined ? null : withoutSlash(values.ASSET_BASE_URL),
     rouletteFeePercent: Number(values.ROULETTE_FEE_PERCENT),
     roomAdminCommissionPercent: Number(values.ROOM_ADMIN_COMMISSION_PERCENT),
     rateLimit: numberOrOff(values.RATE_LIMIT),
@@ -132,19 +132,23 @@ function readEnvironment(given: Given): { values: Environment | null; faults: st
   }
 }
 
+/** A guessed key foretells every draw and opens what is encrypted, and guesses can be tested offline. */
+const MAKE_KEY = 'make one with: openssl rand -hex 32'
+
 function productionFaults(given: Given): string[] {
   const faults: string[] = []
   if (!given['JWT_SECRET'] && !given['JWT_PUBLIC_KEY']) {
     faults.push('JWT_SECRET or JWT_PUBLIC_KEY must be given when NODE_ENV is production')
   }
-  for (const name of ['JWT_SECRET', 'FAIRNESS_KEY', 'PII_KEY', 'CHECKPOINT_KEY']) {
-    const key = given[name]
-    if (key === undefined) {
-      if (name !== 'JWT_SECRET') faults.push(`${name} must be given when NODE_ENV is production`)
-    } else if (key.length < 16) {
-      faults.push(`${name} must have at least 16 characters when NODE_ENV is production`)
-    }
+  const secret = given['JWT_SECRET']
+  if (secret !== undefined && Buffer.byteLength(secret) < 32) {
+    faults.push(`JWT_SECRET must have at least 32 bytes when NODE_ENV is production (${MAKE_KEY})`)
   }
+  for (const name of ['FAIRNESS_KEY', 'PII_KEY', 'CHECKPOINT_KEY']) {
+    if (/^([0-9a-f]{2}){32,}$/i.test(given[name] ?? '')) continue
+    faults.push(`${name} must be given as 32 random bytes or more in hex when NODE_ENV is production (${MAKE_KEY})`)
+  }
+  if (!given['PUBLIC_URL']) faults.push('PUBLIC_URL must be given when NODE_ENV is production')
   return faults
 }
 
@@ -197,10 +201,6 @@ function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([^/]*)(?:\/([1-9][0-9]{0,2}))?$/.exec(text) ?? []
   const version = isIP(address)
   return version !== 0 && Number(bits ?? 1) <= (version === 4 ? 32 : 128)
-}
-
-function ownAssets({ HOST: host, PORT: port }: Environment): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}/assets`
 }
 
 function readAccount({ FCM_SERVICE_ACCOUNT: account }: Given, faults: string[]): ServiceAccount | null {

@@ -10,6 +10,7 @@ import { AddressLimit } from './http/address-limit.ts'
 import { LogBudget } from './http/log-budget.ts'
 import { createLogger } from './http/logging.ts'
 import { Metrics } from './http/metrics.ts'
+import { PublicAddress } from './http/public-address.ts'
 import { readiness } from './http/readiness.ts'
 import { runWith } from './http/run.ts'
 import { tokenRulesOf } from './http/tokens.ts'
@@ -36,10 +37,13 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const log = createLogger(config.logLevel, undefined, logBudget)
   cleanUp.defer(() => logBudget.flush())
   const metrics = new Metrics()
+  const address = new PublicAddress(config)
   const settings = {
     ownerCommissionPercent: config.roomAdminCommissionPercent,
     rouletteFeePercent: config.rouletteFeePercent,
-    assetBaseUrl: config.assetBaseUrl,
+    get assetBaseUrl() {
+      return address.assetBaseUrl
+    },
   }
 
   const database = await openDatabase(config, log, cleanUp)
@@ -53,7 +57,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, cleanUp)
   startPush(config.fcm, database, tail, slices, log, cleanUp)
 
-  const lookups = lookupsWith(config.assetBaseUrl)
+  const lookups = lookupsWith(() => address.assetBaseUrl)
   const lobbyWith = await startLive({ database, tail, sessions, appState, slices, lookups, metrics, log }, cleanUp)
 
   const app = await build({
@@ -80,10 +84,10 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     log,
     metrics,
     isReady: readiness(database.db, tail),
-    live: { lobbyWith, allowedOrigins: config.allowedOrigins },
+    live: { lobbyWith, isAllowedOrigin: address.isAllowedOrigin },
   })
-  await listen(app, config, cleanUp)
-  await welcome(app, database.db, config, keys.jwt)
+  address.listensOn(await listen(app, config, cleanUp))
+  await welcome(app, database.db, config, address, keys.jwt)
   // Where there is a cache (NODE_COMPILE_CACHE): Node writes it at the end, which a process that is killed never sees.
   flushCompileCache()
 }

@@ -37,7 +37,7 @@ export const slices: readonly Slice[] = [
 ]
 
 /** Where the words are found that announcements want. */
-export const lookupsWith = (assetBaseUrl: string): Lookups => ({
+export const lookupsWith = (assetBaseUrl: () => string): Lookups => ({
   users: namesOf(assetBaseUrl),
   rooms: roomNames,
   decorations: decorationNames,

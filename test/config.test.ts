@@ -24,7 +24,7 @@ test('nothing given', async (t) => {
     fairnessKey: null,
     piiKey: null,
     checkpointKey: null,
-    assetBaseUrl: 'http://127.0.0.1:3000/assets',
+    assetBaseUrl: null,
     rouletteFeePercent: 0,
     roomAdminCommissionPercent: 0,
     rateLimit: 1200,
@@ -48,7 +48,7 @@ test('nothing given', async (t) => {
 })
 
 test('everything given', async (t) => {
-  const keys = { FAIRNESS_KEY: 'f'.repeat(16), PII_KEY: 'p'.repeat(16), CHECKPOINT_KEY: 'c'.repeat(16) }
+  const keys = { FAIRNESS_KEY: 'f'.repeat(64), PII_KEY: '9A'.repeat(40), CHECKPOINT_KEY: 'c'.repeat(64) }
   t.strictSame(
     loadConfig({
       ...keys,
@@ -58,7 +58,7 @@ test('everything given', async (t) => {
       DATABASE_URL: 'postgres://service@db/economy',
       DATABASE_OWNER_URL: 'postgresql://owner@db/economy',
       DATA_DIR: '/srv/data',
-      JWT_SECRET: 'j'.repeat(16),
+      JWT_SECRET: 'j'.repeat(32),
       ASSET_BASE_URL: 'https://cdn.example.com/a/',
       ROULETTE_FEE_PERCENT: '100',
       ROOM_ADMIN_COMMISSION_PERCENT: '2',
@@ -84,7 +84,7 @@ test('everything given', async (t) => {
       databaseUrl: 'postgres://service@db/economy',
       databaseOwnerUrl: 'postgresql://owner@db/economy',
       dataDir: '/srv/data',
-      jwt: { kind: 'secret', secret: 'j'.repeat(16) },
+      jwt: { kind: 'secret', secret: 'j'.repeat(32) },
       jwtAudience: 'economy',
       jwtIssuer: 'https://id.example.com',
       jwtMaxTtlSeconds: null,
@@ -108,7 +108,6 @@ test('everything given', async (t) => {
       demo: false,
     },
   )
-  t.equal(loadConfig({ HOST: '::1' }).assetBaseUrl, 'http://[::1]:3000/assets')
 })
 
 test('each fault is named once, and no value', async (t) => {
@@ -167,18 +166,27 @@ test('each fault is named once, and no value', async (t) => {
   t.same(faultyNames({ DATABASE_OWNER_URL: 'postgres://db' }), ['DATABASE_OWNER_URL'], 'needs DATABASE_URL beside it')
 })
 
-test('production asks for keys', async (t) => {
-  const names = ['JWT_SECRET', 'FAIRNESS_KEY', 'PII_KEY', 'CHECKPOINT_KEY']
-  const withKeys = (key: string): Record<string, string> => ({
+test('production asks for keys that nobody guesses, and for its address', async (t) => {
+  const names = ['FAIRNESS_KEY', 'PII_KEY', 'CHECKPOINT_KEY']
+  const good = {
     NODE_ENV: 'production',
-    ...Object.fromEntries(names.map((name) => [name, key])),
-  })
-  t.same(faultyNames({ NODE_ENV: 'production' }), names)
-  t.same(faultyNames(withKeys('fifteen letters')), names)
-  t.notMatch(messageOf(withKeys('fifteen letters')), 'fifteen')
-  t.doesNotThrow(() => loadConfig(withKeys('sixteen letters.')))
-  t.doesNotThrow(() => loadConfig({ ...withKeys('sixteen letters.'), JWT_SECRET: '', JWT_PUBLIC_KEY: pem(ec()) }))
-  t.doesNotThrow(() => loadConfig({ ...withKeys('short'), NODE_ENV: 'test' }), 'nobody else does')
+    JWT_SECRET: 'a secret of 32 bytes or more ...',
+    PUBLIC_URL: 'https://economy.example',
+    ...Object.fromEntries(names.map((name) => [name, 'a0'.repeat(32)])),
+  }
+  t.doesNotThrow(() => loadConfig(good))
+  t.doesNotThrow(() => loadConfig({ ...good, JWT_SECRET: 'é'.repeat(16) }), '32 bytes')
+  t.doesNotThrow(() => loadConfig({ ...good, JWT_SECRET: '', JWT_PUBLIC_KEY: pem(ec()) }))
+  t.same(faultyNames({ NODE_ENV: 'production' }), ['JWT_SECRET', ...names, 'PUBLIC_URL'])
+  t.same(faultyNames({ ...good, JWT_SECRET: 'thirty-one bytes, one too few..' }), ['JWT_SECRET'])
+  t.same(faultyNames({ ...good, PUBLIC_URL: '' }), ['PUBLIC_URL'])
+  for (const name of names) {
+    const weak = ['sixteen letters.', 'a'.repeat(63), 'a'.repeat(65), 'g'.repeat(64), ` ${'a'.repeat(64)}`, '']
+    for (const key of weak) t.same(faultyNames({ ...good, [name]: key }), [name], `${name}=${key}`)
+    t.match(messageOf({ ...good, [name]: 'sixteen letters.' }), 'openssl rand -hex 32')
+    t.notMatch(messageOf({ ...good, [name]: 'sixteen letters.' }), 'sixteen')
+    t.doesNotThrow(() => loadConfig({ [name]: 'short', NODE_ENV: 'test' }), 'nobody else does')
+  }
 })
 
 test('the algorithm comes from the public key', async (t) => {

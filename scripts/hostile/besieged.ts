@@ -41,6 +41,7 @@ export async function startService(stage: Stage, limits: Readonly<Record<string,
     DEMO: '1',
     LOG_LEVEL: 'info',
     RATE_LIMIT: '1200',
+    ADDRESS_LIMIT: '600',
     DATA_DIR: dataDir,
     ...limits,
   })

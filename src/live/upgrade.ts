@@ -21,7 +21,8 @@ const NOT_UNDERSTOOD: readonly unknown[] = [1002, 1007, 1009]
 
 export interface UpgradeParts {
   readonly lobby: Lobby
-  readonly allowedOrigins: readonly string[]
+  /** Whether pages of an origin may open sockets. */
+  readonly isAllowedOrigin: (origin: string) => boolean
   readonly shownBy: AppState['shownBy']
   /** The checks of every client route, in their order: those before a token is looked at, and those of one that is there. */
   readonly before: readonly onRequestHookHandler[]
@@ -41,7 +42,7 @@ export async function openSockets(app: FastifyInstance, parts: UpgradeParts): Pr
   })
   await app.register(async (doors) => {
     for (const check of before) doors.addHook('onRequest', check)
-    doors.addHook('onRequest', (request, _reply, done) => done(fault(request, parts.allowedOrigins)))
+    doors.addHook('onRequest', (request, _reply, done) => done(fault(request, parts.isAllowedOrigin)))
     for (const check of ofToken) doors.addHook('onRequest', ifToken(check))
     doors.addHook('onRequest', (request, _reply, done) => done(strangerFault(request, parts)))
     for (const path of socketPaths) {
@@ -72,11 +73,14 @@ function closeWithOurs(socket: WebSocket): void {
 }
 
 /** What is wrong with a request for a socket, whoever sends it. */
-function fault({ ws, headers, query }: FastifyRequest, allowed: readonly string[]): HttpError | undefined {
+function fault(
+  { ws, headers, query }: FastifyRequest,
+  isAllowedOrigin: UpgradeParts['isAllowedOrigin'],
+): HttpError | undefined {
   if (hasToken(query)) return new HttpError(400, 'token_in_url', 'A token does not belong into an address.')
   if (!ws) return new HttpError(400, 'not_a_websocket', 'This is for websockets.')
-  const { origin, host, 'sec-websocket-key': key = '', 'sec-websocket-version': version } = headers
-  if (origin !== undefined && !allowed.includes(origin) && hostOf(origin) !== host) {
+  const { origin, 'sec-websocket-key': key = '', 'sec-websocket-version': version } = headers
+  if (origin !== undefined && !isAllowedOrigin(origin)) {
     return new HttpError(403, 'origin_not_allowed', 'Pages of this origin may not open sockets.')
   }
   if (version !== '13' || !/^[+/0-9a-z]{22}==$/i.test(key)) {
@@ -96,8 +100,6 @@ function strangerFault(
 }
 
 const hasToken = (query: unknown): boolean => typeof query === 'object' && query !== null && 'token' in query
-
-const hostOf = (origin: string): string | undefined => (URL.canParse(origin) ? new URL(origin).host : undefined)
 
 const ifToken = (check: onRequestHookHandler): onRequestHookHandler =>
   function (request, reply, done) {

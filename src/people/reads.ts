@@ -49,13 +49,14 @@ function asUser(row: Omit<UserRow, 'agency_countries'> & { readonly agency_count
 }
 
 /** The words of users by their ids, each with the avatar's address; `assetBaseUrl` has no slash at its end. */
-export const namesOf = (assetBaseUrl: string) => async (db: Db, ids: readonly number[]) => {
+export const namesOf = (assetBaseUrl: () => string) => async (db: Db, ids: readonly number[]) => {
   const rows = await db
     .selectFrom('user_profiles')
     .select(['user_id as id', 'name', 'avatar', 'uid'])
     .where('user_id', 'in', ids)
     .execute()
-  return new Map(rows.map((row) => [row.id, { ...row, picture: addressOf(row.avatar, assetBaseUrl) }]))
+  const base = assetBaseUrl()
+  return new Map(rows.map((row) => [row.id, { ...row, picture: addressOf(row.avatar, base) }]))
 }
 
 export interface CountryRow {

@@ -8,17 +8,17 @@ const HINT_MS = 150
 /** How long requests in hand may take when the service stops. */
 const DRAIN_MS = 5000
 
-/** Listens; `cleanUp` stops that and lets what was accepted finish. Throws an Error that names the address. */
+/** Listens; `cleanUp` stops that and lets what was accepted finish. Answers the port. Throws an Error that names the address. */
 export async function listen(
   app: FastifyInstance,
   { host, port }: Config,
   cleanUp: AsyncDisposableStack,
-): Promise<void> {
+): Promise<number> {
   // Answers now ask clients to hang up. Without this moment, one that is about to send again would be cut off.
   app.addHook('preClose', () => sleep(HINT_MS))
   cleanUp.defer(() => close(app))
   try {
-    await app.listen({ host, port })
+    return Number(new URL(await app.listen({ host, port })).port || 80)
   } catch (error) {
     const reason =
       errorCode(error) === 'EADDRINUSE'

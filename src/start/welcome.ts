@@ -2,13 +2,19 @@ import type { FastifyInstance } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Tables } from '../db/tables.ts'
+import type { PublicAddress } from '../http/public-address.ts'
 import { signToken, type TokenRules, tokenRulesOf } from '../http/tokens.ts'
 import type { JwtKey } from '../jwt-key.ts'
 
 /** Prints where the service is and, for development, tokens to try it with; in one piece. */
-export async function welcome(app: FastifyInstance, db: Kysely<Tables>, config: Config, key: JwtKey): Promise<void> {
-  const origin = originOf(app, config.host)
-  const addresses = [`API            ${origin}/api/v1`, `Documentation  ${origin}/docs`]
+export async function welcome(
+  app: FastifyInstance,
+  db: Kysely<Tables>,
+  config: Config,
+  { url }: PublicAddress,
+  key: JwtKey,
+): Promise<void> {
+  const addresses = [`API            ${url}/api/v1`, ...(config.docs ? [`Documentation  ${url}/docs`] : [])]
   const tokens = config.production || key.kind !== 'secret' ? [] : await readyMadeTokens(app, db, tokenRulesOf(config))
   console.log([...addresses, ...tokens].join('\n'))
 }
@@ -27,12 +33,4 @@ async function readyMadeTokens(app: FastifyInstance, db: Kysely<Tables>, rules: 
     `Tokens for ${seconds === TOKEN_SECONDS ? '12 hours' : `${seconds} seconds`}; others: npm run token -- --help`,
     ...holders.map(({ name, sub, role }) => `  ${name.padEnd(12)} ${signToken(app, sub, role, `${seconds}s`, rules)}`),
   ]
-}
-
-/** An address that works on this machine. */
-function originOf(app: FastifyInstance, host: string): string {
-  const address = app.server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
-  const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }

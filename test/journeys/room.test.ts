@@ -18,7 +18,7 @@ async function lounge(t: Test): Promise<Lounge> {
   const database = await testDatabase(t)
   const { did } = bench(t, database.serviceUrl)
   await did(openLedger, { fairness_key: testChains.keyHash })
-  const instance = await startInstance(t, database, slices, { lookups: lookupsWith('http://assets.test') })
+  const instance = await startInstance(t, database, slices, { lookups: lookupsWith(() => 'http://assets.test') })
   const ask: Lounge['ask'] = async (who, method, path, body) => {
     const claims = who === 'ann' ? { sub: who, role: 'operator' } : { sub: String(who) }
     const answer = await fetch(`${instance.origin}${path}`, {

@@ -20,7 +20,7 @@ test('words by their ids, as they stand now; who and what is not there is missin
   await operator('PUT', '/admin/v1/users/1', { name: 'Amina B.' })
 
   const db = readDb(t, database)
-  const { users, rooms, decorations, packages } = lookupsWith('http://assets.test')
+  const { users, rooms, decorations, packages } = lookupsWith(() => 'http://assets.test')
   t.same(
     [...(await users(db, [1, 2, 3, 99]))],
     [

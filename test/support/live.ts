@@ -12,6 +12,7 @@ import { Troubles } from '../../src/db/troubles.ts'
 import { AddressLimit } from '../../src/http/address-limit.ts'
 import { type AppState, alwaysOpen } from '../../src/http/gate.ts'
 import { Metrics } from '../../src/http/metrics.ts'
+import { PublicAddress } from '../../src/http/public-address.ts'
 import { runWith } from '../../src/http/run.ts'
 import { sessionsIn, staffSessionsIn } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
@@ -95,6 +96,8 @@ export async function startInstance(
     },
     cleanUp,
   )
+  const { allowedOrigins = [] } = wishes
+  const address = new PublicAddress({ publicUrl: null, assetBaseUrl: null, allowedOrigins, port: 0 })
   const app = await build({
     slices,
     services: {
@@ -119,10 +122,11 @@ export async function startInstance(
     log,
     metrics,
     isReady: async () => true,
-    live: { lobbyWith, allowedOrigins: wishes.allowedOrigins ?? [] },
+    live: { lobbyWith, isAllowedOrigin: address.isAllowedOrigin },
   })
   cleanUp.defer(() => app.close())
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  address.listensOn(Number(new URL(origin).port))
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= cleanUp.disposeAsync())
   t.teardown(stop)

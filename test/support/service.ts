@@ -49,6 +49,7 @@ export function launchService(
       PORT: String(port),
       NODE_COMPILE_CACHE: compileCache,
       RATE_LIMIT: 'off',
+      ADDRESS_LIMIT: 'off',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -65,7 +66,7 @@ export function launchService(
     const read = (chunk: Buffer) => {
       output += chunk.toString()
       // Printed once it listens, with the tokens of development, in one piece.
-      if (!heard && /^Documentation .*\n/m.test(output)) {
+      if (!heard && /^API .*\n/m.test(output)) {
         heard = true
         resolve()
       }

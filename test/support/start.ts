@@ -5,10 +5,11 @@ import { join } from 'node:path'
 /** The least environment that production accepts, without a database. */
 export const production = {
   NODE_ENV: 'production',
-  JWT_SECRET: 'a secret for production',
-  FAIRNESS_KEY: 'a fairness key for production',
-  PII_KEY: 'a pii key for production',
-  CHECKPOINT_KEY: 'a checkpoint key for production',
+  JWT_SECRET: 'a secret for production, and long enough',
+  FAIRNESS_KEY: 'fa'.repeat(32),
+  PII_KEY: '91'.repeat(32),
+  CHECKPOINT_KEY: 'c4'.repeat(32),
+  PUBLIC_URL: 'https://economy.example',
 }
 
 /** A folder that goes when the test ends. */

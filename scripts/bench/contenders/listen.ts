@@ -47,7 +47,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
     services: {
       run: runWith(executor),
       db: nowhere(),
-      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl },
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl ?? '' },
       appState: switchedAppState(),
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
