@@ -3,15 +3,23 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { headlineOf, play, type Verdict } from '../soak/scenario.ts'
+import { headlineOf, play, type Scenario, type Verdict } from '../soak/scenario.ts'
 import { Stage } from '../soak/stage.ts'
 import { crowding } from './crowding/crowding.ts'
+import { dearUser } from './scenarios/dear-user.ts'
+import { growth } from './scenarios/growth.ts'
+import { overload } from './scenarios/overload.ts'
+import { poisonedBatches } from './scenarios/poisoned-batches.ts'
 import { stalls } from './scenarios/stalls.ts'
+import { strangers } from './scenarios/strangers.ts'
 import { siege } from './siege-scenario.ts'
 
 // Exit codes: 0 passed, 1 failed, 2 could not run.
 const FAILED = 1
 const COULD_NOT_RUN = 2
+
+/** Beside the siege. */
+const others: readonly Scenario[] = [stalls, dearUser, crowding, poisonedBatches, strangers, growth, overload]
 
 interface Flags {
   readonly requests: number
@@ -34,7 +42,7 @@ await new Command('npm run hostile --')
   .description('attacks real processes with hostile requests, and looks at the answers, the logs and the books')
   .option('--requests <number>', 'how many', whole, 100_000)
   .option('--seed <number>', 'that of a run which is to be repeated', whole)
-  .addOption(new Option('--only <part>', 'one part').choices(['siege', 'crowding', 'stalls']))
+  .addOption(new Option('--only <part>', 'one part').choices(['siege', ...others.map(({ name }) => name)]))
   .action(hostile)
   .parseAsync()
   .catch((error: unknown) => {
@@ -44,7 +52,7 @@ await new Command('npm run hostile --')
 
 async function hostile({ requests, only, seed = randomInt(1, 1e9) }: Flags): Promise<void> {
   console.log(`seed ${seed}: repeat with npm run hostile -- --seed ${seed} --requests ${requests}`)
-  const scenarios = [siege({ requests, pipelined: 10_000, thorough: true, seed }), crowding, stalls].filter(
+  const scenarios = [siege({ requests, pipelined: 10_000, thorough: true, seed }), ...others].filter(
     ({ name }) => only === undefined || only === name,
   )
   const verdicts: Verdict[] = []

@@ -21,10 +21,13 @@ export const closed = (socket: Socket): Promise<void> => new Promise((resolve) =
 /** A connection to the service, kept alive as long as it is let; what is asked on it is answered in that order. */
 export class Line {
   readonly #port: number
+  readonly #from: string | undefined
   #open: Open | null = null
 
-  constructor(port: number) {
+  /** `from` is the address that it comes from, another one of this machine. */
+  constructor(port: number, from?: string) {
     this.#port = port
+    this.#from = from
   }
 
   /** Sends the bytes of one request. Rejects with `CutOff`. */
@@ -46,7 +49,7 @@ export class Line {
   }
 
   #dial(): Open {
-    const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
+    const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true, localAddress: this.#from })
     const open: Open = { socket, waiting: [] }
     const reader = new AnswerReader()
     let trouble = 'the connection was closed'

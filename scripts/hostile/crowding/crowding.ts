@@ -54,7 +54,7 @@ async function crowd(stage: Stage, { rounds, seconds }: { rounds: number; second
       {
         kind: 'beyond',
         port,
-        request: wallet,
+        requests: [wallet],
         closed: CLOSED,
         pipelined: PIPELINED,
         seconds: seconds + LEAD_MS / 1000,

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocket } from 'ws'
 import { serve } from '../../bench/ipc.ts'
 import type { Answer } from '../answers.ts'
 import { AnswerReader } from '../answers.ts'
@@ -13,15 +15,24 @@ async function work(job: Job): Promise<Hammered> {
   const note = ({ status }: Answer): void => {
     counts[status] = (counts[status] ?? 0) + 1
   }
-  const request = Buffer.from(job.request, 'latin1')
+  if (job.kind === 'resumes') {
+    const { sockets, seconds } = job
+    await Promise.all(Array.from({ length: sockets }, () => resume(job, performance.now() + seconds * 1000, counts)))
+    return counts
+  }
   if (job.kind === 'burst') {
+    const request = Buffer.from(job.request, 'latin1')
     await sleep(job.afterSeconds * 1000)
     await Promise.all(Array.from({ length: job.count }, () => once1(job.port, request, note)))
   } else {
     const until = performance.now() + job.seconds * 1000
+    const requests = job.requests.map((request) => Buffer.from(request, 'latin1'))
+    const requestOf = (i: number): Buffer => requests[i % requests.length] ?? Buffer.alloc(0)
     await Promise.all([
-      ...Array.from({ length: job.closed }, () => askOverAndOver(job.port, request, until, note)),
-      ...Array.from({ length: job.pipelined }, () => pour(job.port, request, job.seconds, note)),
+      ...Array.from({ length: job.closed }, (_, i) =>
+        askOverAndOver(new Line(job.port, job.from), requestOf(i), until, note),
+      ),
+      ...Array.from({ length: job.pipelined }, (_, i) => pour(job.port, requestOf(i), job.seconds, note)),
     ])
   }
   return counts
@@ -34,10 +45,38 @@ async function once1(port: number, request: Buffer, note: (answer: Answer) => vo
 }
 
 /** The next request goes out when the last one is answered. */
-async function askOverAndOver(port: number, request: Buffer, until: number, note: (answer: Answer) => void) {
-  const line = new Line(port)
+async function askOverAndOver(line: Line, request: Buffer, until: number, note: (answer: Answer) => void) {
   while (performance.now() < until) note(await line.ask(request))
   await line.close()
+}
+
+/** One socket after the other, each until the service closes it: that is up to its limits. */
+async function resume(job: Extract<Job, { kind: 'resumes' }>, until: number, counts: Hammered): Promise<void> {
+  const count = (kind: string): void => {
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
+  while (performance.now() < until) {
+    const socket = new WebSocket(`ws://127.0.0.1:${job.port}/ws`, {
+      headers: { authorization: `Bearer ${job.token}` },
+      perMessageDeflate: false,
+    })
+    let frames = 0
+    const send = (frame: object): void => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame))
+    }
+    const timer = setInterval(() => {
+      frames += 1
+      send(frames % 2 === 1 ? { t: 'sub', ch: job.channel, since: '1' } : { t: 'unsub', ch: job.channel })
+      if (performance.now() > until) socket.close()
+    }, 1_000 / job.framesPerSecond)
+    socket.on('message', (data: Buffer) => count(/"t":"(\w+)"/.exec(data.toString('latin1', 0, 60))?.[1] ?? 'frame'))
+    socket.on('error', () => {})
+    const [code] = await once(socket, 'close')
+    count(`close ${code}`)
+    clearInterval(timer)
+    // Whoever is refused comes back, but not at once.
+    await sleep(100)
+  }
 }
 
 /** Requests without waiting for answers, as fast as the connection takes them. */

@@ -1,12 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-/** What the hammer, a process of its own, can be asked for. All requests are of one user. */
+/** What the hammer, a process of its own, can be asked for. */
 export const Job = Type.Union([
-  /** As many of the requests as are answered, on connections of their own and pipelined. */
+  /** As many requests as are answered, on connections that send one of them each, and pipelined. */
   Type.Object({
     kind: Type.Literal('beyond'),
     port: Type.Integer(),
-    request: Type.String(),
+    requests: Type.Array(Type.String(), { minItems: 1 }),
+    /** The address that they come from. */
+    from: Type.Optional(Type.String()),
     closed: Type.Integer(),
     pipelined: Type.Integer(),
     seconds: Type.Number(),
@@ -19,9 +21,19 @@ export const Job = Type.Union([
     count: Type.Integer(),
     afterSeconds: Type.Number(),
   }),
+  /** Sockets of one user that subscribe to a room with an old position and leave it, as often as frames are let through. */
+  Type.Object({
+    kind: Type.Literal('resumes'),
+    port: Type.Integer(),
+    token: Type.String(),
+    channel: Type.String(),
+    sockets: Type.Integer(),
+    framesPerSecond: Type.Integer(),
+    seconds: Type.Number(),
+  }),
 ])
 export type Job = Static<typeof Job>
 
-/** Answers by status. */
+/** Answers by status, and frames by kind. */
 export const Hammered = Type.Record(Type.String(), Type.Integer())
 export type Hammered = Static<typeof Hammered>

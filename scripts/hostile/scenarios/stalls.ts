@@ -59,8 +59,8 @@ async function measure(stage: Stage, { seconds }: Measure): Promise<void> {
     const atOnce: Latencies[] = []
     for (const closed of AT_ONCE) {
       stage.signal.throwIfAborted()
-      const request = worst.request.toString('latin1')
-      const hammering = hammer.ask({ kind: 'beyond', port, request, closed, pipelined: 0, seconds }, Hammered)
+      const requests = [worst.request.toString('latin1')]
+      const hammering = hammer.ask({ kind: 'beyond', port, requests, closed, pipelined: 0, seconds }, Hammered)
       atOnce.push(await health.run(PER_SECOND, seconds))
       const statuses = Object.keys(await hammering).map(Number)
       stage.expect(

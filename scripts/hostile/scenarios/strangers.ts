@@ -1,0 +1,143 @@
+import { Helper } from '../../bench/ipc.ts'
+import type { Measure, Scenario } from '../../soak/scenario.ts'
+import type { Stage } from '../../soak/stage.ts'
+import { startService } from '../besieged.ts'
+import { gather, gifts, tokenOf } from '../crowding/crowd.ts'
+import { Hammered, type Job } from '../crowding/job.ts'
+import { type Latencies, Neighbours } from '../crowding/neighbours.ts'
+import { Line } from '../line.ts'
+import { bytesOf, jsonType, plain } from '../requests.ts'
+import { SocketClient } from '../socket-client.ts'
+import { until } from '../until.ts'
+
+/** More than an instance keeps of those who have shown no token. */
+const STRANGERS = 2_100
+/** Whoever has a token gets in meanwhile within this. */
+const ADMITTED = 30
+const PATIENCE_MS = 8_000
+/** Addresses of this machine: the one of strangers is not that of victims, but where it says so. */
+const STRANGE = '127.0.0.2'
+/** What victims ask for in a second, and the growth of their p99 beside a flood; less than so many milliseconds are noise. */
+const PER_SECOND = 200
+const CONNECTIONS = 32
+const MAX_GROWTH = 4
+const NOISE_MS = 50
+const FLOODING = 20
+const NEEDLESS_FRAMES = 2_000
+const TOO_FAST = 4108
+
+/** Whether those without a token can take anything from those who have one. */
+export const strangers: Scenario = {
+  name: 'strangers',
+  about: `${STRANGERS} sockets without a token, bad tokens, needless frames and floods of open routes`,
+  full: { rounds: 1, seconds: 4 },
+  short: { rounds: 1, seconds: 1 },
+  play: attack,
+}
+
+async function attack(stage: Stage, { seconds }: Measure): Promise<void> {
+  const { port } = await startService(stage, {})
+  const crowd = await gather(port)
+  const victims = await Neighbours.open(port, CONNECTIONS, gifts(crowd))
+  stage.teardown(async () => victims.close())
+  const hammer = new Helper('../hostile/crowding/hammer.ts', {})
+  stage.teardown(() => hammer.stop())
+  await victims.run(PER_SECOND, seconds)
+  const flood = (requests: readonly Buffer[]): Job => ({
+    kind: 'beyond',
+    port,
+    requests: requests.map((request) => request.toString('latin1')),
+    from: STRANGE,
+    closed: FLOODING,
+    pipelined: 0,
+    seconds,
+  })
+  const open = (path: string): Buffer =>
+    bytesOf({ method: 'GET', path, headers: [jsonType, ['Accept-Encoding', 'gzip']], body: null })
+  const floods: Readonly<Record<string, Job>> = {
+    'bad tokens': flood([bytesOf(plain('GET', '/v1/wallet', 'nonsense'))]),
+    '/docs/json': flood([open('/docs/json')]),
+    "the documents' page": flood([open('/docs/static/swagger-ui-bundle.js')]),
+    '/healthz': flood([open('/healthz')]),
+  }
+  for (const [name, job] of Object.entries(floods)) {
+    const alone = await victims.run(PER_SECOND, seconds)
+    const hammering = hammer.ask(job, Hammered)
+    const beside = await victims.run(PER_SECOND, seconds)
+    judge(stage, name, alone, beside, await hammering)
+  }
+  await sharedAddress(stage, port, crowd.neighbours[0] ?? 0)
+  await crowdOut(stage, port, crowd.receivers)
+  await needlessFrames(stage, port, crowd.receivers)
+}
+
+function judge(stage: Stage, name: string, alone: Latencies, beside: Latencies, heard: Hammered): void {
+  stage.tell(
+    `beside ${name}: p99 ${alone.p99.toFixed(1)} ms alone, ${beside.p99.toFixed(1)} ms; strangers heard ${JSON.stringify(heard)}`,
+  )
+  const holds = beside.p99 <= MAX_GROWTH * alone.p99 || beside.p99 - alone.p99 <= NOISE_MS
+  stage.expect(
+    holds,
+    `a flood of ${name} brings the p99 of others from ${alone.p99.toFixed(0)} to ${beside.p99.toFixed(0)} ms`,
+  )
+  stage.expect((heard['429'] ?? 0) > 0, `a flood of ${name} is not limited: ${JSON.stringify(heard)}`)
+}
+
+/** A request with a good token is served from an address whose allowance is used up, and so is `app-status`. */
+async function sharedAddress(stage: Stage, port: number, user: number): Promise<void> {
+  const line = new Line(port, STRANGE)
+  const wallet = await line.ask(bytesOf(plain('GET', '/v1/wallet', tokenOf(user))))
+  stage.expect(wallet.status === 200, `a good token from a used-up address was answered ${wallet.status}`)
+  const status = await line.ask(bytesOf({ method: 'GET', path: '/v1/app-status', headers: [jsonType], body: null }))
+  stage.expect(status.status === 200, `app-status from a used-up address was answered ${status.status}`)
+  await line.close()
+}
+
+async function crowdOut(stage: Stage, port: number, users: readonly number[]): Promise<void> {
+  const crowd = Array.from({ length: STRANGERS }, () => new SocketClient(port, { from: '127.0.0.3' }))
+  stage.teardown(async () => void (await Promise.all(crowd.map((client) => client.end()))))
+  await until(stage, () => crowd.every(({ isSettled }) => isSettled), PATIENCE_MS * 4)
+  const kept = crowd.filter(({ isOpen }) => isOpen).length
+  const known = users.slice(0, ADMITTED).map((user) => new SocketClient(port, { token: tokenOf(user) }))
+  // A browser has no header to put a token in: it shows it in its first frame, from an address of its own.
+  const browser = new SocketClient(port, { from: '127.0.0.4' })
+  stage.teardown(async () => void (await Promise.all([...known, browser].map((client) => client.end()))))
+  await until(stage, () => browser.isSettled, PATIENCE_MS)
+  browser.send(JSON.stringify({ t: 'auth', token: tokenOf(users[ADMITTED] ?? 0) }))
+  const isReady = ({ heard }: SocketClient): boolean => heard.some((text) => text.includes('"t":"ready"'))
+  await until(stage, () => [...known, browser].every(isReady), PATIENCE_MS)
+  const out = known.filter((client) => !isReady(client))
+  const { refused, code } = out[0] ?? {}
+  stage.expect(
+    out.length === 0,
+    `beside ${STRANGERS} strangers ${out.length} sockets with tokens were refused (${refused}, ${code})`,
+  )
+  stage.expect(
+    isReady(browser),
+    `beside ${STRANGERS} strangers a browser of another address was refused (${browser.refused}, ${browser.code})`,
+  )
+  stage.tell(
+    `of ${STRANGERS} sockets without a token ${kept} were kept, and ${ADMITTED - out.length} of ${ADMITTED} with one got in`,
+  )
+  await Promise.all([...crowd, ...known, browser].map((client) => client.end()))
+}
+
+/** Frames that ask for nothing count as frames. */
+async function needlessFrames(stage: Stage, port: number, users: readonly number[]): Promise<void> {
+  const kinds: Readonly<Record<string, (client: SocketClient) => void>> = {
+    'unsolicited pongs': (client) => client.pong(),
+    pings: (client) => client.ping(),
+    'empty fragments': (client) => client.sendEmptyFragment(),
+  }
+  for (const [i, [name, send]] of Object.entries(kinds).entries()) {
+    const client = new SocketClient(port, { token: tokenOf(users[i + 50] ?? 0) })
+    await until(stage, () => client.heard.length > 0, PATIENCE_MS)
+    for (let n = 0; n < NEEDLESS_FRAMES; n += 1) send(client)
+    await until(stage, () => client.code !== null, PATIENCE_MS)
+    stage.expect(
+      client.code === TOO_FAST,
+      `${NEEDLESS_FRAMES} ${name} at once: closed with ${client.code} and not ${TOO_FAST}`,
+    )
+    await client.end()
+  }
+}
