@@ -34,7 +34,7 @@ export class LogBudget {
   hook(): LogMethod {
     const admits = (kind: string, report: Report): boolean => this.#admits(kind, report)
     return function (args, method, level) {
-      if (level < INFO) return void method.apply(this, args)
+      if (level < INFO) return method.apply(this, args)
       const message = messageOf(args)
       const report: Report = (suppressed) =>
         method.call(this, { suppressed, of: message }, 'log lines suppressed within a second')

@@ -28,6 +28,9 @@ export function entryOf(
   return { position, prev, at, bodies }
 }
 
+/** About how much memory it takes, in characters. */
+export const sizeOf = ({ bodies }: Entry): number => bodies.reduce((size, body) => size + body.length, 100)
+
 /** As a frame of an entry, for state, which has no place in its channel's history. */
 export const stateBody = (event: string, position: number, data: object): string =>
   `"event":${JSON.stringify(event)},"position":"${position}","data":${JSON.stringify(data)}}`

@@ -3,12 +3,16 @@ import type { PlacedEvent } from '../ledger/decider.ts'
 import { eventsAfter, eventsAt } from '../ledger/read-events.ts'
 import type { ChannelKey } from './announcer.ts'
 import { type Announced, BACK_MS, type ChannelIndex, MOST_BACK } from './channel-index.ts'
-import { type Entry, entryOf } from './entry.ts'
+import { type Entry, entryOf, sizeOf } from './entry.ts'
 import type { Tell } from './told.ts'
 import type { WordBook } from './words.ts'
 
 /** Events that are read at a time of what the index does not have yet. */
-const CHUNK = 500
+const PAGE_EVENTS = 500
+/** Events that are read at a time to make entries of them. */
+const PAGE_ENTRIES = 250
+/** Characters of a channel that are brought back: as much as a client may have unsent of what it asked for. */
+const MAX_CHARACTERS = 8 * 1024 * 1024
 
 /** What can be brought back of a channel. */
 export interface Recalled {
@@ -34,8 +38,9 @@ export class History {
   /** The last position of each channel before this one; null for a channel that has none. */
   async lastBefore(channels: readonly ChannelKey[], position: number): Promise<ReadonlyMap<ChannelKey, number | null>> {
     const { upTo, positions } = await this.#index.lastBefore(channels, position)
-    for (const event of await this.#between(upTo, position - 1)) {
-      for (const channel of this.#tell(event).keys()) positions.set(channel, event.position)
+    const wanted = new Set(channels)
+    for await (const { channel, event } of this.#announcedBetween(upTo, position - 1, wanted)) {
+      positions.set(channel, event.position)
     }
     return new Map(channels.map((channel) => [channel, positions.get(channel) ?? null]))
   }
@@ -46,19 +51,16 @@ export class History {
     const { upTo, positions: lasts } = await this.#index.lastBefore(channels, position + 1)
     const written = await this.#index.window(channels, Math.min(upTo, position), since)
     const announced = new Map(channels.map((channel) => [channel, [...(written.get(channel) ?? [])]]))
-    const rest = await this.#between(upTo, position)
-    for (const event of rest) {
-      for (const channel of this.#tell(event).keys()) {
-        announced
-          .get(channel)
-          ?.push({ position: event.position, prev: lasts.get(channel) ?? null, at: event.at / 1000 })
-        lasts.set(channel, event.position)
-      }
+    for await (const { channel, event } of this.#announcedBetween(upTo, position, new Set(channels))) {
+      const list = announced.get(channel) ?? []
+      list.push({ position: event.position, prev: lasts.get(channel) ?? null, at: event.at / 1000 })
+      lasts.set(channel, event.position)
+      if (list.length >= 2 * MOST_BACK) list.splice(0, list.length - MOST_BACK)
     }
     for (const [channel, list] of announced) {
       announced.set(channel, list.filter(({ at }) => at >= since).slice(-MOST_BACK))
     }
-    const entries = await this.#compose(announced, rest)
+    const entries = await this.#compose(announced)
     return new Map(
       channels.map((channel) => {
         const list = entries.get(channel) ?? []
@@ -68,35 +70,56 @@ export class History {
     )
   }
 
+  /** The newest entries of each channel, a bounded number of events at a time. */
   async #compose(
     announced: ReadonlyMap<ChannelKey, readonly Announced[]>,
-    known: readonly PlacedEvent[],
   ): Promise<ReadonlyMap<ChannelKey, readonly Entry[]>> {
-    const events = new Map(known.map((event) => [event.position, event]))
-    const missing = new Set([...announced.values()].flatMap((list) => list.map(({ position }) => position)))
-    for (const position of events.keys()) missing.delete(position)
-    for (const event of await eventsAt(this.#pool, [...missing])) events.set(event.position, event)
-    const places = [...announced].flatMap(([channel, list]) =>
-      list.map((place) => {
-        const event = events.get(place.position)
-        return { channel, place, told: (event && this.#tell(event).get(channel)) ?? [] }
-      }),
-    )
-    const words = await this.#words.find(places.flatMap(({ told }) => told.map(({ wants }) => wants)))
-    const entries = places.map(({ channel, place, told }) => ({ channel, entry: entryOf(place, told, words) }))
-    const byChannel = Map.groupBy(entries, ({ channel }) => channel)
-    return new Map([...byChannel].map(([channel, list]) => [channel, list.map(({ entry }) => entry)]))
+    const places = [...announced].flatMap(([channel, list]) => list.toReversed().map((place) => ({ channel, place })))
+    const newestFirst = new Map<ChannelKey, Entry[]>()
+    const characters = new Map<ChannelKey, number>()
+    const isFull = (channel: ChannelKey): boolean => (characters.get(channel) ?? 0) > MAX_CHARACTERS
+    for (let at = 0; at < places.length; ) {
+      const page: typeof places = []
+      for (; at < places.length && page.length < PAGE_ENTRIES; at += 1) {
+        const next = places[at]
+        if (next !== undefined && !isFull(next.channel)) page.push(next)
+      }
+      for (const { channel, entry } of await this.#entriesOf(page)) {
+        if (isFull(channel)) continue
+        characters.set(channel, (characters.get(channel) ?? 0) + sizeOf(entry))
+        const list = newestFirst.get(channel)
+        if (list === undefined) newestFirst.set(channel, [entry])
+        else list.push(entry)
+      }
+    }
+    return new Map([...newestFirst].map(([channel, list]) => [channel, list.toReversed()]))
   }
 
-  /** The events after one position up to another. */
-  async #between(after: number, upTo: number): Promise<readonly PlacedEvent[]> {
-    const events: PlacedEvent[] = []
-    let at = after
-    while (at < upTo) {
-      const read = await eventsAfter(this.#pool, at, Math.min(CHUNK, upTo - at))
-      events.push(...read)
-      at = read.at(-1)?.position ?? upTo
+  async #entriesOf(
+    page: readonly { readonly channel: ChannelKey; readonly place: Announced }[],
+  ): Promise<readonly { readonly channel: ChannelKey; readonly entry: Entry }[]> {
+    const positions = [...new Set(page.map(({ place }) => place.position))]
+    const events = new Map((await eventsAt(this.#pool, positions)).map((event) => [event.position, event]))
+    const told = page.map(({ channel, place }) => {
+      const event = events.get(place.position)
+      return (event && this.#tell(event).get(channel)) ?? []
+    })
+    const words = await this.#words.find(told.flatMap((frames) => frames.map(({ wants }) => wants)))
+    return page.map(({ channel, place }, i) => ({ channel, entry: entryOf(place, told[i] ?? [], words) }))
+  }
+
+  /** What the events after one position up to another announce on these channels; a page of them is held at a time. */
+  async *#announcedBetween(
+    after: number,
+    upTo: number,
+    channels: ReadonlySet<ChannelKey>,
+  ): AsyncGenerator<{ readonly channel: ChannelKey; readonly event: PlacedEvent }> {
+    for (let at = after; at < upTo; ) {
+      const events = await eventsAfter(this.#pool, at, Math.min(PAGE_EVENTS, upTo - at))
+      for (const event of events) {
+        for (const channel of this.#tell(event).keys()) if (channels.has(channel)) yield { channel, event }
+      }
+      at = events.at(-1)?.position ?? upTo
     }
-    return events
   }
 }

@@ -11,7 +11,10 @@ import type { WordBook } from './words.ts'
 /** Characters that are kept to be brought back, of all channels together. */
 const MOST_KEPT = 64 * 1024 * 1024
 /** Channels whose past is asked for at a time. */
-const MOST_RECALLED = 50
+const MOST_RECALLED = 16
+/** For so long a channel's backlog is kept when nobody listens any more, and for so many channels at most. */
+const BACKLOG_RETENTION_MS = 10_000
+const MAX_RETAINED = 1_000
 
 export interface HubParts {
   readonly tell: Tell
@@ -53,6 +56,8 @@ interface Frame {
 export class Hub {
   readonly #parts: HubParts
   readonly #topics = new Map<ChannelKey, Topic>()
+  /** Topics that nobody holds, with when they were given back. */
+  readonly #retained = new Map<Topic, number>()
   readonly #outgoing = new Set<Topic>()
   readonly #pace = new Pace(() => this.#flush())
   readonly #recall: Batches<ChannelKey, Recalled & { readonly upTo: number }>
@@ -130,10 +135,23 @@ export class Hub {
     this.#parts.sent(sent)
   }
 
-  /** Gives memory back when there is too much in use: of those channels first that have been listened to for longest. */
+  /**
+   * Gives memory back: of channels that nobody listens to, after a while, and when there is too much in use, of those
+   * first that have been listened to for longest.
+   */
   trim(): void {
+    const longAgo = performance.now() - BACKLOG_RETENTION_MS
+    for (const [topic, releasedAt] of this.#retained) {
+      if (releasedAt > longAgo && this.#retained.size <= MAX_RETAINED) break
+      this.#remove(topic)
+    }
     let size = 0
     for (const topic of this.#topics.values()) size += topic.size
+    for (const topic of this.#retained.keys()) {
+      if (size <= MOST_KEPT) return
+      size -= topic.size
+      this.#remove(topic)
+    }
     for (const topic of this.#topics.values()) {
       if (size <= MOST_KEPT) return
       size -= topic.size
@@ -146,13 +164,22 @@ export class Hub {
     let topic = this.#topics.get(key)
     if (topic === undefined) this.#topics.set(key, (topic = new Topic(key, this.#position)))
     topic.holders += 1
+    this.#retained.delete(topic)
     return topic
   }
 
   release(topic: Topic): void {
     topic.holders -= 1
     if (topic.holders > 0) return
+    this.settle(topic)
+    // Whoever comes back soon is not a reason to read it all again.
+    if (topic.hasBacklog) this.#retained.set(topic, performance.now())
+    else this.#remove(topic)
+  }
+
+  #remove(topic: Topic): void {
     this.#topics.delete(topic.key)
+    this.#retained.delete(topic)
     this.#outgoing.delete(topic)
   }
 
@@ -163,21 +190,28 @@ export class Hub {
 
   /**
    * Finds what was announced on a topic, which is being held, after a position that a client has. `begin` is called once
-   * it is there, and all that is announced later comes after that call.
+   * it is there, and all that is announced later comes after that call. Answers how often the database was asked.
    */
-  async resume(topic: Topic, since: number, begin: (beginning: Beginning) => void): Promise<void> {
-    if (since > this.#position && !(await this.#reach(since))) {
-      // The ledger has not come that far: this is no position of ours.
-      this.settle(topic)
-      return begin({ entries: null, from: this.#position })
+  async resume(topic: Topic, since: number, begin: (beginning: Beginning) => void): Promise<number> {
+    let queries = 0
+    if (since > this.#position) {
+      queries += 1
+      if (!(await this.#reach(since))) {
+        // The ledger has not come that far: this is no position of ours.
+        this.settle(topic)
+        begin({ entries: null, from: this.#position })
+        return queries
+      }
     }
     for (;;) {
       const isKept = topic.key !== 'global'
       const entries = isKept ? topic.after(since, Date.now()) : []
       if (entries !== undefined) {
         this.settle(topic)
-        return begin({ entries, from: isKept && entries !== null ? since : this.#position })
+        begin({ entries, from: isKept && entries !== null ? since : this.#position })
+        return queries
       }
+      queries += 1
       const recalled = await this.#recall.ask(topic.key)
       topic.remember(recalled, recalled.upTo)
     }

@@ -4,6 +4,7 @@ import { readChannel, roomChannel, userChannel } from './channel-names.ts'
 import { type Entry, inChannel } from './entry.ts'
 import { framed } from './framing.ts'
 import type { Beginning, Hub } from './hub.ts'
+import { type ResumeBudget, resumeCost } from './resume-budget.ts'
 import type { Listener, Topic } from './topic.ts'
 
 /** Rooms that a socket may listen to at a time. */
@@ -15,6 +16,7 @@ const HOLD_MS = 500
 
 export interface SubscriptionParts {
   readonly hub: Hub
+  readonly resumes: Pick<ResumeBudget, 'run'>
   /** The id of the room with this uid if the user is a member of it, else null. */
   readonly memberRoom: (uid: string, userId: number) => Promise<number | null>
   readonly failed: (error: unknown) => void
@@ -143,7 +145,7 @@ export class Subscriptions {
       return this.#listen(topic, name, hub.position)
     }
     try {
-      await hub.resume(topic, since, ({ entries, from }) => {
+      await this.#resume(topic, since, ({ entries, from }) => {
         if (this.#ended) return hub.release(topic)
         this.#answer(i, name, from, entries !== null)
         this.#bringBack(name, entries ?? [])
@@ -159,7 +161,6 @@ export class Subscriptions {
   async #unhold(subscription: Subscription, i: Echo, since: number | null): Promise<void> {
     const { topic, name } = subscription
     subscription.state = 'asked'
-    const { hub } = this.#parts
     let resumed = true
     const begin = ({ entries, from }: Beginning): void => {
       if (this.#ended) return
@@ -168,11 +169,11 @@ export class Subscriptions {
       this.#listen(topic, name, from)
     }
     try {
-      await hub.resume(topic, since ?? subscription.from, (beginning) => {
+      await this.#resume(topic, since ?? subscription.from, (beginning) => {
         if (beginning.entries === null) resumed = false
         else begin(beginning)
       })
-      if (!resumed) await hub.resume(topic, subscription.from, begin)
+      if (!resumed) await this.#resume(topic, subscription.from, begin)
     } catch (error) {
       subscription.state = 'held'
       if (!this.#ended) this.#timer = this.#later(topic.key)
@@ -193,7 +194,7 @@ export class Subscriptions {
       hub.settle(topic)
       return this.#answer(i, name, hub.position, true)
     }
-    await hub.resume(topic, since, ({ entries, from }) => {
+    await this.#resume(topic, since, ({ entries, from }) => {
       if (this.#ended) return
       this.#answer(i, name, from, entries !== null)
       this.#bringBack(
@@ -201,6 +202,23 @@ export class Subscriptions {
         (entries ?? []).filter(({ position }) => position <= before),
       )
       if (entries !== null) subscription.from = from
+    })
+  }
+
+  /** Finds what the client asks for, within what its user may have replayed. */
+  #resume(topic: Topic, since: number, begin: (beginning: Beginning) => void): Promise<void> {
+    const { hub, resumes } = this.#parts
+    return resumes.run(this.#userId, async () => {
+      if (this.#ended) {
+        begin({ entries: null, from: since })
+        return 0
+      }
+      let replayed = 0
+      const queries = await hub.resume(topic, since, (beginning) => {
+        replayed = beginning.entries?.length ?? 0
+        begin(beginning)
+      })
+      return resumeCost(queries, replayed)
     })
   }
 

@@ -1,6 +1,6 @@
 import type { ChannelKey } from './announcer.ts'
 import { BACK_MS, MOST_BACK } from './channel-index.ts'
-import { type Entry, inChannel } from './entry.ts'
+import { type Entry, inChannel, sizeOf } from './entry.ts'
 import { framed } from './framing.ts'
 import type { Recalled } from './history.ts'
 
@@ -32,6 +32,11 @@ export class Topic {
   constructor(key: ChannelKey, position: number) {
     this.key = key
     this.#from = position
+  }
+
+  /** Whether there is anything to keep for who comes next. */
+  get hasBacklog(): boolean {
+    return this.#whole || this.#entries.length > 0
   }
 
   /** Characters of what can be brought back. */
@@ -111,5 +116,3 @@ export class Topic {
     for (const entry of forgotten) this.#size -= sizeOf(entry)
   }
 }
-
-const sizeOf = ({ bodies }: Entry): number => bodies.reduce((size, body) => size + body.length, 100)

@@ -15,6 +15,7 @@ import { ChannelIndex, INDEX_FOLLOWER } from '../live/channel-index.ts'
 import { History } from '../live/history.ts'
 import { Hub } from '../live/hub.ts'
 import { Lobby } from '../live/lobby.ts'
+import { ResumeBudget } from '../live/resume-budget.ts'
 import { Shower, type ShowerParts } from '../live/shower.ts'
 import { tellWith } from '../live/told.ts'
 import { WordBook } from '../live/words.ts'
@@ -72,8 +73,10 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
 
   return (read) => {
     const memberships = new Batches(MOST_PAIRS, (pairs: readonly RoomOfUser[]) => memberRooms(database.db, pairs))
+    const resumes = new ResumeBudget()
     const lobby = new Lobby({
       hub,
+      resumes,
       admit: admitWith(read, sessions),
       memberRoom: (uid, userId) => memberships.ask({ uid, userId }),
       judge: appState.judge,
@@ -94,6 +97,7 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
     }, QUEUES_MS)
     const pruning = setInterval(() => {
       index.prune().catch(trouble)
+      resumes.sweep()
     }, PRUNE_MS)
     cleanUp.defer(() => {
       clearInterval(looking)

@@ -56,7 +56,11 @@ export async function startInstance(
 ): Promise<Instance> {
   const { appState = alwaysOpen } = wishes
   const lines: string[] = []
-  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  // That the machine is busy is no fault of the instance.
+  const write = (line: string): void => {
+    if (!line.includes('"event loop blocked"')) lines.push(line)
+  }
+  const log = pino({ level: 'warn' }, { write })
   const cleanUp = new AsyncDisposableStack()
   const metrics = new Metrics()
   const pool = openPool(serviceUrl, { max: 6, application_name: 'instance' }, log)

@@ -7,6 +7,7 @@ import { registerTokens, signToken } from '../../../src/http/tokens.ts'
 import { admitWith } from '../../../src/live/admit.ts'
 import { Hub } from '../../../src/live/hub.ts'
 import { Lobby } from '../../../src/live/lobby.ts'
+import { ResumeBudget } from '../../../src/live/resume-budget.ts'
 import { tellWith } from '../../../src/live/told.ts'
 import { openSockets } from '../../../src/live/upgrade.ts'
 import { slices } from '../../../src/slices.ts'
@@ -34,6 +35,7 @@ export async function ours(sockets: number): Promise<Contender> {
   )
   const lobby = new Lobby({
     hub,
+    resumes: new ResumeBudget(),
     judge: alwaysOpen.judge,
     admit: admitWith(read, sessions),
     memberRoom: async () => 1,
