@@ -11,7 +11,6 @@ import { defineUsers } from '../people/define-user.ts'
 import { definePackage } from '../privilege/define-package.ts'
 import { grantCards } from '../privilege/grant.ts'
 import { defineRoom } from '../rooms/define-room.ts'
-import { joinRoom } from '../rooms/members.ts'
 import { credit } from '../wallet/credit.ts'
 import { demoCards, demoCountries, demoGifts, demoMembers, demoPackages, demoRoom, demoUsers } from './catalogue.ts'
 
@@ -22,8 +21,13 @@ import { demoCards, demoCountries, demoGifts, demoMembers, demoPackages, demoRoo
  */
 export async function loadDemo(executor: Executor, db: Kysely<Tables>): Promise<void> {
   if ((await headOf(db)) > 1) return
-  // No part of the ledger. First, so that whoever is interrupted begins here again; twice is harmless.
-  for (const member of demoMembers) await joinRoom(db, demoRoom.id, member)
+  // No part of the ledger. First, so that whoever is interrupted begins here again; twice is harmless. There is no room
+  // to join yet.
+  await db
+    .insertInto('room_members')
+    .values(demoMembers.map((user_id) => ({ room_id: demoRoom.id, user_id })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
   const settled = await Promise.all(demoCommands().map((part) => executor.run(part)))
   const refused = settled.find(({ reply }) => reply.status !== DONE)
   if (refused !== undefined) throw new Error(`the demo catalogue was refused: ${refused.reply.body}`)
