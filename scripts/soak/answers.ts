@@ -26,6 +26,8 @@ const MOST_RECENT = 50
 /** Where the private part of an answer begins. */
 const PRIVATE = ',"bank_details":'
 
+const serialOf = (key: string): number => Number(key.slice(key.lastIndexOf('-') + 1))
+
 /** What clients were told, command by command. */
 export class Answers {
   /** By key. */
@@ -49,6 +51,16 @@ export class Answers {
   begin(wish: Wish): Asked {
     this.#serial += 1
     return { key: `${wish.kind}-${this.#serial}`, wish }
+  }
+
+  /** How many commands there were so far. */
+  get begun(): number {
+    return this.#serial
+  }
+
+  /** How many of those that were begun after the first `begun` have their answer. */
+  finalAfter(begun: number): number {
+    return [...this.final.keys()].filter((key) => serialOf(key) > begun).length
   }
 
   /** One that is open, to be asked for again by whoever took it. */

@@ -43,7 +43,7 @@ export class Audience {
   /** Waits until all of them listen. */
   async arrived(withinMs = HEARD_MS): Promise<number> {
     const since = performance.now()
-    while (!this.listeners.every(({ isThere }) => isThere) && performance.now() - since < withinMs) {
+    while (!this.listeners.every(({ isThere }) => isThere) && performance.now() - since < this.#stage.limit(withinMs)) {
       await this.#stage.pause(10)
     }
     const away = this.listeners.filter(({ isThere }) => !isThere).length
@@ -57,7 +57,7 @@ export class Audience {
     const last = Number(rows[0]?.['last'] ?? 0)
     const since = performance.now()
     const behind = () => this.listeners.filter(({ position }) => position < last)
-    while (behind().length > 0 && performance.now() - since < HEARD_MS) await this.#stage.pause(10)
+    while (behind().length > 0 && performance.now() - since < this.#stage.limit(HEARD_MS)) await this.#stage.pause(10)
     this.#stage.expect(behind().length === 0, `${behind().length} listeners never heard of position ${last}`)
     for (const { faults } of this.listeners) for (const fault of faults.splice(0)) this.#stage.expect(false, fault)
     const frames = new Set(

@@ -25,7 +25,7 @@ export async function compare(stage: Stage, world: World, clients: readonly Room
 
 /** Whether it came to be in time. */
 export async function until(stage: Stage, isSo: () => boolean, withinMs: number): Promise<boolean> {
-  const deadline = performance.now() + withinMs
+  const deadline = performance.now() + stage.limit(withinMs)
   while (!isSo()) {
     if (performance.now() > deadline) return false
     await stage.pause(50)

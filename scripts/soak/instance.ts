@@ -129,7 +129,7 @@ export class Instance {
 
   async #untilReady(since: number): Promise<void> {
     while (!(await this.isReady()) || !(await this.probe())) {
-      if (performance.now() - since > GIVE_UP_MS) throw new Error(`${this.origin} did not get ready`)
+      if (performance.now() - since > this.#stage.limit(GIVE_UP_MS)) throw new Error(`${this.origin} did not get ready`)
       await this.#stage.pause(20)
     }
   }
@@ -140,10 +140,8 @@ export class Instance {
       this.slowestMs = ms
       this.waitedMs = waitedMs
     }
-    // By the clock, which is all that whoever waits has, where nothing else is meant to run.
-    const judged = this.#stage.sharesMachine ? ms - waitedMs : ms
     const what = `${ms.toFixed(0)} ms, ${waitedMs.toFixed(0)} of them without a processor`
-    this.#stage.expect(judged <= withinMs, `${this.origin} was ready only after ${what}`)
+    this.#stage.expect(ms <= this.#stage.limit(withinMs), `${this.origin} was ready only after ${what}`)
     return ms
   }
 

@@ -21,7 +21,7 @@ export async function settle(stage: Stage, world: World): Promise<void> {
 /** Asks for each command until it has an answer that is kept. */
 export async function askUntilFinal(stage: Stage, world: World, commands: readonly Asked[]): Promise<void> {
   const { answers } = world
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + stage.limit(PATIENCE_MS)
   await inTurn(commands, async (asked) => {
     while (!answers.final.has(asked.key)) {
       await ask(world, asked, oneOf(world.instances))

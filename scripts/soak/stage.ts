@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** So many faults of a scenario are told; whoever has that many needs no more to start with. */
 const MOST_FAULTS = 20
 
+/** On a shared machine nothing that happens at all takes so long. */
+const SHARED_LIMIT_MS = 100_000
+
 /** A scenario cannot be played here. */
 export class Skipped extends Error {}
 
@@ -17,8 +20,8 @@ export class Stage {
   readonly #logs = new Map<string, () => string>()
 
   /**
-   * Tests may share their machine: they do not judge the time for which a process waited for a processor, and their load
-   * leaves some of it to others.
+   * Tests may share their machine: they wait for what is to happen however long that takes there, and their load leaves
+   * some of it to others.
    */
   readonly sharesMachine: boolean
 
@@ -48,6 +51,11 @@ export class Stage {
 
   logs(): readonly (readonly [string, string])[] {
     return [...this.#logs].map(([name, text]) => [name, text()])
+  }
+
+  /** A time limit, as it is judged where nothing else runs; a shared machine may be slow for any time, but not for ever. */
+  limit(ms: number): number {
+    return this.sharesMachine ? Math.max(ms, SHARED_LIMIT_MS) : ms
   }
 
   /** Rejects when the soak is interrupted. */

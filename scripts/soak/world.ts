@@ -81,7 +81,7 @@ async function inhabited(stage: Stage, instances: readonly Instance[], databaseU
     books: new Books(),
     instances,
     watch: new Watch(stage, instances),
-    patienceMs: PATIENCE_MS,
+    patienceMs: stage.limit(PATIENCE_MS),
     databaseUrl,
   }
   const [users, ...belongings] = beginnings(world.people).map((wish) => world.answers.begin(wish))

@@ -1,11 +1,9 @@
-import tap, { test } from 'tap'
+import { test } from 'tap'
 import { slices } from '../../src/slices.ts'
 import { verified } from '../audit/verified.ts'
 import { doors, type Heard } from '../support/doors.ts'
 import { rowsOf } from '../support/ledger.ts'
 import { bureau, cash, dataOf, gold, requests, transfers } from './bureau.ts'
-
-tap.setTimeout(110_000)
 
 const codes = (heard: readonly Heard[]): Record<string, number> => {
   const counts: Record<string, number> = {}

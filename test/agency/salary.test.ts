@@ -2,13 +2,11 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import tap, { test } from 'tap'
+import { test } from 'tap'
 import { BadFile, readDepositFile } from '../../src/agency/deposit-file.ts'
 import { verified } from '../audit/verified.ts'
 import { rowsOf } from '../support/ledger.ts'
 import { bureau, dataOf } from './bureau.ts'
-
-tap.setTimeout(110_000)
 
 const script = join(import.meta.dirname, '../../scripts/salary.ts')
 

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import tap, { test } from 'tap'
+import { test } from 'tap'
 import { rowsOf } from '../support/ledger.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { proxy } from '../support/proxy.ts'
 import { freePort, type ServiceProcess, startService, tokenIn } from '../support/service.ts'
 import { dataDir } from '../support/start.ts'
-
-tap.setTimeout(120_000)
+import { DEADLINE_MS } from '../support/until.ts'
 
 /** What an instance is asked for, as somebody whose token `first` printed: all have the same keys. */
 async function ask(
@@ -28,7 +27,7 @@ async function ask(
 async function until(holds: () => Promise<boolean>): Promise<number> {
   const started = performance.now()
   while (!(await holds())) {
-    if (performance.now() - started > 10_000) throw new Error('it never was so')
+    if (performance.now() - started > DEADLINE_MS) throw new Error('it never was so')
     await pause(10)
   }
   return performance.now() - started

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { checkDraws } from '../../src/audit/draws.ts'
 import { csvLines } from '../../src/audit/export/csv.ts'
@@ -11,6 +10,7 @@ import { Tail } from '../../src/ledger/tail.ts'
 import { upcasters } from '../../src/ledger/upcasters.ts'
 import { rowsOf } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 import { seed } from './seed.ts'
 import { rechain, tamper, verified } from './verified.ts'
 
@@ -34,10 +34,6 @@ function followed(t: Test, { serviceUrl: url }: TestDatabase) {
     await pool.end()
   })
   return { events, troubles }
-}
-
-const until = async (done: () => boolean): Promise<void> => {
-  for (let i = 0; i < 300 && !done(); i += 1) await sleep(10)
 }
 
 /** Event 12 as it would have been written before fields were renamed, twice. */

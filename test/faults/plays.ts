@@ -3,8 +3,8 @@ import { headlineOf, play, type Scenario } from '../../scripts/soak/scenario.ts'
 import { Stage } from '../../scripts/soak/stage.ts'
 
 /** A busy machine may take several times what a quiet one does. */
-const ONE_MS = 90_000
-const FILE_MS = 300_000
+const ONE_MS = 300_000
+const FILE_MS = 900_000
 /** Before tap ends a test, which would leave its processes behind. */
 const CLEAR_UP_MS = 15_000
 

@@ -3,16 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import tap, { test } from 'tap'
-import { until } from '../push/pushing.ts'
+import { test } from 'tap'
 import { testDatabase } from '../support/postgres.ts'
 import { freePort, type ServiceProcess, startService, tokenIn } from '../support/service.ts'
 import { dataDir } from '../support/start.ts'
+import { until } from '../support/until.ts'
 
 type Test = Parameters<typeof testDatabase>[0] & Parameters<typeof dataDir>[0]
-
-// Processes start, and clients back off.
-tap.setTimeout(60_000)
 
 const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8')
 

@@ -4,6 +4,7 @@ import { test } from 'tap'
 import { Clock } from '../../src/ledger/clock.ts'
 import { lockHead } from '../../src/ledger/statements.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 test('the clock that comes with the head is that of the moment at which it was locked', async (t) => {
   const { ownerUrl } = await testDatabase(t)
@@ -14,8 +15,12 @@ test('the clock that comes with the head is that of the moment at which it was l
   }
   for (const change of ['select', 'update ledger_head set batch = gen_random_uuid()']) {
     await holder.query('begin; select from ledger_head for update')
+    const { rows: sessions } = await waiting.query<{ pid: number }>('select pg_backend_pid() as pid')
     const locked = waiting.query<{ now: string; batch: string }>(lockHead)
-    await pause(500)
+    await until(async () => {
+      const waits = await holder.query('select from pg_locks where pid = $1 and not granted', [sessions[0]?.pid])
+      return waits.rowCount === 1
+    })
     await holder.query(change)
     const { rows } = await holder.query<{ now: string; batch: string }>(
       'select extract(epoch from clock_timestamp()) * 1000000 as now, batch from ledger_head',

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { test } from 'tap'
 import { addBagItems } from '../../src/gifts/add-bag-items.ts'
@@ -9,6 +8,7 @@ import { defineUsers } from '../../src/people/define-user.ts'
 import { defineRoom } from '../../src/rooms/define-room.ts'
 import { bench, testChains } from '../support/ledger.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 test('whoever waits for the head holds nothing that its holder may need', async (t) => {
   const database = await testDatabase(t)
@@ -34,7 +34,16 @@ test('whoever waits for the head holds nothing that its holder may need', async 
     from_bag: true,
     encrypted: false,
   })
-  await pause(500)
+  // A session of the same role sees what it waits for.
+  const watcher = new Client(database.serviceUrl)
+  await watcher.connect()
+  t.teardown(() => watcher.end())
+  await until(async () => {
+    const { rowCount } = await watcher.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return rowCount === 1
+  })
   await t.resolves(other.query('select from bag_items for update nowait'))
   await other.query('rollback')
   t.match(await sending, { reply: { status: 200 } })

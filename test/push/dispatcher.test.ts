@@ -5,7 +5,8 @@ import { fcmSender } from '../../src/push/fcm.ts'
 import { readServiceAccount } from '../../src/push/service-account.ts'
 import { type FcmServer, fcmError, fcmServer, unregistered } from '../support/fcm-server.ts'
 import { rowsOf } from '../support/ledger.ts'
-import { log, type Pushing, pushing, until } from './pushing.ts'
+import { until } from '../support/until.ts'
+import { log, type Pushing, pushing } from './pushing.ts'
 
 type Test = Parameters<typeof pushing>[0]
 
@@ -40,7 +41,7 @@ test('each answer of FCM: sent, sent again, or the device dropped', { buffered: 
   const [first = 0, second = 0] = times('busy')
   t.ok(second - first >= 2_000, `Retry-After is kept: ${second - first} ms`)
   const [failed = 0, retried = 0] = times('broken')
-  t.ok(retried - failed >= 500 && retried - failed < 5_000, `the first back-off: ${retried - failed} ms`)
+  t.ok(retried - failed >= 500, `the first back-off: ${retried - failed} ms`)
   t.same(await rowsOf(push.database, `select 1 from devices where token = 'gone'`), [])
   t.equal((await rowsOf(push.database, 'select 1 from devices')).length, 3)
   t.same(fcm.faults, [])
@@ -75,10 +76,11 @@ test('one user’s devices hold up nobody else', { buffered: true }, async (t) =
   const dispatcher = dispatching(t, push, fcm)
   await until(() => fcm.asked.length >= 200)
   await push.tell(21, 2)
+  const before = fcm.asked.length
   dispatcher.wake()
-  const from = performance.now()
-  await until(() => fcm.asked.some(({ token }) => token === 'good'))
-  t.ok(performance.now() - from < 5_000)
+  const place = () => fcm.asked.findIndex(({ token }) => token === 'good')
+  await until(() => place() >= 0)
+  t.ok(place() - before <= 216, `after ${place() - before} others: at most those that were due or under way before it`)
   t.equal((await push.waiting()).length, 200, 'and nothing is lost')
 })
 
@@ -91,9 +93,10 @@ test('FCM away: all rest and few knock, then everything arrives', { buffered: tr
   }
   await fcm.down()
   dispatching(t, push, fcm)
-  await sleep(2_500)
   const attempts = async () =>
     Number((await rowsOf(push.database, 'select sum(attempts) as s from push_outbox'))[0]?.['s'])
+  await until(async () => (await attempts()) >= 16)
+  await sleep(2_500)
   const knocks = await attempts()
   t.ok(knocks >= 16 && knocks <= 20, `${knocks} tries in 2.5 s for 90 notifications`)
   t.equal((await push.waiting()).length, 90)

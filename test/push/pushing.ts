@@ -52,12 +52,3 @@ export const told = (position: number, user_id: number) => ({
   user_id,
   notification: { title: 'New privilege', body: `for ${user_id}`, type: 'reward', identifier: 'test' },
 })
-
-/** Waits until it is so, for at most 30 seconds. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 30_000
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error('it did not come to be')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}

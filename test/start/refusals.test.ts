@@ -15,7 +15,7 @@ const complaint = (service: ServiceProcess): string =>
     .filter((line) => line !== '' && !line.startsWith('{'))
     .join('\n')
 
-test('refuses to start, in one clear message', { timeout: 60_000 }, async (t) => {
+test('refuses to start, in one clear message', async (t) => {
   const database = await testDatabase(t)
   const fresh = await testDatabase(t)
   const { serviceUrl: DATABASE_URL } = database

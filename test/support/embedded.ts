@@ -9,6 +9,7 @@ import { connect } from '../../src/db/connect.ts'
 import { type Embedded, openEmbedded } from '../../src/db/embedded.ts'
 import { findPostmaster } from '../../src/db/postmaster.ts'
 import { base } from './cluster.ts'
+import { DEADLINE_MS } from './until.ts'
 
 const keeper = join(import.meta.dirname, 'keeper.ts')
 
@@ -92,9 +93,9 @@ export async function ask(url: string, text: string): Promise<Record<string, unk
   }
 }
 
-/** Tries until it goes well, for at most 10 seconds. */
+/** Tries until it goes well. */
 export async function eventually<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + DEADLINE_MS
   for (;;) {
     try {
       return await work()

@@ -24,6 +24,7 @@ import { type LiveTimes, startLive } from '../../src/start/live.ts'
 import { testChains, testSpins, testVault } from './ledger.ts'
 import type { TestDatabase } from './postgres.ts'
 import { SECRET, token } from './tiny-app.ts'
+import { DEADLINE_MS } from './until.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -198,7 +199,7 @@ export class TestClient {
     this.ws.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
   }
 
-  /** Waits until something is there; undefined answers are not. Throws after five seconds. */
+  /** Waits until something is there; undefined answers are not. Throws when that takes too long. */
   async until<T>(find: (client: this) => T | undefined, what = 'a frame'): Promise<T> {
     const found = find(this)
     if (found !== undefined) return found
@@ -206,7 +207,7 @@ export class TestClient {
       const late = setTimeout(() => {
         this.#seen.delete(look)
         reject(new Error(`no ${what}; code ${this.code}, heard ${JSON.stringify(this.frames.slice(-5))}`))
-      }, 5_000)
+      }, DEADLINE_MS)
       const look = (): void => {
         const value = find(this)
         if (value === undefined) return

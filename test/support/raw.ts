@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { DEADLINE_MS } from './until.ts'
 
 /** Has an app listen; answers its port. */
 export async function listening(app: FastifyInstance): Promise<number> {
@@ -16,8 +17,8 @@ export function dial(port: number): Socket {
   return socket
 }
 
-/** Sends bytes as they are; answers all that is heard until the other side hangs up, or for `ms` at most. */
-export async function say(port: number, bytes: string | Buffer, ms = 5_000): Promise<string> {
+/** Sends bytes as they are; answers all that is heard until the other side hangs up, or for `ms` at most: enough for those who wait for it to end. */
+export async function say(port: number, bytes: string | Buffer, ms = DEADLINE_MS): Promise<string> {
   const socket = dial(port)
   let heard = ''
   socket.on('data', (chunk) => {

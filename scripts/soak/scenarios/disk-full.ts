@@ -45,7 +45,7 @@ export const diskFull: Scenario = {
 /** Keeps the disk full until a command fails for it. */
 async function noticed(stage: Stage, { answers }: EmbeddedWorld, disk: SmallDisk): Promise<void> {
   const before = answers.count(500)
-  const deadline = performance.now() + NOTICED_MS
+  const deadline = performance.now() + stage.limit(NOTICED_MS)
   while (answers.count(500) === before) {
     if (performance.now() > deadline) throw new Error('nobody noticed that the disk is full')
     await stage.pause(100)

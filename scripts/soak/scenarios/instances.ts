@@ -53,7 +53,7 @@ async function inTurn(stage: Stage, count: number, rounds: number): Promise<void
 async function somethingIsDone(stage: Stage, { answers }: World): Promise<number> {
   const since = performance.now()
   const before = answers.final.size
-  while (answers.final.size === before && performance.now() - since < GO_ON_MS) await stage.pause(5)
+  while (answers.final.size === before && performance.now() - since < stage.limit(GO_ON_MS)) await stage.pause(5)
   stage.expect(answers.final.size > before, 'the other instances stood still')
   return performance.now() - since
 }

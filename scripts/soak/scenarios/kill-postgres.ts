@@ -71,7 +71,7 @@ function killing({
 }
 
 async function anotherPostmaster(stage: Stage, dataDir: string, killed: number): Promise<void> {
-  const deadline = performance.now() + BACK_MS
+  const deadline = performance.now() + stage.limit(BACK_MS)
   for (let pid = postmasterOf(dataDir); pid === undefined || pid === killed; pid = postmasterOf(dataDir)) {
     if (performance.now() > deadline) throw new Error('nobody brought PostgreSQL back')
     await stage.pause(20)

@@ -9,6 +9,8 @@ import { sharedWorld } from '../world.ts'
 const CLIENTS = 16
 /** Cuts between two looks at the books. */
 const BETWEEN = 10
+/** Under load there is a COMMIT within this. */
+const CUT_MS = 20_000
 
 export const lostCommit: Scenario = {
   name: 'lost-commit',
@@ -49,7 +51,7 @@ export const lostCommit: Scenario = {
 async function cut(stage: Stage, between: Proxy, lost: 'request' | 'answer'): Promise<void> {
   await stage.pause(randomInt(5, 60))
   const before = between.cuts
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + stage.limit(CUT_MS)
   between.cutAtCommit(lost)
   while (between.cuts === before) {
     if (performance.now() > deadline) throw new Error('there was no COMMIT to cut')
