@@ -40,10 +40,10 @@ export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): vo
       const { limit, cursor } = readPage(request.query, 1)
       const wallet = agent_benefit === undefined ? undefined : walletFor(isOn(agent_benefit))
       const rows = await withdrawalsOf(db, { type, status, wallet }, limit + 1, cursor?.[0] ?? null)
-      const page = onePage(rows, limit, ({ id }) => [id])
       const { caller } = request
       const viewer = caller.kind === 'staff' && caller.role === 'operator' ? 'whole' : 'finance'
-      return { ...page, data: await unseal(db, vault, page.data, { viewer }) }
+      const page = onePage(await unseal(db, vault, rows, { viewer }), limit, ({ id }) => [id])
+      return { ...page, data: [...page.data] }
     },
   )
 

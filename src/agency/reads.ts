@@ -100,7 +100,10 @@ export async function transfersOf(db: Db, userId: number, limit: number, before:
   return rows.map((row) => transferRecord({ ...row, wallet: Value.Parse(Wallet, row.wallet) }, person))
 }
 
-/** All charging agents who receive requests, newest first, with the countries they serve. */
+/** As many as are listed; there is no next page. */
+const MAX_LISTED_AGENTS = 2_000
+
+/** Charging agents who receive requests, newest first, with the countries they serve. */
 export async function chargingAgents(db: Db): Promise<ChargingAgent[]> {
   const [agents, names] = await Promise.all([
     db
@@ -111,6 +114,7 @@ export async function chargingAgents(db: Db): Promise<ChargingAgent[]> {
       .where(sql<boolean>`u.charging_agent and u.allow_receive_withdraw_requests`)
       .orderBy('p.created_at', 'desc')
       .orderBy('u.user_id', 'desc')
+      .limit(MAX_LISTED_AGENTS)
       .execute(),
     countryNames(db),
   ])

@@ -14,7 +14,7 @@ import {
 import { dataOf, isOn, pageOf } from '../../schema/common.ts'
 import { userOf } from '../http/caller.ts'
 import { idInPath } from '../http/ids.ts'
-import { onePage, readPage } from '../http/pages.ts'
+import { fitting, onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'
 import { askedDollars, dollarsRule, LEAST } from './dollars.ts'
@@ -80,8 +80,8 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
         wallet: agent_benefit === undefined ? undefined : walletFor(isOn(agent_benefit)),
       }
       const rows = await withdrawalsOf(db, filter, limit + 1, cursor?.[0] ?? null)
-      const page = onePage(rows, limit, ({ id }) => [id])
-      return { ...page, data: await unseal(db, vault, page.data) }
+      const page = onePage(await unseal(db, vault, rows), limit, ({ id }) => [id])
+      return { ...page, data: [...page.data] }
     },
   )
 
@@ -91,11 +91,12 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
       schema: {
         operationId: 'listChargingAgents',
         summary: 'The charging agents who receive requests, with their countries and rates',
+        description: 'Newest first; of very many the newest ones.',
         tags,
         response: { 200: dataOf(Type.Array(ChargingAgent)) },
       },
     },
-    async () => ({ data: await chargingAgents(db) }),
+    async () => ({ data: [...fitting(await chargingAgents(db))] }),
   )
 
   app.post(

@@ -13,6 +13,7 @@ import { eventsAfter } from '../audit/events.ts'
 import { explain } from '../audit/explain.ts'
 import { jsonText } from '../audit/printing.ts'
 import { statementJson, statementOf, statementPeriod } from '../audit/statement.ts'
+import { fitting } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { publishedEvent } from './answers.ts'
 import { answerable, askedMoment, askedNumber } from './asked.ts'
@@ -41,7 +42,8 @@ export function financeRoutes(app: App, services: Services): void {
       schema: {
         operationId: 'listLedgerEvents',
         summary: 'Events of the ledger in order, after a position',
-        description: 'Those of a type or a user are looked for up to the end of the ledger.',
+        description:
+          'Those of a type or a user are looked for up to the end of the ledger. A page of large events ends early: only an empty one is the end.',
         tags,
         querystring: EventsQuery,
         response: { 200: dataOf(Type.Array(LedgerEventRecord)) },
@@ -56,7 +58,7 @@ export function financeRoutes(app: App, services: Services): void {
       }
       const some = asked.type !== null || asked.user !== null
       const { signal } = some ? await readings.begin(reply) : new AbortController()
-      return { data: (await eventsAfter(db, asked, signal)).map(publishedEvent) }
+      return { data: [...fitting((await eventsAfter(db, asked, signal)).map(publishedEvent))] }
     },
   )
 

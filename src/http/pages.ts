@@ -3,6 +3,9 @@ import { validationFailed } from './validation.ts'
 
 const DEFAULT_LIMIT = 50
 
+/** JSON of the rows of a page; what is added to them when they are answered (addresses of pictures) is less than that. */
+export const MAX_PAGE_BYTES = 512 * 1024
+
 export interface Page {
   readonly limit: number
   /** Where the last page ended; null for the first page. */
@@ -18,13 +21,26 @@ export function readPage(query: PageQuery, parts: number): Page {
   return { limit, cursor: query.cursor === undefined ? null : decodeCursor(query.cursor, parts) }
 }
 
-/** The body of a page made of one row more than it shows: the row too many only tells that there is a next page. */
+/** The first of these rows, as many as a page may have bytes; one at least. */
+export function fitting<Row>(rows: readonly Row[]): readonly Row[] {
+  // Most pages are small: one pass tells. A UTF-16 unit is three bytes at most.
+  if (JSON.stringify(rows).length <= MAX_PAGE_BYTES / 3) return rows
+  let bytes = 0
+  const end = rows.findIndex((row) => (bytes += Buffer.byteLength(JSON.stringify(row)) + 1) > MAX_PAGE_BYTES)
+  return end === -1 ? rows : rows.slice(0, Math.max(1, end))
+}
+
+/**
+ * The body of a page made of one row more than it shows: the row too many only tells that there is a next page. It ends
+ * early where its rows are large.
+ */
 export function onePage<Row>(
   rows: readonly Row[],
   limit: number,
   place: (row: Row) => readonly number[],
 ): { readonly data: readonly Row[]; readonly meta: { readonly next_cursor: string | null } } {
-  return pageUpTo(rows.slice(0, limit), rows.length > limit, place)
+  const data = fitting(rows.slice(0, limit))
+  return pageUpTo(data, rows.length > data.length, place)
 }
 
 /** The body of a page; `more`: there is a next one. */

@@ -150,3 +150,28 @@ test('a change of a request that is just being made is not found, and seals no n
   t.same(bench.bugs, [])
   t.same((await verified(database)).findings, [])
 })
+
+test('a page of long requests ends early, and no request is left out', async (t) => {
+  const { user, operator } = await bureau(t)
+  await operator('POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: 500, reason: 'more' })
+  const long = '😀'.repeat(200)
+  const body = {
+    ...cash,
+    amount_in_dollars: 1,
+    bank_details: { bank_name: long, account_name: long, account_number: long },
+    user_notice: '😀'.repeat(500),
+  }
+  const made = await Promise.all(Array.from({ length: 150 }, () => user(1)('POST', `${requests}/request`, body)))
+  t.ok(made.every(({ status }) => status === 201))
+  for (const [ask, url] of [
+    [user(1), requests],
+    [operator, '/admin/v1/withdrawals'],
+  ] as const) {
+    const first = await ask('GET', `${url}?limit=200`)
+    t.ok(Buffer.byteLength(first.text) < 1_048_576)
+    const { data, meta } = Object(first.body)
+    t.ok(data.length < 150 && meta.next_cursor !== null)
+    const second = await ask('GET', `${url}?limit=200&cursor=${meta.next_cursor}`)
+    t.equal(data.length + dataOf(second).length, 150)
+  }
+})

@@ -1,6 +1,7 @@
+import * as fc from 'fast-check'
 import { test } from 'tap'
 import { pathId } from '../../src/http/ids.ts'
-import { decodeCursor, encodeCursor, onePage, readPage } from '../../src/http/pages.ts'
+import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, onePage, readPage } from '../../src/http/pages.ts'
 
 test('ids in paths', (t) => {
   for (const [text, id] of [
@@ -52,5 +53,28 @@ test('pages', (t) => {
   t.same(onePage([3, 2, 1], 2, place), { data: [3, 2], meta: { next_cursor: encodeCursor([2]) } })
   t.same(onePage([3, 2], 2, place), { data: [3, 2], meta: { next_cursor: null } })
   t.same(onePage([], 2, place), { data: [], meta: { next_cursor: null } })
+  t.end()
+})
+
+test('pages end early where rows are large, and together hold every row once', (t) => {
+  const unit = fc.constantFrom('x', 'é', '😀')
+  const row = fc.tuple(unit, fc.oneof(fc.nat(100), fc.nat(200_000))).map(([sign, length]) => sign.repeat(length))
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 30 }), fc.integer({ min: 1, max: 30 }), (texts, limit) => {
+      const all = texts.map((text, id) => ({ id, text }))
+      const read: (typeof all)[number][] = []
+      for (let cursor: string | null = '', from = 0; cursor !== null; ) {
+        const page = onePage(all.slice(from, from + limit + 1), limit, ({ id }) => [id])
+        const { data, meta } = page
+        if (data.length > 1 && Buffer.byteLength(JSON.stringify(data)) > MAX_PAGE_BYTES + 1) return false
+        if (data.length === 0 && all.length > 0) return false
+        read.push(...data)
+        cursor = meta.next_cursor
+        from = cursor === null ? from : (decodeCursor(cursor, 1)[0] ?? 0) + 1
+      }
+      return read.length === all.length && read.every((row, i) => row === all[i])
+    }),
+    { numRuns: 100 },
+  )
   t.end()
 })
