@@ -13,6 +13,7 @@ import { Metrics } from '../src/http/metrics.ts'
 import { runWith } from '../src/http/run.ts'
 import { sessionsIn, staffSessionsIn } from '../src/http/sessions.ts'
 import { anyToken } from '../src/http/tokens.ts'
+import { WriteAllowance } from '../src/http/write-allowance.ts'
 import { Executor } from '../src/ledger/executor.ts'
 import { slices } from '../src/slices.ts'
 import { vaultWith } from '../src/vault/vault.ts'
@@ -30,10 +31,11 @@ const db = new Kysely<Tables>({
 const metrics = new Metrics()
 const executor = new Executor({ url: '', tables, evolve, observer: metrics.observer(() => {}) })
 const sessions = sessionsIn(db)
+const writes = new WriteAllowance(null)
 const app = await build({
   slices,
   services: {
-    run: runWith(executor),
+    run: runWith(executor, writes),
     db,
     settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
     appState: alwaysOpen,
@@ -51,6 +53,7 @@ const app = await build({
   addressLimit: new AddressLimit(null),
   trustProxy: [],
   tokenRules: anyToken,
+  writes,
   log: createLogger('silent'),
   metrics,
   isReady: async () => true,

@@ -22,6 +22,8 @@ import { ourTokens, type ReadToken, registerTokens, type TokenRules } from './ht
 import { becomesSocket } from './http/upgrades.ts'
 import { schemaError } from './http/validation.ts'
 import { validatorCompiler } from './http/validators.ts'
+import type { WriteAllowance } from './http/write-allowance.ts'
+import { writeCheck } from './http/write-check.ts'
 import type { JwtKey } from './jwt-key.ts'
 import type { Lobby } from './live/lobby.ts'
 import { openSockets } from './live/upgrade.ts'
@@ -38,6 +40,8 @@ export interface Parts {
   readonly addressLimit: AddressLimit
   /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
   readonly trustProxy: readonly string[]
+  /** What users may have stored by what costs nothing. */
+  readonly writes: WriteAllowance
   readonly log: FastifyBaseLogger & { isLevelEnabled(level: string): boolean }
   readonly metrics: Metrics
   readonly isReady: () => Promise<boolean>
@@ -94,7 +98,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   // The order of checks. A route's schema and then the rules of the business follow.
   const ofToken = [userCheck(readToken, parts.sessions, limitStranger), ...limit]
   const gate = gateCheck(services.appState.gate, isOurs)
-  const clientChecks = [gate, ...ofToken]
+  const clientChecks = [gate, ...ofToken, writeCheck(parts.writes, parts.metrics)]
   const staffChecks = [staffCheck(readToken, services.staffSessions, limitStranger), ...limit]
 
   if (parts.live !== undefined) {

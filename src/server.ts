@@ -14,6 +14,7 @@ import { PublicAddress } from './http/public-address.ts'
 import { readiness } from './http/readiness.ts'
 import { runWith } from './http/run.ts'
 import { tokenRulesOf } from './http/tokens.ts'
+import { WriteAllowance } from './http/write-allowance.ts'
 import { fingerprint } from './keys.ts'
 import { openLedger } from './ledger/open.ts'
 import { lookupsWith, slices } from './slices.ts'
@@ -60,10 +61,11 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const lookups = lookupsWith(() => address.assetBaseUrl)
   const lobbyWith = await startLive({ database, tail, sessions, appState, slices, lookups, metrics, log }, cleanUp)
 
+  const writes = new WriteAllowance(config.dailyWriteBytes)
   const app = await build({
     slices,
     services: {
-      run: runWith(executor),
+      run: runWith(executor, writes),
       db: database.db,
       settings,
       chains: luckyChains(keys.fairness),
@@ -81,6 +83,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     addressLimit: new AddressLimit(config.addressLimit),
     trustProxy: config.trustProxy,
     tokenRules: tokenRulesOf(config),
+    writes,
     log,
     metrics,
     isReady: readiness(database.db, tail),

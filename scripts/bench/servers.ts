@@ -59,6 +59,7 @@ export class Servers {
         DATABASE_OWNER_URL: database.ownerUrl,
         DATA_DIR: join(this.#folder, 'service'),
         RATE_LIMIT: 'off',
+        DAILY_WRITE_BYTES: 'off',
         LOG_LEVEL: 'warn',
         DEMO: '0',
         ...keys,

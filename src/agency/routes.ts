@@ -102,6 +102,7 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
   app.post(
     `${requests}/:id/status`,
     {
+      config: { writes: 'unrefused' },
       schema: {
         operationId: 'changeWithdrawalStatus',
         summary: 'Decide on a request as its agent or manager, or take back an own one that is pending',

@@ -14,6 +14,7 @@ export function giftRoutes(app: App, { run, db, chains, settings }: Services): v
   app.post(
     '/instant-send',
     {
+      config: { writes: 'paid' },
       schema: {
         operationId: 'instantSend',
         summary: 'Send a gift to one or more receivers; the lucky result is in the answer',
@@ -38,6 +39,7 @@ export function giftRoutes(app: App, { run, db, chains, settings }: Services): v
   app.post(
     '/users/:user_id/decorations/send',
     {
+      config: { writes: 'paid' },
       schema: {
         operationId: 'sendDecoration',
         summary: 'Send a gift to one receiver',

@@ -8,6 +8,7 @@ import { errorText } from './errors.ts'
 import { parseExact } from './exact-json.ts'
 import { idempotencyKey } from './idempotency.ts'
 import { meaningOf } from './refusals.ts'
+import type { WriteAllowance } from './write-allowance.ts'
 
 /** How an answer reads: its status and what stands beside `data`. */
 export interface Told<Answer> {
@@ -31,17 +32,23 @@ export type Run = <Input, Answer>(
  * `input` is what the request means, with its fields in a fixed order: the same route with the same input is
  * the same request, whatever the order of keys or the prefix that the client used.
  */
-export function runWith(executor: Executor): Run {
+export function runWith(executor: Executor, writes: WriteAllowance): Run {
   return async (request, reply, verb, input, told = {}) => {
     // GET and HEAD read afresh; only what changes something is remembered.
     const key = ['GET', 'HEAD'].includes(request.method) ? null : idempotencyKey(request)
+    const user = request.caller.kind === 'user' ? request.caller.id : null
+    const forgetRefusal = user !== null && !writes.hasLeft(user)
     const cause = {
       actor: actorOf(request.caller),
       requestId: request.id,
-      idempotency: key === null ? null : { key, requestHash: requestHash(request, input) },
+      idempotency: key === null ? null : { key, requestHash: requestHash(request, input), forgetRefusal },
     }
     const settled = await executor.run(command(verb, input, cause, presenter(request.id, told)))
     const { status, body } = settled.reply
+    const paid = request.routeOptions.config.writes === 'paid' && status < 300
+    if (user !== null && !paid && writes.spend(user, settled.storedBytes)) {
+      request.log.info({ caller: cause.actor }, 'a user has used up the daily allowance of stored bytes')
+    }
     const { reveal } = told
     const whole = reveal !== undefined && status < 300 ? JSON.stringify(await reveal(parseExact(body))) : body
     // Not before: what is told instead when that fails is no replay.

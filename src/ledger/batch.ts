@@ -4,6 +4,7 @@ import type { Command, Reply } from './command.ts'
 import { isRefusal, type PlacedEvent, refuse } from './decider.ts'
 import type { Evolve } from './evolve.ts'
 import { type Rows, Unasked } from './state.ts'
+import { storedBytes } from './stored-bytes.ts'
 import type { Micros } from './time.ts'
 
 /** The end of the ledger. */
@@ -20,7 +21,14 @@ export interface RememberedReply extends Reply {
 }
 
 /** What became of a command: its reply, or the bug that it met (then nothing of it happened). */
-export type Outcome = { readonly reply: Reply; readonly replayed: boolean } | { readonly bug: unknown }
+export type Outcome =
+  | {
+      readonly reply: Reply
+      readonly replayed: boolean
+      /** About what the command added to the database. */
+      readonly storedBytes: number
+    }
+  | { readonly bug: unknown }
 
 export interface Batch {
   /**
@@ -63,8 +71,8 @@ export function runBatch(
         const same = before.requestHash === idempotency?.requestHash
         outcomes.push(
           same
-            ? { reply: { status: before.status, body: before.body }, replayed: true }
-            : { reply: command.refused(refuse('idempotency_key_reused')), replayed: false },
+            ? { reply: { status: before.status, body: before.body }, replayed: true, storedBytes: 0 }
+            : { reply: command.refused(refuse('idempotency_key_reused')), replayed: false, storedBytes: 0 },
         )
         continue
       }
@@ -94,12 +102,13 @@ export function runBatch(
       for (const event of made) recorded.push(event)
       position += made.length
       hash = made.at(-1)?.entry.hash ?? hash
-      if (idempotency !== null) {
-        const kept = { ...reply, actor, key: idempotency.key, requestHash: idempotency.requestHash }
+      let kept: RememberedReply | undefined
+      if (idempotency !== null && !(idempotency.forgetRefusal === true && isRefusal(decision))) {
+        kept = { ...reply, actor, key: idempotency.key, requestHash: idempotency.requestHash }
         remembered.set(rememberedAs(actor, idempotency.key), kept)
         replies.push(kept)
       }
-      outcomes.push({ reply, replayed: false })
+      outcomes.push({ reply, replayed: false, storedBytes: storedBytes(made, rows.added(), kept) })
     } catch (bug) {
       rows.rollback()
       if (bug instanceof Unasked && outcomes.length > 0) break

@@ -11,7 +11,12 @@ export interface Cause {
   /** `user:7`, `staff:ann` or `system`. One line of text. */
   readonly actor: string
   readonly requestId: string
-  readonly idempotency: { readonly key: string; readonly requestHash: string } | null
+  readonly idempotency: {
+    readonly key: string
+    readonly requestHash: string
+    /** A refusal is not remembered: whoever asks has no room left for it, and may not be refused before. */
+    readonly forgetRefusal?: boolean
+  } | null
 }
 
 /** How an answer or a refusal reads; pure, since the reply's hash goes on the ledger. */

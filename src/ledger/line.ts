@@ -4,6 +4,8 @@ import type { Command, Reply } from './command.ts'
 export interface Settled {
   readonly reply: Reply
   readonly replayed: boolean
+  /** About what the command added to the database. */
+  readonly storedBytes: number
 }
 
 /** A command whose caller waits for what becomes of it. */

@@ -114,6 +114,13 @@ export class Rows implements WritableState {
     this.#undo = []
   }
 
+  /** Rows that were not there when the command started. */
+  added(): readonly unknown[] {
+    const rows: unknown[] = []
+    for (const { cell, row } of this.#undo) if (row === undefined && cell.row !== undefined) rows.push(cell.row)
+    return rows
+  }
+
   /** What was set. */
   changed({ name }: Projection<unknown>): readonly Changed[] {
     return this.#rows(name).changed

@@ -100,6 +100,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
   app.post(
     `${base}/leave/:id`,
     {
+      config: { writes: 'unrefused' },
       schema: {
         operationId: 'leaveRoulette',
         summary: 'Leave a game that is not finished and be paid back',
@@ -114,6 +115,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
   app.post(
     `${base}/finish/:id`,
     {
+      config: { writes: 'unrefused' },
       schema: {
         operationId: 'finishRoulette',
         summary: 'Spin the wheel and pay the winner',
@@ -128,6 +130,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
   app.delete(
     `${base}/:id`,
     {
+      config: { writes: 'unrefused' },
       schema: {
         operationId: 'cancelRoulette',
         summary: 'Cancel a game of one’s own; everyone is paid back',

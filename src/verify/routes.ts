@@ -23,6 +23,7 @@ export function verifyRoutes(app: App, { db }: Services, checks: Checks): void {
   app.post(
     '/fairness/verify',
     {
+      config: { writes: 'unrefused' },
       schema: {
         operationId: 'verifyDraw',
         summary: 'Check a published draw or spin, step by step',

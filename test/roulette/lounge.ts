@@ -1,11 +1,12 @@
+import type { WriteAllowance } from '../../src/http/write-allowance.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { slices } from '../../src/slices.ts'
 import { type Doors, doors } from '../support/doors.ts'
 import { testSpins } from '../support/ledger.ts'
 
 /** Users 1 to 5 with 100 coins each; room 1 (uid R1) with members 1 to 4, room 2 (uid R2) with member 1. */
-export async function lounge(t: Parameters<typeof doors>[0]): Promise<Doors> {
-  const open = await doors(t, slices)
+export async function lounge(t: Parameters<typeof doors>[0], writes?: WriteAllowance): Promise<Doors> {
+  const open = await doors(t, slices, undefined, writes)
   const { operator, user, bench } = open
   await bench.did(openLedger, { fairness_key: testSpins.keyHash })
   const people = [1, 2, 3, 4, 5].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))

@@ -15,6 +15,7 @@ import { runWith } from '../../src/http/run.ts'
 import { sessionsIn, staffSessionsIn } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
 import { anyToken } from '../../src/http/tokens.ts'
+import { WriteAllowance } from '../../src/http/write-allowance.ts'
 import { type Bench, bench, testChains, testSpins, testVault } from './ledger.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
@@ -61,7 +62,12 @@ export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>
  * The whole HTTP side with these slices over a database of its own, or, as one instance more, over that of others.
  * Nothing listens; requests are injected.
  */
-export async function doors(t: Test, slices: readonly Slice[], shared?: TestDatabase): Promise<Doors> {
+export async function doors(
+  t: Test,
+  slices: readonly Slice[],
+  shared?: TestDatabase,
+  writes = new WriteAllowance(null),
+): Promise<Doors> {
   const database = shared ?? (await testDatabase(t))
   const log = pino({ level: 'silent' })
   const db = readDb(t, database)
@@ -73,7 +79,7 @@ export async function doors(t: Test, slices: readonly Slice[], shared?: TestData
   const app = await build({
     slices,
     services: {
-      run: runWith(ledger.executor),
+      run: runWith(ledger.executor, writes),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,
@@ -91,6 +97,7 @@ export async function doors(t: Test, slices: readonly Slice[], shared?: TestData
     addressLimit: new AddressLimit(null),
     trustProxy: [],
     tokenRules: anyToken,
+    writes,
     log,
     metrics: new Metrics(),
     isReady: async () => true,

@@ -17,6 +17,7 @@ import { runWith } from '../../src/http/run.ts'
 import { sessionsIn, staffSessionsIn } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
 import { anyToken } from '../../src/http/tokens.ts'
+import { WriteAllowance } from '../../src/http/write-allowance.ts'
 import { Executor } from '../../src/ledger/executor.ts'
 import { Tail } from '../../src/ledger/tail.ts'
 import type { Lookups } from '../../src/live/announcer.ts'
@@ -103,10 +104,11 @@ export async function startInstance(
   )
   const { allowedOrigins = [] } = wishes
   const address = new PublicAddress({ publicUrl: null, assetBaseUrl: null, allowedOrigins, port: 0 })
+  const writes = new WriteAllowance(null)
   const app = await build({
     slices,
     services: {
-      run: runWith(executor),
+      run: runWith(executor, writes),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState,
@@ -124,6 +126,7 @@ export async function startInstance(
     addressLimit: wishes.addressLimit ?? new AddressLimit(null),
     trustProxy: [],
     tokenRules: anyToken,
+    writes,
     log,
     metrics,
     isReady: async () => true,

@@ -50,6 +50,7 @@ export function launchService(
       NODE_COMPILE_CACHE: compileCache,
       RATE_LIMIT: 'off',
       ADDRESS_LIMIT: 'off',
+      DAILY_WRITE_BYTES: 'off',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

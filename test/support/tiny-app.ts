@@ -21,6 +21,7 @@ import { runWith } from '../../src/http/run.ts'
 import { Sessions, StaffSessions } from '../../src/http/sessions.ts'
 import type { Slice } from '../../src/http/slice.ts'
 import { anyToken } from '../../src/http/tokens.ts'
+import { WriteAllowance } from '../../src/http/write-allowance.ts'
 import type { Verb } from '../../src/ledger/decider.ts'
 import { Executor, type Limits } from '../../src/ledger/executor.ts'
 import { vaultWith } from '../../src/vault/vault.ts'
@@ -137,10 +138,11 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
     },
   })
   const sessions = parts.sessions ?? known
+  const writes = new WriteAllowance(null)
   const app = await build({
     slices: [tinySlice],
     services: {
-      run: runWith(executor),
+      run: runWith(executor, writes),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState: { ...alwaysOpen, gate },
@@ -157,6 +159,7 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
     addressLimit: new AddressLimit(null),
     trustProxy: [],
     tokenRules: anyToken,
+    writes,
     log: createLogger(logLevel, stream),
     metrics,
     isReady: async () => true,

@@ -15,6 +15,7 @@ import { runWith } from '../../../src/http/run.ts'
 import { type Sessions, StaffSessions } from '../../../src/http/sessions.ts'
 import type { Slice } from '../../../src/http/slice.ts'
 import { tokenRulesOf } from '../../../src/http/tokens.ts'
+import { WriteAllowance } from '../../../src/http/write-allowance.ts'
 import { loadKeys } from '../../../src/keys.ts'
 import { Executor } from '../../../src/ledger/executor.ts'
 import { vaultWith } from '../../../src/vault/vault.ts'
@@ -42,10 +43,11 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
   const metrics = new Metrics()
   // Never asked to do anything.
   const executor = new Executor({ url: '', tables, evolve, observer: metrics.observer(() => {}) })
+  const writes = new WriteAllowance(config.dailyWriteBytes)
   const app = await build({
     slices: [slice],
     services: {
-      run: runWith(executor),
+      run: runWith(executor, writes),
       db: nowhere(),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl ?? '' },
       appState: switchedAppState(),
@@ -63,6 +65,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
     addressLimit: new AddressLimit(config.addressLimit),
     trustProxy: config.trustProxy,
     tokenRules: tokenRulesOf(config),
+    writes,
     log,
     metrics,
     isReady: async () => true,

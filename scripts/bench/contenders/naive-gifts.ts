@@ -83,7 +83,7 @@ async function attempt(client: PoolClient, gift: NaiveSend, cause: Cause): Promi
     const [before] = rows
     if (before !== undefined) {
       if (before.request_hash !== idempotency.requestHash) throw refused('idempotency_key_reused')
-      return { reply: before, replayed: true }
+      return { reply: before, replayed: true, storedBytes: 0 }
     }
   }
 
@@ -125,7 +125,7 @@ async function attempt(client: PoolClient, gift: NaiveSend, cause: Cause): Promi
   if (idempotency !== null) {
     await client.query(statements.insertReply(actor, idempotency, reply, isoMicros(now)))
   }
-  return { reply, replayed: false }
+  return { reply, replayed: false, storedBytes: 0 }
 }
 
 const answer = (diamonds: number, position: number, gift: NaiveSend, price: number): string =>

@@ -1,0 +1,93 @@
+const DAY_MS = 86_400_000
+/** Users whose writes are counted at a time, at about 150 bytes each. */
+const MAX_USERS = 100_000
+/** Entries that are looked at to make room for one. */
+const MAX_EVICTION_LOOKS = 32
+/** How often the same user is reported. */
+const REPORT_INTERVAL_MS = 3_600_000
+
+interface Entry {
+  /** Bytes, less what was refilled until `at`. */
+  spent: number
+  at: number
+  reportedAt: number
+}
+
+/**
+ * How many bytes each user may have stored in a day by what costs nothing, refilled evenly. What a command stores is
+ * known once it is committed: it is charged then, and a user who has nothing left is refused the next one.
+ *
+ * Of too many users the one goes who spent least among those that are looked at: whoever brings others to be forgotten
+ * gains nothing, and neither do they.
+ */
+export class WriteAllowance {
+  readonly #dailyBytes: number | null
+  readonly #now: () => number
+  readonly #maxUsers: number
+  readonly #entries = new Map<number, Entry>()
+
+  /** Null is no limit. `now` is in milliseconds, of a clock that never goes back. */
+  constructor(
+    dailyBytes: number | null,
+    { now = () => performance.now(), maxUsers = MAX_USERS }: { now?: () => number; maxUsers?: number } = {},
+  ) {
+    this.#dailyBytes = dailyBytes
+    this.#now = now
+    this.#maxUsers = maxUsers
+  }
+
+  /** Whether the user may have something stored. */
+  hasLeft(userId: number): boolean {
+    if (this.#dailyBytes === null) return true
+    const entry = this.#entries.get(userId)
+    return entry === undefined || this.#spentNow(entry, this.#now()) < this.#dailyBytes
+  }
+
+  /** Seconds until the user has something left. */
+  retryAfter(userId: number): number {
+    const entry = this.#entries.get(userId)
+    if (entry === undefined || this.#dailyBytes === null) return 0
+    const beyond = this.#spentNow(entry, this.#now()) - this.#dailyBytes
+    return beyond < 0 ? 0 : Math.floor((beyond * DAY_MS) / this.#dailyBytes / 1000) + 1
+  }
+
+  /** Charges what was stored; true when the user has now nothing left and was not reported for a while. */
+  spend(userId: number, bytes: number): boolean {
+    if (this.#dailyBytes === null || bytes === 0) return false
+    const now = this.#now()
+    let entry = this.#entries.get(userId)
+    if (entry === undefined) {
+      if (this.#entries.size >= this.#maxUsers) this.#makeRoom(now)
+      entry = { spent: 0, at: now, reportedAt: Number.NEGATIVE_INFINITY }
+      this.#entries.set(userId, entry)
+    }
+    entry.spent = this.#spentNow(entry, now) + bytes
+    entry.at = now
+    if (entry.spent < this.#dailyBytes || now - entry.reportedAt < REPORT_INTERVAL_MS) return false
+    entry.reportedAt = now
+    return true
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  #spentNow({ spent, at }: Entry, now: number): number {
+    return Math.max(0, spent - ((now - at) * (this.#dailyBytes ?? 0)) / DAY_MS)
+  }
+
+  #makeRoom(now: number): void {
+    let least: { readonly userId: number; readonly spent: number } | undefined
+    let looks = 0
+    for (const [userId, entry] of this.#entries) {
+      if (looks === MAX_EVICTION_LOOKS) break
+      looks += 1
+      const spent = this.#spentNow(entry, now)
+      if (least === undefined || spent < least.spent) least = { userId, spent }
+      // To the back, so that the next look finds others.
+      this.#entries.delete(userId)
+      this.#entries.set(userId, entry)
+    }
+    if (least !== undefined) this.#entries.delete(least.userId)
+  }
+}
