@@ -86,7 +86,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     writes,
     log,
     metrics,
-    isReady: readiness(database.db, tail),
+    isReady: readiness(database.probe, tail),
     live: { lobbyWith, isAllowedOrigin: address.isAllowedOrigin },
   })
   address.listensOn(await listen(app, config, cleanUp))

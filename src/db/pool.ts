@@ -21,7 +21,7 @@ const parsers = new Map<number, (text: string) => unknown>([
  */
 export function openPool(
   url: string,
-  options: { readonly max: number; readonly application_name: string },
+  options: { readonly max: number; readonly min?: number; readonly application_name: string },
   log: Log = console,
 ): Pool {
   const pool = new Pool({

@@ -1,27 +1,32 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { headOf } from '../db/head.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Tail } from '../ledger/tail.ts'
 
-const PATIENCE_MS = 500
-/** A tail that is behind and has not moved for this long does not keep up. */
-const STUCK_MS = 2000
+const ANSWER_TIMEOUT_MS = 2_000
+/** A tail that is behind and has not moved for so long is stuck. With much to do it moves, if slowly. */
+const STUCK_MS = 10_000
 
 /**
- * Whether requests should be sent here: the database answers in time and the tail reads on. Never rejects. Anybody may
- * ask: those who do so at the same time share an answer.
+ * Whether requests should be sent here: the database answers in time and the tail reads on. Load alone does not make an
+ * instance unready, as taking it out would only move the load: `db` has a connection for this alone. Never rejects.
+ * Anybody may ask: those who do so at the same time share an answer. `now` is in milliseconds.
  */
-export function readiness(db: Kysely<Tables>, tail: Pick<Tail, 'position'>): () => Promise<boolean> {
+export function readiness(
+  db: Kysely<Tables>,
+  tail: Pick<Tail, 'position'>,
+  now = () => performance.now(),
+): () => Promise<boolean> {
   /** Where the tail stood when it was first seen behind there. */
   let behind: { readonly position: number; readonly since: number } | undefined
   const look = async (): Promise<boolean> => {
-    const head = await within(PATIENCE_MS, headOf(db))
+    const head = await within(ANSWER_TIMEOUT_MS, headOf(db))
     if (head === undefined) return false
     const { position } = tail
     if (position >= head) behind = undefined
-    else if (behind?.position !== position) behind = { position, since: performance.now() }
-    return behind === undefined || performance.now() - behind.since < STUCK_MS
+    else if (behind?.position !== position) behind = { position, since: now() }
+    return behind === undefined || now() - behind.since < STUCK_MS
   }
   let looking: Promise<boolean> | undefined
   return () => {
@@ -34,13 +39,14 @@ export function readiness(db: Kysely<Tables>, tail: Pick<Tail, 'position'>): () 
 
 /** The answer, or undefined when there is none in time. */
 async function within<T>(ms: number, answer: Promise<T>): Promise<T | undefined> {
-  const patience = new AbortController()
-  const late = sleep(ms, undefined, { signal: patience.signal, ref: false })
+  const timer = new AbortController()
+  // After a turn in which the event loop was busy for that long, an answer may be here that was not read yet.
+  const late = sleep(ms, undefined, { signal: timer.signal, ref: false }).then(() => turn(undefined))
   try {
     return await Promise.race([answer, late])
   } catch {
     return undefined
   } finally {
-    patience.abort()
+    timer.abort()
   }
 }

@@ -18,6 +18,8 @@ export interface Database {
   readonly url: string
   /** For the doors' reads. */
   readonly db: Kysely<Tables>
+  /** For /readyz, with a connection of its own: it must not wait for the doors. */
+  readonly probe: Kysely<Tables>
   /** For those who follow the ledger: they must not wait for the doors. */
   readonly followers: Pool
   /** Those that what is in it hangs on. */
@@ -52,9 +54,14 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
   const pool = openPool(url, { max: 10, application_name: 'economy reads' }, log)
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: forReads(pool) }) })
   cleanUp.defer(() => db.destroy())
+  const probing = openPool(url, { max: 1, min: 1, application_name: 'economy readiness' }, log)
+  const probe = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: probing }) })
+  cleanUp.defer(() => probe.destroy())
+  // Opened now and kept, so that it is there when PostgreSQL takes no more connections.
+  await probing.connect().then((connection) => connection.release())
   const followers = openPool(url, { max: 4, application_name: 'economy followers' }, log)
   cleanUp.defer(() => followers.end())
-  return { url, db, followers, keys }
+  return { url, db, probe, followers, keys }
 }
 
 async function locate(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Addresses> {
