@@ -54,6 +54,7 @@ const app = await build({
   trustProxy: [],
   tokenRules: anyToken,
   writes,
+  metricsToken: null,
   log: createLogger('silent'),
   metrics,
   isReady: async () => true,

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { type FastifyBaseLogger, type FastifyInstance, fastify, type onRequestHookHandler } from 'fastify'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  fastify,
+  type onRequestHookHandler,
+} from 'fastify'
 import type { AddressLimit } from './http/address-limit.ts'
 import { decorateCaller, staffCheck, userCheck } from './http/auth.ts'
 import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, readBodies } from './http/body.ts'
@@ -17,7 +23,7 @@ import { serviceDoors } from './http/service-doors.ts'
 import type { Services } from './http/services.ts'
 import type { Sessions } from './http/sessions.ts'
 import { clientPrefixes, type Slice } from './http/slice.ts'
-import { limitStrangersBy } from './http/strangers.ts'
+import { hasGoodToken, limitStrangersBy } from './http/strangers.ts'
 import { ourTokens, type ReadToken, registerTokens, type TokenRules } from './http/tokens.ts'
 import { becomesSocket } from './http/upgrades.ts'
 import { schemaError } from './http/validation.ts'
@@ -44,6 +50,8 @@ export interface Parts {
   readonly writes: WriteAllowance
   readonly log: FastifyBaseLogger & { isLevelEnabled(level: string): boolean }
   readonly metrics: Metrics
+  /** What readers of /metrics must show; null: anybody may read it. */
+  readonly metricsToken: string | null
   readonly isReady: () => Promise<boolean>
   /** Where sockets go, and the pages that may open them; without it there are none. */
   readonly live?: {
@@ -77,6 +85,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    reply.header('x-content-type-options', 'nosniff')
     done()
   })
   parts.metrics.watchRequests(app)
@@ -89,11 +98,12 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   decorateCaller(app)
   decorateAllowance(app)
   await describeRoutes(app)
-  serviceDoors(app, parts.metrics, parts.isReady)
-
   const readToken = await registerTokens(app, parts.jwt, parts.tokenRules)
   const isOurs = ourTokens(readToken)
   const limitStranger = limitStrangersBy(parts.addressLimit, parts.metrics)
+  serviceDoors(app, parts.metrics, parts.isReady, { token: parts.metricsToken, limitStranger })
+  const mayRemember = (request: FastifyRequest): boolean =>
+    hasGoodToken(request, readToken) || parts.addressLimit.take(request.ip)
   const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit, parts.metrics)]
   // The order of checks. A route's schema and then the rules of the business follow.
   const ofToken = [userCheck(readToken, parts.sessions, limitStranger), ...limit]
@@ -106,7 +116,15 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     const { shownBy } = services.appState
     const { addressLimit, metrics } = parts
     const lobby = lobbyWith(readToken)
-    await openSockets(app, { lobby, isAllowedOrigin, shownBy, before: [gate], ofToken, addressLimit, metrics })
+    await openSockets(app, {
+      lobby,
+      isAllowedOrigin,
+      shownBy,
+      before: [notStored, gate],
+      ofToken,
+      addressLimit,
+      metrics,
+    })
   }
   for (const prefix of clientPrefixes) {
     await behind(app, prefix, clientChecks, (scope) => {
@@ -121,7 +139,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
       if (open === undefined) continue
       const openDoors = async (doors: FastifyInstance): Promise<void> => {
         if (prefix !== published) hideRoutes(doors)
-        open(doors.withTypeProvider<TypeBoxTypeProvider>(), services, isOurs)
+        open(doors.withTypeProvider<TypeBoxTypeProvider>(), services, { isOurs, mayRemember })
       }
       await app.register(openDoors, { prefix })
     }
@@ -135,6 +153,12 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   return app
 }
 
+/** Answers hold what is a person's own: no cache on the way may keep them. */
+const notStored: onRequestHookHandler = (_request, reply, done) => {
+  reply.header('cache-control', 'no-store')
+  done()
+}
+
 /** Everything under a prefix, unknown paths included, stands behind these checks. */
 async function behind(
   app: FastifyInstance,
@@ -144,6 +168,7 @@ async function behind(
 ): Promise<void> {
   await app.register(
     async (scope) => {
+      scope.addHook('onRequest', notStored)
       for (const check of checks) scope.addHook('onRequest', check)
       scope.setNotFoundHandler(handleNotFound)
       doors(scope)

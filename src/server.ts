@@ -24,6 +24,7 @@ import { keepHeapLow } from './start/heap.ts'
 import { startLedger } from './start/ledger.ts'
 import { listen } from './start/listen.ts'
 import { startLive } from './start/live.ts'
+import { warnOfOpenRoutes } from './start/open-routes.ts'
 import { startPush } from './start/push.ts'
 import { aborted, stopSignal } from './start/signals.ts'
 import { startStaleGames } from './start/stale-games.ts'
@@ -62,6 +63,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const lobbyWith = await startLive({ database, tail, sessions, appState, slices, lookups, metrics, log }, cleanUp)
 
   const writes = new WriteAllowance(config.dailyWriteBytes)
+  if (config.production) warnOfOpenRoutes(config, log)
+
   const app = await build({
     slices,
     services: {
@@ -84,6 +87,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     trustProxy: config.trustProxy,
     tokenRules: tokenRulesOf(config),
     writes,
+    metricsToken: config.metricsToken,
     log,
     metrics,
     isReady: readiness(database.probe, tail),

@@ -132,11 +132,11 @@ export class AppStatusGate implements AppState {
     language: languageIn(request),
   })
 
-  readonly answer = (request: FastifyRequest, isOurs: IsOurs): AppStatus => {
+  readonly answer = (request: FastifyRequest, isOurs: IsOurs, mayRemember: () => boolean): AppStatus => {
     const client = clientOf(typeIn(request), versionIn(request))
     if (client === null) return this.#posture.told(nobody, languageIn(request))
     const key = this.#keys.of(request.headers.authorization, isOurs)
-    if (key !== null) this.#told.tell(key, readable(client))
+    if (key !== null && mayRemember()) this.#told.tell(key, readable(client))
     return this.#posture.told(client, languageIn(request))
   }
 

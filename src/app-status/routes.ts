@@ -1,9 +1,9 @@
 import { AppStatus, AppStatusHeaders, AppStatusQuery } from '../../schema/app-status.ts'
-import type { IsOurs } from '../http/gate.ts'
 import type { App, Services } from '../http/services.ts'
+import type { OpenChecks } from '../http/slice.ts'
 
 /** The door at which clients ask when they start. It is open to everyone, always, and answers whatever is asked. */
-export function appStatusRoutes(app: App, { appState }: Services, isOurs: IsOurs): void {
+export function appStatusRoutes(app: App, { appState }: Services, { isOurs, mayRemember }: OpenChecks): void {
   app.get(
     '/app-status',
     {
@@ -23,7 +23,7 @@ export function appStatusRoutes(app: App, { appState }: Services, isOurs: IsOurs
       validatorCompiler: () => () => true,
     },
     (request, reply) => {
-      void reply.header('cache-control', 'no-store').send(appState.answer(request, isOurs))
+      void reply.header('cache-control', 'no-store').send(appState.answer(request, isOurs, () => mayRemember(request)))
     },
   )
 }

@@ -37,7 +37,7 @@ export function hangUp(socket: Duplex, { status, code, message }: Fault): void {
   const requestId = randomUUID()
   const body = errorText(message, code, requestId)
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\n\r\n${body}`,
     // The rest of what is being sent is of no interest.
     () => socket.destroy(),

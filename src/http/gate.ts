@@ -39,8 +39,8 @@ export interface AppState {
   readonly shownBy: (request: FastifyRequest) => Omit<Shown, 'tokenKey'>
   /** As the gate judges. */
   readonly judge: (shown: Shown) => Judgement
-  /** What `app-status` answers a client, and what it tells of itself is remembered with its token. */
-  readonly answer: (request: FastifyRequest, isOurs: IsOurs) => AppStatus
+  /** What `app-status` answers a client, and what it tells of itself is remembered with its token where `mayRemember`. */
+  readonly answer: (request: FastifyRequest, isOurs: IsOurs, mayRemember: () => boolean) => AppStatus
   /**
    * Hears of every switch of mode or release, once the gate judges by it and before the operator is answered. Answers
    * how to hear no more.

@@ -1,10 +1,27 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import { errorText } from './errors.ts'
 import type { Metrics } from './metrics.ts'
+import type { LimitStranger } from './strangers.ts'
+import { bearerToken, unauthenticated } from './tokens.ts'
 
-/** Doors for those who run the service: no token, no limit, never closed. `isReady` must not reject. */
-export function serviceDoors(app: FastifyInstance, metrics: Metrics, isReady: () => Promise<boolean>): void {
+interface MetricsAccess {
+  /** Null: anybody may read them. */
+  readonly token: string | null
+  readonly limitStranger: LimitStranger
+}
+
+/**
+ * Routes for those who run the service, never closed and without a user's token; /metrics may have a token of its own.
+ * `isReady` must not reject.
+ */
+export function serviceDoors(
+  app: FastifyInstance,
+  metrics: Metrics,
+  isReady: () => Promise<boolean>,
+  { token, limitStranger }: MetricsAccess,
+): void {
   app.get('/healthz', { schema: { tags: ['service'], summary: 'The process is alive' } }, () => ({ status: 'alive' }))
 
   app.get(
@@ -21,10 +38,21 @@ export function serviceDoors(app: FastifyInstance, metrics: Metrics, isReady: ()
   )
 
   const measurements = writtenDown(() => metrics.registry.metrics())
-  app.get('/metrics', { schema: { tags: ['service'], summary: 'Measurements for Prometheus' } }, async (_, reply) =>
-    reply.type(metrics.registry.contentType).send(await measurements()),
+  const onRequest: onRequestHookHandler = (request, _reply, done) => {
+    if (token === null || isSame(bearerToken(request.headers.authorization) ?? '', token)) done()
+    else done(limitStranger(request) ?? unauthenticated())
+  }
+  app.get(
+    '/metrics',
+    { onRequest, schema: { tags: ['service'], summary: 'Measurements for Prometheus; may ask for METRICS_TOKEN' } },
+    async (_, reply) => reply.type(metrics.registry.contentType).send(await measurements()),
   )
 }
+
+/** Takes as long whatever is given, so that nobody finds the token letter by letter. */
+const isSame = (given: string, expected: string): boolean => timingSafeEqual(digest(given), digest(expected))
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Writing all measurements down takes some milliseconds, and anybody may ask for them: so much lies between two. */
 const PACE_MS = 100

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Announcer, ShownState } from '../live/announcer.ts'
 import type { Notifier } from '../push/notifier.ts'
 import type { IsOurs } from './gate.ts'
@@ -7,6 +8,13 @@ import type { App, Services } from './services.ts'
 export const clientPrefixes = ['/api/v1', '/v1'] as const
 export type ClientPrefix = (typeof clientPrefixes)[number]
 
+/** What open routes may ask about a request. */
+export interface OpenChecks {
+  readonly isOurs: IsOurs
+  /** Whether what a client tells may be kept: always with a good token, else while its address may ask for more. */
+  readonly mayRemember: (request: FastifyRequest) => boolean
+}
+
 /** A part of the business with its doors, and what it tells. What its events mean, and its tables, stand in books.ts. */
 export interface Slice {
   /** The prefix under which the documents list its client routes. */
@@ -14,7 +22,7 @@ export interface Slice {
   /** Client doors; paths without prefix. */
   readonly routes?: (app: App, services: Services) => void
   /** Client doors that are never closed and ask for no token; paths without prefix. */
-  readonly open?: (app: App, services: Services, isOurs: IsOurs) => void
+  readonly open?: (app: App, services: Services, checks: OpenChecks) => void
   /** Doors under /admin/v1; paths without prefix. */
   readonly operator?: (app: App, services: Services) => void
   /** What users are told of its events on their devices. */

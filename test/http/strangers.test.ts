@@ -91,3 +91,41 @@ test('a user who is announced is known at once', async (t) => {
   known.add(7)
   t.equal((await ask()).statusCode, 200)
 })
+
+test('METRICS_TOKEN closes /metrics', async (t) => {
+  const { app } = await tinyApp(t, { metricsToken: 'a token of Prometheus', addressLimit: new AddressLimit(4) })
+  const ask = (headers = {}) => app.inject({ url: '/metrics', headers })
+  for (const headers of [{}, bearer('x'), bearer(token(operator)), { authorization: 'a token of Prometheus' }]) {
+    const response = await ask(headers)
+    t.equal(response.statusCode, 401)
+    t.match(response.json(), { code: 'unauthenticated' })
+  }
+  t.equal((await ask(bearer('x'))).statusCode, 429)
+  t.equal((await app.inject('/healthz')).statusCode, 200)
+
+  const { app: open } = await tinyApp(t, { metricsToken: 'prometheus', addressLimit: new AddressLimit(1) })
+  for (let i = 0; i < 3; i += 1) {
+    t.equal((await open.inject({ url: '/metrics', headers: bearer('prometheus') })).statusCode, 200)
+  }
+})
+
+test('answers are never sniffed, and none of a person is stored on the way', async (t) => {
+  const { app } = await tinyApp(t)
+  const personal: readonly (readonly [string, Record<string, string>, number])[] = [
+    ['/v1/things', bearer(token()), 200],
+    ['/api/v1/things', {}, 401],
+    ['/v1/nowhere', bearer(token()), 404],
+    ['/v1/%zz', {}, 401],
+    ['/v1/things?limit=x', bearer(token()), 422],
+    ['/admin/v1/things', bearer(token(operator)), 200],
+    ['/admin/v1/things', bearer(token()), 403],
+  ]
+  for (const [url, headers, status] of personal) {
+    const response = await app.inject({ url, headers })
+    t.equal(response.statusCode, status, url)
+    t.match(response.headers, { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }, url)
+  }
+  for (const url of ['/healthz', '/metrics', '/docs/json', '/nowhere']) {
+    t.equal((await app.inject(url)).headers['x-content-type-options'], 'nosniff', url)
+  }
+})

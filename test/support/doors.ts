@@ -67,6 +67,7 @@ export async function doors(
   slices: readonly Slice[],
   shared?: TestDatabase,
   writes = new WriteAllowance(null),
+  addressLimit = new AddressLimit(null),
 ): Promise<Doors> {
   const database = shared ?? (await testDatabase(t))
   const log = pino({ level: 'silent' })
@@ -94,10 +95,11 @@ export async function doors(
     sessions,
     jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },
     rateLimit: null,
-    addressLimit: new AddressLimit(null),
+    addressLimit,
     trustProxy: [],
     tokenRules: anyToken,
     writes,
+    metricsToken: null,
     log,
     metrics: new Metrics(),
     isReady: async () => true,

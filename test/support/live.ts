@@ -127,6 +127,7 @@ export async function startInstance(
     trustProxy: [],
     tokenRules: anyToken,
     writes,
+    metricsToken: null,
     log,
     metrics,
     isReady: async () => true,

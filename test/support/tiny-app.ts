@@ -110,7 +110,10 @@ interface Test {
 
 interface Wishes
   extends Partial<
-    Pick<Parts, 'jwt' | 'rateLimit' | 'addressLimit' | 'trustProxy' | 'tokenRules' | 'sessions' | 'isReady'>
+    Pick<
+      Parts,
+      'jwt' | 'rateLimit' | 'addressLimit' | 'trustProxy' | 'metricsToken' | 'tokenRules' | 'sessions' | 'isReady'
+    >
   > {
   readonly gate?: AppStateGate
   readonly limits?: Partial<Limits>
@@ -160,6 +163,7 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
     trustProxy: [],
     tokenRules: anyToken,
     writes,
+    metricsToken: null,
     log: createLogger(logLevel, stream),
     metrics,
     isReady: async () => true,

@@ -66,6 +66,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
     trustProxy: config.trustProxy,
     tokenRules: tokenRulesOf(config),
     writes,
+    metricsToken: config.metricsToken,
     log,
     metrics,
     isReady: async () => true,
