@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { test } from 'tap'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const readme = readFileSync(`${root}/test/README.md`, 'utf8')
+
+test('the tests that stand for a security requirement exist', (t) => {
+  const cells = readme
+    .split('\n')
+    .filter((line) => line.startsWith('| **'))
+    .flatMap((line) => line.split(' | ').at(-1)?.replace(/ \|$/, '').split('<br>') ?? [])
+    .filter((cell) => cell !== '')
+  t.ok(cells.length > 50)
+  for (const cell of cells) {
+    const [, path = '', title = ''] = /^`(test\/.*\.test\.ts)`: (.*)$/.exec(cell) ?? []
+    if (path === '') t.fail(`names no test: ${cell}`)
+    else t.ok(readFileSync(`${root}/${path}`, 'utf8').includes(`test('${title}'`), cell)
+  }
+  t.end()
+})
