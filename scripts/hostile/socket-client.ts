@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
 /** A websocket client of a test of strength: keeps what it heard, and answers nothing by itself but pongs. */
@@ -59,7 +58,8 @@ export class SocketClient {
 
   async end(): Promise<void> {
     if (this.#socket.readyState === WebSocket.CLOSED) return
-    const closed = once(this.#socket, 'close')
+    // One that is ended before it is open fails first, which `once` would pass on.
+    const closed = new Promise((resolve) => this.#socket.on('close', resolve))
     this.#socket.terminate()
     await closed
   }

@@ -45,7 +45,7 @@ const paths = [
 export const poisonedBatches: Scenario = {
   name: 'poisoned-batches',
   about: `hostile members in batches of ${GOOD} good ones, on sockets and over HTTP`,
-  full: { rounds: 5, seconds: 0 },
+  full: { rounds: 3, seconds: 0 },
   short: { rounds: 1, seconds: 0 },
   play: poison,
 }
