@@ -1,4 +1,4 @@
-import { bagId, bagItems } from '../../src/gifts/bag.ts'
+import { bagCounts, bagId, bagItems } from '../../src/gifts/bag.ts'
 import type { Slice } from '../../src/http/slice.ts'
 import { command } from '../../src/ledger/command.ts'
 import type { Refusal, Verb } from '../../src/ledger/decider.ts'
@@ -41,7 +41,7 @@ const inRoom: Verb<Said, number> = {
 }
 
 const toUser: Verb<Said, number> = {
-  reads: ({ to, n }) => [keyOf(bagItems, bagId(to, n))],
+  reads: ({ to, n }) => [keyOf(bagItems, bagId(to, n)), keyOf(bagCounts, to)],
   decide: (_state, { to, n }) => [
     { type: 'bag-items-added', data: { user_id: to, decoration_id: n, quantity: 1, reason: 'told' }, movements: [] },
   ],
