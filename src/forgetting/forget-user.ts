@@ -7,17 +7,21 @@ import { type UserProfile, userProfiles, users, userUids } from '../people/user.
 
 export interface ForgetUser {
   readonly user_id: number
+  /** As `forgottenUid` makes it, for a user who has a name still. */
+  readonly new_uid: string
   /** The user's requests that were open a moment ago. */
   readonly withdrawal_ids: readonly number[]
   /** The tokens of the user's devices. */
   readonly devices: readonly string[]
 }
 
-/** Uids that tell nothing but the id; the first one that is free is taken. */
-const plainUids = ({ user_id }: ForgetUser): string[] => [
-  `u${user_id}`,
-  ...Array.from({ length: 9 }, (_, i) => `u${user_id}-${i + 1}`),
-]
+const PREFIX = 'forgotten-'
+
+/** A uid that tells nothing. It is random, so that nobody can hold it beforehand; `random` is 32 hex digits. */
+export const forgottenUid = (random: string): string => `${PREFIX}${random}`
+
+const isForgottenUid = (uid: string): boolean =>
+  uid.startsWith(PREFIX) && /^[0-9a-f]{32}$/.test(uid.slice(PREFIX.length))
 
 const wallets = ({ user_id }: ForgetUser) =>
   (['dollars', 'agent_dollars'] as const).map((currency) => account('user', user_id, currency))
@@ -30,7 +34,7 @@ export const forgetUser: Verb<ForgetUser, null> = {
   reads: (input) => [
     keyOf(users, input.user_id),
     keyOf(userProfiles, input.user_id),
-    ...plainUids(input).map((uid) => keyOf(userUids, uid)),
+    keyOf(userUids, input.new_uid),
     ...wallets(input).map((name) => keyOf(holds, name)),
     ...input.withdrawal_ids.map((id) => keyOf(withdrawals, id)),
     ...input.devices.map((token) => keyOf(devices, token)),
@@ -54,8 +58,8 @@ export const forgetUser: Verb<ForgetUser, null> = {
     }
     const before = profileOf(state, input)
     if (before === undefined || isForgotten(state, input)) return
-    const uid = plainUids(input).find((one) => isFree(state, one, input))
-    if (uid === undefined) throw new Error(`all plain uids of user ${input.user_id} are taken`)
+    const uid = input.new_uid
+    if (state.get(userUids, uid) !== undefined) throw new Error(`the new uid of user ${input.user_id} is taken`)
     state.set(userUids, before.uid, undefined)
     state.set(userUids, uid, { uid, user_id: input.user_id })
     const blank = { ...before, uid, name: '', avatar: '', updated_at: now, updated_by: actor }
@@ -68,9 +72,6 @@ export const forgetUser: Verb<ForgetUser, null> = {
 const profileOf = (state: State, { user_id }: ForgetUser): UserProfile | undefined =>
   state.get(userProfiles, String(user_id))
 
-const isFree = (state: State, uid: string, { user_id }: ForgetUser): boolean =>
-  (state.get(userUids, uid)?.user_id ?? user_id) === user_id
-
 /** A pending request is on hold in a wallet, so that one that was made just now is seen too. */
 const hasOpenWithdrawal = (state: State, input: ForgetUser): boolean =>
   wallets(input).some((name) => (state.get(holds, name)?.held ?? 0n) > 0n) ||
@@ -78,7 +79,5 @@ const hasOpenWithdrawal = (state: State, input: ForgetUser): boolean =>
 
 function isForgotten(state: State, input: ForgetUser): boolean {
   const profile = profileOf(state, input)
-  return (
-    profile === undefined || (profile.name === '' && profile.avatar === '' && plainUids(input).includes(profile.uid))
-  )
+  return profile === undefined || (profile.name === '' && profile.avatar === '' && isForgottenUid(profile.uid))
 }

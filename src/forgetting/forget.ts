@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../db/tables.ts'
@@ -8,7 +8,7 @@ import type { Executor } from '../ledger/executor.ts'
 import { revokeSessions } from '../people/revoke-sessions.ts'
 import type { Notifier } from '../push/notifier.ts'
 import { destroyAllOf } from '../vault/reads.ts'
-import { forgetUser } from './forget-user.ts'
+import { forgetUser, forgottenUid } from './forget-user.ts'
 import { noteBlanked } from './note-blanked.ts'
 import { blankNotifications, blankReplies, heldBy, isNamed, repliesNaming } from './rows.ts'
 
@@ -65,7 +65,8 @@ export async function forget(
     await sleep(heardMs)
   }
   const held = await heldBy(db, userId)
-  await run(forgetUser, { user_id: userId, ...held })
+  const new_uid = forgottenUid(randomBytes(16).toString('hex'))
+  await run(forgetUser, { user_id: userId, new_uid, ...held })
   const records = await destroyAllOf(db, userId)
   await blankNotifications(db, userId, notifier)
   let replies = 0

@@ -48,12 +48,13 @@ interface NamingReply {
   readonly reply_hash: string
 }
 
-/** The replies, also those to others, that name a person. */
+/** The replies, also those to others, that name a person who has a uid that tells nothing by now. */
 export async function repliesNaming(db: Db, userId: number): Promise<NamingReply[]> {
   const { rows } = await sql<{ actor: string; idempotency_key: string; status: number; body: string }>`
     select actor, idempotency_key, status, body from replies where body like ${`%"id":${userId},%`}`.execute(db)
+  const profile = await db.selectFrom('user_profiles').select('uid').where('user_id', '=', userId).executeTakeFirst()
   return rows.flatMap(({ status, ...reply }) => {
-    const blank = withoutPerson(reply.body, userId)
+    const blank = withoutPerson(reply.body, userId, profile?.uid ?? '')
     return blank === reply.body ? [] : [{ ...reply, blank, reply_hash: replyHash(status, blank) }]
   })
 }

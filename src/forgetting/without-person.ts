@@ -1,10 +1,10 @@
 import { parseExact } from '../http/exact-json.ts'
 
 /**
- * The text of a JSON answer in which the person with this id has neither name nor avatar, and the uid is the id's; the
- * same text when it does not name them. Everything else stays to the letter, numbers too.
+ * The text of a JSON answer in which the person with this id has neither name nor avatar, and the uid that they have
+ * now; the same text when it does not name them. Everything else stays to the letter, numbers too.
  */
-export function withoutPerson(text: string, id: number): string {
+export function withoutPerson(text: string, id: number, uid: string): string {
   let found = false
   const blank = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(blank)
@@ -13,7 +13,7 @@ export function withoutPerson(text: string, id: number): string {
     if (!isPerson(fields) || numberIn(fields['id']) !== String(id)) return fields
     if (fields['name'] === '' && fields['avatar'] === '') return fields
     found = true
-    return { ...fields, name: '', avatar: '', uid: `u${id}` }
+    return { ...fields, name: '', avatar: '', uid }
   }
   const after = JSON.stringify(blank(parseExact(text)))
   return found ? after : text

@@ -31,13 +31,14 @@ export const intoOutbox =
     return addressed.length > 0
   }
 
-/** Writes what users are to be told to the log, for want of a way to their devices. */
+/** Logs what users are to be told, for want of a way to their devices; without its text, which names people. */
 export const intoLog =
   (db: Kysely<Tables>, notifier: Notifier, log: Pick<Logger, 'info' | 'error'>): StoredFollower =>
   async (events) => {
     const addressed = await addressedBy(db, notifier, events, log)
     for (const { user_id, position, notification } of addressed) {
-      log.info({ user_id, position, notification }, 'a push notification; FCM_SERVICE_ACCOUNT is not set')
+      const { type, identifier } = notification
+      log.info({ user_id, position, type, identifier }, 'a push notification; FCM_SERVICE_ACCOUNT is not set')
     }
     return addressed.length > 0
   }

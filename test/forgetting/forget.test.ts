@@ -124,7 +124,9 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
   t.same(await rowsOf(database, "select user_id, notification::json->>'body' as body from push_outbox"), [
     { user_id: '3', body: 'Somebody sent Gold to your privilege wallet.' },
   ])
-  const blank = { id: 1, name: '', avatar: '', uid: 'u1' }
+  const [{ uid } = {}] = await rowsOf(database, 'select uid from user_profiles where user_id = 1')
+  t.match(uid, /^forgotten-[0-9a-f]{32}$/)
+  const blank = { id: 1, name: '', avatar: '', uid }
   t.same(data(await user(3)('GET', '/v1/rooms/R1')).owner, blank)
   t.same(data(await user(3)('GET', '/v1/rooms/R1/games/roulette')).players[0], blank)
   const [shown] = data(await user(4)('GET', `${requests}?received=1`))
@@ -156,7 +158,9 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
 
 test('from the command line', async (t) => {
   const all = await world(t)
-  await all.operator('PUT', '/admin/v1/users/3', { uid: 'u1', name: 'Whose uid is in the way' })
+  // What it once became, and the nine that came after it.
+  for (let i = 0; i < 10; i += 1)
+    await all.operator('PUT', `/admin/v1/users/${100 + i}`, { uid: i === 0 ? 'u1' : `u1-${i}` })
   const run = (...args: string[]) =>
     spawnSync(process.execPath, ['scripts/forget.ts', ...args], {
       env: { ...process.env, DATABASE_URL: all.database.serviceUrl, _TAPJS_PROCESSINFO_COVERAGE_: '0' },
@@ -170,7 +174,7 @@ test('from the command line', async (t) => {
   })
   t.same(await all.found(), {})
   t.match(await rowsOf(all.database, 'select uid, name from user_profiles where user_id = 1'), [
-    { uid: 'u1-1', name: '' },
+    { uid: /^forgotten-[0-9a-f]{32}$/, name: '' },
   ])
   t.match(run('--user', '9'), { status: 1, stderr: 'forget stopped: there is no such user\n' })
   t.match(run('--user', '0'), { status: 1, stdout: '', stderr: /the id of a user/ })
@@ -178,7 +182,7 @@ test('from the command line', async (t) => {
 
 test('a person is blanked in an answer wherever they stand, and nothing else changes', (t) => {
   const person = { id: 7, name: 'N', avatar: 'a.png', uid: 'n' }
-  const blank = { id: 7, name: '', avatar: '', uid: 'u7' }
+  const blank = { id: 7, name: '', avatar: '', uid: 'forgotten-7' }
   const rows: readonly (readonly [unknown, unknown])[] = [
     [person, blank],
     [
@@ -198,9 +202,10 @@ test('a person is blanked in an answer wherever they stand, and nothing else cha
       { ...person, id: '7' },
     ],
   ]
-  for (const [before, after] of rows) t.equal(withoutPerson(JSON.stringify(before), 7), JSON.stringify(after))
+  for (const [before, after] of rows)
+    t.equal(withoutPerson(JSON.stringify(before), 7, blank.uid), JSON.stringify(after))
   const exact = `{"wallet":1.10,"big":9007199254740993,"user":${JSON.stringify(person)}}`
-  t.equal(withoutPerson(exact, 7), `{"wallet":1.10,"big":9007199254740993,"user":${JSON.stringify(blank)}}`)
-  t.equal(withoutPerson(`{ "id":7, "name":"" }`, 7), `{ "id":7, "name":"" }`)
+  t.equal(withoutPerson(exact, 7, blank.uid), `{"wallet":1.10,"big":9007199254740993,"user":${JSON.stringify(blank)}}`)
+  t.equal(withoutPerson(`{ "id":7, "name":"" }`, 7, blank.uid), `{ "id":7, "name":"" }`)
   t.end()
 })

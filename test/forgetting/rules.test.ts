@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import type { WithdrawalStatus } from '../../schema/agency-events.ts'
 import { evolveWithdrawals } from '../../src/agency/withdrawal.ts'
-import { forgetUser } from '../../src/forgetting/forget-user.ts'
+import { forgetUser, forgottenUid } from '../../src/forgetting/forget-user.ts'
 import { account } from '../../src/ledger/account.ts'
 import type { LedgerEvent } from '../../src/ledger/decider.ts'
 import { move } from '../../src/ledger/movement.ts'
@@ -10,6 +10,7 @@ import { evolveUsers, userProfiles, userUids } from '../../src/people/user.ts'
 import { credited, userDefined } from '../support/facts.ts'
 import { morning, type Rules, rules } from '../support/rules.ts'
 
+const new_uid = forgottenUid('0123456789abcdef'.repeat(2))
 const wallet = 'dollars'
 const amount = 2_000
 /** The place of the request among the facts. */
@@ -76,11 +77,11 @@ test('nobody is forgotten whose request is open, also one that was made just now
   for (const [name, facts, withdrawal_ids, refusal] of rows) {
     const { given, when } = people()
     given(...facts)
-    const result = when(forgetUser, { user_id: 1, withdrawal_ids, devices: [] })
+    const result = when(forgetUser, { user_id: 1, new_uid, withdrawal_ids, devices: [] })
     t.equal(result.refusal?.refusal, refusal, name)
     t.equal(result.events.length, refusal === undefined ? 1 : 0, name)
   }
-  t.match(people().when(forgetUser, { user_id: 9, withdrawal_ids: [], devices: [] }), {
+  t.match(people().when(forgetUser, { user_id: 9, new_uid, withdrawal_ids: [], devices: [] }), {
     refusal: { refusal: 'not_found' },
   })
   t.end()
@@ -88,22 +89,24 @@ test('nobody is forgotten whose request is open, also one that was made just now
 
 test('words and devices go, and only those of this user; again is no new fact', (t) => {
   const { when, state } = people()
-  const input = { user_id: 1, withdrawal_ids: [], devices: ['d1', 'd2'] }
+  const input = { user_id: 1, new_uid, withdrawal_ids: [], devices: ['d1', 'd2'] }
   const { events } = when(forgetUser, input, { now: morning + 5, actor: 'staff:bob' })
   t.match(events, [{ type: 'user-forgotten', data: { user_id: 1 }, movements: [] }])
   t.same(state.get(userProfiles, '1'), {
     user_id: 1,
-    uid: 'u1-1',
+    uid: new_uid,
     name: '',
     avatar: '',
     created_at: morning,
     updated_at: morning + 5,
     updated_by: 'staff:bob',
   })
-  t.same([state.get(userUids, 'amina'), state.get(userUids, 'u1-1')], [undefined, { uid: 'u1-1', user_id: 1 }])
+  t.same([state.get(userUids, 'amina'), state.get(userUids, new_uid)], [undefined, { uid: new_uid, user_id: 1 }])
   t.same(state.get(devices, 'd1'), undefined)
   t.match(state.get(devices, 'd2'), { user_id: 2 }, 'it is somebody else’s by now')
   t.match(state.get(userProfiles, '2'), { uid: 'u1', name: 'A name' })
-  t.same(when(forgetUser, { ...input, devices: [] }).events, [])
+  const later = forgottenUid('f'.repeat(32))
+  t.same(when(forgetUser, { ...input, new_uid: later, devices: [] }).events, [])
+  t.equal(state.get(userProfiles, '1')?.uid, new_uid)
   t.end()
 })
