@@ -58,6 +58,7 @@ const app = await build({
   log: createLogger('silent'),
   metrics,
   isReady: async () => true,
+  docs: false,
 })
 await app.ready()
 console.log(JSON.stringify(app.swagger(), null, 2))

@@ -11,6 +11,7 @@ import type { AddressLimit } from './http/address-limit.ts'
 import { decorateCaller, staffCheck, userCheck } from './http/auth.ts'
 import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, readBodies } from './http/body.ts'
 import { describeRoutes, hideRoutes } from './http/docs.ts'
+import { docsRoutes } from './http/docs-routes.ts'
 import { handleErrors, handleNotFound, handleUnroutable } from './http/error-handlers.ts'
 import { gateCheck } from './http/gate.ts'
 import { decorateAllowance, limitCheck } from './http/limits.ts'
@@ -53,6 +54,8 @@ export interface Parts {
   /** What readers of /metrics must show; null: anybody may read it. */
   readonly metricsToken: string | null
   readonly isReady: () => Promise<boolean>
+  /** Whether /docs is answered. */
+  readonly docs: boolean
   /** Where sockets go, and the pages that may open them; without it there are none. */
   readonly live?: {
     readonly lobbyWith: (read: ReadToken) => Lobby
@@ -104,6 +107,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   serviceDoors(app, parts.metrics, parts.isReady, { token: parts.metricsToken, limitStranger })
   const mayRemember = (request: FastifyRequest): boolean =>
     hasGoodToken(request, readToken) || parts.addressLimit.take(request.ip)
+  if (parts.docs) docsRoutes(app, readToken, limitStranger)
   const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit, parts.metrics)]
   // The order of checks. A route's schema and then the rules of the business follow.
   const ofToken = [userCheck(readToken, parts.sessions, limitStranger), ...limit]

@@ -91,6 +91,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     log,
     metrics,
     isReady: readiness(database.probe, tail),
+    docs: config.docs,
     live: { lobbyWith, isAllowedOrigin: address.isAllowedOrigin },
   })
   address.listensOn(await listen(app, config, cleanUp))

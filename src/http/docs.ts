@@ -1,15 +1,10 @@
 import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import { Maintenance, Update } from '../../schema/app-status.ts'
 import { ErrorBody } from '../../schema/common.ts'
-import { asyncapi } from './asyncapi.ts'
 import { clientPrefixes } from './slice.ts'
 
-/**
- * The OpenAPI document at /docs/json, and for people at /docs; the AsyncAPI document of the websocket at
- * /docs/asyncapi.json. To be called before there are routes.
- */
+/** Gathers what the OpenAPI document says of routes. To be called before there are routes. */
 export async function describeRoutes(app: FastifyInstance): Promise<void> {
   app.addSchema({ ...ErrorBody, $id: 'Error' })
   app.addSchema({ ...Maintenance, $id: 'Maintenance' })
@@ -33,11 +28,6 @@ export async function describeRoutes(app: FastifyInstance): Promise<void> {
     },
     transform: ({ schema, url, route }) => ({ url, schema: described(schema ?? {}, url, route) }),
   })
-  await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { docExpansion: 'none', deepLinking: true } })
-  const document = JSON.stringify(asyncapi)
-  app.get('/docs/asyncapi.json', { schema: { hide: true } }, (_, reply) =>
-    reply.type('application/json; charset=utf-8').send(document),
-  )
 }
 
 /** For a scope whose routes answer under two prefixes: here they work without being listed again. */

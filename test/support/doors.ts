@@ -103,6 +103,7 @@ export async function doors(
     log,
     metrics: new Metrics(),
     isReady: async () => true,
+    docs: true,
   })
   await app.ready()
   t.teardown(() => app.close())

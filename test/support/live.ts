@@ -131,6 +131,7 @@ export async function startInstance(
     log,
     metrics,
     isReady: async () => true,
+    docs: true,
     live: { lobbyWith, isAllowedOrigin: address.isAllowedOrigin },
   })
   cleanUp.defer(() => app.close())

@@ -112,7 +112,15 @@ interface Wishes
   extends Partial<
     Pick<
       Parts,
-      'jwt' | 'rateLimit' | 'addressLimit' | 'trustProxy' | 'metricsToken' | 'tokenRules' | 'sessions' | 'isReady'
+      | 'jwt'
+      | 'rateLimit'
+      | 'addressLimit'
+      | 'trustProxy'
+      | 'metricsToken'
+      | 'tokenRules'
+      | 'sessions'
+      | 'isReady'
+      | 'docs'
     >
   > {
   readonly gate?: AppStateGate
@@ -167,6 +175,7 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
     log: createLogger(logLevel, stream),
     metrics,
     isReady: async () => true,
+    docs: true,
     ...parts,
     sessions,
   })

@@ -70,6 +70,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
     log,
     metrics,
     isReady: async () => true,
+    docs: false,
   })
   await app.listen({ host: config.host, port: config.port })
 }
