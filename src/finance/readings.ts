@@ -9,10 +9,11 @@ import { overloaded } from '../http/problem.ts'
 /** A connection on which nothing moves is cut after 45 s. */
 const LONGEST_SILENCE_MS = 15_000
 
-/** Of readings that look at many events: so many go on at a time, and so many wait. */
+/** Of readings that look at many events: so many go on at a time, and so many wait for so long at most. */
 export interface ReadingLimits {
   readonly inHand: number
   readonly waiting: number
+  readonly maxWaitMs: number
 }
 
 /** Readings that take long. They are few at a time, and end when the client goes or the service stops. */
@@ -29,20 +30,32 @@ export class Readings {
     })
   }
 
-  /** Waits for this reading's turn; its end is that of the answer. 429 when too many wait. */
+  /**
+   * Waits for this reading's turn; its end is that of the answer. 429 when too many wait, and when its turn does not come
+   * in time: nothing is sent to those who wait, and a silent connection is cut.
+   */
   async begin({ raw }: FastifyReply): Promise<Reading> {
-    await new Promise<void>((resolve, reject) => {
-      const begun = lineUp(this.#line, this.#limits, () => {
-        if (raw.destroyed) {
-          reject(gone())
-          return false
-        }
-        raw.once('close', () => leave(this.#line))
-        resolve()
-        return true
-      })
-      if (!begun) reject(overloaded())
-    })
+    const turn = Promise.withResolvers<void>()
+    const timer = setTimeout(() => {
+      const place = this.#line.waiting.indexOf(begin)
+      if (place !== -1) this.#line.waiting.splice(place, 1)
+      turn.reject(overloaded())
+    }, this.#limits.maxWaitMs)
+    const begin = (): boolean => {
+      clearTimeout(timer)
+      if (raw.destroyed) {
+        turn.reject(gone())
+        return false
+      }
+      raw.once('close', () => leave(this.#line))
+      turn.resolve()
+      return true
+    }
+    if (!lineUp(this.#line, this.#limits, begin)) {
+      clearTimeout(timer)
+      turn.reject(overloaded())
+    }
+    await turn.promise
     const left = new AbortController()
     raw.once('close', () => left.abort(gone()))
     return { signal: AbortSignal.any([left.signal, this.#stop.signal]), ahead: () => {}, looked: () => {} }

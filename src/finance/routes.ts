@@ -25,14 +25,14 @@ import { verifyRoute } from './verify-route.ts'
 const tags = ['finance']
 const DEFAULT_LIMIT = 50
 /** Readings that look at many events, of all staff together on an instance. */
-const MOST = { inHand: 2, waiting: 100 }
+const LIMITS = { inHand: 2, waiting: 100, maxWaitMs: 10_000 }
 
 const nothing = (): string => '\n'
 
 /** The doors of those who read the books, under /admin/v1/ledger. */
 export function financeRoutes(app: App, services: Services): void {
   const { db, checkpoints } = services
-  const readings = new Readings(app, MOST)
+  const readings = new Readings(app, LIMITS)
   trialBalanceRoute(app, services, readings)
   verifyRoute(app, services)
 

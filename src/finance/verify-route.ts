@@ -11,7 +11,7 @@ import { Readings, sendPieces } from './readings.ts'
 const PROGRESS_MS = 1_000
 
 export function verifyRoute(app: App, { db, aside }: Services): void {
-  const readings = new Readings(app, { inHand: 1, waiting: 0 })
+  const readings = new Readings(app, { inHand: 1, waiting: 0, maxWaitMs: 0 })
 
   app.get(
     '/ledger/verify',
