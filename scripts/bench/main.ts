@@ -8,14 +8,16 @@ import { readOptions } from './options.ts'
 import { measureHttp } from './over-http.ts'
 import { profile } from './profile.ts'
 import { report } from './report.ts'
+import { measureAllowance } from './stalls/allowance.ts'
 import { measureStalls } from './stalls/measure.ts'
-import { stallReport } from './stalls/report.ts'
+import { allowanceReport, stallReport } from './stalls/report.ts'
 import { toTheEnd } from './to-the-end.ts'
 
 async function measure(bench: Bench): Promise<string> {
   const { options, cluster } = bench
   if (options.profile) return profile(bench)
   if (options.report === 'stalls') return stallReport(await describeRun(cluster), await measureStalls(bench))
+  if (options.report === 'allowance') return allowanceReport(await describeRun(cluster), await measureAllowance(bench))
   const against = options.against === null ? null : await measureAgainst(bench, options.against)
   const parts = against === null ? options.parts : []
   const http = await measureHttp(bench, parts)

@@ -27,8 +27,12 @@ export class Servers {
   }
 
   /** The product as it is run, on a database of its own. */
-  ours(database: DatabaseUrls, nodeOptions: readonly string[] = []): Promise<Server> {
-    return this.#start([...nodeOptions, 'src/server.ts'], database)
+  ours(
+    database: DatabaseUrls,
+    nodeOptions: readonly string[] = [],
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<Server> {
+    return this.#start([...nodeOptions, 'src/server.ts'], database, root, environment)
   }
 
   /** The product of another checkout, installed there. */
@@ -47,7 +51,12 @@ export class Servers {
   }
 
   /** Waits until it answers. */
-  async #start(args: readonly string[], database: DatabaseUrls, cwd = root): Promise<Server> {
+  async #start(
+    args: readonly string[],
+    database: DatabaseUrls,
+    cwd = root,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<Server> {
     const port = await freePort(null)
     const child = spawn(process.execPath, args, {
       cwd,
@@ -63,6 +72,7 @@ export class Servers {
         LOG_LEVEL: 'warn',
         DEMO: '0',
         ...keys,
+        ...environment,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -49,6 +49,8 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
   app.get(
     '/fairness/lucky/draws',
     {
+      // A page shows up to as many orders as a hundred gifts made.
+      config: { cost: 4 },
       schema: {
         operationId: 'listLuckyDraws',
         summary: "The caller's sends that were drawn, newest first, with all that is needed to check them",

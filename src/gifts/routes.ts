@@ -3,9 +3,13 @@ import { dataOf, isOn } from '../../schema/common.ts'
 import { BagItem, Decoration, InstantSend, SendDecoration, SendResult } from '../../schema/gifts.ts'
 import { userOf } from '../http/caller.ts'
 import { idInPath } from '../http/ids.ts'
+import { charge } from '../http/limits.ts'
 import type { App, Services } from '../http/services.ts'
 import { allDecorations, bagOf } from './reads.ts'
 import { sendGift } from './send.ts'
+
+/** An order and a draw, without a request and a transaction of their own. */
+const COST_PER_FURTHER_RECEIVER = 0.3
 
 /** The client's doors for gifts. */
 export function giftRoutes(app: App, { run, db, chains, settings }: Services): void {
@@ -23,17 +27,20 @@ export function giftRoutes(app: App, { run, db, chains, settings }: Services): v
         response: { 200: SendResult },
       },
     },
-    (request, reply) =>
-      run(request, reply, send, {
+    (request, reply) => {
+      const receivers = request.body.user_id
+      charge(request, (receivers.length - 1) * COST_PER_FURTHER_RECEIVER)
+      return run(request, reply, send, {
         caller_id: userOf(request),
         sender_id: request.body.u_id,
         decoration_id: request.body.decoration_id,
-        receiver_ids: request.body.user_id,
+        receiver_ids: receivers,
         quantity: request.body.quantity,
         room: request.body.room_id,
         from_bag: isOn(request.body.is_bag),
         encrypted: isOn(request.body.with_encryption),
-      }),
+      })
+    },
   )
 
   app.post(

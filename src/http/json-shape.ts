@@ -3,17 +3,22 @@ const MAX_DEPTH = 64
 /** Different field names in a large body; no schema has more than thirty. */
 const MAX_NAMES = 1_000
 
+/** Objects and lists in a large body; the longest that is documented, agents' countries, has 62,000. */
+const MAX_STRUCTURES = 100_000
+
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a]
 const [BRACE, BRACKET, END_BRACE, END_BRACKET] = [0x7b, 0x5b, 0x7d, 0x5d]
 
 /**
- * Whether JSON text has the form of data: not nested without end, and not of ever new field names. V8 takes a hundred
+ * Whether JSON text has the form of data: not nested without end, not of ever new field names, and
+ * not of a hundred thousand empty objects. V8 takes a hundred
  * times longer to parse a megabyte of such text than to look through it here (`npm run bench -- --only stalls`).
  */
 export function hasPlausibleShape(json: Uint8Array): boolean {
   /** Hashes of names. Two that share one count as one. */
   const names = new Set<number>()
   let depth = 0
+  let structures = 0
   let text = 0
   for (let i = 0; i < json.length; i += 1) {
     const byte = json[i]
@@ -28,7 +33,8 @@ export function hasPlausibleShape(json: Uint8Array): boolean {
       if (names.size > MAX_NAMES) return false
     } else if (byte === BRACE || byte === BRACKET) {
       depth += 1
-      if (depth > MAX_DEPTH) return false
+      structures += 1
+      if (depth > MAX_DEPTH || structures > MAX_STRUCTURES) return false
     } else if (byte === END_BRACE || byte === END_BRACKET) {
       depth -= 1
     }

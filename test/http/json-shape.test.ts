@@ -23,6 +23,7 @@ test('what is nested without end, or has ever new names, has not', (t) => {
     isPlausible(`[${Array.from({ length: 1_001 }, (_, i) => `{"k${i}":0}`).join(',')}]`),
     'of any number of objects',
   )
+  t.notOk(isPlausible(`[${'{},'.repeat(100_000)}{}]`))
   t.ok(isPlausible(`["${'['.repeat(1_000)}","${':'.repeat(5_000)}"]`), 'texts are no structure')
   t.end()
 })

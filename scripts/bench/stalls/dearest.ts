@@ -68,6 +68,10 @@ export const sendToAll =
       room_id: 1,
     })
 
+/** Users beside those of the load generator, with diamonds. */
+export const EXTRA_USERS = { first: 20_001, count: 20 } as const
+const extraUsers = upTo(EXTRA_USERS.count).map((i) => EXTRA_USERS.first + i - 1)
+
 /** By the names of their routes. */
 export const dearest: Readonly<Record<string, readonly Dearest[]>> = {
   'POST /api/v1/instant-send': [sendToAll(SENDER)],
@@ -123,6 +127,10 @@ export const preparations: readonly Wish[] = [
     valid_days: 30,
     icon_path: 'vip.png',
   }),
+  wish('POST', '/admin/v1/users', { users: extraUsers.map((id) => ({ id })) }),
+  ...extraUsers.map((id) =>
+    wish('POST', `/admin/v1/users/${id}/credits`, { currency: 'diamonds', amount: 1_000_000_000, reason: 'bench' }),
+  ),
 ]
 
 export const withToken = (asked: Wish, token: string): Wish => ({

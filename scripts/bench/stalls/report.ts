@@ -1,3 +1,4 @@
+import type { Allowance } from './allowance.ts'
 import { MAX_P99_MS, type Stall } from './measure.ts'
 
 /** What others had to wait beside each route, the longest first. */
@@ -15,6 +16,28 @@ export function stallReport(heading: readonly string[], stalls: readonly Stall[]
     ...sorted.map(({ route, request, status, answered, others }) => {
       const figures = [answered, others.p50, others.p99, others.max].map((ms) => ms.toFixed(1))
       return `| ${[route, request, status, ...figures].join(' | ')} |`
+    }),
+  ].join('\n')
+}
+
+/** What a user gets who takes all he is allowed, and what others had to wait meanwhile. */
+export function allowanceReport(heading: readonly string[], { quiet, taken }: Allowance): string {
+  return [
+    '# Gifts of others beside a user who takes all he is allowed',
+    '',
+    ...heading.map((line) => `- ${line}`),
+    `- others alone: p50 ${quiet.p50.toFixed(1)} ms, p99 ${quiet.p99.toFixed(1)} ms`,
+    '',
+    '| all he is allowed | requests a minute | CPU of Node, µs each | of PostgreSQL | p99 of others, ms | p99 / alone |',
+    '| --- | ---: | ---: | ---: | ---: | ---: |',
+    ...taken.map(({ kind, requests, node, postgres, others }) => {
+      const figures = [
+        Math.round(node),
+        Math.round(postgres),
+        others.p99.toFixed(1),
+        (others.p99 / quiet.p99).toFixed(2),
+      ]
+      return `| ${[kind, requests, ...figures].join(' | ')} |`
     }),
   ].join('\n')
 }
