@@ -11,7 +11,7 @@ COPY sql sql
 COPY src src
 COPY scripts scripts
 
-# DATABASE_URL and the keys must be given: nothing is kept in the container.
+# DATABASE_URL, PUBLIC_URL and the keys must be given: nothing is kept in the container.
 ENV HOST=0.0.0.0 PORT=3000
 EXPOSE 3000
 USER node

@@ -1,5 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorCode } from './error-code.ts'
 import { makeFolder } from './make-folder.ts'
@@ -14,6 +26,7 @@ export function makeDataDir(dataDir: string): void {
   } catch (error) {
     throw unusable(dataDir, error)
   }
+  refuseUnsafe(`DATA_DIR ${dataDir}`, dataDir, statSync(dataDir), folderRule)
 }
 
 /**
@@ -29,12 +42,42 @@ export function secretFile(dataDir: string, name: string): string {
 export function readSecret(dataDir: string, name: string): string | null {
   const path = join(dataDir, name)
   try {
-    return checked(path, readFileSync(path, 'utf8').trim())
+    const file = openSync(path, 'r')
+    try {
+      refuseUnsafe(`DATA_DIR ${dataDir}`, dataDir, statSync(dataDir), folderRule)
+      refuseUnsafe(path, path, fstatSync(file), fileRule)
+      return checked(path, readFileSync(file, 'utf8').trim())
+    } finally {
+      closeSync(file)
+    }
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT') return null
     throw code === undefined ? error : unusable(dataDir, error)
   }
+}
+
+interface AccessRule {
+  /** Permissions that nobody but the owner may have. */
+  readonly forbidden: number
+  /** What to give `chmod`. */
+  readonly mode: string
+}
+
+const fileRule: AccessRule = { forbidden: 0o077, mode: '600' }
+/** Others may pass through it; see `makeDataDir`. */
+const folderRule: AccessRule = { forbidden: 0o066, mode: '711' }
+
+/** Whoever else can write a key, or put another in its place, decides what is signed and drawn with it. */
+function refuseUnsafe(name: string, path: string, { uid, mode }: Stats, rule: AccessRule): void {
+  const me = process.geteuid?.()
+  if (me !== undefined && uid !== me) {
+    throw new Error(
+      `${name} belongs to another user (${uid}): run this as that user, or give it to this one: chown ${me} "${path}"`,
+    )
+  }
+  if ((mode & rule.forbidden) === 0) return
+  throw new Error(`${name} is open to its group or to others: chmod ${rule.mode} "${path}"`)
 }
 
 /** What the system has against the folder, by the name of the variable that says where it is. */

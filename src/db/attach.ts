@@ -75,7 +75,12 @@ export function mayPass(error: unknown): boolean {
 export function writeAddresses(cluster: Cluster, port: number): void {
   replaceFile(join(cluster.dataDir, 'database-url'), `${cluster.url('economy_service', port)}\n`)
   replaceFile(join(cluster.dataDir, 'database-owner-url'), `${cluster.url('economy_owner', port)}\n`)
+  replaceFile(join(cluster.dataDir, 'pg_service.conf'), serviceFile(new URL(cluster.url('economy_service', port))))
 }
+
+/** For psql and others of libpq: what stands on a command line can be read by every user of the machine. */
+const serviceFile = ({ hostname, port, pathname, username, password }: URL): string =>
+  `[economy]\nhost=${hostname}\nport=${port}\ndbname=${pathname.slice(1)}\nuser=${username}\npassword=${password}\n`
 
 /** The port used last time, or null. */
 function lastPort(dataDir: string): number | null {

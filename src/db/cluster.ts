@@ -91,7 +91,7 @@ function ownerOf(path: string): Account | null {
   const { uid, gid } = statSync(path)
   const me = process.geteuid?.()
   if (me !== undefined && me !== 0 && me !== uid) {
-    throw new Error(`${path} belongs to another user (${uid}): run this as that user or as root`)
+    throw new Error(`${path} belongs to another user (${uid}): run this as that user`)
   }
   return uid === 0 ? null : { name: `${uid}`, uid, gid }
 }

@@ -40,7 +40,7 @@ const user = root ? { uid: 65_534, gid: 65_534 } : {}
 
 test('a data directory from its first start to its last', async (t) => {
   const dataDir = newDataDir(t)
-  mkdirSync(join(dataDir, 'postgres-init-999999999-left'), { recursive: true })
+  mkdirSync(join(dataDir, 'postgres-init-999999999-left'), { recursive: true, mode: 0o711 })
 
   const starts = await Promise.allSettled([open(t, dataDir), open(t, dataDir)])
   const embedded = starts
@@ -61,6 +61,11 @@ test('a data directory from its first start to its last', async (t) => {
   }
   t.equal(readFileSync(join(dataDir, 'database-url'), 'utf8'), `${embedded.serviceUrl}\n`)
   t.equal(readFileSync(join(dataDir, 'database-owner-url'), 'utf8'), `${embedded.ownerUrl}\n`)
+  const { port, password } = new URL(embedded.serviceUrl)
+  t.equal(
+    readFileSync(join(dataDir, 'pg_service.conf'), 'utf8'),
+    `[economy]\nhost=127.0.0.1\nport=${port}\ndbname=economy\nuser=economy_service\npassword=${password}\n`,
+  )
 
   t.same(
     await ask(
@@ -220,7 +225,7 @@ test('as root', { skip: root ? false : 'needs root' }, async (t) => {
 const skip = canRunKeeper(user) ? false : 'user nobody cannot enter this folder'
 test('as a normal user, also when the number of a killed PostgreSQL is taken', { skip }, async (t) => {
   const dataDir = newDataDir(t)
-  mkdirSync(dataDir)
+  mkdirSync(dataDir, { mode: 0o711 })
   if (user.uid) for (const path of [dataDir, join(dataDir, '..')]) chownSync(path, user.uid, user.gid)
 
   const first = await startKeeper(t, dataDir, user)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
@@ -18,10 +18,20 @@ export function newDataDir(t: Test): string {
   const folder = mkdtempSync(join(base, 'economy-embedded-'))
   const dataDir = join(folder, 'the data')
   t.teardown(async () => {
+    // A test may have run it as another user.
+    if (process.geteuid?.() === 0 && existsSync(dataDir)) giveTo(0, dataDir)
     if (existsSync(join(dataDir, 'postgres'))) await (await prepareCluster(dataDir)).stop()
     rmSync(folder, { recursive: true })
   })
   return dataDir
+}
+
+/** The folder and the files in it, but no folder below. */
+function giveTo(uid: number, folder: string): void {
+  chownSync(folder, uid, uid)
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isFile()) chownSync(join(folder, entry.name), uid, uid)
+  }
 }
 
 /** Opens it in this process, without a word on what goes on in the background, and stops it after the test. */
