@@ -1,0 +1,195 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { requestWithdrawal } from '../../src/agency/request.ts'
+import { changeStatus } from '../../src/agency/settle.ts'
+import { chooseSeed } from '../../src/fairness/choose-seed.ts'
+import { luckyChains } from '../../src/fairness/lg1.ts'
+import { spinSeeds } from '../../src/fairness/rr1.ts'
+import { defineDecoration } from '../../src/gifts/define-decoration.ts'
+import { sendGift } from '../../src/gifts/send.ts'
+import { command } from '../../src/ledger/command.ts'
+import type { Verb } from '../../src/ledger/decider.ts'
+import { sha256 } from '../../src/ledger/hash.ts'
+import { defineCountry } from '../../src/people/define-country.ts'
+import { defineUsers } from '../../src/people/define-user.ts'
+import { registerDevice } from '../../src/people/register-device.ts'
+import { definePackage } from '../../src/privilege/define-package.ts'
+import { grantCards } from '../../src/privilege/grant.ts'
+import { cancelGame } from '../../src/roulette/cancel.ts'
+import { openGame } from '../../src/roulette/open.ts'
+import { runAsSystem } from '../../src/start/system.ts'
+import { vaultWith } from '../../src/vault/vault.ts'
+import { credit } from '../../src/wallet/credit.ts'
+import { tell } from './bench.ts'
+import { startCluster } from './cluster.ts'
+import { keys } from './keys.ts'
+import { openExecutor, seed } from './seed.ts'
+import { toTheEnd } from './to-the-end.ts'
+import { DIAMONDS, GIFT } from './workload.ts'
+
+/** Commands of each kind, over so many users. */
+const COMMANDS = 2_000
+const USERS = 1_000
+const DATABASE = 'tables'
+const LUCKY = 2
+const MANAGER = USERS
+/** Tables that grow by less than this a command only take room on pages that they had. */
+const LEAST_BYTES = 8
+
+/** What each kind of command adds to each table, with indexes and what was too long for its row, in bytes a command. */
+async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
+  const cluster = await startCluster(cleanUp, { statements: false })
+  const database = await cluster.create(DATABASE)
+  tell('seeding')
+  await seed(database, { users: USERS, rooms: USERS })
+  const executor = openExecutor(database.serviceUrl)
+  cleanUp.defer(() => executor.close())
+  const chains = luckyChains(keys.FAIRNESS_KEY)
+  const vault = vaultWith(keys.PII_KEY)
+  const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
+  const userOf = (i: number): number => 1 + (i % (USERS - 1))
+
+  /** As a route runs it, under a key of its own. Throws on a refusal, unless that is what is measured. */
+  const run = async <Input, Answer>(verb: Verb<Input, Answer>, input: Input, user: number, refused = false) => {
+    const idempotency = { key: randomUUID(), requestHash: sha256(JSON.stringify(input)) }
+    let answer: Answer | undefined
+    const { reply } = await executor.run(
+      command(
+        verb,
+        input,
+        { actor: `user:${user}`, requestId: randomUUID(), idempotency },
+        {
+          answered: (value) => {
+            answer = value
+            return { status: 200, body: JSON.stringify({ data: value }) }
+          },
+          refused: (refusal) => ({ status: 422, body: JSON.stringify({ ...refusal, request_id: randomUUID() }) }),
+        },
+      ),
+    )
+    if (refused !== (reply.status === 422)) throw new Error(reply.body)
+    return answer
+  }
+
+  const odds = [
+    { multiplier: 0, weight: 700_000 },
+    { multiplier: 2, weight: 300_000 },
+  ]
+  await runAsSystem(executor, defineDecoration, {
+    decoration_id: LUCKY,
+    name: 'Clover',
+    kind: 'lucky',
+    price: 10,
+    odds,
+  })
+  await runAsSystem(executor, definePackage, { privilege_package_id: 1, name: 'Gold', rank: 1, valid_days: 30 })
+  await runAsSystem(executor, defineCountry, { id: 1, name: 'Country' })
+  await runAsSystem(executor, defineUsers, { users: [{ id: MANAGER, business_manager: true }], listed: true })
+  await cluster.asOwner(
+    database,
+    `insert into room_members (room_id, user_id) select i, i from generate_series(1, ${USERS}) as i`,
+  )
+  for (let user = 1; user < USERS; user += 1) {
+    await runAsSystem(executor, credit, { user_id: user, currency: 'dollars', amount: DIAMONDS, reason: 'bench' })
+  }
+
+  const send = sendGift({ chains, ownerPercent: 0 })
+  const gift = (user: number, decoration_id: number, receivers: number, quantity = 1) => ({
+    caller_id: user,
+    sender_id: user,
+    decoration_id,
+    receiver_ids: upTo(receivers).map((i) => 1 + ((user + i) % USERS)),
+    quantity,
+    room: user,
+    from_bag: false,
+    encrypted: false,
+  })
+  const choose = chooseSeed(chains)
+  const open = openGame({ spins: spinSeeds(keys.FAIRNESS_KEY), feePercent: 0 })
+  // A room has one open game: two by one user would meet.
+  const game = async (i: number) => {
+    const room = 1 + (i % USERS)
+    const terms = { game_price: 10, max_players: 10, join_admin: false, client_seed: '' }
+    const { id = 0 } = (await run(open, { ...terms, caller_id: room, room }, room)) ?? {}
+    await run(cancelGame, { caller_id: room, room, game: id }, room)
+  }
+  const notice = JSON.stringify({
+    bank_details: { bank_name: 'B'.repeat(40), account_name: 'A'.repeat(40), account_number: '1'.repeat(30) },
+    payment_method: null,
+    user_notice: 'n'.repeat(500),
+  })
+  const withdraw = async (i: number) => {
+    const caller_id = userOf(i)
+    const details = vault.seal(caller_id, notice)
+    const terms = { type: 'cash', target_id: MANAGER, beneficiary_id: null, country_id: 1 } as const
+    const input = { ...terms, caller_id, amount: 100, agent_benefit: false, details: vault.digest(notice) }
+    const { id = 0 } = (await run(requestWithdrawal(details), input, caller_id)) ?? {}
+    await run(changeStatus(null), { withdrawal_id: id, caller_id, to: 'rejected', note: null }, caller_id)
+  }
+  const device = (i: number) => {
+    const token = randomBytes(82).toString('base64url')
+    return run(registerDevice, { user_id: userOf(i), token, platform: 'android' }, userOf(i))
+  }
+  const cards = (i: number) =>
+    runAsSystem(executor, grantCards, { user_id: userOf(i), privilege_package_id: 1, quantity: 1, reason: 'bench' })
+  const sql = (text: string) => () => cluster.asOwner(database, text)
+  const serial = `generate_series(1, ${COMMANDS}) as i`
+
+  const kinds: readonly (readonly [string, number, (i: number) => Promise<unknown>])[] = [
+    ['a standard gift to one', COMMANDS, (i) => run(send, gift(userOf(i), GIFT.id, 1), userOf(i))],
+    ['a lucky gift to one', COMMANDS, (i) => run(send, gift(userOf(i), LUCKY, 1), userOf(i))],
+    ['a lucky gift to 100', COMMANDS / 10, (i) => run(send, gift(userOf(i), LUCKY, 100), userOf(i))],
+    ['a refused gift with a key', COMMANDS, (i) => run(send, gift(userOf(i), 99, 1), userOf(i), true)],
+    ['a seed of one’s own', COMMANDS, (i) => run(choose, { user_id: userOf(i), client_seed: `seed-${i}` }, userOf(i))],
+    ['a game, created and cancelled', COMMANDS / 2, game],
+    ['a withdrawal, asked for and taken back', COMMANDS, withdraw],
+    ['a card granted', COMMANDS, cards],
+    ['a device registered', COMMANDS, device],
+    ['a room joined', 1, sql(`insert into room_members (room_id, user_id) select i, 5000 + i from ${serial}`)],
+    [
+      'an announcement on a channel',
+      1,
+      sql(`insert into live_announcements select 'room:' || i % 100, i, i - 1, now() from ${serial}`),
+    ],
+    [
+      'a push notification that waits',
+      1,
+      sql(`insert into push_outbox (token, position, user_id, notification)
+           select repeat('t', 110) || i, i, i, repeat('n', 180) from ${serial}`),
+    ],
+    [
+      'a client that told app-status its version',
+      1,
+      sql(`insert into told_clients (token_key, type, version, told_at)
+           select encode(sha256(i::text::bytea), 'hex'), 'android', '1.2.3', now() from ${serial}`),
+    ],
+  ]
+  const sizes = async () => {
+    await cluster.asOwner(database, 'vacuum')
+    const rows = await cluster.ask(
+      `select relname, pg_total_relation_size(oid) as bytes from pg_class
+       where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+      DATABASE,
+    )
+    return new Map(rows.map(({ relname, bytes }) => [relname ?? '', Number(bytes)]))
+  }
+
+  const lines = ['| command | bytes | of them in |', '|---|---:|---|']
+  for (const [kind, times, once] of kinds) {
+    tell(kind)
+    const before = await sizes()
+    // A thousand at a time: each user, and so each room, once.
+    for (let from = 0; from < times; from += USERS - 1) {
+      await Promise.all(upTo(Math.min(USERS - 1, times - from)).map((i) => once(from + i)))
+    }
+    const commands = times === 1 ? COMMANDS : times
+    const grown = [...(await sizes())]
+      .map(([table, bytes]) => ({ table, bytes: Math.round((bytes - (before.get(table) ?? 0)) / commands) }))
+      .filter(({ bytes }) => bytes >= LEAST_BYTES)
+      .toSorted((a, b) => b.bytes - a.bytes)
+    const sum = grown.reduce((total, { bytes }) => total + bytes, 0)
+    lines.push(`| ${kind} | ${sum} | ${grown.map(({ table, bytes }) => `${table} ${bytes}`).join(', ')} |`)
+  }
+  return lines.join('\n')
+}
+
+await toTheEnd(measure)

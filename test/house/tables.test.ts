@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { test } from 'tap'
+import { rowsOf } from '../support/ledger.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+const readme = readFileSync(new URL('../../sql/README.md', import.meta.url), 'utf8')
+
+test('sql/README.md says of every table what keeps it small', async (t) => {
+  const tables = await rowsOf(
+    await testDatabase(t),
+    `select relname from pg_class
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`,
+  )
+  const listed = [...readme.matchAll(/^\| `(\w+)` \|(.*)\|$/gm)].map(([, name = '', cells = '']) => ({
+    name,
+    cells: cells.split('|').map((cell) => cell.trim()),
+  }))
+  t.same(listed.map(({ name }) => name).toSorted(), tables.map(({ relname }) => relname).toSorted())
+  for (const { name, cells } of listed) t.ok(cells.length === 4 && cells.every((cell) => cell !== ''), name)
+})
