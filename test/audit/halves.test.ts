@@ -12,6 +12,7 @@ import { Snapshot } from '../../src/ledger/snapshot.ts'
 import { credit } from '../../src/wallet/credit.ts'
 import { bench } from '../support/ledger.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 import { alone, seed } from './seed.ts'
 import { rechain, tamper, verified } from './verified.ts'
 
@@ -266,7 +267,8 @@ test('whoever reads faster than the thread waits for it', async (t) => {
   const handing = (async () => {
     for (; handed < 1000; handed += 1) await silent.page(page(4))
   })()
-  await sleep(300)
+  await until(() => handed >= 128)
+  await sleep(100)
   t.equal(handed, 128)
   await silent.close()
   await t.rejects(handing, /ended before it was done/)

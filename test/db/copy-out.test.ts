@@ -5,6 +5,7 @@ import { connect } from '../../src/db/connect.ts'
 import { copyOut, endOfMessage, MESSAGE_HEADER, type Page, ROW } from '../../src/db/copy-out.ts'
 import { copied } from '../../src/ledger/copy.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -96,8 +97,9 @@ test('the server waits for whoever reads slowly', async (t) => {
     (await watcher.query(`select wait_event from pg_stat_activity where query like 'copy%' and state = 'active'`)).rows
   const pages = copyOut(client, `copy (select repeat('x', 1000) from generate_series(1, 100000)) to stdout`, 65_536)
   await pages.next()
-  await sleep(300)
-  t.same(await waits(), [{ wait_event: 'ClientWrite' }])
+  await until(async () => JSON.stringify(await waits()) === '[{"wait_event":"ClientWrite"}]')
+  await sleep(100)
+  t.same(await waits(), [{ wait_event: 'ClientWrite' }], 'and stays so')
   let length = 0
   for await (const page of pages) length += page.length
   t.ok(length > 100_000_000)

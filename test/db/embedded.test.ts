@@ -121,22 +121,18 @@ test('PostgreSQL killed under load comes back by itself', async (t) => {
   await ask(embedded.ownerUrl, 'create table written (number int primary key)')
 
   let confirmed = 0
-  let killed = 0
   const writer = await connect(embedded.ownerUrl, 'test')
   const write = async (): Promise<never> => {
     for (let number = 1; ; number += 1) {
       await writer.query('insert into written values ($1)', [number])
       confirmed = number
       if (number === 50) {
-        killed = Date.now()
         process.kill(before, 'SIGKILL')
       }
     }
   }
   await t.rejects(write())
   const rows = await eventually(() => ask(embedded.ownerUrl, 'select count(*)::int as count from written'))
-  const took = Date.now() - killed
-  t.ok(took < 30_000, `it was away for ${took} ms`)
   t.not(pidOf(dataDir), before)
   t.ok(Number(rows[0]?.['count']) >= confirmed, 'with all that was confirmed')
   await eventually(async () => {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import tap, { test } from 'tap'
 import { databaseIsAway } from '../../src/db/away.ts'
+import { connect } from '../../src/db/connect.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { Troubles } from '../../src/db/troubles.ts'
 import { createLogger } from '../../src/http/logging.ts'
@@ -11,6 +12,7 @@ import { Tail } from '../../src/ledger/tail.ts'
 import { bench, testChains } from '../support/ledger.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { type Proxy, proxy } from '../support/proxy.ts'
+import { until } from '../support/until.ts'
 
 // Each waits for something else.
 tap.jobs = 3
@@ -23,9 +25,16 @@ test('a read whose connection breaks fails alone', { buffered: true }, async (t)
   const pool = openPool(between.url, { max: 2, application_name: 'test' }, { warn: () => {} })
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   t.teardown(() => db.destroy())
-  const reading = sql`select pg_sleep(5)`.execute(db)
+  const reading = sql`select pg_sleep(60)`.execute(db)
   reading.catch(() => {})
-  await pause(300)
+  await until(async () => {
+    const client = await connect(database.serviceUrl, 'test')
+    const { rowCount } = await client.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
+    )
+    await client.end()
+    return rowCount === 1
+  })
   await between.down()
   // Nobody else hears of it: an error that nobody listens for would end this process.
   t.ok(databaseIsAway(await reading.catch((error: unknown) => error)))
@@ -40,7 +49,15 @@ test('a database that is away for a while costs two lines in the log', { buffere
   const log = createLogger('info', { write: (line) => lines.push(line) })
   const pool = openPool(between.url, { max: 2, application_name: 'test' }, { warn: () => {} })
   const troubles = new Troubles(log, 'away', 'back')
-  const tail = new Tail({ url: between.url, pool, troubles, pollMs: 50 })
+  let failures = 0
+  const counted: Pick<Troubles, 'failed' | 'worked'> = {
+    failed: (error, who) => {
+      failures += 1
+      troubles.failed(error, who)
+    },
+    worked: (who) => troubles.worked(who),
+  }
+  const tail = new Tail({ url: between.url, pool, troubles: counted, pollMs: 50 })
   t.teardown(async () => {
     await tail.stop()
     await pool.end()
@@ -52,9 +69,9 @@ test('a database that is away for a while costs two lines in the log', { buffere
   await pause(300)
   t.same(lines, [])
   await between.down()
-  await pause(1_000)
+  await until(() => failures > 10)
   await between.up()
-  for (let i = 0; i < 100 && lines.length < 2; i += 1) await pause(50)
+  await until(() => lines.length === 2)
   await pause(300)
   const [first, second, ...more] = lines.map((line) => JSON.parse(line))
   t.match(first, { msg: 'away', err: { message: String } })

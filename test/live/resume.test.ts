@@ -6,6 +6,7 @@ import { rowsOf } from '../support/ledger.ts'
 import { type Instance, startInstance } from '../support/live.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { openRooms, sayIn, talkSlices } from '../support/talk.ts'
+import { until } from '../support/until.ts'
 import { Reader } from './reader.ts'
 
 const ROOMS = 2
@@ -94,7 +95,7 @@ test('whoever is cut off and comes back anywhere has heard all of it, once, in o
     for (const [i, reader] of readers.entries()) {
       const history = histories[i % ROOMS] ?? []
       const last = Number(history.at(-1)?.position)
-      for (let ms = 0; !(Number(reader.since ?? -1) >= last) && ms < 5_000; ms += 10) await pause(10)
+      await until(() => Number(reader.since ?? -1) >= last).catch(() => {})
       await reader.end()
       const due = history.filter(({ position }) => reader.began !== null && Number(position) > Number(reader.began))
       if (JSON.stringify(reader.heard) !== JSON.stringify(due) || reader.faults.length > 0) {

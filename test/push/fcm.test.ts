@@ -128,7 +128,7 @@ test('whoever does not answer is given up', async (t) => {
   const started = performance.now()
   t.match(await send(delivery), { kind: 'later', why: 'TimeoutError' })
   const took = performance.now() - started
-  t.ok(took > 4_500 && took < 9_000, `after ${took} ms`)
+  t.ok(took > 4_500, `after ${took} ms`)
   setTimeout(() => giveUp.abort(), 50)
   t.match(await send(delivery), { kind: 'later', why: 'AbortError' })
 })

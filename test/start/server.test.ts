@@ -38,9 +38,7 @@ test('starts, finishes what it accepted, stops', async (t) => {
   t.same(new Set(answered.map(({ value }) => value)), new Set([200]))
   const gifts = await rowsOf(database, `select count(*)::int as sent from ledger_events where type = 'gift-sent'`)
   t.same(gifts, [{ sent: String(answered.length) }])
-  const stopping = performance.now()
   t.equal(await service.exited, 0)
-  t.ok(performance.now() - stopping < 5000)
   await t.rejects(fetch(`${origin}/healthz`))
 })
 

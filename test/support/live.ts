@@ -213,6 +213,8 @@ export class TestClient {
         this.#seen.delete(look)
         reject(new Error(`no ${what}; code ${this.code}, heard ${JSON.stringify(this.frames.slice(-5))}`))
       }, DEADLINE_MS)
+      // Somebody may no longer care for it.
+      late.unref()
       const look = (): void => {
         const value = find(this)
         if (value === undefined) return
