@@ -28,6 +28,9 @@ test('the OpenAPI document lists every route once', async (t) => {
   t.match(document.openapi, /^3\.1\./)
   t.same(Object.keys(document.paths).sort(), [
     '/admin/v1/things',
+    '/api/v1/charged',
+    '/api/v1/dear',
+    '/api/v1/dearest',
     '/api/v1/devices/{token}',
     '/api/v1/mishaps/{name}',
     '/api/v1/optional',
