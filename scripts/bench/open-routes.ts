@@ -1,0 +1,86 @@
+import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isMainThread, Worker, workerData } from 'node:worker_threads'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { openBench, tell } from './bench.ts'
+import { keys } from './keys.ts'
+import { percentile, Samples } from './load/percentiles.ts'
+import { signTokens } from './load/requests.ts'
+import { toTheEnd } from './to-the-end.ts'
+
+// What open routes cost others: GET /wallet of one user at a time, alone and beside 20 connections of a stranger who
+// loads one route over and over. `node scripts/bench/open-routes.ts`
+
+const CONNECTIONS = 20
+const SECONDS = 3
+const bundle = '/docs/static/swagger-ui-bundle.js'
+const routes = [
+  '/docs/json',
+  bundle,
+  '/docs',
+  '/docs/asyncapi.json',
+  '/metrics',
+  '/readyz',
+  '/healthz',
+  '/v1/app-status',
+  '/',
+]
+
+/** Answers the status once all of the body is read. */
+const get = (agent: Agent, port: number, path: string, headers = {}): Promise<number> =>
+  new Promise((resolve, reject) => {
+    request({ agent, host: '127.0.0.1', port, path, headers }, (response) => {
+      response.on('end', () => resolve(response.statusCode ?? 0)).resume()
+    })
+      .on('error', reject)
+      .end()
+  })
+
+/** A thread of a stranger's connections; ends with its worker. */
+async function load(port: number, path: string): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      for (;;) await get(agent, port, path)
+    }),
+  )
+}
+
+async function wallets(port: number, token: string): Promise<string> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const samples = new Samples()
+  const until = performance.now() + SECONDS * 1_000
+  while (performance.now() < until) {
+    const started = performance.now()
+    const status = await get(agent, port, '/v1/wallet', { authorization: `Bearer ${token}` })
+    if (status !== 200) throw new Error(`the wallet was answered ${status}`)
+    samples.add(performance.now() - started)
+  }
+  agent.destroy()
+  const sorted = samples.sorted()
+  return `${percentile(sorted, 50).toFixed(1)} | ${percentile(sorted, 99).toFixed(1)}`
+}
+
+async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
+  const options = { rounds: 1, seconds: SECONDS, parts: [], events: 0, keyed: false, profile: false, report: null, against: null }
+  const bench = await openBench(options, cleanUp)
+  const { port } = await bench.servers.ours(await bench.seeded('open_routes'))
+  const token = signTokens(keys.JWT_SECRET)[0] ?? ''
+  await wallets(port, token)
+  const lines = [`| nobody | ${await wallets(port, token)} |`]
+  for (const path of routes) {
+    tell(path)
+    const worker = new Worker(new URL(import.meta.url), { workerData: { port, path } })
+    await sleep(500)
+    lines.push(`| ${path} | ${await wallets(port, token)} |`)
+    await worker.terminate()
+  }
+  return ['| 20 connections load | wallet p50 ms | p99 ms |', '| --- | ---: | ---: |', ...lines].join('\n')
+}
+
+if (isMainThread) await toTheEnd(measure)
+else {
+  const { port, path } = Value.Parse(Type.Object({ port: Type.Integer(), path: Type.String() }), workerData)
+  await load(port, path)
+}
