@@ -14,15 +14,22 @@ const RAW_CONTROL = /[\u007f-\u009f\u202a-\u202e]/
 
 /** What is wrong with JSON that the service made of what it keeps; null when nothing is. */
 export function faultInText(text: string): string | null {
-  if (text.length > MAX_ANSWER_BYTES) return `is of ${(text.length / 1e6).toFixed(1)} MB`
-  if (text.includes(UNKNOWN_CANARY)) return 'holds what stood in an unknown field'
+  const fault = faultInEcho(text)
+  if (fault !== null) return fault
   if (ESCAPED_CONTROL.test(text)) return 'holds a control character or half a character'
   if (RAW_CONTROL.test(text)) return 'holds a control character or a mark of direction'
   return text.isWellFormed() && text === text.normalize('NFC') ? null : 'holds text that is not normalised'
 }
 
-/** As `faultInText`, of an answer. Errors may quote, and pages for people may be large. */
+/** As `faultInText`, of what may be the client's own words, which are not kept. */
+function faultInEcho(text: string): string | null {
+  if (text.length > MAX_ANSWER_BYTES) return `is of ${(text.length / 1e6).toFixed(1)} MB`
+  return text.includes(UNKNOWN_CANARY) ? 'holds what stood in an unknown field' : null
+}
+
+/** As `faultInText`, of an answer. Errors may quote, and so does the check of a draw; pages for people may be large. */
 export function faultInAnswer({ status, headers, text }: Answer): string | null {
   const isJson = headers.get('content-type')?.startsWith('application/json') === true
-  return isJson && status < 400 ? faultInText(text) : null
+  if (!isJson || status >= 400) return null
+  return text.startsWith('{"data":{"algorithm":') ? faultInEcho(text) : faultInText(text)
 }

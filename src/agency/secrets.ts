@@ -174,4 +174,8 @@ const masked = ({ bank_details, payment_method, note }: Secrets): Secrets => ({
   note,
 })
 
-const lastFour = (text: string): string => (text.length > 4 ? `${HIDDEN}${text.slice(-4)}` : HIDDEN)
+/** Whole characters: half of a pair is no text. */
+function lastFour(text: string): string {
+  const characters = [...text]
+  return characters.length > 4 ? `${HIDDEN}${characters.slice(-4).join('')}` : HIDDEN
+}

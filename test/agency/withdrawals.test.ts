@@ -97,6 +97,16 @@ test('charging agents who receive requests, newest first, with their countries a
   t.match(await list(), { data: [{ id: 6 }, { id: 5 }] })
 })
 
+test('finance sees whole characters at the end of an account number', async (t) => {
+  const { user, app } = await bureau(t)
+  const account_number = '12345\u{1F600}\u{1F601}6\u{1F602}'
+  const body = { ...cash, amount_in_dollars: 1, bank_details: { ...bank, account_number } }
+  t.equal((await user(1)('POST', `${requests}/request`, body)).status, 201)
+  const headers = { authorization: `Bearer ${app.jwt.sign({ sub: 'fay', role: 'finance' }, { expiresIn: '1h' })}` }
+  const seen = await app.inject({ method: 'GET', url: '/admin/v1/withdrawals', headers })
+  t.match(seen.json(), { data: [{ bank_details: { account_number: '****\u{1F600}\u{1F601}6\u{1F602}' } }] })
+})
+
 test('what was written in private: kept apart, shown to those it is for, told again, and erased', async (t) => {
   const { user, operator, app, database, bench } = await bureau(t)
   const db = readDb(t, database)
