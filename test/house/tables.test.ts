@@ -15,6 +15,6 @@ test('sql/README.md says of every table what keeps it small', async (t) => {
     name,
     cells: cells.split('|').map((cell) => cell.trim()),
   }))
-  t.same(listed.map(({ name }) => name).toSorted(), tables.map(({ relname }) => relname).toSorted())
+  t.same(listed.map(({ name }) => name).toSorted(), tables.map(({ relname }) => String(relname)).toSorted())
   for (const { name, cells } of listed) t.ok(cells.length === 4 && cells.every((cell) => cell !== ''), name)
 })
