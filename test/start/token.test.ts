@@ -37,6 +37,15 @@ test('npm run token', async (t) => {
   const { status } = await fetch(`${service.origin}/v1/wallet`, { headers: { authorization: `Bearer ${made}` } })
   t.equal(status, 200, 'signed with the secret of the data directory')
 
+  const unknown = await print(['--user', '4711'], { DATABASE_URL, JWT_SECRET })
+  t.match(unknown.stderr, /^Warning: user 4711 is not known/)
+  t.match(unknown.stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/, 'printed all the same')
+  t.equal((await print(['--user', '1'], { DATABASE_URL, JWT_SECRET })).stderr, '')
+  const rules = { JWT_SECRET, JWT_AUDIENCE: 'economy', JWT_ISSUER: 'https://id.example', JWT_MAX_TTL: '1h' }
+  const ours = claimsOf((await print(['--user', '1', '--ttl', '1h'], rules)).stdout)
+  t.match(ours, { aud: 'economy', iss: 'https://id.example' })
+  await t.rejects(print(['--user', '1', '--ttl', '61m'], rules), { code: 1, stdout: '', stderr: /JWT_MAX_TTL/ })
+
   const { publicKey } = generateKeyPairSync('ed25519')
   const JWT_PUBLIC_KEY = publicKey.export({ type: 'spki', format: 'pem' }).toString()
   await t.rejects(print(['--user', '1'], { JWT_PUBLIC_KEY }), { code: 1, stdout: '', stderr: /only verify/ })
