@@ -63,7 +63,16 @@ async function wallets(port: number, token: string): Promise<string> {
 }
 
 async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
-  const options = { rounds: 1, seconds: SECONDS, parts: [], events: 0, keyed: false, profile: false, report: null, against: null }
+  const options = {
+    rounds: 1,
+    seconds: SECONDS,
+    parts: [],
+    events: 0,
+    keyed: false,
+    profile: false,
+    report: null,
+    against: null,
+  }
   const bench = await openBench(options, cleanUp)
   const { port } = await bench.servers.ours(await bench.seeded('open_routes'))
   const token = signTokens(keys.JWT_SECRET)[0] ?? ''

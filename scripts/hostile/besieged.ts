@@ -33,15 +33,32 @@ export interface Started {
 }
 
 /** `limits` are variables of the environment; one that is left out has its usual value. */
-export async function startService(stage: Stage, limits: Readonly<Record<string, string>>): Promise<Started> {
+export const startService = (stage: Stage, limits: Readonly<Record<string, string>>): Promise<Started> =>
+  startIn(stage, newFolder(stage), limits)
+
+/** As `startService`, once somebody has made ready what would take more than the limits let through. */
+export async function startPrepared<Ready>(
+  stage: Stage,
+  limits: Readonly<Record<string, string>>,
+  prepare: (port: number) => Promise<Ready>,
+): Promise<Started & { readonly ready: Ready }> {
   const dataDir = newFolder(stage)
+  const { instance, port } = await startIn(stage, dataDir, unlimited)
+  const ready = await prepare(port)
+  await instance.stop()
+  return { ...(await startIn(stage, dataDir, limits)), ready }
+}
+
+async function startIn(stage: Stage, dataDir: string, limits: Readonly<Record<string, string>>): Promise<Started> {
   const instance = await Instance.start(stage, {
     NODE_ENV: 'production',
     PUBLIC_URL: 'https://economy.example',
     DEMO: '1',
     LOG_LEVEL: 'info',
+    // As it comes; processes of tests have no limits.
     RATE_LIMIT: '1200',
     ADDRESS_LIMIT: '600',
+    DAILY_WRITE_BYTES: '50000000',
     DATA_DIR: dataDir,
     ...limits,
   })

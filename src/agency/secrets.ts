@@ -176,6 +176,6 @@ const masked = ({ bank_details, payment_method, note }: Secrets): Secrets => ({
 
 /** Whole characters: half of a pair is no text. */
 function lastFour(text: string): string {
-  const characters = [...text]
+  const characters = Array.from(text)
   return characters.length > 4 ? `${HIDDEN}${characters.slice(-4).join('')}` : HIDDEN
 }

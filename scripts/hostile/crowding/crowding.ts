@@ -2,7 +2,7 @@ import { Helper } from '../../bench/ipc.ts'
 import { median } from '../../bench/load/percentiles.ts'
 import type { Scenario } from '../../soak/scenario.ts'
 import type { Stage } from '../../soak/stage.ts'
-import { startService } from '../besieged.ts'
+import { startPrepared } from '../besieged.ts'
 import { bytesOf, plain } from '../requests.ts'
 import { dearest, gather, gifts, tokenOf } from './crowd.ts'
 import { Hammered, type Job } from './job.ts'
@@ -39,8 +39,7 @@ export const crowding: Scenario = {
 type Turns = Map<string, Latencies[]>
 
 async function crowd(stage: Stage, { rounds, seconds }: { rounds: number; seconds: number }): Promise<void> {
-  const { port } = await startService(stage, { RATE_LIMIT: String(LIMIT) })
-  const people = await gather(port)
+  const { port, ready: people } = await startPrepared(stage, { RATE_LIMIT: String(LIMIT) }, gather)
   const hammer = new Helper('../hostile/crowding/hammer.ts', {})
   stage.teardown(() => hammer.stop())
   const neighbours = await Neighbours.open(port, CONNECTIONS, gifts(people))

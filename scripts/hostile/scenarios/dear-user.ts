@@ -2,8 +2,8 @@ import { Helper } from '../../bench/ipc.ts'
 import { median } from '../../bench/load/percentiles.ts'
 import type { Measure, Scenario } from '../../soak/scenario.ts'
 import type { Stage } from '../../soak/stage.ts'
-import { startService } from '../besieged.ts'
-import { dearest, gather, gifts, tokenOf } from '../crowding/crowd.ts'
+import { startPrepared } from '../besieged.ts'
+import { type Crowd, dearest, gather, gifts, tokenOf } from '../crowding/crowd.ts'
 import { Hammered, type Job } from '../crowding/job.ts'
 import { type Latencies, Neighbours } from '../crowding/neighbours.ts'
 import { Line } from '../line.ts'
@@ -21,7 +21,9 @@ const MAX_GROWTH = 2
 const NOISE_MS = 15
 /** Users who each take all they are allowed once: an allowance lasts for a minute. */
 const FIRST_DEAR_USER = 2_001
-const DEAR_USERS = 80
+const DEAR_USERS = 30
+/** Sends of each of them, which their lists of draws show. */
+const DRAWS = 10
 
 /** Whether one user who takes all he is allowed of what is dear slows others down. */
 export const dearUser: Scenario = {
@@ -33,9 +35,11 @@ export const dearUser: Scenario = {
 }
 
 async function measure(stage: Stage, { rounds, seconds }: Measure): Promise<void> {
-  const { port } = await startService(stage, {})
-  const crowd = await gather(port)
-  await gatherDearUsers(port)
+  const { port, ready: crowd } = await startPrepared(stage, {}, async (port) => {
+    const crowd = await gather(port)
+    await gatherDearUsers(port, crowd)
+    return crowd
+  })
   const hammer = new Helper('../hostile/crowding/hammer.ts', {})
   stage.teardown(() => hammer.stop())
   const victims = await Neighbours.open(port, CONNECTIONS, gifts(crowd))
@@ -102,7 +106,7 @@ async function measure(stage: Stage, { rounds, seconds }: Measure): Promise<void
 }
 
 /** Known to the service, members of the room, and rich enough for a gift. */
-async function gatherDearUsers(port: number): Promise<void> {
+async function gatherDearUsers(port: number, crowd: Crowd): Promise<void> {
   const line = new Line(port)
   const operator = signed({ sub: 'crowd', role: 'operator' })
   const ids = Array.from({ length: DEAR_USERS }, (_, i) => FIRST_DEAR_USER + i)
@@ -111,6 +115,8 @@ async function gatherDearUsers(port: number): Promise<void> {
     const credit = { currency: 'diamonds', amount: 1_000_000_000, reason: 'crowd' }
     await line.ask(bytesOf(plain('POST', `/admin/v1/users/${id}/credits`, operator, credit)))
     await line.ask(bytesOf(plain('GET', '/v1/rooms/R1/join', tokenOf(id))))
+    const { gifts } = dearest({ ...crowd, hammer: id })
+    for (let i = 0; i < DRAWS && gifts !== undefined; i += 1) await line.ask(gifts)
   }
   await line.close()
 }
