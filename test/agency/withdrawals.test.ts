@@ -220,8 +220,8 @@ test('a replay that cannot be told whole is a failure and no replay; what was ju
       ['b', 'no'],
     ]),
   )
-  t.match(await reveal({ data: { sealed: { details: 'a', note: 'b' } } }), {
+  t.match(await reveal({ data: { type: 'gold_agent', sealed: { details: 'a', note: 'b' } } }), {
     data: { user_notice: 'soon', note: 'no' },
   })
-  await t.rejects(reveal({ data: { sealed: { details: 'a', note: 'c' } } }), { message: 'looked' })
+  await t.rejects(reveal({ data: { type: 'gold_agent', sealed: { details: 'a', note: 'c' } } }), { message: 'looked' })
 })
