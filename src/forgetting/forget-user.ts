@@ -20,7 +20,7 @@ const PREFIX = 'forgotten-'
 /** A uid that tells nothing. It is random, so that nobody can hold it beforehand; `random` is 32 hex digits. */
 export const forgottenUid = (random: string): string => `${PREFIX}${random}`
 
-const isForgottenUid = (uid: string): boolean =>
+export const isForgottenUid = (uid: string): boolean =>
   uid.startsWith(PREFIX) && /^[0-9a-f]{32}$/.test(uid.slice(PREFIX.length))
 
 const wallets = ({ user_id }: ForgetUser) =>

@@ -4,6 +4,7 @@ import { replyHash } from '../ledger/chain.ts'
 import { eventColumns, parseEntry, readEvent } from '../ledger/recorded.ts'
 import type { TextRow } from '../ledger/row-table.ts'
 import type { Notifier } from '../push/notifier.ts'
+import { isForgottenUid } from './forget-user.ts'
 import { withoutPerson } from './without-person.ts'
 
 type Db = Kysely<Tables>
@@ -32,10 +33,10 @@ export async function heldBy(db: Db, userId: number): Promise<Held> {
 export async function isNamed(db: Db, userId: number): Promise<boolean> {
   const row = await db
     .selectFrom('user_profiles')
-    .select(['name', 'avatar'])
+    .select(['name', 'avatar', 'uid'])
     .where('user_id', '=', userId)
     .executeTakeFirst()
-  return row !== undefined && (row.name !== '' || row.avatar !== '')
+  return row !== undefined && (row.name !== '' || row.avatar !== '' || !isForgottenUid(row.uid))
 }
 
 /** A remembered reply that names a person, and how it reads without them. */

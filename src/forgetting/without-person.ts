@@ -11,7 +11,7 @@ export function withoutPerson(text: string, id: number, uid: string): string {
     if (typeof value !== 'object' || value === null || 'rawJSON' in value) return value
     const fields = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, blank(inner)]))
     if (!isPerson(fields) || numberIn(fields['id']) !== String(id)) return fields
-    if (fields['name'] === '' && fields['avatar'] === '') return fields
+    if (fields['name'] === '' && fields['avatar'] === '' && fields['uid'] === uid) return fields
     found = true
     return { ...fields, name: '', avatar: '', uid }
   }

@@ -180,11 +180,28 @@ test('from the command line', async (t) => {
   t.match(run('--user', '0'), { status: 1, stdout: '', stderr: /the id of a user/ })
 })
 
+test('a uid alone is a name too', async (t) => {
+  const { operator, user, database, found, forget } = await world(t)
+  await operator('PUT', '/admin/v1/users/1', { name: '', avatar: '' })
+  const create = { game_price: 10, max_players: 3 }
+  await user(1)('POST', '/v1/rooms/R1/games/roulette/create', create, { 'idempotency-key': 'create' })
+  t.same(await found(), { devices: 1, replies: 1, user_profiles: 1 })
+  t.same(await forget(1), { records: 0, devices: 1, replies: 1 })
+  t.same(await found(), {})
+  const revoked = await rowsOf(database, `select 1 from ledger_events where type = 'sessions-revoked'`)
+  t.equal(revoked.length, 1)
+  t.same(await forget(1), { records: 0, devices: 0, replies: 0 }, 'again')
+  t.same(await rowsOf(database, `select 1 from ledger_events where type = 'sessions-revoked'`), revoked)
+  t.same((await verified(database)).findings, [])
+})
+
 test('a person is blanked in an answer wherever they stand, and nothing else changes', (t) => {
   const person = { id: 7, name: 'N', avatar: 'a.png', uid: 'n' }
   const blank = { id: 7, name: '', avatar: '', uid: 'forgotten-7' }
+  const uidAlone = { ...blank, uid: 'n' }
   const rows: readonly (readonly [unknown, unknown])[] = [
     [person, blank],
+    [uidAlone, blank],
     [
       { data: { players: [{ ...person, id: 8 }, person], winner: person } },
       { data: { players: [{ ...person, id: 8 }, blank], winner: blank } },
