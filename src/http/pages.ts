@@ -21,12 +21,12 @@ export function readPage(query: PageQuery, parts: number): Page {
   return { limit, cursor: query.cursor === undefined ? null : decodeCursor(query.cursor, parts) }
 }
 
-/** The first of these rows, as many as a page may have bytes; one at least. */
-export function fitting<Row>(rows: readonly Row[]): readonly Row[] {
+/** The first of these rows, as many as have so many bytes; one at least. */
+export function fitting<Row>(rows: readonly Row[], maxBytes = MAX_PAGE_BYTES): readonly Row[] {
   // Most pages are small: one pass tells. A UTF-16 unit is three bytes at most.
-  if (JSON.stringify(rows).length <= MAX_PAGE_BYTES / 3) return rows
+  if (JSON.stringify(rows).length <= maxBytes / 3) return rows
   let bytes = 0
-  const end = rows.findIndex((row) => (bytes += Buffer.byteLength(JSON.stringify(row)) + 1) > MAX_PAGE_BYTES)
+  const end = rows.findIndex((row) => (bytes += Buffer.byteLength(JSON.stringify(row)) + 1) > maxBytes)
   return end === -1 ? rows : rows.slice(0, Math.max(1, end))
 }
 

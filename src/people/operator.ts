@@ -3,7 +3,7 @@ import { dataOf, type Flag, isOn, PageQuery, pageOf } from '../../schema/common.
 import { DefineUser, DefineUsers, IdParams, MOST_USERS, RevokedSessions, UserRecord } from '../../schema/operator.ts'
 import { notFound } from '../http/errors.ts'
 import { idInPath, pathId } from '../http/ids.ts'
-import { onePage, readPage } from '../http/pages.ts'
+import { fitting, onePage, readPage } from '../http/pages.ts'
 import type { App, Services } from '../http/services.ts'
 import { validationFailed } from '../http/validation.ts'
 import { userRecord } from './answers.ts'
@@ -40,6 +40,7 @@ export function peopleOperatorRoutes(app: App, { run, db, sessions }: Services):
       schema: {
         operationId: 'defineUsers',
         summary: 'Create or change up to 1,000 users, all or none',
+        description: 'Answers the users in the order they were sent; where that would pass 1 MB, the first of them.',
         tags,
         body: DefineUsers,
         response: { 200: dataOf(Type.Array(UserRecord)) },
@@ -53,7 +54,7 @@ export function peopleOperatorRoutes(app: App, { run, db, sessions }: Services):
     },
     (request, reply) => {
       const users = request.body.users.map((user) => userFields(user.id, user))
-      return run(request, reply, defineUsers, { users, listed: true })
+      return run(request, reply, defineUsers, { users, listed: true }, { body: fittingUsers })
     },
   )
 
@@ -117,6 +118,11 @@ export function peopleOperatorRoutes(app: App, { run, db, sessions }: Services):
     },
   )
 }
+
+/** JSON of the users that are answered at once: not all of 1,000 users have their longest texts. */
+const MAX_ANSWERED_BYTES = 1_000_000
+
+const fittingUsers = (users: readonly UserRecord[]) => ({ data: fitting(users, MAX_ANSWERED_BYTES) })
 
 /** Ten thousand diamonds a dollar, where an operator names no other rate. */
 const DEFAULT_RATE = 10_000

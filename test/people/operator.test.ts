@@ -181,6 +181,29 @@ test('revoked sessions are over at once', async (t) => {
   t.same(bench.bugs, [])
 })
 
+test('the answer to a long list of users stays below 1 MiB', async (t) => {
+  const { operator, database } = await doors(t, [peopleSlice])
+  const ids = Array.from({ length: 1_000 }, (_, i) => ({ id: i + 1 }))
+  const avatar = '€'.repeat(500)
+  for (const half of [ids.slice(0, 500), ids.slice(500)]) {
+    const made = await operator('POST', '/admin/v1/users', { users: half.map(({ id }) => ({ id, avatar })) })
+    t.same(
+      Object(made.body).data.map(({ id }: { id: number }) => ({ id })),
+      half,
+    )
+  }
+  const key = { 'idempotency-key': 'all' }
+  const all = await operator('POST', '/admin/v1/users', { users: ids.map(({ id }) => ({ id, name: 'A' })) }, key)
+  t.equal(all.status, 200)
+  t.ok(Buffer.byteLength(all.text) < 1_048_576, `${Buffer.byteLength(all.text)} bytes`)
+  const answered = Object(all.body).data.map(({ id }: { id: number }) => ({ id }))
+  t.ok(answered.length > 500)
+  t.same(answered, ids.slice(0, answered.length), 'the first of them, in order')
+  t.match(await rowsOf(database, `select count(*)::int as named from user_profiles where name = 'A'`), [
+    { named: '1000' },
+  ])
+})
+
 test('countries', async (t) => {
   const { operator, database, bench } = await doors(t, [peopleSlice])
   const made = await operator('PUT', '/admin/v1/countries/20', { name: 'Egypt' })
