@@ -39,6 +39,9 @@ export const Prose = (maxLength: number, minLength = 0) =>
     pattern: `^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f${NEVER_IN_TEXT}]*$`,
   })
 
+/** Where a picture is stored. Catalogues are answered whole. */
+export const PicturePath = Text(200)
+
 /** true/false, 1/0, "1"/"0", "true"/"false"; read with `isOn`. */
 export const Flag = Type.Union(
   [

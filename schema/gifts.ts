@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, dataOf, Flag, Id, Instant, Text } from './common.ts'
+import { Amount, dataOf, Flag, Id, Instant, PicturePath, Text } from './common.ts'
 import { GiftKind } from './events.ts'
 
 const Quantity = Type.Integer({ minimum: 1, maximum: 9_999, description: 'Gifts for each receiver' })
@@ -73,7 +73,7 @@ export const DefineDecoration = Type.Object({
   name: Type.Optional(Text(100, 1)),
   kind: Type.Optional(GiftKind),
   price: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-  image_path: Type.Optional(Text(500)),
+  image_path: Type.Optional(PicturePath),
   odds: Type.Optional(Type.Union([{ ...PublishedOdds, maxItems: MAX_ODDS_ROWS }, Type.Null()])),
 })
 export type DefineDecoration = Static<typeof DefineDecoration>

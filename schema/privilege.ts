@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Id, Instant, Text } from './common.ts'
+import { Id, Instant, PicturePath, Text } from './common.ts'
 
 const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
 const Rank = Type.Integer({ minimum: -1_000_000_000, maximum: 1_000_000_000, description: 'higher is better' })
@@ -45,7 +45,7 @@ export const DefinePackage = Type.Object({
   name: Type.Optional(Text(100, 1)),
   rank: Type.Optional(Rank),
   valid_days: Type.Optional(Days),
-  icon_path: Type.Optional({ ...Text(500), description: 'a storage path' }),
+  icon_path: Type.Optional({ ...PicturePath, description: 'a storage path' }),
 })
 
 export const PackageRecord = Type.Object({
