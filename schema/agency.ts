@@ -52,8 +52,8 @@ const Country = Type.Object({ id: Id, name: Type.String() })
 export type Country = Static<typeof Country>
 
 /**
- * A withdrawal request. Fields of the other type are null, and so is what was never written, has been erased or cannot be read. Finance
- * sees the last four characters of the account number, and no notice.
+ * A withdrawal request. Fields of the other type are null, and so is what was never written, has been erased or cannot
+ * be read. Finance sees the last four characters of the account number, and no notice.
  */
 export const Withdrawal = Type.Object({
   id: Id,

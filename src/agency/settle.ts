@@ -23,8 +23,7 @@ export interface ChangeStatus {
 /**
  * Brings a request to another status, and its dollars where they then belong. `note` is about the requester, so that a
  * request which was not known when the command was prepared (`isKnown`) is not found, even if it is made meanwhile.
- * Refusals
- * in this order: `not_found`, `not_your_withdrawal`, `invalid_transition`, `not_your_decision`, `balance_limit`.
+ * Refusals in this order: `not_found`, `not_your_withdrawal`, `invalid_transition`, `not_your_decision`, `balance_limit`.
  */
 export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<ChangeStatus, SealedWithdrawal> => ({
   reads: ({ withdrawal_id }) => [
