@@ -1,8 +1,9 @@
 import { databaseIsAway } from './away.ts'
+import { Crowded } from './pool.ts'
 
 /**
  * Asks for many with one statement. When it fails, each is asked for alone, so that only those that cannot be answered
- * fail. When the database is away that would help nobody: then all fail at once.
+ * fail. When the database is away or no connection is free, that would help nobody: then all that are left fail at once.
  */
 export async function queryBatch<Key, Value>(
   keys: readonly Key[],
@@ -12,12 +13,24 @@ export async function queryBatch<Key, Value>(
     const values = await query(keys)
     return keys.map((_key, i) => settled(values, i))
   } catch (error) {
-    if (keys.length === 1 || databaseIsAway(error)) return keys.map(() => ({ status: 'rejected', reason: error }))
+    if (keys.length === 1 || isNobodysFault(error)) return keys.map(() => ({ status: 'rejected', reason: error }))
   }
   const results: PromiseSettledResult<Value>[] = []
-  for (const key of keys) results.push(...(await queryBatch([key], query)))
+  for (const [i, key] of keys.entries()) {
+    const [result] = await Promise.allSettled([query([key])])
+    if (result.status === 'fulfilled') {
+      results.push(settled(result.value, 0))
+    } else if (isNobodysFault(result.reason)) {
+      return [...results, ...keys.slice(i).map(() => result)]
+    } else {
+      results.push(result)
+    }
+  }
   return results
 }
+
+/** Whether a statement failed whatever it asked for. */
+const isNobodysFault = (error: unknown): boolean => databaseIsAway(error) || error instanceof Crowded
 
 function settled<Value>(values: readonly Value[], i: number): PromiseSettledResult<Value> {
   const value = values[i]

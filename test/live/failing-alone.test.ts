@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
+import { Crowded } from '../../src/db/pool.ts'
 import { queryBatch, queryByIds } from '../../src/db/query-batch.ts'
 import type { ShownState } from '../../src/live/announcer.ts'
 import { Batches } from '../../src/live/batches.ts'
@@ -34,6 +35,23 @@ test('when a shared statement fails, its members are asked again one by one', as
     throw away()
   })
   t.same([out.map(({ status }) => status), calls], [['rejected', 'rejected', 'rejected'], 1])
+
+  for (const outage of [away(), new Crowded('no connection was free in time')]) {
+    const asked: (readonly number[])[] = []
+    const results = await queryBatch([1, 2, 3, 4], async (keys) => {
+      asked.push(keys)
+      if (keys.includes(3)) throw keys.length > 1 ? new Error('3 is refused') : outage
+      return keys
+    })
+    t.match(results, [{ value: 1 }, { value: 2 }, { reason: outage }, { reason: outage }])
+    t.same(asked, [[1, 2, 3, 4], [1], [2], [3]], 'nobody else waits in vain')
+  }
+  let refusals = 0
+  await queryBatch([1, 2, 3], async () => {
+    refusals += 1
+    throw new Crowded('too many wait for a connection')
+  })
+  t.equal(refusals, 1, 'a full pool is not asked again')
 
   const byId = await queryByIds([1, 2, 3], async (ids) => {
     if (ids.includes(2)) throw new Error('2 is refused')
