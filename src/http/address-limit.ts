@@ -36,13 +36,17 @@ export class AddressLimit {
     this.#maxAddresses = maxAddresses
   }
 
-  /** Takes from what the address may still ask for; false, and nothing is taken, when that is not enough. */
+  /**
+   * Takes from what the address may still ask for; false, and nothing is taken, when that is not enough. Nothing costs
+   * more than all that is allowed, or it could never be asked for.
+   */
   take(ip: string, cost = 1): boolean {
     if (this.#perMinute === null) return true
     const now = this.#now()
     const entry = this.#entryFor(addressKey(ip), now)
-    if (entry.taken + cost > this.#perMinute) return false
-    entry.taken += cost
+    const taken = entry.taken + Math.min(cost, this.#perMinute)
+    if (taken > this.#perMinute) return false
+    entry.taken = taken
     return true
   }
 

@@ -18,6 +18,8 @@ test('an address may ask so often a minute', async (t) => {
   t.ok(limit.take('203.0.113.7'), 'what was refused is not counted')
   t.notOk(limit.take('203.0.113.7', 3), 'two are left')
   t.ok(limit.take('203.0.113.7', 2))
+  t.ok(limit.take('203.0.113.9', 100), 'what costs more than a minute has can be asked for once')
+  t.notOk(limit.take('203.0.113.9'))
 })
 
 test('no limit', async (t) => {
