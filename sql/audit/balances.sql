@@ -1,7 +1,7 @@
 -- The table of balances against the sum of all movements.
 -- A row a fault; none: every balance is what its movements come to.
 --
---   psql "$(cat .data/database-url)" -f sql/audit/balances.sql
+--   PGSERVICEFILE=.data/pg_service.conf PGSERVICE=economy psql -f sql/audit/balances.sql
 
 with sums as (
   select account, sum(change) as balance

@@ -1,7 +1,7 @@
 -- Recomputes the hash of every event from its columns and the hash before it, in SQL alone.
 -- A row a fault, in order; none: the chain is whole and ends at the head.
 --
---   psql "$(cat .data/database-url)" -f sql/audit/chain.sql
+--   PGSERVICEFILE=.data/pg_service.conf PGSERVICE=economy psql -f sql/audit/chain.sql
 
 with canonical as (
   select

@@ -1,7 +1,7 @@
 -- Double entry: whatever leaves one account enters another, and only the system's own accounts owe.
 -- A row a fault; none: every currency sums to zero and no user or room was ever overdrawn.
 --
---   psql "$(cat .data/database-url)" -f sql/audit/double-entry.sql
+--   PGSERVICEFILE=.data/pg_service.conf PGSERVICE=economy psql -f sql/audit/double-entry.sql
 
 with sides as (
   select position, debit as account, -amount::numeric as change from ledger_movements

@@ -2,7 +2,7 @@
 -- is finished or cancelled the account is empty.
 -- A row a fault; none: every coin that was paid in was paid out. Read from the ledger alone.
 --
---   psql "$(cat .data/database-url)" -f sql/audit/games.sql
+--   PGSERVICEFILE=.data/pg_service.conf PGSERVICE=economy psql -f sql/audit/games.sql
 
 with facts as (
   select position, type, data::jsonb as data

@@ -3,7 +3,7 @@
 -- transferred to them.
 -- A row a fault; none: every cent that is owed or held is explained. Requests are read from the ledger alone.
 --
---   psql "$(cat .data/database-url)" -f sql/audit/withdrawals.sql
+--   PGSERVICEFILE=.data/pg_service.conf PGSERVICE=economy psql -f sql/audit/withdrawals.sql
 
 with requests as (
   select position as withdrawal_id, data::jsonb as data
