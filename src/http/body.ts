@@ -9,6 +9,7 @@ import type {
 } from 'fastify'
 import { HttpError, notFound } from './errors.ts'
 import { hasPlausibleShape } from './json-shape.ts'
+import { ownTurn } from './turns.ts'
 import { validationFailed } from './validation.ts'
 import { markLarge } from './validators.ts'
 
@@ -41,12 +42,20 @@ export function readBodies(app: FastifyInstance): void {
     if (body.length === 0) return done(null)
     if (!isJson(mediaTypeOf(request))) return done(new HttpError(415, 'unsupported_media_type', NOT_JSON))
     if (!isUtf8(body)) return done(new HttpError(400, 'invalid_json', 'The body is not UTF-8.'))
-    if (body.length > CLIENT_BODY_LIMIT && !hasPlausibleShape(body))
-      return done(validationFailed({ body: [ODD_SHAPE] }))
-    return parseJson(request, body.toString(), (error, value) => {
-      if (body.length > SMALL_BODY_BYTES) markLarge(value)
-      done(error, value)
-    })
+    const parse = (): void => {
+      void parseJson(request, body.toString(), (error, value) => {
+        if (body.length > SMALL_BODY_BYTES) markLarge(value)
+        done(error, value)
+      })
+    }
+    if (body.length <= CLIENT_BODY_LIMIT) return parse()
+    const parseLarge = async (): Promise<void> => {
+      // It takes some tens of milliseconds: those that arrive together are not parsed one right after the other.
+      await ownTurn()
+      if (hasPlausibleShape(body)) parse()
+      else done(validationFailed({ body: [ODD_SHAPE] }))
+    }
+    void parseLarge()
   })
   app.addHook('preParsing', beforeTheBody)
   app.addHook('onRoute', (route: RouteOptions) => {
