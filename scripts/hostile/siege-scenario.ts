@@ -52,14 +52,15 @@ async function attack(stage: Stage, strength: Strength): Promise<void> {
   await listen(siege)
   const slowOnes = slow(siege, strength.thorough)
   const attacks: Readonly<Record<string, (siege: Siege) => Promise<void>>> = {
+    // First: they need the catalogue and the room that others make something else of.
+    'guessed draws': guessedDraws,
+    bend: (siege) => bend(siege, strength.requests * BENT, periodic),
     tokens,
     paths,
     matrix,
     keys,
     bytes,
     'ten thousand in a row': (siege) => pipelined(siege, strength.pipelined),
-    'guessed draws': guessedDraws,
-    bend: (siege) => bend(siege, strength.requests * BENT, periodic),
     fuzz: (siege) => fuzz(siege, Math.max(siege.doors.length, strength.requests - siege.asked), periodic),
   }
   for (const [name, run] of Object.entries(attacks)) {

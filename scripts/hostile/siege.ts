@@ -97,13 +97,20 @@ export class Siege {
   /** Works through items, several at a time, each worker on a line of its own. */
   async each<T>(items: Iterable<T>, work: (item: T, line: Line) => Promise<void>): Promise<void> {
     const iterator = items[Symbol.iterator]()
+    let failed = false
     const worker = async (): Promise<void> => {
       const line = new Line(this.port)
-      for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
-        this.stage.signal.throwIfAborted()
-        await work(next.value, line)
+      try {
+        for (let next = iterator.next(); next.done !== true && !failed; next = iterator.next()) {
+          this.stage.signal.throwIfAborted()
+          await work(next.value, line)
+        }
+      } catch (error) {
+        failed = true
+        throw error
+      } finally {
+        await line.close()
       }
-      await line.close()
     }
     await Promise.all(Array.from({ length: ASKING }, worker))
   }

@@ -26,7 +26,8 @@ export async function bend(siege: Siege, requests: number, periodic: PeriodicRea
   const ofOtherBranches = all.filter(({ door, bend }) => isOfOtherBranch(door, bend))
   const until = siege.asked + requests
   const turns = function* () {
-    for (let n = 0; siege.asked < until; n += 1) {
+    // What is not answered is not counted: a service that is gone must not be asked for ever.
+    for (let n = 0; n < requests && siege.asked < until; n += 1) {
       const list = n % OTHER_BRANCH_EVERY === 0 ? ofOtherBranches : all
       // Neighbours in the list are of one route: a prime stride takes them all, mixed.
       const one = list[(siege.seed + n * STRIDE) % list.length]

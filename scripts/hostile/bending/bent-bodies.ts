@@ -99,7 +99,7 @@ function likely(value: unknown, caller: number, n: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]: [string, unknown]) => {
-      const known = likelyValues[name]
+      const known = Object.hasOwn(likelyValues, name) ? likelyValues[name] : undefined
       if (known !== undefined) return [name, known(caller, n)]
       if (name === 'user_id') return [name, Array.isArray(inner) ? [6] : 6]
       return [name, likely(inner, caller, n)]
