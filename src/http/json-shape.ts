@@ -10,9 +10,9 @@ const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a]
 const [BRACE, BRACKET, END_BRACE, END_BRACKET] = [0x7b, 0x5b, 0x7d, 0x5d]
 
 /**
- * Whether JSON text has the form of data: not nested without end, not of ever new field names, and
- * not of a hundred thousand empty objects. V8 takes a hundred
- * times longer to parse a megabyte of such text than to look through it here (`npm run bench -- --only stalls`).
+ * Whether JSON text has the form of data: not nested without end, not of ever new field names, and not of a hundred
+ * thousand empty objects. V8 takes a hundred times longer to parse a megabyte of such text than to look through it here
+ * (`npm run bench -- --only stalls`).
  */
 export function hasPlausibleShape(json: Uint8Array): boolean {
   /** Hashes of names. Two that share one count as one. */
