@@ -21,7 +21,7 @@ import { askedDollars, dollarsRule, LEAST } from './dollars.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
 import { chargingAgents, transfersOf, withdrawalsOf } from './reads.ts'
 import { requestWithdrawal } from './request.ts'
-import { revealWith, sealChange, sealDetails, unseal } from './secrets.ts'
+import { formerDigest, revealWith, sealChange, sealDetails, unseal } from './secrets.ts'
 import { changeStatus } from './settle.ts'
 import { walletFor } from './wallets.ts'
 
@@ -55,7 +55,9 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
         details: details.digest,
       }
       const reveal = revealWith(db, vault, details.said)
-      return run(request, reply, requestWithdrawal(details.record), input, { status: 201, reveal })
+      const former = body.type === 'gold_agent' ? formerDigest(vault, body, body) : undefined
+      const formerInput = former === undefined ? undefined : { ...input, details: former }
+      return run(request, reply, requestWithdrawal(details.record), input, { status: 201, reveal, formerInput })
     },
   )
 

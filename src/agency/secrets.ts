@@ -54,6 +54,20 @@ export function sealDetails(vault: Vault, userId: number, details: Partial<Detai
   return sealText(vault, userId, JSON.stringify(clear))
 }
 
+/**
+ * The digest of a request for diamonds as it was until such requests ignored `bank_details`; undefined when it is the
+ * same. Only for retries of what is remembered: it can go two days after the upgrade.
+ */
+export function formerDigest(vault: Vault, body: object, details: Partial<Details>): string | undefined {
+  const sent: unknown = Reflect.get(body, 'bank_details')
+  if (sent === undefined || sent === null) return undefined
+  const { bank_name, account_name, account_number } = Object(sent)
+  const bank = sent && { bank_name, account_name, account_number }
+  const { payment_method, user_notice } = details
+  const clear = { bank_details: bank, payment_method: payment_method || null, user_notice: user_notice || null }
+  return vault.digest(JSON.stringify(clear))
+}
+
 /** Seals a note about a user's request. */
 const sealNote = (vault: Vault, userId: number, note: string | undefined): Sealed =>
   note ? sealText(vault, userId, note) : nothingToKeep

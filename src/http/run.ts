@@ -15,6 +15,8 @@ export interface Told<Answer> {
   readonly status?: 200 | 201
   readonly message?: string
   readonly body?: (answer: Answer) => unknown
+  /** `input` as an older version had it, where that differs: a retry over an upgrade is the same request. */
+  readonly formerInput?: unknown
   /** Fills in, each time it is given, what must not be remembered with the answer; that names it instead. */
   readonly reveal?: (body: unknown) => Promise<unknown>
 }
@@ -38,10 +40,12 @@ export function runWith(executor: Executor, writes: WriteAllowance): Run {
     const key = ['GET', 'HEAD'].includes(request.method) ? null : idempotencyKey(request)
     const user = request.caller.kind === 'user' ? request.caller.id : null
     const forgetRefusal = user !== null && !writes.hasLeft(user)
+    const { formerInput } = told
+    const formerHash = formerInput === undefined ? undefined : requestHash(request, formerInput)
     const cause = {
       actor: actorOf(request.caller),
       requestId: request.id,
-      idempotency: key === null ? null : { key, requestHash: requestHash(request, input), forgetRefusal },
+      idempotency: key === null ? null : { key, requestHash: requestHash(request, input), formerHash, forgetRefusal },
     }
     const settled = await executor.run(command(verb, input, cause, presenter(request.id, told)))
     const { status, body } = settled.reply

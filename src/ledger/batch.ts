@@ -68,7 +68,7 @@ export function runBatch(
     rows.checkpoint()
     try {
       if (before !== undefined) {
-        const same = before.requestHash === idempotency?.requestHash
+        const same = [idempotency?.requestHash, idempotency?.formerHash].includes(before.requestHash)
         outcomes.push(
           same
             ? { reply: { status: before.status, body: before.body }, replayed: true, storedBytes: 0 }

@@ -14,6 +14,8 @@ export interface Cause {
   readonly idempotency: {
     readonly key: string
     readonly requestHash: string
+    /** The hash that an older version gave the same request, where it differs. */
+    readonly formerHash?: string | undefined
     /** A refusal is not remembered: whoever asks has no room left for it, and may not be refused before. */
     readonly forgetRefusal?: boolean
   } | null

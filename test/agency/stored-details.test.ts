@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import { requestWithdrawal } from '../../src/agency/request.ts'
+import { sha256 } from '../../src/ledger/hash.ts'
 import { UnreadableRecords } from '../../src/vault/unreadable-records.ts'
 import { verified } from '../audit/verified.ts'
 import { rowsOf, testVault } from '../support/ledger.ts'
@@ -45,6 +46,36 @@ test('bank details of a request for diamonds mean nothing, whatever they are', a
   }
   const [{ bytes } = {}] = await rowsOf(database, 'select max(octet_length(sealed)) as bytes from vault_records')
   t.ok(Number(bytes) < 1_000, 'nothing of it is kept')
+  t.same(bench.bugs, [])
+})
+
+test('a retry over an upgrade is answered as before, also where bank details were part of the request', async (t) => {
+  const { user, bench, database } = await bureau(t)
+  const formerly: readonly (readonly [sent: unknown, text: string])[] = [
+    [{ ...bank, more: 1 }, JSON.stringify(bank)],
+    [{}, '{}'],
+    ['text', '{}'],
+    [[], '{}'],
+    [0, '0'],
+  ]
+  for (const [i, [bank_details, text]] of formerly.entries()) {
+    const key = { 'idempotency-key': `key-${i}` }
+    const body = { ...gold, amount_in_dollars: 1, user_notice: 'a notice', bank_details }
+    const ask = (change: object = {}) => user(1)('POST', `${requests}/request`, { ...body, ...change }, key)
+    const first = await ask()
+    t.equal(first.status, 201)
+    const details = testVault.digest(`{"bank_details":${text},"payment_method":null,"user_notice":"a notice"}`)
+    const whom = { caller_id: 1, type: 'gold_agent', target_id: 4, beneficiary_id: 9, country_id: 1 }
+    const input = { ...whom, amount: 100, agent_benefit: false, details }
+    const route = '/v1/agency/target-withdraw-requests/request'
+    const hash = sha256(JSON.stringify(['POST', route, {}, input]))
+    await rowsOf(database, `update replies set request_hash = '${hash}' where idempotency_key = 'key-${i}'`)
+    const again = await ask()
+    t.match(again, { status: 201, text: first.text, headers: { 'idempotency-replayed': 'true' } })
+    for (const change of [{ bank_details: { other: 1 }, amount_in_dollars: 2 }, { user_notice: 'another' }]) {
+      t.match(await ask(change), { status: 422, body: { code: 'idempotency_key_reused' } })
+    }
+  }
   t.same(bench.bugs, [])
 })
 
