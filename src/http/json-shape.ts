@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto'
+
 /** Levels of a large body; none that is documented has more than five. */
 const MAX_DEPTH = 64
 /** Different field names in a large body; no schema has more than thirty. */
@@ -8,6 +10,9 @@ const MAX_STRUCTURES = 100_000
 
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a]
 const [BRACE, BRACKET, END_BRACE, END_BRACKET] = [0x7b, 0x5b, 0x7d, 0x5d]
+
+/** Of the hash of names. Odd, and unknown to clients: names that share a hash could be made otherwise. */
+const HASH_FACTOR = 2 * randomInt(2 ** 20, 2 ** 31) + 1
 
 /**
  * Whether JSON text has the form of data: not nested without end, not of ever new field names, and not of a hundred
@@ -26,7 +31,8 @@ export function hasPlausibleShape(json: Uint8Array): boolean {
       text = 0
       for (i += 1; i < json.length && json[i] !== QUOTE; i += 1) {
         if (json[i] === BACKSLASH) i += 1
-        text = Math.imul(text, 31) + (json[i] ?? 0)
+        text = Math.imul(text ^ (json[i] ?? 0), HASH_FACTOR)
+        text ^= text >>> 15
       }
     } else if (byte === COLON) {
       names.add(text)

@@ -23,6 +23,9 @@ test('what is nested without end, or has ever new names, has not', (t) => {
     isPlausible(`[${Array.from({ length: 1_001 }, (_, i) => `{"k${i}":0}`).join(',')}]`),
     'of any number of objects',
   )
+  // All 2,048 have one hash where the factor is 31.
+  const twin = (i: number): string => i.toString(2).padStart(11, '0').replaceAll('0', 'Aa').replaceAll('1', 'BB')
+  t.notOk(isPlausible(names(2_048, twin)), 'names that were made to look the same')
   t.notOk(isPlausible(`[${'{},'.repeat(100_000)}{}]`))
   t.ok(isPlausible(`["${'['.repeat(1_000)}","${':'.repeat(5_000)}"]`), 'texts are no structure')
   t.end()
