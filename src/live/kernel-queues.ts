@@ -39,8 +39,9 @@ export const connectionKey = (local: Endpoint, remote: Endpoint): string =>
 const hex = (digits: string): number => Number.parseInt(digits, 16)
 
 /**
- * As 32 hex digits in network order; an IPv4 address as IPv6 maps it. The kernel writes words of four
- * bytes as the CPU has them: the last byte first. */
+ * As 32 hex digits in network order; an IPv4 address as IPv6 maps it. The kernel writes words of four bytes as the CPU
+ * has them: the last byte first.
+ */
 function fromKernel(address: string): string {
   const words = address.match(/.{8}/g) ?? []
   const digits = words.map((word) => (word.match(/../g) ?? []).toReversed().join('')).join('')
