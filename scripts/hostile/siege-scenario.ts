@@ -22,7 +22,7 @@ import type { Siege } from './siege.ts'
 /** Of what can be listed, when not all of it is done. */
 const PART = 0.15
 /** Of all requests, those that bend a field or read it back. */
-const BENT = 0.3
+const BENT = 0.25
 
 export interface Strength {
   /** In all. */

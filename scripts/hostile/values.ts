@@ -16,8 +16,17 @@ const nearTheEdges = (min: number, max: number): fc.Arbitrary<number> =>
     { weight: 1, arbitrary: fc.constantFrom(min, max) },
   )
 
+/** Making one costs far more than a value of it: a pattern looks at every character there is. */
+const made = new WeakMap<Schema, fc.Arbitrary<unknown>>()
+
 /** Values that a schema allows. */
 export function valueOf(schema: Schema): fc.Arbitrary<unknown> {
+  const known = made.get(schema) ?? arbitraryOf(schema)
+  made.set(schema, known)
+  return known
+}
+
+function arbitraryOf(schema: Schema): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(valueOf))

@@ -8,6 +8,7 @@ import { defineRelease } from './define-release.ts'
 import { currentMode, newestReleases, releaseOf } from './reads.ts'
 import { removeRelease } from './remove-release.ts'
 import { setMode } from './set-mode.ts'
+import type { SomeWords } from './words.ts'
 
 const tags = ['operators']
 const params = ReleaseParams
@@ -27,7 +28,11 @@ export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
     },
     (request, reply) => {
       const { maintenance, title, message, block_unidentified } = request.body
-      const input = { maintenance: maintenance === undefined ? undefined : isOn(maintenance), title, message }
+      const input = {
+        maintenance: maintenance === undefined ? undefined : isOn(maintenance),
+        title: inLanguages(title),
+        message: inLanguages(message),
+      }
       return run(request, reply, setMode, { ...input, block_unidentified })
     },
   )
@@ -60,7 +65,8 @@ export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
     (request, reply) => {
       const { version, minimum_version, store_link, title, message } = request.body
       const { client_type } = request.params
-      return run(request, reply, defineRelease, { client_type, version, minimum_version, store_link, title, message })
+      const words = { title: inLanguages(title), message: inLanguages(message) }
+      return run(request, reply, defineRelease, { client_type, version, minimum_version, store_link, ...words })
     },
   )
 
@@ -122,3 +128,6 @@ export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
     },
   )
 }
+
+/** Without what else the object holds: what a request means must not depend on it. */
+const inLanguages = (words: SomeWords | undefined): SomeWords | undefined => words && { en: words.en, ar: words.ar }

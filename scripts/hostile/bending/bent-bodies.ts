@@ -16,13 +16,13 @@ export interface Bend {
 }
 
 /** Names that no route takes in its body, some of which it would be bad to take. */
-const strangers = ['unknown', 'id', 'status', 'role', 'actor', 'balance', 'created_at', 'sealed', '__proto__']
+const unknownNames = ['unknown', 'id', 'status', 'role', 'actor', 'balance', 'created_at', 'sealed', '__proto__']
 const MAX_DEPTH = 3
 
 /** Every field of every branch with every hostile value, fields of the other branches and unknown ones too. */
 export function bendsOf(schema: Schema): readonly Bend[] {
   const branches = schema.anyOf ?? [schema]
-  const all = [...new Set([...branches.flatMap(({ properties = {} }) => Object.keys(properties)), ...strangers])]
+  const all = [...new Set([...branches.flatMap(({ properties = {} }) => Object.keys(properties)), ...unknownNames])]
   return branches.flatMap((branch) => {
     const known = pathsIn(branch, 0).flatMap((path) =>
       hostileFields.map((field): Bend => ({ branch, path, field, isUnknown: false })),
