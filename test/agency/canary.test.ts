@@ -2,6 +2,7 @@ import { test } from 'tap'
 import { rowsOf } from '../support/ledger.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { freePort, startService, tokenIn } from '../support/service.ts'
+import { dataDir } from '../support/start.ts'
 
 const canaries = {
   bank_name: 'CANARY-bank',
@@ -17,7 +18,7 @@ test('what people wrote in private is in no table, no event, no log and no error
   const environment = {
     DATABASE_URL: database.serviceUrl,
     LOG_LEVEL: 'trace',
-    DATA_DIR: t.testdir(),
+    DATA_DIR: dataDir(t),
     PII_KEY: 'a pii key',
   }
   const service = await startService(t, environment, await freePort())
