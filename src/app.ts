@@ -14,7 +14,6 @@ import { describeRoutes, hideRoutes } from './http/docs.ts'
 import { docsRoutes } from './http/docs-routes.ts'
 import { handleErrors, handleNotFound, handleUnroutable } from './http/error-handlers.ts'
 import { gateCheck } from './http/gate.ts'
-import { KeyedLimit } from './http/keyed-limit.ts'
 import { decorateAllowance, limitCheck } from './http/limits.ts'
 import { RequestLog } from './http/logging.ts'
 import type { Metrics } from './http/metrics.ts'
@@ -25,7 +24,7 @@ import { serviceDoors } from './http/service-doors.ts'
 import type { Services } from './http/services.ts'
 import type { Sessions } from './http/sessions.ts'
 import { clientPrefixes, type Slice } from './http/slice.ts'
-import { hasGoodToken, limitOpenRoutesBy, limitStrangersBy } from './http/strangers.ts'
+import { hasGoodToken, limitStrangersBy } from './http/strangers.ts'
 import { ourTokens, type ReadToken, registerTokens, type TokenRules } from './http/tokens.ts'
 import { becomesSocket } from './http/upgrades.ts'
 import { schemaError } from './http/validation.ts'
@@ -108,10 +107,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   serviceDoors(app, parts.metrics, parts.isReady, { token: parts.metricsToken, limitStranger })
   const mayRemember = (request: FastifyRequest): boolean =>
     hasGoodToken(request, readToken) || parts.addressLimit.take(request.ip)
-  if (parts.docs) {
-    const holders = new KeyedLimit(parts.rateLimit)
-    docsRoutes(app, limitOpenRoutesBy(readToken, limitStranger, holders, parts.metrics))
-  }
+  if (parts.docs) docsRoutes(app, readToken, limitStranger)
   const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit, parts.metrics)]
   // The order of checks. A route's schema and then the rules of the business follow.
   const ofToken = [userCheck(readToken, parts.sessions, limitStranger), ...limit]

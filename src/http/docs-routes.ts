@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import { asyncapi } from './asyncapi.ts'
 import { isKnown, PreparedAnswer } from './prepared-answer.ts'
-import type { LimitStranger } from './strangers.ts'
+import { hasGoodToken, type LimitStranger } from './strangers.ts'
+import type { ReadToken } from './tokens.ts'
 
 const PAGE = `<!DOCTYPE html>
 <html lang="en">
@@ -60,14 +61,14 @@ const headers = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Bytes that cost as much as an ordinary request. */
+/** Bytes that cost a stranger as much as an ordinary request. */
 const BYTES_PER_COST = 64 * 1024
 
 /**
  * The OpenAPI document at /docs/json, and for people at /docs; the AsyncAPI document of the websocket at
- * /docs/asyncapi.json. Each is made and compressed once, and whoever asks is charged for its bytes.
+ * /docs/asyncapi.json. Each is made and compressed once, and a stranger is charged for its bytes.
  */
-export function docsRoutes(app: FastifyInstance, limit: LimitStranger): void {
+export function docsRoutes(app: FastifyInstance, read: ReadToken, limitStranger: LimitStranger): void {
   const answers: Readonly<Record<string, PreparedAnswer>> = {
     '/docs': new PreparedAnswer('text/html; charset=utf-8', async () => Buffer.from(PAGE)),
     '/docs/json': new PreparedAnswer(JSON_TYPE, async () => Buffer.from(JSON.stringify(app.swagger()))),
@@ -85,7 +86,9 @@ export function docsRoutes(app: FastifyInstance, limit: LimitStranger): void {
       reply.headers(headers)
       const variant = await answer.variantFor(request)
       const bytes = isKnown(request, variant.etag) ? 0 : variant.body.length
-      const refusal = limit(request, 1 + Math.floor(bytes / BYTES_PER_COST))
+      const refusal = hasGoodToken(request, read)
+        ? undefined
+        : limitStranger(request, 1 + Math.floor(bytes / BYTES_PER_COST))
       if (refusal !== undefined) throw refusal
       return answer.send(request, reply, variant)
     })

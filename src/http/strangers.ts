@@ -1,8 +1,7 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { AddressLimit } from './address-limit.ts'
-import { actorOf } from './caller.ts'
+import { costOf } from './cost.ts'
 import { HttpError } from './errors.ts'
-import type { KeyedLimit } from './keyed-limit.ts'
 import type { Metrics } from './metrics.ts'
 import { rateLimited } from './problem.ts'
 import { bearerToken, type ReadToken } from './tokens.ts'
@@ -20,26 +19,13 @@ export const limitStrangersBy =
   }
 
 /**
- * Charges a request to a route that asks for no token: with a good token to its holder, else to its address. Phones
- * share the addresses of their carriers. Holders have an allowance for these routes alone: sessions are not looked at,
- * so a token that was revoked must not use up what its user has elsewhere.
+ * The check of routes that ask for no token: without a good one they are limited by address. Phones share the addresses
+ * of their carriers, so a request with a good token never is.
  */
-export const limitOpenRoutesBy =
-  (
-    read: ReadToken,
-    limitStranger: LimitStranger,
-    holders: Pick<KeyedLimit, 'take' | 'retryAfter'>,
-    metrics: Pick<Metrics, 'refused'>,
-  ): LimitStranger =>
-  (request, cost = 1) => {
-    const token = bearerToken(request.headers.authorization)
-    const found = token === undefined ? undefined : read(token)
-    if (found === undefined || found instanceof HttpError || found.caller === null) return limitStranger(request, cost)
-    const holder = actorOf(found.caller)
-    if (holders.take(holder, cost)) return undefined
-    metrics.refused('requests')
-    return rateLimited(holders.retryAfter(holder))
-  }
+export const openRouteCheck =
+  (read: ReadToken, limitStranger: LimitStranger): onRequestHookHandler =>
+  (request, _reply, done) =>
+    done(hasGoodToken(request, read) ? undefined : limitStranger(request, costOf(request)))
 
 /** Whether a request shows a token that is good by itself; sessions are not looked at. */
 export function hasGoodToken({ headers }: FastifyRequest, read: ReadToken): boolean {

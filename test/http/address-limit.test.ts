@@ -30,7 +30,7 @@ test('no limit', async (t) => {
 
 test('the store is bounded, and nobody is forgotten by a change of addresses', async (t) => {
   let now = 0
-  const limit = new AddressLimit(600, { now: () => now, maxKeys: 100 })
+  const limit = new AddressLimit(600, { now: () => now, maxAddresses: 100 })
   const victim = '198.51.100.1'
   for (let i = 0; i < 600; i++) limit.take(victim)
   t.notOk(limit.take(victim))
@@ -43,7 +43,7 @@ test('the store is bounded, and nobody is forgotten by a change of addresses', a
   t.notOk(limit.take(victim), 'still counted')
   t.ok(granted > 50_000, `single requests of many addresses pass: ${granted}`)
 
-  const full = new AddressLimit(600, { now: () => 0, maxKeys: 100 })
+  const full = new AddressLimit(600, { now: () => 0, maxAddresses: 100 })
   const all = Array.from({ length: 5_000 }, (_, i) => full.take(`2001:db8:0:${i.toString(16)}::1`))
   t.equal(all.filter((taken) => taken).length, 100 + 600, 'those for whom there is no room share one allowance')
   t.equal(full.retryAfter('2001:db8:0:1387::1'), 60)
@@ -56,7 +56,7 @@ test('no address ever gets more than its allowance twice within a minute', async
   assert(
     property(steps, integer({ min: 1, max: 20 }), (all, perMinute) => {
       let now = 0
-      const limit = new AddressLimit(perMinute, { now: () => now, maxKeys: 4 })
+      const limit = new AddressLimit(perMinute, { now: () => now, maxAddresses: 4 })
       const granted: { readonly at: number; readonly address: number }[] = []
       for (const { wait, address } of all) {
         now += wait

@@ -63,8 +63,8 @@ test('nothing but our own scripts runs on the page, and nobody frames it', async
   t.notMatch((await app.inject('/docs')).body, /<script(?! src=)|<style|style=|onload=/, 'nothing inline')
 })
 
-test('a stranger is charged for the bytes of documents by address, and a user by name', async (t) => {
-  const { app } = await tinyApp(t, { addressLimit: new AddressLimit(30), rateLimit: 30 })
+test('a stranger is charged for the bytes of documents, and a user is not', async (t) => {
+  const { app } = await tinyApp(t, { addressLimit: new AddressLimit(30) })
   const bundle = (headers = {}) => app.inject({ url: BUNDLE, headers })
   const { headers } = await bundle()
   const refused = await bundle()
@@ -72,10 +72,6 @@ test('a stranger is charged for the bytes of documents by address, and a user by
   t.match(refused.json(), { code: 'rate_limited' })
   t.equal((await bundle({ 'if-none-match': headers.etag })).statusCode, 304, 'what is not sent costs little')
   t.equal((await bundle(bearer(token()))).statusCode, 200)
-  t.equal((await bundle(bearer(token({ jti: 'another' })))).statusCode, 429, 'with any token of theirs')
-  t.equal((await bundle(bearer(token({ sub: '8' })))).statusCode, 200, 'another user')
-  const things = await app.inject({ url: '/v1/things', headers: bearer(token()) })
-  t.equal(things.statusCode, 200, 'what their other requests may take is not touched')
   for (const url of ['/healthz', '/readyz', '/metrics']) t.equal((await app.inject(url)).statusCode, 200, url)
 })
 
