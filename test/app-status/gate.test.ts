@@ -175,6 +175,15 @@ test('maintenance closes every client route before anything else is looked at, a
   t.equal((await ask('/v1/wallet', expired))[0], 440)
 })
 
+test('what else stands beside the languages of a text is no part of a request', async (t) => {
+  const { operator } = await world(t)
+  const key = { 'idempotency-key': 'deep' }
+  const first = await operator('PUT', '/admin/v1/app-mode', { title: { en: 'Closed', fr: 'Fermé' } }, key)
+  t.match(first, { status: 200, body: { data: { title: { en: 'Closed' } } } })
+  const again = await operator('PUT', '/admin/v1/app-mode', { title: { en: 'Closed' } }, key)
+  t.same([again.headers['idempotency-replayed'], again.text], ['true', first.text], 'it is the same request')
+})
+
 test('a forced update refuses those whose type is known and whose version is too old', async (t) => {
   const { ask, set, bearer, operator } = await world(t)
   const me = bearer({})
