@@ -7,8 +7,9 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * How a route that writes draws on its user's allowance of stored bytes. Where it says nothing, with all that it
-     * stores, and it is refused when nothing is left. `paid`: what it stores by succeeding was paid for and is not
-     * charged. `unrefused`: it is charged and never refused, as value is got out by it, or it stores nothing.
+     * stores, and it is refused when nothing is left. `paid`: what it stores by succeeding was paid for, so that it is
+     * neither charged nor refused. `unrefused`: it is charged and never refused, as value is got out by it, or it stores
+     * nothing.
      */
     writes?: 'paid' | 'unrefused'
   }
@@ -18,8 +19,8 @@ declare module 'fastify' {
 export const writeCheck =
   (writes: WriteAllowance, metrics: Pick<Metrics, 'refused'>): onRequestHookHandler =>
   ({ caller, method, routeOptions: { config, url } }, _reply, done) => {
-    const mayWrite = url !== undefined && method !== 'GET' && method !== 'HEAD' && config.writes !== 'unrefused'
-    if (!mayWrite || caller.kind !== 'user' || writes.hasLeft(caller.id)) return done()
+    const isRefusable = url !== undefined && method !== 'GET' && method !== 'HEAD' && config.writes === undefined
+    if (!isRefusable || caller.kind !== 'user' || writes.hasLeft(caller.id)) return done()
     metrics.refused('written_bytes')
     done(rateLimited(writes.retryAfter(caller.id)))
   }

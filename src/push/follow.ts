@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { DatabaseError } from 'pg'
 import type { Logger } from 'pino'
 import { databaseIsAway } from '../db/away.ts'
 import { queryBatch } from '../db/query-batch.ts'
@@ -58,7 +59,14 @@ async function addressedBy(
   return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
 }
 
-/** Throws when the database is away: then all of them come again. */
+/** Data that cannot be stored or read, by SQLSTATE class: it fails however often it is tried. */
+const isOfData = (code: string): boolean => /^2[23][0-9A-Z]{3}$/.test(code)
+
+/** Whether it may work the next time: a lost connection, a deadlock, tables that are being swapped. */
+const mayPass = (error: unknown): boolean =>
+  databaseIsAway(error) || (error instanceof DatabaseError && !isOfData(error.code ?? ''))
+
+/** Throws an error that may pass: then all of them come again. */
 function logFailures(
   members: readonly { readonly position: number }[],
   results: readonly PromiseSettledResult<unknown>[],
@@ -68,7 +76,7 @@ function logFailures(
   for (const [i, result] of results.entries()) {
     if (result.status === 'fulfilled') continue
     const err: unknown = result.reason
-    if (databaseIsAway(err)) throw err
+    if (mayPass(err)) throw err
     log.error({ position: members[i]?.position, err }, message)
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { DatabaseError } from 'pg'
 import { test } from 'tap'
 import { Crowded } from '../../src/db/pool.ts'
 import { queryBatch, queryByIds } from '../../src/db/query-batch.ts'
@@ -211,4 +212,14 @@ test('an event that no notification can be made of delays no other notification'
     /ECONNREFUSED/,
     'the database is away: they come again',
   )
+  const failing = (code: string) => async (): Promise<never> => {
+    throw Object.assign(new DatabaseError(`SQLSTATE ${code}`, 0, 'error'), { code })
+  }
+  await t.rejects(
+    async () => intoLog(db, failing('40P01'), log)([at(1)]),
+    /40P01/,
+    'a deadlock passes: they come again',
+  )
+  await intoLog(db, failing('22021'), log)([at(5)])
+  t.match(lines.at(-1), { error: true, position: 5 }, 'data that cannot be read is dropped')
 })
