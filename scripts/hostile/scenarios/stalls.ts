@@ -19,6 +19,8 @@ const AT_ONCE = [1, 3] as const
 const MAX_P99_MS = 50
 /** On a machine that is busy with something else, its own quiet figure times this. */
 const MAX_GROWTH = 4
+/** What holds others up does so every time; what else goes on at the machine does not. The least of so many counts. */
+const TRIES = 3
 /** A request that takes longer than this is the worst of its route: no need to look for one that is worse. */
 const CERTAIN_MS = 1_000
 /** Half of a short form's routes take bodies; it measures a few of each kind. */
@@ -58,21 +60,28 @@ async function measure(stage: Stage, { seconds }: Measure): Promise<void> {
     if (worst === undefined) continue
     const atOnce: Latencies[] = []
     for (const closed of AT_ONCE) {
-      stage.signal.throwIfAborted()
       const requests = [worst.request.toString('latin1')]
-      const hammering = hammer.ask({ kind: 'beyond', port, requests, closed, pipelined: 0, seconds }, Hammered)
-      atOnce.push(await health.run(PER_SECOND, seconds))
-      const statuses = Object.keys(await hammering).map(Number)
-      stage.expect(
-        statuses.every((status) => status < 500),
-        `${worst.door} with ${worst.name} was answered ${statuses.join(', ')}`,
-      )
+      const beside = async (): Promise<Latencies> => {
+        stage.signal.throwIfAborted()
+        const hammering = hammer.ask({ kind: 'beyond', port, requests, closed, pipelined: 0, seconds }, Hammered)
+        const felt = await health.run(PER_SECOND, seconds)
+        const statuses = Object.keys(await hammering).map(Number)
+        const failed = statuses.filter((status) => status >= 500)
+        stage.expect(failed.length === 0, `${worst.door} with ${worst.name} was answered ${failed.join(', ')}`)
+        return felt
+      }
+      let least = await beside()
+      for (let again = 1; again < TRIES && least.p99 > allowedBeside(quiet); again += 1) {
+        const next = await beside()
+        if (next.p99 < least.p99) least = next
+      }
+      atOnce.push(least)
     }
     rows.push({ worst, atOnce })
     stage.say(`${worst.door}: p99 ${worstP99(atOnce).toFixed(1)} ms beside ${worst.name}`)
     quiet.push(await health.run(PER_SECOND, seconds / 2))
   }
-  report(stage, rows, median(quiet.map(({ p99 }) => p99)))
+  report(stage, rows, quiet)
 }
 
 /** Routes that are in no document. */
@@ -113,9 +122,15 @@ const withToken = ({ kind }: Door, wish: Wish): Wish => {
   return token === null ? wish : { ...wish, headers: [bearer(token), ...wish.headers] }
 }
 
-function report(stage: Stage, rows: readonly { worst: Worst; atOnce: readonly Latencies[] }[], quiet: number): void {
-  const allowed = Math.max(MAX_P99_MS, MAX_GROWTH * quiet)
-  stage.tell(`/healthz alone: p99 ${quiet.toFixed(1)} ms; beside the worst request of each route, in milliseconds`)
+function report(
+  stage: Stage,
+  rows: readonly { worst: Worst; atOnce: readonly Latencies[] }[],
+  quiet: readonly Latencies[],
+): void {
+  const allowed = allowedBeside(quiet)
+  stage.tell(
+    `/healthz alone: p99 ${quietP99(quiet).toFixed(1)} ms; beside the worst request of each route, in milliseconds`,
+  )
   const heads = AT_ONCE.flatMap((count) => [`p50 at ${count}`, `p99 at ${count}`, `max at ${count}`])
   stage.tell(row('route', heads, 'with'))
   const sorted = rows.toSorted((a, b) => worstP99(b.atOnce) - worstP99(a.atOnce))
@@ -126,6 +141,9 @@ function report(stage: Stage, rows: readonly { worst: Worst; atOnce: readonly La
     stage.expect(p99 <= allowed, `${worst.door} with ${worst.name}: p99 of others is ${p99.toFixed(0)} ms`)
   }
 }
+
+const quietP99 = (quiet: readonly Latencies[]): number => median(quiet.map(({ p99 }) => p99))
+const allowedBeside = (quiet: readonly Latencies[]): number => Math.max(MAX_P99_MS, MAX_GROWTH * quietP99(quiet))
 
 const worstP99 = (atOnce: readonly Latencies[]): number => Math.max(...atOnce.map(({ p99 }) => p99))
 
