@@ -23,6 +23,8 @@ const MAX_GROWTH = 4
 const TRIES = 3
 /** A request that takes longer than this is the worst of its route: no need to look for one that is worse. */
 const CERTAIN_MS = 1_000
+/** The slowest requests of a route, which are sent once more to find the worst. */
+const CANDIDATES = 5
 /** Half of a short form's routes take bodies; it measures a few of each kind. */
 const SHORT_ROUTES = 4
 
@@ -99,22 +101,30 @@ const few = (doors: readonly Door[]): readonly Door[] => {
   return [...withLists.slice(0, SHORT_ROUTES), ...doors.filter(({ method }) => method === 'GET').slice(0, SHORT_ROUTES)]
 }
 
-/** Sends each of a route's dearest requests and keeps the one that was answered last. */
+/** The one of a route's dearest requests whose answer takes longest. */
 async function worstOf(stage: Stage, port: number, door: Door): Promise<Worst | undefined> {
   const line = new Line(port)
-  let worst: Worst | undefined
-  for (const { name, wish } of worstRequests(door)) {
+  const ask = async (name: string, request: Buffer): Promise<Worst> => {
     stage.signal.throwIfAborted()
-    const request = bytesOf(withToken(door, wish))
     const started = performance.now()
     const { status } = await line.ask(request)
-    const ms = performance.now() - started
     stage.expect(status < 500, `${door.name} with ${name} was answered ${status}`)
-    if (worst === undefined || ms > worst.ms) worst = { door: door.name, name, request, ms, status }
-    if (ms > CERTAIN_MS) break
+    return { door: door.name, name, request, ms: performance.now() - started, status }
+  }
+  let slowest: Worst[] = []
+  for (const { name, wish } of worstRequests(door)) {
+    slowest.push(await ask(name, bytesOf(withToken(door, wish))))
+    slowest = slowest.toSorted((a, b) => b.ms - a.ms).slice(0, CANDIDATES)
+    if ((slowest[0]?.ms ?? 0) > CERTAIN_MS) break
+  }
+  // Any of them may have been slow by chance.
+  const again: Worst[] = []
+  for (const one of slowest) {
+    const next = await ask(one.name, one.request)
+    again.push(next.ms < one.ms ? next : one)
   }
   await line.close()
-  return worst
+  return again.toSorted((a, b) => b.ms - a.ms)[0]
 }
 
 const withToken = ({ kind }: Door, wish: Wish): Wish => {
