@@ -43,7 +43,8 @@ const sayings: Readonly<Record<string, Say>> = {
 }
 
 const TEXT_RULE =
-  'must be text without control characters, lone surrogates, directional overrides and isolates left open'
+  'must be text without control characters, lone surrogates, directional overrides, isolates left open and more than ' +
+  '30 combining marks in a row'
 
 export function sentence(violation: Violation): string {
   const { keyword, params, message, data, parentSchema } = violation

@@ -1,31 +1,45 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
-import type { SealedRecord } from './record.ts'
 import type { Vault } from './vault.ts'
 
 type Db = Kysely<Tables>
 
-/** What these records say, by their ids: null for one that cannot be opened; those that were erased are not there. */
+/** A record with its key; one of them may be lost. */
+interface StoredRecord {
+  readonly record_id: string
+  readonly sealed: string | null
+  readonly user_id: number | null
+  readonly wrapped: string | null
+}
+
+/**
+ * What these records say, by their ids: null for one that cannot be opened. Those that were erased, which takes record
+ * and key together, are not there.
+ */
 export async function openRecords(
   db: Db,
   vault: Vault,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string | null>> {
   if (ids.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('vault_records as r')
-    .innerJoin('vault_keys as k', 'k.record_id', 'r.record_id')
-    .select(['r.record_id', 'r.sealed', 'k.user_id', 'k.wrapped'])
-    .where('r.record_id', 'in', ids)
-    .execute()
+  const { rows } = await sql<StoredRecord>`
+    select asked.record_id, r.sealed, k.user_id, k.wrapped
+    from unnest(${ids}::text[]) as asked (record_id)
+    left join vault_records r on r.record_id = asked.record_id
+    left join vault_keys k on k.record_id = asked.record_id
+    where r.record_id is not null or k.record_id is not null`.execute(db)
   return new Map(rows.map((row) => [row.record_id, openOrReport(vault, row)]))
 }
 
-function openOrReport(vault: Vault, record: SealedRecord): string | null {
+function openOrReport(vault: Vault, { record_id, sealed, user_id, wrapped }: StoredRecord): string | null {
+  if (sealed === null || user_id === null || wrapped === null) {
+    vault.reportUnreadable(record_id, sealed === null ? 'record lost' : 'key lost')
+    return null
+  }
   try {
-    return vault.open(record)
+    return vault.open({ record_id, sealed, user_id, wrapped })
   } catch {
-    vault.reportUnreadable(record.record_id, 'not decrypted')
+    vault.reportUnreadable(record_id, 'not decrypted')
     return null
   }
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../db/log.ts'
 
 /** The key or the record does not fit, or what was opened is not what its reader expects. */
-export type UnreadableReason = 'not decrypted' | 'not understood'
+export type UnreadableReason = 'record lost' | 'key lost' | 'not decrypted' | 'not understood'
 
 /** Records with a line of their own in the log: with a wrong key it is all of them. */
 const MAX_LOGGED = 100

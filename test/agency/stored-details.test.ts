@@ -103,7 +103,7 @@ test('a record that cannot be read is shown as unreadable and stops nothing', as
   const body = { ...cash, amount_in_dollars: 1, user_notice: 'a notice', payment_method: 'by hand' }
   const make = async (name: string) =>
     Number(dataOf(await user(1)('POST', `${requests}/request`, body, { 'idempotency-key': name })).id)
-  const [broken, swapped] = [await make('one'), await make('two')]
+  const [broken, swapped, keyless] = [await make('one'), await make('two'), await make('three')]
   // As an older version sealed what was not what it ought to be.
   const odd = testVault.seal(1, JSON.stringify({ bank_details: {}, payment_method: null, user_notice: null }))
   const input = { caller_id: 1, type: 'cash', target_id: 7, beneficiary_id: null, country_id: 1, amount: 100 } as const
@@ -116,13 +116,14 @@ test('a record that cannot be read is shown as unreadable and stops nothing', as
     `update vault_records set sealed = (select sealed from vault_records where record_id = ${record(shapeless)})
      where record_id = ${record(swapped)}`,
   )
+  await rowsOf(database, `delete from vault_keys where record_id = ${record(keyless)}`)
   const unreadable = { bank_details: null, payment_method: null, user_notice: null, unreadable: true }
   for (const list of [
     await user(1)('GET', requests),
     await user(7)('GET', `${requests}?received=1`),
     await operator('GET', '/admin/v1/withdrawals'),
   ]) {
-    t.match(list, { status: 200, body: { data: [unreadable, unreadable, unreadable] } })
+    t.match(list, { status: 200, body: { data: [unreadable, unreadable, unreadable, unreadable] } })
   }
   t.match(await user(1)('POST', `${requests}/request`, body, key), {
     status: 201,
@@ -131,7 +132,7 @@ test('a record that cannot be read is shown as unreadable and stops nothing', as
   })
   const readable = await user(2)('POST', `${requests}/request`, body)
   t.notOk('unreadable' in dataOf(readable))
-  for (const id of [broken, shapeless, swapped]) {
+  for (const id of [broken, shapeless, swapped, keyless]) {
     const decided = await operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'rejected', note: 'a note' })
     t.match(decided, { status: 200, body: { data: { ...unreadable, note: 'a note', status: 'rejected' } } })
   }
