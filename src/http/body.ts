@@ -64,7 +64,7 @@ export function readBodies(app: FastifyInstance): void {
 }
 
 const JSON_TYPE = 'application/json'
-const ODD_SHAPE = 'must not be nested so deeply, or have so many objects, lists or different field names'
+const ODD_SHAPE = 'must not be nested so deeply, or have so many objects, lists, texts or different field names'
 const NOT_JSON = 'The body must be JSON in UTF-8 (Content-Type: application/json).'
 
 /**
