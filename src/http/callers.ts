@@ -13,6 +13,8 @@ export interface Counted extends Line {
   refused: number
   /** In milliseconds, as `performance.now()` tells them. */
   windowEnds: number
+  /** Until then no other dear request of the caller begins; as `windowEnds`. */
+  pausedUntil: number
 }
 
 /**
@@ -28,7 +30,7 @@ export class Callers {
     const known = this.#counted.get(key)
     if (known !== undefined && now < known.windowEnds) return known
     this.#dropIdle(now)
-    const counted = known ?? { taken: 0, refused: 0, windowEnds: 0, inHand: 0, waiting: [] }
+    const counted = known ?? { taken: 0, refused: 0, windowEnds: 0, pausedUntil: 0, inHand: 0, waiting: [] }
     this.#begin(key, counted, now)
     return counted
   }

@@ -12,6 +12,8 @@ import { overloaded, rateLimited } from './problem.ts'
  * more than the usual limit lets through in a minute.
  */
 const MOST = { inHand: 4, waiting: 2_000 }
+/** After a dear request the next dear one of its caller waits for so long for each ordinary request that it costs more. */
+const PAUSE_MS_PER_COST = 25
 /** A refusal is held back for so long at most. */
 const LONGEST_HOLD_MS = 5_000
 
@@ -45,11 +47,14 @@ export function limitCheck(
   const callers = new Callers()
   /** Connections on which a refusal is held back, with what lets it go. */
   const held = new Map<Socket, () => void>()
+  /** What begins the dear requests that wait for the pause of the one before. */
+  const paused = new Set<() => void>()
   let closing = false
   // Who is refused is not what a stop waits for.
   app.addHook('preClose', (done) => {
     closing = true
     for (const release of held.values()) release()
+    for (const resume of paused) resume()
     done()
   })
   return (request, reply, done) => {
@@ -87,8 +92,29 @@ export function limitCheck(
       done()
       return true
     }
-    if (!lineUp(counted, MOST, begin)) done(overloaded())
+    const enter = (): void => {
+      if (!lineUp(counted, MOST, begin)) done(overloaded())
+    }
+    const pause = cost > 1 && !closing ? pauseBefore(counted, cost, now) : 0
+    if (pause === 0) return enter()
+    const resume = (): void => {
+      clearTimeout(timer)
+      paused.delete(resume)
+      enter()
+    }
+    const timer = setTimeout(resume, pause)
+    paused.add(resume)
   }
+}
+
+/**
+ * How long a dear request waits, so that all that a caller is allowed does not come in one go: others would share the
+ * event loop with nothing else.
+ */
+function pauseBefore(counted: Counted, cost: number, now: number): number {
+  const begins = Math.max(now, counted.pausedUntil)
+  counted.pausedUntil = begins + (cost - 1) * PAUSE_MS_PER_COST
+  return begins - now
 }
 
 /** A number for a user and a text for staff: no one is taken for another. */

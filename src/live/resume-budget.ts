@@ -7,6 +7,8 @@ const REFILL_PER_SECOND = 100
 const COST = 1
 const QUERY_COST = 20
 const ENTRIES_PER_COST = 50
+/** The next resume waits for so long for each entry: replaying 1,000 of them takes the event loop some milliseconds. */
+const PAUSE_MS_PER_ENTRY = 0.4
 
 interface Account {
   tokens: number
@@ -17,27 +19,37 @@ interface Account {
   timer: NodeJS.Timeout | undefined
 }
 
-export const resumeCost = (queries: number, entries: number): number =>
-  COST + queries * QUERY_COST + entries / ENTRIES_PER_COST
+/** What a resume took. */
+export interface Resumed {
+  readonly queries: number
+  /** Entries that were replayed. */
+  readonly entries: number
+}
+
+const costOf = ({ queries, entries }: Resumed): number => COST + queries * QUERY_COST + entries / ENTRIES_PER_COST
 
 /** What each user may have replayed: beyond it their resumes wait, and nobody else's do. */
 export class ResumeBudget {
   readonly #accounts = new Map<number, Account>()
 
-  /** Runs `resume`, which answers what it cost, when it is the user's turn and something of the budget is left. */
-  async run(userId: number, resume: () => Promise<number>): Promise<void> {
+  /** Runs `resume` when it is the user's turn and something of the budget is left. */
+  async run(userId: number, resume: () => Promise<Resumed>): Promise<void> {
     const account = this.#accountOf(userId)
     await new Promise<void>((begin) => {
       account.waiting.push(begin)
       this.#beginNext(account)
     })
-    let cost = resumeCost(1, 0)
+    let resumed: Resumed = { queries: 1, entries: 0 }
     try {
-      cost = await resume()
+      resumed = await resume()
     } finally {
-      account.running -= 1
-      account.tokens -= cost
-      this.#beginNext(account)
+      account.tokens -= costOf(resumed)
+      const end = (): void => {
+        account.running -= 1
+        this.#beginNext(account)
+      }
+      if (resumed.entries === 0) end()
+      else setTimeout(end, resumed.entries * PAUSE_MS_PER_ENTRY)
     }
   }
 

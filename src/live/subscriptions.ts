@@ -4,7 +4,7 @@ import { readChannel, roomChannel, userChannel } from './channel-names.ts'
 import { type Entry, inChannel } from './entry.ts'
 import { framed } from './framing.ts'
 import type { Beginning, Hub } from './hub.ts'
-import { type ResumeBudget, resumeCost } from './resume-budget.ts'
+import type { ResumeBudget } from './resume-budget.ts'
 import type { Listener, Topic } from './topic.ts'
 
 /** Rooms that a socket may listen to at a time. */
@@ -211,14 +211,14 @@ export class Subscriptions {
     return resumes.run(this.#userId, async () => {
       if (this.#ended) {
         begin({ entries: null, from: since })
-        return 0
+        return { queries: 0, entries: 0 }
       }
-      let replayed = 0
+      let entries = 0
       const queries = await hub.resume(topic, since, (beginning) => {
-        replayed = beginning.entries?.length ?? 0
+        entries = beginning.entries?.length ?? 0
         begin(beginning)
       })
-      return resumeCost(queries, replayed)
+      return { queries, entries }
     })
   }
 

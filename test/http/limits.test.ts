@@ -197,6 +197,21 @@ test('a dear request takes more of the allowance, and one that costs more than a
   t.same(await statuses('11', ['/v1/charged', '/v1/things']), [200, 429], 'what shows later is a debt')
 })
 
+test('dear requests of a caller begin one after the other, with a pause by their cost; ordinary ones do not wait', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 1_000, logLevel: 'silent' })
+  const began = performance.now()
+  const ends: string[] = []
+  const ask = async (url: string): Promise<void> => {
+    const { statusCode } = await app.inject({ url, headers: bearer(token({ sub: '7' })) })
+    t.equal(statusCode, 200)
+    ends.push(url)
+  }
+  await Promise.all([ask('/v1/dearest'), ask('/v1/dearest'), ask('/v1/dear'), ask('/v1/things'), ask('/v1/things')])
+  t.same(ends.slice(-2), ['/v1/dearest', '/v1/dear'])
+  // A cost of 40 is 39 ordinary requests more, of 25 ms each.
+  t.ok(performance.now() - began >= 2 * 39 * 25 - 5)
+})
+
 test('a large body costs by its size, and one of unknown length as much as the largest', async (t) => {
   const { app } = await tinyApp(t, { rateLimit: 10, logLevel: 'silent' })
   const send = (sub: string, bytes: number) =>
