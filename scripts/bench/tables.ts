@@ -33,7 +33,7 @@ const DATABASE = 'tables'
 const LUCKY = 2
 const MANAGER = USERS
 /** Tables that grow by less than this a command only take room on pages that they had. */
-const LEAST_BYTES = 8
+const MIN_BYTES = 8
 
 /** What each kind of command adds to each table, with indexes and what was too long for its row, in bytes a command. */
 async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
@@ -184,7 +184,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
     const commands = times === 1 ? COMMANDS : times
     const grown = [...(await sizes())]
       .map(([table, bytes]) => ({ table, bytes: Math.round((bytes - (before.get(table) ?? 0)) / commands) }))
-      .filter(({ bytes }) => bytes >= LEAST_BYTES)
+      .filter(({ bytes }) => bytes >= MIN_BYTES)
       .toSorted((a, b) => b.bytes - a.bytes)
     const sum = grown.reduce((total, { bytes }) => total + bytes, 0)
     lines.push(`| ${kind} | ${sum} | ${grown.map(({ table, bytes }) => `${table} ${bytes}`).join(', ')} |`)

@@ -18,7 +18,7 @@ import { siege } from './siege-scenario.ts'
 const FAILED = 1
 const COULD_NOT_RUN = 2
 
-/** Beside the siege. */
+/** In addition to the siege. */
 const others: readonly Scenario[] = [stalls, dearUser, crowding, poisonedBatches, strangers, growth, overload]
 
 interface Flags {

@@ -14,7 +14,7 @@ import { worstRequests } from '../worst-bodies.ts'
 /** What the others ask for: as little as there is, so that all it waits for is the event loop. */
 const PER_SECOND = 200
 const CONNECTIONS = 16
-/** Beside the worst request of a route, sent over and over by this many at once, the others are answered within this. */
+/** During the worst request of a route, sent over and over by this many at once, the others are answered within this. */
 const AT_ONCE = [1, 3] as const
 const MAX_P99_MS = 50
 /** On a machine that is busy with something else, its own quiet figure times this. */
@@ -73,7 +73,7 @@ async function measure(stage: Stage, { seconds }: Measure): Promise<void> {
         return felt
       }
       let least = await beside()
-      for (let again = 1; again < TRIES && least.p99 > allowedBeside(quiet); again += 1) {
+      for (let again = 1; again < TRIES && least.p99 > maxP99For(quiet); again += 1) {
         const next = await beside()
         if (next.p99 < least.p99) least = next
       }
@@ -137,7 +137,7 @@ function report(
   rows: readonly { worst: Worst; atOnce: readonly Latencies[] }[],
   quiet: readonly Latencies[],
 ): void {
-  const allowed = allowedBeside(quiet)
+  const allowed = maxP99For(quiet)
   stage.tell(
     `/healthz alone: p99 ${quietP99(quiet).toFixed(1)} ms; beside the worst request of each route, in milliseconds`,
   )
@@ -153,7 +153,7 @@ function report(
 }
 
 const quietP99 = (quiet: readonly Latencies[]): number => median(quiet.map(({ p99 }) => p99))
-const allowedBeside = (quiet: readonly Latencies[]): number => Math.max(MAX_P99_MS, MAX_GROWTH * quietP99(quiet))
+const maxP99For = (quiet: readonly Latencies[]): number => Math.max(MAX_P99_MS, MAX_GROWTH * quietP99(quiet))
 
 const worstP99 = (atOnce: readonly Latencies[]): number => Math.max(...atOnce.map(({ p99 }) => p99))
 
