@@ -181,7 +181,15 @@ test('production asks for keys that nobody guesses, and for its address', async 
   t.same(faultyNames({ ...good, JWT_SECRET: 'thirty-one bytes, one too few..' }), ['JWT_SECRET'])
   t.same(faultyNames({ ...good, PUBLIC_URL: '' }), ['PUBLIC_URL'])
   for (const name of names) {
-    const weak = ['sixteen letters.', 'a'.repeat(63), 'a'.repeat(65), 'g'.repeat(64), ` ${'a'.repeat(64)}`, '']
+    const weak = [
+      'sixteen letters.',
+      'a'.repeat(62),
+      'a'.repeat(63),
+      'a'.repeat(65),
+      'g'.repeat(64),
+      ` ${'a'.repeat(64)}`,
+      '',
+    ]
     for (const key of weak) t.same(faultyNames({ ...good, [name]: key }), [name], `${name}=${key}`)
     t.match(messageOf({ ...good, [name]: 'sixteen letters.' }), 'openssl rand -hex 32')
     t.notMatch(messageOf({ ...good, [name]: 'sixteen letters.' }), 'sixteen')

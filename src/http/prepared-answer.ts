@@ -30,7 +30,7 @@ export class PreparedAnswer {
   }
 
   /** In the encoding that the client takes. */
-  variantFor({ headers }: FastifyRequest): Promise<Variant> {
+  variantFor({ headers }: Pick<FastifyRequest, 'headers'>): Promise<Variant> {
     return this.#variant(acceptedEncoding(headers['accept-encoding']))
   }
 

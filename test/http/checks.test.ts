@@ -1,4 +1,5 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign as signWith } from 'node:crypto'
+import { mock } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
 import type { AppStateGate } from '../../src/http/gate.ts'
@@ -175,6 +176,19 @@ test('tokens on client routes', async (t) => {
   }
   const { caller } = (await app.inject({ url: '/v1/things', headers: bearer(token()) })).json()
   t.same(caller, { kind: 'user', id: 7 })
+})
+
+test('the clock of whoever issues tokens may be five seconds ahead, and no more', async (t) => {
+  const { app } = await tinyApp(t)
+  mock.timers.enable({ apis: ['Date'], now: now * 1_000 })
+  t.teardown(() => mock.timers.reset())
+  for (const [ahead, status] of [
+    [5, 200],
+    [6, 401],
+  ] as const) {
+    const headers = bearer(token({ iat: now + ahead }))
+    t.equal((await app.inject({ url: '/v1/things', headers })).statusCode, status, `${ahead} s`)
+  }
 })
 
 test('audience, issuer and the longest time of a token', async (t) => {

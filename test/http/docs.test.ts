@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { test } from 'tap'
 import { AddressLimit } from '../../src/http/address-limit.ts'
-import { acceptedEncoding } from '../../src/http/prepared-answer.ts'
+import { acceptedEncoding, PreparedAnswer } from '../../src/http/prepared-answer.ts'
 import { bearer, tinyApp, token } from '../support/tiny-app.ts'
 
 const documents = ['/docs', '/docs/json', '/docs/asyncapi.json']
@@ -34,6 +34,24 @@ test('all that the page names is answered, compressed where the client takes tha
     const changed = await app.inject({ url, headers: { 'if-none-match': '"other"' } })
     t.equal(changed.statusCode, 200)
   }
+})
+
+test('a document is made once, and again only when that failed', async (t) => {
+  let made = 0
+  const answer = new PreparedAnswer('text/plain', async () => {
+    made += 1
+    if (made === 1) throw new Error('not now')
+    return Buffer.from('a document')
+  })
+  const variant = (encoding: string) => answer.variantFor({ headers: { 'accept-encoding': encoding } })
+  await t.rejects(variant('br'), { message: 'not now' })
+  const [br, gzip, whole] = await Promise.all(['br', 'gzip', ''].map(variant))
+  t.equal(whole?.body.toString(), 'a document')
+  t.equal(made, 2)
+  t.equal(await variant('br'), br, 'compressed once')
+  t.equal(await variant('gzip'), gzip)
+  t.equal(await variant(''), whole)
+  t.equal(made, 2)
 })
 
 test('which encoding a client takes', (t) => {

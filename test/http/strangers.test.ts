@@ -7,15 +7,18 @@ import { bearer, seconds, tinyApp, token } from '../support/tiny-app.ts'
 const operator = { sub: 'ann', role: 'operator' }
 
 test('failed authentications are limited by address; a request with a good token never is', async (t) => {
-  const { app, metrics } = await tinyApp(t, { addressLimit: new AddressLimit(6) })
-  const ask = (url: string, headers = {}, remoteAddress = '203.0.113.7') => app.inject({ url, headers, remoteAddress })
+  const { app, metrics } = await tinyApp(t, { addressLimit: new AddressLimit(8) })
+  const ask = (url: string, headers = {}, remoteAddress = '203.0.113.7', method: 'GET' | 'PUT' = 'GET') =>
+    app.inject({ method, url, headers, remoteAddress })
   const failures: readonly (readonly [string, object, number])[] = [
     ['/v1/things', {}, 401],
     ['/v1/nowhere', bearer('a.b.c'), 401],
     ['/v1/things', bearer(token({}, 'another secret')), 401],
     ['/v1/things', bearer(token({ sub: '100' })), 401],
     ['/v1/things', bearer(token({ exp: seconds() - 1 })), 440],
+    ['/v1/things', bearer(token({ sub: '9', iat: seconds() - 120 })), 440],
     ['/admin/v1/things', {}, 401],
+    ['/admin/v1/things', bearer(token({ sub: 'bob', role: 'finance', iat: seconds() - 120 })), 440],
   ]
   for (const [url, headers, status] of failures) t.equal((await ask(url, headers)).statusCode, status, url)
   for (const [url, headers] of failures) {
@@ -25,7 +28,7 @@ test('failed authentications are limited by address; a request with a good token
     const wait = Number(response.headers['retry-after'])
     t.ok(wait >= 1 && wait <= 60, `Retry-After: ${wait}`)
   }
-  t.match(await metrics.registry.metrics(), 'http_refusals_total{reason="address"} 6')
+  t.match(await metrics.registry.metrics(), 'http_refusals_total{reason="address"} 8')
   t.equal((await ask('/v1/things', {}, '::ffff:203.0.113.7')).statusCode, 429, 'the same address, written as IPv6')
   t.equal((await ask('/v1/things', {}, '203.0.113.8')).statusCode, 401, 'another address')
 
@@ -33,6 +36,9 @@ test('failed authentications are limited by address; a request with a good token
     t.equal((await ask('/v1/things', bearer(token({ jti: String(i) })))).statusCode, 200, 'a good token')
     t.equal((await ask('/v1/nowhere', bearer(token()))).statusCode, 404)
     t.equal((await ask('/admin/v1/things', bearer(token()))).statusCode, 403)
+    t.equal((await ask('/v1/things', bearer(token(operator)))).statusCode, 403)
+    const finance = bearer(token({ sub: 'fin', role: 'finance' }))
+    t.equal((await ask('/admin/v1/things', finance, '203.0.113.7', 'PUT')).statusCode, 403)
     t.equal((await ask('/admin/v1/things', bearer(token(operator)))).statusCode, 200)
   }
 })

@@ -4,6 +4,7 @@ import { rowsOf } from '../support/ledger.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { freePort, startService, tokenIn } from '../support/service.ts'
 import { dataDir, production } from '../support/start.ts'
+import { until } from '../support/until.ts'
 
 test('starts, finishes what it accepted, stops', async (t) => {
   const database = await testDatabase(t)
@@ -58,6 +59,30 @@ test('a client that never finishes does not keep the service from stopping', asy
   await hanging
 })
 
+test('sessions that are revoked on one instance are over on the others', async (t) => {
+  const { serviceUrl: DATABASE_URL } = await testDatabase(t)
+  const own = { DATABASE_URL, DATA_DIR: dataDir(t) }
+  const first = await startService(t, own, await freePort())
+  const other = await startService(t, own, await freePort())
+  const statusOf = async (url: string, holder: string, method = 'GET'): Promise<number> => {
+    const authorization = `Bearer ${tokenIn(first.output(), holder)}`
+    const response = await fetch(url, { method, headers: { authorization } })
+    await response.body?.cancel()
+    return response.status
+  }
+  for (const [holder, path, revoke] of [
+    ['user 1', '/v1/wallet', '/admin/v1/users/1/revoke-sessions'],
+    ['finance', '/admin/v1/users/1', '/admin/v1/staff/finance/revoke-sessions'],
+  ] as const) {
+    t.equal(await statusOf(`${other.origin}${path}`, holder), 200)
+    // Tokens of the second in which sessions are revoked are good still, so it is done again.
+    await until(async () => {
+      t.equal(await statusOf(`${first.origin}${revoke}`, 'operator', 'POST'), 200)
+      return (await statusOf(`${other.origin}${path}`, holder)) === 440
+    })
+  }
+})
+
 test('in production no tokens are printed, and in development one role for everything is told of', async (t) => {
   const { serviceUrl, ownerUrl } = await testDatabase(t)
   const own = { DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: dataDir(t) }
@@ -68,6 +93,8 @@ test('in production no tokens are printed, and in development one role for every
   ])
   t.equal((await fetch(`${service.origin}/readyz`)).status, 200)
   t.notMatch(service.output(), /Tokens|eyJ/)
+  t.match(service.output(), /"level":40.*"\/metrics \(METRICS_TOKEN .*"\/docs \(DOCS=off .*routes open to everybody/)
   t.match(careless.output(), /"level":40.*production would refuse to start/)
+  t.notMatch(careless.output(), /routes open to everybody/)
   t.equal((await fetch(`${careless.origin}/readyz`)).status, 200)
 })

@@ -128,7 +128,7 @@ interface Wishes
   readonly logLevel?: string
 }
 
-/** Users 1 to 99 exist; the sessions of user 9 were revoked a minute ago. */
+/** Users 1 to 99 exist; the sessions of user 9 and of `bob` of the staff were revoked a minute ago. */
 export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
   const { gate = alwaysOpen.gate, limits = {}, logLevel = 'debug', ...parts } = wishes
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new Pool({ connectionString: NOWHERE }) }) })
@@ -163,7 +163,7 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
       checkpoints: checkpointSigner('a key for tests'),
       vault: vaultWith('a key for tests'),
       sessions,
-      staffSessions: new StaffSessions(async () => 0),
+      staffSessions: new StaffSessions(async (sub) => (sub === 'bob' ? seconds() - 60 : 0)),
     },
     jwt: { kind: 'secret', secret: SECRET },
     rateLimit: null,
