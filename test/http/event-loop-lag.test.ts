@@ -1,8 +1,11 @@
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Registry } from '@prometheus-io/client'
+import { fastify } from 'fastify'
 import { test } from 'tap'
 import { EventLoopLag, StallLog } from '../../src/http/event-loop-lag.ts'
 import { bearer, tinyApp, token } from '../support/tiny-app.ts'
+import { until } from '../support/until.ts'
 
 const near = (value: number, wanted: number): boolean => Math.abs(value - wanted) <= wanted * 0.02
 
@@ -72,4 +75,27 @@ test('the service measures and logs its own stalls', async (t) => {
   const [, longest] = /event_loop_lag_seconds\{quantile="1"\} ([\d.]+)/.exec(body) ?? []
   t.ok(Number(longest) >= 1, body)
   t.match(body, 'event_loop_lag_seconds{quantile="0.99"}')
+})
+
+test('a stall belongs to the request that was worked on, also when its body came late', async (t) => {
+  const app = fastify()
+  t.teardown(() => app.close())
+  const routes: unknown[] = []
+  new EventLoopLag(new Registry()).watch(app, { warn: (line: object) => void routes.push(Object(line).route) })
+  app.post('/late', async () => {
+    for (const end = performance.now() + 1_200; performance.now() < end; ) continue
+    // Ticks before it is answered.
+    await sleep(50)
+    return {}
+  })
+  const late = async function* () {
+    await sleep(100)
+    yield '{}'
+  }
+  await until(async () => {
+    const headers = { 'content-type': 'application/json' }
+    await app.inject({ method: 'POST', url: '/late', headers, payload: Readable.from(late()) })
+    return routes.includes('POST /late')
+  })
+  t.equal(routes.at(-1), 'POST /late')
 })

@@ -64,7 +64,7 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
   const game = dataOf(await ask('POST', `${base}/create`, { game_price: 30, max_players: 3, join_admin: 1 }))
   const withdrawal = dataOf(await ask('POST', `${withdrawals}/request`, cash))
   const own = dataOf(await ask('POST', '/v1/rooms/R2/games/roulette/create', { game_price: 30, max_players: 3 }))
-  await user(2)('POST', `${base}/join/${game.id}`)
+  for (const id of [2, 3]) await user(id)('POST', `${base}/join/${game.id}`)
 
   let seeds = 0
   let refused = await ask('PUT', '/v1/fairness/lucky', { client_seed: 'mine' })
@@ -86,6 +86,8 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
   }
   t.same(await stored(), before)
   t.match(await ask('POST', '/v1/instant-send', send), { status: 200 }, 'whoever pays goes on')
+  const one = { decoration_id: 1, quantity: 1, room_id: 'R1' }
+  t.match(await ask('POST', '/v1/users/2/decorations/send', one), { status: 200 })
   t.match(await user(2)('PUT', '/v1/fairness/lucky', { client_seed: 'mine' }), { status: 200 }, 'others go on')
   t.match(await ask('GET', '/v1/wallet'), { status: 200 })
   t.match(await ask('POST', '/v1/fairness/verify', {}), { status: 422 })
@@ -98,6 +100,7 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
   t.match(await ask('POST', status, { status: 'rejected' }, key), { status: 200 })
   t.match(await ask('POST', status, { status: 'rejected' }, key), { headers: { 'idempotency-replayed': 'true' } })
   t.match(await ask('POST', `${base}/leave/${game.id}`), { status: 200 })
+  t.match(await ask('POST', `${base}/finish/${game.id}`), { status: 200 })
   t.match(await ask('DELETE', `/v1/rooms/R2/games/roulette/${own.id}`), { status: 200 })
   t.match((await ask('GET', '/v1/wallet')).body, { data: { coins: 100, available_dollars: 90 } })
 
