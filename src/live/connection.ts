@@ -2,13 +2,14 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { CloseCode, Echo } from '../../schema/frames.ts'
 import type { Shown } from '../http/gate.ts'
+import type { ChannelRefusal } from './client.ts'
 import { type Heard, notUnderstood, readFrame } from './client-frames.ts'
 import { closeCodes } from './close-codes.ts'
 import { CLOSE, FrameScanner, PONG } from './frame-scanner.ts'
 import { framed } from './framing.ts'
 import { Outlet } from './outlet.ts'
 import { Rate } from './rate.ts'
-import { type ChannelRefusal, type SubscriptionParts, Subscriptions } from './subscriptions.ts'
+import { type SubscriptionParts, Subscriptions } from './subscriptions.ts'
 
 /** Frames of a client in a second, of any kind; pongs that answer a ping of ours aside. */
 const MOST_FRAMES = 20

@@ -4,6 +4,7 @@ import { Batches } from './batches.ts'
 import { type Entry, entryOf } from './entry.ts'
 import type { History, Recalled } from './history.ts'
 import { Pace } from './pace.ts'
+import { ReplayQueue, sliceLength } from './replay-slices.ts'
 import type { Tell, Told } from './told.ts'
 import { type Listener, Topic } from './topic.ts'
 import type { WordBook } from './words.ts'
@@ -61,6 +62,7 @@ export class Hub {
   readonly #outgoing = new Set<Topic>()
   readonly #pace = new Pace(() => this.#flush())
   readonly #recall: Batches<ChannelKey, Recalled & { readonly upTo: number }>
+  readonly #replays = new ReplayQueue()
   /** Those who wait until the ledger was heard up to a position. */
   readonly #waiting = new Set<{ readonly position: number; readonly resolve: () => void }>()
   #position: number
@@ -190,30 +192,41 @@ export class Hub {
 
   /**
    * Finds what was announced on a topic, which is being held, after a position that a client has. `begin` is called once
-   * it is there, and all that is announced later comes after that call. Answers how often the database was asked.
+   * it is there, and all that is announced later comes after that call. A replay that takes several turns of the event
+   * loop begins when no other is under way. Answers how often the database was asked.
    */
-  async resume(topic: Topic, since: number, begin: (beginning: Beginning) => void): Promise<number> {
+  async resume(topic: Topic, since: number, begin: (beginning: Beginning) => Promise<void>): Promise<number> {
     let queries = 0
     if (since > this.#position) {
       queries += 1
       if (!(await this.#reach(since))) {
         // The ledger has not come that far: this is no position of ours.
         this.settle(topic)
-        begin({ entries: null, from: this.#position })
+        await begin({ entries: null, from: this.#position })
         return queries
       }
     }
-    for (;;) {
-      const isKept = topic.key !== 'global'
-      const entries = isKept ? topic.after(since, Date.now()) : []
-      if (entries !== undefined) {
-        this.settle(topic)
-        begin({ entries, from: isKept && entries !== null ? since : this.#position })
-        return queries
+    let release: (() => void) | undefined
+    try {
+      for (;;) {
+        const isKept = topic.key !== 'global'
+        const entries = isKept ? topic.after(since, Date.now()) : []
+        if (entries === undefined) {
+          release?.()
+          release = undefined
+          queries += 1
+          const recalled = await this.#recall.ask(topic.key)
+          topic.remember(recalled, recalled.upTo)
+        } else if (entries !== null && sliceLength(entries) < entries.length && release === undefined) {
+          release = await this.#replays.acquire()
+        } else {
+          this.settle(topic)
+          await begin({ entries, from: isKept && entries !== null ? since : this.#position })
+          return queries
+        }
       }
-      queries += 1
-      const recalled = await this.#recall.ask(topic.key)
-      topic.remember(recalled, recalled.upTo)
+    } finally {
+      release?.()
     }
   }
 

@@ -104,7 +104,7 @@ export class Lobby {
   async lookAtQueues(): Promise<void> {
     if (this.#all.size === 0) return
     const queues = await longQueues()
-    if (queues.size > 0) for (const connection of this.#all) connection.judgeQueues(queues)
+    for (const connection of this.#all) connection.judgeQueues(queues)
   }
 
   /** Says goodbye to all, and to whoever still comes. */

@@ -18,7 +18,7 @@ export class Outlet implements Listener {
   /** What came after the first. */
   #others: Buffer[] = []
   #ended = false
-  /** Bytes that the client asked for since it last had taken everything. */
+  /** Bytes that the client asked for since it was last seen to have taken everything. */
   #asked = 0
   /** What the kernel's queues know the connection by; made when it is first needed. */
   #key: string | undefined
@@ -50,7 +50,6 @@ export class Outlet implements Listener {
     if (first === null) return
     this.#first = null
     const socket = this.#socket
-    const hadAll = socket.writableLength === 0
     if (this.#others.length === 0) {
       socket.write(first)
     } else {
@@ -62,19 +61,24 @@ export class Outlet implements Listener {
       socket.uncork()
     }
     this.#judge(socket.writableLength)
-    if (hadAll && socket.writableLength === 0) this.#asked = 0
   }
 
   #judge(unsent: number): void {
     if (!this.#ended && unsent > MOST_UNSENT + Math.min(this.#asked, MOST_ASKED)) this.#tooSlow()
   }
 
-  /** Counts what the kernel holds for the client, by `connectionKey`. */
+  /** Counts what the kernel holds for the client, by `connectionKey`; nothing where it is not among the long queues. */
   judgeQueues(queues: ReadonlyMap<string, number>): void {
     if (this.#ended) return
+    const unsent = this.#queueIn(queues) + this.#socket.writableLength
+    this.#judge(unsent)
+    if (unsent === 0) this.#asked = 0
+  }
+
+  #queueIn(queues: ReadonlyMap<string, number>): number {
+    if (queues.size === 0) return 0
     this.#key ??= keyOf(this.#socket)
-    const bytes = this.#key === undefined ? undefined : queues.get(this.#key)
-    if (bytes !== undefined) this.#judge(bytes + this.#socket.writableLength)
+    return this.#key === undefined ? 0 : (queues.get(this.#key) ?? 0)
   }
 
   /** Writes what there is, and nothing after it. */

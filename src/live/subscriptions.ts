@@ -1,11 +1,15 @@
 import type { ClientFrame, Echo } from '../../schema/frames.ts'
+import { ownTurn } from '../http/turns.ts'
 import type { ChannelKey } from './announcer.ts'
 import { readChannel, roomChannel, userChannel } from './channel-names.ts'
+import type { Client } from './client.ts'
+import { closeCodes } from './close-codes.ts'
 import { type Entry, inChannel } from './entry.ts'
 import { framed } from './framing.ts'
 import type { Beginning, Hub } from './hub.ts'
+import { sliceLength } from './replay-slices.ts'
 import type { ResumeBudget } from './resume-budget.ts'
-import type { Listener, Topic } from './topic.ts'
+import type { Topic } from './topic.ts'
 
 /** Rooms that a socket may listen to at a time. */
 const MOST_ROOMS = 50
@@ -35,22 +39,6 @@ interface Subscription {
 type Sub = Extract<ClientFrame, { t: 'sub' }>
 type Unsub = Extract<ClientFrame, { t: 'unsub' }>
 
-/** Why the client cannot have a channel; with `retry` it may, later. */
-export interface ChannelRefusal {
-  readonly i: Echo
-  readonly ch: string
-  readonly code: string
-  readonly message: string
-  readonly retry?: true
-}
-
-export interface Client extends Listener {
-  send(frame: object): void
-  /** As `push`, for what happened before. */
-  bringBack(frames: Buffer): void
-  refuse(refusal: ChannelRefusal): void
-}
-
 /** The channels of one socket: its user's own and `global` from the beginning, rooms as they are asked for. */
 export class Subscriptions {
   readonly #userId: number
@@ -58,6 +46,8 @@ export class Subscriptions {
   readonly #parts: SubscriptionParts
   readonly #all = new Map<ChannelKey, Subscription>()
   #timer: NodeJS.Timeout
+  /** The held channel's replay, once it begins by itself. */
+  #heldReplay: Promise<unknown> | undefined
   #ended = false
 
   constructor(userId: number, client: Client, parts: SubscriptionParts) {
@@ -89,6 +79,7 @@ export class Subscriptions {
 
   async #subscribe({ i, ch, since }: Sub): Promise<void> {
     const key = await this.#find(ch, i)
+    await this.#heldReplay
     if (key === undefined || this.#ended) return
     const from = since === undefined ? null : Number(since)
     const subscription = this.#all.get(key)
@@ -97,7 +88,8 @@ export class Subscriptions {
     else await this.#again(subscription, ch, i, from)
   }
 
-  unsubscribe({ i, ch }: Unsub): void {
+  async unsubscribe({ i, ch }: Unsub): Promise<void> {
+    await this.#heldReplay
     for (const [key, subscription] of this.#all) if (subscription.name === ch) this.#drop(key, subscription)
     this.#client.send({ t: 'unsubbed', i, ch })
   }
@@ -145,11 +137,9 @@ export class Subscriptions {
       return this.#listen(topic, name, hub.position)
     }
     try {
-      await this.#resume(topic, since, ({ entries, from }) => {
-        if (this.#ended) return hub.release(topic)
-        this.#answer(i, name, from, entries !== null)
-        this.#bringBack(name, entries ?? [])
-        this.#listen(topic, name, from)
+      await this.#resume(topic, since, async ({ entries, from }) => {
+        if (!this.#ended) this.#answer(i, name, from, entries !== null)
+        if (!(await this.#replay(topic, name, from, entries ?? []))) hub.release(topic)
       })
     } catch (error) {
       hub.release(topic)
@@ -162,16 +152,15 @@ export class Subscriptions {
     const { topic, name } = subscription
     subscription.state = 'asked'
     let resumed = true
-    const begin = ({ entries, from }: Beginning): void => {
+    const begin = async ({ entries, from }: Beginning): Promise<void> => {
       if (this.#ended) return
       this.#answer(i, name, from, resumed && entries !== null)
-      this.#bringBack(name, entries ?? [])
-      this.#listen(topic, name, from)
+      await this.#replay(topic, name, from, entries ?? [])
     }
     try {
-      await this.#resume(topic, since ?? subscription.from, (beginning) => {
+      await this.#resume(topic, since ?? subscription.from, async (beginning) => {
         if (beginning.entries === null) resumed = false
-        else begin(beginning)
+        else await begin(beginning)
       })
       if (!resumed) await this.#resume(topic, subscription.from, begin)
     } catch (error) {
@@ -194,32 +183,62 @@ export class Subscriptions {
       hub.settle(topic)
       return this.#answer(i, name, hub.position, true)
     }
-    await this.#resume(topic, since, ({ entries, from }) => {
+    await this.#resume(topic, since, async ({ entries, from }) => {
       if (this.#ended) return
       this.#answer(i, name, from, entries !== null)
-      this.#bringBack(
+      if (entries === null) return
+      subscription.from = from
+      let rest = this.#bringBack(
         name,
-        (entries ?? []).filter(({ position }) => position <= before),
+        entries.filter(({ position }) => position <= before),
       )
-      if (entries !== null) subscription.from = from
+      while (rest.length > 0) {
+        await ownTurn()
+        if (this.#ended) return
+        rest = this.#bringBack(name, rest)
+      }
     })
   }
 
   /** Finds what the client asks for, within what its user may have replayed. */
-  #resume(topic: Topic, since: number, begin: (beginning: Beginning) => void): Promise<void> {
+  #resume(topic: Topic, since: number, begin: (beginning: Beginning) => Promise<void>): Promise<void> {
     const { hub, resumes } = this.#parts
     return resumes.run(this.#userId, async () => {
       if (this.#ended) {
-        begin({ entries: null, from: since })
+        await begin({ entries: null, from: since })
         return { queries: 0, entries: 0 }
       }
       let entries = 0
       const queries = await hub.resume(topic, since, (beginning) => {
         entries = beginning.entries?.length ?? 0
-        begin(beginning)
+        return begin(beginning)
       })
       return { queries, entries }
     })
+  }
+
+  /**
+   * Sends a slice of these entries in each turn of the event loop, then what was announced meanwhile, and listens in the
+   * turn of the last slice. False when the socket was closed before.
+   */
+  async #replay(topic: Topic, name: string, from: number, entries: readonly Entry[]): Promise<boolean> {
+    if (this.#ended) return false
+    let last = entries.at(-1)?.position ?? from
+    let rest = this.#bringBack(name, entries)
+    while (rest.length > 0) {
+      await ownTurn()
+      if (this.#ended) return false
+      const announced = topic.after(last, Date.now())
+      if (announced === undefined || announced === null) {
+        // Memory was short: the client comes back and resumes from what it got.
+        this.#client.close(closeCodes.capacity)
+        return false
+      }
+      last = announced.at(-1)?.position ?? last
+      rest = this.#bringBack(name, [...rest, ...announced])
+    }
+    this.#listen(topic, name, from)
+    return true
   }
 
   #listen(topic: Topic, name: string, from: number): void {
@@ -234,11 +253,14 @@ export class Subscriptions {
       if (subscription === undefined) return
       const { topic, name, from } = subscription
       this.#parts.hub
-        .resume(topic, from, ({ entries }) => {
+        .resume(topic, from, async ({ entries }) => {
           // A `sub` may have come meanwhile.
           if (subscription.state !== 'held' || this.#all.get(key) !== subscription) return
-          this.#bringBack(name, entries ?? [])
-          this.#listen(topic, name, from)
+          if (entries === null) return this.#client.close(closeCodes.capacity)
+          // One that comes from here on waits until the client listens.
+          const replay = this.#replay(topic, name, from, entries)
+          this.#heldReplay = Promise.allSettled([replay])
+          await replay
         })
         .catch((error: unknown) => {
           this.#parts.failed(error)
@@ -251,9 +273,12 @@ export class Subscriptions {
     this.#client.send({ t: 'subbed', i, ch, position: String(position), resumed })
   }
 
-  #bringBack(name: string, entries: readonly Entry[]): void {
-    const texts = entries.flatMap(({ bodies }) => bodies.map((body) => inChannel(name, body)))
+  /** Sends as many of these entries as may go out in one turn of the event loop; answers the others. */
+  #bringBack(name: string, entries: readonly Entry[]): readonly Entry[] {
+    const count = sliceLength(entries)
+    const texts = entries.slice(0, count).flatMap(({ bodies }) => bodies.map((body) => inChannel(name, body)))
     if (texts.length > 0) this.#client.bringBack(framed(texts))
+    return entries.slice(count)
   }
 
   #drop(key: ChannelKey, subscription: Subscription): void {

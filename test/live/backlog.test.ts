@@ -91,7 +91,7 @@ test('a backlog outlives its last listener for some seconds', async (t) => {
   const come = async (): Promise<number> => {
     const topic = hub.hold('room:1')
     let entries = 0
-    await hub.resume(topic, 1, (beginning) => {
+    await hub.resume(topic, 1, async (beginning) => {
       entries = beginning.entries?.length ?? -1
     })
     hub.release(topic)
