@@ -13,6 +13,9 @@ export interface Verdict {
   readonly steps: Step[]
 }
 
+/** A check in parts of a fraction of a millisecond, so that its caller can let others in between them. */
+export type VerdictInParts = Generator<undefined, Verdict, undefined>
+
 /** Of what our ledger does not hold nothing contradicts what was sent, and nothing vouches for it. */
 export const notRecorded = (what: 'draw' | 'spin'): Step => ({
   step: 'ledger',

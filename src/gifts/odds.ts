@@ -1,4 +1,3 @@
-import canonicalize from 'canonicalize'
 import type { OddsRow } from '../../schema/events.ts'
 import { sha256 } from '../ledger/hash.ts'
 import { product, share } from '../ledger/money.ts'
@@ -11,11 +10,9 @@ export const MAX_TOTAL_WEIGHT = 1_000_000_000
 
 /** A multiplier as it is published (0 to 10,000, at most 4 decimals), in ten-thousandths; null when it is not one. */
 export function parseMultiplier(value: number): number | null {
-  const match = /^(\d{1,5})(?:\.(\d{1,4}))?$/.exec(String(value))
-  if (match === null) return null
-  const [, whole = '0', decimals = ''] = match
-  const held = Number(whole) * MULTIPLIER_UNIT + Number(decimals.padEnd(4, '0'))
-  return held <= MAX_MULTIPLIER ? held : null
+  const held = Math.abs(Math.round(value * MULTIPLIER_UNIT))
+  // Only of a value with more decimals, or below zero, is the nearest multiplier another number.
+  return held <= MAX_MULTIPLIER && held / MULTIPLIER_UNIT === value ? held : null
 }
 
 /** A row as it is published: the multiplier is a decimal number of times the stake. */
@@ -85,9 +82,9 @@ export function fractionOf(odds: readonly OddsRow[]): number {
   return scaled <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(scaled) / 1_000_000_000_000 : Number(paid) / Number(staked)
 }
 
-/** SHA-256 of the table's canonical JSON (RFC 8785), by which draws name it. */
-export function oddsHash(decorationId: number, odds: readonly OddsRow[]): string {
-  const text = canonicalize({ decoration_id: decorationId, odds: odds.map(published) })
-  if (text === undefined) throw new Error('an odds table that is not JSON')
-  return sha256(text)
-}
+/**
+ * SHA-256 of the table's canonical JSON (RFC 8785), by which draws name it: the names of the fields are in order as they
+ * stand here, and numbers are written as JSON.stringify does.
+ */
+export const oddsHash = (decorationId: number, odds: readonly OddsRow[]): string =>
+  sha256(JSON.stringify({ decoration_id: decorationId, odds: odds.map(published) }))

@@ -8,7 +8,7 @@ import type { Decoration as PublishedDecoration } from '../../schema/gifts.ts'
 import { after, micros } from '../db/newest.ts'
 import type { Tables } from '../db/tables.ts'
 import { type PublishedChains, publishedChains } from '../fairness/choose-seed.ts'
-import type { Verdict } from '../fairness/verdict.ts'
+import type { VerdictInParts } from '../fairness/verdict.ts'
 import { eventColumns, parseEntry, readEvent } from '../ledger/recorded.ts'
 import type { TextRow } from '../ledger/row-table.ts'
 import { isoMicros } from '../ledger/time.ts'
@@ -183,13 +183,13 @@ function placedDraw(row: TextRow): PlacedDraw | undefined {
 }
 
 /**
- * Checks a draw of a lucky gift against what is published and what the ledger holds. Answers what is wrong with the
- * odds, by field, when they are none.
+ * Begins the check of a draw of a lucky gift against what is published and what the ledger holds. Returns what is wrong
+ * with the odds, by field, when they are none.
  */
 export async function checkDraw(
   db: Kysely<Tables>,
   draw: VerifyDraw,
-): Promise<Verdict | { readonly errors: Readonly<Record<string, string[]>> }> {
+): Promise<{ readonly check: VerdictInParts } | { readonly errors: Readonly<Record<string, string[]>> }> {
   const sent = draw.odds === undefined ? undefined : heldOdds(draw.odds)
   if (sent !== undefined && 'errors' in sent) return sent
   const position = positionOf(draw.orders.find(({ order_id }) => order_id !== undefined)?.order_id ?? '')
@@ -199,7 +199,7 @@ export async function checkDraw(
     position === undefined ? undefined : drawAt(db, position),
   ])
   const named = sent?.rows
-  return verifyDraw(draw, { published: commitment, odds: odds ?? named, named, recorded: placed })
+  return { check: verifyDraw(draw, { published: commitment, odds: odds ?? named, named, recorded: placed }) }
 }
 
 /** What a user can send without paying, what was added last first. */

@@ -1,7 +1,7 @@
 import type { OddsRow } from '../../schema/events.ts'
 import type { PublishedDraw, VerifyDraw } from '../../schema/fairness.ts'
 import { drawOrder, isChainId } from '../fairness/lg1.ts'
-import { notOnLedger, notRecorded, type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
+import { notOnLedger, notRecorded, type Step, type VerdictInParts, verdictOf } from '../fairness/verdict.ts'
 import { sha256Bytes } from '../ledger/hash.ts'
 import { answered } from '../ledger/money.ts'
 import { exactRewardOf, MULTIPLIER_UNIT, oddsHash, published, rowOf, totalWeight } from './odds.ts'
@@ -17,12 +17,16 @@ export interface Known {
   readonly recorded?: PublishedDraw | undefined
 }
 
+/** Hashes and orders of one part of a check. */
+const HASHES_PER_PART = 256
+const ORDERS_PER_PART = 25
+
 /**
  * Checks a published draw step by step, from public values alone. Of the ledger it shows what belongs to the link that
  * was sent, and nothing else: orders and chains have names that can be guessed.
  */
-export function verifyDraw(asked: VerifyDraw, { published, odds, named, recorded: placed }: Known): Verdict {
-  const hashes = hashesOf(asked)
+export function* verifyDraw(asked: VerifyDraw, { published, odds, named, recorded: placed }: Known): VerdictInParts {
+  const hashes = yield* hashesOf(asked)
   const commitment = hashes.at(-1) === published ? published : undefined
   const recorded = commitment !== undefined && placed && isSameDraw(asked, placed) ? placed : undefined
   // The stake is not part of what a player must know: of a draw of ours it is on the ledger.
@@ -32,8 +36,11 @@ export function verifyDraw(asked: VerifyDraw, { published, odds, named, recorded
     checkLink(draw, hashes, commitment),
     checkOdds(draw, table),
     ...(recorded === undefined ? unrecorded(draw, commitment) : [checkRecord(draw, recorded, named)]),
-    ...draw.orders.map((_, i) => checkOrder(draw, table, i)),
   ]
+  for (const i of draw.orders.keys()) {
+    if (i % ORDERS_PER_PART === 0) yield
+    steps.push(checkOrder(draw, table, i))
+  }
   return verdictOf('lg1', steps)
 }
 
@@ -43,12 +50,13 @@ interface Table {
 }
 
 /** What hashing the link gives, from K(k-1) down to the commitment of its chain. */
-function hashesOf({ k, link }: VerifyDraw): readonly string[] {
+function* hashesOf({ k, link }: VerifyDraw): Generator<undefined, readonly string[], undefined> {
   const hashes: string[] = []
   let value: Buffer = Buffer.from(link, 'hex')
   for (let i = 0; i < k; i += 1) {
     value = sha256Bytes(value)
     hashes.push(value.toString('hex'))
+    if (hashes.length % HASHES_PER_PART === 0) yield
   }
   return hashes
 }

@@ -8,3 +8,12 @@ export function ownTurn(): Promise<void> {
   last = last.then(() => new Promise((resolve) => setImmediate(resolve)))
   return last
 }
+
+/** Does work that yields between its parts, each part in a turn of its own. */
+export async function inTurns<Result>(work: Generator<undefined, Result, undefined>): Promise<Result> {
+  for (;;) {
+    await ownTurn()
+    const { done, value } = work.next()
+    if (done === true) return value
+  }
+}

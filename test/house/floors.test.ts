@@ -99,7 +99,6 @@ test('rules import the heart of the ledger, the schemas, their own slice and the
       /^src\/rooms\/room\.ts$/,
       /^src\/fairness\//,
       /^src\/vault\/record\.ts$/,
-      /^canonicalize$/,
     ]
     t.same(foreign(file, [/^schema\//, pureLedger, own, ...others]), [], file.path)
     t.notOk(
