@@ -11,14 +11,14 @@ import { packageNames } from './privilege/reads.ts'
 import { privilegeSlice } from './privilege/slice.ts'
 import { roomNames } from './rooms/reads.ts'
 import { roomsWith } from './rooms/slice.ts'
-import { activeGame, checkSpin } from './roulette/reads.ts'
+import { activeGames, checkSpin } from './roulette/reads.ts'
 import { rouletteSlice } from './roulette/slice.ts'
 import { staffSlice } from './staff/slice.ts'
 import { verifyWith } from './verify/slice.ts'
 import { walletSlice } from './wallet/slice.ts'
 
 // Slices do not know each other. What one shows of another is handed over here.
-export const roomsSlice = roomsWith(activeGame)
+export const roomsSlice = roomsWith(activeGames)
 const verifySlice = verifyWith({ lg1: checkDraw, rr1: checkSpin })
 
 /** The one list of slices. */

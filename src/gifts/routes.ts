@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { dataOf, isOn } from '../../schema/common.ts'
 import { BagItem, Decoration, InstantSend, SendDecoration, SendResult } from '../../schema/gifts.ts'
+import { BatchedLookup } from '../db/batched-lookup.ts'
 import { userOf } from '../http/caller.ts'
 import { idInPath } from '../http/ids.ts'
 import { charge } from '../http/limits.ts'
@@ -11,9 +12,16 @@ import { sendGift } from './send.ts'
 /** An order and a draw, without a request and a transaction of their own. */
 const COST_PER_FURTHER_RECEIVER = 0.3
 
+/** Requests that one reading of the catalogue answers at most: each answer is written out anew. */
+const MAX_CATALOGUES = 10
+
 /** The client's doors for gifts. */
 export function giftRoutes(app: App, { run, db, chains, settings }: Services): void {
   const send = sendGift({ chains, ownerPercent: settings.ownerCommissionPercent })
+  const catalogue = new BatchedLookup(MAX_CATALOGUES, async (requests: readonly null[]) => {
+    const decorations = await allDecorations(db)
+    return requests.map(() => decorations)
+  })
 
   app.post(
     '/instant-send',
@@ -82,7 +90,7 @@ export function giftRoutes(app: App, { run, db, chains, settings }: Services): v
         response: { 200: dataOf(Type.Array(Decoration)) },
       },
     },
-    async () => ({ data: await allDecorations(db) }),
+    async () => ({ data: await catalogue.load(null) }),
   )
 
   app.get(

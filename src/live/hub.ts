@@ -1,6 +1,6 @@
+import { BatchedLookup } from '../db/batched-lookup.ts'
 import type { PlacedEvent } from '../ledger/decider.ts'
 import type { ChannelKey, Wanted, Words } from './announcer.ts'
-import { Batches } from './batches.ts'
 import { type Entry, entryOf } from './entry.ts'
 import type { History, Recalled } from './history.ts'
 import { Pace } from './pace.ts'
@@ -61,7 +61,7 @@ export class Hub {
   readonly #retained = new Map<Topic, number>()
   readonly #outgoing = new Set<Topic>()
   readonly #pace = new Pace(() => this.#flush())
-  readonly #recall: Batches<ChannelKey, Recalled & { readonly upTo: number }>
+  readonly #recall: BatchedLookup<ChannelKey, Recalled & { readonly upTo: number }>
   readonly #replays = new ReplayQueue()
   /** Those who wait until the ledger was heard up to a position. */
   readonly #waiting = new Set<{ readonly position: number; readonly resolve: () => void }>()
@@ -71,7 +71,7 @@ export class Hub {
   constructor(parts: HubParts, position: number) {
     this.#parts = parts
     this.#position = position
-    this.#recall = new Batches(MOST_RECALLED, async (channels) => {
+    this.#recall = new BatchedLookup(MOST_RECALLED, async (channels) => {
       const upTo = this.#position
       const recalled = await parts.history.recall([...new Set(channels)], upTo)
       return channels.map((channel) => ({ from: upTo, entries: [], ...recalled.get(channel), upTo }))
@@ -215,7 +215,7 @@ export class Hub {
           release?.()
           release = undefined
           queries += 1
-          const recalled = await this.#recall.ask(topic.key)
+          const recalled = await this.#recall.load(topic.key)
           topic.remember(recalled, recalled.upTo)
         } else if (entries !== null && sliceLength(entries) < entries.length && release === undefined) {
           release = await this.#replays.acquire()

@@ -3,15 +3,8 @@ import type { Tables } from '../db/tables.ts'
 
 /** Makes a user a member of a room, if there is one; who is a member stays one. */
 export async function joinRoom(db: Kysely<Tables>, room_id: number, user_id: number): Promise<void> {
-  await db
-    .insertInto('room_members')
-    .columns(['room_id', 'user_id'])
-    .expression((eb) =>
-      eb
-        .selectFrom('rooms')
-        .where('room_id', '=', room_id)
-        .select(['room_id', sql<number>`${user_id}::bigint`.as('user_id')]),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  await sql`
+    insert into room_members (room_id, user_id)
+    select room_id, ${user_id}::bigint from rooms where room_id = ${room_id}
+    on conflict do nothing`.execute(db)
 }

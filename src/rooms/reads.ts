@@ -9,9 +9,14 @@ type Db = Kysely<Tables>
 
 /** The id of a room that goes by this: a number is the id itself, a string is a uid. Null when no room has the uid. */
 export async function roomIdOf(db: Db, ref: string | number): Promise<number | null> {
-  if (typeof ref === 'number') return ref
-  const row = await db.selectFrom('room_profiles').select('room_id').where('uid', '=', ref).executeTakeFirst()
-  return row?.room_id ?? null
+  return typeof ref === 'number' ? ref : ((await roomIdsOf(db, [ref])).get(ref) ?? null)
+}
+
+/** The ids of rooms by their uids; a uid that no room has is missing. */
+export async function roomIdsOf(db: Db, uids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ readonly uid: string; readonly room_id: number }>`
+    select uid, room_id from room_profiles where uid = any(${uids}::text[])`.execute(db)
+  return new Map(rows.map(({ uid, room_id }) => [uid, room_id]))
 }
 
 /** The words of rooms by their ids. */
@@ -24,37 +29,52 @@ export async function roomNames(db: Db, ids: readonly number[]) {
   return new Map(rows.map(({ room_id, ...words }) => [room_id, words]))
 }
 
-/** The room as its guests see it, without its game; undefined when there is no such room. */
-export async function roomById(
-  db: Db,
-  id: number,
-  assetBaseUrl: string,
-): Promise<Omit<RoomResource, 'active_roulette_game'> | undefined> {
-  const row = await db
-    .selectFrom('rooms as r')
-    .innerJoin('room_profiles as p', 'p.room_id', 'r.room_id')
-    .innerJoin('user_profiles as o', 'o.user_id', 'r.owner_id')
-    .where('r.room_id', '=', id)
-    .select(['r.room_id', 'r.trophy_points', 'p.uid', 'p.name', 'p.cover_url', micros('p.created_at').as('created_at')])
-    .select(['o.user_id as owner_id', 'o.name as owner_name', 'o.avatar as owner_avatar', 'o.uid as owner_uid'])
-    .select(membersCount.as('members_count'))
-    .executeTakeFirst()
-  if (row === undefined) return undefined
-  return {
-    id: row.room_id,
-    uid: row.uid,
-    name: row.name,
-    cover_url: addressOf(row.cover_url, assetBaseUrl),
-    owner: { id: row.owner_id, name: row.owner_name, avatar: row.owner_avatar, uid: row.owner_uid },
-    members_count: row.members_count,
-    trophy_points: row.trophy_points,
-    created_at: isoMicros(row.created_at),
-  }
+/** A room as its guests see it, without its game. */
+export type GuestRoom = Omit<RoomResource, 'active_roulette_game'>
+
+interface GuestRoomRow {
+  readonly room_id: number
+  readonly uid: string
+  readonly name: string
+  readonly cover_url: string
+  readonly trophy_points: number
+  readonly created_at: Micros
+  readonly owner_id: number
+  readonly owner_name: string
+  readonly owner_avatar: string
+  readonly owner_uid: string
+  readonly members_count: number
 }
 
-/** Of a room `r`. A sum of bigint is numeric, and no room has that many. */
-const membersCount = sql<number>`(
-  select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)`
+/** Rooms as their guests see them, by their ids; an id that is no room's is missing. */
+export async function guestRooms(
+  db: Db,
+  ids: readonly number[],
+  assetBaseUrl: string,
+): Promise<ReadonlyMap<number, GuestRoom>> {
+  // The members of a room are bigint each; their sum is numeric, and no room has that many.
+  const { rows } = await sql<GuestRoomRow>`
+    select r.room_id, p.uid, p.name, p.cover_url, r.trophy_points, ${micros('p.created_at')} as created_at,
+           o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
+           (select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)
+             as members_count
+    from rooms r
+    join room_profiles p on p.room_id = r.room_id
+    join user_profiles o on o.user_id = r.owner_id
+    where r.room_id = any(${ids}::bigint[])`.execute(db)
+  return new Map(rows.map((row) => [row.room_id, guestRoom(row, assetBaseUrl)]))
+}
+
+const guestRoom = (row: GuestRoomRow, assetBaseUrl: string): GuestRoom => ({
+  id: row.room_id,
+  uid: row.uid,
+  name: row.name,
+  cover_url: addressOf(row.cover_url, assetBaseUrl),
+  owner: { id: row.owner_id, name: row.owner_name, avatar: row.owner_avatar, uid: row.owner_uid },
+  members_count: row.members_count,
+  trophy_points: row.trophy_points,
+  created_at: isoMicros(row.created_at),
+})
 
 /** A room as operators see it. */
 export interface RoomRow {

@@ -1,10 +1,10 @@
 import type { Slice } from '../http/slice.ts'
 import { roomOperatorRoutes } from './operator.ts'
-import { type ActiveGame, roomRoutes } from './routes.ts'
+import { type ActiveGames, roomRoutes } from './routes.ts'
 
 /** Rooms and who is a member of them. */
-export const roomsWith = (activeGame: ActiveGame): Slice => ({
+export const roomsWith = (activeGames: ActiveGames): Slice => ({
   published: '/v1',
-  routes: (app, services) => roomRoutes(app, services, activeGame),
+  routes: (app, services) => roomRoutes(app, services, activeGames),
   operator: roomOperatorRoutes,
 })

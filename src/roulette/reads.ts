@@ -12,19 +12,23 @@ import type { RecordedEvent } from '../ledger/chain.ts'
 import { eventColumns, parseEntry, readEvent } from '../ledger/recorded.ts'
 import type { TextRow } from '../ledger/row-table.ts'
 import { publishedGame } from './answers.ts'
-import { gameIdOf } from './game.ts'
+import { type Game, gameIdOf } from './game.ts'
 import { MAX_EMPTY_MINUTES } from './stale.ts'
 import { type SaidOfGame, verifySpin } from './verify-spin.ts'
 
 type Db = Kysely<Tables>
 
 /** The open game of a room, if it has one. */
-export async function activeGame(db: Db, roomId: number): Promise<PublishedGame | null> {
-  const row = await gameRows(db)
+export const activeGame = async (db: Db, roomId: number): Promise<PublishedGame | null> =>
+  (await activeGames(db, [roomId])).get(roomId) ?? null
+
+/** The open games of these rooms, by the rooms' ids; a room without one is missing. */
+export async function activeGames(db: Db, roomIds: readonly number[]): Promise<ReadonlyMap<number, PublishedGame>> {
+  const rows = await gameRows(db)
     .innerJoin('roulette_open_games as o', 'o.game_id', 'g.game_id')
-    .where('o.room_id', '=', roomId)
-    .executeTakeFirst()
-  return row === undefined ? null : await asPublished(db, row)
+    .where('o.room_id', 'in', roomIds)
+    .execute()
+  return await asPublished(db, rows)
 }
 
 /** A game of a room by its id or uid, also one that is over; undefined when there is none. */
@@ -36,7 +40,7 @@ export async function gameInRoom(db: Db, roomId: number, ref: number | string): 
     .where('g.room_id', '=', roomId)
     .$if(typeof ref === 'string', (query) => query.where('g.uid', '=', String(ref)))
     .executeTakeFirst()
-  return row && (await asPublished(db, row))
+  return row && (await asPublished(db, [row])).get(roomId)
 }
 
 /**
@@ -134,21 +138,27 @@ const Status = PublishedGame.properties.status
 const Entries = Type.Array(RouletteEntry)
 const Spin = Type.Object({ server_seed: Type.String(), entries_hash: Type.String(), draw: Type.Integer() })
 
-async function asPublished(db: Db, { room_uid, status, entries, spin, ...row }: GameRow): Promise<PublishedGame> {
-  const game = {
-    ...row,
-    status: Value.Parse(Status, status),
-    entries: Value.Parse(Entries, JSON.parse(entries)),
-    spin: spin === null ? null : Value.Parse(Spin, JSON.parse(spin)),
-  }
-  const ids = [game.creator_id, ...game.entries.map(({ user_id }) => user_id)]
+/** Games of different rooms, by their rooms' ids. */
+async function asPublished(db: Db, rows: readonly GameRow[]): Promise<ReadonlyMap<number, PublishedGame>> {
+  if (rows.length === 0) return new Map()
+  const games = rows.map(({ room_uid, ...row }) => ({ game: gameIn(row), room_uid }))
+  const ids = games.flatMap(({ game }) => [game.creator_id, ...game.entries.map(({ user_id }) => user_id)])
   const people = await db
     .selectFrom('user_profiles')
     .select(['user_id as id', 'name', 'avatar', 'uid'])
-    .where('user_id', 'in', ids)
+    .where('user_id', 'in', [...new Set(ids)])
     .execute()
+  const byId = new Map(people.map((person) => [person.id, person]))
   // Words may have been erased; whoever played stays a player.
-  return publishedGame(game, room_uid, (id) => people.find((one) => one.id === id) ?? nobody(id))
+  const person = (id: number) => byId.get(id) ?? nobody(id)
+  return new Map(games.map(({ game, room_uid }) => [game.room_id, publishedGame(game, room_uid, person)]))
 }
+
+const gameIn = ({ status, entries, spin, ...row }: Omit<GameRow, 'room_uid'>): Game => ({
+  ...row,
+  status: Value.Parse(Status, status),
+  entries: Value.Parse(Entries, JSON.parse(entries)),
+  spin: spin === null ? null : Value.Parse(Spin, JSON.parse(spin)),
+})
 
 const nobody = (id: number) => ({ id, name: '', avatar: '', uid: '' })

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import type { Logger } from 'pino'
+import { BatchedLookup } from '../db/batched-lookup.ts'
 import { headOf } from '../db/head.ts'
 import type { Tables } from '../db/tables.ts'
 import type { AppState } from '../http/gate.ts'
@@ -10,7 +11,6 @@ import type { ReadToken } from '../http/tokens.ts'
 import type { Tail } from '../ledger/tail.ts'
 import { admitWith } from '../live/admit.ts'
 import type { Lookups } from '../live/announcer.ts'
-import { Batches } from '../live/batches.ts'
 import { ChannelIndex, INDEX_FOLLOWER } from '../live/channel-index.ts'
 import { History } from '../live/history.ts'
 import { Hub } from '../live/hub.ts'
@@ -72,13 +72,13 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
   const hub = new Hub({ tell, words, history, head: () => headOf(db), sent }, position)
 
   return (read) => {
-    const memberships = new Batches(MOST_PAIRS, (pairs: readonly RoomOfUser[]) => memberRooms(database.db, pairs))
+    const memberships = new BatchedLookup(MOST_PAIRS, (pairs: readonly RoomOfUser[]) => memberRooms(database.db, pairs))
     const resumes = new ResumeBudget()
     const lobby = new Lobby({
       hub,
       resumes,
       admit: admitWith(read, sessions),
-      memberRoom: (uid, userId) => memberships.ask({ uid, userId }),
+      memberRoom: (uid, userId) => memberships.load({ uid, userId }),
       judge: appState.judge,
       authMs: times.auth,
       heartbeatMs: times.heartbeat,

@@ -2,9 +2,11 @@ import { Wallet } from '../../schema/wallet.ts'
 import { userOf } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import type { App, Services } from '../http/services.ts'
-import { walletOf } from './reads.ts'
+import { walletLookup } from './reads.ts'
 
 export function walletRoutes(app: App, { db }: Services): void {
+  const wallets = walletLookup(db)
+
   app.get(
     '/wallet',
     {
@@ -16,8 +18,8 @@ export function walletRoutes(app: App, { db }: Services): void {
       },
     },
     async (request) => {
-      const wallet = await walletOf(db, userOf(request))
-      if (wallet === undefined) throw notFound()
+      const wallet = await wallets.load(userOf(request))
+      if (wallet === null) throw notFound()
       return { data: wallet }
     },
   )

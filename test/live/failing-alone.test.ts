@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
 import { test } from 'tap'
+import { BatchedLookup } from '../../src/db/batched-lookup.ts'
 import { Crowded } from '../../src/db/pool.ts'
 import { queryBatch, queryByIds } from '../../src/db/query-batch.ts'
 import type { ShownState } from '../../src/live/announcer.ts'
-import { Batches } from '../../src/live/batches.ts'
 import { Shower } from '../../src/live/shower.ts'
 import { intoLog, intoOutbox } from '../../src/push/follow.ts'
 import { readDb } from '../support/doors.ts'
@@ -60,8 +60,8 @@ test('when a shared statement fails, its members are asked again one by one', as
   })
   t.same([[...byId.found], [...byId.failed.keys()]], [[[1, 'one']], [2]])
 
-  const batches = new Batches(10, query)
-  const answers = await Promise.allSettled([1, 2, 3, 4].map((key) => batches.ask(key)))
+  const batches = new BatchedLookup(10, query)
+  const answers = await Promise.allSettled([1, 2, 3, 4].map((key) => batches.load(key)))
   t.same(
     answers.map(({ status }) => status),
     ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
