@@ -1,9 +1,9 @@
 import { Command, CommanderError } from 'commander'
-import type { Work } from '../src/audit/command.ts'
-import { commands } from '../src/audit/commands.ts'
+import type { Work } from '../src/audit/commands/command.ts'
+import { commands } from '../src/audit/commands/commands.ts'
+import { openTerminal } from '../src/audit/commands/terminal.ts'
 import { withDatabase } from '../src/audit/database.ts'
-import { openTerminal } from '../src/audit/terminal.ts'
-import { errorCode } from '../src/error-code.ts'
+import { errorCode } from '../src/config/error-code.ts'
 
 // Exit codes: 0 clean, 1 findings, 2 could not run.
 const FINDINGS = 1

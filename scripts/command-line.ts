@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { CommanderError } from 'commander'
-import { evolve, tables } from '../src/books.ts'
-import { Executor } from '../src/ledger/executor.ts'
+import { evolve, tables } from '../src/domain.ts'
+import { Executor } from '../src/ledger/executor/executor.ts'
 
 /** Who is at the command line, as the ledger names them; where the system has no name for them, by their number. */
 export function staffHere(): string {

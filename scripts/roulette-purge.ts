@@ -6,9 +6,9 @@ import { PurgedGames } from '../schema/roulette.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { openPool } from '../src/db/pool.ts'
 import type { Tables } from '../src/db/tables.ts'
-import { command, type Presenter } from '../src/ledger/command.ts'
-import { MOST_PURGED, type PurgeGames, purgeGames } from '../src/roulette/purge.ts'
-import { oldOpenGames } from '../src/roulette/reads.ts'
+import { MOST_PURGED, type PurgeGames, purgeGames } from '../src/features/roulette/old-games/purge.ts'
+import { oldOpenGames } from '../src/features/roulette/reads.ts'
+import { command, type Presenter } from '../src/ledger/executor/command.ts'
 import { interruption, runCommandLine, staffHere, withExecutor } from './command-line.ts'
 
 interface Options {

@@ -4,12 +4,16 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Command, InvalidArgumentError } from 'commander'
 import { Period } from '../schema/agency.ts'
-import { type DepositSalaries, depositSalaries, type SalaryReport } from '../src/agency/deposit.ts'
-import { readDepositFile } from '../src/agency/deposit-file.ts'
 import { withDatabase } from '../src/audit/database.ts'
-import { command, type Presenter } from '../src/ledger/command.ts'
-import type { Executor } from '../src/ledger/executor.ts'
-import { dollars } from '../src/ledger/money.ts'
+import {
+  type DepositSalaries,
+  depositSalaries,
+  type SalaryReport,
+} from '../src/features/agency/salaries/deposit-salaries.ts'
+import { readDepositFile } from '../src/features/agency/salaries/salary-file.ts'
+import { command, type Presenter } from '../src/ledger/executor/command.ts'
+import type { Executor } from '../src/ledger/executor/executor.ts'
+import { dollars } from '../src/ledger/rules/money.ts'
 import { interruption, runCommandLine, staffHere, withExecutor } from './command-line.ts'
 
 interface Options {

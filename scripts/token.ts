@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { fastify } from 'fastify'
-import { type Config, loadConfig, secondsIn } from '../src/config.ts'
+import { type Config, loadConfig, secondsIn } from '../src/config/config.ts'
+import { readSecret } from '../src/config/secret-file.ts'
 import { connect } from '../src/db/connect.ts'
-import type { StaffRole } from '../src/http/caller.ts'
-import { pathId } from '../src/http/ids.ts'
-import { isStaffSub, registerTokens, signToken, tokenRulesOf } from '../src/http/tokens.ts'
-import { readSecret } from '../src/secret-file.ts'
+import type { StaffRole } from '../src/http/auth/caller.ts'
+import { isStaffSub, registerTokens, signToken, tokenRulesOf } from '../src/http/auth/tokens.ts'
+import { pathId } from '../src/http/validation/ids.ts'
 
 interface Options {
   readonly user: string

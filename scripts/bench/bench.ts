@@ -1,6 +1,6 @@
+import { Helper } from '../../test/harness/child-process-rpc.ts'
 import type { BenchCluster, DatabaseUrls } from './cluster.ts'
 import { startCluster } from './cluster.ts'
-import { Helper } from './ipc.ts'
 import { keys } from './keys.ts'
 import type { Options } from './options.ts'
 import { seed } from './seed.ts'
@@ -26,7 +26,7 @@ export async function openBench(options: Options, cleanUp: AsyncDisposableStack)
   const cluster = await startCluster(cleanUp, { statements: options.profile })
   await seed(await cluster.create(SEED))
   const start = (file: string, environment: Readonly<Record<string, string>>): Helper => {
-    const helper = new Helper(file, environment)
+    const helper = new Helper(new URL(file, import.meta.url), environment)
     cleanUp.defer(() => helper.stop())
     return helper
   }

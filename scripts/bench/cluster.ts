@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { attach } from '../../src/db/attach.ts'
-import { prepareCluster } from '../../src/db/cluster.ts'
+import { prepareCluster } from '../../src/db/cluster/cluster.ts'
+import { attach } from '../../src/db/cluster/cluster-lock.ts'
 import { connect } from '../../src/db/connect.ts'
 import { makeWorkspace } from './disk.ts'
 

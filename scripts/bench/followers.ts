@@ -1,5 +1,5 @@
-import { INDEX_FOLLOWER } from '../../src/live/channel-index.ts'
-import { PUSH_FOLLOWER } from '../../src/start/push.ts'
+import { INDEX_FOLLOWER } from '../../src/realtime/channels/channel-index.ts'
+import { PUSH_FOLLOWER } from '../../src/startup/notifications.ts'
 
 /**
  * SQL: whoever follows the ledger is long done with what was written by now, and a service that starts has nothing to

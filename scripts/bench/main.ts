@@ -8,10 +8,10 @@ import { readOptions } from './options.ts'
 import { measureHttp } from './over-http.ts'
 import { profile } from './profile.ts'
 import { report } from './report.ts'
+import { toTheEnd } from './run-and-exit.ts'
 import { measureAllowance } from './stalls/allowance.ts'
 import { measureStalls } from './stalls/measure.ts'
 import { allowanceReport, stallReport } from './stalls/report.ts'
-import { toTheEnd } from './to-the-end.ts'
 
 async function measure(bench: Bench): Promise<string> {
   const { options, cluster } = bench

@@ -1,8 +1,8 @@
+import type { Helper } from '../../test/harness/child-process-rpc.ts'
+import { median } from '../../test/harness/percentiles.ts'
 import { cpuOf, cpuOfCluster } from './cpu.ts'
 import { Ran } from './in-process/job.ts'
-import type { Helper } from './ipc.ts'
 import { type Job, Measured } from './load/job.ts'
-import { median } from './load/percentiles.ts'
 
 /** CPU microseconds a request or command. */
 export interface Cost {

@@ -1,5 +1,5 @@
+import { positions } from './baselines/naive-statements.ts'
 import { type Bench, inTurn, tell } from './bench.ts'
-import { positions } from './contenders/naive-statements.ts'
 import { Measured } from './load/job.ts'
 import { type Turn, turnOf } from './measure.ts'
 import type { Part } from './options.ts'

@@ -1,8 +1,8 @@
+import { median } from '../../test/harness/percentiles.ts'
 import type { AgainstResults } from './against.ts'
 import type { GateResults } from './gate.ts'
 import type { GrowthResults } from './growth.ts'
 import type { InProcessResults } from './in-process.ts'
-import { median } from './load/percentiles.ts'
 import { type Field, middle, ratio } from './measure.ts'
 import { contenders, type HttpResults, type Turns } from './over-http.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../../src/db/free-port.ts'
+import { freePort } from '../../src/db/cluster/free-port.ts'
 import type { DatabaseUrls } from './cluster.ts'
 import { keys } from './keys.ts'
 
@@ -42,12 +42,12 @@ export class Servers {
 
   /** The same service written one request, one transaction. */
   naive(database: DatabaseUrls): Promise<Server> {
-    return this.#start(['scripts/bench/contenders/naive-server.ts'], database)
+    return this.#start(['scripts/bench/baselines/naive-server.ts'], database)
   }
 
   /** The same service without a database. */
   floor(): Promise<Server> {
-    return this.#start(['scripts/bench/contenders/floor-server.ts'], { ownerUrl: '', serviceUrl: '' })
+    return this.#start(['scripts/bench/baselines/floor-server.ts'], { ownerUrl: '', serviceUrl: '' })
   }
 
   /** Waits until it answers. */

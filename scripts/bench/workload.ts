@@ -1,4 +1,4 @@
-import type { SendGift } from '../../src/gifts/send.ts'
+import type { SendGift } from '../../src/features/gifts/send.ts'
 
 /** Who sends what to whom: the same for every contender. */
 

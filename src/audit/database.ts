@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { borrowEmbedded } from '../db/borrow.ts'
+import { borrowEmbedded } from '../db/cluster/lease.ts'
 
 /** Where the service's database is. */
 export interface BooksDatabase {

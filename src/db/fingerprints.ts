@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg'
-import { fingerprint, type GuardedKey, guardedKeys, type Keys } from '../keys.ts'
+import { fingerprint, type GuardedKey, guardedKeys, type Keys } from '../config/keys.ts'
 
 /** A key is not the one that this database was used with before. */
 export class WrongKey extends Error {

@@ -1,6 +1,6 @@
 import type { PostgresPool } from 'kysely'
 import { type CustomTypesConfig, Pool, types } from 'pg'
-import { isConnectTimeout } from './away.ts'
+import { isConnectTimeout } from './connection-errors.ts'
 import type { Log } from './log.ts'
 
 /** By the object ids of PostgreSQL's types. pg asks for nothing but text format here. */

@@ -1,4 +1,4 @@
-import { databaseIsAway } from './away.ts'
+import { databaseIsAway } from './connection-errors.ts'
 import { Crowded } from './pool.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { GiftKind } from '../../schema/events.ts'
-import type { Currency } from '../ledger/account.ts'
+import type { Currency } from '../ledger/rules/account.ts'
 
 /** What a first look at the service needs: a few people, a room, gifts of every kind, privileges, and something to spend. */
 

@@ -1,5 +1,5 @@
 import type { PageQuery } from '../../schema/common.ts'
-import { validationFailed } from './validation.ts'
+import { validationFailed } from './validation/validation.ts'
 
 const DEFAULT_LIMIT = 50
 

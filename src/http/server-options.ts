@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { FastifyHttpOptions, FastifyInstance, preParsingHookHandler } from 'fastify'
-import { answerClientError, hangUp } from './client-errors.ts'
-import { HttpError } from './errors.ts'
+import { answerClientError, hangUp } from './errors/client-errors.ts'
+import { HttpError } from './errors/errors.ts'
 
 /** Within this the headers of a request must be there, and within that all of it, in milliseconds. */
 const HEADERS_MS = 10_000

@@ -1,4 +1,4 @@
-import { rowTable } from '../ledger/row-table.ts'
+import { rowTable } from '../ledger/storage/row-table.ts'
 import { vaultKeys, vaultRecords } from './record.ts'
 
 export const vaultTables = [

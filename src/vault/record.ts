@@ -1,5 +1,5 @@
-import type { WritableState } from '../ledger/decider.ts'
-import { projection } from '../ledger/state.ts'
+import { projection } from '../ledger/rules/state.ts'
+import type { WritableState } from '../ledger/rules/verb.ts'
 
 /** What a record says, encrypted with a key of its own. */
 export interface VaultRecord {

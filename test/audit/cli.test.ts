@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { test } from 'tap'
-import { grantService } from '../../src/db/grants.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { newDataDir, open } from '../support/embedded.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { grantService } from '../../src/db/migrations/grants.ts'
+import { migrate } from '../../src/db/migrations/migrate.ts'
+import { newDataDir, open } from '../harness/embedded.ts'
+import { testDatabase } from '../harness/postgres.ts'
 import { audit, script } from './command-line.ts'
 import { seed } from './seed.ts'
-import { tamper } from './verified.ts'
+import { tamper } from './verify/verified.ts'
 
 test('verify: 0 clean, 1 findings, in lines and as one document', async (t) => {
   const database = await testDatabase(t)

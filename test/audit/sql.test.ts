@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { rowsOf } from '../support/ledger.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
+import { rowsOf } from '../harness/test-executor.ts'
 import { seed } from './seed.ts'
-import { rechain, tamper } from './verified.ts'
+import { rechain, tamper } from './verify/verified.ts'
 
 const questions = ['chain', 'double-entry', 'balances'] as const
 

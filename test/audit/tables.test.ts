@@ -1,8 +1,8 @@
 import { test } from 'tap'
 import type { Finding } from '../../src/audit/finding.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { testDatabase } from '../harness/postgres.ts'
 import { seed } from './seed.ts'
-import { tamper, verified } from './verified.ts'
+import { tamper, verified } from './verify/verified.ts'
 
 test('rows that the ledger does not say are named with both values', async (t) => {
   const cases: [statement: string, table: string, id: string, message: string][] = [

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { median, percentile, Samples } from '../../scripts/bench/load/percentiles.ts'
+import { median, percentile, Samples } from '../harness/percentiles.ts'
 
 test('percentiles are values that were measured', (t) => {
   const hundred = Array.from({ length: 100 }, (_, i) => i + 1)

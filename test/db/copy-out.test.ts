@@ -3,9 +3,9 @@ import type { Client } from 'pg'
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { copyOut, endOfMessage, MESSAGE_HEADER, type Page, ROW } from '../../src/db/copy-out.ts'
-import { copied } from '../../src/ledger/copy.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { until } from '../support/until.ts'
+import { copied } from '../../src/ledger/storage/copy.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
+import { until } from '../harness/until.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void

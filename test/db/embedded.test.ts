@@ -14,12 +14,12 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
-import { findBinaries } from '../../src/db/binaries.ts'
-import { borrowEmbedded } from '../../src/db/borrow.ts'
+import { findBinaries } from '../../src/db/cluster/binaries.ts'
+import { DataDirInUse } from '../../src/db/cluster/embedded.ts'
+import { borrowEmbedded } from '../../src/db/cluster/lease.ts'
+import { findPostmaster } from '../../src/db/cluster/postmaster.ts'
+import { chooseRunner } from '../../src/db/cluster/run-as.ts'
 import { connect } from '../../src/db/connect.ts'
-import { DataDirInUse } from '../../src/db/embedded.ts'
-import { findPostmaster } from '../../src/db/postmaster.ts'
-import { chooseRunner } from '../../src/db/run-as.ts'
 import {
   ask,
   canRunKeeper,
@@ -32,7 +32,7 @@ import {
   pidOf,
   spawnKeeper,
   startKeeper,
-} from '../support/embedded.ts'
+} from '../harness/embedded.ts'
 
 const root = process.geteuid?.() === 0
 /** A normal user: nobody, or who we are. */

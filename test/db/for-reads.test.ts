@@ -3,9 +3,9 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { Crowded, forReads, openPool } from '../../src/db/pool.ts'
-import { problemOf } from '../../src/http/problem.ts'
-import { ask } from '../support/embedded.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { problemOf } from '../../src/http/errors/problem.ts'
+import { ask } from '../harness/embedded.ts'
+import { testDatabase } from '../harness/postgres.ts'
 
 test('who wants to read when too many wait is sent away at once', async (t) => {
   const { serviceUrl } = await testDatabase(t)

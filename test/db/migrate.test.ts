@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Test, test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
-import { grantService } from '../../src/db/grants.ts'
-import { MigrationError, migrate, pendingMigrations } from '../../src/db/migrate.ts'
+import { grantService } from '../../src/db/migrations/grants.ts'
+import { MigrationError, migrate, pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { durabilityFaults, mayChangeLedger } from '../../src/db/safety.ts'
-import { ask, eventually } from '../support/embedded.ts'
-import { emptyDatabase, testDatabase } from '../support/postgres.ts'
+import { ask, eventually } from '../harness/embedded.ts'
+import { emptyDatabase, testDatabase } from '../harness/postgres.ts'
 
 test('migrations', async (t) => {
   const { ownerUrl, serviceUrl } = await emptyDatabase(t)

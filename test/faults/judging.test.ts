@@ -1,12 +1,12 @@
 import { createServer } from 'node:net'
 import { test } from 'tap'
-import { Answers, type Final } from '../../scripts/soak/answers.ts'
-import { Books, type Entry } from '../../scripts/soak/books.ts'
-import { judge } from '../../scripts/soak/contract.ts'
-import { flood } from '../../scripts/soak/flood.ts'
-import { grew, memoryOf, type Sample } from '../../scripts/soak/memory.ts'
-import { people } from '../../scripts/soak/people.ts'
-import type { Kind, Wish } from '../../scripts/soak/wish.ts'
+import { Answers, type Final } from '../soak/books/answers.ts'
+import { Books, type Entry } from '../soak/books/books.ts'
+import { judge } from '../soak/books/contract.ts'
+import { grew, memoryOf, type Sample } from '../soak/environment/memory.ts'
+import { flood } from '../soak/load/burst.ts'
+import type { Kind, Wish } from '../soak/load/operation.ts'
+import { people } from '../soak/load/people.ts'
 
 // A fault that nobody sees is worse than none: what the soak judges by is held against made-up trouble.
 

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { slices } from '../../src/slices.ts'
-import { doors, type Heard } from '../support/doors.ts'
+import { doors, type Heard } from '../harness/test-app.ts'
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>

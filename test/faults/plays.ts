@@ -1,6 +1,6 @@
 import tap, { test } from 'tap'
-import { headlineOf, play, type Scenario } from '../../scripts/soak/scenario.ts'
-import { Stage } from '../../scripts/soak/stage.ts'
+import { headlineOf, play, type Scenario } from '../soak/scenario.ts'
+import { Stage } from '../soak/scenario-context.ts'
 
 /** A busy machine may take several times what a quiet one does. */
 const ONE_MS = 300_000

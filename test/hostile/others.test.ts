@@ -1,9 +1,9 @@
 import tap, { test } from 'tap'
-import { growth } from '../../scripts/hostile/scenarios/growth.ts'
-import { overload } from '../../scripts/hostile/scenarios/overload.ts'
-import { poisonedBatches } from '../../scripts/hostile/scenarios/poisoned-batches.ts'
-import { headlineOf, play } from '../../scripts/soak/scenario.ts'
-import { Stage } from '../../scripts/soak/stage.ts'
+import { headlineOf, play } from '../soak/scenario.ts'
+import { Stage } from '../soak/scenario-context.ts'
+import { growth } from './scenarios/growth.ts'
+import { overload } from './scenarios/overload.ts'
+import { poisonedBatches } from './scenarios/poisoned-batches.ts'
 
 /** Before tap ends a test, which would leave its processes behind. */
 const PATIENCE_MS = 100_000

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import tap, { test } from 'tap'
-import { siege } from '../../scripts/hostile/siege-scenario.ts'
-import { headlineOf, play } from '../../scripts/soak/scenario.ts'
-import { Stage } from '../../scripts/soak/stage.ts'
+import { headlineOf, play } from '../soak/scenario.ts'
+import { Stage } from '../soak/scenario-context.ts'
+import { siege } from './siege/siege-scenario.ts'
 
 /** Before tap ends the test, which would leave its processes behind. */
 const PATIENCE_MS = 500_000

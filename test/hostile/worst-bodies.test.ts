@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { faultInText, UNKNOWN_CANARY } from '../../scripts/hostile/canaries.ts'
-import { worstBodies } from '../../scripts/hostile/worst-bodies.ts'
+import { worstBodies } from './requests/worst-bodies.ts'
+import { faultInText, UNKNOWN_CANARY } from './siege/canaries.ts'
 
 const schema = {
   anyOf: [

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { failedTests } from '../../scripts/test/failed-tests.ts'
+import { failedTests } from '../run/failed-tests.ts'
 
 const cases: readonly (readonly [what: string, tap: string, failed: readonly string[]])[] = [
   [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { rowsOf } from '../support/ledger.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { testDatabase } from '../harness/postgres.ts'
+import { rowsOf } from '../harness/test-executor.ts'
 
 const readme = readFileSync(new URL('../../sql/README.md', import.meta.url), 'utf8')
 

@@ -4,7 +4,7 @@ import { test } from 'tap'
 import { TEXT_FORM } from '../../schema/common.ts'
 import { clientFrames } from '../../schema/frames.ts'
 import { slices } from '../../src/slices.ts'
-import { doors } from '../support/doors.ts'
+import { doors } from '../harness/test-app.ts'
 
 const Schema = Type.Recursive((Self) =>
   Type.Object({

@@ -2,10 +2,10 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign as signWith } fro
 import { mock } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
-import type { AppStateGate } from '../../src/http/gate.ts'
-import { Sessions } from '../../src/http/sessions.ts'
-import type { JwtKey } from '../../src/jwt-key.ts'
-import { bearer, good, sealed, seconds, tinyApp, token } from '../support/tiny-app.ts'
+import type { JwtKey } from '../../src/config/jwt-key.ts'
+import type { AppStateGate } from '../../src/http/auth/gate.ts'
+import { Sessions } from '../../src/http/auth/sessions.ts'
+import { bearer, good, sealed, seconds, tinyApp, token } from '../harness/minimal-app.ts'
 
 const update = { is_force: true, version: '2', store_link: '', title: '', message: '' }
 const bodies = {

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { type Door, doorsOf, pathOf, reads } from '../../scripts/hostile/doors.ts'
-import { valueOf } from '../../scripts/hostile/values.ts'
-import { defineUsers } from '../../src/people/define-user.ts'
+import { defineUsers } from '../../src/features/users/define-user.ts'
 import { slices } from '../../src/slices.ts'
-import { doors as open } from '../support/doors.ts'
+import { doors as open } from '../harness/test-app.ts'
+import { type Door, doorsOf, pathOf, reads } from '../hostile/requests/routes.ts'
+import { valueOf } from '../hostile/requests/values.ts'
 
 const methods = ['GET', 'PUT', 'POST', 'DELETE'] as const
 

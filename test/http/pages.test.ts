@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { pathId } from '../../src/http/ids.ts'
 import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, onePage, readPage } from '../../src/http/pages.ts'
+import { pathId } from '../../src/http/validation/ids.ts'
 
 test('ids in paths', (t) => {
   for (const [text, id] of [

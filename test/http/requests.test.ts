@@ -1,6 +1,6 @@
 import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
-import { bearer, tinyApp, token } from '../support/tiny-app.ts'
+import { bearer, tinyApp, token } from '../harness/minimal-app.ts'
 
 const json = { 'content-type': 'application/json' }
 const good = '{"count":1,"name":"n"}'

@@ -1,9 +1,9 @@
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'tap'
-import { openLedger } from '../../src/ledger/open.ts'
+import { openLedger } from '../../src/ledger/storage/genesis.ts'
 import { slices } from '../../src/slices.ts'
-import { type Doors, doors } from '../support/doors.ts'
-import { rowsOf, testChains } from '../support/ledger.ts'
+import { type Doors, doors } from '../harness/test-app.ts'
+import { rowsOf, testChains } from '../harness/test-executor.ts'
 
 const odds = [
   { multiplier: 0, weight: 600 },

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { MAX_DECORATIONS } from '../../src/gifts/decoration.ts'
+import { MAX_DECORATIONS } from '../../src/features/gifts/catalogue/decoration.ts'
 import { slices } from '../../src/slices.ts'
-import { verified } from '../audit/verified.ts'
-import { type Doors, doors } from '../support/doors.ts'
-import { rowsOf } from '../support/ledger.ts'
+import { verified } from '../audit/verify/verified.ts'
+import { type Doors, doors } from '../harness/test-app.ts'
+import { rowsOf } from '../harness/test-executor.ts'
 
 const full = { status: 422, body: { code: 'holding_limit' } }
 

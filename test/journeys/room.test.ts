@@ -1,10 +1,10 @@
 import { test } from 'tap'
-import { openLedger } from '../../src/ledger/open.ts'
+import { openLedger } from '../../src/ledger/storage/genesis.ts'
 import { lookupsWith, slices } from '../../src/slices.ts'
-import { bench, testChains } from '../support/ledger.ts'
-import { enter, type Frame, type Instance, startInstance, type TestClient } from '../support/live.ts'
-import { testDatabase } from '../support/postgres.ts'
-import { bearer, token } from '../support/tiny-app.ts'
+import { enter, type Frame, type Instance, startInstance, type TestClient } from '../harness/live.ts'
+import { bearer, token } from '../harness/minimal-app.ts'
+import { testDatabase } from '../harness/postgres.ts'
+import { bench, testChains } from '../harness/test-executor.ts'
 
 type Test = Parameters<typeof testDatabase>[0]
 

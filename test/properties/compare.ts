@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Client } from 'pg'
-import { verified } from '../audit/verified.ts'
-import { agencyRows } from './agency-model.ts'
-import type { Arena } from './arena.ts'
-import { Model } from './model.ts'
-import { privilegeRows } from './privilege-model.ts'
-import { type Burst, opening, USERS } from './steps.ts'
+import { verified } from '../audit/verify/verified.ts'
+import type { Arena } from './harness/harness.ts'
+import { agencyRows } from './models/agency-model.ts'
+import { Model } from './models/model.ts'
+import { privilegeRows } from './models/privilege-model.ts'
+import { type Burst, opening, USERS } from './steps/steps.ts'
 
 /** Plays bursts in the arena and in the model, and compares after each. */
 export async function playBoth({ client, now, play }: Arena, story: readonly Burst[]): Promise<void> {

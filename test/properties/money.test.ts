@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { percentOf, product, share } from '../../src/ledger/money.ts'
+import { percentOf, product, share } from '../../src/ledger/rules/money.ts'
 
 const LARGEST = Number.MAX_SAFE_INTEGER
 

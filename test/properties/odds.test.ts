@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { oddsHash, parseMultiplier, returnToPlayer, rewardOf, rowOf, totalWeight } from '../../src/gifts/odds.ts'
+import {
+  oddsHash,
+  parseMultiplier,
+  returnToPlayer,
+  rewardOf,
+  rowOf,
+  totalWeight,
+} from '../../src/features/gifts/lucky/odds.ts'
 
 const row = fc.record({ multiplier: fc.nat(100_000_000), weight: fc.integer({ min: 1, max: 1_000_000 }) })
 const table = fc.array(row, { minLength: 1, maxLength: 8 })

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { inArena } from './arena.ts'
 import { playAndVerify, playBoth } from './compare.ts'
-import { crowdedRoulettes, roulettes } from './steps.ts'
+import { inArena } from './harness/harness.ts'
+import { crowdedRoulettes, roulettes } from './steps/steps.ts'
 
 /** Fewer runs on a slow machine; time left to make a counterexample small. */
 const limits = { interruptAfterTimeLimit: 8_000 }

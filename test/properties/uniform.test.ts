@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { pick, uniform } from '../../src/fairness/uniform.ts'
+import { pick, uniform } from '../../src/features/fairness/uniform.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const label = fc.string({ maxLength: 40 })

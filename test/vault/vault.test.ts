@@ -3,9 +3,9 @@ import { destroyAllOf, openRecords } from '../../src/vault/reads.ts'
 import type { SealedRecord } from '../../src/vault/record.ts'
 import { keep } from '../../src/vault/record.ts'
 import { vaultWith } from '../../src/vault/vault.ts'
-import { readDb } from '../support/doors.ts'
-import { bench, rowsOf } from '../support/ledger.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { testDatabase } from '../harness/postgres.ts'
+import { readDb } from '../harness/test-app.ts'
+import { bench, rowsOf } from '../harness/test-executor.ts'
 
 const vault = vaultWith('a key')
 const clear = 'IBAN EG38 0019 0005, عنوان'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { serve } from '../ipc.ts'
+import { serve } from '../../../test/harness/child-process-rpc.ts'
 import { ClientJob, type ContenderName, type Listening } from './jobs.ts'
 import { RawClient } from './raw-client.ts'
 

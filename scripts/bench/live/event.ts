@@ -1,5 +1,5 @@
-import type { PlacedEvent } from '../../../src/ledger/decider.ts'
-import type { Words } from '../../../src/live/announcer.ts'
+import type { PlacedEvent } from '../../../src/ledger/rules/verb.ts'
+import type { Words } from '../../../src/realtime/frames/announcer.ts'
 
 /** A lucky gift, which takes a frame of some 400 bytes. */
 export const giftAt = (position: number): PlacedEvent<'gift-drawn'> => ({

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os'
-import { Helper } from '../ipc.ts'
-import { median } from '../load/percentiles.ts'
+import { Helper } from '../../../test/harness/child-process-rpc.ts'
+import { median } from '../../../test/harness/percentiles.ts'
 import { Connected, type ContenderName, contenderNames, Listening, Measured, Weight } from './jobs.ts'
 
 /** Sockets on loopback, in processes of their own. */
@@ -25,7 +25,7 @@ interface Runner {
 const environment = { NODE_OPTIONS: '--expose-gc --no-warnings' }
 
 async function start(name: ContenderName, sockets: number, clients: readonly Helper[]): Promise<Runner> {
-  const server = new Helper('./live/server.ts', environment)
+  const server = new Helper(new URL('./server.ts', import.meta.url), environment)
   const to = await server.ask({ do: 'listen', contender: name, sockets }, Listening)
   const before = await server.ask({ do: 'weigh' }, Weight)
   const share = Math.ceil(sockets / clients.length)
@@ -39,7 +39,10 @@ async function start(name: ContenderName, sockets: number, clients: readonly Hel
 }
 
 async function compare(sockets: number): Promise<Runner[]> {
-  const clients = Array.from({ length: CLIENT_PROCESSES }, () => new Helper('./live/clients.ts', environment))
+  const clients = Array.from(
+    { length: CLIENT_PROCESSES },
+    () => new Helper(new URL('./clients.ts', import.meta.url), environment),
+  )
   const runners: Runner[] = []
   for (const name of contenderNames) runners.push(await start(name, sockets, clients))
   // The first round warms up.

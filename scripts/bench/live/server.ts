@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { serve } from '../ipc.ts'
+import { serve } from '../../../test/harness/child-process-rpc.ts'
 import type { Contender } from './contender.ts'
 import { type ContenderName, type Listening, type Measured, ServerJob } from './jobs.ts'
 import { oneString, plainLoop, socketIo } from './others.ts'

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
+import { percentile, Samples } from '../../../test/harness/percentiles.ts'
 import { clock } from './clock.ts'
 import { Connection } from './connection.ts'
 import type { Measured } from './job.ts'
-import { percentile, Samples } from './percentiles.ts'
 
 /** At the start of a measurement, when its connections are new. */
 const UNMEASURED_MS = 300

@@ -1,5 +1,5 @@
-import { CutOff, Line } from '../../hostile/line.ts'
-import { bytesOf } from '../../hostile/requests.ts'
+import { CutOff, Line } from '../../../test/hostile/clients/line.ts'
+import { bytesOf } from '../../../test/hostile/requests/requests.ts'
 import { type Bench, tell } from '../bench.ts'
 import { cpuOf, cpuOfCluster } from '../cpu.ts'
 import { Measured } from '../load/job.ts'

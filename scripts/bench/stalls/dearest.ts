@@ -1,5 +1,5 @@
-import { bearer, jsonType, type Wish } from '../../hostile/requests.ts'
-import { hs256, sealed } from '../../hostile/tokens.ts'
+import { bearer, jsonType, type Wish } from '../../../test/hostile/requests/requests.ts'
+import { hs256, sealed } from '../../../test/hostile/requests/tokens.ts'
 import { keys } from '../keys.ts'
 
 /** Who sends the dearest requests; users named in paths are others, since some of them have their sessions ended. */

@@ -1,6 +1,6 @@
-import { currencyOf } from '../../ledger/account.ts'
-import type { ChainedEntry } from '../../ledger/chain.ts'
-import { isoMicros } from '../../ledger/time.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
 
 export const csvHeader = 'position,at,type,actor,request_id,account,counter_account,currency,amount\n'
 

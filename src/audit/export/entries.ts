@@ -1,8 +1,8 @@
-import type { ChainedEntry } from '../../ledger/chain.ts'
-import { EventRows } from '../../ledger/event-rows.ts'
-import { Snapshot } from '../../ledger/snapshot.ts'
-import type { Reading } from '../ask.ts'
-import type { Period } from '../period.ts'
+import { Snapshot } from '../../ledger/replay/snapshot.ts'
+import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
+import { EventRows } from '../../ledger/storage/event-rows.ts'
+import type { Period } from '../reports/period.ts'
+import type { Reading } from '../reports/query-context.ts'
 
 /** Events of one statement: whoever ends the reading waits for no more. */
 const STEP = 20_000

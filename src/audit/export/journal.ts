@@ -1,7 +1,7 @@
-import { currencies, currencyOf } from '../../ledger/account.ts'
-import type { ChainedEntry } from '../../ledger/chain.ts'
-import { isoMicros, type Micros } from '../../ledger/time.ts'
-import { ExactSum } from '../fold-accounts.ts'
+import { currencies, currencyOf } from '../../ledger/rules/account.ts'
+import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
+import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
+import { ExactSum } from '../verify/fold-accounts.ts'
 
 /**
  * Our books as a journal that hledger and ledger read. An account keeps its name and its sign: what users hold is above

@@ -1,6 +1,6 @@
-import { currencyOf } from '../../ledger/account.ts'
-import type { ChainedEntry } from '../../ledger/chain.ts'
-import { isoMicros } from '../../ledger/time.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
 
 /**
  * An event as one line of JSON, with all that its hash covers; `data` stands in it to the letter. How the hash is made

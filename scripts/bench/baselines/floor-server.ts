@@ -1,0 +1,37 @@
+import { InstantSend, SendResult } from '../../../schema/gifts.ts'
+import type { Slice } from '../../../src/features/slice.ts'
+import { Sessions } from '../../../src/http/auth/sessions.ts'
+import { GIFT } from '../workload.ts'
+import { listenWith, sendJson } from './listen.ts'
+
+// What HTTP alone costs: the product's checks and schema, then at once a body of the same size as the product's.
+
+const body = JSON.stringify({
+  data: {
+    diamonds: 999_999_999_990,
+    lucky_result: {
+      code: 1,
+      data: {
+        gift_id: GIFT.id,
+        gift_price: GIFT.price,
+        OrderList: [{ order_id: '123456-0', is_win: 0, reward_num: 0 }],
+      },
+    },
+  },
+})
+
+const slice: Slice = {
+  published: '/api/v1',
+  routes: (app) => {
+    app.post(
+      '/instant-send',
+      { schema: { body: InstantSend, response: { 200: SendResult } } },
+      async (_request, reply) => sendJson(reply, 200, body),
+    )
+  },
+}
+
+/** Every user is known, and nobody's sessions were revoked. */
+const sessions = new Sessions(async () => 0)
+
+await listenWith(slice, sessions)

@@ -1,0 +1,29 @@
+import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
+import type { Known } from '../../../src/features/app-status/clients/client-registry.ts'
+import { type AppState, alwaysOpen } from '../../../src/http/auth/gate.ts'
+
+/** What every token is known for here. */
+const told: Known = { client: { type: 'android', version: '2.4.1' }, at: 0 }
+
+const words = { en: '', ar: '' }
+const release = { client_type: 'android', version: '2.5', minimum_version: '2.0', store_link: '' } as const
+
+/** Open to all; each SIGUSR2 puts in a gate that has to judge every request by its token, or takes it out again. */
+export function switchedAppState(): AppState {
+  const gated = judging()
+  let gate = alwaysOpen.gate
+  process.on('SIGUSR2', () => (gate = gate === alwaysOpen.gate ? gated.gate : alwaysOpen.gate))
+  return { ...alwaysOpen, gate: (request, isOurs) => gate(request, isOurs) }
+}
+
+function judging(): AppState {
+  const known = new Map<string, Known>()
+  return new AppStatusGate(
+    { position: 0, mode: null, releases: [{ ...release, title: words, message: words }] },
+    {
+      known: (key) => known.get(key),
+      lookUp: async (key) => void known.set(key, told),
+      tell: () => {},
+    },
+  )
+}

@@ -1,0 +1,81 @@
+import type { FastifyReply } from 'fastify'
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
+import { build } from '../../../src/app.ts'
+import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
+import { asideOn } from '../../../src/audit/verify/audit-worker.ts'
+import { loadConfig } from '../../../src/config/config.ts'
+import { loadKeys } from '../../../src/config/keys.ts'
+import type { Tables } from '../../../src/db/tables.ts'
+import { evolve, tables } from '../../../src/domain.ts'
+import { luckyChains } from '../../../src/features/fairness/lg1.ts'
+import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
+import type { Slice } from '../../../src/features/slice.ts'
+import { type Sessions, StaffSessions } from '../../../src/http/auth/sessions.ts'
+import { tokenRulesOf } from '../../../src/http/auth/tokens.ts'
+import { runWith } from '../../../src/http/execute-command.ts'
+import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
+import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
+import { createLogger } from '../../../src/http/observability/logging.ts'
+import { Metrics } from '../../../src/http/observability/metrics.ts'
+import { Executor } from '../../../src/ledger/executor/executor.ts'
+import { vaultWith } from '../../../src/vault/vault.ts'
+import { switchedAppState } from './gated.ts'
+
+/** A driver that knows no database. */
+const nowhere = (): Kysely<Tables> =>
+  new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (database) => new PostgresIntrospector(database),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  })
+
+/**
+ * Listens with the product's own HTTP side (every hook, the token check, schemas, metrics), behind which there is
+ * nothing but this slice. Ends with a signal, as it has nothing to save.
+ */
+export async function listenWith(slice: Slice, sessions: Sessions): Promise<void> {
+  const config = loadConfig(process.env)
+  const keys = loadKeys(config)
+  const log = createLogger(config.logLevel)
+  const metrics = new Metrics()
+  // Never asked to do anything.
+  const executor = new Executor({ url: '', tables, evolve, observer: metrics.observer(() => {}) })
+  const writes = new WriteAllowance(config.dailyWriteBytes)
+  const app = await build({
+    slices: [slice],
+    services: {
+      run: runWith(executor, writes),
+      db: nowhere(),
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl ?? '' },
+      appState: switchedAppState(),
+      chains: luckyChains(keys.fairness),
+      spins: spinSeeds(keys.fairness),
+      aside: asideOn(''),
+      checkpoints: checkpointSigner(keys.checkpoint),
+      vault: vaultWith(keys.pii),
+      sessions,
+      staffSessions: new StaffSessions(async () => 0),
+    },
+    sessions,
+    jwt: keys.jwt,
+    rateLimit: config.rateLimit,
+    addressLimit: new AddressLimit(config.addressLimit),
+    trustProxy: config.trustProxy,
+    tokenRules: tokenRulesOf(config),
+    writes,
+    metricsToken: config.metricsToken,
+    log,
+    metrics,
+    isReady: async () => true,
+    docs: false,
+  })
+  await app.listen({ host: config.host, port: config.port })
+}
+
+/** Sends a body that is JSON already, as the product does. */
+export function sendJson(reply: FastifyReply, status: number, body: string): void {
+  reply.code(status).type('application/json; charset=utf-8').send(body)
+}

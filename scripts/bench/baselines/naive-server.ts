@@ -1,0 +1,51 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import { InstantSend, SendResult } from '../../../schema/gifts.ts'
+import { openPool } from '../../../src/db/pool.ts'
+import type { Tables } from '../../../src/db/tables.ts'
+import type { Slice } from '../../../src/features/slice.ts'
+import { actorOf, userOf } from '../../../src/http/auth/caller.ts'
+import { sessionsIn } from '../../../src/http/auth/sessions.ts'
+import { HttpError } from '../../../src/http/errors/errors.ts'
+import { idempotencyKey } from '../../../src/http/validation/idempotency.ts'
+import { sha256 } from '../../../src/ledger/rules/hash.ts'
+import { listenWith, sendJson } from './listen.ts'
+import { NaiveGifts, refused } from './naive-gifts.ts'
+
+// The opponent: one request, one transaction (see naive-gifts.ts), behind the product's own HTTP side. The planner is
+// set as the product sets it for itself: generic plans by index.
+
+const planner =
+  '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off'
+const url = new URL(process.env['DATABASE_URL'] ?? '')
+url.searchParams.set('options', planner)
+
+const pool = openPool(url.href, { max: 20, application_name: 'naive' })
+const gifts = new NaiveGifts(pool)
+
+const slice: Slice = {
+  published: '/api/v1',
+  routes: (app) => {
+    app.post(
+      '/instant-send',
+      { schema: { body: InstantSend, response: { 200: SendResult } } },
+      async (request, reply) => {
+        const { u_id, decoration_id, user_id, quantity, room_id } = request.body
+        if (u_id !== userOf(request)) throw new HttpError(403, 'not_the_sender', 'u_id must be the logged-in user.')
+        if (typeof room_id === 'string') throw refused('validation_failed')
+        const key = idempotencyKey(request)
+        const settled = await gifts.send(
+          { sender: u_id, decoration: decoration_id, receivers: user_id, quantity, room: room_id },
+          {
+            actor: actorOf(request.caller),
+            requestId: request.id,
+            idempotency: key === null ? null : { key, requestHash: sha256(JSON.stringify(request.body)) },
+          },
+        )
+        if (settled.replayed) reply.header('idempotency-replayed', 'true')
+        sendJson(reply, settled.reply.status, settled.reply.body)
+      },
+    )
+  },
+}
+
+await listenWith(slice, sessionsIn(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })))

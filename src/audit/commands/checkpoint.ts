@@ -1,0 +1,42 @@
+import type { Checkpoint } from '../../../schema/finance.ts'
+import { connect } from '../../db/connect.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import type { TextRow } from '../../ledger/storage/row-table.ts'
+import { HEAD_IS_LAST, HEAD_IS_NOT_LAST } from '../checkpoint/checkpoint.ts'
+import { findSigner, keptFingerprint } from '../checkpoint/checkpoint-key.ts'
+import { type Audit, type DeclareCommand, JSON_FLAG } from './command.ts'
+
+export const checkpointCommand: DeclareCommand = (audit, running) =>
+  void audit
+    .command('checkpoint')
+    .description('prints a signed statement of where the ledger ends, to keep elsewhere')
+    .option(...JSON_FLAG)
+    .action(running(run))
+
+async function run({ url, env, terminal }: Audit, { json }: { readonly json?: true }): Promise<number> {
+  const checkpoint = await takeCheckpoint(url, env)
+  terminal.line(JSON.stringify(checkpoint, null, json ? 0 : 2))
+  return 0
+}
+
+async function takeCheckpoint(url: string, env: Audit['env']): Promise<Checkpoint> {
+  const client = await connect(url, 'audit checkpoint')
+  try {
+    const kept = await client.query<TextRow>(keptFingerprint)
+    const signer = findSigner(env, kept.rows[0]?.['fingerprint'] ?? undefined)
+    if (signer === null) throw new Error('CHECKPOINT_KEY is not given, and the service made none in DATA_DIR.')
+    const { rows } = await client.query<TextRow>(
+      `select h.position::text, h.hash, (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as now
+       from ledger_head h where ${HEAD_IS_LAST}`,
+    )
+    const [head] = rows
+    if (head === undefined) throw new Error(HEAD_IS_NOT_LAST)
+    return signer.sign({
+      position: Number(head['position']),
+      hash: String(head['hash']),
+      at: isoMicros(Number(head['now'])),
+    })
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,64 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { type Currency, currencies, isAccount } from '../../ledger/rules/account.ts'
+import type { BooksDatabase } from '../database.ts'
+import { MOMENT_FORM, type Moment, momentOf } from '../reports/as-of.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What a command is given beside its flags. */
+export interface Audit extends BooksDatabase {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly terminal: Terminal
+  /** Aborted when whoever called wants it to end. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * What a command does: prints what it has to say and answers how many findings there are (then the exit code is 1).
+ * Throws when it cannot run, with a message for people.
+ */
+export type Work<Flags> = (audit: Audit, flags: Flags) => Promise<number>
+
+/** Makes an action of some work. */
+export type Running = <Flags>(work: Work<Flags>) => (flags: Flags) => Promise<void>
+
+/** A command of `audit`: adds itself with its description and flags, and `running(work)` as its action. */
+export type DeclareCommand = (audit: Command, running: Running) => void
+
+/** Every command has it. */
+export const JSON_FLAG = ['--json', 'for programs: one JSON document'] as const
+
+/** A flag's value: a position of the ledger. */
+export const positionFlag = (text: string): number => {
+  const position = wholeNumber(text)
+  if (position === null) throw new InvalidArgumentError('It is a position from 1 on.')
+  return position
+}
+
+export function userFlag(text: string): number {
+  const user = wholeNumber(text)
+  if (user === null) throw new InvalidArgumentError("It is a user's id.")
+  return user
+}
+
+export function momentFlag(text: string): Moment {
+  const moment = momentOf(text)
+  if (moment === null) throw new InvalidArgumentError(`It is ${MOMENT_FORM}.`)
+  return moment
+}
+
+export function accountFlag(text: string): string {
+  if (isAccount(text)) return text
+  throw new InvalidArgumentError('It is <kind>:<id>:<currency>, such as user:7:diamonds.')
+}
+
+export function currencyFlag(text: string): Currency {
+  if (isCurrency(text)) return text
+  throw new InvalidArgumentError(`It is one of ${currencies.join(', ')}.`)
+}
+
+const isCurrency = (text: string): text is Currency => currencies.some((currency) => currency === text)
+
+function wholeNumber(text: string): number | null {
+  const number = /^[1-9][0-9]*$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(number) ? number : null
+}

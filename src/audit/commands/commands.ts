@@ -1,0 +1,17 @@
+import type { DeclareCommand } from './command.ts'
+
+/**
+ * Every command of `npm run audit`, in the order in which its help lists them. Only what is asked for is loaded: that is
+ * a good part of what a short one takes.
+ */
+export const commands: ReadonlyMap<string, () => Promise<DeclareCommand>> = new Map([
+  ['verify', async () => (await import('./verify.ts')).verifyCommand],
+  ['rebuild', async () => (await import('./rebuild.ts')).rebuildCommand],
+  ['trial-balance', async () => (await import('./trial-balance.ts')).trialBalanceCommand],
+  ['statement', async () => (await import('./statement.ts')).statementCommand],
+  ['explain', async () => (await import('./explain.ts')).explainCommand],
+  ['export', async () => (await import('./export.ts')).exportCommand],
+  ['draws', async () => (await import('./draws.ts')).drawsCommand],
+  ['checkpoint', async () => (await import('./checkpoint.ts')).checkpointCommand],
+  ['withdrawals', async () => (await import('./withdrawals.ts')).withdrawalsCommand],
+])

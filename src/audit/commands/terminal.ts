@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { errorCode } from '../../config/error-code.ts'
+import type { Progress } from '../ledger-scan.ts'
+
+/** What goes out to whoever called the command. */
+export interface Terminal {
+  /** A line on stdout. */
+  readonly line: (text: string) => void
+  /** Any text on stdout; waits while whoever reads it is behind. Throws when nobody reads any more. */
+  readonly write: (text: string) => Promise<void>
+  /** Waits until all is written. Throws when that cannot be: a report that nobody has is none. */
+  readonly written: () => Promise<void>
+  /**
+   * One line on stderr that is written over and over, with a bar, the rate and the time left; nothing where stderr is
+   * no terminal.
+   */
+  readonly progress: (progress: Progress) => void
+  /** Takes that line away. */
+  readonly clear: () => void
+  /** Seconds since the command began. */
+  readonly seconds: () => number
+}
+
+const CLEAR_LINE = '\r\u001b[K'
+/** Between two drawings of the line. */
+const REDRAW_MS = 100
+const BAR = 24
+
+export function openTerminal(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Terminal {
+  const started = performance.now()
+  const seconds = (): number => (performance.now() - started) / 1000
+  let shown = Number.NEGATIVE_INFINITY
+  let broken: Error | undefined
+  stdout.on('error', (error) => {
+    broken = errorCode(error) === 'EPIPE' ? new Error('nobody reads what it writes any more') : error
+  })
+  const clear = (): void => {
+    if (shown > 0) stderr.write(CLEAR_LINE)
+    shown = Number.NEGATIVE_INFINITY
+  }
+  return {
+    seconds,
+    clear,
+    line(text) {
+      clear()
+      stdout.write(`${text}\n`)
+    },
+    async write(text) {
+      if (broken !== undefined) throw broken
+      if (!stdout.write(text)) await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]).catch(() => {})
+    },
+    async written() {
+      // What is in front of it is written, or was not.
+      await new Promise<void>((resolve) => stdout.write('', () => resolve()))
+      if (broken !== undefined) throw broken
+    },
+    progress({ events, of }) {
+      if (!stderr.isTTY || performance.now() - shown < REDRAW_MS) return
+      shown = performance.now()
+      const part = of === 0 ? 1 : Math.min(1, events / of)
+      const bar = '█'.repeat(Math.floor(part * BAR)).padEnd(BAR, '░')
+      const left = events === 0 ? '' : `, ${duration((seconds() * (of - events)) / events)} left`
+      const rate = `${count(events / seconds())} a second`
+      stderr.write(`${CLEAR_LINE}${bar} ${Math.floor(part * 100)}%  ${count(events)} events, ${rate}${left}`)
+    },
+  }
+}
+
+/** `1,234,567` */
+export const count = (value: number): string => Math.round(value).toLocaleString('en')
+
+/** `12 s`, `3:05 min` */
+const duration = (seconds: number): string => {
+  const whole = Math.max(0, Math.round(seconds))
+  return whole < 100 ? `${whole} s` : `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')} min`
+}

@@ -1,0 +1,121 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import { type Period, standing } from './period.ts'
+import type { Reading } from './query-context.ts'
+
+// There is no index by account: it would cost every gift. So an account's movements are looked for among all events of a
+// period, step by step, which a transaction need not span: what is on the ledger stays as it is.
+
+/** Events that one statement looks at. */
+const STEP = 20_000
+/** Movements that one statement answers. */
+const PAGE = 2_000
+
+/** One movement as an account sees it. */
+export interface AccountMovement {
+  readonly position: number
+  /** ISO 8601, microseconds. */
+  readonly at: string
+  readonly type: string
+  readonly counter_account: string
+  /** Whole units (cents of a dollar); below zero what left the account. */
+  readonly amount: bigint
+}
+
+interface Row {
+  readonly position: number
+  readonly at: number
+  readonly type: string
+  readonly leg: number
+  readonly counter: string
+  readonly amount: number
+}
+
+/** The movements of an account in a period, in order, in pages that may be empty. */
+export async function* movementsOf(
+  db: Kysely<Tables>,
+  account: string,
+  { first, last }: Period,
+  { signal, ahead, looked }: Reading,
+): AsyncGenerator<readonly AccountMovement[], void> {
+  ahead(last - first + 1)
+  for (let from = first; from <= last; from += STEP) {
+    const to = Math.min(last, from + STEP - 1)
+    // Of events with many movements a step has more than one page.
+    for (let after = { position: from, leg: 0 }; ; ) {
+      signal.throwIfAborted()
+      const rows = await page(db, account, after, to)
+      yield rows.map(({ position, at, type, counter, amount }) => ({
+        position,
+        at: isoMicros(at),
+        type,
+        counter_account: counter,
+        amount: BigInt(amount),
+      }))
+      const end = rows.at(-1)
+      if (end === undefined || rows.length < PAGE) break
+      after = end
+    }
+    looked(to - from + 1)
+  }
+}
+
+async function page(
+  db: Kysely<Tables>,
+  account: string,
+  after: { readonly position: number; readonly leg: number },
+  to: number,
+): Promise<readonly Row[]> {
+  const { rows } = await sql<Row>`
+    select e.position, (extract(epoch from e.at) * 1000000)::bigint as at, e.type, s.leg, s.counter, s.amount
+    from ledger_events e,
+         unnest(e.debit, e.credit, e.amount) with ordinality as m (debit, credit, amount, place),
+         lateral (values (2 * m.place - 1, m.debit, m.credit, -m.amount), (2 * m.place, m.credit, m.debit, m.amount))
+           as s (leg, account, counter, amount)
+    where e.position between ${after.position} and ${to}
+      and (${account} = any (e.debit) or ${account} = any (e.credit))
+      and s.account = ${account}
+      and (e.position, s.leg) > (${after.position}::bigint, ${after.leg}::bigint)
+    order by e.position, s.leg
+    limit ${PAGE}`.execute(db)
+  return rows
+}
+
+/** What an account held when a position's event was the last one; looks at whichever events are fewer. */
+export async function balanceAt(
+  db: Kysely<Tables>,
+  account: string,
+  position: number,
+  reading: Reading,
+): Promise<bigint> {
+  const { head, balance } = await standing(db, account)
+  return position <= head / 2
+    ? await gained(db, account, { first: 1, last: position }, reading)
+    : balance - (await gained(db, account, { first: position + 1, last: head }, reading))
+}
+
+/** What all movements of an account in a period come to. */
+async function gained(
+  db: Kysely<Tables>,
+  account: string,
+  { first, last }: Period,
+  { signal, ahead, looked }: Reading,
+): Promise<bigint> {
+  ahead(last - first + 1)
+  let sum = 0n
+  for (let from = first; from <= last; from += STEP) {
+    const to = Math.min(last, from + STEP - 1)
+    signal.throwIfAborted()
+    const { rows } = await sql<{ sum: string | null }>`
+      select sum(case when m.credit = ${account} then m.amount else 0 end
+               - case when m.debit = ${account} then m.amount else 0 end) as sum
+      from ledger_events e, unnest(e.debit, e.credit, e.amount) as m (debit, credit, amount)
+      where e.position between ${from} and ${to}
+        and (${account} = any (e.debit) or ${account} = any (e.credit))
+        and ${account} in (m.debit, m.credit)`.execute(db)
+    sum += BigInt(rows[0]?.sum ?? 0)
+    looked(to - from + 1)
+  }
+  return sum
+}

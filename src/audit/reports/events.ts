@@ -1,0 +1,55 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import { account, currencies } from '../../ledger/rules/account.ts'
+import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
+import type { TextRow } from '../../ledger/storage/row-table.ts'
+import { eventColumns, parseEntry } from '../../ledger/storage/stored-event.ts'
+
+/** Events that one statement looks at when only some are wanted. */
+const STEP = 20_000
+
+export interface EventQuery {
+  /** Events that follow this position. */
+  readonly after: number
+  readonly limit: number
+  readonly type: string | null
+  /** Events that this user caused, that moved this user's value or that name this user. */
+  readonly user: number | null
+}
+
+/** Events as they are stored, in order. Those of a type or a user are looked for up to the ledger's end. */
+export async function eventsAfter(
+  db: Kysely<Tables>,
+  { after, limit, type, user }: EventQuery,
+  signal: AbortSignal,
+): Promise<readonly ChainedEntry[]> {
+  if (type === null && user === null) return select(db, sql<boolean>`e.position > ${after}`, limit)
+  const { position: head } = await db.selectFrom('ledger_head').select('position').executeTakeFirstOrThrow()
+  const wanted = sql<boolean>`(${type}::text is null or e.type = ${type}) and ${user === null ? sql`true` : concerns(user)}`
+  const found: ChainedEntry[] = []
+  for (let from = after + 1; from <= head && found.length < limit; from += STEP) {
+    signal.throwIfAborted()
+    const within = sql<boolean>`e.position between ${from} and ${Math.min(head, from + STEP - 1)} and ${wanted}`
+    for (const entry of await select(db, within, limit - found.length)) found.push(entry)
+  }
+  return found
+}
+
+async function select(db: Kysely<Tables>, which: RawBuilder<boolean>, limit: number): Promise<ChainedEntry[]> {
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from ledger_events e where ${which} order by e.position limit ${limit}`.execute(db)
+  return rows.map(parseEntry)
+}
+
+/** Fields of events that name one user, and those that name several. */
+const NAMES = '(user|sender|receiver|creator|winner|owner|manager|agent)_id":'
+const LISTS = '(user|receiver|player|loser)_ids":\\[([0-9]+,)*'
+
+function concerns(user: number): RawBuilder<boolean> {
+  const accounts = currencies.map((currency) => account('user', user, currency))
+  // Most events are told apart by the quick patterns; the expressions take five times as long.
+  const quick = [`%:${user},%`, `%:${user}}%`, `%[${user}%`, `%,${user},%`, `%,${user}]%`]
+  return sql<boolean>`(
+    e.actor = ${`user:${user}`} or e.debit && ${accounts} or e.credit && ${accounts}
+    or (e.data like any (${quick}) and e.data ~ ${`${NAMES}${user}[,}]|${LISTS}${user}[],]`}))`
+}

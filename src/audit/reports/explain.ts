@@ -1,0 +1,120 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import { account, type Currency } from '../../ledger/rules/account.ts'
+import { movementsOf } from './account-movements.ts'
+import type { Reading } from './query-context.ts'
+import type { StatementLine } from './statement.ts'
+
+/** Movements that are shown one by one; all others are in the statement. */
+const LATEST = 20
+
+/** All movements of one sort. */
+export interface Source {
+  readonly type: string
+  /** `house:gifts`, `issuance:operator`; of accounts of which there are many only their kind. */
+  readonly counter: string
+  readonly count: number
+  /** Whole units (cents of a dollar); below zero when more went than came. */
+  readonly amount: bigint
+  /** Positions of the first and the last. */
+  readonly first: number
+  readonly last: number
+}
+
+/** Value that is promised and cannot be spent, though it is still in the account. */
+export interface Hold {
+  /** Of the event that made it. */
+  readonly position: number
+  /** `gold_agent withdrawal`, `cash withdrawal` */
+  readonly reason: string
+  readonly amount: bigint
+}
+
+export interface Explanation {
+  readonly user: number
+  readonly currency: Currency
+  readonly account: string
+  /** The end of the ledger when this was so. */
+  readonly position: number
+  readonly balance: bigint
+  readonly holds: readonly Hold[]
+  /** The balance less the holds. */
+  readonly available: bigint
+  /** In the order of their first positions. */
+  readonly sources: readonly Source[]
+  /** What all movements come to: the balance, or the books are wrong. */
+  readonly sum: bigint
+  /** The last movements, in order. */
+  readonly latest: readonly StatementLine[]
+}
+
+/** Why a user can spend what they can. A user who is not known holds nothing. */
+export async function explain(
+  db: Kysely<Tables>,
+  user: number,
+  currency: Currency,
+  reading: Reading,
+): Promise<Explanation> {
+  const name = account('user', user, currency)
+  const { head, balance, holds } = await promised(db, name, user, currency)
+  const sources = new Map<string, Source>()
+  let latest: readonly StatementLine[] = []
+  let sum = 0n
+  for await (const page of movementsOf(db, name, { first: 1, last: head }, reading)) {
+    const lines = page.map((movement) => ({ ...movement, balance: (sum += movement.amount) }))
+    for (const { type, counter_account, amount, position } of lines) {
+      const counter = sortOf(counter_account)
+      const key = `${type} ${counter}`
+      const before = sources.get(key) ?? { type, counter, count: 0, amount: 0n, first: position, last: position }
+      sources.set(key, { ...before, count: before.count + 1, amount: before.amount + amount, last: position })
+    }
+    latest = [...latest, ...lines].slice(-LATEST)
+  }
+  const held = holds.reduce((total, { amount }) => total + amount, 0n)
+  return {
+    user,
+    currency,
+    account: name,
+    position: head,
+    balance,
+    holds,
+    available: balance - held,
+    sources: [...sources.values()],
+    sum,
+    latest,
+  }
+}
+
+function sortOf(name: string): string {
+  const [kind = '', id = ''] = name.split(':')
+  return kind === 'house' || kind === 'issuance' ? `${kind}:${id}` : kind
+}
+
+interface Promised {
+  readonly position: number
+  readonly balance: string | null
+  readonly id: number | null
+  readonly type: string
+  readonly amount: number
+}
+
+/** Where the ledger ends, and balance and holds there: of one moment. */
+async function promised(
+  db: Kysely<Tables>,
+  name: string,
+  user: number,
+  currency: Currency,
+): Promise<{ readonly head: number; readonly balance: bigint; readonly holds: readonly Hold[] }> {
+  const { rows } = await sql<Promised>`
+    select h.position, b.balance, w.withdrawal_id as id, w.type, w.amount
+    from ledger_head h
+    left join balances b on b.account = ${name}
+    left join withdrawals w on w.user_id = ${user} and w.wallet = ${currency} and w.status = 'pending'
+    order by w.withdrawal_id`.execute(db)
+  const [first] = rows
+  if (first === undefined) throw new Error('the ledger has no head')
+  const holds = rows.flatMap(({ id, type, amount }): Hold[] =>
+    id === null ? [] : [{ position: id, reason: `${type} withdrawal`, amount: BigInt(amount) }],
+  )
+  return { head: first.position, balance: BigInt(first.balance ?? 0), holds }
+}

@@ -1,0 +1,62 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import { jsonText } from '../commands/printing.ts'
+import { type AccountMovement, balanceAt, movementsOf } from './account-movements.ts'
+import type { AskedPeriod } from './period.ts'
+import { type Period, periodOf, standing } from './period.ts'
+import type { Reading } from './query-context.ts'
+
+export interface StatementLine extends AccountMovement {
+  /** What the account holds after this movement. */
+  readonly balance: bigint
+}
+
+/** An account's statement, to be read once and to its end. */
+export interface Statement {
+  readonly account: string
+  /** The balance before the first position. */
+  readonly opening: bigint
+  /** In order, in pages that may be empty. */
+  readonly lines: AsyncGenerator<readonly StatementLine[], void>
+}
+
+/** The positions that are asked for. Throws Unanswerable for a period that there is not. */
+export async function statementPeriod(db: Kysely<Tables>, account: string, asked: AskedPeriod): Promise<Period> {
+  const { head } = await standing(db, account)
+  return periodOf(db, asked, head)
+}
+
+/** An account that never moved holds nothing. */
+export async function statementOf(
+  db: Kysely<Tables>,
+  account: string,
+  period: Period,
+  reading: Reading,
+): Promise<Statement> {
+  const opening = await balanceAt(db, account, period.first - 1, reading)
+  return { account, opening, lines: linesFrom(opening, movementsOf(db, account, period, reading)) }
+}
+
+async function* linesFrom(
+  opening: bigint,
+  pages: AsyncGenerator<readonly AccountMovement[], void>,
+): AsyncGenerator<readonly StatementLine[], void> {
+  let balance = opening
+  for await (const page of pages) {
+    yield page.map((movement) => ({ ...movement, balance: (balance += movement.amount) }))
+  }
+}
+
+/** The statement as one JSON document, in pieces; each ends where white space may stand. */
+export async function* statementJson({ account, opening, lines }: Statement): AsyncGenerator<string, void> {
+  yield `{"account":${JSON.stringify(account)},"opening":${jsonText(opening)},"lines":[`
+  let closing = opening
+  let separator = ''
+  for await (const page of lines) {
+    if (page.length === 0) continue
+    closing = page.at(-1)?.balance ?? closing
+    yield separator + page.map(jsonText).join(',')
+    separator = ','
+  }
+  yield `],"closing":${jsonText(closing)}}`
+}

@@ -1,0 +1,87 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import { currencies, currencyOf } from '../../ledger/rules/account.ts'
+import { ExactSum, foldAccounts } from '../verify/fold-accounts.ts'
+import type { Reading } from './query-context.ts'
+
+/** All accounts of one kind in one currency. */
+export interface KindBalance {
+  /** `user`, `room`, `game`, `house`, … */
+  readonly kind: string
+  /** Whole units (cents of a dollar). */
+  readonly balance: bigint
+  /** Accounts that ever moved until then. */
+  readonly count: number
+}
+
+export interface TrialBalance {
+  /** The last event that is in it. */
+  readonly position: number
+  /** Every currency in which anything ever moved. */
+  readonly currencies: readonly {
+    readonly currency: string
+    /** By name. */
+    readonly accounts: readonly KindBalance[]
+    /** Of all accounts: 0, or the books are wrong. */
+    readonly total: bigint
+  }[]
+}
+
+interface Row extends KindBalance {
+  readonly currency: string
+}
+
+/** As the table of balances has it now. */
+export async function trialBalance(db: Kysely<Tables>): Promise<TrialBalance> {
+  const { rows } = await sql<{ position: number; kind: string | null; currency: string; sum: string; count: number }>`
+    select h.position, b.kind, b.currency, b.sum::text, b.count
+    from ledger_head h left join (
+      select split_part(account, ':', 1) as kind, split_part(account, ':', 3) as currency, sum(balance), count(*)
+      from balances group by 1, 2
+    ) b on true`.execute(db)
+  const balances = rows.flatMap(({ kind, currency, sum, count }): Row[] =>
+    kind === null ? [] : [{ kind, currency, balance: BigInt(sum), count }],
+  )
+  return assembled(rows[0]?.position ?? 0, balances)
+}
+
+/** As it was when a position's event was the last one, from the ledger alone. */
+export async function trialBalanceAt(db: Kysely<Tables>, position: number, reading: Reading): Promise<TrialBalance> {
+  const kinds = new Map<string, { readonly kind: string; readonly currency: string; sum: ExactSum; count: number }>()
+  // By account: which of the sums it belongs to.
+  const sums = new Map<string, ExactSum>()
+  await foldAccounts(db, { first: 1, last: position }, reading, (account, amount) => {
+    let sum = sums.get(account)
+    if (sum === undefined) {
+      const kind = account.slice(0, account.indexOf(':'))
+      const currency = currencyOf(account)
+      const key = `${kind} ${currency}`
+      let entry = kinds.get(key)
+      if (entry === undefined) kinds.set(key, (entry = { kind, currency, sum: new ExactSum(), count: 0 }))
+      entry.count += 1
+      sum = entry.sum
+      sums.set(account, sum)
+    }
+    sum.add(amount)
+  })
+  const rows = [...kinds.values()].map(({ sum, ...entry }): Row => ({ ...entry, balance: sum.value }))
+  return assembled(position, rows)
+}
+
+function assembled(position: number, rows: readonly Row[]): TrialBalance {
+  const place = (currency: string): number => {
+    const known = currencies.findIndex((one) => one === currency)
+    return known === -1 ? currencies.length : known
+  }
+  const names = [...new Set(rows.map(({ currency }) => currency))].sort((a, b) => place(a) - place(b))
+  return {
+    position,
+    currencies: names.map((currency) => {
+      const accounts = rows
+        .filter((row) => row.currency === currency)
+        .map(({ kind, balance, count }): KindBalance => ({ kind, balance, count }))
+        .sort((a, b) => (a.kind < b.kind ? -1 : 1))
+      return { currency, accounts, total: accounts.reduce((sum, { balance }) => sum + balance, 0n) }
+    }),
+  }
+}

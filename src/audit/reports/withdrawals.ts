@@ -1,0 +1,104 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import type { Reading } from './query-context.ts'
+
+/** Events that one statement looks at. */
+const STEP = 20_000
+
+/** A request that is not over. */
+export interface OpenWithdrawal {
+  /** The position of the event that made it. */
+  readonly id: number
+  readonly type: string
+  readonly user_id: number
+  /** The charging agent or business manager it is addressed to. */
+  readonly target_id: number
+  readonly currency: string
+  /** Cents. */
+  readonly amount: number
+  readonly requested_at: string
+  /** Since it was requested, or, when it is approved, since then. */
+  readonly age_seconds: number
+}
+
+export interface Approval {
+  readonly id: number
+  readonly user_id: number
+  readonly currency: string
+  /** Cents. */
+  readonly amount: number
+  readonly approved_by: string
+  readonly approved_at: string
+  /** The position of the event. */
+  readonly position: number
+  readonly status: string
+}
+
+export interface WithdrawalsReport {
+  readonly position: number
+  /** The oldest first. */
+  readonly pending: readonly OpenWithdrawal[]
+  /** Approved and not yet transferred, the longest so first. */
+  readonly approved: readonly (OpenWithdrawal & { readonly approved_at: string; readonly approved_by: string })[]
+  /** Who approved what, in order; with what became of it. */
+  readonly approvals: readonly Approval[]
+}
+
+interface Row extends Omit<OpenWithdrawal, 'id'> {
+  readonly position: number
+  readonly status: string | null
+  readonly id: number | null
+  readonly changed: number
+}
+
+export async function withdrawalsReport(db: Kysely<Tables>, reading: Reading): Promise<WithdrawalsReport> {
+  const { rows } = await sql<Row>`
+    select h.position, w.withdrawal_id as id, w.type, w.user_id, w.target_id, w.wallet as currency, w.amount, w.status,
+           ${iso('w.created_at')} as requested_at, w.changed,
+           floor(extract(epoch from greatest(clock_timestamp(), h.at) - w.changed_at))::bigint as age_seconds
+    from ledger_head h left join withdrawals w on w.status in ('pending', 'approved')
+    order by w.changed`.execute(db)
+  const position = rows[0]?.position ?? 0
+  const approvals = await approvalsUpTo(db, position, reading)
+  const byPosition = new Map(approvals.map((approval) => [approval.position, approval]))
+  const open = rows.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id }]))
+  const shown = ({ position: _head, status: _status, changed: _changed, ...rest }: (typeof open)[number]) => rest
+  return {
+    position,
+    pending: open.filter(({ status }) => status === 'pending').map(shown),
+    approved: open
+      .filter(({ status }) => status === 'approved')
+      .map((row) => ({
+        ...shown(row),
+        approved_at: byPosition.get(row.changed)?.approved_at ?? '',
+        approved_by: byPosition.get(row.changed)?.approved_by ?? '',
+      })),
+    approvals,
+  }
+}
+
+/** From the ledger: the tables know only who changed a request last. */
+async function approvalsUpTo(
+  db: Kysely<Tables>,
+  head: number,
+  { signal, ahead, looked }: Reading,
+): Promise<readonly Approval[]> {
+  ahead(head)
+  const found: Approval[] = []
+  for (let from = 1; from <= head; from += STEP) {
+    signal.throwIfAborted()
+    const { rows } = await sql<Approval>`
+      select w.withdrawal_id as id, w.user_id, w.wallet as currency, w.amount, e.actor as approved_by,
+             ${iso('e.at')} as approved_at, e.position, w.status
+      from ledger_events e join withdrawals w on w.withdrawal_id = (e.data::jsonb ->> 'withdrawal_id')::bigint
+      where e.position between ${from} and ${Math.min(head, from + STEP - 1)}
+        and e.type = 'withdrawal-status-changed' and e.data::jsonb ->> 'to' = 'approved'
+      order by e.position`.execute(db)
+    for (const row of rows) found.push(row)
+    looked(Math.min(STEP, head - from + 1))
+  }
+  return found
+}
+
+const iso = (column: string) =>
+  sql<string>`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`

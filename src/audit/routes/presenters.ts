@@ -1,0 +1,31 @@
+import type { LedgerEventRecord } from '../../../schema/finance.ts'
+import { currencyOf } from '../../ledger/rules/account.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
+
+/** An event as finance sees it: with one movement in its own fields, with several in a list, with none in neither. */
+export function publishedEvent(entry: ChainedEntry): LedgerEventRecord {
+  const movements = entry.movements.map(({ debit, credit, amount }) => ({
+    debit,
+    credit,
+    currency: currencyOf(debit),
+    amount,
+  }))
+  const [only] = movements
+  const single = movements.length === 1 ? only : undefined
+  return {
+    position: entry.position,
+    type: entry.type,
+    version: entry.version,
+    data: JSON.parse(entry.data),
+    debit: single?.debit ?? null,
+    credit: single?.credit ?? null,
+    currency: single?.currency ?? null,
+    amount: single?.amount ?? null,
+    ...(movements.length > 1 && { movements }),
+    actor: entry.actor,
+    at: isoMicros(entry.at),
+    request_id: entry.requestId,
+    hash: entry.hash,
+  }
+}

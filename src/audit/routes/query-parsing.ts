@@ -1,0 +1,30 @@
+import { validationFailed } from '../../http/validation/validation.ts'
+import { MOMENT_FORM, type Moment, momentOf } from '../reports/as-of.ts'
+import { Unanswerable } from '../reports/query-context.ts'
+
+// What a query's schema cannot tell.
+
+/** 422 for digits that are no whole number here. */
+export function askedNumber(field: string, text: string): number {
+  const number = Number(text)
+  if (!Number.isSafeInteger(number)) throw validationFailed({ [field]: ['must be at most 9007199254740991'] })
+  return number
+}
+
+/** Null when there is none; 422 for a day or time that does not exist. */
+export function askedMoment(field: string, text: string | undefined): Moment | null {
+  if (text === undefined) return null
+  const moment = momentOf(text)
+  if (moment === null) throw validationFailed({ [field]: [`must be ${MOMENT_FORM}`] })
+  return moment
+}
+
+/** 422 when what is asked for cannot be answered. */
+export async function answerable<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Unanswerable) throw validationFailed({ [error.field]: [error.message] })
+    throw error
+  }
+}

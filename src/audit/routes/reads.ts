@@ -1,0 +1,17 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
+import { type Ending, HEAD_IS_LAST, HEAD_IS_NOT_LAST } from '../checkpoint/checkpoint.ts'
+
+/** Where the ledger ends, and the time of the database. Throws when its head is not its last event. */
+export async function endOfLedger(db: Kysely<Tables>): Promise<Ending> {
+  const head = await db
+    .selectFrom('ledger_head as h')
+    .select(['position', 'hash'])
+    .select(sql<Micros>`(extract(epoch from clock_timestamp()) * 1000000)::bigint`.as('now'))
+    .where(sql<boolean>`${sql.raw(HEAD_IS_LAST)}`)
+    .executeTakeFirst()
+  if (head === undefined) throw new Error(HEAD_IS_NOT_LAST)
+  const { position, hash, now } = head
+  return { position, hash, at: isoMicros(now) }
+}

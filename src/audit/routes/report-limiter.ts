@@ -1,0 +1,129 @@
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { HttpError } from '../../http/errors/errors.ts'
+import { overloaded } from '../../http/errors/problem.ts'
+import { type Line, leave, lineUp } from '../../http/limits/semaphore.ts'
+import type { Reading } from '../reports/query-context.ts'
+
+/** A connection on which nothing moves is cut after 45 s. */
+const LONGEST_SILENCE_MS = 15_000
+
+/** Of readings that look at many events: so many go on at a time, and so many wait for so long at most. */
+export interface ReadingLimits {
+  readonly inHand: number
+  readonly waiting: number
+  readonly maxWaitMs: number
+}
+
+/** Readings that take long. They are few at a time, and end when the client goes or the service stops. */
+export class Readings {
+  readonly #line: Line = { inHand: 0, waiting: [] }
+  readonly #limits: ReadingLimits
+  readonly #stop = new AbortController()
+
+  constructor(app: FastifyInstance, limits: ReadingLimits) {
+    this.#limits = limits
+    app.addHook('preClose', (done) => {
+      this.#stop.abort(new HttpError(500, 'unavailable', 'The service is stopping; try again.'))
+      done()
+    })
+  }
+
+  /**
+   * Waits for this reading's turn; its end is that of the answer. 429 when too many wait, and when its turn does not come
+   * in time: nothing is sent to those who wait, and a silent connection is cut.
+   */
+  async begin({ raw }: FastifyReply): Promise<Reading> {
+    const turn = Promise.withResolvers<void>()
+    const timer = setTimeout(() => {
+      const place = this.#line.waiting.indexOf(begin)
+      if (place !== -1) this.#line.waiting.splice(place, 1)
+      turn.reject(overloaded())
+    }, this.#limits.maxWaitMs)
+    const begin = (): boolean => {
+      clearTimeout(timer)
+      if (raw.destroyed) {
+        turn.reject(gone())
+        return false
+      }
+      raw.once('close', () => leave(this.#line))
+      turn.resolve()
+      return true
+    }
+    if (!lineUp(this.#line, this.#limits, begin)) {
+      clearTimeout(timer)
+      turn.reject(overloaded())
+    }
+    await turn.promise
+    const left = new AbortController()
+    raw.once('close', () => left.abort(gone()))
+    return { signal: AbortSignal.any([left.signal, this.#stop.signal]), ahead: () => {}, looked: () => {} }
+  }
+}
+
+const gone = (): HttpError => new HttpError(400, 'gone', 'The client has gone.')
+
+/** What is no larger than this, and made no later, is sent as a whole. */
+const SMALL = 65_536
+const SOON_MS = 500
+
+/**
+ * Sends a text: whole when it is small and there soon, else piece by piece, as fast as it is taken; where there is no
+ * next piece for a while, what `meanwhile` answers. An error before the first piece that is sent is answered as an
+ * error; a later one breaks the answer off.
+ */
+export async function sendPieces(
+  reply: FastifyReply,
+  type: 'application/json' | 'application/x-ndjson',
+  pieces: AsyncGenerator<string, void>,
+  meanwhile: () => string,
+): Promise<FastifyReply> {
+  const kept = neverSilent(pieces, meanwhile)
+  const started = performance.now()
+  let begun = ''
+  let done = false
+  while (!done && begun.length < SMALL && performance.now() - started < SOON_MS) {
+    const next = await kept.next()
+    if (next.done) done = true
+    else begun += next.value
+  }
+  reply.type(`${type}; charset=utf-8`)
+  if (done) return reply.send(begun)
+  if (reply.request.method === 'HEAD') {
+    // Whoever asks for the head only is not read to; a stream would break off as soon as that is answered.
+    await kept.return()
+    return reply.send('')
+  }
+  const whole = async function* (): AsyncGenerator<string, void> {
+    yield begun
+    yield* kept
+  }
+  return reply.send(Readable.from(whole()))
+}
+
+async function* neverSilent(
+  pieces: AsyncGenerator<string, void>,
+  meanwhile: () => string,
+): AsyncGenerator<string, void> {
+  try {
+    for (;;) {
+      const next = pieces.next()
+      for (;;) {
+        const waiting = new AbortController()
+        const late = sleep(LONGEST_SILENCE_MS, 'late' as const, { signal: waiting.signal }).catch(() => 'late' as const)
+        const result = await Promise.race([next, late])
+        waiting.abort()
+        if (result === 'late') {
+          yield meanwhile()
+          continue
+        }
+        if (result.done) return
+        yield result.value
+        break
+      }
+    }
+  } finally {
+    await pieces.return()
+  }
+}

@@ -1,0 +1,47 @@
+import { getPriority, setPriority } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { Kysely, PostgresDialect } from 'kysely'
+import { openPool } from '../../db/pool.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { Progress } from '../ledger-scan.ts'
+import { type TrialBalance, trialBalanceAt } from '../reports/trial-balance.ts'
+import { type Verified, verify } from './verify.ts'
+
+// The thread of `aside.ts`: does one task and ends.
+
+export type Task = { readonly url: string } & (
+  | { readonly task: 'verify'; readonly asOf: number | null }
+  | { readonly task: 'trial balance'; readonly position: number }
+)
+
+export type TaskMessage =
+  | { readonly progress: Progress }
+  | { readonly verified: Verified }
+  | { readonly balance: TrialBalance }
+
+/** Of this thread alone: where the processor is short, it goes to those who serve users. */
+const NICE = 10
+
+// The thread ends with the reading: nobody is there to end it earlier.
+const { signal } = new AbortController()
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+const tell = (message: TaskMessage): void => parentPort?.postMessage(message)
+
+async function run(task: Task): Promise<void> {
+  if (task.task === 'verify') {
+    const options = { asOf: task.asOf, checkpoint: null, signal, progress: (progress: Progress) => tell({ progress }) }
+    tell({ verified: await verify(task.url, options) })
+    return
+  }
+  const pool = openPool(task.url, { max: 2, application_name: 'audit aside' })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    const reading = { signal, ahead: () => {}, looked: () => {} }
+    tell({ balance: await trialBalanceAt(db, task.position, reading) })
+  } finally {
+    await db.destroy()
+  }
+}
+
+setPriority(Math.max(getPriority(), NICE))
+await run(workerData)

@@ -1,0 +1,130 @@
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { Sums } from '../../ledger/replay/accumulators.ts'
+import { BytePlaces } from '../../ledger/replay/interned-ids.ts'
+import { currencies, currencyOf, isAccount, isSystem } from '../../ledger/rules/account.ts'
+import type { Movement } from '../../ledger/rules/movement.ts'
+import { type EventRows, listed } from '../../ledger/storage/event-rows.ts'
+import type { Check } from '../finding.ts'
+
+/** The balances of so many accounts, in their order. */
+export interface KeptBalances {
+  readonly accounts: readonly string[]
+  readonly balances: readonly (number | bigint)[]
+}
+
+// What an account is: the place of its currency among all, and of its holder.
+const CURRENCY = 15
+const UNKNOWN = CURRENCY
+const SYSTEM = 16
+
+/**
+ * Both sides of every movement, and the balances that follow from them: no user's or room's is overdrawn or too large.
+ * Reads the bytes of rows alone, as it needs nothing that an event says besides. Goes on after a finding without the
+ * movements of the event, and with those of an event against which only its meaning speaks.
+ */
+export class BalanceChecks {
+  readonly #find: (check: Check, message: string) => void
+  readonly #places = new BytePlaces()
+  readonly #kinds: number[] = []
+  readonly #sums = new Sums()
+  #kept = true
+  /** The page at hand. */
+  #bytes: Buffer = Buffer.alloc(0)
+  /** Of the event at hand: whether all movements are sound, and what they change of balances; so many count. */
+  #sound = true
+  #changes = 0
+  readonly #changed: number[] = []
+  readonly #amounts: number[] = []
+
+  /** `find` hears what is wrong with the event at hand. */
+  constructor(find: (check: Check, message: string) => void) {
+    this.#find = find
+  }
+
+  /** Throws when what moves cannot be read. */
+  check(rows: EventRows): void {
+    this.#bytes = rows.bytes
+    this.#sound = true
+    this.#changes = 0
+    rows.eachMovement(this.#visit)
+    if (!this.#sound) return
+    for (let i = 0; i < this.#changes; i += 1) this.#sums.add(this.#changed[i] ?? 0, this.#amounts[i] ?? 0)
+    const fault = this.#fault()
+    if (fault === undefined) return this.#sums.checkpoint()
+    this.#sums.rollback()
+    this.#find('rules', fault)
+  }
+
+  /** Hands over all balances that are kept here. From then on none is, and only both sides are looked at. */
+  take(): KeptBalances {
+    this.#kept = false
+    const accounts: string[] = []
+    const balances: (number | bigint)[] = []
+    for (let place = 0; place < this.#places.count; place += 1) {
+      const balance = this.#sums.at(place)
+      if (balance === undefined) continue
+      accounts.push(this.#places.name(place))
+      balances.push(balance)
+    }
+    return { accounts, balances }
+  }
+
+  readonly #visit = (debitAt: number, creditAt: number, amount: number): void => {
+    const debit = this.#placeAt(debitAt)
+    const credit = this.#placeAt(creditAt)
+    const currency = (this.#kinds[debit] ?? UNKNOWN) & CURRENCY
+    const same = currency === ((this.#kinds[credit] ?? UNKNOWN) & CURRENCY)
+    if (currency === UNKNOWN || !same || !Number.isSafeInteger(amount) || amount < 1) {
+      this.#sound = false
+      const movement = { debit: listed(this.#bytes, debitAt), credit: listed(this.#bytes, creditAt), amount }
+      this.#find('double-entry', faultOf(movement) ?? '')
+      return
+    }
+    this.#change(debit, -amount)
+    this.#change(credit, amount)
+  }
+
+  #change(place: number, amount: number): void {
+    if (!this.#kept) return
+    this.#changed[this.#changes] = place
+    this.#amounts[this.#changes] = amount
+    this.#changes += 1
+  }
+
+  /** What no rule may let through; told of the first account, as `applyMovements` does. */
+  #fault(): string | undefined {
+    for (let i = 0; i < this.#changes; i += 1) {
+      const place = this.#changed[i] ?? 0
+      if (((this.#kinds[place] ?? 0) & SYSTEM) !== 0) continue
+      const balance = this.#sums.at(place) ?? 0
+      if (balance < 0) return `${this.#places.name(place)} is overdrawn`
+      if (balance > MAX_INTEGER) return `${this.#places.name(place)} is beyond the largest balance`
+    }
+    return undefined
+  }
+
+  /** -1 when there is no name. */
+  #placeAt(at: number): number {
+    const length = this.#bytes.readInt32BE(at)
+    if (length < 0) return -1
+    const place = this.#places.of(this.#bytes, at + 4, length)
+    if (place === this.#kinds.length) {
+      this.#sums.make()
+      this.#kinds.push(kindOf(this.#places.name(place)))
+    }
+    return place
+  }
+}
+
+function kindOf(name: string): number {
+  const currency = isAccount(name) ? currencies.findIndex((one) => name.endsWith(`:${one}`)) : UNKNOWN
+  return currency | (isSystem(name) ? SYSTEM : 0)
+}
+
+/** What is wrong with a movement by itself: each currency sums to zero when every movement is of one currency. */
+export function faultOf({ debit, credit, amount }: Movement): string | undefined {
+  const wrong = [debit, credit].find((name) => !isAccount(name))
+  if (wrong !== undefined) return `${JSON.stringify(wrong)} is no account`
+  if (currencyOf(debit) !== currencyOf(credit)) return `${debit} and ${credit} are not of one currency`
+  return Number.isSafeInteger(amount) && amount > 0 ? undefined : `moves ${amount} from ${debit} to ${credit}`
+}

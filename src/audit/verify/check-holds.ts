@@ -1,0 +1,26 @@
+import { walletAccount } from '../../features/agency/accounts.ts'
+import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
+import type { WholeRows } from '../../ledger/replay/replay-state.ts'
+import { holds } from '../../ledger/rules/account.ts'
+import type { Findings } from '../finding.ts'
+
+/** What is on hold of each wallet is what its pending requests come to. */
+export function checkHolds(rows: WholeRows, findings: Findings): void {
+  const pending = new Map<string, bigint>()
+  for (const id of rows.ids(withdrawals)) {
+    const request = rows.get(withdrawals, id)
+    if (request?.status !== 'pending') continue
+    const wallet = walletAccount(request.user_id, request.wallet)
+    pending.set(wallet, (pending.get(wallet) ?? 0n) + BigInt(request.amount))
+  }
+  for (const account of new Set([...pending.keys(), ...rows.ids(holds)])) {
+    const held = rows.get(holds, account)?.held ?? 0n
+    const ought = pending.get(account) ?? 0n
+    if (held === ought) continue
+    findings.add({
+      check: 'holds',
+      position: null,
+      message: `${held} of ${account} is on hold, and its pending requests come to ${ought}`,
+    })
+  }
+}

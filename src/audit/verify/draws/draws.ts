@@ -1,0 +1,121 @@
+import type { OddsRow } from '../../../../schema/events.ts'
+import { evolveFact } from '../../../domain.ts'
+import { oddsTables } from '../../../features/gifts/catalogue/decoration.ts'
+import { rowOf, totalWeight } from '../../../features/gifts/lucky/odds.ts'
+import { Replay } from '../../../ledger/replay/replay.ts'
+import type { ChainedEntry } from '../../../ledger/storage/event-hash.ts'
+import { readEvent } from '../../../ledger/storage/stored-event.ts'
+import { type ChiSquare, chiSquare, type Frequency } from './chi-square.ts'
+import { type DrawListener, movedBy } from './draw-listener.ts'
+import { LuckyChecks } from './lucky-checks.ts'
+import { SpinChecks } from './spin-checks.ts'
+
+/** So improbable that it is a finding. */
+export const LEAST_P = 1e-6
+
+export interface DrawFault {
+  readonly position: number
+  readonly message: string
+}
+
+/** All draws by one odds table, row by row. */
+export interface OddsDrawn extends ChiSquare {
+  readonly odds_hash: string
+  readonly decoration_id: number
+  readonly rows: readonly (Frequency & { /** Ten-thousandths of the stake. */ readonly multiplier: number })[]
+}
+
+/** All spins among so many players, by place. */
+export interface Spun extends ChiSquare {
+  readonly players: number
+  readonly places: readonly Frequency[]
+}
+
+export interface DrawsChecked {
+  readonly events: number
+  readonly faults: readonly DrawFault[]
+  readonly lucky: readonly OddsDrawn[]
+  readonly spins: readonly Spun[]
+}
+
+interface Counted {
+  readonly decoration_id: number
+  readonly odds: readonly OddsRow[]
+  readonly weight: number
+  readonly counts: Map<OddsRow, number>
+}
+
+/** Recomputes every draw of the ledger, and compares how often each outcome came with how often it ought to. */
+export async function checkDraws(pages: AsyncIterable<readonly ChainedEntry[]>): Promise<DrawsChecked> {
+  const replay = new Replay(evolveFact)
+  const faults: DrawFault[] = []
+  const tables = new Map<string, Counted>()
+  const spins = new Map<number, number[]>()
+  const tableOf = (hash: string): Counted | undefined => {
+    let table = tables.get(hash)
+    if (table === undefined) {
+      const found = replay.rows.get(oddsTables, hash)
+      if (found === undefined) return undefined
+      table = { ...found, weight: totalWeight(found.odds), counts: new Map() }
+      tables.set(hash, table)
+    }
+    return table
+  }
+  const listener: DrawListener = {
+    fault: (position, message) => void faults.push({ position, message }),
+    drawn(hash, r) {
+      const table = tableOf(hash)
+      if (table === undefined) return
+      const row = rowOf(table.odds, r)
+      table.counts.set(row, (table.counts.get(row) ?? 0) + 1)
+    },
+    spun(players, draw) {
+      const places = spins.get(players) ?? Array.from({ length: players }, () => 0)
+      places[draw] = (places[draw] ?? 0) + 1
+      spins.set(players, places)
+    },
+  }
+  const checks = [new LuckyChecks(listener), new SpinChecks(listener)]
+  let events = 0
+  for await (const page of pages) {
+    for (const entry of page) {
+      const event = readEvent(entry)
+      const moved = movedBy(event.movements)
+      for (const check of checks) check.check(event, moved, replay.rows)
+      replay.fold(event, event.movements)
+      events += 1
+    }
+  }
+  return {
+    events,
+    faults,
+    lucky: [...tables].map(([odds_hash, { decoration_id, odds, weight, counts }]): OddsDrawn => {
+      const rows = odds.map((row) => ({
+        multiplier: row.multiplier,
+        observed: counts.get(row) ?? 0,
+        expected: row.weight / weight,
+      }))
+      return { odds_hash, decoration_id, ...chiSquare(rows), rows }
+    }),
+    spins: [...spins]
+      .sort(([a], [b]) => a - b)
+      .map(([players, counts]): Spun => {
+        const places = counts.map((observed) => ({ observed, expected: 1 / players }))
+        return { players, ...chiSquare(places), places }
+      }),
+  }
+}
+
+/** What is found to be wrong, for people: the first wrong position first. */
+export function drawFindings({ faults, lucky, spins }: DrawsChecked): string[] {
+  const improbable = ({ p }: ChiSquare): boolean => p < LEAST_P
+  return [
+    ...faults.map(({ position, message }) => `position ${position}: ${message}`),
+    ...lucky
+      .filter(improbable)
+      .map(({ odds_hash, p }) => `draws by the odds ${odds_hash} are not as published: p = ${p.toExponential(2)}`),
+    ...spins
+      .filter(improbable)
+      .map(({ players, p }) => `spins among ${players} players are not even: p = ${p.toExponential(2)}`),
+  ]
+}

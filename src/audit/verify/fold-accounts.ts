@@ -1,0 +1,73 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import type { Period } from '../reports/period.ts'
+import type { Reading } from '../reports/query-context.ts'
+
+/** Events of one page: some milliseconds of work. */
+const PAGE = 2_000
+
+interface Row {
+  readonly debit: string
+  readonly credit: string
+  readonly amount: string
+}
+
+/** Calls `side` for both sides of every movement in a period, in order; `amount` is below zero for what leaves. */
+export async function foldAccounts(
+  db: Kysely<Tables>,
+  { first, last }: Period,
+  { signal, ahead, looked }: Reading,
+  side: (account: string, amount: number) => void,
+): Promise<void> {
+  ahead(last - first + 1)
+  if (first > last) return
+  let reading = page(db, first, last)
+  for (let from = first; from <= last; from += PAGE) {
+    signal.throwIfAborted()
+    const rows = await reading
+    // The database goes on while this page is folded; should it fail, the next turn hears of it.
+    reading = page(db, from + PAGE, last)
+    reading.catch(() => {})
+    for (const row of rows) {
+      const credits = row.credit.split(',')
+      const amounts = row.amount.split(',')
+      for (const [i, debit] of row.debit.split(',').entries()) {
+        const amount = Number(amounts[i])
+        side(debit, -amount)
+        side(credits[i] ?? '', amount)
+      }
+    }
+    looked(Math.min(PAGE, last - from + 1))
+  }
+}
+
+async function page(db: Kysely<Tables>, from: number, last: number): Promise<readonly Row[]> {
+  if (from > last) return []
+  const { rows } = await sql<Row>`
+    select array_to_string(debit, ',') as debit, array_to_string(credit, ',') as credit,
+           array_to_string(amount, ',') as amount
+    from ledger_events
+    where position between ${from} and ${Math.min(last, from + PAGE - 1)} and cardinality(debit) > 0
+    order by position`.execute(db)
+  return rows
+}
+
+/** A sum of whole numbers that is exact beyond 2^53-1 too, and as fast as a number below. */
+export class ExactSum {
+  #small = 0
+  #large = 0n
+
+  add(amount: number): void {
+    const sum = this.#small + amount
+    if (Number.isSafeInteger(sum)) {
+      this.#small = sum
+    } else {
+      this.#large += BigInt(this.#small)
+      this.#small = amount
+    }
+  }
+
+  get value(): bigint {
+    return this.#large + BigInt(this.#small)
+  }
+}

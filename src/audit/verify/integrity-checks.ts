@@ -1,0 +1,111 @@
+import { sha256 } from '../../ledger/rules/hash.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import { missing, Unreadable } from '../../ledger/rules/unreadable.ts'
+import { GENESIS } from '../../ledger/storage/event-hash.ts'
+import type { EventRows } from '../../ledger/storage/event-rows.ts'
+import type { Ending } from '../checkpoint/checkpoint.ts'
+import type { Check, FoundAt } from '../finding.ts'
+import { BalanceChecks, type KeptBalances } from './balance-checks.ts'
+
+/** The last event's position, hash and time. */
+export interface LastEvent {
+  readonly position: number
+  readonly hash: string
+  readonly at: number
+}
+
+/**
+ * The first half of what is checked of every event, and all that needs no more than the bytes of its row: order,
+ * columns, hash and time, each against the event before, both sides of what it moves, and balances. Goes on after a
+ * finding as if what is stored were right, so that one wrong event is one finding. The other half, `BookChecks`, is what
+ * events mean; neither needs anything of the other.
+ */
+export class ChainChecks {
+  readonly #balances = new BalanceChecks((check, message) => this.#find(check, this.#position, message))
+  #expected: Ending | undefined
+  #found: FoundAt[] = []
+  #count = 0
+  #position = 0
+  #hash = GENESIS
+  #at = Number.NEGATIVE_INFINITY
+
+  /** Before the first event 0, the genesis and no time. */
+  get last(): LastEvent {
+    return { position: this.#position, hash: this.#hash, at: this.#at }
+  }
+
+  /** At its position the ledger must have its hash. */
+  expect(checkpoint: Ending): void {
+    this.#expected = checkpoint
+  }
+
+  /** What was found since it was taken last. */
+  take(): readonly FoundAt[] {
+    const found = this.#found
+    this.#found = []
+    return found
+  }
+
+  /** All balances; from then on none is kept here. */
+  takeBalances(): KeptBalances {
+    return this.#balances.take()
+  }
+
+  check(rows: EventRows): void {
+    const { position } = rows
+    this.#count += 1
+    const follows = this.#checkOrder(position)
+    this.#position = position
+    const before = this.#hash
+    let check: Check = 'form'
+    try {
+      const { at, hash } = rows
+      const canonical = rows.canonical(before)
+      this.#hash = hash ?? missing(position, 'hash')
+      if (position === this.#expected?.position) this.#checkExpected(position, this.#expected)
+      check = 'hash'
+      // Over a gap there is nothing that the hash could follow from.
+      if (follows) this.#checkHash(position, sha256(canonical))
+      if (at < this.#at) this.#find('time', position, `${isoMicros(at)} is before the time of the event before it`)
+      this.#at = at
+    } catch (error) {
+      this.#hash = rows.hash ?? ''
+      this.#find(check, position, error instanceof Error ? error.message : String(error))
+    }
+    this.#checkBalances(rows)
+  }
+
+  /** Whatever else of the event cannot be read. */
+  #checkBalances(rows: EventRows): void {
+    try {
+      this.#balances.check(rows)
+    } catch (error) {
+      // Then there are no canonical bytes either, and it is told already.
+      if (!(error instanceof Unreadable)) throw error
+    }
+  }
+
+  #checkOrder(position: number): boolean {
+    const expected = this.#position + 1
+    if (position === expected) return true
+    if (position > expected) this.#find('order', expected, `is missing; the next event is at ${position}`)
+    else this.#find('order', position, `stands after position ${this.#position}`)
+    return false
+  }
+
+  #checkHash(position: number, ought: string): void {
+    if (this.#hash === ought) return
+    this.#find('hash', position, `${this.#hash} does not follow from the event and the hash before it (${ought})`)
+  }
+
+  #checkExpected(position: number, checkpoint: Ending): void {
+    const hash = this.#hash
+    if (hash === checkpoint.hash) return
+    const message = `what stands up to here was rewritten: its hash is ${hash}, and was ${checkpoint.hash} in the checkpoint of ${checkpoint.at}`
+    this.#find('checkpoint', position, message)
+  }
+
+  #find(check: Check, position: number, message: string): void {
+    this.#found.push({ finding: { check, position, message }, events: this.#count })
+  }
+}

@@ -1,0 +1,106 @@
+import { Worker } from 'node:worker_threads'
+import type { Page } from '../../../db/copy-out.ts'
+import { GENESIS } from '../../../ledger/storage/event-hash.ts'
+import type { Ending } from '../../checkpoint/checkpoint.ts'
+import type { KeptBalances } from '../balance-checks.ts'
+import type { LastEvent } from '../integrity-checks.ts'
+import type { ChainHalf, OnChecked } from './row-verifier.ts'
+import type { ChainMessage, ChainTask } from './row-verifier-thread.ts'
+
+/**
+ * Pages that may wait for the thread: what it is behind at the end of the events, it does while tables are compared.
+ * They are of a quarter of a megabyte.
+ */
+const MOST_WAITING = 128
+
+/** In a thread of its own, which has a processor to itself where there are two. */
+export class ChainAside implements ChainHalf {
+  readonly #worker: Worker
+  readonly #onChecked: OnChecked
+  readonly #signal: AbortSignal
+  #waiting = 0
+  #last: LastEvent = { position: 0, hash: GENESIS, at: Number.NEGATIVE_INFINITY }
+  #taken: KeptBalances | undefined
+  #failure: Error | undefined
+  /** Whoever waits for the thread to get on, or to fail. */
+  #wake: () => void = () => {}
+
+  /** When `signal` is aborted nobody has to wait for the thread any more. */
+  constructor(
+    onChecked: OnChecked,
+    signal: AbortSignal,
+    script = new URL('./row-verifier-thread.ts', import.meta.url),
+  ) {
+    this.#onChecked = onChecked
+    this.#signal = signal
+    signal.addEventListener('abort', this.#abort, { once: true })
+    this.#worker = new Worker(script)
+    this.#worker.on('message', (message: ChainMessage) => {
+      if ('taken' in message) {
+        this.#taken = message.taken
+      } else {
+        this.#waiting -= 1
+        this.#last = message.checked.last
+        this.#onChecked(message.checked)
+      }
+      this.#wake()
+    })
+    this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))))
+    this.#worker.on('exit', () => this.#fail(new Error('the thread that checks rows ended before it was done')))
+  }
+
+  async page(rows: Page): Promise<void> {
+    await this.#until(MOST_WAITING - 1)
+    this.#waiting += 1
+    this.#tell({ page: rows }, [rows.buffer])
+  }
+
+  async settled(): Promise<void> {
+    await this.#until(0)
+  }
+
+  expect(checkpoint: Ending): void {
+    this.#tell({ expect: checkpoint })
+  }
+
+  async takeBalances(): Promise<KeptBalances> {
+    this.#tell('take balances')
+    for (;;) {
+      await this.#until(0)
+      if (this.#taken !== undefined) return this.#taken
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+
+  get last(): LastEvent {
+    return this.#last
+  }
+
+  async close(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#abort)
+    await this.#worker.terminate()
+  }
+
+  /** Waits until no more pages than that wait. */
+  async #until(most: number): Promise<void> {
+    while (this.#waiting > most && this.#failure === undefined) {
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  readonly #abort = (): void => {
+    const { reason } = this.#signal
+    this.#fail(reason instanceof Error ? reason : new Error('a reading was given up'))
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error
+    this.#wake()
+  }
+
+  #tell(task: ChainTask, handed: ArrayBuffer[] = []): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+    this.#worker.postMessage(task, handed)
+  }
+}

@@ -1,0 +1,81 @@
+import { evolveFact } from '../../domain.ts'
+import { Replay } from '../../ledger/replay/replay.ts'
+import { Elsewhere } from '../../ledger/replay/replay-state.ts'
+import type { EventRows } from '../../ledger/storage/event-rows.ts'
+import { type Happening, placedEvent } from '../../ledger/storage/stored-event.ts'
+import { isWatched } from '../../ledger/storage/watched.ts'
+import type { Check, FoundAt } from '../finding.ts'
+import { faultOf, type KeptBalances } from './balance-checks.ts'
+import { LuckyChecks } from './draws/lucky-checks.ts'
+import { SpinChecks } from './draws/spin-checks.ts'
+
+/**
+ * The second half of what is checked of every event, `ChainChecks` being the first: what it means. Its form, draws,
+ * spins and rules; and folds it, with copies of those balances that rules look at. Goes on after a finding without the
+ * event, whose movements still count in the other half when nothing is wrong with them.
+ */
+export class BookChecks {
+  /** All that follows from the events so far. */
+  readonly replay = new Replay(evolveFact, isWatched)
+  readonly #draws: readonly (LuckyChecks | SpinChecks)[]
+  /** Whether all balances are folded here. */
+  #all = false
+  #found: FoundAt[] = []
+  #count = 0
+
+  constructor() {
+    const fault = (position: number, message: string): void => this.#find('draw', position, message)
+    this.#draws = [new LuckyChecks({ fault, drawn: () => {} }), new SpinChecks({ fault, spun: () => {} })]
+  }
+
+  /** Events that were looked at. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** What was found since it was taken last. */
+  take(): readonly FoundAt[] {
+    const found = this.#found
+    this.#found = []
+    return found
+  }
+
+  /** Goes on with all balances: with those that the other half kept so far. */
+  bring({ accounts, balances }: KeptBalances): void {
+    this.replay.rows.bring(accounts, balances)
+    this.#all = true
+  }
+
+  check(rows: EventRows): void {
+    this.#count += 1
+    const happening = this.#happeningIn(rows)
+    if (happening === undefined) return
+    const { position, movements } = happening
+    let check: Check = 'form'
+    try {
+      const event = placedEvent(happening)
+      for (const draws of this.#draws) draws.check(event, rows, this.replay.rows)
+      check = 'rules'
+      // What is wrong with a movement by itself, the other half tells.
+      if (movements.every((movement) => faultOf(movement) === undefined)) this.replay.fold(event, movements)
+    } catch (error) {
+      if (error instanceof Elsewhere) throw error
+      this.#find(check, position, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  /** With those movements alone whose balances are kept here. Undefined when a column cannot be read, which the other half tells. */
+  #happeningIn(rows: EventRows): Happening | undefined {
+    try {
+      const { position, type, version, data, at } = rows
+      const movements = this.#all ? rows.movements : rows.watchedMovements
+      return { position, type, version, data, movements, at }
+    } catch {
+      return undefined
+    }
+  }
+
+  #find(check: Check, position: number, message: string): void {
+    this.#found.push({ finding: { check, position, message }, events: this.#count })
+  }
+}

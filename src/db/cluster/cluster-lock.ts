@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { errorCode } from '../../config/error-code.ts'
+import { replaceFile } from '../../config/secret-file.ts'
+import { connect } from '../connect.ts'
+import { provision } from '../migrations/provision.ts'
+import { type Cluster, StartError } from './cluster.ts'
+import { freePort } from './free-port.ts'
+
+/** A running cluster and one session of the owner in it. */
+export interface Attached {
+  readonly port: number
+  readonly client: Client
+  /** Whether it was not running and this call started it. */
+  readonly started: boolean
+}
+
+/** Any number that nothing else uses, in the database `economy`. */
+const keeperLock = 5_202_611_210_002
+
+/**
+ * Makes this session the keeper of the data directory, who alone may stop its PostgreSQL: answers false when another
+ * session is. PostgreSQL takes the office back when the session ends, however it ends.
+ */
+export async function becomeKeeper(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ kept: boolean }>('select pg_try_advisory_lock($1) as kept', [keeperLock])
+  return rows[0]?.kept === true
+}
+
+/**
+ * One try to have the cluster running; `port` is where to start it, null lets it choose. `started` tells whether this
+ * call did it. Throws a StartError.
+ */
+export async function ensureRunning(
+  cluster: Cluster,
+  port: number | null,
+): Promise<{ port: number; started: boolean }> {
+  const running = cluster.running()
+  if (running !== null) return { port: running.port, started: false }
+  const chosen = port ?? (await freePort(lastPort(cluster.dataDir)))
+  await cluster.start(chosen)
+  writeAddresses(cluster, chosen)
+  return { port: chosen, started: true }
+}
+
+/** Has the cluster running and connects. Waits for a PostgreSQL that is just starting, recovering or stopping. */
+export async function attach(cluster: Cluster): Promise<Attached> {
+  const deadline = Date.now() + 120_000
+  let failedStarts = 0
+  let startedByUs = false
+  for (;;) {
+    try {
+      const { port, started } = await ensureRunning(cluster, null)
+      startedByUs ||= started
+      return { port, client: await connectOwner(cluster, port), started: startedByUs }
+    } catch (error) {
+      if (error instanceof StartError) failedStarts += 1
+      if (!mayPass(error) || failedStarts === 10 || Date.now() > deadline) throw error
+    }
+    await sleep(100)
+  }
+}
+
+/** Whether trying again may help: it did not start, did not listen yet, or ended the session. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof StartError) return true
+  const code = errorCode(error)
+  if (code === undefined) return error instanceof Error && /terminated|timeout/.test(error.message)
+  return ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03'].includes(code)
+}
+
+/** Writes where this cluster can be reached, for people, tools and other instances. */
+export function writeAddresses(cluster: Cluster, port: number): void {
+  replaceFile(join(cluster.dataDir, 'database-url'), `${cluster.url('economy_service', port)}\n`)
+  replaceFile(join(cluster.dataDir, 'database-owner-url'), `${cluster.url('economy_owner', port)}\n`)
+  replaceFile(join(cluster.dataDir, 'pg_service.conf'), serviceFile(new URL(cluster.url('economy_service', port))))
+}
+
+/** For psql and others of libpq: what stands on a command line can be read by every user of the machine. */
+const serviceFile = ({ hostname, port, pathname, username, password }: URL): string =>
+  `[economy]\nhost=${hostname}\nport=${port}\ndbname=${pathname.slice(1)}\nuser=${username}\npassword=${password}\n`
+
+/** The port used last time, or null. */
+function lastPort(dataDir: string): number | null {
+  try {
+    const port = Number(new URL(readFileSync(join(dataDir, 'database-url'), 'utf8').trim()).port)
+    return port > 0 ? port : null
+  } catch {
+    // Missing or spoilt: any port will do.
+    return null
+  }
+}
+
+/** A session of the owner. Makes roles and database first where the cluster is new or was not finished. */
+export async function connectOwner(cluster: Cluster, port: number): Promise<Client> {
+  const url = cluster.url('economy_owner', port)
+  try {
+    return await connect(url, 'economy embedded')
+  } catch (error) {
+    if (!['28000', '28P01', '3D000'].includes(errorCode(error) ?? '')) throw error
+    await provision(cluster, port)
+    return connect(url, 'economy embedded')
+  }
+}

@@ -1,0 +1,97 @@
+import { closeSync, existsSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeDataDir, secretFile } from '../../config/secret-file.ts'
+import { findBinaries } from './binaries.ts'
+import { initCluster } from './init-cluster.ts'
+import { clearReusedPid, findPostmaster, type Postmaster } from './postmaster.ts'
+import { type Account, chooseRunner } from './run-as.ts'
+
+/** The superuser that initdb makes, the owner of the database, and the service's own restricted role. */
+export type Role = 'postgres' | 'economy_owner' | 'economy_service'
+
+/** A PostgreSQL cluster in `<dataDir>/postgres`, running or not. */
+export interface Cluster {
+  readonly dataDir: string
+  /** The running PostgreSQL of this cluster, whoever started it; null when there is none. */
+  running(): Postmaster | null
+  /** Starts it on 127.0.0.1 and waits until it takes connections. Throws a StartError; then trying again may help. */
+  start(port: number): Promise<void>
+  /** Ends all sessions, shuts down and waits until it is down. Does nothing when it is not running. */
+  stop(): Promise<void>
+  password(role: Role): string
+  url(role: Role, port: number, database?: string): string
+}
+
+/** PostgreSQL did not start: its port is taken, another start was faster, or processes of its former life linger. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+/**
+ * After a crash PostgreSQL does again what came after its last checkpoint: it took 11 s for the 600 MB that its own
+ * settings let come together. So checkpoints come more often.
+ */
+const settings = '-c checkpoint_timeout=30s -c max_wal_size=512MB'
+
+/** How long PostgreSQL may take to start (crash recovery) or to stop (last checkpoint), in seconds. */
+const patience = 120
+
+/**
+ * Makes `dataDir` and the cluster in it where they are missing; starts nothing. Safe to call by several processes.
+ * Throws when PostgreSQL is not installed or cannot be run here.
+ */
+export async function prepareCluster(dataDir: string): Promise<Cluster> {
+  // First of all: without PostgreSQL there is nothing to make a directory for.
+  const binaries = await findBinaries()
+  makeDataDir(dataDir)
+  const realDir = realpathSync(dataDir)
+  // pg_ctl hands its paths to a shell between double quotes.
+  if (/["$`\\\n]/.test(realDir))
+    throw new Error(`PostgreSQL cannot be run in ${realDir}: the name has a special character`)
+  const path = join(realDir, 'postgres')
+  const log = join(realDir, 'postgres.log')
+  const password = (role: Role): string => secretFile(realDir, `${role.replace('_', '-')}-password`)
+
+  const runner = await chooseRunner(realDir, binaries.postgres, ownerOf(path))
+  await initCluster(realDir, path, binaries.initdb, password('postgres'), runner)
+
+  return {
+    dataDir: realDir,
+    running: () => findPostmaster(path),
+    start: async (port) => {
+      clearReusedPid(path)
+      closeSync(openSync(log, 'a', 0o600))
+      runner.own(log)
+      const before = statSync(log).size
+      const args = ['start', '-s', '-w', '-t', `${patience}`, '-D', path, '-l', log, '-o', `-p ${port} ${settings}`]
+      try {
+        await runner.run(binaries.pg_ctl, args)
+      } catch (error) {
+        const said = readFileSync(log).subarray(before).toString().trim()
+        throw new StartError(`PostgreSQL did not start (see ${log}): ${said || String(error)}`, { cause: error })
+      }
+    },
+    stop: async () => {
+      if (findPostmaster(path) === null) return
+      try {
+        await runner.run(binaries.pg_ctl, ['stop', '-s', '-w', '-t', `${patience}`, '-m', 'fast', '-D', path])
+      } catch (error) {
+        // Somebody else ended it between the question and the order.
+        if (findPostmaster(path) !== null) throw error
+      }
+    },
+    password,
+    url: (role, port, database = 'economy') => `postgres://${role}:${password(role)}@127.0.0.1:${port}/${database}`,
+  }
+}
+
+/** Whom an existing cluster belongs to: only that user may run it. */
+function ownerOf(path: string): Account | null {
+  if (!existsSync(path)) return null
+  const { uid, gid } = statSync(path)
+  const me = process.geteuid?.()
+  if (me !== undefined && me !== 0 && me !== uid) {
+    throw new Error(`${path} belongs to another user (${uid}): run this as that user`)
+  }
+  return uid === 0 ? null : { name: `${uid}`, uid, gid }
+}

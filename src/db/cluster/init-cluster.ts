@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorCode } from '../../config/error-code.ts'
+import { syncDirectory } from '../../config/secret-file.ts'
+import { isAlive } from './postmaster.ts'
+import type { Runner } from './run-as.ts'
+
+const prefix = 'postgres-init-'
+
+/**
+ * Makes a cluster at `target` unless there is one. It is made aside and renamed when complete, so a start that is
+ * killed half way leaves nothing that looks like a cluster, and of two starts at once the first one's stays.
+ */
+export async function initCluster(
+  dataDir: string,
+  target: string,
+  initdb: string,
+  password: string,
+  runner: Runner,
+): Promise<void> {
+  if (existsSync(join(target, 'PG_VERSION'))) return
+  removeLeftOvers(dataDir)
+  const aside = join(dataDir, `${prefix}${process.pid}-${randomBytes(4).toString('hex')}`)
+  const passwordFile = join(aside, 'password')
+  const cluster = join(aside, 'cluster')
+  try {
+    mkdirSync(aside, { mode: 0o700 })
+    writeFileSync(passwordFile, password, { mode: 0o600 })
+    runner.own(aside)
+    runner.own(passwordFile)
+    await runner.run(initdb, [
+      `--pgdata=${cluster}`,
+      '--username=postgres',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--no-instructions',
+      '--set=listen_addresses=127.0.0.1',
+      '--set=unix_socket_directories=',
+    ])
+    renameSync(cluster, target)
+    syncDirectory(dataDir)
+  } catch (error) {
+    const code = errorCode(error)
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error
+    if (!existsSync(join(target, 'PG_VERSION'))) {
+      throw new Error(`${target} is in the way: it is not a cluster`, { cause: error })
+    }
+  } finally {
+    rmSync(aside, { recursive: true, force: true })
+  }
+}
+
+function removeLeftOvers(dataDir: string): void {
+  for (const name of readdirSync(dataDir).filter((name) => name.startsWith(prefix))) {
+    const maker = Number(name.slice(prefix.length).split('-')[0])
+    if (!isAlive(maker)) rmSync(join(dataDir, name), { recursive: true, force: true })
+  }
+}

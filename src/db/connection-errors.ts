@@ -1,0 +1,38 @@
+import { errorCode } from '../config/error-code.ts'
+
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'ETIMEDOUT',
+])
+
+/** SQLSTATE classes that say nothing about the query: connection, resources, operator intervention, system. */
+const awayStates = /^(08|53|57|58)[0-9A-Z]{3}$/
+
+/** What pg and its pool throw without a code. */
+const awayMessages =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end)/
+
+/** Whether an error of pg means that the database cannot be reached or cannot work now; the query may be fine. */
+export function databaseIsAway(error: unknown): boolean {
+  const code = errorCode(error)
+  if (code !== undefined) return networkCodes.has(code) || awayStates.test(code)
+  return error instanceof Error && awayMessages.test(error.message)
+}
+
+/** What the pool throws when there was no connection in time: none was free, or none could be made. */
+const connectTimeout = /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)/
+
+export const isConnectTimeout = (error: unknown): boolean =>
+  error instanceof Error && connectTimeout.test(error.message)
+
+/** A connection too many, and a statement that took too long: the database works, and has too much to do. */
+const overloadStates: readonly unknown[] = ['53300', '57014']
+
+/** Whether PostgreSQL refused a read because it has too much to do. */
+export const isOverload = (error: unknown): boolean => overloadStates.includes(errorCode(error))

@@ -1,0 +1,63 @@
+import { type Client, escapeIdentifier } from 'pg'
+import { connect } from '../connect.ts'
+
+/** Any number that nothing else uses, in the service's database. */
+const lock = 5_202_611_210_003
+
+/** What the service may do to a table. What is not listed may be read and written, but not truncated. */
+const tableGrants: Readonly<Record<string, string>> = {
+  ledger_events: 'select, insert',
+  ledger_head: 'select, insert, update',
+  migration_checksums: 'select',
+  room_member_counts: 'select',
+  kysely_migration: 'select',
+  kysely_migration_lock: '',
+}
+const otherTables = 'select, insert, update, delete'
+
+/**
+ * Gives `serviceRole` what the service needs in schema public and takes everything else away. To be run by the owner
+ * after migrating; again does no harm, also while the service runs. Throws when the owner is to restrict itself.
+ */
+export async function grantService(ownerUrl: string, serviceRole: string): Promise<void> {
+  const client = await connect(ownerUrl, 'economy grants')
+  try {
+    await client.query('begin')
+    // Two grants of the same table at once would end one of them with "tuple concurrently updated".
+    await client.query('select pg_advisory_xact_lock($1)', [lock])
+    await refuseOwner(client, serviceRole)
+    const role = escapeIdentifier(serviceRole)
+    await client.query(`
+      revoke all on schema public from ${role};
+      revoke create on schema public from public;
+      revoke all on all tables in schema public from public, ${role};
+      revoke all on all sequences in schema public from public, ${role};
+      grant usage on schema public to ${role};`)
+    for (const [name, privileges] of await grantsOf(client)) {
+      await client.query(`grant ${privileges} on public.${escapeIdentifier(name)} to ${role}`)
+    }
+    await client.query('commit')
+  } finally {
+    await client.end()
+  }
+}
+
+async function refuseOwner(client: Client, serviceRole: string): Promise<void> {
+  const { rows } = await client.query<{ same: boolean }>('select current_user = $1 as same', [serviceRole])
+  if (rows[0]?.same) throw new Error(`Role ${serviceRole} owns the tables and cannot be restricted`)
+}
+
+/**
+ * Name and privileges of each table and view. Views are for reading only: one that can be written through would reach
+ * its table with the owner's rights. Partitions get nothing: they are reached through their table.
+ */
+async function grantsOf(client: Client): Promise<[string, string][]> {
+  const { rows } = await client.query<{ name: string; is_table: boolean }>(`
+    select relname as name, relkind in ('r', 'p') as is_table
+    from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm') and not relispartition
+    order by relname`)
+  return rows
+    .map(({ name, is_table }): [string, string] => [name, is_table ? (tableGrants[name] ?? otherTables) : 'select'])
+    .filter(([, privileges]) => privileges !== '')
+}

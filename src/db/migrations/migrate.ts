@@ -1,0 +1,114 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
+import { Pool } from 'pg'
+import { changedSince, keepChecksums, type MigrationTexts, mayMigrate } from './migration-checksums.ts'
+
+const ownFolder = new URL('../../../sql/', import.meta.url)
+
+/** The database lacks migrations and they could not be applied. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError'
+}
+
+/**
+ * Applies the migrations `NNNN-name.sql` of `folder` (a URL that ends with a slash) that the database lacks, in order
+ * and all or none. Instances that start at once wait for each other. Answers the names of those it applied.
+ *
+ * When nothing is pending, any role will do. Throws a MigrationError when something is pending and the role may not
+ * migrate, when a migration fails, or when the file of one that was applied before is no longer what was applied.
+ */
+export async function migrate(ownerUrl: string, folder: URL = ownFolder): Promise<string[]> {
+  const texts = await readMigrations(folder)
+  return withDatabase(ownerUrl, async (db) => {
+    await refuseChanged(db, texts)
+    const pending = await pendingIn(db, texts)
+    const applied = pending.length === 0 ? [] : await apply(db, texts, pending)
+    await keepChecksums(db, texts)
+    return applied
+  })
+}
+
+/** The names of the migrations that the database lacks, in order. Only reads. */
+export async function pendingMigrations(url: string, folder: URL = ownFolder): Promise<string[]> {
+  const texts = await readMigrations(folder)
+  return withDatabase(url, (db) => pendingIn(db, texts))
+}
+
+async function readMigrations(folder: URL): Promise<MigrationTexts> {
+  const files = (await readdir(folder)).filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file))
+  return new Map(
+    await Promise.all(
+      files.map(
+        async (file) => [file.slice(0, -'.sql'.length), await readFile(new URL(file, folder), 'utf8')] as const,
+      ),
+    ),
+  )
+}
+
+async function refuseChanged(db: Kysely<unknown>, texts: MigrationTexts): Promise<void> {
+  const changed = await changedSince(db, texts)
+  if (changed.length === 0) return
+  throw new MigrationError(
+    `${changed.map((name) => `sql/${name}.sql`).join(' and ')} ${changed.length === 1 ? 'is' : 'are'} not what was ` +
+      'applied to this database. Bring the former text back; what is to change belongs into a new migration.',
+  )
+}
+
+async function pendingIn(db: Kysely<unknown>, texts: MigrationTexts): Promise<string[]> {
+  const migrations = await new Migrator({ db, provider: sqlOf(texts) }).getMigrations()
+  return migrations.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name)
+}
+
+async function apply(db: Kysely<unknown>, texts: MigrationTexts, pending: readonly string[]): Promise<string[]> {
+  if (!(await mayMigrate(db))) {
+    throw new MigrationError(
+      `The database lacks ${pending.join(', ')}, and role ${await roleOf(db)} may not migrate. ` +
+        `Set DATABASE_OWNER_URL to the role that owns the database, or migrate with another instance first.`,
+    )
+  }
+  // Migrations that were written side by side may come in another order than that of their numbers.
+  const migrator = new Migrator({ db, provider: sqlOf(texts), allowUnorderedMigrations: true })
+  const { error, results = [] } = await migrator.migrateToLatest()
+  if (error) {
+    const failed = results.find((result) => result.status === 'Error')?.migrationName ?? 'before the first one'
+    throw new MigrationError(
+      `Migrating failed (${failed}): ${error instanceof Error ? error.message : 'for no known reason'}`,
+      { cause: error },
+    )
+  }
+  return results.map((result) => result.migrationName)
+}
+
+const sqlOf = (texts: MigrationTexts): MigrationProvider => ({
+  getMigrations: async () =>
+    Object.fromEntries(
+      [...texts].map(([name, text]): [string, Migration] => [
+        name,
+        { up: async (db) => void (await sql.raw(text).execute(db)) },
+      ]),
+    ),
+})
+
+async function roleOf(db: Kysely<unknown>): Promise<string> {
+  const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db)
+  return rows[0]?.role ?? ''
+}
+
+async function withDatabase<T>(url: string, work: (db: Kysely<unknown>) => Promise<T>): Promise<T> {
+  const pool = new Pool({
+    connectionString: url,
+    max: 1,
+    application_name: 'economy migrate',
+    connectionTimeoutMillis: 3000,
+  })
+  // A connection that breaks while it is idle is found out by the next query.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
+}

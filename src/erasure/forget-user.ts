@@ -1,0 +1,83 @@
+import { withdrawals } from '../features/agency/withdrawals/withdrawal.ts'
+import { devices } from '../features/users/devices/device.ts'
+import { type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
+import { account, holds } from '../ledger/rules/account.ts'
+import { keyOf } from '../ledger/rules/state.ts'
+import { refuse, type State, type Verb } from '../ledger/rules/verb.ts'
+
+export interface ForgetUser {
+  readonly user_id: number
+  /** As `forgottenUid` makes it, for a user who has a name still. */
+  readonly new_uid: string
+  /** The user's requests that were open a moment ago. */
+  readonly withdrawal_ids: readonly number[]
+  /** The tokens of the user's devices. */
+  readonly devices: readonly string[]
+}
+
+const PREFIX = 'forgotten-'
+
+/** A uid that tells nothing. It is random, so that nobody can hold it beforehand; `random` is 32 hex digits. */
+export const forgottenUid = (random: string): string => `${PREFIX}${random}`
+
+export const isForgottenUid = (uid: string): boolean =>
+  uid.startsWith(PREFIX) && /^[0-9a-f]{32}$/.test(uid.slice(PREFIX.length))
+
+const wallets = ({ user_id }: ForgetUser) =>
+  (['dollars', 'agent_dollars'] as const).map((currency) => account('user', user_id, currency))
+
+/**
+ * Blanks what people are called and lets go of their devices; what they held and did stays. Once they are forgotten it
+ * is no new fact. Refusals: `not_found`, `withdrawal_open`.
+ */
+export const forgetUser: Verb<ForgetUser, null> = {
+  reads: (input) => [
+    keyOf(users, input.user_id),
+    keyOf(userProfiles, input.user_id),
+    keyOf(userUids, input.new_uid),
+    ...wallets(input).map((name) => keyOf(holds, name)),
+    ...input.withdrawal_ids.map((id) => keyOf(withdrawals, id)),
+    ...input.devices.map((token) => keyOf(devices, token)),
+  ],
+
+  follow: (state, { user_id }) => {
+    const profile = state.get(userProfiles, String(user_id))
+    return profile === undefined ? [] : [keyOf(userUids, profile.uid)]
+  },
+
+  decide(state, input) {
+    if (state.get(users, String(input.user_id)) === undefined) return refuse('not_found')
+    if (hasOpenWithdrawal(state, input)) return refuse('withdrawal_open')
+    if (isForgotten(state, input)) return []
+    return [{ type: 'user-forgotten', data: { user_id: input.user_id }, movements: [] }]
+  },
+
+  note(state, input, { now, actor }) {
+    for (const token of input.devices) {
+      if (state.get(devices, token)?.user_id === input.user_id) state.set(devices, token, undefined)
+    }
+    const before = profileOf(state, input)
+    if (before === undefined || isForgotten(state, input)) return
+    const uid = input.new_uid
+    if (state.get(userUids, uid) !== undefined) throw new Error(`the new uid of user ${input.user_id} is taken`)
+    state.set(userUids, before.uid, undefined)
+    state.set(userUids, uid, { uid, user_id: input.user_id })
+    const blank = { ...before, uid, name: '', avatar: '', updated_at: now, updated_by: actor }
+    state.set(userProfiles, String(input.user_id), blank)
+  },
+
+  answer: () => null,
+}
+
+const profileOf = (state: State, { user_id }: ForgetUser): UserProfile | undefined =>
+  state.get(userProfiles, String(user_id))
+
+/** A pending request is on hold in a wallet, so that one that was made just now is seen too. */
+const hasOpenWithdrawal = (state: State, input: ForgetUser): boolean =>
+  wallets(input).some((name) => (state.get(holds, name)?.held ?? 0n) > 0n) ||
+  input.withdrawal_ids.some((id) => ['pending', 'approved'].includes(state.get(withdrawals, String(id))?.status ?? ''))
+
+function isForgotten(state: State, input: ForgetUser): boolean {
+  const profile = profileOf(state, input)
+  return profile === undefined || (profile.name === '' && profile.avatar === '' && isForgottenUid(profile.uid))
+}

@@ -1,0 +1,84 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../db/tables.ts'
+import { revokeSessions } from '../features/users/revoke-sessions.ts'
+import { command, type Presenter } from '../ledger/executor/command.ts'
+import type { Executor } from '../ledger/executor/executor.ts'
+import type { Verb } from '../ledger/rules/verb.ts'
+import type { Notifier } from '../notifications/notifier.ts'
+import { destroyAllOf } from '../vault/reads.ts'
+import { forgetUser, forgottenUid } from './forget-user.ts'
+import { noteBlanked } from './note-redacted.ts'
+import { blankNotifications, blankReplies, heldBy, isNamed, repliesNaming } from './personal-rows.ts'
+
+/** Every instance has heard within this that somebody's sessions are over. */
+const HEARD_MS = 1_000
+
+/** Replies that one event tells of. */
+const REPLIES = 500
+
+/** The user cannot be forgotten now; the code is that of the refusal. */
+export class Refused extends Error {
+  readonly code: string
+
+  constructor(code: string) {
+    super(code)
+    this.code = code
+  }
+}
+
+export interface Forgotten {
+  /** Records of the vault whose keys were destroyed. */
+  readonly records: number
+  readonly devices: number
+  /** Remembered replies in which the user was blanked. */
+  readonly replies: number
+}
+
+const presenter: Presenter<unknown> = {
+  answered: () => ({ status: 200, body: '' }),
+  refused: ({ refusal }) => ({ status: 422, body: refusal }),
+}
+
+/**
+ * Erases what is known of a person; what they held and did stays on the ledger, under their number. Again does what is
+ * left to do, also after it was interrupted. Throws `Refused` (`not_found`, `withdrawal_open`), and then nothing is
+ * erased.
+ */
+export async function forget(
+  executor: Executor,
+  db: Kysely<Tables>,
+  userId: number,
+  { actor, notifier, heardMs = HEARD_MS }: { actor: string; notifier: Notifier; heardMs?: number },
+): Promise<Forgotten> {
+  const run = async <Input>(verb: Verb<Input, unknown>, input: Input): Promise<void> => {
+    const cause = { actor, requestId: randomUUID(), idempotency: null }
+    const { reply } = await executor.run(command(verb, input, cause, presenter))
+    if (reply.status !== 200) throw new Refused(reply.body)
+  }
+  const before = await heldBy(db, userId)
+  if (before.withdrawal_ids.length > 0) throw new Refused('withdrawal_open')
+  if (await isNamed(db, userId)) {
+    // Whoever is being forgotten tells nothing new meanwhile.
+    await run(revokeSessions, { user_id: userId })
+    await sleep(heardMs)
+  }
+  const held = await heldBy(db, userId)
+  const new_uid = forgottenUid(randomBytes(16).toString('hex'))
+  await run(forgetUser, { user_id: userId, new_uid, ...held })
+  const records = await destroyAllOf(db, userId)
+  await blankNotifications(db, userId, notifier)
+  let replies = 0
+  // Until there are none: somebody who is named in the same reply may be forgotten at the same time.
+  for (let named = await repliesNaming(db, userId); named.length > 0; named = await repliesNaming(db, userId)) {
+    for (let i = 0; i < named.length; i += REPLIES) {
+      const some = named.slice(i, i + REPLIES)
+      // First what they may be: a reply that is none of those on the ledger is a finding of `verify`.
+      const noted = some.map(({ actor, idempotency_key, reply_hash }) => ({ actor, idempotency_key, reply_hash }))
+      await run(noteBlanked, { user_id: userId, replies: noted })
+      replies += await blankReplies(db, some)
+    }
+  }
+  return { records, devices: held.devices.length, replies }
+}

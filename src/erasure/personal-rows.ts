@@ -1,0 +1,89 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../db/tables.ts'
+import { replyHash } from '../ledger/storage/event-hash.ts'
+import type { TextRow } from '../ledger/storage/row-table.ts'
+import { eventColumns, parseEntry, readEvent } from '../ledger/storage/stored-event.ts'
+import type { Notifier } from '../notifications/notifier.ts'
+import { isForgottenUid } from './forget-user.ts'
+import { withoutPerson } from './redact-person.ts'
+
+type Db = Kysely<Tables>
+
+export interface Held {
+  readonly withdrawal_ids: readonly number[]
+  readonly devices: readonly string[]
+}
+
+/** What a user has that is in the way of being forgotten, or goes with them. */
+export async function heldBy(db: Db, userId: number): Promise<Held> {
+  const [open, owned] = await Promise.all([
+    db
+      .selectFrom('withdrawals')
+      .select('withdrawal_id')
+      .where('user_id', '=', userId)
+      .where('status', 'in', ['pending', 'approved'])
+      .orderBy('withdrawal_id')
+      .execute(),
+    db.selectFrom('devices').select('token').where('user_id', '=', userId).execute(),
+  ])
+  return { withdrawal_ids: open.map(({ withdrawal_id }) => withdrawal_id), devices: owned.map(({ token }) => token) }
+}
+
+/** Whether anything is left to be called by. */
+export async function isNamed(db: Db, userId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('user_profiles')
+    .select(['name', 'avatar', 'uid'])
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return row !== undefined && (row.name !== '' || row.avatar !== '' || !isForgottenUid(row.uid))
+}
+
+/** A remembered reply that names a person, and how it reads without them. */
+interface NamingReply {
+  readonly actor: string
+  readonly idempotency_key: string
+  readonly body: string
+  readonly blank: string
+  /** Of the blank one. */
+  readonly reply_hash: string
+}
+
+/** The replies, also those to others, that name a person who has a uid that tells nothing by now. */
+export async function repliesNaming(db: Db, userId: number): Promise<NamingReply[]> {
+  const { rows } = await sql<{ actor: string; idempotency_key: string; status: number; body: string }>`
+    select actor, idempotency_key, status, body from replies where body like ${`%"id":${userId},%`}`.execute(db)
+  const profile = await db.selectFrom('user_profiles').select('uid').where('user_id', '=', userId).executeTakeFirst()
+  return rows.flatMap(({ status, ...reply }) => {
+    const blank = withoutPerson(reply.body, userId, profile?.uid ?? '')
+    return blank === reply.body ? [] : [{ ...reply, blank, reply_hash: replyHash(status, blank) }]
+  })
+}
+
+/**
+ * Writes replies anew: they stay, so that nobody's retry does anything twice. One that somebody else has changed
+ * meanwhile is left. Answers how many were written.
+ */
+export async function blankReplies(db: Db, replies: readonly NamingReply[]): Promise<number> {
+  let written = 0
+  for (const { actor, idempotency_key, body, blank } of replies) {
+    const { numAffectedRows = 0n } = await sql`
+      update replies set body = ${blank}
+      where actor = ${actor} and idempotency_key = ${idempotency_key} and body = ${body}`.execute(db)
+    written += Number(numAffectedRows)
+  }
+  return written
+}
+
+/** Lets go of notifications that wait for the user, and writes those that tell others of the user anew. */
+export async function blankNotifications(db: Db, userId: number, notifier: Notifier): Promise<void> {
+  await sql`delete from push_outbox where user_id = ${userId}`.execute(db)
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from ledger_events e
+    where e.position in (select position from push_outbox)`.execute(db)
+  const events = rows.map((row) => readEvent(parseEntry(row)))
+  for (const { position, user_id, notification } of await notifier(db, events)) {
+    await sql`update push_outbox set notification = ${JSON.stringify(notification)}
+              where position = ${position} and user_id = ${user_id}`.execute(db)
+  }
+}

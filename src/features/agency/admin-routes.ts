@@ -1,0 +1,111 @@
+import {
+  AllWithdrawals,
+  ChangeStatus,
+  DepositSalaries,
+  MOST_DEPOSITS,
+  type SalaryDeposit,
+  SalaryReport,
+  Withdrawal,
+  WithdrawalParams,
+} from '../../../schema/agency.ts'
+import { dataOf, isOn, pageOf } from '../../../schema/common.ts'
+import { onePage, readPage } from '../../http/pages.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import { validationFailed } from '../../http/validation/validation.ts'
+import type { App, Services } from '../services.ts'
+import { walletFor } from './accounts.ts'
+import { askedDollars, dollarsRule } from './dollars.ts'
+import { withdrawalsOf } from './reads.ts'
+import { type Deposit, depositSalaries } from './salaries/deposit-salaries.ts'
+import { changeStatus } from './withdrawals/change-status.ts'
+import { revealWith, sealChange, unseal } from './withdrawals/sealed-details.ts'
+
+const tags = ['operators']
+
+/** The operators' doors for withdrawals and salaries. */
+export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): void {
+  app.get(
+    '/withdrawals',
+    {
+      schema: {
+        operationId: 'pageAllWithdrawals',
+        summary: 'All withdrawal requests, newest first',
+        tags,
+        querystring: AllWithdrawals,
+        response: { 200: pageOf(Withdrawal) },
+      },
+    },
+    async (request) => {
+      const { type, status, agent_benefit } = request.query
+      const { limit, cursor } = readPage(request.query, 1)
+      const wallet = agent_benefit === undefined ? undefined : walletFor(isOn(agent_benefit))
+      const rows = await withdrawalsOf(db, { type, status, wallet }, limit + 1, cursor?.[0] ?? null)
+      const { caller } = request
+      const viewer = caller.kind === 'staff' && caller.role === 'operator' ? 'whole' : 'finance'
+      const page = onePage(await unseal(db, vault, rows, { viewer }), limit, ({ id }) => [id])
+      return { ...page, data: [...page.data] }
+    },
+  )
+
+  app.post(
+    '/withdrawals/:id/status',
+    {
+      schema: {
+        operationId: 'decideWithdrawal',
+        summary: 'Bring a withdrawal request to another status',
+        tags,
+        params: WithdrawalParams,
+        body: ChangeStatus,
+        response: { 200: dataOf(Withdrawal) },
+      },
+    },
+    async (request, reply) => {
+      const withdrawal_id = idInPath(request.params.id)
+      const { isKnown, note, said } = await sealChange(db, vault, withdrawal_id, request.body.note)
+      const input = { withdrawal_id, caller_id: null, to: request.body.status, note: note.digest }
+      await run(request, reply, changeStatus(note.record, isKnown), input, { reveal: revealWith(db, vault, said) })
+    },
+  )
+
+  app.post(
+    '/salary-deposits',
+    {
+      schema: {
+        operationId: 'depositSalaries',
+        summary: 'Pay users for a period, each of them once; rows that are refused hold up no others',
+        tags,
+        body: DepositSalaries,
+        response: { 201: dataOf(SalaryReport) },
+      },
+      // Every fault is named, also in a list that is far too long: that could hold everybody up for seconds.
+      preValidation: async ({ body }) => {
+        if (Array.isArray(body?.deposits) && body.deposits.length > MOST_DEPOSITS) {
+          throw validationFailed({ deposits: [`must hold at most ${MOST_DEPOSITS}`] })
+        }
+      },
+    },
+    (request, reply) => {
+      const { period, deposits } = request.body
+      const input = { period, deposits: readDeposits(deposits), dry_run: false }
+      return run(request, reply, depositSalaries, input, { status: 201 })
+    },
+  )
+}
+
+/** How many decimals an amount has a schema cannot tell: the rest of the schema's check. */
+function readDeposits(rows: readonly SalaryDeposit[]): Deposit[] {
+  const errors: Record<string, string[]> = {}
+  const cents = (row: SalaryDeposit, i: number, field: 'dollars' | 'agent_dollars'): number => {
+    const units = askedDollars(row[field], 0)
+    if (units === null) errors[`deposits.${i}.${field}`] = [dollarsRule(0)]
+    return units ?? 0
+  }
+  const deposits = rows.map((row, i) => ({
+    user_id: row.user_id,
+    dollars: cents(row, i, 'dollars'),
+    agent_dollars: cents(row, i, 'agent_dollars'),
+    target: row.target ?? 0,
+  }))
+  if (Object.keys(errors).length > 0) throw validationFailed(errors)
+  return deposits
+}

@@ -1,0 +1,25 @@
+import type { WithdrawalStatus } from '../../../schema/agency-events.ts'
+import type { EventData } from '../../../schema/events.ts'
+import { dollars } from '../../ledger/rules/money.ts'
+import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
+import { announcement } from '../../realtime/frames/announcement.ts'
+import type { Announcement, Announcer } from '../../realtime/frames/announcer.ts'
+
+type Request = Pick<EventData<'withdrawal-status-changed'>, 'user_id' | 'target_id' | 'wallet' | 'amount'>
+
+/** Whoever made a request and whom it is addressed to are told where it stands. Nothing of what they wrote is. */
+export const announceWithdrawals: Announcer = {
+  'withdrawal-requested': ({ data, position, at }) => changed(data, position, 'pending', at),
+  'withdrawal-status-changed': ({ data, at }) => changed(data, data.withdrawal_id, data.to, at),
+}
+
+const changed = (request: Request, id: number, status: WithdrawalStatus, at: Micros): Announcement[] =>
+  [request.user_id, request.target_id].map((user) =>
+    announcement(`user:${user}`, 'withdrawal-changed', {}, () => ({
+      id,
+      status,
+      amount_in_dollars: dollars(request.amount),
+      agent_benefit: request.wallet === 'agent_dollars',
+      updated_at: isoMicros(at),
+    })),
+  )

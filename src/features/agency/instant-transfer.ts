@@ -1,0 +1,82 @@
+import type { InstantTransfer as TransferRecord } from '../../../schema/agency.ts'
+import type { DollarWallet } from '../../../schema/agency-events.ts'
+import { account, available, balances, purse } from '../../ledger/rules/account.ts'
+import { move, obstacle } from '../../ledger/rules/movement.ts'
+import { keyOf, projection } from '../../ledger/rules/state.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import { type Evolver, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { userProfiles, users } from '../users/user.ts'
+import { walletAccount, walletFor } from './accounts.ts'
+import { personIn, transferRecord } from './presenters.ts'
+import { diamondsFor, diamondsPerCent, rateOf } from './rates.ts'
+
+export interface InstantTransfer {
+  /** Position of the event that made it. */
+  readonly transfer_id: number
+  readonly user_id: number
+  readonly receiver_id: number
+  readonly wallet: DollarWallet
+  /** Cents. */
+  readonly amount: number
+  /** Diamonds for a dollar. */
+  readonly rate: number
+  readonly diamonds: number
+  readonly created_at: Micros
+}
+
+export const instantTransfers = projection<InstantTransfer>('instant_transfers')
+
+export const evolveInstantTransfers: Evolver = {
+  'instant-transfer-made': (state, { data, position, at }) =>
+    state.set(instantTransfers, String(position), { transfer_id: position, ...data, created_at: at }),
+}
+
+export interface MakeInstantTransfer {
+  readonly caller_id: number
+  /** May be the caller. */
+  readonly receiver_id: number
+  /** Cents. */
+  readonly amount: number
+  readonly agent_benefit: boolean
+}
+
+const ISSUANCE = account('issuance', 'exchange', 'diamonds')
+const exchange = (wallet: DollarWallet) => account('house', 'exchange', wallet)
+
+/**
+ * The platform takes dollars and gives diamonds, at once. Refusals in this order: `validation_failed` (receiver),
+ * `insufficient_balance`, `balance_limit`.
+ */
+export const makeInstantTransfer: Verb<MakeInstantTransfer, TransferRecord> = {
+  reads: ({ caller_id, receiver_id, agent_benefit }) => [
+    keyOf(users, receiver_id),
+    keyOf(userProfiles, caller_id),
+    keyOf(userProfiles, receiver_id),
+    ...purse(walletAccount(caller_id, walletFor(agent_benefit))),
+    ...[exchange(walletFor(agent_benefit)), ISSUANCE, diamondsOf(receiver_id)].map((name) => keyOf(balances, name)),
+  ],
+
+  decide(state, { caller_id, receiver_id, amount, agent_benefit }) {
+    const receiver = state.get(users, String(receiver_id))
+    if (receiver === undefined) return refuse('validation_failed', { user_id: ['is not a known user'] })
+    const wallet = walletFor(agent_benefit)
+    const from = walletAccount(caller_id, wallet)
+    if (available(state, from) < BigInt(amount)) return refuse('insufficient_balance')
+    const perCent = diamondsPerCent(receiver)
+    const diamonds = diamondsFor(amount, perCent)
+    if (diamonds === null) return refuse('balance_limit')
+    const movements = [move(from, exchange(wallet), amount), move(ISSUANCE, diamondsOf(receiver_id), diamonds)]
+    const stopped = obstacle(state, movements)
+    if (stopped !== undefined) return refuse(stopped)
+    const data = { user_id: caller_id, receiver_id, wallet, amount, rate: rateOf(perCent), diamonds }
+    return [{ type: 'instant-transfer-made', data, movements }]
+  },
+
+  answer(state, _input, [made]) {
+    const transfer = made && state.get(instantTransfers, String(made.position))
+    if (transfer === undefined) throw new Error('nothing was transferred')
+    return transferRecord(transfer, (id) => personIn(state, id))
+  },
+}
+
+const diamondsOf = (userId: number) => account('user', userId, 'diamonds')

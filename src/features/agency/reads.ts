@@ -1,0 +1,150 @@
+import { Value } from '@sinclair/typebox/value'
+import { type Kysely, sql } from 'kysely'
+import type { ChargingAgent, Country } from '../../../schema/agency.ts'
+import {
+  type DollarWallet,
+  DollarWallet as Wallet,
+  WithdrawalStatus,
+  WithdrawalType,
+} from '../../../schema/agency-events.ts'
+import type { Person } from '../../../schema/common.ts'
+import type { AgencyCountry } from '../../../schema/events.ts'
+import { micros } from '../../db/keyset-pagination.ts'
+import type { Tables } from '../../db/tables.ts'
+import { nobody, type SealedWithdrawal, sealedRecord, transferRecord } from './presenters.ts'
+
+type Db = Kysely<Tables>
+
+/** Whose requests, and which of them; what is undefined does not matter. */
+export interface WithdrawalFilter {
+  readonly user_id?: number | undefined
+  /** The agent or manager they are addressed to. */
+  readonly target_id?: number | undefined
+  readonly type?: WithdrawalType | undefined
+  readonly status?: WithdrawalStatus | undefined
+  readonly wallet?: DollarWallet | undefined
+}
+
+/** Requests, newest first, before an id (null: from the newest on). */
+export async function withdrawalsOf(
+  db: Db,
+  filter: WithdrawalFilter,
+  limit: number,
+  before: number | null,
+): Promise<SealedWithdrawal[]> {
+  const conditions = [
+    ['w.user_id', filter.user_id],
+    ['w.target_id', filter.target_id],
+    ['w.type', filter.type],
+    ['w.status', filter.status],
+    ['w.wallet', filter.wallet],
+  ] as const
+  const rows = await db
+    .selectFrom('withdrawals as w')
+    .select(['w.withdrawal_id', 'w.type', 'w.status', 'w.user_id', 'w.target_id', 'w.beneficiary_id', 'w.country_id'])
+    .select(['w.wallet', 'w.amount', 'w.diamonds_per_dollar', 'w.details', 'w.note', 'w.changed'])
+    .select([micros('w.created_at').as('created_at'), micros('w.changed_at').as('changed_at')])
+    .where((eb) =>
+      eb.and([
+        ...conditions.flatMap(([column, value]) => (value === undefined ? [] : [eb(column, '=', value)])),
+        ...(before === null ? [] : [eb('w.withdrawal_id', '<', before)]),
+      ]),
+    )
+    .orderBy('w.withdrawal_id', 'desc')
+    .limit(limit)
+    .execute()
+  const [person, names] = await Promise.all([
+    peopleIn(
+      db,
+      rows.flatMap(({ user_id, target_id, beneficiary_id }) => [user_id, target_id, beneficiary_id]),
+    ),
+    countryNames(db),
+  ])
+  const country = (id: number): Country => ({ id, name: names.get(id) ?? '' })
+  return rows.map(({ type, status, wallet, ...row }) =>
+    sealedRecord(
+      {
+        ...row,
+        type: Value.Parse(WithdrawalType, type),
+        status: Value.Parse(WithdrawalStatus, status),
+        wallet: Value.Parse(Wallet, wallet),
+      },
+      { person, country },
+    ),
+  )
+}
+
+/** Who made a request, and which record of the vault holds its details. */
+export const requestOf = (db: Db, withdrawalId: number) =>
+  db
+    .selectFrom('withdrawals')
+    .select(['user_id', 'details'])
+    .where('withdrawal_id', '=', withdrawalId)
+    .executeTakeFirst()
+
+/** A user's instant transfers, newest first, before an id (null: from the newest on). */
+export async function transfersOf(db: Db, userId: number, limit: number, before: number | null) {
+  const rows = await db
+    .selectFrom('instant_transfers as t')
+    .select(['t.transfer_id', 't.user_id', 't.receiver_id', 't.wallet', 't.amount', 't.rate', 't.diamonds'])
+    .select(micros('t.created_at').as('created_at'))
+    .where('t.user_id', '=', userId)
+    .$if(before !== null, (query) => query.where('t.transfer_id', '<', before ?? 0))
+    .orderBy('t.transfer_id', 'desc')
+    .limit(limit)
+    .execute()
+  const person = await peopleIn(
+    db,
+    rows.flatMap(({ user_id, receiver_id }) => [user_id, receiver_id]),
+  )
+  return rows.map((row) => transferRecord({ ...row, wallet: Value.Parse(Wallet, row.wallet) }, person))
+}
+
+/** As many as are listed; there is no next page. */
+const MAX_LISTED_AGENTS = 2_000
+
+/** Charging agents who receive requests, newest first, with the countries they serve. */
+export async function chargingAgents(db: Db): Promise<ChargingAgent[]> {
+  const [agents, names] = await Promise.all([
+    db
+      .selectFrom('users as u')
+      .innerJoin('user_profiles as p', 'p.user_id', 'u.user_id')
+      .select(['u.user_id as id', 'p.name', 'p.uid', 'p.avatar', 'u.agency_countries'])
+      // As the index of them has it.
+      .where(sql<boolean>`u.charging_agent and u.allow_receive_withdraw_requests`)
+      .orderBy('p.created_at', 'desc')
+      .orderBy('u.user_id', 'desc')
+      .limit(MAX_LISTED_AGENTS)
+      .execute(),
+    countryNames(db),
+  ])
+  return agents.map(({ agency_countries, ...agent }) => {
+    const served: AgencyCountry[] = JSON.parse(agency_countries)
+    return {
+      ...agent,
+      countries: served.map(({ country_id, diamonds_per_dollar }) => ({
+        id: country_id,
+        name: names.get(country_id) ?? '',
+        diamonds_per_dollar,
+      })),
+    }
+  })
+}
+
+/** There are few. */
+async function countryNames(db: Db): Promise<ReadonlyMap<number, string>> {
+  const countries = await db.selectFrom('countries').select(['country_id', 'name']).execute()
+  return new Map(countries.map(({ country_id, name }) => [country_id, name]))
+}
+
+async function peopleIn(db: Db, ids: readonly (number | null)[]): Promise<(id: number) => Person> {
+  const different = [...new Set(ids)].filter((id) => id !== null)
+  if (different.length === 0) return nobody
+  const people = await db
+    .selectFrom('user_profiles')
+    .select(['user_id as id', 'name', 'uid', 'avatar'])
+    .where('user_id', 'in', different)
+    .execute()
+  const known = new Map(people.map((one) => [one.id, one]))
+  return (id) => known.get(id) ?? nobody(id)
+}

@@ -1,0 +1,182 @@
+import { Type } from '@sinclair/typebox'
+import {
+  type BankDetails,
+  ChangeStatus,
+  ChargingAgent,
+  InstantTransfer,
+  MakeInstantTransfer,
+  OwnTransfers,
+  OwnWithdrawals,
+  RequestWithdrawal,
+  Withdrawal,
+  WithdrawalParams,
+} from '../../../schema/agency.ts'
+import { dataOf, isOn, pageOf } from '../../../schema/common.ts'
+import { userOf } from '../../http/auth/caller.ts'
+import { fitting, onePage, readPage } from '../../http/pages.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import { validationFailed } from '../../http/validation/validation.ts'
+import type { App, Services } from '../services.ts'
+import { walletFor } from './accounts.ts'
+import { askedDollars, dollarsRule, LEAST } from './dollars.ts'
+import { makeInstantTransfer } from './instant-transfer.ts'
+import { chargingAgents, transfersOf, withdrawalsOf } from './reads.ts'
+import { changeStatus } from './withdrawals/change-status.ts'
+import { requestWithdrawal } from './withdrawals/request-withdrawal.ts'
+import { formerDigest, revealWith, sealChange, sealDetails, unseal } from './withdrawals/sealed-details.ts'
+
+const tags = ['agency']
+const requests = '/agency/target-withdraw-requests'
+const transfers = '/agency/target-transaction-requests'
+
+/** The client's doors for withdrawals and instant transfers. */
+export function agencyRoutes(app: App, { run, db, vault }: Services): void {
+  app.post(
+    `${requests}/request`,
+    {
+      schema: {
+        operationId: 'requestWithdrawal',
+        summary: 'Ask a charging agent for diamonds, or a business manager for cash; the amount is put on hold',
+        tags,
+        body: RequestWithdrawal,
+        response: { 201: dataOf(Withdrawal) },
+      },
+    },
+    (request, reply) => {
+      const { body } = request
+      const caller_id = userOf(request)
+      const details = sealDetails(vault, caller_id, { ...body, bank_details: bankDetails(body) })
+      const input = {
+        caller_id,
+        ...addressed(body),
+        country_id: body.country_id,
+        amount: asked('amount_in_dollars', body.amount_in_dollars),
+        agent_benefit: isOn(body.agent_benefit),
+        details: details.digest,
+      }
+      const reveal = revealWith(db, vault, details.said)
+      const former = body.type === 'gold_agent' ? formerDigest(vault, body, body) : undefined
+      const formerInput = former === undefined ? undefined : { ...input, details: former }
+      return run(request, reply, requestWithdrawal(details.record), input, { status: 201, reveal, formerInput })
+    },
+  )
+
+  app.get(
+    requests,
+    {
+      schema: {
+        operationId: 'pageWithdrawals',
+        summary: "The caller's requests, or those addressed to the caller; newest first",
+        tags,
+        querystring: OwnWithdrawals,
+        response: { 200: pageOf(Withdrawal) },
+      },
+    },
+    async (request) => {
+      const { type, status, agent_benefit, received } = request.query
+      const { limit, cursor } = readPage(request.query, 1)
+      const filter = {
+        ...(isOn(received) ? { target_id: userOf(request) } : { user_id: userOf(request) }),
+        type,
+        status,
+        wallet: agent_benefit === undefined ? undefined : walletFor(isOn(agent_benefit)),
+      }
+      const rows = await withdrawalsOf(db, filter, limit + 1, cursor?.[0] ?? null)
+      const page = onePage(await unseal(db, vault, rows), limit, ({ id }) => [id])
+      return { ...page, data: [...page.data] }
+    },
+  )
+
+  app.get(
+    `${requests}/charging-agents`,
+    {
+      schema: {
+        operationId: 'listChargingAgents',
+        summary: 'The charging agents who receive requests, with their countries and rates',
+        description: 'Newest first; of very many the newest ones.',
+        tags,
+        response: { 200: dataOf(Type.Array(ChargingAgent)) },
+      },
+    },
+    async () => ({ data: [...fitting(await chargingAgents(db))] }),
+  )
+
+  app.post(
+    `${requests}/:id/status`,
+    {
+      config: { writes: 'unrefused' },
+      schema: {
+        operationId: 'changeWithdrawalStatus',
+        summary: 'Decide on a request as its agent or manager, or take back an own one that is pending',
+        tags,
+        params: WithdrawalParams,
+        body: ChangeStatus,
+        response: { 200: dataOf(Withdrawal) },
+      },
+    },
+    async (request, reply) => {
+      const withdrawal_id = idInPath(request.params.id)
+      const { isKnown, note, said } = await sealChange(db, vault, withdrawal_id, request.body.note)
+      const input = { withdrawal_id, caller_id: userOf(request), to: request.body.status, note: note.digest }
+      await run(request, reply, changeStatus(note.record, isKnown), input, { reveal: revealWith(db, vault, said) })
+    },
+  )
+
+  app.post(
+    `${transfers}/request`,
+    {
+      schema: {
+        operationId: 'makeInstantTransfer',
+        summary: 'Turn dollars into diamonds at once, for oneself or somebody else',
+        tags,
+        body: MakeInstantTransfer,
+        response: { 201: dataOf(InstantTransfer) },
+      },
+    },
+    (request, reply) => {
+      const { dollars, user_id, agent_benefit } = request.body
+      const amount = asked('dollars', dollars)
+      const input = { caller_id: userOf(request), receiver_id: user_id, amount, agent_benefit: isOn(agent_benefit) }
+      return run(request, reply, makeInstantTransfer, input, { status: 201 })
+    },
+  )
+
+  app.get(
+    transfers,
+    {
+      schema: {
+        operationId: 'pageInstantTransfers',
+        summary: "The caller's instant transfers, newest first",
+        tags,
+        querystring: OwnTransfers,
+        response: { 200: pageOf(InstantTransfer) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 1)
+      const { status } = request.query
+      // All of them were approved when they were made.
+      const none = status !== undefined && status !== 'approved'
+      const rows = none ? [] : await transfersOf(db, userOf(request), limit + 1, cursor?.[0] ?? null)
+      const page = onePage(rows, limit, ({ id }) => [id])
+      return { ...page, data: [...page.data] }
+    },
+  )
+}
+
+/** Of a request for cash; what else is sent along with a request for diamonds means nothing. */
+const bankDetails = (body: RequestWithdrawal): BankDetails | null =>
+  body.type === 'cash' ? { ...body.bank_details, account_number: String(body.bank_details.account_number) } : null
+
+/** Whom a request is for. */
+const addressed = (body: RequestWithdrawal) =>
+  body.type === 'cash'
+    ? { type: body.type, target_id: body.business_manager_id, beneficiary_id: null }
+    : { type: body.type, target_id: body.target_user_id, beneficiary_id: body.beneficiary_user_id }
+
+/** How many decimals an amount has a schema cannot tell: the rest of the schema's check. */
+function asked(field: string, sent: string | number): number {
+  const cents = askedDollars(sent, LEAST)
+  if (cents === null) throw validationFailed({ [field]: [dollarsRule(LEAST)] })
+  return cents
+}

@@ -1,0 +1,171 @@
+import { type Account, account, balances } from '../../../ledger/rules/account.ts'
+import { dollars, type ExactNumber } from '../../../ledger/rules/money.ts'
+import { moves, obstacle } from '../../../ledger/rules/movement.ts'
+import { keyOf, projection } from '../../../ledger/rules/state.ts'
+import { type Evolver, type LedgerEvent, type State, type Verb } from '../../../ledger/rules/verb.ts'
+import { users } from '../../users/user.ts'
+
+/** What a user is paid for a period. */
+export interface Deposit {
+  readonly user_id: number
+  /** Cents. */
+  readonly dollars: number
+  readonly agent_dollars: number
+  /** Points that are taken from the user's target balance. */
+  readonly target: number
+}
+
+export interface PaidSalary extends Deposit {
+  readonly period: string
+  /** Position of its event. */
+  readonly deposit_id: number
+}
+
+export const salaries = projection<PaidSalary>('salary_deposits')
+
+/** A period holds no colon. */
+const salaryId = (period: string, userId: number): string => `${period}:${userId}`
+
+export const evolveSalaries: Evolver = {
+  'salary-deposited': (state, { data, position }) => {
+    const id = salaryId(data.period, data.user_id)
+    if (state.get(salaries, id) !== undefined)
+      throw new Error(`user ${data.user_id} was paid for ${data.period} before`)
+    state.set(salaries, id, { ...data, deposit_id: position })
+  },
+}
+
+export interface DepositSalaries {
+  /** 1 to 32 of `[0-9A-Za-z_-]`. */
+  readonly period: string
+  readonly deposits: readonly Deposit[]
+  /** Whether to tell only what would be done. */
+  readonly dry_run: boolean
+}
+
+interface Told {
+  readonly user_id: number
+  readonly dollars: ExactNumber
+  readonly agent_dollars: ExactNumber
+  readonly target: number
+}
+
+/** `id` is the deposit's position; null when it would only be paid. */
+type Paid = Told & { readonly id: number | null }
+
+export interface SalaryReport {
+  readonly period: string
+  readonly paid: readonly Paid[]
+  readonly already_paid: readonly Paid[]
+  readonly refused: readonly (Told & { readonly code: RefusedDeposit; readonly message: string })[]
+}
+
+const reasons = {
+  unknown_user: 'There is no such user.',
+  paid_differently: 'The user was paid something else for this period.',
+  nothing_to_pay: 'Both amounts are 0.',
+  insufficient_balance: 'The user has fewer points than are to be taken.',
+  balance_limit: 'A balance would pass the largest amount that can be held.',
+} as const
+type RefusedDeposit = keyof typeof reasons
+
+/**
+ * Pays each user once for a period; whoever cannot be paid, or was paid before, holds up nobody else. Never refused as
+ * a whole.
+ */
+export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
+  reads: ({ period, deposits }) => [
+    ...SYSTEM.map((name) => keyOf(balances, name)),
+    ...deposits.flatMap(({ user_id }) => [
+      keyOf(users, user_id),
+      keyOf(salaries, salaryId(period, user_id)),
+      ...CREDITED.map((currency) => keyOf(balances, account('user', user_id, currency))),
+      keyOf(balances, account('user', user_id, 'target')),
+    ]),
+  ],
+
+  decide(state, input) {
+    if (input.dry_run) return []
+    return judged(state, input).flatMap(({ deposit, verdict }) =>
+      verdict === 'payable' ? [deposited(input.period, deposit)] : [],
+    )
+  },
+
+  answer(state, input, events) {
+    const { period } = input
+    // What these events paid is judged as paid before.
+    const now = new Map(
+      events.flatMap((event) => (event.type === 'salary-deposited' ? [[event.data.user_id, event.position]] : [])),
+    )
+    const paid: Paid[] = []
+    const already_paid: Paid[] = []
+    const refused: SalaryReport['refused'][number][] = []
+    for (const { deposit, verdict } of judged(state, input)) {
+      const told = tell(deposit)
+      if (verdict === 'payable') paid.push({ id: null, ...told })
+      else if (verdict !== 'paid') refused.push({ ...told, code: verdict, message: reasons[verdict] })
+      else {
+        const id = now.get(deposit.user_id)
+        // Of rows that say the same it was the first that was paid.
+        if (id !== undefined) now.delete(deposit.user_id)
+        ;(id === undefined ? already_paid : paid).push({
+          id: state.get(salaries, salaryId(period, deposit.user_id))?.deposit_id ?? null,
+          ...told,
+        })
+      }
+    }
+    return { period, paid, already_paid, refused }
+  },
+}
+
+const CREDITED = ['dollars', 'agent_dollars'] as const
+const issued = (currency: (typeof CREDITED)[number]): Account => account('issuance', 'salary', currency)
+/** Where points go that were paid for. */
+const POINTS = account('house', 'salary', 'target')
+const SYSTEM: readonly Account[] = [...CREDITED.map(issued), POINTS]
+
+const tell = ({ user_id, target, ...cents }: Deposit): Told => ({
+  user_id,
+  dollars: dollars(cents.dollars),
+  agent_dollars: dollars(cents.agent_dollars),
+  target,
+})
+
+const deposited = (period: string, deposit: Deposit): LedgerEvent<'salary-deposited'> => ({
+  type: 'salary-deposited',
+  data: { period, ...deposit },
+  movements: movementsOf(deposit),
+})
+
+const movementsOf = ({ user_id, dollars, agent_dollars, target }: Deposit) =>
+  moves(
+    [issued('dollars'), account('user', user_id, 'dollars'), dollars],
+    [issued('agent_dollars'), account('user', user_id, 'agent_dollars'), agent_dollars],
+    [account('user', user_id, 'target'), POINTS, target],
+  )
+
+interface Judged {
+  readonly deposit: Deposit
+  readonly verdict: 'payable' | 'paid' | RefusedDeposit
+}
+
+/** Each row, as it stands after those before it. */
+function judged(state: State, { period, deposits }: DepositSalaries): Judged[] {
+  const payable = new Map<number, Deposit>()
+  return deposits.map((deposit) => {
+    const before = payable.get(deposit.user_id) ?? state.get(salaries, salaryId(period, deposit.user_id))
+    if (before !== undefined) return { deposit, verdict: same(before, deposit) ? 'paid' : 'paid_differently' }
+    const verdict = refusedDeposit(state, deposit) ?? 'payable'
+    if (verdict === 'payable') payable.set(deposit.user_id, deposit)
+    return { deposit, verdict }
+  })
+}
+
+function refusedDeposit(state: State, deposit: Deposit): RefusedDeposit | undefined {
+  if (state.get(users, String(deposit.user_id)) === undefined) return 'unknown_user'
+  if (deposit.dollars === 0 && deposit.agent_dollars === 0) return 'nothing_to_pay'
+  return obstacle(state, movementsOf(deposit))
+}
+
+const same = (a: Deposit, b: Deposit): boolean =>
+  a.dollars === b.dollars && a.agent_dollars === b.agent_dollars && a.target === b.target

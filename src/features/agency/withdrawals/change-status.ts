@@ -1,0 +1,94 @@
+import type { WithdrawalStatus } from '../../../../schema/agency-events.ts'
+import { balances, purse } from '../../../ledger/rules/account.ts'
+import { type Movement, move, obstacle } from '../../../ledger/rules/movement.ts'
+import { keyOf } from '../../../ledger/rules/state.ts'
+import { type Key, refuse, type State, type Verb } from '../../../ledger/rules/verb.ts'
+import { keep, type SealedRecord } from '../../../vault/record.ts'
+import { countries } from '../../users/countries/country.ts'
+import { userProfiles, users } from '../../users/user.ts'
+import { AGENT_DOLLARS_IN, DOLLARS_OUT, settledAccount, walletAccount, withdrawalAccount } from '../accounts.ts'
+import { type SealedWithdrawal, sealedRecord, wordsIn } from '../presenters.ts'
+import { type Party, refusedChange } from './transitions.ts'
+import { type Withdrawal, withdrawals } from './withdrawal.ts'
+
+export interface ChangeStatus {
+  readonly withdrawal_id: number
+  /** Null: an operator asks. */
+  readonly caller_id: number | null
+  readonly to: WithdrawalStatus
+  /** The digest of the note. */
+  readonly note: string | null
+}
+
+/**
+ * Brings a request to another status, and its dollars where they then belong. `note` is about the requester, so that a
+ * request which was not known when the command was prepared (`isKnown`) is not found, even if it is made meanwhile.
+ * Refusals in this order: `not_found`, `not_your_withdrawal`, `invalid_transition`, `not_your_decision`, `balance_limit`.
+ */
+export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<ChangeStatus, SealedWithdrawal> => ({
+  reads: ({ withdrawal_id }) => [
+    keyOf(withdrawals, withdrawal_id),
+    ...[withdrawalAccount(withdrawal_id), AGENT_DOLLARS_IN, DOLLARS_OUT].map((name) => keyOf(balances, name)),
+  ],
+
+  follow(state, { withdrawal_id }) {
+    const withdrawal = state.get(withdrawals, String(withdrawal_id))
+    return withdrawal === undefined ? [] : around(withdrawal)
+  },
+
+  decide(state, input) {
+    const withdrawal = state.get(withdrawals, String(input.withdrawal_id))
+    if (!isKnown || withdrawal === undefined) return refuse('not_found')
+    const { withdrawal_id, user_id, target_id, wallet, amount, status: from } = withdrawal
+    const refused = refusedChange(from, input.to, partyOf(state, withdrawal, input.caller_id))
+    if (refused !== undefined) return refuse(refused)
+    if (note !== null && note.user_id !== user_id) throw new Error(`the note is about user ${note.user_id}`)
+    const movements = movementsOf(withdrawal, input.to)
+    // An approval spends what is on hold for it.
+    const stopped = from === 'pending' ? undefined : obstacle(state, movements)
+    if (stopped !== undefined) return refuse(stopped)
+    const change = { withdrawal_id, user_id, target_id, wallet, amount, from, to: input.to }
+    return [{ type: 'withdrawal-status-changed', data: { ...change, note: note?.record_id ?? null }, movements }]
+  },
+
+  note(state) {
+    if (note !== null) keep(state, note)
+  },
+
+  answer(state, { withdrawal_id }) {
+    const withdrawal = state.get(withdrawals, String(withdrawal_id))
+    if (withdrawal === undefined) throw new Error(`there is no withdrawal ${withdrawal_id}`)
+    return sealedRecord(withdrawal, wordsIn(state))
+  },
+})
+
+/** What a request leads to. */
+const around = ({ user_id, target_id, beneficiary_id, country_id, wallet }: Withdrawal): readonly Key[] => [
+  ...[user_id, target_id, ...(beneficiary_id === null ? [] : [beneficiary_id])].map((id) => keyOf(userProfiles, id)),
+  keyOf(countries, country_id),
+  keyOf(users, target_id),
+  ...purse(walletAccount(user_id, wallet)),
+  keyOf(balances, settledAccount(target_id)),
+]
+
+function partyOf(state: State, { type, user_id, target_id }: Withdrawal, callerId: number | null): Party | null {
+  if (callerId === null) return 'operator'
+  if (callerId === user_id) return 'requester'
+  if (callerId !== target_id) return null
+  const target = state.get(users, String(target_id))
+  const still = type === 'cash' ? target?.business_manager : target?.charging_agent
+  return still === true ? 'target' : 'former_target'
+}
+
+/** Where the dollars go: into the request's own account, out to who settled it, or back. */
+function movementsOf({ withdrawal_id, user_id, target_id, wallet, amount, status }: Withdrawal, to: WithdrawalStatus) {
+  const own = withdrawalAccount(withdrawal_id)
+  const from = walletAccount(user_id, wallet)
+  const paidIn: readonly Movement[] =
+    wallet === 'dollars'
+      ? [move(from, own, amount)]
+      : [move(from, AGENT_DOLLARS_IN, amount), move(DOLLARS_OUT, own, amount)]
+  if (status === 'pending') return to === 'approved' ? paidIn : []
+  if (to === 'transferred') return [move(own, settledAccount(target_id), amount)]
+  return paidIn.toReversed().map(({ debit, credit }) => ({ debit: credit, credit: debit, amount }))
+}

@@ -1,0 +1,109 @@
+import type { WithdrawalType } from '../../../../schema/agency-events.ts'
+import { available, purse } from '../../../ledger/rules/account.ts'
+import { keyOf } from '../../../ledger/rules/state.ts'
+import { refuse, type State, type Verb } from '../../../ledger/rules/verb.ts'
+import { keep, type SealedRecord } from '../../../vault/record.ts'
+import { countries } from '../../users/countries/country.ts'
+import { userProfiles, users } from '../../users/user.ts'
+import { walletAccount, walletFor } from '../accounts.ts'
+import { type SealedWithdrawal, sealedRecord, wordsIn } from '../presenters.ts'
+import { withdrawals } from './withdrawal.ts'
+
+export interface RequestWithdrawal {
+  readonly caller_id: number
+  readonly type: WithdrawalType
+  /** The charging agent or the business manager. */
+  readonly target_id: number
+  /** Who gets the diamonds; null for cash. */
+  readonly beneficiary_id: number | null
+  readonly country_id: number
+  /** Cents. */
+  readonly amount: number
+  readonly agent_benefit: boolean
+  /** The digest of what was written for the vault. */
+  readonly details: string | null
+}
+
+/**
+ * Puts dollars on hold until an agent or manager, or an operator, has decided. `details` is what the requester wrote;
+ * it is kept only with a request. Refusals in this order: `validation_failed` (whom it is addressed to, beneficiary,
+ * country), `insufficient_balance`.
+ */
+export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWithdrawal, SealedWithdrawal> => ({
+  reads: (input) => [
+    ...[input.caller_id, input.target_id, ...beneficiary(input)].map((id) => keyOf(userProfiles, id)),
+    ...[input.target_id, ...beneficiary(input)].map((id) => keyOf(users, id)),
+    keyOf(countries, input.country_id),
+    ...purse(wallet(input)),
+  ],
+
+  decide(state, input) {
+    const { caller_id, type, target_id, beneficiary_id, country_id, amount } = input
+    const errors = errorsOf(state, input)
+    if (Object.keys(errors).length > 0) return refuse('validation_failed', errors)
+    if (available(state, wallet(input)) < BigInt(amount)) return refuse('insufficient_balance')
+    return [
+      {
+        type: 'withdrawal-requested',
+        data: {
+          type,
+          user_id: caller_id,
+          target_id,
+          beneficiary_id,
+          country_id,
+          wallet: walletFor(input.agent_benefit),
+          amount,
+          diamonds_per_dollar: rate(state, input),
+          details: details?.record_id ?? null,
+        },
+        movements: [],
+      },
+    ]
+  },
+
+  note(state) {
+    if (details !== null) keep(state, details)
+  },
+
+  answer(state, _input, [requested]) {
+    const withdrawal = requested && state.get(withdrawals, String(requested.position))
+    if (withdrawal === undefined) throw new Error('nothing was requested')
+    return sealedRecord(withdrawal, wordsIn(state))
+  },
+})
+
+const wallet = ({ caller_id, agent_benefit }: RequestWithdrawal) => walletAccount(caller_id, walletFor(agent_benefit))
+
+const beneficiary = ({ beneficiary_id }: RequestWithdrawal): number[] =>
+  beneficiary_id === null ? [] : [beneficiary_id]
+
+/** The agent's for that country; null for cash, and where the agent does not serve it. */
+function rate(state: State, { type, target_id, country_id }: RequestWithdrawal): number | null {
+  if (type === 'cash') return null
+  const served = state.get(users, String(target_id))?.agency_countries.find((one) => one.country_id === country_id)
+  return served?.diamonds_per_dollar ?? null
+}
+
+function errorsOf(state: State, input: RequestWithdrawal): Record<string, string[]> {
+  const target = targetErrors(state, input)
+  const unknown = beneficiary(input).some((id) => state.get(users, String(id)) === undefined)
+  const nowhere = state.get(countries, String(input.country_id)) === undefined
+  return {
+    ...(target.length > 0 && { [input.type === 'cash' ? 'business_manager_id' : 'target_user_id']: target }),
+    ...(unknown && { beneficiary_user_id: ['is not a known user'] }),
+    ...(nowhere && { country_id: ['is not a known country'] }),
+  }
+}
+
+function targetErrors(state: State, input: RequestWithdrawal): string[] {
+  const { caller_id, target_id, type } = input
+  const target = state.get(users, String(target_id))
+  const oneself = target_id === caller_id ? ['must be somebody else'] : []
+  if (type === 'cash') return target?.business_manager === true ? oneself : ['is not a business manager', ...oneself]
+  if (target?.charging_agent !== true) return ['is not a charging agent', ...oneself]
+  return [
+    ...(target.allow_receive_withdraw_requests ? [] : ['receives no requests']),
+    ...(rate(state, input) === null ? ['does not serve this country'] : []),
+    ...oneself,
+  ]
+}

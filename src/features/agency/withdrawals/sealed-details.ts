@@ -1,0 +1,195 @@
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Value } from '@sinclair/typebox/value'
+import type { Kysely } from 'kysely'
+import type { Withdrawal } from '../../../../schema/agency.ts'
+import type { Tables } from '../../../db/tables.ts'
+import { openRecords } from '../../../vault/reads.ts'
+import type { SealedRecord } from '../../../vault/record.ts'
+import type { Vault } from '../../../vault/vault.ts'
+import { requestOf } from '../reads.ts'
+
+type Db = Kysely<Tables>
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** Only the shape: the rules for what may be written can have changed since. */
+const Details = TypeCompiler.Compile(
+  Type.Object({
+    bank_details: nullable(
+      Type.Object({ bank_name: Type.String(), account_name: Type.String(), account_number: Type.String() }),
+    ),
+    payment_method: nullable(Type.String()),
+    user_notice: nullable(Type.String()),
+  }),
+)
+
+type Details = Pick<Withdrawal, 'bank_details' | 'payment_method' | 'user_notice'>
+
+/** What is in the vault of a request. */
+type Secrets = Details & Pick<Withdrawal, 'note'>
+
+/** What some records of the vault say, by their ids; null for one that cannot be opened. */
+type Said = ReadonlyMap<string, string | null>
+
+/** A record for the vault, and the digest by which requests are told apart; both null when there is nothing to keep. */
+export interface Sealed {
+  readonly record: SealedRecord | null
+  readonly digest: string | null
+  readonly said: ReadonlyMap<string, string>
+}
+
+const nothingToKeep: Sealed = { record: null, digest: null, said: new Map() }
+
+/** Seals what a requester wrote; empty texts count as not written. */
+export function sealDetails(vault: Vault, userId: number, details: Partial<Details>): Sealed {
+  const { bank_details = null, payment_method, user_notice } = details
+  if (bank_details === null && !payment_method && !user_notice) return nothingToKeep
+  const bank = bank_details && {
+    bank_name: bank_details.bank_name,
+    account_name: bank_details.account_name,
+    account_number: bank_details.account_number,
+  }
+  const clear = { bank_details: bank, payment_method: payment_method || null, user_notice: user_notice || null }
+  return sealText(vault, userId, JSON.stringify(clear))
+}
+
+/**
+ * The digest of a request for diamonds as it was until such requests ignored `bank_details`; undefined when it is the
+ * same. Only for retries of what is remembered: it can go two days after the upgrade.
+ */
+export function formerDigest(vault: Vault, body: object, details: Partial<Details>): string | undefined {
+  const sent: unknown = Reflect.get(body, 'bank_details')
+  if (sent === undefined || sent === null) return undefined
+  const { bank_name, account_name, account_number } = Object(sent)
+  const bank = sent && { bank_name, account_name, account_number }
+  const { payment_method, user_notice } = details
+  const clear = { bank_details: bank, payment_method: payment_method || null, user_notice: user_notice || null }
+  return vault.digest(JSON.stringify(clear))
+}
+
+/** Seals a note about a user's request. */
+const sealNote = (vault: Vault, userId: number, note: string | undefined): Sealed =>
+  note ? sealText(vault, userId, note) : nothingToKeep
+
+function sealText(vault: Vault, userId: number, clear: string): Sealed {
+  const record = vault.seal(userId, clear)
+  return { record, digest: vault.digest(clear), said: new Map([[record.record_id, clear]]) }
+}
+
+/**
+ * Seals a note for a change of a request, and looks up beforehand what the answer will tell of that request. Without a
+ * request there is nobody whom a note could be about.
+ */
+export async function sealChange(
+  db: Db,
+  vault: Vault,
+  withdrawalId: number,
+  note: string | undefined,
+): Promise<{ readonly isKnown: boolean; readonly note: Sealed; readonly said: Said }> {
+  const request = await requestOf(db, withdrawalId)
+  // The digest tells requests apart, so that an idempotency key means the same whether the request is known or not.
+  if (request === undefined) {
+    const digest = note ? vault.digest(note) : null
+    return { isKnown: false, note: { ...nothingToKeep, digest }, said: new Map() }
+  }
+  const sealed = sealNote(vault, request.user_id, note)
+  const told = await openRecords(db, vault, request.details === null ? [] : [request.details])
+  return { isKnown: true, note: sealed, said: new Map([...told, ...sealed.said]) }
+}
+
+/** Who looks: finance is shown what it takes to recognise an account, and no notice. */
+export type Viewer = 'whole' | 'finance'
+
+/** Which records of the vault hold what a request does not say openly. */
+interface WithSealed {
+  readonly type: string
+  readonly sealed: { readonly details: string | null; readonly note: string | null }
+}
+
+/**
+ * Requests with what is in the vault for them, as somebody may see it; null where it has been erased, and where it
+ * cannot be read, which `unreadable` says.
+ */
+export async function unseal<Record extends WithSealed>(
+  db: Db,
+  vault: Vault,
+  sealed: readonly Record[],
+  { viewer = 'whole', said = new Map() }: { readonly viewer?: Viewer; readonly said?: Said } = {},
+): Promise<(Omit<Record, 'sealed'> & Secrets & Unreadable)[]> {
+  const ids = sealed.flatMap(({ sealed: { details, note } }) => [details, note]).filter((id) => id !== null)
+  const unknown = ids.filter((id) => !said.has(id))
+  const clear = unknown.length === 0 ? said : new Map([...said, ...(await openRecords(db, vault, unknown))])
+  return sealed.map(({ sealed: { details, note }, ...record }) => {
+    const told = details === null ? undefined : clear.get(details)
+    const read = details === null || !told ? undefined : readDetails(record.type, told)
+    if (details !== null && read === null) vault.reportUnreadable(details, 'not understood')
+    const written = note === null ? undefined : clear.get(note)
+    const secrets = { ...(read ?? nothing), note: written ?? null }
+    const unreadable = told === null || read === null || written === null
+    return {
+      ...record,
+      ...(viewer === 'finance' ? masked(secrets) : secrets),
+      ...(unreadable && { unreadable }),
+    }
+  })
+}
+
+type Unreadable = Pick<Withdrawal, 'unreadable'>
+
+/** Null when it is not what a record of details is. Only requests for cash have bank details. */
+function readDetails(type: string, text: string): Details | null {
+  const read = parsed(text)
+  const fields: unknown = type === 'cash' ? read : { ...Object(read), bank_details: null }
+  if (!Details.Check(fields)) return null
+  const { bank_details, payment_method, user_notice } = fields
+  return { bank_details, payment_method, user_notice }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const SealedBody = Type.Object({
+  data: Type.Object({
+    type: Type.String(),
+    sealed: Type.Object({ details: nullable(Type.String()), note: nullable(Type.String()) }),
+  }),
+})
+
+/**
+ * For `reveal` of an answer that is one request: it is remembered sealed, and told whole. What is `said` already need not
+ * be looked up: sockets hear of a request as soon as it is committed, and its answer goes out before.
+ */
+export const revealWith =
+  (db: Db, vault: Vault, said: Said) =>
+  async (body: unknown): Promise<unknown> => {
+    if (!Value.Check(SealedBody, body)) throw new Error('the remembered answer is no sealed request')
+    const [data] = await unseal(db, vault, [body.data], { said })
+    return { ...body, data }
+  }
+
+const nothing = { bank_details: null, payment_method: null, user_notice: null }
+
+const HIDDEN = '****'
+
+const masked = ({ bank_details, payment_method, note }: Secrets): Secrets => ({
+  bank_details: bank_details && {
+    bank_name: HIDDEN,
+    account_name: HIDDEN,
+    account_number: lastFour(bank_details.account_number),
+  },
+  payment_method,
+  user_notice: null,
+  note,
+})
+
+/** Whole characters: half of a pair is no text. */
+function lastFour(text: string): string {
+  const characters = Array.from(text)
+  return characters.length > 4 ? `${HIDDEN}${characters.slice(-4).join('')}` : HIDDEN
+}

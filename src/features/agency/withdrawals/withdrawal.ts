@@ -1,0 +1,69 @@
+import type { DollarWallet, WithdrawalStatus, WithdrawalType } from '../../../../schema/agency-events.ts'
+import { balances, hold } from '../../../ledger/rules/account.ts'
+import { projection } from '../../../ledger/rules/state.ts'
+import type { Micros } from '../../../ledger/rules/time.ts'
+import type { Evolver, State } from '../../../ledger/rules/verb.ts'
+import { walletAccount, withdrawalAccount } from '../accounts.ts'
+
+/** A request to have dollars paid out by a charging agent (in diamonds) or a business manager (in cash). */
+export interface Withdrawal {
+  /** Position of the event that made it. */
+  readonly withdrawal_id: number
+  readonly type: WithdrawalType
+  readonly status: WithdrawalStatus
+  readonly user_id: number
+  /** The agent or manager it is addressed to. */
+  readonly target_id: number
+  /** Who gets the diamonds of a gold_agent. */
+  readonly beneficiary_id: number | null
+  readonly country_id: number
+  readonly wallet: DollarWallet
+  /** Cents. */
+  readonly amount: number
+  /** The agent's rate when it was requested; null for cash. */
+  readonly diamonds_per_dollar: number | null
+  /** The vault's record of what the requester wrote. */
+  readonly details: string | null
+  /** The vault's record of the note of the last change. */
+  readonly note: string | null
+  readonly created_at: Micros
+  readonly changed_at: Micros
+  /** Position of the event that made or last changed it. */
+  readonly changed: number
+}
+
+export const withdrawals = projection<Withdrawal>('withdrawals')
+
+/** Throws what no rule lets through: a change of a request that stands elsewhere, or dollars that are not where they belong. */
+export const evolveWithdrawals: Evolver = {
+  'withdrawal-requested': (state, { data, position, at }) => {
+    hold(state, walletAccount(data.user_id, data.wallet), data.amount)
+    state.set(withdrawals, String(position), {
+      withdrawal_id: position,
+      ...data,
+      status: 'pending',
+      note: null,
+      created_at: at,
+      changed_at: at,
+      changed: position,
+    })
+  },
+  'withdrawal-status-changed': (state, { data, position, at }) => {
+    const { withdrawal_id, user_id, wallet, amount, from, to, note } = data
+    const before = state.get(withdrawals, String(withdrawal_id))
+    if (before === undefined) throw new Error(`there is no withdrawal ${withdrawal_id}`)
+    if (before.status !== from) throw new Error(`withdrawal ${withdrawal_id} is ${before.status} and not ${from}`)
+    if (before.user_id !== user_id || before.wallet !== wallet || before.amount !== amount) {
+      throw new Error(`withdrawal ${withdrawal_id} is of another wallet or amount`)
+    }
+    if (from === 'pending') hold(state, walletAccount(user_id, wallet), -amount)
+    if (from === 'approved' || to === 'approved') checkStanding(state, withdrawal_id, to === 'approved' ? amount : 0)
+    state.set(withdrawals, String(withdrawal_id), { ...before, status: to, note, changed_at: at, changed: position })
+  },
+}
+
+function checkStanding(state: State, withdrawalId: number, amount: number): void {
+  const name = withdrawalAccount(withdrawalId)
+  const balance = state.get(balances, name)?.balance ?? 0n
+  if (balance !== BigInt(amount)) throw new Error(`${name} holds ${balance} and ought to hold ${amount}`)
+}

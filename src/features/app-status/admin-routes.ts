@@ -1,0 +1,140 @@
+import {
+  AppMode,
+  DefineRelease,
+  Release,
+  ReleaseParams,
+  ReleaseRemoved,
+  SetAppMode,
+} from '../../../schema/app-status.ts'
+import { dataOf, isOn, PageQuery, pageOf } from '../../../schema/common.ts'
+import { notFound } from '../../http/errors/errors.ts'
+import { onePage, readPage } from '../../http/pages.ts'
+import type { App, Services } from '../services.ts'
+import { modeRecord, releaseRecord } from './presenters.ts'
+import { currentMode, newestReleases, releaseOf } from './reads.ts'
+import { defineRelease } from './releases/define-release.ts'
+import { removeRelease } from './releases/remove-release.ts'
+import { setMode } from './set-mode.ts'
+import type { SomeWords } from './texts.ts'
+
+const tags = ['operators']
+const params = ReleaseParams
+
+/** The operators' doors for the mode of the app and for its releases. */
+export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
+  app.put(
+    '/app-mode',
+    {
+      schema: {
+        operationId: 'setAppMode',
+        summary: 'Switch maintenance on or off, on every instance within a second',
+        tags,
+        body: SetAppMode,
+        response: { 200: dataOf(AppMode) },
+      },
+    },
+    (request, reply) => {
+      const { maintenance, title, message, block_unidentified } = request.body
+      const input = {
+        maintenance: maintenance === undefined ? undefined : isOn(maintenance),
+        title: inLanguages(title),
+        message: inLanguages(message),
+      }
+      return run(request, reply, setMode, { ...input, block_unidentified })
+    },
+  )
+
+  app.get(
+    '/app-mode',
+    {
+      schema: {
+        operationId: 'getAppMode',
+        summary: 'The mode of the app',
+        tags,
+        response: { 200: dataOf(AppMode) },
+      },
+    },
+    async () => ({ data: modeRecord(await currentMode(db)) }),
+  )
+
+  app.put(
+    '/releases/:client_type',
+    {
+      schema: {
+        operationId: 'defineRelease',
+        summary: 'Create or change the release of a client type: what clients are asked to update to, or must',
+        tags,
+        params,
+        body: DefineRelease,
+        response: { 200: dataOf(Release) },
+      },
+    },
+    (request, reply) => {
+      const { version, minimum_version, store_link, title, message } = request.body
+      const { client_type } = request.params
+      const words = { title: inLanguages(title), message: inLanguages(message) }
+      return run(request, reply, defineRelease, { client_type, version, minimum_version, store_link, ...words })
+    },
+  )
+
+  app.delete(
+    '/releases/:client_type',
+    {
+      schema: {
+        operationId: 'removeRelease',
+        summary: 'Ask clients of this type for no update any more',
+        tags,
+        params,
+        response: { 200: ReleaseRemoved },
+      },
+    },
+    (request, reply) =>
+      run(
+        request,
+        reply,
+        removeRelease,
+        { client_type: request.params.client_type },
+        { body: () => ({ meta: { message: 'The release was removed.' } }) },
+      ),
+  )
+
+  app.get(
+    '/releases/:client_type',
+    {
+      schema: {
+        operationId: 'getRelease',
+        summary: 'The release of a client type',
+        tags,
+        params,
+        response: { 200: dataOf(Release) },
+      },
+    },
+    async (request) => {
+      const release = await releaseOf(db, request.params.client_type)
+      if (release === undefined) throw notFound()
+      return { data: releaseRecord(release) }
+    },
+  )
+
+  app.get(
+    '/releases',
+    {
+      schema: {
+        operationId: 'pageReleases',
+        summary: 'Releases, newest first',
+        tags,
+        querystring: PageQuery,
+        response: { 200: pageOf(Release) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 1)
+      const rows = await newestReleases(db, limit + 1, cursor)
+      const page = onePage(rows, limit, ({ created }) => [created])
+      return { ...page, data: page.data.map(releaseRecord) }
+    },
+  )
+}
+
+/** Without what else the object holds: what a request means must not depend on it. */
+const inLanguages = (words: SomeWords | undefined): SomeWords | undefined => words && { en: words.en, ar: words.ar }

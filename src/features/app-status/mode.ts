@@ -1,0 +1,32 @@
+import type { ClientType, InBoth } from '../../../schema/events.ts'
+import { projection } from '../../ledger/rules/state.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import type { Evolver } from '../../ledger/rules/verb.ts'
+
+/** The one mode there is. */
+export const ALL = 'all'
+
+/** Whether the service is closed to clients. */
+export interface Mode {
+  readonly scope: typeof ALL
+  readonly maintenance: boolean
+  readonly title: InBoth
+  readonly message: InBoth
+  /** Clients of which nothing is known are asked to update to the release of this type. */
+  readonly block_unidentified: ClientType | null
+  readonly updated_at: Micros
+}
+
+export const modes = projection<Mode>('app_modes')
+
+/** The mode as long as none was set. */
+export const openMode: Omit<Mode, 'scope' | 'updated_at'> = {
+  maintenance: false,
+  title: { en: 'Maintenance', ar: 'صيانة' },
+  message: { en: 'We will be back soon.', ar: 'سنعود قريبًا.' },
+  block_unidentified: null,
+}
+
+export const evolveModes: Evolver = {
+  'app-mode-set': (state, { data, at }) => state.set(modes, ALL, { scope: ALL, ...data, updated_at: at }),
+}

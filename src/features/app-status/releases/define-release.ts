@@ -1,0 +1,74 @@
+import type { Release as ReleaseRecord } from '../../../../schema/app-status.ts'
+import type { ClientType, EventData } from '../../../../schema/events.ts'
+import { keyOf } from '../../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { releaseRecord } from '../presenters.ts'
+import { changed, type SomeWords } from '../texts.ts'
+import { releases } from './release.ts'
+import { isOlder, readVersion } from './version.ts'
+
+/** What is left out keeps its value. */
+export interface DefineRelease {
+  readonly client_type: ClientType
+  readonly version?: string | undefined
+  readonly minimum_version?: string | null | undefined
+  readonly store_link?: string | undefined
+  readonly title?: SomeWords | undefined
+  readonly message?: SomeWords | undefined
+}
+
+const firstWords = {
+  minimum_version: null,
+  store_link: '',
+  title: { en: 'Update available', ar: 'يتوفر تحديث' },
+  message: { en: 'Please install the new version.', ar: 'يرجى تثبيت الإصدار الجديد.' },
+}
+
+/**
+ * Creates or changes the release of a client type; an equal definition is no new fact. Refusal: `validation_failed`
+ * (a version that is lacking or cannot be read, a minimum above it).
+ */
+export const defineRelease: Verb<DefineRelease, ReleaseRecord> = {
+  reads: ({ client_type }) => [keyOf(releases, client_type)],
+
+  decide(state, input) {
+    const { client_type } = input
+    const before = state.get(releases, client_type)
+    const { minimum_version, store_link, title, message } = before ?? firstWords
+    const version = input.version ?? before?.version
+    if (version === undefined) return refuse('validation_failed', { version: ['is required'] })
+    const data = {
+      client_type,
+      version,
+      minimum_version: input.minimum_version === undefined ? minimum_version : input.minimum_version,
+      store_link: input.store_link ?? store_link,
+      title: changed(title, input.title),
+      message: changed(message, input.message),
+    }
+    const errors = versionErrors(data)
+    if (errors !== null) return refuse('validation_failed', errors)
+    if (before !== undefined && meaning(before) === meaning(data)) return []
+    return [{ type: 'release-defined', data, movements: [] }]
+  },
+
+  answer(state, { client_type }) {
+    const defined = state.get(releases, client_type)
+    if (defined === undefined) throw new Error(`the release of ${client_type} was not defined`)
+    return releaseRecord(defined)
+  },
+}
+
+type Definition = EventData<'release-defined'>
+
+function versionErrors({ version, minimum_version }: Definition): Record<string, string[]> | null {
+  const newest = readVersion(version)
+  if (newest === null) return { version: ['cannot be read'] }
+  if (minimum_version === null) return null
+  const oldest = readVersion(minimum_version)
+  if (oldest === null) return { minimum_version: ['cannot be read'] }
+  return isOlder(newest, oldest) ? { minimum_version: ['must not be above version'] } : null
+}
+
+/** All that a definition says, as text. */
+const meaning = ({ version, minimum_version, store_link, title, message }: Definition): string =>
+  JSON.stringify([version, minimum_version, store_link, title.en, title.ar, message.en, message.ar])

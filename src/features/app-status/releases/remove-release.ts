@@ -1,0 +1,20 @@
+import type { ClientType } from '../../../../schema/events.ts'
+import { keyOf } from '../../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { releases } from './release.ts'
+
+export interface RemoveRelease {
+  readonly client_type: ClientType
+}
+
+/** From here on clients of this type are asked for no update. Refusal: `not_found`. */
+export const removeRelease: Verb<RemoveRelease, null> = {
+  reads: ({ client_type }) => [keyOf(releases, client_type)],
+
+  decide: (state, { client_type }) =>
+    state.get(releases, client_type) === undefined
+      ? refuse('not_found')
+      : [{ type: 'release-removed', data: { client_type }, movements: [] }],
+
+  answer: () => null,
+}

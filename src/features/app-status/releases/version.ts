@@ -1,0 +1,49 @@
+import { LONGEST_VERSION, VERSION_PATTERN } from '../../../../schema/app-status.ts'
+
+/** A version of an app, as far as it counts. */
+export interface Version {
+  readonly numbers: readonly bigint[]
+  /** The parts of a pre-release; empty for a release. */
+  readonly preRelease: readonly string[]
+}
+
+const readable = new RegExp(VERSION_PATTERN)
+
+/** Null for what cannot be read as a version. */
+export function readVersion(text: string): Version | null {
+  if (text.length > LONGEST_VERSION || !readable.test(text)) return null
+  const [counting = ''] = text.split('+')
+  const dash = counting.indexOf('-')
+  const release = dash === -1 ? counting : counting.slice(0, dash)
+  return {
+    numbers: release.split('.').map(BigInt),
+    preRelease: dash === -1 ? [] : counting.slice(dash + 1).split('.'),
+  }
+}
+
+/**
+ * Whether `a` is older than `b`: number by number, missing ones are 0; then a pre-release is older than its release, and
+ * pre-releases go part by part.
+ */
+export function isOlder(a: Version, b: Version): boolean {
+  for (let i = 0; i < Math.max(a.numbers.length, b.numbers.length); i += 1) {
+    const x = a.numbers[i] ?? 0n
+    const y = b.numbers[i] ?? 0n
+    if (x !== y) return x < y
+  }
+  if (a.preRelease.length === 0 || b.preRelease.length === 0) return a.preRelease.length > b.preRelease.length
+  for (const [i, x] of a.preRelease.entries()) {
+    const y = b.preRelease[i]
+    if (y === undefined) return false
+    if (x !== y) return isOlderPart(x, y)
+  }
+  return a.preRelease.length < b.preRelease.length
+}
+
+/** Numbers as numbers and before words, words as text. */
+function isOlderPart(x: string, y: string): boolean {
+  const numeric = /^[0-9]+$/
+  if (numeric.test(x) && numeric.test(y)) return BigInt(x) < BigInt(y)
+  if (numeric.test(x) !== numeric.test(y)) return numeric.test(x)
+  return x < y
+}

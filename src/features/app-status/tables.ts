@@ -1,0 +1,31 @@
+import { rowTable } from '../../ledger/storage/row-table.ts'
+import { modes } from './mode.ts'
+import { releases } from './releases/release.ts'
+
+export const appStatusTables = [
+  rowTable(modes, {
+    key: ['scope'],
+    columns: {
+      scope: 'text',
+      maintenance: 'boolean',
+      title: 'json',
+      message: 'json',
+      block_unidentified: 'text',
+      updated_at: 'micros',
+    },
+  }),
+  rowTable(releases, {
+    key: ['client_type'],
+    columns: {
+      client_type: 'text',
+      version: 'text',
+      minimum_version: 'text',
+      store_link: 'text',
+      title: 'json',
+      message: 'json',
+      created_at: 'micros',
+      updated_at: 'micros',
+      created: 'integer',
+    },
+  }),
+]

@@ -1,0 +1,50 @@
+import { keyOf } from '../../ledger/rules/state.ts'
+import type { Verb } from '../../ledger/rules/verb.ts'
+import { chainId, type LuckyChains } from './lg1.ts'
+import { type LuckyProgress, luckyProgress, openChain } from './lucky-progress.ts'
+
+/** The caller's running chain and the one that follows it, as published. */
+export interface PublishedChains {
+  readonly chain: string
+  readonly commitment: string
+  readonly client_seed: string
+  readonly next: string
+  readonly next_commitment: string
+}
+
+export const publishedChains = (progress: LuckyProgress): PublishedChains => ({
+  chain: chainId(progress.user_id, progress.number),
+  commitment: progress.commitment,
+  client_seed: progress.client_seed,
+  next: chainId(progress.user_id, progress.number + 1),
+  next_commitment: progress.next_commitment,
+})
+
+/** Opens the user's first chain, if there is none, so that its commitment can be shown before any draw. */
+export const showChains = (chains: LuckyChains): Verb<{ readonly user_id: number }, PublishedChains> => ({
+  reads: ({ user_id }) => [keyOf(luckyProgress, user_id)],
+  decide: (state, { user_id }) =>
+    state.get(luckyProgress, String(user_id)) === undefined ? [openChain(chains, user_id, 1, String(user_id))] : [],
+  answer: (state, { user_id }) => {
+    const progress = state.get(luckyProgress, String(user_id))
+    if (progress === undefined) throw new Error(`user ${user_id} has no chain`)
+    return publishedChains(progress)
+  },
+})
+
+/**
+ * Ends the running chain and starts the next one with the user's own seed. Its commitment was on the ledger before, so
+ * the seed cannot have been answered by choosing another chain. Only for a user who never looked and never drew are
+ * both made now: who wants to be sure looks (`GET /fairness/lucky`) before choosing.
+ */
+export const chooseSeed = (
+  chains: LuckyChains,
+): Verb<{ readonly user_id: number; readonly client_seed: string }, PublishedChains> => ({
+  reads: ({ user_id }) => [keyOf(luckyProgress, user_id)],
+  decide: (state, { user_id, client_seed }) => {
+    const progress = state.get(luckyProgress, String(user_id))
+    if (progress !== undefined) return [openChain(chains, user_id, progress.number + 1, client_seed)]
+    return [openChain(chains, user_id, 1, String(user_id)), openChain(chains, user_id, 2, client_seed)]
+  },
+  answer: showChains(chains).answer,
+})

@@ -1,0 +1,84 @@
+import { hmac, sha256, sha256Bytes } from '../../ledger/rules/hash.ts'
+import { type UniformDraw, uniform } from './uniform.ts'
+
+/** Links of a chain: so many sends are drawn from it before the next one begins. */
+export const CHAIN_LENGTH = 256
+
+export const chainId = (userId: number, number: number): string => `${userId}-${number}`
+
+/** Whether a chain is named as this service names its own, whether or not there is one of that name. */
+export const isChainId = (chain: string): boolean => /^[1-9]\d*-[1-9]\d*$/.test(chain)
+
+/** s(0) of a chain, from which all its links follow. */
+export const chainStart = (fairnessKey: string, chain: string): Buffer => hmac(fairnessKey, `lg1|${chain}`)
+
+/** s(i) from s(0). */
+export function walk(from: Uint8Array, steps: number): Uint8Array {
+  let link = from
+  for (let i = 0; i < steps; i += 1) link = sha256Bytes(link)
+  return link
+}
+
+/** The draw of order `i` of send `k`, from the link K(k). */
+export const drawOrder = (
+  link: Uint8Array,
+  chain: string,
+  clientSeed: string,
+  k: number,
+  i: number,
+  totalWeight: number,
+): UniformDraw => uniform(link, `lg1|${chain}|${clientSeed}|${k}|${i}`, totalWeight)
+
+/** Where the links of chains come from. The same key gives the same links: nothing here is chance. */
+export interface LuckyChains {
+  /** SHA-256 of the fairness key, by which the ledger names it. */
+  readonly keyHash: string
+  /** T = s(N), published before the chain is used. */
+  commitment(chain: string): string
+  /** K(k) = s(N-k). */
+  link(chain: string, k: number): Uint8Array
+}
+
+const STRIDE = 16
+const MARKS = CHAIN_LENGTH / STRIDE
+/** Bytes. */
+const LINK = 32
+const KEPT_CHAINS = 20_000
+
+/**
+ * The chains of a key. Of a chain in use every 16th link is kept, so that a draw costs 8 hashes and not 128; the chains
+ * used longest ago make room. The links of a chain are one piece of 512 bytes: as sixteen they took 4 KB.
+ */
+export function luckyChains(fairnessKey: string): LuckyChains {
+  const kept = new Map<string, Uint8Array>()
+  const marks = (chain: string): Uint8Array => {
+    let links = kept.get(chain)
+    if (links === undefined) {
+      links = new Uint8Array(MARKS * LINK)
+      let link: Uint8Array = chainStart(fairnessKey, chain)
+      for (let mark = 0; mark < MARKS; mark += 1) {
+        if (mark > 0) link = walk(link, STRIDE)
+        links.set(link, mark * LINK)
+      }
+      const oldest = kept.keys().next()
+      if (kept.size >= KEPT_CHAINS && oldest.done !== true) kept.delete(oldest.value)
+    } else {
+      kept.delete(chain)
+    }
+    kept.set(chain, links)
+    return links
+  }
+  const at = (chain: string, i: number): Uint8Array => {
+    const nearest = Math.min(Math.floor(i / STRIDE), MARKS - 1)
+    const mark = marks(chain).slice(nearest * LINK, (nearest + 1) * LINK)
+    return walk(mark, i - nearest * STRIDE)
+  }
+  return {
+    keyHash: sha256(fairnessKey),
+    commitment: (chain) => Buffer.from(at(chain, CHAIN_LENGTH)).toString('hex'),
+    link: (chain, k) => {
+      if (k < 1 || k > CHAIN_LENGTH) throw new RangeError(`chain ${chain} has no send ${k}`)
+      return at(chain, CHAIN_LENGTH - k)
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { projection } from '../../ledger/rules/state.ts'
+import type { Evolver, LedgerEvent, State } from '../../ledger/rules/verb.ts'
+import { CHAIN_LENGTH, chainId, type LuckyChains } from './lg1.ts'
+
+/** Where a user's draws stand. */
+export interface LuckyProgress {
+  readonly user_id: number
+  /** The running chain is `<user_id>-<number>`. */
+  readonly number: number
+  /** Links of it that are revealed. */
+  readonly used: number
+  readonly client_seed: string
+  readonly commitment: string
+  readonly next_commitment: string
+}
+
+/** A chain whose commitment is on the ledger. */
+export interface LuckyChain {
+  readonly chain: string
+  readonly user_id: number
+  readonly commitment: string
+  /** SHA-256 of the fairness key that it comes from. */
+  readonly fairness_key: string
+}
+
+export const luckyProgress = projection<LuckyProgress>('lucky_progress')
+export const luckyChainsKnown = projection<LuckyChain>('lucky_chains')
+
+export const evolveLuckyChains: Evolver = {
+  'lucky-chain-opened': (state, { data }) => {
+    const { user_id, chain, number, commitment, client_seed, next_chain, next_commitment, fairness_key } = data
+    state.set(luckyProgress, String(user_id), { user_id, number, used: 0, client_seed, commitment, next_commitment })
+    state.set(luckyChainsKnown, chain, { chain, user_id, commitment, fairness_key })
+    state.set(luckyChainsKnown, next_chain, {
+      chain: next_chain,
+      user_id,
+      commitment: next_commitment,
+      fairness_key,
+    })
+  },
+  'gift-drawn': (state, { data }) => {
+    const progress = state.get(luckyProgress, String(data.sender_id))
+    if (progress === undefined) throw new Error(`user ${data.sender_id} has no chain`)
+    state.set(luckyProgress, String(data.sender_id), { ...progress, used: data.k })
+  },
+}
+
+/** Opens chain `number` of a user and commits to the one after it. */
+export function openChain(
+  chains: LuckyChains,
+  userId: number,
+  number: number,
+  clientSeed: string,
+): LedgerEvent<'lucky-chain-opened'> {
+  const chain = chainId(userId, number)
+  const next = chainId(userId, number + 1)
+  return {
+    type: 'lucky-chain-opened',
+    data: {
+      user_id: userId,
+      chain,
+      number,
+      commitment: chains.commitment(chain),
+      client_seed: clientSeed,
+      next_chain: next,
+      next_commitment: chains.commitment(next),
+      fairness_key: chains.keyHash,
+    },
+    movements: [],
+  }
+}
+
+/** The next send's place: on the running chain, or on a new one, which has to be opened first. */
+export interface NextSend {
+  readonly opening: readonly LedgerEvent<'lucky-chain-opened'>[]
+  readonly chain: string
+  readonly k: number
+  readonly clientSeed: string
+}
+
+export function nextSend(state: State, chains: LuckyChains, userId: number): NextSend {
+  const progress = state.get(luckyProgress, String(userId))
+  if (progress !== undefined && progress.used < CHAIN_LENGTH) {
+    const { number, used, client_seed } = progress
+    return { opening: [], chain: chainId(userId, number), k: used + 1, clientSeed: client_seed }
+  }
+  const number = (progress?.number ?? 0) + 1
+  // Until the user chooses one, the seed is the user's id.
+  const clientSeed = progress?.client_seed ?? String(userId)
+  return {
+    opening: [openChain(chains, userId, number, clientSeed)],
+    chain: chainId(userId, number),
+    k: 1,
+    clientSeed,
+  }
+}

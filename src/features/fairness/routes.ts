@@ -1,0 +1,48 @@
+import { Value } from '@sinclair/typebox/value'
+import type { Kysely } from 'kysely'
+import { dataOf } from '../../../schema/common.ts'
+import { Verdict, VerifyBody, type VerifyDraw, VerifyGame, VerifySpin } from '../../../schema/fairness.ts'
+import type { Tables } from '../../db/tables.ts'
+import { inTurns, ownTurn } from '../../http/limits/event-loop-yield.ts'
+import { idempotencyKey } from '../../http/validation/idempotency.ts'
+import { validationFailed } from '../../http/validation/validation.ts'
+import type { App, Services } from '../services.ts'
+import type { Verdict as Checked, VerdictInParts } from './verdict.ts'
+
+/** How a published draw of each kind is checked: draws belong to other slices. `errors`: fields that are no good. */
+export interface Checks {
+  readonly lg1: (
+    db: Kysely<Tables>,
+    draw: VerifyDraw,
+  ) => Promise<{ readonly check: VerdictInParts } | { readonly errors: Readonly<Record<string, string[]>> }>
+  readonly rr1: (db: Kysely<Tables>, spin: VerifySpin, said?: Omit<VerifyGame, 'fairness'>) => Promise<Checked>
+}
+
+/** The one door through which anyone checks a draw of whatever kind. */
+export function verifyRoutes(app: App, { db }: Services, checks: Checks): void {
+  app.post(
+    '/fairness/verify',
+    {
+      // Up to 1,024 hashes and 100 draws: some 3 ms of CPU, where a gift takes a fifth of one.
+      config: { writes: 'unrefused', cost: 20 },
+      schema: {
+        operationId: 'verifyDraw',
+        summary: 'Check a published draw or spin, step by step',
+        tags: ['fairness'],
+        body: VerifyBody,
+        response: { 200: dataOf(Verdict) },
+      },
+    },
+    async (request) => {
+      // Nothing changes and nothing is remembered: the ledger's line is not for reading. The key's form still counts.
+      idempotencyKey(request)
+      await ownTurn()
+      const { body } = request
+      if (Value.Check(VerifySpin, body)) return { data: await checks.rr1(db, body) }
+      if (Value.Check(VerifyGame, body)) return { data: await checks.rr1(db, body.fairness, body) }
+      const begun = await checks.lg1(db, body)
+      if ('errors' in begun) throw validationFailed(begun.errors)
+      return { data: await inTurns(begun.check) }
+    },
+  )
+}

@@ -1,0 +1,8 @@
+import type { Slice } from '../slice.ts'
+import { type Checks, verifyRoutes } from './routes.ts'
+
+/** The check of published draws. */
+export const verifyWith = (checks: Checks): Slice => ({
+  published: '/api/v1',
+  routes: (app, services) => verifyRoutes(app, services, checks),
+})

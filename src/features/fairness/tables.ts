@@ -1,0 +1,21 @@
+import { rowTable } from '../../ledger/storage/row-table.ts'
+import { luckyChainsKnown, luckyProgress } from './lucky-progress.ts'
+
+export const fairnessTables = [
+  rowTable(luckyProgress, {
+    key: ['user_id'],
+    columns: {
+      user_id: 'integer',
+      number: 'integer',
+      used: 'integer',
+      client_seed: 'text',
+      commitment: 'text',
+      next_commitment: 'text',
+    },
+    rewritten: true,
+  }),
+  rowTable(luckyChainsKnown, {
+    key: ['chain'],
+    columns: { chain: 'text', user_id: 'integer', commitment: 'text', fairness_key: 'text' },
+  }),
+]

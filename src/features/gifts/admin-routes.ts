@@ -1,0 +1,116 @@
+import { Type } from '@sinclair/typebox'
+import { dataOf, Id, PageQuery, pageOf } from '../../../schema/common.ts'
+import { AddBagItems, BagItem, Decoration, DefineDecoration } from '../../../schema/gifts.ts'
+import { IdParams } from '../../../schema/operator.ts'
+import { notFound } from '../../http/errors/errors.ts'
+import { onePage, readPage } from '../../http/pages.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import { validationFailed } from '../../http/validation/validation.ts'
+import type { App, Services } from '../services.ts'
+import { addBagItems } from './bag/add-bag-items.ts'
+import { defineDecoration } from './catalogue/define-decoration.ts'
+import { heldOdds, type PublishedRow } from './lucky/odds.ts'
+import { decorationById, newestDecorations, publishedDecoration } from './reads.ts'
+
+const params = IdParams
+
+/** The operators' doors for the catalogue of gifts and for bags. */
+export function giftOperatorRoutes(app: App, { run, db }: Services): void {
+  app.put(
+    '/decorations/:id',
+    {
+      schema: {
+        operationId: 'defineDecoration',
+        summary: 'Create or change a gift',
+        tags: ['operators'],
+        params,
+        body: DefineDecoration,
+        response: { 200: dataOf(Decoration) },
+      },
+    },
+    (request, reply) => {
+      const { name, kind, price, image_path, odds } = request.body
+      const fields = {
+        name,
+        kind,
+        price,
+        image_path,
+        odds: odds === undefined ? undefined : checked(odds ?? []),
+      }
+      const id = idInPath(request.params.id)
+      return run(
+        request,
+        reply,
+        defineDecoration,
+        { decoration_id: id, ...fields },
+        {
+          body: (decoration) => ({ data: publishedDecoration(decoration) }),
+        },
+      )
+    },
+  )
+
+  app.get(
+    '/decorations/:id',
+    {
+      schema: {
+        operationId: 'getDecoration',
+        summary: 'A gift',
+        tags: ['operators'],
+        params,
+        response: { 200: dataOf(Decoration) },
+      },
+    },
+    async (request) => {
+      const decoration = await decorationById(db, idInPath(request.params.id))
+      if (decoration === undefined) throw notFound()
+      return { data: decoration }
+    },
+  )
+
+  app.get(
+    '/decorations',
+    {
+      schema: {
+        operationId: 'pageDecorations',
+        summary: 'The catalogue of gifts, newest first',
+        tags: ['operators'],
+        querystring: PageQuery,
+        response: { 200: pageOf(Decoration) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const rows = await newestDecorations(db, limit + 1, cursor)
+      const page = onePage(rows, limit, ({ micros, decoration }) => [micros, decoration.id])
+      return { ...page, data: page.data.map(({ decoration }) => decoration) }
+    },
+  )
+
+  app.post(
+    '/users/:id/bag',
+    {
+      schema: {
+        operationId: 'addBagItems',
+        summary: "Put gifts into a user's bag",
+        tags: ['operators'],
+        params,
+        body: AddBagItems,
+        response: { 201: dataOf(Type.Composite([Type.Object({ user_id: Id }), BagItem])) },
+      },
+    },
+    (request, reply) => {
+      const { decoration_id, quantity, reason } = request.body
+      const user_id = idInPath(request.params.id)
+      const input = { user_id, decoration_id, quantity, reason }
+      return run(request, reply, addBagItems, input, { status: 201 })
+    },
+  )
+}
+
+/** The part of the schema's check that a schema cannot tell: decimals of multipliers. The fields that count. */
+function checked(odds: NonNullable<DefineDecoration['odds']>): readonly PublishedRow[] {
+  const held = heldOdds(odds)
+  if ('errors' in held) throw validationFailed(held.errors)
+  return odds.map(({ multiplier, weight }) => ({ multiplier, weight }))
+}

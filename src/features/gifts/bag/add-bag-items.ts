@@ -1,0 +1,41 @@
+import { MAX_INTEGER } from '../../../../schema/max-integer.ts'
+import { keyOf } from '../../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { users } from '../../users/user.ts'
+import { decorations } from '../catalogue/decoration.ts'
+import { type BagItem, bagCounts, bagId, bagItems, itemsIn, kindsIn, MAX_KINDS } from './bag.ts'
+
+export interface AddBagItems {
+  readonly user_id: number
+  readonly decoration_id: number
+  readonly quantity: number
+  readonly reason: string
+}
+
+/**
+ * Puts gifts into a user's bag. Refusals: `not_found` (user), `validation_failed` (gift), `balance_limit`,
+ * `holding_limit` (one kind more than a bag holds).
+ */
+export const addBagItems: Verb<AddBagItems, Omit<BagItem, 'added_at'>> = {
+  reads: ({ user_id, decoration_id }) => [
+    keyOf(users, user_id),
+    keyOf(decorations, decoration_id),
+    keyOf(bagItems, bagId(user_id, decoration_id)),
+    keyOf(bagCounts, user_id),
+  ],
+  decide: (state, { user_id, decoration_id, quantity, reason }) => {
+    if (state.get(users, String(user_id)) === undefined) return refuse('not_found')
+    if (state.get(decorations, String(decoration_id)) === undefined) {
+      return refuse('validation_failed', { decoration_id: ['There is no such gift.'] })
+    }
+    const held = itemsIn(state, user_id, decoration_id)
+    if (held + quantity > MAX_INTEGER) return refuse('balance_limit')
+    if (held === 0 && kindsIn(state, user_id) >= MAX_KINDS) return refuse('holding_limit')
+    return [{ type: 'bag-items-added', data: { user_id, decoration_id, quantity, reason }, movements: [] }]
+  },
+  answer: (state, { user_id, decoration_id }) => ({
+    user_id,
+    decoration_id,
+    quantity: itemsIn(state, user_id, decoration_id),
+  }),
+}

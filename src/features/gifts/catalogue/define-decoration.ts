@@ -1,0 +1,91 @@
+import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
+import { keyOf } from '../../../ledger/rules/state.ts'
+import { refuse, type State, type Verb } from '../../../ledger/rules/verb.ts'
+import { heldOdds, MAX_TOTAL_WEIGHT, oddsHash, type PublishedRow, returnToPlayer, totalWeight } from '../lucky/odds.ts'
+import { sharesOf } from '../shares.ts'
+import {
+  CATALOGUE,
+  catalogueCounts,
+  type Decoration,
+  decorationCount,
+  decorations,
+  MAX_DECORATIONS,
+} from './decoration.ts'
+
+/** What is left out keeps its value. */
+export interface DefineDecoration {
+  readonly decoration_id: number
+  readonly name?: string | undefined
+  readonly kind?: GiftKind | undefined
+  /** Diamonds. */
+  readonly price?: number | undefined
+  readonly image_path?: string | undefined
+  /** As published: a multiplier is a decimal number. */
+  readonly odds?: readonly PublishedRow[] | undefined
+}
+
+type Errors = Record<string, string[]>
+
+/**
+ * Creates or changes a gift; a change is a new fact, an equal definition is none. Refusal: `validation_failed`
+ * (what a new gift lacks, odds that do not fit its kind or would pay back more than is staked), `holding_limit` (a new
+ * gift in a full catalogue).
+ */
+export const defineDecoration: Verb<DefineDecoration, Decoration> = {
+  reads: ({ decoration_id }) => [keyOf(decorations, decoration_id), keyOf(catalogueCounts, CATALOGUE)],
+  decide: (state, input) => {
+    const before = state.get(decorations, String(input.decoration_id))
+    const errors: Errors = {}
+    const name = input.name ?? before?.name
+    const kind = input.kind ?? before?.kind
+    const price = input.price ?? before?.price
+    if (name === undefined) errors['name'] = ['A new gift needs a name.']
+    if (kind === undefined) errors['kind'] = ['A new gift needs a kind.']
+    if (price === undefined) errors['price'] = ['A new gift needs a price.']
+    const held = input.odds === undefined ? { rows: before?.odds ?? [] } : heldOdds(input.odds)
+    const odds = 'rows' in held ? held.rows : []
+    if ('errors' in held) Object.assign(errors, held.errors)
+    else if (kind !== undefined) checkOdds(kind, odds, errors)
+    if (name === undefined || kind === undefined || price === undefined || Object.keys(errors).length > 0) {
+      return refuse('validation_failed', errors)
+    }
+    if (before === undefined && decorationCount(state) >= MAX_DECORATIONS) return refuse('holding_limit')
+    const data = {
+      decoration_id: input.decoration_id,
+      name,
+      kind,
+      price,
+      image_path: input.image_path ?? before?.image_path ?? '',
+      odds: [...odds],
+      odds_hash: odds.length === 0 ? null : oddsHash(input.decoration_id, odds),
+    }
+    if (before !== undefined && meaning(before) === meaning(data)) return []
+    return [{ type: 'decoration-defined', data, movements: [] }]
+  },
+  answer: (state, { decoration_id }) => known(state, decoration_id),
+}
+
+/** All that a definition says, as text. */
+const meaning = ({ name, kind, price, image_path, odds_hash }: Omit<Decoration, 'created_at'>): string =>
+  JSON.stringify([name, kind, price, image_path, odds_hash])
+
+function known(state: State, id: number): Decoration {
+  const decoration = state.get(decorations, String(id))
+  if (decoration === undefined) throw new Error(`gift ${id} was not defined`)
+  return decoration
+}
+
+function checkOdds(kind: GiftKind, odds: readonly OddsRow[], errors: Errors): void {
+  if (kind === 'standard' && odds.length > 0) errors['odds'] = ['A standard gift has no odds.']
+  else if (kind === 'lucky' && odds.length === 0) errors['odds'] = ['A lucky gift must have odds.']
+  else if (totalWeight(odds) > MAX_TOTAL_WEIGHT) errors['odds'] = ['The weights must not add up to more than 10^9.']
+  else if (odds.length > 0 && paysTooMuch(kind, odds)) {
+    errors['odds'] = ["What the odds pay back and the receiver's share together must not pass 1."]
+  }
+}
+
+/** In whole numbers: paid/staked + receiver/100 > 1. The owner's commission never falls on gifts with odds. */
+function paysTooMuch(kind: GiftKind, odds: readonly OddsRow[]): boolean {
+  const { paid, staked } = returnToPlayer(odds)
+  return paid * 100n + staked * BigInt(sharesOf(kind, 0).receiver) > staked * 100n
+}

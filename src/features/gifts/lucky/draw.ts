@@ -1,0 +1,50 @@
+import type { EventData } from '../../../../schema/events.ts'
+import type { Micros } from '../../../ledger/rules/time.ts'
+import type { LedgerEvent, State } from '../../../ledger/rules/verb.ts'
+import { drawOrder, type LuckyChains } from '../../fairness/lg1.ts'
+import { nextSend } from '../../fairness/lucky-progress.ts'
+import type { Decoration } from '../catalogue/decoration.ts'
+import { counted, type Streak } from '../streak.ts'
+import { rewardOf, rowOf, totalWeight } from './odds.ts'
+
+type DrawnFact = Pick<
+  EventData<'gift-drawn'>,
+  'chain' | 'k' | 'link' | 'client_seed' | 'odds_hash' | 'draws' | 'times' | 'won'
+>
+
+/** The draws of a send: one an order, all from one link of the sender's chain. */
+export interface Draws {
+  /** A chain that has to be opened first. */
+  readonly opening: readonly LedgerEvent[]
+  readonly fact: DrawnFact
+  /** Diamonds that all orders won. */
+  readonly reward: number
+}
+
+/** `streak` is the count so far; `stake` is that of each order: price times quantity. */
+export function drawOrders(
+  state: State,
+  chains: LuckyChains,
+  send: { readonly sender_id: number; readonly receiver_ids: readonly number[] },
+  decoration: Decoration,
+  streak: Streak | undefined,
+  stake: number,
+  now: Micros,
+): Draws {
+  const { odds, odds_hash, decoration_id } = decoration
+  if (odds_hash === null) throw new Error(`gift ${decoration_id} has odds without a hash`)
+  const { opening, chain, k, clientSeed } = nextSend(state, chains, send.sender_id)
+  const link = chains.link(chain, k)
+  const weights = totalWeight(odds)
+  const draws = send.receiver_ids.map((_, i) => {
+    const { r } = drawOrder(link, chain, clientSeed, k, i, weights)
+    return { r, reward: rewardOf(stake, rowOf(odds, r)) }
+  })
+  const reward = draws.reduce((sum, draw) => sum + draw.reward, 0)
+  const { times, won } = counted(streak, now, reward)
+  return {
+    opening,
+    fact: { chain, k, link: Buffer.from(link).toString('hex'), client_seed: clientSeed, odds_hash, draws, times, won },
+    reward,
+  }
+}

@@ -1,0 +1,90 @@
+import type { OddsRow } from '../../../../schema/events.ts'
+import { sha256 } from '../../../ledger/rules/hash.ts'
+import { product, share } from '../../../ledger/rules/money.ts'
+
+/** Multipliers are held in ten-thousandths of the stake. */
+export const MULTIPLIER_UNIT = 10_000
+/** The highest multiplier, 10,000 times the stake. */
+const MAX_MULTIPLIER = 10_000 * MULTIPLIER_UNIT
+export const MAX_TOTAL_WEIGHT = 1_000_000_000
+
+/** A multiplier as it is published (0 to 10,000, at most 4 decimals), in ten-thousandths; null when it is not one. */
+export function parseMultiplier(value: number): number | null {
+  const held = Math.abs(Math.round(value * MULTIPLIER_UNIT))
+  // Only of a value with more decimals, or below zero, is the nearest multiplier another number.
+  return held <= MAX_MULTIPLIER && held / MULTIPLIER_UNIT === value ? held : null
+}
+
+/** A row as it is published: the multiplier is a decimal number of times the stake. */
+export interface PublishedRow {
+  readonly multiplier: number
+  readonly weight: number
+}
+
+/** What a multiplier has to be, for people. */
+const MULTIPLIER_RULE = 'must be 0 to 10,000 with at most 4 decimals'
+
+/** Rows as they are published, as they are held; errors by field when a multiplier is none. */
+export function heldOdds(
+  odds: readonly PublishedRow[],
+): { readonly rows: readonly OddsRow[] } | { readonly errors: Record<string, string[]> } {
+  const rows: OddsRow[] = []
+  const errors: Record<string, string[]> = {}
+  odds.forEach(({ multiplier, weight }, i) => {
+    const held = parseMultiplier(multiplier)
+    if (held === null) errors[`odds.${i}.multiplier`] = [MULTIPLIER_RULE]
+    else rows.push({ multiplier: held, weight })
+  })
+  return Object.keys(errors).length > 0 ? { errors } : { rows }
+}
+
+/** A row as it is published. */
+export const published = ({ multiplier, weight }: OddsRow): PublishedRow => ({
+  multiplier: multiplier / MULTIPLIER_UNIT,
+  weight,
+})
+
+export const totalWeight = (odds: readonly OddsRow[]): number => odds.reduce((sum, { weight }) => sum + weight, 0)
+
+/** The first row whose cumulative weight exceeds `r`. */
+export function rowOf(odds: readonly OddsRow[], r: number): OddsRow {
+  let cumulative = 0
+  for (const row of odds) {
+    cumulative += row.weight
+    if (cumulative > r) return row
+  }
+  throw new RangeError(`${r} is beyond the weights`)
+}
+
+/** Stake times multiplier, rounded down; beyond 2^53-1 it is rounded, too, never to below that. */
+export const rewardOf = (stake: number, { multiplier }: OddsRow): number => share(stake, multiplier, MULTIPLIER_UNIT)
+
+/** The most that so many orders can win; null beyond 2^53-1. */
+export function mostReward(odds: readonly OddsRow[], stake: number, orders: number): number | null {
+  return product(Math.max(...odds.map((row) => rewardOf(stake, row))), orders)
+}
+
+/** As `rewardOf`, exact however much it is. */
+export const exactRewardOf = (stake: number, { multiplier }: OddsRow): bigint =>
+  (BigInt(stake) * BigInt(multiplier)) / BigInt(MULTIPLIER_UNIT)
+
+/** What is paid back of the stakes in the long run, as an exact fraction. */
+export function returnToPlayer(odds: readonly OddsRow[]): { readonly paid: bigint; readonly staked: bigint } {
+  const paid = odds.reduce((sum, { multiplier, weight }) => sum + BigInt(multiplier) * BigInt(weight), 0n)
+  return { paid, staked: BigInt(totalWeight(odds)) * BigInt(MULTIPLIER_UNIT) }
+}
+
+/** `return_to_player` as a fraction. */
+export function fractionOf(odds: readonly OddsRow[]): number {
+  const { paid, staked } = returnToPlayer(odds)
+  // 12 decimals, exact for all that people write; both parts stay below 2^53 for it.
+  const scaled = (paid * 1_000_000_000_000n) / staked
+  return scaled <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(scaled) / 1_000_000_000_000 : Number(paid) / Number(staked)
+}
+
+/**
+ * SHA-256 of the table's canonical JSON (RFC 8785), by which draws name it: the names of the fields are in order as they
+ * stand here, and numbers are written as JSON.stringify does.
+ */
+export const oddsHash = (decorationId: number, odds: readonly OddsRow[]): string =>
+  sha256(JSON.stringify({ decoration_id: decorationId, odds: odds.map(published) }))

@@ -1,0 +1,90 @@
+import { Type } from '@sinclair/typebox'
+import { dataOf, PageQuery, pageOf } from '../../../../schema/common.ts'
+import { ChooseSeed, PublishedChains, PublishedDraw, PublishedOddsTable } from '../../../../schema/fairness.ts'
+import { userOf } from '../../../http/auth/caller.ts'
+import { notFound } from '../../../http/errors/errors.ts'
+import { ownTurn } from '../../../http/limits/event-loop-yield.ts'
+import { pageUpTo, readPage } from '../../../http/pages.ts'
+import { chooseSeed, showChains } from '../../fairness/choose-seed.ts'
+import type { App, Services } from '../../services.ts'
+import { chainsOf, drawsOf, oddsTableByHash } from '../reads.ts'
+
+/** Doors through which players check their draws. */
+export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): void {
+  const show = showChains(chains)
+  const choose = chooseSeed(chains)
+
+  app.get(
+    '/fairness/lucky',
+    {
+      schema: {
+        operationId: 'showLuckyChain',
+        summary: "The caller's running chain of draws and the one after it, with their commitments",
+        tags: ['fairness'],
+        response: { 200: dataOf(PublishedChains) },
+      },
+    },
+    async (request, reply) => {
+      const user_id = userOf(request)
+      const known = await chainsOf(db, user_id)
+      return known === undefined ? await run(request, reply, show, { user_id }) : { data: known }
+    },
+  )
+
+  app.put(
+    '/fairness/lucky',
+    {
+      schema: {
+        operationId: 'chooseLuckySeed',
+        summary: 'End the running chain and start the next one with a seed of your own',
+        tags: ['fairness'],
+        body: ChooseSeed,
+        response: { 200: dataOf(PublishedChains) },
+      },
+    },
+    (request, reply) =>
+      run(request, reply, choose, { user_id: userOf(request), client_seed: request.body.client_seed }),
+  )
+
+  app.get(
+    '/fairness/lucky/draws',
+    {
+      // A page shows up to as many orders as a hundred gifts made.
+      config: { cost: 4 },
+      schema: {
+        operationId: 'listLuckyDraws',
+        summary: "The caller's sends that were drawn, newest first, with all that is needed to check them",
+        description: 'A page of sends with many orders ends early; next_cursor tells whether there are more.',
+        tags: ['fairness'],
+        querystring: PageQuery,
+        response: { 200: pageOf(PublishedDraw) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 1)
+      await ownTurn()
+      const { draws, more } = await drawsOf(db, userOf(request), cursor?.[0] ?? null, limit)
+      const page = pageUpTo(draws, more, ({ position }) => [position])
+      return { ...page, data: page.data.map(({ draw }) => draw) }
+    },
+  )
+
+  app.get(
+    '/fairness/odds/:hash',
+    {
+      schema: {
+        operationId: 'showOdds',
+        summary: 'An odds table by its hash, for ever',
+        tags: ['fairness'],
+        params: Type.Object({ hash: Type.String() }),
+        response: { 200: dataOf(PublishedOddsTable) },
+      },
+    },
+    async (request) => {
+      const { hash } = request.params
+      const table = /^[0-9a-f]{64}$/.test(hash) ? await oddsTableByHash(db, hash) : undefined
+      if (table === undefined) throw notFound()
+      return { data: table }
+    },
+  )
+}

@@ -1,0 +1,108 @@
+import { Type } from '@sinclair/typebox'
+import { dataOf, isOn } from '../../../schema/common.ts'
+import { BagItem, Decoration, InstantSend, SendDecoration, SendResult } from '../../../schema/gifts.ts'
+import { BatchedLookup } from '../../db/batched-lookup.ts'
+import { userOf } from '../../http/auth/caller.ts'
+import { charge } from '../../http/limits/limits.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import type { App, Services } from '../services.ts'
+import { allDecorations, bagOf } from './reads.ts'
+import { sendGift } from './send.ts'
+
+/** An order and a draw, without a request and a transaction of their own. */
+const COST_PER_FURTHER_RECEIVER = 0.3
+
+/** Requests that one reading of the catalogue answers at most: each answer is written out anew. */
+const MAX_CATALOGUES = 10
+
+/** The client's doors for gifts. */
+export function giftRoutes(app: App, { run, db, chains, settings }: Services): void {
+  const send = sendGift({ chains, ownerPercent: settings.ownerCommissionPercent })
+  const catalogue = new BatchedLookup(MAX_CATALOGUES, async (requests: readonly null[]) => {
+    const decorations = await allDecorations(db)
+    return requests.map(() => decorations)
+  })
+
+  app.post(
+    '/instant-send',
+    {
+      config: { writes: 'paid' },
+      schema: {
+        operationId: 'instantSend',
+        summary: 'Send a gift to one or more receivers; the lucky result is in the answer',
+        tags: ['gifts'],
+        body: InstantSend,
+        response: { 200: SendResult },
+      },
+    },
+    (request, reply) => {
+      const receivers = request.body.user_id
+      charge(request, (receivers.length - 1) * COST_PER_FURTHER_RECEIVER)
+      return run(request, reply, send, {
+        caller_id: userOf(request),
+        sender_id: request.body.u_id,
+        decoration_id: request.body.decoration_id,
+        receiver_ids: receivers,
+        quantity: request.body.quantity,
+        room: request.body.room_id,
+        from_bag: isOn(request.body.is_bag),
+        encrypted: isOn(request.body.with_encryption),
+      })
+    },
+  )
+
+  app.post(
+    '/users/:user_id/decorations/send',
+    {
+      config: { writes: 'paid' },
+      schema: {
+        operationId: 'sendDecoration',
+        summary: 'Send a gift to one receiver',
+        tags: ['gifts'],
+        params: Type.Object({ user_id: Type.String() }),
+        body: SendDecoration,
+        response: { 200: SendResult },
+      },
+    },
+    (request, reply) => {
+      const receiver = idInPath(request.params.user_id)
+      const caller = userOf(request)
+      return run(request, reply, send, {
+        caller_id: caller,
+        sender_id: caller,
+        decoration_id: request.body.decoration_id,
+        receiver_ids: [receiver],
+        quantity: request.body.quantity,
+        room: request.body.room_id,
+        from_bag: isOn(request.body.is_bag),
+        encrypted: isOn(request.body.with_encryption),
+      })
+    },
+  )
+
+  app.get(
+    '/decorations',
+    {
+      schema: {
+        operationId: 'listDecorations',
+        summary: 'All gifts, with their odds and what they return to players',
+        tags: ['gifts'],
+        response: { 200: dataOf(Type.Array(Decoration)) },
+      },
+    },
+    async () => ({ data: await catalogue.load(null) }),
+  )
+
+  app.get(
+    '/bag',
+    {
+      schema: {
+        operationId: 'listBag',
+        summary: 'Gifts that the caller holds and can send without paying',
+        tags: ['gifts'],
+        response: { 200: dataOf(Type.Array(BagItem)) },
+      },
+    },
+    async (request) => ({ data: await bagOf(db, userOf(request)) }),
+  )
+}

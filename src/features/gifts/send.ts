@@ -1,0 +1,214 @@
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { account, balances, holdings } from '../../ledger/rules/account.ts'
+import { percentOf, product } from '../../ledger/rules/money.ts'
+import { moves, obstacle } from '../../ledger/rules/movement.ts'
+import { keyOf } from '../../ledger/rules/state.ts'
+import { type Key, type PlacedEvent, refuse, type State, type Verb } from '../../ledger/rules/verb.ts'
+import type { LuckyChains } from '../fairness/lg1.ts'
+import { luckyProgress } from '../fairness/lucky-progress.ts'
+import { rooms, roomUids } from '../rooms/room.ts'
+import { users } from '../users/user.ts'
+import { bagCounts, bagId, bagItems, itemsIn } from './bag/bag.ts'
+import { decorations } from './catalogue/decoration.ts'
+import { drawOrders } from './lucky/draw.ts'
+import { mostReward } from './lucky/odds.ts'
+import { sharesOf } from './shares.ts'
+import { counted, streakId, streaks } from './streak.ts'
+
+export interface SendGift {
+  /** Whose request it is. */
+  readonly caller_id: number
+  /** Whom the request names as sender. */
+  readonly sender_id: number
+  readonly decoration_id: number
+  /** 1 to 100 distinct users. */
+  readonly receiver_ids: readonly number[]
+  /** 1 to 9,999 for each receiver. */
+  readonly quantity: number
+  /** Id or uid. */
+  readonly room: number | string
+  readonly from_bag: boolean
+  readonly encrypted: boolean
+}
+
+export interface SentGift {
+  /** The sender's balance after the rewards. */
+  readonly diamonds: number
+  readonly lucky_result: {
+    /** 0: the orders were drawn; 1: this gift has no draw. */
+    readonly code: 0 | 1
+    readonly data: {
+      readonly gift_id: number
+      readonly gift_price: number
+      readonly OrderList: readonly { readonly order_id: string; readonly is_win: 0 | 1; readonly reward_num: number }[]
+    }
+  }
+}
+
+/** What sending depends on beside the ledger. */
+export interface GiftTerms {
+  readonly chains: LuckyChains
+  /** The room owner's commission on standard gifts, in per cent. */
+  readonly ownerPercent: number
+}
+
+const HOUSE = account('house', 'gifts', 'diamonds')
+const ISSUANCE = account('issuance', 'gifts', 'target')
+
+/**
+ * Sends a gift to one or more receivers, draws its orders if it has odds and pays what they won. Refusals in this
+ * order: `not_the_sender`; `validation_failed` (gift, receivers, room); `insufficient_items` or
+ * `insufficient_balance`; `balance_limit`, also when only the highest rewards of the odds would not fit.
+ */
+export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
+  return {
+    reads: (input) => reads(input),
+    follow: (state, input) => follow(state, input, terms),
+    decide: (state, input, { now }) => {
+      if (input.sender_id !== input.caller_id) return refuse('not_the_sender')
+
+      const decoration = state.get(decorations, String(input.decoration_id))
+      const roomId = roomIdOf(state, input.room)
+      const room = roomId === null ? undefined : state.get(rooms, String(roomId))
+      const errors = {
+        ...(decoration === undefined && { decoration_id: ['There is no such gift.'] }),
+        ...receiverErrors(state, input),
+        ...(room === undefined && { room_id: ['There is no such room.'] }),
+      }
+      if (decoration === undefined || room === undefined || Object.keys(errors).length > 0) {
+        return refuse('validation_failed', errors)
+      }
+
+      const order = product(decoration.price, input.quantity)
+      const value = order === null ? null : product(order, input.receiver_ids.length)
+      const items = input.quantity * input.receiver_ids.length
+      const diamonds = account('user', input.sender_id, 'diamonds')
+      if (input.from_bag) {
+        if (itemsIn(state, input.sender_id, input.decoration_id) < items) return refuse('insufficient_items')
+      } else if (value === null || holdings(state, diamonds) < value) {
+        return refuse('insufficient_balance')
+      }
+      if (order === null || value === null) return refuse('balance_limit')
+
+      const shares = sharesOf(decoration.kind, terms.ownerPercent)
+      const cost = input.from_bag ? 0 : value
+      const owner = room.owner_id === input.sender_id ? 0 : percentOf(value, shares.owner)
+      const trophies = shares.trophies ? value : 0
+      const paying = (reward: number) =>
+        moves(
+          [diamonds, HOUSE, cost],
+          [HOUSE, diamonds, reward],
+          ...input.receiver_ids.map(
+            (id) => [ISSUANCE, account('user', id, 'target'), percentOf(order, shares.receiver)] as const,
+          ),
+          [ISSUANCE, account('room', room.room_id, 'target'), percentOf(value, shares.room)],
+          [ISSUANCE, account('user', room.owner_id, 'target'), owner],
+        )
+      // Refused for the most that could be won, whatever is drawn: a refusal must not tell what a link holds.
+      const drawn = decoration.odds.length > 0
+      const most = drawn ? mostReward(decoration.odds, order, input.receiver_ids.length) : 0
+      const ofStreak = streakId(input.sender_id, room.room_id, input.decoration_id)
+      const streak = drawn ? state.get(streaks, ofStreak) : undefined
+      if (most === null || counted(streak, now, most).won > MAX_INTEGER) return refuse('balance_limit')
+      const mostPaid = paying(most)
+      const stopped = obstacle(state, mostPaid)
+      if (stopped !== undefined) return refuse(stopped)
+      if (room.trophy_points + trophies > MAX_INTEGER) return refuse('balance_limit')
+
+      const gift = {
+        sender_id: input.sender_id,
+        receiver_ids: [...input.receiver_ids],
+        room_id: room.room_id,
+        decoration_id: input.decoration_id,
+        kind: decoration.kind,
+        price: decoration.price,
+        quantity: input.quantity,
+        cost,
+        from_bag: input.from_bag,
+        encrypted: input.encrypted,
+        receiver_percent: shares.receiver,
+        room_percent: shares.room,
+        owner_percent: shares.owner,
+        trophy_points: trophies,
+      }
+      if (!drawn) return [{ type: 'gift-sent', data: gift, movements: mostPaid }]
+      const { opening, fact, reward } = drawOrders(state, terms.chains, input, decoration, streak, order, now)
+      return [...opening, { type: 'gift-drawn', data: { ...gift, ...fact }, movements: paying(reward) }]
+    },
+    answer: (state, input, events) => answer(state, input, events),
+  }
+}
+
+function reads({ sender_id, decoration_id, receiver_ids, room, from_bag }: SendGift): readonly Key[] {
+  return [
+    keyOf(decorations, decoration_id),
+    keyOf(balances, account('user', sender_id, 'diamonds')),
+    keyOf(balances, HOUSE),
+    keyOf(balances, ISSUANCE),
+    ...(from_bag ? [keyOf(bagItems, bagId(sender_id, decoration_id)), keyOf(bagCounts, sender_id)] : []),
+    ...receiver_ids.flatMap((id) => [keyOf(users, id), keyOf(balances, account('user', id, 'target'))]),
+    ...(typeof room === 'number' ? roomKeys(room) : [keyOf(roomUids, room)]),
+  ]
+}
+
+const roomKeys = (roomId: number): readonly Key[] => [
+  keyOf(rooms, roomId),
+  keyOf(balances, account('room', roomId, 'target')),
+]
+
+function follow(state: State, input: SendGift, { ownerPercent }: GiftTerms): readonly Key[] {
+  const { sender_id, decoration_id, room } = input
+  const roomId = roomIdOf(state, room)
+  if (roomId === null) return []
+  const keys = typeof room === 'number' ? [] : [...roomKeys(roomId)]
+  const draws = (state.get(decorations, String(decoration_id))?.odds.length ?? 0) > 0
+  if (draws) keys.push(keyOf(luckyProgress, sender_id), keyOf(streaks, streakId(sender_id, roomId, decoration_id)))
+  if (ownerPercent > 0 && state.knows(rooms, String(roomId))) {
+    const owner = state.get(rooms, String(roomId))?.owner_id
+    if (owner !== undefined) keys.push(keyOf(balances, account('user', owner, 'target')))
+  }
+  return keys
+}
+
+const roomIdOf = (state: State, room: number | string): number | null =>
+  typeof room === 'number' ? room : (state.get(roomUids, room)?.room_id ?? null)
+
+function receiverErrors(state: State, { sender_id, receiver_ids }: SendGift): { user_id?: string[] } {
+  const unknown = receiver_ids.filter((id) => state.get(users, String(id)) === undefined)
+  const sentences = [
+    ...(receiver_ids.includes(sender_id) ? ['The sender cannot be a receiver.'] : []),
+    ...unknown.map((id) => `There is no user ${id}.`),
+  ]
+  return sentences.length > 0 ? { user_id: sentences } : {}
+}
+
+function answer(state: State, input: SendGift, events: readonly PlacedEvent[]): SentGift {
+  const sent = events.at(-1)
+  if (sent === undefined || (sent.type !== 'gift-sent' && sent.type !== 'gift-drawn'))
+    throw new Error('nothing was sent')
+  const rewards = sent.type === 'gift-drawn' ? sent.data.draws.map(({ reward }) => reward) : []
+  return {
+    diamonds: holdings(state, account('user', input.sender_id, 'diamonds')),
+    lucky_result: {
+      code: sent.type === 'gift-drawn' ? 0 : 1,
+      data: {
+        gift_id: sent.data.decoration_id,
+        gift_price: sent.data.price,
+        OrderList: sent.data.receiver_ids.map((_, i) => ({
+          order_id: orderId(sent.position, i),
+          is_win: (rewards[i] ?? 0) > 0 ? 1 : 0,
+          reward_num: rewards[i] ?? 0,
+        })),
+      },
+    },
+  }
+}
+
+/** The position of the send that an order belongs to; undefined for what is no order's id. */
+export function positionOf(order: string): number | undefined {
+  const position = /^([1-9]\d{0,14})-\d{1,3}$/.exec(order)?.[1]
+  return position === undefined ? undefined : Number(position)
+}
+
+/** Order `i` (from 0) of the send at a position. */
+export const orderId = (position: number, i: number): string => `${position}-${i}`

@@ -1,0 +1,36 @@
+import { projection } from '../../ledger/rules/state.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import type { Evolver } from '../../ledger/rules/verb.ts'
+
+/** Consecutive sends of one gift by one sender in one room. */
+export interface Streak {
+  readonly sender_id: number
+  readonly room_id: number
+  readonly decoration_id: number
+  readonly times: number
+  /** Diamonds won since the count started. */
+  readonly won: number
+  readonly last_at: Micros
+}
+
+/** So long without a send, and the count starts again. */
+const RESET_MICROS = 6_000_000
+
+export const streaks = projection<Streak>('gift_streaks')
+
+export const streakId = (senderId: number, roomId: number, decorationId: number): string =>
+  `${senderId}:${roomId}:${decorationId}`
+
+/** The count with one more send that won `won` diamonds. */
+export function counted(streak: Streak | undefined, now: Micros, won: number): { times: number; won: number } {
+  if (streak === undefined || now - streak.last_at >= RESET_MICROS) return { times: 1, won }
+  return { times: streak.times + 1, won: streak.won + won }
+}
+
+export const evolveStreaks: Evolver = {
+  'gift-drawn': (state, { data, at }) => {
+    const { sender_id, room_id, decoration_id, times, won } = data
+    const streak = { sender_id, room_id, decoration_id, times, won, last_at: at }
+    state.set(streaks, streakId(sender_id, room_id, decoration_id), streak)
+  },
+}

@@ -1,0 +1,88 @@
+import { percentOf } from '../../ledger/rules/money.ts'
+import { keyOf } from '../../ledger/rules/state.ts'
+import { type LedgerEvent, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { cardCounts, cards } from './card.ts'
+import { packages } from './packages/package.ts'
+import { percentOfDays } from './packages/ranks.ts'
+import { privileges, runningAt } from './privilege.ts'
+import { daysAfter, secondOf, validityText } from './validity.ts'
+
+export interface ActivateCard {
+  readonly caller_id: number
+  readonly card_id: number
+}
+
+export interface Activation {
+  readonly days_added: number
+  /** `YYYY-MM-DD HH:MM:SS`. */
+  readonly valid_until: string
+}
+
+/**
+ * Uses a stored card up: its days begin the owner's privilege, make it longer or replace it, as the ranks have it.
+ * Refusals, in this order: `not_found` (card), `not_your_card`, `card_already_activated`, `too_few_days` (the share
+ * of the days comes to none), `validity_limit`.
+ */
+export const activateCard: Verb<ActivateCard, Activation> = {
+  reads: ({ caller_id, card_id }) => [
+    keyOf(cards, card_id),
+    keyOf(cardCounts, caller_id),
+    keyOf(privileges, caller_id),
+  ],
+  follow(state, { card_id }) {
+    const card = state.get(cards, String(card_id))
+    return card === undefined ? [] : [keyOf(packages, card.privilege_package_id)]
+  },
+
+  decide(state, { caller_id, card_id }, { now }) {
+    const card = state.get(cards, String(card_id))
+    if (card === undefined) return refuse('not_found')
+    if (card.owner_id !== caller_id) return refuse('not_your_card')
+    if (card.activated) return refuse('card_already_activated')
+    const { privilege_package_id, valid_days } = card
+    const rank = state.get(packages, String(privilege_package_id))?.rank
+    if (rank === undefined) throw new Error(`card ${card_id} is of no known package`)
+
+    const running = runningAt(state.get(privileges, String(caller_id)), now)
+    const percent = running === undefined ? 100 : percentOfDays(running.rank, rank)
+    const days = percentOf(valid_days, percent)
+    if (days === 0) return refuse('too_few_days')
+    const goesOn = running !== undefined && rank <= running.rank
+    const valid_until = daysAfter(goesOn ? running.valid_until : secondOf(now), days)
+    if (valid_until === null) return refuse('validity_limit')
+
+    const used = { card_id, user_id: caller_id, privilege_package_id, rank, valid_days }
+    const made = { user_id: caller_id, card_id, days, valid_until }
+    return [
+      { type: 'card-activated', data: used, movements: [] },
+      goesOn || running === undefined
+        ? added({ ...made, percent, ...termsOf(running ?? used) })
+        : replaced({ ...made, replaced: { ...termsOf(running), valid_until: running.valid_until }, ...termsOf(used) }),
+    ]
+  },
+
+  answer(_state, _input, events) {
+    const made = events.at(-1)
+    if (made?.type !== 'privilege-days-added' && made?.type !== 'privilege-replaced')
+      throw new Error('nothing was made')
+    return { days_added: made.data.days, valid_until: validityText(made.data.valid_until) }
+  },
+}
+
+const added = (data: LedgerEvent<'privilege-days-added'>['data']): LedgerEvent => ({
+  type: 'privilege-days-added',
+  data,
+  movements: [],
+})
+
+const replaced = (data: LedgerEvent<'privilege-replaced'>['data']): LedgerEvent => ({
+  type: 'privilege-replaced',
+  data,
+  movements: [],
+})
+
+/** Of what a privilege runs with. */
+const termsOf = ({ privilege_package_id, rank }: { privilege_package_id: number; rank: number }) => ({
+  privilege_package_id,
+  rank,
+})

@@ -1,0 +1,97 @@
+import { Type } from '@sinclair/typebox'
+import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
+import { IdParams } from '../../../schema/operator.ts'
+import { DefinePackage, GrantCards, PackageRecord, WalletCard } from '../../../schema/privilege.ts'
+import { notFound } from '../../http/errors/errors.ts'
+import { onePage, readPage } from '../../http/pages.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import type { App, Services } from '../services.ts'
+import { grantCards } from './grant.ts'
+import { definePackage } from './packages/define-package.ts'
+import { packageRecord, walletCard } from './presenters.ts'
+import { newestPackages, packageById } from './reads.ts'
+
+const tags = ['operators']
+const params = IdParams
+
+/** The operators' doors for privilege packages and for cards. */
+export function privilegeOperatorRoutes(app: App, { run, db, settings }: Services): void {
+  app.put(
+    '/privilege-packages/:id',
+    {
+      schema: {
+        operationId: 'definePrivilegePackage',
+        summary: 'Create or change a privilege package',
+        tags,
+        params,
+        body: DefinePackage,
+        response: { 200: dataOf(PackageRecord) },
+      },
+    },
+    (request, reply) => {
+      const id = idInPath(request.params.id)
+      const { name, rank, valid_days, icon_path } = request.body
+      return run(request, reply, definePackage, { privilege_package_id: id, name, rank, valid_days, icon_path })
+    },
+  )
+
+  app.get(
+    '/privilege-packages/:id',
+    {
+      schema: {
+        operationId: 'getPrivilegePackage',
+        summary: 'A privilege package',
+        tags,
+        params,
+        response: { 200: dataOf(PackageRecord) },
+      },
+    },
+    async (request) => {
+      const found = await packageById(db, idInPath(request.params.id))
+      if (found === undefined) throw notFound()
+      return { data: packageRecord(found) }
+    },
+  )
+
+  app.get(
+    '/privilege-packages',
+    {
+      schema: {
+        operationId: 'pagePrivilegePackages',
+        summary: 'Privilege packages, newest first',
+        tags,
+        querystring: PageQuery,
+        response: { 200: pageOf(PackageRecord) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const rows = await newestPackages(db, limit + 1, cursor)
+      const page = onePage(rows, limit, ({ created_at, privilege_package_id }) => [created_at, privilege_package_id])
+      return { ...page, data: page.data.map(packageRecord) }
+    },
+  )
+
+  app.post(
+    '/users/:id/cards',
+    {
+      schema: {
+        operationId: 'grantCards',
+        summary: "Put privilege cards into a user's wallet",
+        tags,
+        params,
+        body: GrantCards,
+        response: { 201: dataOf(Type.Array(WalletCard)) },
+      },
+    },
+    (request, reply) => {
+      const user_id = idInPath(request.params.id)
+      const { privilege_package_id, quantity, reason } = request.body
+      const input = { user_id, privilege_package_id, quantity, reason }
+      return run(request, reply, grantCards, input, {
+        status: 201,
+        body: (cards) => ({ data: cards.map((card) => walletCard(card, settings.assetBaseUrl)) }),
+      })
+    },
+  )
+}

@@ -1,0 +1,72 @@
+import { projection } from '../../ledger/rules/state.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import type { Evolver, State, WritableState } from '../../ledger/rules/verb.ts'
+
+/** A card in somebody's wallet, or one that was there. */
+export interface Card {
+  /** Position of the event that granted it. */
+  readonly card_id: number
+  readonly owner_id: number
+  readonly privilege_package_id: number
+  /** As granted, whatever became of the package. */
+  readonly valid_days: number
+  /** Used up: no longer in the wallet. */
+  readonly activated: boolean
+  /** When it entered the owner's wallet, and the position of that event. */
+  readonly created_at: Micros
+  readonly entered: number
+}
+
+export const cards = projection<Card>('privilege_cards')
+
+/** Stored cards of a user, whose wallet is answered whole. */
+export const MAX_STORED_CARDS = 2_000
+
+/** How many cards a user's wallet holds; no row where there are none. */
+export interface CardCount {
+  readonly user_id: number
+  readonly stored: number
+}
+
+export const cardCounts = projection<CardCount>('card_counts')
+
+export const storedCount = (state: State, userId: number): number => state.get(cardCounts, String(userId))?.stored ?? 0
+
+function count(state: WritableState, userId: number, change: number): void {
+  const stored = storedCount(state, userId) + change
+  state.set(cardCounts, String(userId), stored === 0 ? undefined : { user_id: userId, stored })
+}
+
+/** The card that an event is about, which must be stored with this owner. Throws when it is not. */
+function stored(state: State, id: number, owner: number): Card {
+  const card = state.get(cards, String(id))
+  if (card === undefined || card.activated || card.owner_id !== owner) {
+    throw new Error(`card ${id} is not stored with user ${owner}`)
+  }
+  return card
+}
+
+export const evolveCards: Evolver = {
+  'card-granted': (state, { data: { user_id, privilege_package_id, valid_days }, position, at }) => {
+    state.set(cards, String(position), {
+      card_id: position,
+      owner_id: user_id,
+      privilege_package_id,
+      valid_days,
+      activated: false,
+      created_at: at,
+      entered: position,
+    })
+    count(state, user_id, 1)
+  },
+  'card-moved': (state, { data: { card_id, from_user_id, to_user_id }, position, at }) => {
+    const card = stored(state, card_id, from_user_id)
+    state.set(cards, String(card_id), { ...card, owner_id: to_user_id, created_at: at, entered: position })
+    count(state, from_user_id, -1)
+    count(state, to_user_id, 1)
+  },
+  'card-activated': (state, { data: { card_id, user_id } }) => {
+    state.set(cards, String(card_id), { ...stored(state, card_id, user_id), activated: true })
+    count(state, user_id, -1)
+  },
+}

@@ -1,0 +1,45 @@
+import { keyOf } from '../../ledger/rules/state.ts'
+import { type LedgerEvent, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { users } from '../users/user.ts'
+import { cardCounts, cards, MAX_STORED_CARDS, storedCount } from './card.ts'
+import { packages } from './packages/package.ts'
+import type { NamedCard } from './presenters.ts'
+
+export interface GrantCards {
+  readonly user_id: number
+  readonly privilege_package_id: number
+  readonly quantity: number
+  readonly reason: string
+}
+
+/**
+ * Puts cards into a user's wallet, each by an event of its own. Answers them newest first, as the wallet lists them.
+ * Refusals: `not_found` (user), `validation_failed` (package), `holding_limit` (all of them would be too many).
+ */
+export const grantCards: Verb<GrantCards, readonly NamedCard[]> = {
+  reads: ({ user_id, privilege_package_id }) => [
+    keyOf(users, user_id),
+    keyOf(packages, privilege_package_id),
+    keyOf(cardCounts, user_id),
+  ],
+
+  decide(state, { user_id, privilege_package_id, quantity, reason }) {
+    if (state.get(users, String(user_id)) === undefined) return refuse('not_found')
+    const granted = state.get(packages, String(privilege_package_id))
+    if (granted === undefined) {
+      return refuse('validation_failed', { privilege_package_id: ['There is no such package.'] })
+    }
+    if (storedCount(state, user_id) + quantity > MAX_STORED_CARDS) return refuse('holding_limit')
+    const data = { user_id, privilege_package_id, valid_days: granted.valid_days, reason }
+    return Array.from({ length: quantity }, (): LedgerEvent => ({ type: 'card-granted', data, movements: [] }))
+  },
+
+  answer(state, { privilege_package_id }, events) {
+    const granted = state.get(packages, String(privilege_package_id))
+    return events.toReversed().map(({ position }) => {
+      const card = state.get(cards, String(position))
+      if (granted === undefined || card === undefined) throw new Error(`card ${position} was not granted`)
+      return { ...card, name: granted.name, icon_path: granted.icon_path }
+    })
+  },
+}

@@ -1,0 +1,26 @@
+import type { Notification } from '../../../schema/notifications.ts'
+import type { PlacedEvent } from '../../ledger/rules/verb.ts'
+import type { Notifier } from '../../notifications/notifier.ts'
+import { wordsOf } from './reads.ts'
+
+/** Whoever receives a card is told from whom and which, by the names of today. */
+export const privilegeNotifier: Notifier = async (db, events) => {
+  const moved = events.filter((event): event is PlacedEvent<'card-moved'> => event.type === 'card-moved')
+  if (moved.length === 0) return []
+  const senders = moved.map(({ data }) => data.from_user_id)
+  const packages = moved.map(({ data }) => data.privilege_package_id)
+  const words = await wordsOf(db, senders, packages)
+  return moved.map(({ position, data: { from_user_id, to_user_id, privilege_package_id } }) => ({
+    position,
+    user_id: to_user_id,
+    notification: cardReceived(words.users.get(from_user_id), words.packages.get(privilege_package_id)),
+  }))
+}
+
+/** By the names of sender and package, where they are known. */
+export const cardReceived = (sender = '', name = 'a privilege'): Notification => ({
+  title: 'New privilege',
+  body: `${sender === '' ? 'Somebody' : sender} sent ${name} to your privilege wallet.`,
+  type: 'reward',
+  identifier: 'privilege-package-wallet',
+})

@@ -1,0 +1,48 @@
+import type { EventData } from '../../../../schema/events.ts'
+import type { PackageRecord } from '../../../../schema/privilege.ts'
+import { keyOf } from '../../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { packageRecord } from '../presenters.ts'
+import { packages } from './package.ts'
+
+/** What is left out keeps its value. */
+export interface DefinePackage {
+  readonly privilege_package_id: number
+  readonly name?: string | undefined
+  readonly rank?: number | undefined
+  readonly valid_days?: number | undefined
+  readonly icon_path?: string | undefined
+}
+
+/**
+ * Creates or changes a privilege package; an equal definition is no new fact. Cards that were granted keep their
+ * days. Refusal: `validation_failed` (what a new package lacks).
+ */
+export const definePackage: Verb<DefinePackage, PackageRecord> = {
+  reads: ({ privilege_package_id }) => [keyOf(packages, privilege_package_id)],
+
+  decide(state, input) {
+    const before = state.get(packages, String(input.privilege_package_id))
+    const name = input.name ?? before?.name
+    const rank = input.rank ?? before?.rank
+    const valid_days = input.valid_days ?? before?.valid_days
+    if (name === undefined || rank === undefined || valid_days === undefined) {
+      const lacking = Object.entries({ name, rank, valid_days }).filter(([, value]) => value === undefined)
+      return refuse('validation_failed', Object.fromEntries(lacking.map(([field]) => [field, ['is required']])))
+    }
+    const { privilege_package_id } = input
+    const data = { privilege_package_id, name, rank, valid_days, icon_path: input.icon_path ?? before?.icon_path ?? '' }
+    if (before !== undefined && meaning(before) === meaning(data)) return []
+    return [{ type: 'privilege-package-defined', data, movements: [] }]
+  },
+
+  answer(state, { privilege_package_id }) {
+    const defined = state.get(packages, String(privilege_package_id))
+    if (defined === undefined) throw new Error(`package ${privilege_package_id} was not defined`)
+    return packageRecord(defined)
+  },
+}
+
+/** All that a definition says, as text. */
+const meaning = ({ name, rank, valid_days, icon_path }: EventData<'privilege-package-defined'>): string =>
+  JSON.stringify([name, rank, valid_days, icon_path])

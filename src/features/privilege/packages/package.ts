@@ -1,0 +1,24 @@
+import { projection } from '../../../ledger/rules/state.ts'
+import type { Micros } from '../../../ledger/rules/time.ts'
+import type { Evolver } from '../../../ledger/rules/verb.ts'
+
+/** A kind of privilege that cards are made of. */
+export interface PrivilegePackage {
+  readonly privilege_package_id: number
+  readonly name: string
+  /** Higher is better. */
+  readonly rank: number
+  /** Days of the cards that are granted from now on. */
+  readonly valid_days: number
+  readonly icon_path: string
+  readonly created_at: Micros
+}
+
+export const packages = projection<PrivilegePackage>('privilege_packages')
+
+export const evolvePackages: Evolver = {
+  'privilege-package-defined': (state, { data, at }) => {
+    const id = String(data.privilege_package_id)
+    state.set(packages, id, { ...data, created_at: state.get(packages, id)?.created_at ?? at })
+  },
+}

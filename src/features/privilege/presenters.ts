@@ -1,0 +1,29 @@
+import type { PackageRecord, WalletCard } from '../../../schema/privilege.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import type { Card } from './card.ts'
+import type { PrivilegePackage } from './packages/package.ts'
+
+/** A card with the words of its package. */
+export type NamedCard = Pick<Card, 'card_id' | 'privilege_package_id' | 'valid_days' | 'created_at'> &
+  Pick<PrivilegePackage, 'name' | 'icon_path'>
+
+/** A card as its owner sees it; `assetBaseUrl` has no slash at its end. */
+export const walletCard = (card: NamedCard, assetBaseUrl: string): WalletCard => ({
+  id: card.card_id,
+  privilege_package_id: card.privilege_package_id,
+  privilege_package_name: card.name,
+  icon_path: card.icon_path,
+  icon_url: `${assetBaseUrl}/${card.icon_path}`,
+  valid_days: card.valid_days,
+  created_at: isoMicros(card.created_at),
+})
+
+/** A package as operators see one. */
+export const packageRecord = (defined: PrivilegePackage): PackageRecord => ({
+  id: defined.privilege_package_id,
+  name: defined.name,
+  rank: defined.rank,
+  valid_days: defined.valid_days,
+  icon_path: defined.icon_path,
+  created_at: isoMicros(defined.created_at),
+})

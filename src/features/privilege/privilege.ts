@@ -1,0 +1,28 @@
+import { projection } from '../../ledger/rules/state.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import type { Evolver } from '../../ledger/rules/verb.ts'
+import type { Seconds } from './validity.ts'
+
+/** A user's privilege, also one that is over. */
+export interface Privilege {
+  readonly user_id: number
+  readonly privilege_package_id: number
+  /** The package's when the card that began this privilege was activated. */
+  readonly rank: number
+  readonly valid_until: Seconds
+}
+
+export const privileges = projection<Privilege>('privileges')
+
+/** The privilege, if it is still running at this moment; it is over when `valid_until` is reached. */
+export const runningAt = (privilege: Privilege | undefined, now: Micros): Privilege | undefined =>
+  privilege !== undefined && now < privilege.valid_until * 1_000_000 ? privilege : undefined
+
+export const evolvePrivileges: Evolver = {
+  'privilege-days-added': (state, { data: { user_id, privilege_package_id, rank, valid_until } }) => {
+    state.set(privileges, String(user_id), { user_id, privilege_package_id, rank, valid_until })
+  },
+  'privilege-replaced': (state, { data: { user_id, privilege_package_id, rank, valid_until } }) => {
+    state.set(privileges, String(user_id), { user_id, privilege_package_id, rank, valid_until })
+  },
+}

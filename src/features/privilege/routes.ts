@@ -1,0 +1,70 @@
+import { Type } from '@sinclair/typebox'
+import { dataOf } from '../../../schema/common.ts'
+import { Activated, CardParams, TransferCard, Transferred, WalletCard } from '../../../schema/privilege.ts'
+import { userOf } from '../../http/auth/caller.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import type { App, Services } from '../services.ts'
+import { activateCard } from './activate.ts'
+import { walletCard } from './presenters.ts'
+import { storedCards } from './reads.ts'
+import { transferCard } from './transfer.ts'
+
+const tags = ['privilege wallet']
+const params = CardParams
+
+/** The client's doors for the privilege wallet. */
+export function privilegeRoutes(app: App, { run, db, settings }: Services): void {
+  app.get(
+    '/privilege-wallet',
+    {
+      schema: {
+        operationId: 'listPrivilegeWallet',
+        summary: "The caller's stored cards, newest first",
+        tags,
+        response: { 200: dataOf(Type.Array(WalletCard)) },
+      },
+    },
+    async (request) => {
+      const cards = await storedCards(db, userOf(request))
+      return { data: cards.map((card) => walletCard(card, settings.assetBaseUrl)) }
+    },
+  )
+
+  app.post(
+    '/privilege-wallet/:wallet_card_id/activate',
+    {
+      schema: {
+        operationId: 'activateCard',
+        summary: "Use a card up: its days begin the caller's privilege, make it longer or replace it",
+        tags,
+        params,
+        response: { 200: Activated },
+      },
+    },
+    (request, reply) => {
+      const input = { caller_id: userOf(request), card_id: idInPath(request.params.wallet_card_id) }
+      return run(request, reply, activateCard, input, { message: 'The privilege is active.' })
+    },
+  )
+
+  app.post(
+    '/privilege-wallet/:wallet_card_id/transfer',
+    {
+      schema: {
+        operationId: 'transferCard',
+        summary: 'Give a card to another user, who is told of it by a push notification',
+        tags,
+        params,
+        body: TransferCard,
+        response: { 200: Transferred },
+      },
+    },
+    (request, reply) => {
+      const card_id = idInPath(request.params.wallet_card_id)
+      const input = { caller_id: userOf(request), card_id, receiver_id: request.body.receiver_id }
+      return run(request, reply, transferCard, input, {
+        body: () => ({ meta: { message: 'The privilege was sent.' } }),
+      })
+    },
+  )
+}

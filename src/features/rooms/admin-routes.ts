@@ -1,0 +1,70 @@
+import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
+import { DefineRoom, IdParams, RoomRecord } from '../../../schema/operator.ts'
+import { notFound } from '../../http/errors/errors.ts'
+import { onePage, readPage } from '../../http/pages.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import type { App, Services } from '../services.ts'
+import { defineRoom } from './define-room.ts'
+import { roomRecord } from './presenters.ts'
+import { newestRooms, roomRow } from './reads.ts'
+
+const tags = ['operators']
+
+/** The operators' doors for rooms. */
+export function roomOperatorRoutes(app: App, { run, db }: Services): void {
+  app.put(
+    '/rooms/:id',
+    {
+      schema: {
+        operationId: 'defineRoom',
+        summary: 'Create or change a room',
+        tags,
+        params: IdParams,
+        body: DefineRoom,
+        response: { 200: dataOf(RoomRecord) },
+      },
+    },
+    (request, reply) => {
+      const id = idInPath(request.params.id)
+      const { uid, name, cover_url, owner_id } = request.body
+      return run(request, reply, defineRoom, { id, uid, name, cover_url, owner_id })
+    },
+  )
+
+  app.get(
+    '/rooms/:id',
+    {
+      schema: {
+        operationId: 'getRoomRecord',
+        summary: 'A room',
+        tags,
+        params: IdParams,
+        response: { 200: dataOf(RoomRecord) },
+      },
+    },
+    async (request) => {
+      const room = await roomRow(db, idInPath(request.params.id))
+      if (room === undefined) throw notFound()
+      return { data: roomRecord(room, room) }
+    },
+  )
+
+  app.get(
+    '/rooms',
+    {
+      schema: {
+        operationId: 'pageRooms',
+        summary: 'Rooms, newest first',
+        tags,
+        querystring: PageQuery,
+        response: { 200: pageOf(RoomRecord) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const rows = await newestRooms(db, limit + 1, cursor)
+      const page = onePage(rows, limit, ({ created_at, room_id }) => [created_at, room_id])
+      return { ...page, data: page.data.map((room) => roomRecord(room, room)) }
+    },
+  )
+}

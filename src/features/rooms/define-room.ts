@@ -1,0 +1,81 @@
+import type { RoomRecord } from '../../../schema/operator.ts'
+import { keyOf } from '../../ledger/rules/state.ts'
+import { refuse, type State, type Verb } from '../../ledger/rules/verb.ts'
+import { users } from '../users/user.ts'
+import { roomRecord } from './presenters.ts'
+import { type RoomProfile, roomProfiles, rooms, roomUids } from './room.ts'
+
+/** What is left out keeps its value, or is the default of a new room; a new one needs an owner. */
+export interface DefineRoom {
+  readonly id: number
+  readonly uid?: string | undefined
+  readonly name?: string | undefined
+  readonly cover_url?: string | undefined
+  readonly owner_id?: number | undefined
+}
+
+/** Creates or changes a room. Its owner is a fact; uid, name and cover are words. */
+export const defineRoom: Verb<DefineRoom, RoomRecord> = {
+  reads: ({ id, uid, owner_id }) => [
+    keyOf(rooms, id),
+    keyOf(roomProfiles, id),
+    keyOf(roomUids, uid ?? defaultUid(id)),
+    ...(owner_id === undefined ? [] : [keyOf(users, owner_id)]),
+  ],
+
+  decide(state, input) {
+    const { id, owner_id } = input
+    const { uid } = words(state, input)
+    const kept = state.get(roomProfiles, String(id))?.uid
+    if (uid !== kept && state.get(roomUids, uid) !== undefined) {
+      return refuse('validation_failed', { uid: ['has already been taken'] })
+    }
+    const before = state.get(rooms, String(id))
+    if (owner_id === undefined) {
+      return before === undefined ? refuse('validation_failed', { owner_id: ['is required'] }) : []
+    }
+    if (state.get(users, String(owner_id)) === undefined) {
+      return refuse('validation_failed', { owner_id: ['is not a known user'] })
+    }
+    return owner_id === before?.owner_id
+      ? []
+      : [{ type: 'room-defined', data: { room_id: id, owner_id }, movements: [] }]
+  },
+
+  note(state, input, { now, actor }) {
+    const before = state.get(roomProfiles, String(input.id))
+    const after = words(state, input)
+    if (before !== undefined && same(after, before)) return
+    if (before !== undefined) state.set(roomUids, before.uid, undefined)
+    state.set(roomUids, after.uid, { uid: after.uid, room_id: input.id })
+    state.set(roomProfiles, String(input.id), {
+      ...after,
+      created_at: before?.created_at ?? now,
+      updated_at: now,
+      updated_by: actor,
+    })
+  },
+
+  answer(state, { id }) {
+    const room = state.get(rooms, String(id))
+    const profile = state.get(roomProfiles, String(id))
+    if (room === undefined || profile === undefined) throw new Error(`room ${id} was not defined`)
+    return roomRecord(room, profile)
+  },
+}
+
+const defaultUid = (id: number): string => `r${id}`
+
+type Words = Pick<RoomProfile, 'room_id' | 'uid' | 'name' | 'cover_url'>
+
+function words(state: State, { id, uid, name, cover_url }: DefineRoom): Words {
+  const before = state.get(roomProfiles, String(id))
+  return {
+    room_id: id,
+    uid: uid ?? before?.uid ?? defaultUid(id),
+    name: name ?? before?.name ?? `Room ${id}`,
+    cover_url: cover_url ?? before?.cover_url ?? '',
+  }
+}
+
+const same = (a: Words, b: Words): boolean => a.uid === b.uid && a.name === b.name && a.cover_url === b.cover_url

@@ -1,0 +1,124 @@
+import { type Kysely, sql } from 'kysely'
+import type { RoomResource } from '../../../schema/rooms.ts'
+import { after, micros } from '../../db/keyset-pagination.ts'
+import type { Tables } from '../../db/tables.ts'
+import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
+import { addressOf } from '../asset-url.ts'
+
+type Db = Kysely<Tables>
+
+/** The id of a room that goes by this: a number is the id itself, a string is a uid. Null when no room has the uid. */
+export async function roomIdOf(db: Db, ref: string | number): Promise<number | null> {
+  return typeof ref === 'number' ? ref : ((await roomIdsOf(db, [ref])).get(ref) ?? null)
+}
+
+/** The ids of rooms by their uids; a uid that no room has is missing. */
+export async function roomIdsOf(db: Db, uids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ readonly uid: string; readonly room_id: number }>`
+    select uid, room_id from room_profiles where uid = any(${uids}::text[])`.execute(db)
+  return new Map(rows.map(({ uid, room_id }) => [uid, room_id]))
+}
+
+/** The words of rooms by their ids. */
+export async function roomNames(db: Db, ids: readonly number[]) {
+  const rows = await db
+    .selectFrom('room_profiles')
+    .select(['room_id', 'uid', 'name'])
+    .where('room_id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ room_id, ...words }) => [room_id, words]))
+}
+
+/** A room as its guests see it, without its game. */
+export type GuestRoom = Omit<RoomResource, 'active_roulette_game'>
+
+interface GuestRoomRow {
+  readonly room_id: number
+  readonly uid: string
+  readonly name: string
+  readonly cover_url: string
+  readonly trophy_points: number
+  readonly created_at: Micros
+  readonly owner_id: number
+  readonly owner_name: string
+  readonly owner_avatar: string
+  readonly owner_uid: string
+  readonly members_count: number
+}
+
+/** Rooms as their guests see them, by their ids; an id that is no room's is missing. */
+export async function guestRooms(
+  db: Db,
+  ids: readonly number[],
+  assetBaseUrl: string,
+): Promise<ReadonlyMap<number, GuestRoom>> {
+  // The members of a room are bigint each; their sum is numeric, and no room has that many.
+  const { rows } = await sql<GuestRoomRow>`
+    select r.room_id, p.uid, p.name, p.cover_url, r.trophy_points, ${micros('p.created_at')} as created_at,
+           o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
+           (select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)
+             as members_count
+    from rooms r
+    join room_profiles p on p.room_id = r.room_id
+    join user_profiles o on o.user_id = r.owner_id
+    where r.room_id = any(${ids}::bigint[])`.execute(db)
+  return new Map(rows.map((row) => [row.room_id, guestRoom(row, assetBaseUrl)]))
+}
+
+const guestRoom = (row: GuestRoomRow, assetBaseUrl: string): GuestRoom => ({
+  id: row.room_id,
+  uid: row.uid,
+  name: row.name,
+  cover_url: addressOf(row.cover_url, assetBaseUrl),
+  owner: { id: row.owner_id, name: row.owner_name, avatar: row.owner_avatar, uid: row.owner_uid },
+  members_count: row.members_count,
+  trophy_points: row.trophy_points,
+  created_at: isoMicros(row.created_at),
+})
+
+/** A room as operators see it. */
+export interface RoomRow {
+  readonly room_id: number
+  readonly owner_id: number
+  readonly trophy_points: number
+  readonly uid: string
+  readonly name: string
+  readonly cover_url: string
+  readonly created_at: Micros
+}
+
+export const roomRow = (db: Db, id: number): Promise<RoomRow | undefined> =>
+  roomRows(db).where('r.room_id', '=', id).executeTakeFirst()
+
+/** Newest first; `place` is [created_at, room_id] of the last one seen. */
+export const newestRooms = (db: Db, limit: number, place: readonly number[] | null): Promise<RoomRow[]> =>
+  roomRows(db)
+    .$if(place !== null, (query) => query.where(after('p.created_at', 'p.room_id', place ?? [])))
+    .orderBy('p.created_at', 'desc')
+    .orderBy('p.room_id', 'desc')
+    .limit(limit)
+    .execute()
+
+const roomRows = (db: Db) =>
+  db
+    .selectFrom('rooms as r')
+    .innerJoin('room_profiles as p', 'p.room_id', 'r.room_id')
+    .select(['r.room_id', 'r.owner_id', 'r.trophy_points', 'p.uid', 'p.name', 'p.cover_url'])
+    .select(micros('p.created_at').as('created_at'))
+
+export interface RoomOfUser {
+  readonly uid: string
+  readonly userId: number
+}
+
+/** For each of these the room's id, or null where the user is no member of a room with that uid. */
+export async function memberRooms(db: Db, pairs: readonly RoomOfUser[]): Promise<(number | null)[]> {
+  const { rows } = await sql<{ room_id: number | null }>`
+    select m.room_id
+    from unnest(${pairs.map(({ uid }) => uid)}::text[], ${pairs.map(({ userId }) => userId)}::bigint[])
+      with ordinality as asked (uid, user_id, place)
+    left join room_profiles p on p.uid = asked.uid
+    left join room_members m on m.room_id = p.room_id and m.user_id = asked.user_id
+    order by asked.place`.execute(db)
+  return rows.map(({ room_id }) => room_id)
+}

@@ -1,0 +1,89 @@
+import type { Kysely } from 'kysely'
+import { dataOf } from '../../../schema/common.ts'
+import { RoomParams, RoomResource } from '../../../schema/rooms.ts'
+import { BatchedLookup } from '../../db/batched-lookup.ts'
+import type { Tables } from '../../db/tables.ts'
+import { userOf } from '../../http/auth/caller.ts'
+import { notFound } from '../../http/errors/errors.ts'
+import { pathId } from '../../http/validation/ids.ts'
+import type { App, Services } from '../services.ts'
+import { joinRoom } from './join-room.ts'
+import { guestRooms, roomIdsOf } from './reads.ts'
+
+const tags = ['rooms']
+
+/** The open games of rooms, by the rooms' ids; games belong to another slice. */
+export type ActiveGames = (
+  db: Kysely<Tables>,
+  roomIds: readonly number[],
+) => Promise<ReadonlyMap<number, RoomResource['active_roulette_game']>>
+
+/** Rooms that one query reads at most. */
+const MAX_ROOMS = 100
+
+/** The client's doors for rooms. */
+export function roomRoutes(app: App, { db, settings }: Services, activeGames: ActiveGames): void {
+  const ids = new BatchedLookup(MAX_ROOMS, async (uids: readonly string[]) => {
+    const found = await roomIdsOf(db, uids)
+    return uids.map((uid) => found.get(uid) ?? null)
+  })
+  const rooms = new BatchedLookup(MAX_ROOMS, async (roomIds: readonly number[]) => {
+    const distinct = [...new Set(roomIds)]
+    const [found, games] = await Promise.all([
+      guestRooms(db, distinct, settings.assetBaseUrl),
+      activeGames(db, distinct),
+    ])
+    return roomIds.map((id): RoomResource | null => {
+      const room = found.get(id)
+      return room === undefined ? null : { ...room, active_roulette_game: games.get(id) ?? null }
+    })
+  })
+
+  /** The id of the room that a path names; 404 when there is no such uid. An id need not be a room's. */
+  const namedRoom = async (ref: string): Promise<number> => {
+    const id = pathId(ref) ?? (await ids.load(ref))
+    if (id === null) throw notFound()
+    return id
+  }
+
+  /** The room as it is shown; 404 when there is none. */
+  const knownRoom = async (id: number): Promise<RoomResource> => {
+    const room = await rooms.load(id)
+    if (room === null) throw notFound()
+    return room
+  }
+
+  app.get(
+    '/rooms/:uid',
+    {
+      schema: {
+        operationId: 'getRoom',
+        summary: 'A room, by uid or id',
+        tags,
+        params: RoomParams,
+        response: { 200: dataOf(RoomResource) },
+      },
+    },
+    async (request) => ({ data: await knownRoom(await namedRoom(request.params.uid)) }),
+  )
+
+  app.get(
+    '/rooms/:uid/join',
+    {
+      // A HEAD would join, too.
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'joinRoom',
+        summary: 'Become a member of a room, by uid or id; again is harmless',
+        tags,
+        params: RoomParams,
+        response: { 200: dataOf(RoomResource) },
+      },
+    },
+    async (request) => {
+      const id = await namedRoom(request.params.uid)
+      await joinRoom(db, id, userOf(request))
+      return { data: await knownRoom(id) }
+    },
+  )
+}

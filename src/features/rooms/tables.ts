@@ -1,0 +1,29 @@
+import { rowTable } from '../../ledger/storage/row-table.ts'
+import { roomMembers, roomProfiles, rooms, roomUids } from './room.ts'
+
+export const roomTables = [
+  rowTable(rooms, {
+    key: ['room_id'],
+    columns: { room_id: 'integer', owner_id: 'integer', trophy_points: 'integer' },
+    rewritten: true,
+  }),
+  rowTable(roomProfiles, {
+    source: 'words',
+    key: ['room_id'],
+    columns: {
+      room_id: 'integer',
+      uid: 'text',
+      name: 'text',
+      cover_url: 'text',
+      created_at: 'micros',
+      updated_at: 'micros',
+      updated_by: 'text',
+    },
+  }),
+  rowTable(roomUids, { source: 'lookup', key: ['uid'], columns: { uid: 'text', room_id: 'integer' } }),
+  rowTable(roomMembers, {
+    source: 'lookup',
+    key: ['room_id', 'user_id'],
+    columns: { room_id: 'integer', user_id: 'integer' },
+  }),
+]

@@ -1,0 +1,66 @@
+import type { FinishedGame } from '../../../schema/roulette.ts'
+import { account, balances } from '../../ledger/rules/account.ts'
+import { moves, obstacle } from '../../ledger/rules/movement.ts'
+import { keyOf } from '../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { entriesHash, type SpinSeeds, spin, spinCommitment } from '../fairness/rr1.ts'
+import { entryOf, type Game, gameAccount, potOf, prizeOf } from './game.ts'
+import { type AtGame, answerAt, atGameFollows, atGameKeys, coinsOf, endOf, gameAt, purseKeys } from './game-lookup.ts'
+import { finishedGame } from './presenters.ts'
+
+/** The house's share of every pot. */
+const HOUSE = account('house', 'roulette', 'coins')
+const FEWEST_PLAYERS = 2
+
+/**
+ * Spins the wheel, shows what the spin came from and pays the winner. Refusals in this order: `not_found` (room,
+ * game), `not_in_game` (neither creator nor player), `game_finished`, `game_cancelled`, `not_enough_players`,
+ * `balance_limit` (when any player could not hold the prize).
+ */
+export const finishGame = (spins: SpinSeeds): Verb<AtGame, FinishedGame> => ({
+  reads: (input) => [...atGameKeys(input), keyOf(balances, HOUSE)],
+  follow: (state, input) => [...atGameFollows(state, input), ...purseKeys(state, input)],
+  decide: (state, input) => {
+    const game = gameAt(state, input)
+    if (game === undefined) return refuse('not_found')
+    if (game.creator_id !== input.caller_id && entryOf(game, input.caller_id) === undefined) {
+      return refuse('not_in_game')
+    }
+    const over = endOf(game)
+    if (over !== undefined) return refuse(over)
+    if (game.entries.length < FEWEST_PLAYERS) return refuse('not_enough_players')
+
+    const { game_id, room_id, entries } = game
+    const pot = potOf(game)
+    const prize = prizeOf(pot, game.fee_percent)
+    const fee = pot - prize
+    const paying = (user: number) =>
+      moves([gameAccount(game_id), coinsOf(user), prize], [gameAccount(game_id), HOUSE, fee])
+    // Before the spin, of everyone who may win: a refusal must not tell who would have won.
+    for (const { user_id } of entries) {
+      const stopped = obstacle(state, paying(user_id))
+      if (stopped !== undefined) return refuse(stopped)
+    }
+    const { seed, draw, winner_id } = spun(spins, game)
+    const loser_ids = entries.map(({ user_id }) => user_id).filter((id) => id !== winner_id)
+    const shown = { server_seed: seed, entries: [...entries], entries_hash: entriesHash(entries), draw }
+    return [
+      {
+        type: 'roulette-finished',
+        data: { game_id, room_id, winner_id, loser_ids, prize, fee, ...shown },
+        movements: paying(winner_id),
+      },
+    ]
+  },
+  answer: (state, input) => finishedGame(answerAt(state, input)),
+})
+
+function spun(spins: SpinSeeds, { uid, commitment, entries }: Game) {
+  const seed = spins.seed(uid)
+  // With another fairness key than the game was created with nobody could check the spin.
+  if (spinCommitment(uid, seed) !== commitment) throw new Error(`game ${uid} is committed to another seed`)
+  const draw = spin(seed, uid, entries).r
+  const winner_id = entries[draw]?.user_id
+  if (winner_id === undefined) throw new Error(`game ${uid} has no entry ${draw}`)
+  return { seed: Buffer.from(seed).toString('hex'), draw, winner_id }
+}

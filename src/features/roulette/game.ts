@@ -1,0 +1,146 @@
+import type { RouletteEntry } from '../../../schema/events.ts'
+import { type Account, account, balances, holdings } from '../../ledger/rules/account.ts'
+import { percentOf } from '../../ledger/rules/money.ts'
+import { projection } from '../../ledger/rules/state.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import type { Evolver, State, WritableState } from '../../ledger/rules/verb.ts'
+
+/** A roulette in a room. */
+export interface Game {
+  /** Position of the event that created it. */
+  readonly game_id: number
+  readonly uid: string
+  readonly room_id: number
+  readonly creator_id: number
+  readonly status: 'open' | 'finished' | 'cancelled'
+  /** Coins. */
+  readonly game_price: number
+  readonly max_players: number
+  readonly fee_percent: number
+  /** Coins: while open what a full table wins, after the finish what the winner was paid. */
+  readonly prize: number
+  /** In the order of joining; those of a game that is over stay. */
+  readonly entries: readonly RouletteEntry[]
+  readonly commitment: string
+  readonly winner_id: number | null
+  readonly spin: Spin | null
+  readonly created_at: Micros
+  /** Since when nobody has been seated; null while somebody is, and once the game is over. */
+  readonly empty_since: Micros | null
+  readonly ended_at: Micros | null
+  /** Position of the event that finished or cancelled it. */
+  readonly end_position: number | null
+}
+
+/** How the winner was drawn. */
+export interface Spin {
+  readonly server_seed: string
+  readonly entries_hash: string
+  /** Which entry won, from 0. */
+  readonly draw: number
+}
+
+export interface OpenGameOfRoom {
+  readonly room_id: number
+  readonly game_id: number
+}
+
+export const games = projection<Game>('roulette_games')
+/** The open game of each room that has one. */
+export const openGames = projection<OpenGameOfRoom>('roulette_open_games')
+
+export const gameAccount = (gameId: number): Account => account('game', gameId, 'coins')
+
+/** Coins that were paid in. */
+export const potOf = ({ entries }: Pick<Game, 'entries'>): number => entries.reduce((sum, { stake }) => sum + stake, 0)
+
+/** The pot less the house's fee, rounded down. */
+export const prizeOf = (pot: number, feePercent: number): number => percentOf(pot, 100 - feePercent)
+
+export const entryOf = ({ entries }: Game, userId: number): RouletteEntry | undefined =>
+  entries.find(({ user_id }) => user_id === userId)
+
+/**
+ * A game's uid holds its id, and so needs no table to be found by. The moment is in it for a ledger that was set back
+ * to a backup: no game there gets the uid, and so the seed, of one that was finished before.
+ */
+export const gameUid = (gameId: number, now: Micros): string => `g-${gameId}-${now.toString(36)}`
+
+/** The id of the game that goes by an id or a uid; null when nothing can. */
+export function gameIdOf(ref: number | string): number | null {
+  if (typeof ref === 'number') return ref
+  const id = Number(/^g-([1-9]\d{0,15})-[0-9a-z]+$/.exec(ref)?.[1])
+  return Number.isSafeInteger(id) ? id : null
+}
+
+/** Throws what no rule lets through: an event of a game that is not open, or coins that are not where they belong. */
+export const evolveGames: Evolver = {
+  'roulette-created': (state, { data, position, at }) => {
+    const { room_id } = data
+    state.set(games, String(position), {
+      game_id: position,
+      uid: data.game_uid,
+      room_id,
+      creator_id: data.creator_id,
+      status: 'open',
+      game_price: data.game_price,
+      max_players: data.max_players,
+      fee_percent: data.fee_percent,
+      prize: data.prize,
+      entries: [],
+      commitment: data.commitment,
+      winner_id: null,
+      spin: null,
+      created_at: at,
+      empty_since: at,
+      ended_at: null,
+      end_position: null,
+    })
+    state.set(openGames, String(room_id), { room_id, game_id: position })
+    // Nobody could ask for this account before there was the game: it is known to hold nothing.
+    state.set(balances, gameAccount(position), undefined)
+  },
+  'roulette-joined': (state, { data: { game_id, user_id, stake, client_seed }, position }) => {
+    const game = stillOpen(state, game_id)
+    const entries = [...game.entries, { entry: position, user_id, stake, client_seed }]
+    if (entries.length > game.max_players) throw new Error(`game ${game_id} has more players than places`)
+    goOn(state, { ...game, entries, empty_since: null })
+  },
+  'roulette-left': (state, { data: { game_id, user_id }, at }) => {
+    const game = stillOpen(state, game_id)
+    const entries = game.entries.filter((entry) => entry.user_id !== user_id)
+    goOn(state, { ...game, entries, empty_since: entries.length === 0 ? at : null })
+  },
+  'roulette-finished': (state, { data, position, at }) => {
+    const game = stillOpen(state, data.game_id)
+    const { winner_id, prize, server_seed, entries_hash, draw } = data
+    if (game.entries[draw]?.user_id !== winner_id) throw new Error(`user ${winner_id} did not win game ${data.game_id}`)
+    const spin = { server_seed, entries_hash, draw }
+    end(state, { ...game, status: 'finished', winner_id, prize, spin, ended_at: at, end_position: position })
+  },
+  'roulette-cancelled': (state, { data: { game_id }, position, at }) => {
+    end(state, { ...stillOpen(state, game_id), status: 'cancelled', ended_at: at, end_position: position })
+  },
+}
+
+function stillOpen(state: State, id: number): Game {
+  const game = state.get(games, String(id))
+  if (game?.status !== 'open') throw new Error(`game ${id} is not open`)
+  return game
+}
+
+function goOn(state: WritableState, game: Game): void {
+  state.set(games, String(game.game_id), game)
+  assertHolds(state, game, potOf(game))
+}
+
+function end(state: WritableState, game: Game): void {
+  state.set(games, String(game.game_id), { ...game, empty_since: null })
+  state.set(openGames, String(game.room_id), undefined)
+  assertHolds(state, game, 0)
+}
+
+function assertHolds(state: State, { game_id }: Game, coins: number): void {
+  const held = holdings(state, gameAccount(game_id))
+  if (held !== coins) throw new Error(`game ${game_id} holds ${held} coins and ought to hold ${coins}`)
+}

@@ -1,0 +1,42 @@
+import type { Game as PublishedGame } from '../../../schema/roulette.ts'
+import { move, obstacle } from '../../ledger/rules/movement.ts'
+import { type LedgerEvent, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { entryOf, type Game, gameAccount } from './game.ts'
+import { type AtGame, answerAt, atGameFollows, atGameKeys, coinsOf, endOf, gameAt, isMember } from './game-lookup.ts'
+
+export interface JoinGame extends AtGame {
+  /** May be empty. */
+  readonly client_seed: string
+}
+
+/**
+ * Pays the price into the game's account and is in. Refusals in this order: `not_found` (room, game),
+ * `not_room_member`, `game_finished`, `game_cancelled`, `already_joined`, `game_full`, `insufficient_balance`.
+ */
+export const joinGame: Verb<JoinGame, PublishedGame> = {
+  reads: atGameKeys,
+  follow: atGameFollows,
+  decide: (state, input) => {
+    const game = gameAt(state, input)
+    if (game === undefined) return refuse('not_found')
+    if (!isMember(state, game.room_id, input.caller_id)) return refuse('not_room_member')
+    const over = endOf(game)
+    if (over !== undefined) return refuse(over)
+    if (entryOf(game, input.caller_id) !== undefined) return refuse('already_joined')
+    if (game.entries.length >= game.max_players) return refuse('game_full')
+    const joined = joining(game, input.caller_id, input.client_seed)
+    const stopped = obstacle(state, joined.movements)
+    return stopped === undefined ? [joined] : refuse(stopped)
+  },
+  answer: (state, input) => answerAt(state, input),
+}
+
+export const joining = (
+  { game_id, room_id, game_price }: Pick<Game, 'game_id' | 'room_id' | 'game_price'>,
+  user_id: number,
+  client_seed: string,
+): LedgerEvent<'roulette-joined'> => ({
+  type: 'roulette-joined',
+  data: { game_id, room_id, user_id, stake: game_price, client_seed },
+  movements: [move(coinsOf(user_id), gameAccount(game_id), game_price)],
+})

@@ -1,0 +1,70 @@
+import type { Game as PublishedGame } from '../../../schema/roulette.ts'
+import { holdings } from '../../ledger/rules/account.ts'
+import { keyOf } from '../../ledger/rules/state.ts'
+import { type LedgerEvent, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { type SpinSeeds, spinCommitment } from '../fairness/rr1.ts'
+import { games, gameUid, openGames, prizeOf } from './game.ts'
+import { type AtTable, answerGame, coinsOf, isMember, roomIdAt, tableFollows, tableKeys } from './game-lookup.ts'
+import { joining } from './join.ts'
+
+export interface OpenGame extends AtTable {
+  /** Coins, 1 to 10,000,000. */
+  readonly game_price: number
+  /** 2 to 50. */
+  readonly max_players: number
+  /** Whether the creator joins at once. */
+  readonly join_admin: boolean
+  /** The creator's own, when the creator joins; may be empty. */
+  readonly client_seed: string
+}
+
+/** What a game depends on beside the ledger. */
+export interface RouletteTerms {
+  readonly spins: SpinSeeds
+  /** What the house takes of the pot of a new game, in per cent. */
+  readonly feePercent: number
+}
+
+/**
+ * Opens a game in a room and commits to its spin. Refusals in this order: `not_found` (room), `not_room_member`,
+ * `game_already_open`, `insufficient_balance` (of a creator who joins; then there is no game).
+ */
+export const openGame = (terms: RouletteTerms): Verb<OpenGame, PublishedGame> => ({
+  reads: tableKeys,
+  follow: (state, input) => {
+    const roomId = roomIdAt(state, input)
+    return [...tableFollows(state, input), ...(roomId === undefined ? [] : [keyOf(openGames, roomId)])]
+  },
+  decide: (state, input, { position, now }) => {
+    const { caller_id, game_price, max_players, join_admin, client_seed } = input
+    const room_id = roomIdAt(state, input)
+    if (room_id === undefined) return refuse('not_found')
+    if (!isMember(state, room_id, caller_id)) return refuse('not_room_member')
+    if (state.get(openGames, String(room_id)) !== undefined) return refuse('game_already_open')
+    if (join_admin && holdings(state, coinsOf(caller_id)) < game_price) return refuse('insufficient_balance')
+
+    const game_uid = gameUid(position, now)
+    const created: LedgerEvent = {
+      type: 'roulette-created',
+      data: {
+        room_id,
+        game_uid,
+        creator_id: caller_id,
+        game_price,
+        max_players,
+        fee_percent: terms.feePercent,
+        prize: prizeOf(game_price * max_players, terms.feePercent),
+        commitment: spinCommitment(game_uid, terms.spins.seed(game_uid)),
+        fairness_key: terms.spins.keyHash,
+      },
+      movements: [],
+    }
+    const game = { game_id: position, room_id, game_price }
+    return join_admin ? [created, joining(game, caller_id, client_seed)] : [created]
+  },
+  answer: (state, _input, [created]) => {
+    const game = created && state.get(games, String(created.position))
+    if (game === undefined) throw new Error('no game was created')
+    return answerGame(state, game)
+  },
+})

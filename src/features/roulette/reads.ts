@@ -1,0 +1,164 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { type Kysely, sql } from 'kysely'
+import { RouletteEntry } from '../../../schema/events.ts'
+import type { VerifySpin } from '../../../schema/fairness.ts'
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { Game as PublishedGame } from '../../../schema/roulette.ts'
+import { micros } from '../../db/keyset-pagination.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { RecordedEvent } from '../../ledger/storage/event-hash.ts'
+import type { TextRow } from '../../ledger/storage/row-table.ts'
+import { eventColumns, parseEntry, readEvent } from '../../ledger/storage/stored-event.ts'
+import type { Verdict } from '../fairness/verdict.ts'
+import { type Game, gameIdOf } from './game.ts'
+import { MAX_EMPTY_MINUTES } from './old-games/cancel-stale-games.ts'
+import { publishedGame } from './presenters.ts'
+import { type SaidOfGame, verifySpin } from './verify-spin.ts'
+
+type Db = Kysely<Tables>
+
+/** The open game of a room, if it has one. */
+export const activeGame = async (db: Db, roomId: number): Promise<PublishedGame | null> =>
+  (await activeGames(db, [roomId])).get(roomId) ?? null
+
+/** The open games of these rooms, by the rooms' ids; a room without one is missing. */
+export async function activeGames(db: Db, roomIds: readonly number[]): Promise<ReadonlyMap<number, PublishedGame>> {
+  const rows = await gameRows(db)
+    .innerJoin('roulette_open_games as o', 'o.game_id', 'g.game_id')
+    .where('o.room_id', 'in', roomIds)
+    .execute()
+  return await asPublished(db, rows)
+}
+
+/** A game of a room by its id or uid, also one that is over; undefined when there is none. */
+export async function gameInRoom(db: Db, roomId: number, ref: number | string): Promise<PublishedGame | undefined> {
+  const id = gameIdOf(ref)
+  if (id === null) return undefined
+  const row = await gameRows(db)
+    .where('g.game_id', '=', id)
+    .where('g.room_id', '=', roomId)
+    .$if(typeof ref === 'string', (query) => query.where('g.uid', '=', String(ref)))
+    .executeTakeFirst()
+  return row && (await asPublished(db, [row])).get(roomId)
+}
+
+/**
+ * Open games that were created so many minutes ago or earlier by the ledger's clock, the oldest first, after a game.
+ */
+export async function oldOpenGames(db: Db, minutes: number, after: number, limit: number): Promise<number[]> {
+  const rows = await oldGames(db, minutes, limit).where('g.game_id', '>', after).execute()
+  return rows.map(({ game_id }) => game_id)
+}
+
+/**
+ * As `oldOpenGames`, from the first: so many that can be paid back as things stand, and as many that cannot. Those do
+ * not hide the others.
+ */
+export async function oldestGames(db: Db, minutes: number, limit: number): Promise<number[]> {
+  const [payable, others] = await Promise.all([
+    oldGames(db, minutes, limit)
+      .where((eb) => eb.not(stuck))
+      .execute(),
+    oldGames(db, minutes, limit).where(stuck).execute(),
+  ])
+  return [...payable, ...others].map(({ game_id }) => game_id).toSorted((a, b) => a - b)
+}
+
+/** A game of which somebody cannot be paid back, as things stand. */
+const stuck = sql<boolean>`exists (
+  select from jsonb_to_recordset(g.entries::jsonb) as e(user_id bigint, stake numeric)
+  join balances b on b.account = 'user:' || e.user_id || ':coins'
+  where b.balance + e.stake > ${MAX_INTEGER}::numeric)`
+
+/** Stale games as `cancelStaleGames` has them, by the ledger's clock and without those that cannot be paid back. */
+export async function staleGames(db: Db, maxOpenMinutes: number | null, limit: number): Promise<number[]> {
+  const ago = (minutes: number) =>
+    sql<string>`(select greatest(clock_timestamp(), at) from ledger_head) - make_interval(mins => ${minutes})`
+  const rows = await db
+    .selectFrom('roulette_games as g')
+    .select('g.game_id')
+    .where('g.status', '=', 'open')
+    .where((eb) =>
+      eb.or([
+        eb('g.empty_since', '<=', ago(MAX_EMPTY_MINUTES)),
+        ...(maxOpenMinutes === null ? [] : [eb('g.created_at', '<=', ago(maxOpenMinutes))]),
+      ]),
+    )
+    .where((eb) => eb.not(stuck))
+    .orderBy('g.game_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ game_id }) => game_id)
+}
+
+const oldGames = (db: Db, minutes: number, limit: number) =>
+  db
+    .selectFrom('roulette_open_games as o')
+    .innerJoin('roulette_games as g', 'g.game_id', 'o.game_id')
+    .select('g.game_id')
+    .where(
+      sql<boolean>`g.created_at <= greatest(clock_timestamp(), (select at from ledger_head)) - make_interval(mins => ${minutes})`,
+    )
+    .orderBy('g.game_id')
+    .limit(limit)
+
+/** Checks a spin, and what its game says beside it, against what is published and what the ledger holds. */
+export async function checkSpin(db: Db, asked: VerifySpin, said?: SaidOfGame): Promise<Verdict> {
+  const events = await spinEvents(db, asked.game_uid)
+  const created = events.find((event) => event.type === 'roulette-created')
+  const finished = events.find((event) => event.type === 'roulette-finished')
+  const recorded = created && finished && { ...finished.data, game_price: created.data.game_price }
+  return verifySpin(asked, { published: created?.data.commitment, recorded }, said)
+}
+
+/** The events that created and ended a game, straight from the ledger; none for a game that is not ours. */
+async function spinEvents(db: Db, uid: string): Promise<readonly RecordedEvent[]> {
+  const id = gameIdOf(uid)
+  if (id === null) return []
+  const { rows } = await sql<TextRow>`
+    select ${sql.raw(eventColumns)} from roulette_games g
+    join ledger_events e on e.position in (g.game_id, g.end_position)
+    where g.game_id = ${id} and g.uid = ${uid}`.execute(db)
+  return rows.map((row) => readEvent(parseEntry(row)))
+}
+
+const gameRows = (db: Db) =>
+  db
+    .selectFrom('roulette_games as g')
+    .innerJoin('room_profiles as r', 'r.room_id', 'g.room_id')
+    .select(['g.game_id', 'g.uid', 'g.room_id', 'g.creator_id', 'g.status', 'g.game_price', 'g.max_players'])
+    .select(['g.fee_percent', 'g.prize', 'g.entries', 'g.commitment', 'g.winner_id', 'g.spin', 'g.end_position'])
+    .select([micros('g.created_at').as('created_at'), micros('g.ended_at').as('ended_at')])
+    .select([micros('g.empty_since').as('empty_since'), 'r.uid as room_uid'])
+
+type GameRow = Awaited<ReturnType<ReturnType<typeof gameRows>['executeTakeFirstOrThrow']>>
+
+const Status = PublishedGame.properties.status
+const Entries = Type.Array(RouletteEntry)
+const Spin = Type.Object({ server_seed: Type.String(), entries_hash: Type.String(), draw: Type.Integer() })
+
+/** Games of different rooms, by their rooms' ids. */
+async function asPublished(db: Db, rows: readonly GameRow[]): Promise<ReadonlyMap<number, PublishedGame>> {
+  if (rows.length === 0) return new Map()
+  const games = rows.map(({ room_uid, ...row }) => ({ game: gameIn(row), room_uid }))
+  const ids = games.flatMap(({ game }) => [game.creator_id, ...game.entries.map(({ user_id }) => user_id)])
+  const people = await db
+    .selectFrom('user_profiles')
+    .select(['user_id as id', 'name', 'avatar', 'uid'])
+    .where('user_id', 'in', [...new Set(ids)])
+    .execute()
+  const byId = new Map(people.map((person) => [person.id, person]))
+  // Words may have been erased; whoever played stays a player.
+  const person = (id: number) => byId.get(id) ?? nobody(id)
+  return new Map(games.map(({ game, room_uid }) => [game.room_id, publishedGame(game, room_uid, person)]))
+}
+
+const gameIn = ({ status, entries, spin, ...row }: Omit<GameRow, 'room_uid'>): Game => ({
+  ...row,
+  status: Value.Parse(Status, status),
+  entries: Value.Parse(Entries, JSON.parse(entries)),
+  spin: spin === null ? null : Value.Parse(Spin, JSON.parse(spin)),
+})
+
+const nobody = (id: number) => ({ id, name: '', avatar: '', uid: '' })

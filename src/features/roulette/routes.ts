@@ -1,0 +1,167 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import { dataOf, isOn } from '../../../schema/common.ts'
+import {
+  Cancelled,
+  CreateGame,
+  FinishedGame,
+  Game,
+  GameParams,
+  JoinGame,
+  TableParams,
+} from '../../../schema/roulette.ts'
+import { userOf } from '../../http/auth/caller.ts'
+import { notFound } from '../../http/errors/errors.ts'
+import { pathId } from '../../http/validation/ids.ts'
+import { roomIdOf, roomRow } from '../rooms/reads.ts'
+import type { App, Services } from '../services.ts'
+import { cancelGame } from './cancel.ts'
+import { finishGame } from './finish.ts'
+import { joinGame } from './join.ts'
+import { leaveGame } from './leave.ts'
+import { openGame } from './open.ts'
+import { activeGame, gameInRoom } from './reads.ts'
+
+const tags = ['roulette']
+const base = '/rooms/:room_uid/games/roulette'
+
+/** The client's doors for roulette. */
+export function rouletteRoutes(app: App, { run, db, spins, settings }: Services): void {
+  const open = openGame({ spins, feePercent: settings.rouletteFeePercent })
+  const finish = finishGame(spins)
+
+  /** The id of the room that a path names; 404 when there is none. */
+  const knownRoom = async (ref: string): Promise<number> => {
+    const id = await roomIdOf(db, pathId(ref) ?? ref)
+    if (id === null || (await roomRow(db, id)) === undefined) throw notFound()
+    return id
+  }
+
+  app.get(
+    base,
+    {
+      schema: {
+        operationId: 'showRoulette',
+        summary: 'The open game of a room, if there is one',
+        tags,
+        params: TableParams,
+        response: { 200: dataOf(Type.Union([Game, Type.Null()])) },
+      },
+    },
+    async (request) => ({ data: await activeGame(db, await knownRoom(request.params.room_uid)) }),
+  )
+
+  app.get(
+    `${base}/:id`,
+    {
+      schema: {
+        operationId: 'showRouletteGame',
+        summary: 'A game by id or uid, also one that is over, with all that is needed to check its spin',
+        tags,
+        params: GameParams,
+        response: { 200: dataOf(Game) },
+      },
+    },
+    async (request) => {
+      const { room_uid, id } = request.params
+      const game = await gameInRoom(db, await knownRoom(room_uid), pathId(id) ?? id)
+      if (game === undefined) throw notFound()
+      return { data: game }
+    },
+  )
+
+  app.post(
+    `${base}/create`,
+    {
+      schema: {
+        operationId: 'createRoulette',
+        summary: 'Create a game and commit to its spin',
+        tags,
+        params: TableParams,
+        body: CreateGame,
+        response: { 201: dataOf(Game) },
+      },
+    },
+    (request, reply) => {
+      const { game_price, max_players, join_admin, client_seed = '' } = request.body
+      const input = { ...atTable(request), game_price, max_players, join_admin: isOn(join_admin), client_seed }
+      return run(request, reply, open, input, { status: 201 })
+    },
+  )
+
+  app.post(
+    `${base}/join/:id`,
+    {
+      schema: {
+        operationId: 'joinRoulette',
+        summary: 'Pay the price and join a game',
+        tags,
+        params: GameParams,
+        body: JoinGame,
+        response: { 200: dataOf(Game) },
+      },
+    },
+    (request, reply) =>
+      run(request, reply, joinGame, { ...atGame(request), client_seed: request.body.client_seed ?? '' }),
+  )
+
+  app.post(
+    `${base}/leave/:id`,
+    {
+      config: { writes: 'unrefused' },
+      schema: {
+        operationId: 'leaveRoulette',
+        summary: 'Leave a game that is not finished and be paid back',
+        tags,
+        params: GameParams,
+        response: { 200: dataOf(Game) },
+      },
+    },
+    (request, reply) => run(request, reply, leaveGame, atGame(request)),
+  )
+
+  app.post(
+    `${base}/finish/:id`,
+    {
+      config: { writes: 'unrefused' },
+      schema: {
+        operationId: 'finishRoulette',
+        summary: 'Spin the wheel and pay the winner',
+        tags,
+        params: GameParams,
+        response: { 200: dataOf(FinishedGame) },
+      },
+    },
+    (request, reply) => run(request, reply, finish, atGame(request)),
+  )
+
+  app.delete(
+    `${base}/:id`,
+    {
+      config: { writes: 'unrefused' },
+      schema: {
+        operationId: 'cancelRoulette',
+        summary: 'Cancel a game of one’s own; everyone is paid back',
+        tags,
+        params: GameParams,
+        response: { 200: Cancelled },
+      },
+    },
+    (request, reply) =>
+      run(request, reply, cancelGame, atGame(request), {
+        body: () => ({ meta: { message: 'The game is cancelled and everyone is paid back.' } }),
+      }),
+  )
+}
+
+type Asking<Params> = Pick<FastifyRequest, 'caller'> & { readonly params: Params }
+
+const atTable = (request: Asking<{ readonly room_uid: string }>) => ({
+  caller_id: userOf(request),
+  room: pathId(request.params.room_uid) ?? request.params.room_uid,
+})
+
+const atGame = (request: Asking<{ readonly room_uid: string; readonly id: string }>) => ({
+  ...atTable(request),
+  game: pathId(request.params.id) ?? request.params.id,
+})

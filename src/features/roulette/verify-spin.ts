@@ -1,0 +1,132 @@
+import type { RouletteEntry } from '../../../schema/events.ts'
+import type { VerifyGame, VerifySpin } from '../../../schema/fairness.ts'
+import { entriesHash, entryLines, type SpinEntry, spin, spinCommitment, spinLabel } from '../fairness/rr1.ts'
+import { notOnLedger, notRecorded, type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
+import { gameIdOf, potOf } from './game.ts'
+
+/** A spin as the ledger holds it. */
+export interface RecordedSpin {
+  readonly server_seed: string
+  readonly entries: readonly RouletteEntry[]
+  readonly entries_hash: string
+  readonly draw: number
+  readonly winner_id: number
+  /** Coins that the winner was paid. */
+  readonly prize: number
+  /** Coins of each player. */
+  readonly game_price: number
+}
+
+/** What is known of a spin beside what is said of it: from the ledger or, for one that is not ours, sent along. */
+export interface KnownSpin {
+  /** The game's commitment on our ledger. */
+  readonly published: string | undefined
+  /** Of a game of ours that is finished. */
+  readonly recorded?: RecordedSpin | undefined
+}
+
+/** What a finished game says beside its spin. */
+export type SaidOfGame = Omit<VerifyGame, 'fairness'>
+
+/**
+ * Checks a published spin step by step, from public values alone; `said` is what else the game says. Of the ledger it
+ * shows what belongs to the seed that was sent, and nothing else.
+ */
+export function verifySpin(asked: VerifySpin, known: KnownSpin, said: SaidOfGame = {}): Verdict {
+  const hash = spinCommitment(asked.game_uid, Buffer.from(asked.server_seed, 'hex'))
+  const { published, recorded }: KnownSpin = hash === known.published ? known : { published: undefined }
+  const entries = asked.entries.map(({ client_seed = '', ...entry }) => ({ ...entry, client_seed }))
+  return verdictOf('rr1', [
+    checkCommitment(asked, hash, published),
+    checkEntries(asked, entries),
+    recorded === undefined ? unrecorded(asked, said) : checkRecord(asked, entries, recorded, said),
+    checkDraw(asked, entries, said),
+  ])
+}
+
+/** `published` is the game's commitment on our ledger, when the seed hashes to it. */
+function checkCommitment(
+  { game_uid, server_seed, commitment: sent }: VerifySpin,
+  hash: string,
+  published: string | undefined,
+): Step {
+  const commitment = published ?? sent
+  const told = sent === undefined || sent === commitment
+  const whose =
+    published === undefined ? 'commitment that was sent along' : 'commitment published when the game was created'
+  const why =
+    commitment === undefined
+      ? `no commitment of game ${game_uid} is known`
+      : hash !== commitment
+        ? `hashing the seed does not give the ${whose}`
+        : told
+          ? `hashing the seed gives the ${whose}`
+          : 'another commitment was published when the game was created'
+  const values = { prefix: `rr1|commit|${game_uid}|`, server_seed, hash, commitment: commitment ?? null }
+  return { step: 'commitment', ok: hash === commitment && told, why, values }
+}
+
+function checkEntries({ entries_hash }: VerifySpin, entries: readonly SpinEntry[]): Step {
+  const hash = entriesHash(entries)
+  const ok = (entries_hash ?? hash) === hash
+  const why =
+    entries_hash === undefined
+      ? 'the hash of the lines of all who played'
+      : `the lines of all who played ${ok ? 'have' : 'do not have'} that hash`
+  return { step: 'entries', ok, why, values: { lines: entryLines(entries), hash } }
+}
+
+/** A spin that the ledger does not hold: of another ledger, or one that names itself after none of our games. */
+function unrecorded({ game_uid }: VerifySpin, { uid }: SaidOfGame): Step {
+  const values = { game_uid, uid: uid ?? game_uid }
+  if (gameIdOf(game_uid) !== null) return notOnLedger('spin')
+  if (uid === undefined || uid === game_uid) return notRecorded('spin')
+  return { step: 'ledger', ok: false, why: 'the game and its spin name different games', values }
+}
+
+/** Whether all that was said of a spin is what the ledger says of it. */
+function checkRecord(asked: VerifySpin, entries: readonly SpinEntry[], recorded: RecordedSpin, said: SaidOfGame): Step {
+  const { winner } = said
+  const game = {
+    uid: asked.game_uid,
+    status: 'finished',
+    prize: recorded.prize,
+    pot: potOf(recorded),
+    game_price: recorded.game_price,
+    players_count: recorded.entries.length,
+  }
+  const ok =
+    asked.server_seed === recorded.server_seed &&
+    entryLines(entries) === entryLines(recorded.entries) &&
+    (asked.entries_hash ?? recorded.entries_hash) === recorded.entries_hash &&
+    (asked.draw ?? recorded.draw) === recorded.draw &&
+    (winner === undefined || winner?.id === recorded.winner_id) &&
+    (said.uid ?? game.uid) === game.uid &&
+    (said.status ?? game.status) === game.status &&
+    (said.prize ?? game.prize) === game.prize &&
+    (said.pot ?? game.pot) === game.pot &&
+    (said.game_price ?? game.game_price) === game.game_price &&
+    (said.players_count ?? game.players_count) === game.players_count
+  const why = `the ledger ${ok ? 'says' : 'does not say'} the same of this spin`
+  const { server_seed, entries_hash, draw, winner_id } = recorded
+  const values = { server_seed, entries: recorded.entries, entries_hash, draw, winner_id, ...game }
+  return { step: 'ledger', ok, why, values }
+}
+
+function checkDraw(
+  { game_uid, server_seed, draw }: VerifySpin,
+  entries: readonly SpinEntry[],
+  { winner: said }: SaidOfGame,
+): Step {
+  const { r, words } = spin(Buffer.from(server_seed, 'hex'), game_uid, entries)
+  const winner = entries[r]
+  const wrong =
+    (draw ?? r) !== r
+      ? `the number drawn is ${r}, not ${draw}`
+      : said !== undefined && said?.id !== winner?.user_id
+        ? `the winner is user ${winner?.user_id}, not ${said?.id ?? 'nobody'}`
+        : undefined
+  const why = wrong ?? 'the winner follows from seed and entries'
+  const label = spinLabel(game_uid, entriesHash(entries))
+  return { step: 'draw', ok: wrong === undefined, why, values: { label, words, players: entries.length, r, winner } }
+}

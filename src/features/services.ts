@@ -1,0 +1,64 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { Kysely } from 'kysely'
+import type { CheckpointSigner } from '../audit/checkpoint/checkpoint.ts'
+import type { Aside } from '../audit/verify/audit-worker.ts'
+import type { Tables } from '../db/tables.ts'
+import type { Caller } from '../http/auth/caller.ts'
+import type { AppState } from '../http/auth/gate.ts'
+import type { Sessions, StaffSessions } from '../http/auth/sessions.ts'
+import type { Run } from '../http/execute-command.ts'
+import type { Vault } from '../vault/vault.ts'
+import type { LuckyChains } from './fairness/lg1.ts'
+import type { SpinSeeds } from './fairness/rr1.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the token check; reading it on a route without one throws. */
+    caller: Caller
+  }
+}
+
+/** Fastify as the slices see it: schemas are TypeBox. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+/** What a slice's doors need. */
+export interface Services {
+  readonly run: Run
+  /** For reads; only the executor writes what the ledger decides. */
+  readonly db: Kysely<Tables>
+  readonly settings: Settings
+  /** Where the links of lucky draws come from. */
+  readonly chains: LuckyChains
+  /** Where the seeds of roulette spins come from. */
+  readonly spins: SpinSeeds
+  /** To whom the service is open. */
+  readonly appState: AppState
+  /** Encrypts what must be erasable. */
+  readonly vault: Vault
+  /** What is remembered about users' sessions; whoever revokes them here makes this instance look again. */
+  readonly sessions: Pick<Sessions, 'forget'>
+  readonly staffSessions: Pick<StaffSessions, 'over' | 'load' | 'forget'>
+  /** For readings of the whole ledger. */
+  readonly aside: Aside
+  readonly checkpoints: CheckpointSigner
+}
+
+/** What the operator of the service decided by configuration and the rules need. */
+export interface Settings {
+  readonly ownerCommissionPercent: number
+  readonly rouletteFeePercent: number
+  readonly assetBaseUrl: string
+}

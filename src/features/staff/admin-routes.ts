@@ -1,0 +1,32 @@
+import { dataOf } from '../../../schema/common.ts'
+import { RevokedStaffSessions, StaffParams } from '../../../schema/operator.ts'
+import { isStaffSub } from '../../http/auth/tokens.ts'
+import { ImpossiblePath } from '../../http/errors/errors.ts'
+import type { App, Services } from '../services.ts'
+import { revokeStaffSessions } from './revoke-staff-sessions.ts'
+
+/** The operators' route for other staff. */
+export function staffOperatorRoutes(app: App, { run, staffSessions }: Services): void {
+  app.post(
+    '/staff/:sub/revoke-sessions',
+    {
+      schema: {
+        operationId: 'revokeStaffSessions',
+        summary: "End a staff member's sessions: tokens issued before this second answer 440",
+        tags: ['operators'],
+        params: StaffParams,
+        response: { 200: dataOf(RevokedStaffSessions) },
+      },
+      // Before the answer leaves: from then on this instance takes none of the tokens.
+      onSend: ({ params }, _reply, _payload, done) => {
+        staffSessions.forget(params.sub)
+        done()
+      },
+    },
+    (request, reply) => {
+      const { sub } = request.params
+      if (!isStaffSub(sub)) throw new ImpossiblePath()
+      return run(request, reply, revokeStaffSessions, { sub })
+    },
+  )
+}

@@ -1,0 +1,16 @@
+import { projection } from '../../ledger/rules/state.ts'
+import type { Evolver } from '../../ledger/rules/verb.ts'
+
+/** A member of staff whose tokens were revoked; all others have no row. */
+export interface StaffSession {
+  readonly sub: string
+  /** Tokens issued before this second are over. */
+  readonly revoked_before: number
+}
+
+export const staffSessions = projection<StaffSession>('staff_sessions')
+
+export const evolveStaff: Evolver = {
+  'staff-sessions-revoked': (state, { data: { sub, before } }) =>
+    state.set(staffSessions, sub, { sub, revoked_before: before }),
+}

@@ -1,0 +1,145 @@
+import { Type } from '@sinclair/typebox'
+import { dataOf, type Flag, isOn, PageQuery, pageOf } from '../../../schema/common.ts'
+import { DefineUser, DefineUsers, IdParams, MOST_USERS, RevokedSessions, UserRecord } from '../../../schema/operator.ts'
+import { notFound } from '../../http/errors/errors.ts'
+import { fitting, onePage, readPage } from '../../http/pages.ts'
+import { idInPath, pathId } from '../../http/validation/ids.ts'
+import { validationFailed } from '../../http/validation/validation.ts'
+import type { App, Services } from '../services.ts'
+import { defineUsers, type UserFields } from './define-user.ts'
+import { userRecord } from './presenters.ts'
+import { newestUsers, userById } from './reads.ts'
+import { revokeSessions } from './revoke-sessions.ts'
+
+const tags = ['operators']
+
+/** The operators' doors for users. */
+export function peopleOperatorRoutes(app: App, { run, db, sessions }: Services): void {
+  app.put(
+    '/users/:id',
+    {
+      schema: {
+        operationId: 'defineUser',
+        summary: 'Create or change a user',
+        tags,
+        params: IdParams,
+        body: DefineUser,
+        response: { 200: dataOf(UserRecord) },
+      },
+    },
+    (request, reply) => {
+      const id = idInPath(request.params.id)
+      const input = { users: [userFields(id, request.body)], listed: false }
+      return run(request, reply, defineUsers, input, { body: ([user]) => ({ data: user }) })
+    },
+  )
+
+  app.post(
+    '/users',
+    {
+      schema: {
+        operationId: 'defineUsers',
+        summary: 'Create or change up to 1,000 users, all or none',
+        description: 'Answers the users in the order they were sent; where that would pass 1 MB, the first of them.',
+        tags,
+        body: DefineUsers,
+        response: { 200: dataOf(Type.Array(UserRecord)) },
+      },
+      // Every fault is named, also in a list that is far too long: that could hold everybody up for seconds.
+      preValidation: async ({ body }) => {
+        if (Array.isArray(body?.users) && body.users.length > MOST_USERS) {
+          throw validationFailed({ users: [`must hold at most ${MOST_USERS}`] })
+        }
+      },
+    },
+    (request, reply) => {
+      const users = request.body.users.map((user) => userFields(user.id, user))
+      return run(request, reply, defineUsers, { users, listed: true }, { body: fittingUsers })
+    },
+  )
+
+  app.get(
+    '/users/:id',
+    {
+      schema: {
+        operationId: 'getUser',
+        summary: 'A user',
+        tags,
+        params: IdParams,
+        response: { 200: dataOf(UserRecord) },
+      },
+    },
+    async (request) => {
+      const user = await userById(db, idInPath(request.params.id))
+      if (user === undefined) throw notFound()
+      return { data: userRecord(user, user) }
+    },
+  )
+
+  app.get(
+    '/users',
+    {
+      schema: {
+        operationId: 'pageUsers',
+        summary: 'Users, newest first',
+        tags,
+        querystring: PageQuery,
+        response: { 200: pageOf(UserRecord) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const rows = await newestUsers(db, limit + 1, cursor)
+      const page = onePage(rows, limit, ({ created_at, user_id }) => [created_at, user_id])
+      return { ...page, data: page.data.map((user) => userRecord(user, user)) }
+    },
+  )
+
+  app.post(
+    '/users/:id/revoke-sessions',
+    {
+      schema: {
+        operationId: 'revokeSessions',
+        summary: "End a user's sessions: tokens issued before this second answer 440",
+        tags,
+        params: IdParams,
+        response: { 200: dataOf(RevokedSessions) },
+      },
+      // Before the answer leaves: from then on this instance takes none of the tokens.
+      onSend: (request, _reply, _payload, done) => {
+        const id = pathId(request.params.id)
+        if (id !== null) sessions.forget(id)
+        done()
+      },
+    },
+    (request, reply) => {
+      const user_id = idInPath(request.params.id)
+      return run(request, reply, revokeSessions, { user_id })
+    },
+  )
+}
+
+/** JSON of the users that are answered at once: not all of 1,000 users have their longest texts. */
+const MAX_ANSWERED_BYTES = 1_000_000
+
+const fittingUsers = (users: readonly UserRecord[]) => ({ data: fitting(users, MAX_ANSWERED_BYTES) })
+
+/** Ten thousand diamonds a dollar, where an operator names no other rate. */
+const DEFAULT_RATE = 10_000
+
+/** What a body says about a user; each field in its place, whatever the order of the body's keys. */
+const userFields = (id: number, body: DefineUser): UserFields => ({
+  id,
+  uid: body.uid,
+  name: body.name,
+  avatar: body.avatar,
+  charging_agent: flag(body.charging_agent),
+  allow_receive_withdraw_requests: flag(body.allow_receive_withdraw_requests),
+  business_manager: flag(body.business_manager),
+  agency_countries: body.agency_countries?.map(({ country_id, diamonds_per_dollar = DEFAULT_RATE }) => ({
+    country_id,
+    diamonds_per_dollar,
+  })),
+})
+
+const flag = (sent: Flag | undefined): boolean | undefined => (sent === undefined ? undefined : isOn(sent))

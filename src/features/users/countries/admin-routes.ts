@@ -1,0 +1,69 @@
+import { dataOf, PageQuery, pageOf } from '../../../../schema/common.ts'
+import { CountryRecord, DefineCountry, IdParams } from '../../../../schema/operator.ts'
+import { notFound } from '../../../http/errors/errors.ts'
+import { onePage, readPage } from '../../../http/pages.ts'
+import { idInPath } from '../../../http/validation/ids.ts'
+import type { App, Services } from '../../services.ts'
+import { countryRecord } from '../presenters.ts'
+import { countryById, newestCountries } from '../reads.ts'
+import { defineCountry } from './define-country.ts'
+
+const tags = ['operators']
+
+/** The operators' doors for countries. */
+export function countryOperatorRoutes(app: App, { run, db }: Services): void {
+  app.put(
+    '/countries/:id',
+    {
+      schema: {
+        operationId: 'defineCountry',
+        summary: 'Create or rename a country',
+        tags,
+        params: IdParams,
+        body: DefineCountry,
+        response: { 200: dataOf(CountryRecord) },
+      },
+    },
+    (request, reply) => {
+      const id = idInPath(request.params.id)
+      return run(request, reply, defineCountry, { id, name: request.body.name })
+    },
+  )
+
+  app.get(
+    '/countries/:id',
+    {
+      schema: {
+        operationId: 'getCountry',
+        summary: 'A country',
+        tags,
+        params: IdParams,
+        response: { 200: dataOf(CountryRecord) },
+      },
+    },
+    async (request) => {
+      const country = await countryById(db, idInPath(request.params.id))
+      if (country === undefined) throw notFound()
+      return { data: countryRecord(country) }
+    },
+  )
+
+  app.get(
+    '/countries',
+    {
+      schema: {
+        operationId: 'pageCountries',
+        summary: 'Countries, newest first',
+        tags,
+        querystring: PageQuery,
+        response: { 200: pageOf(CountryRecord) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = readPage(request.query, 2)
+      const rows = await newestCountries(db, limit + 1, cursor)
+      const page = onePage(rows, limit, ({ created_at, country_id }) => [created_at, country_id])
+      return { ...page, data: page.data.map(countryRecord) }
+    },
+  )
+}

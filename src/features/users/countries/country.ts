@@ -1,0 +1,13 @@
+import { projection } from '../../../ledger/rules/state.ts'
+import type { Micros } from '../../../ledger/rules/time.ts'
+
+/** Words: beside the ledger. */
+export interface Country {
+  readonly country_id: number
+  readonly name: string
+  readonly created_at: Micros
+  readonly updated_at: Micros
+  readonly updated_by: string
+}
+
+export const countries = projection<Country>('countries')

@@ -1,0 +1,162 @@
+import { bit } from '../../../schema/common.ts'
+import type { AgencyCountry, EventData } from '../../../schema/events.ts'
+import type { UserRecord } from '../../../schema/operator.ts'
+import { keyOf } from '../../ledger/rules/state.ts'
+import { type LedgerEvent, refuse, type State, type Verb } from '../../ledger/rules/verb.ts'
+import { countries } from './countries/country.ts'
+import { userRecord } from './presenters.ts'
+import { type UserProfile, userProfiles, users, userUids } from './user.ts'
+
+/** What is left out keeps its value, or is the default of a new user. */
+export interface UserFields {
+  readonly id: number
+  readonly uid?: string | undefined
+  readonly name?: string | undefined
+  readonly avatar?: string | undefined
+  readonly charging_agent?: boolean | undefined
+  readonly allow_receive_withdraw_requests?: boolean | undefined
+  readonly business_manager?: boolean | undefined
+  readonly agency_countries?: readonly AgencyCountry[] | undefined
+}
+
+export interface DefineUsers {
+  readonly users: readonly UserFields[]
+  /** Whether a list was sent: errors then name `users.<i>.uid`, else `uid`. */
+  readonly listed: boolean
+}
+
+/** Creates or changes users, all or none. Flags and rates are facts; uid, name and avatar are words. */
+export const defineUsers: Verb<DefineUsers, readonly UserRecord[]> = {
+  reads: (input) =>
+    input.users.flatMap((user) => [
+      keyOf(users, user.id),
+      keyOf(userProfiles, user.id),
+      keyOf(userUids, user.uid ?? defaultUid(user.id)),
+      ...(user.agency_countries ?? []).map(({ country_id }) => keyOf(countries, country_id)),
+    ]),
+
+  decide(state, input) {
+    for (const guard of [uidsAreFree, idsDiffer, countriesAreKnown, countriesDiffer]) {
+      const errors = guard(state, input)
+      if (errors.length > 0) return refuse('validation_failed', Object.fromEntries(errors))
+    }
+    return input.users.flatMap((user) => defined(state, user))
+  },
+
+  note(state, input, { now, actor }) {
+    const changed = input.users.flatMap((user) => {
+      const before = state.get(userProfiles, String(user.id))
+      const after = words(user, before)
+      if (before !== undefined && same(after, before)) return []
+      return [
+        { before, after: { ...after, created_at: before?.created_at ?? now, updated_at: now, updated_by: actor } },
+      ]
+    })
+    // All are let go before any is taken: uids may be swapped.
+    for (const { before } of changed) if (before !== undefined) state.set(userUids, before.uid, undefined)
+    for (const { after } of changed) {
+      state.set(userProfiles, String(after.user_id), after)
+      state.set(userUids, after.uid, { uid: after.uid, user_id: after.user_id })
+    }
+  },
+
+  answer: (state, input) =>
+    input.users.map(({ id }) => {
+      const user = state.get(users, String(id))
+      const profile = state.get(userProfiles, String(id))
+      if (user === undefined || profile === undefined) throw new Error(`user ${id} was not defined`)
+      return userRecord(user, profile)
+    }),
+}
+
+const defaultUid = (id: number): string => `u${id}`
+
+type Words = Pick<UserProfile, 'user_id' | 'uid' | 'name' | 'avatar'>
+
+const words = (user: UserFields, before: UserProfile | undefined): Words => ({
+  user_id: user.id,
+  uid: user.uid ?? before?.uid ?? defaultUid(user.id),
+  name: user.name ?? before?.name ?? `User ${user.id}`,
+  avatar: user.avatar ?? before?.avatar ?? '',
+})
+
+const same = (a: Words, b: Words): boolean => a.uid === b.uid && a.name === b.name && a.avatar === b.avatar
+
+/** `user-defined`, when that says anything new. */
+function defined(state: State, user: UserFields): LedgerEvent[] {
+  const before = state.get(users, String(user.id))
+  const data: EventData<'user-defined'> = {
+    user_id: user.id,
+    charging_agent: bit(user.charging_agent ?? before?.charging_agent ?? false),
+    allow_receive_withdraw_requests: bit(
+      user.allow_receive_withdraw_requests ?? before?.allow_receive_withdraw_requests ?? false,
+    ),
+    business_manager: bit(user.business_manager ?? before?.business_manager ?? false),
+    agency_countries: [...(user.agency_countries ?? before?.agency_countries ?? [])],
+  }
+  const unchanged =
+    before !== undefined &&
+    data.charging_agent === bit(before.charging_agent) &&
+    data.allow_receive_withdraw_requests === bit(before.allow_receive_withdraw_requests) &&
+    data.business_manager === bit(before.business_manager) &&
+    sameCountries(data.agency_countries, before.agency_countries)
+  return unchanged ? [] : [{ type: 'user-defined', data, movements: [] }]
+}
+
+const sameCountries = (a: readonly AgencyCountry[], b: readonly AgencyCountry[]): boolean =>
+  a.length === b.length &&
+  a.every((country, i) => {
+    const other = b[i]
+    return country.country_id === other?.country_id && country.diamonds_per_dollar === other.diamonds_per_dollar
+  })
+
+type Errors = [field: string, messages: string[]][]
+
+const field = ({ listed }: DefineUsers, i: number, name: string): string => (listed ? `users.${i}.${name}` : name)
+
+/** No uid may be another user's, except one that this list moves elsewhere. */
+function uidsAreFree(state: State, input: DefineUsers): Errors {
+  const kept = input.users.map(({ id }) => state.get(userProfiles, String(id))?.uid)
+  const wanted = input.users.map(({ id, uid }, i) => uid ?? kept[i] ?? defaultUid(id))
+  const takers = new Map<string, Set<number>>()
+  input.users.forEach(({ id }, i) => {
+    const uid = wanted[i] ?? ''
+    takers.set(uid, (takers.get(uid) ?? new Set()).add(id))
+  })
+  const listed = new Set(input.users.map(({ id }) => id))
+  return input.users.flatMap(({ id }, i) => {
+    const uid = wanted[i] ?? ''
+    // A uid that is kept was not asked for. Of a holder who is in the list only what it wants now counts.
+    const holder = uid === kept[i] ? id : (state.get(userUids, uid)?.user_id ?? id)
+    const taken = takers.get(uid)?.size !== 1 || !(holder === id || listed.has(holder))
+    return taken ? [[field(input, i, 'uid'), ['has already been taken']]] : []
+  })
+}
+
+function idsDiffer(_state: State, input: DefineUsers): Errors {
+  const seen = new Set<number>()
+  return input.users.flatMap(({ id }, i) => {
+    if (seen.has(id)) return [[field(input, i, 'id'), ['stands in the list twice']]]
+    seen.add(id)
+    return []
+  })
+}
+
+const countriesAreKnown = (state: State, input: DefineUsers): Errors =>
+  countryErrors(input, 'is not a known country', (ids, i) => state.get(countries, String(ids[i])) === undefined)
+
+const countriesDiffer = (_state: State, input: DefineUsers): Errors =>
+  countryErrors(input, 'stands in the list twice', (ids, i) => ids.indexOf(ids[i] ?? 0) < i)
+
+function countryErrors(
+  input: DefineUsers,
+  message: string,
+  wrong: (countryIds: readonly number[], i: number) => boolean,
+): Errors {
+  return input.users.flatMap(({ agency_countries: list = [] }, i) => {
+    const ids = list.map(({ country_id }) => country_id)
+    return ids.flatMap(
+      (_, j): Errors => (wrong(ids, j) ? [[field(input, i, `agency_countries.${j}.country_id`), [message]]] : []),
+    )
+  })
+}

@@ -1,0 +1,47 @@
+import type { Platform } from '../../../../schema/devices.ts'
+import { projection } from '../../../ledger/rules/state.ts'
+import type { Micros } from '../../../ledger/rules/time.ts'
+import type { State, WritableState } from '../../../ledger/rules/verb.ts'
+
+/** Where a user can be told something. Words: beside the ledger. */
+export interface UserDevice {
+  readonly token: string
+  /** Whoever registered the token last. */
+  readonly user_id: number
+  readonly platform: Platform
+  readonly registered_at: Micros
+}
+
+export const devices = projection<UserDevice>('devices')
+
+/** Devices of a user; one more replaces the one that was registered first. */
+export const MAX_DEVICES = 20
+
+export interface DevicesOfUser {
+  readonly user_id: number
+  /** Those registered last first. */
+  readonly tokens: readonly string[]
+}
+
+export const devicesOfUsers = projection<DevicesOfUser>('user_devices')
+
+const tokensOf = (state: State, userId: number): readonly string[] =>
+  state.get(devicesOfUsers, String(userId))?.tokens ?? []
+
+/** Removes a token from the user's devices. */
+export function dropDevice(state: WritableState, user_id: number, token: string): void {
+  const tokens = tokensOf(state, user_id).filter((other) => other !== token)
+  state.set(devicesOfUsers, String(user_id), { user_id, tokens })
+  state.set(devices, token, undefined)
+}
+
+/** Puts a device first among its user's, and removes those that are then too many. */
+export function putDevice(state: WritableState, device: UserDevice): void {
+  const { token, user_id } = device
+  const before = state.get(devices, token)
+  if (before !== undefined) dropDevice(state, before.user_id, token)
+  const tokens = [token, ...tokensOf(state, user_id)]
+  for (const oldest of tokens.slice(MAX_DEVICES)) state.set(devices, oldest, undefined)
+  state.set(devicesOfUsers, String(user_id), { user_id, tokens: tokens.slice(0, MAX_DEVICES) })
+  state.set(devices, token, device)
+}

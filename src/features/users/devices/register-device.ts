@@ -1,0 +1,27 @@
+import type { Device, Platform } from '../../../../schema/devices.ts'
+import { keyOf } from '../../../ledger/rules/state.ts'
+import { isoMicros } from '../../../ledger/rules/time.ts'
+import type { Verb } from '../../../ledger/rules/verb.ts'
+import { devices, devicesOfUsers, putDevice } from './device.ts'
+
+export interface RegisterDevice {
+  readonly user_id: number
+  readonly token: string
+  readonly platform: Platform
+}
+
+/**
+ * From now on the token is this user's, whoever had it before; the user's oldest device goes where there would be too
+ * many. No event, and the answer, which may be remembered, is without the token.
+ */
+export const registerDevice: Verb<RegisterDevice, Device> = {
+  reads: ({ user_id, token }) => [keyOf(devices, token), keyOf(devicesOfUsers, user_id)],
+  follow: (state, { token }) => {
+    const device = state.get(devices, token)
+    return device === undefined ? [] : [keyOf(devicesOfUsers, device.user_id)]
+  },
+  decide: () => [],
+  note: (state, { user_id, token, platform }, { now }) =>
+    putDevice(state, { token, user_id, platform, registered_at: now }),
+  answer: (_state, { platform }, _events, { now }) => ({ platform, created_at: isoMicros(now) }),
+}

@@ -1,0 +1,16 @@
+import { keyOf } from '../../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
+import { devices, devicesOfUsers, dropDevice } from './device.ts'
+
+export interface RemoveDevice {
+  readonly user_id: number
+  readonly token: string
+}
+
+/** Nothing is sent to the token any more. Refusal: `not_found`, also for the token of somebody else. */
+export const removeDevice: Verb<RemoveDevice, null> = {
+  reads: ({ user_id, token }) => [keyOf(devices, token), keyOf(devicesOfUsers, user_id)],
+  decide: (state, { user_id, token }) => (state.get(devices, token)?.user_id === user_id ? [] : refuse('not_found')),
+  note: (state, { user_id, token }) => dropDevice(state, user_id, token),
+  answer: () => null,
+}

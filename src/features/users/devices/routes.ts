@@ -1,0 +1,47 @@
+import { dataOf } from '../../../../schema/common.ts'
+import { Device, DeviceParams, DeviceRemoved, RegisterDevice } from '../../../../schema/devices.ts'
+import { userOf } from '../../../http/auth/caller.ts'
+import type { App, Services } from '../../services.ts'
+import { registerDevice } from './register-device.ts'
+import { removeDevice } from './remove-device.ts'
+
+const tags = ['devices']
+
+/** The client's doors for devices that push notifications go to. */
+export function deviceRoutes(app: App, { run }: Services): void {
+  app.post(
+    '/devices',
+    {
+      schema: {
+        operationId: 'registerDevice',
+        summary: "Have push notifications sent to this device; its token is then the caller's alone",
+        tags,
+        body: RegisterDevice,
+        response: { 201: dataOf(Device) },
+      },
+    },
+    (request, reply) => {
+      const { token, platform } = request.body
+      return run(request, reply, registerDevice, { user_id: userOf(request), token, platform }, { status: 201 })
+    },
+  )
+
+  app.delete(
+    '/devices/:token',
+    {
+      schema: {
+        operationId: 'removeDevice',
+        summary: 'Have no more push notifications sent to this device',
+        tags,
+        params: DeviceParams,
+        response: { 200: DeviceRemoved },
+      },
+    },
+    (request, reply) => {
+      const input = { user_id: userOf(request), token: request.params.token }
+      return run(request, reply, removeDevice, input, {
+        body: () => ({ meta: { message: 'The device was removed.' } }),
+      })
+    },
+  )
+}

@@ -1,0 +1,31 @@
+import { bit } from '../../../schema/common.ts'
+import type { CountryRecord, UserRecord } from '../../../schema/operator.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import type { Country } from './countries/country.ts'
+import type { User, UserProfile } from './user.ts'
+
+/** A user as operators see one. */
+export const userRecord = (
+  user: Omit<User, 'sessions_revoked_before'>,
+  profile: Pick<UserProfile, 'uid' | 'name' | 'avatar' | 'created_at'>,
+): UserRecord => ({
+  id: user.user_id,
+  uid: profile.uid,
+  name: profile.name,
+  avatar: profile.avatar,
+  charging_agent: bit(user.charging_agent),
+  allow_receive_withdraw_requests: bit(user.allow_receive_withdraw_requests),
+  business_manager: bit(user.business_manager),
+  agency_countries: [...user.agency_countries],
+  created_at: isoMicros(profile.created_at),
+})
+
+export const countryRecord = ({
+  country_id,
+  name,
+  created_at,
+}: Pick<Country, 'country_id' | 'name' | 'created_at'>): CountryRecord => ({
+  id: country_id,
+  name,
+  created_at: isoMicros(created_at),
+})

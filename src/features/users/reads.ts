@@ -1,0 +1,81 @@
+import type { Kysely } from 'kysely'
+import type { AgencyCountry } from '../../../schema/events.ts'
+import { after, micros } from '../../db/keyset-pagination.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { Micros } from '../../ledger/rules/time.ts'
+import { addressOf } from '../asset-url.ts'
+
+type Db = Kysely<Tables>
+
+/** A user with facts and words. */
+export interface UserRow {
+  readonly user_id: number
+  readonly uid: string
+  readonly name: string
+  readonly avatar: string
+  readonly charging_agent: boolean
+  readonly allow_receive_withdraw_requests: boolean
+  readonly business_manager: boolean
+  readonly agency_countries: readonly AgencyCountry[]
+  readonly created_at: Micros
+}
+
+export async function userById(db: Db, id: number): Promise<UserRow | undefined> {
+  const row = await userRows(db).where('u.user_id', '=', id).executeTakeFirst()
+  return row && asUser(row)
+}
+
+/** Newest first; `place` is [created_at, user_id] of the last one seen. */
+export async function newestUsers(db: Db, limit: number, place: readonly number[] | null): Promise<UserRow[]> {
+  const rows = await userRows(db)
+    .$if(place !== null, (query) => query.where(after('p.created_at', 'p.user_id', place ?? [])))
+    .orderBy('p.created_at', 'desc')
+    .orderBy('p.user_id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(asUser)
+}
+
+const userRows = (db: Db) =>
+  db
+    .selectFrom('users as u')
+    .innerJoin('user_profiles as p', 'p.user_id', 'u.user_id')
+    .select(['u.user_id', 'u.charging_agent', 'u.allow_receive_withdraw_requests', 'u.business_manager'])
+    .select(['u.agency_countries', 'p.uid', 'p.name', 'p.avatar', micros('p.created_at').as('created_at')])
+
+function asUser(row: Omit<UserRow, 'agency_countries'> & { readonly agency_countries: string }): UserRow {
+  const agency_countries: AgencyCountry[] = JSON.parse(row.agency_countries)
+  return { ...row, agency_countries }
+}
+
+/** The words of users by their ids, each with the avatar's address; `assetBaseUrl` has no slash at its end. */
+export const namesOf = (assetBaseUrl: () => string) => async (db: Db, ids: readonly number[]) => {
+  const rows = await db
+    .selectFrom('user_profiles')
+    .select(['user_id as id', 'name', 'avatar', 'uid'])
+    .where('user_id', 'in', ids)
+    .execute()
+  const base = assetBaseUrl()
+  return new Map(rows.map((row) => [row.id, { ...row, picture: addressOf(row.avatar, base) }]))
+}
+
+export interface CountryRow {
+  readonly country_id: number
+  readonly name: string
+  readonly created_at: Micros
+}
+
+export const countryById = (db: Db, id: number): Promise<CountryRow | undefined> =>
+  countryRows(db).where('country_id', '=', id).executeTakeFirst()
+
+/** Newest first; `place` is [created_at, country_id] of the last one seen. */
+export const newestCountries = (db: Db, limit: number, place: readonly number[] | null): Promise<CountryRow[]> =>
+  countryRows(db)
+    .$if(place !== null, (query) => query.where(after('c.created_at', 'c.country_id', place ?? [])))
+    .orderBy('c.created_at', 'desc')
+    .orderBy('c.country_id', 'desc')
+    .limit(limit)
+    .execute()
+
+const countryRows = (db: Db) =>
+  db.selectFrom('countries as c').select(['c.country_id', 'c.name', micros('c.created_at').as('created_at')])

@@ -1,0 +1,24 @@
+import type { RevokedSessions } from '../../../schema/operator.ts'
+import { keyOf } from '../../ledger/rules/state.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { users } from './user.ts'
+
+export interface RevokeSessions {
+  readonly user_id: number
+}
+
+/** Ends all tokens of a user that were issued before this second; one issued within it may be the next login's. */
+export const revokeSessions: Verb<RevokeSessions, RevokedSessions> = {
+  reads: ({ user_id }) => [keyOf(users, user_id)],
+
+  decide(state, { user_id }, { now }) {
+    if (state.get(users, String(user_id)) === undefined) return refuse('not_found')
+    return [{ type: 'sessions-revoked', data: { user_id, before: Math.floor(now / 1_000_000) }, movements: [] }]
+  },
+
+  answer(state, { user_id }) {
+    const before = state.get(users, String(user_id))?.sessions_revoked_before ?? 0
+    return { id: user_id, sessions_revoked_before: isoMicros(before * 1_000_000) }
+  },
+}

@@ -1,0 +1,51 @@
+import { dataOf } from '../../../schema/common.ts'
+import { BalanceMoved, IdParams, MoveBalance } from '../../../schema/operator.ts'
+import { idInPath } from '../../http/validation/ids.ts'
+import { validationFailed } from '../../http/validation/validation.ts'
+import type { App, Services } from '../services.ts'
+import { amountRule, askedUnits } from './amount.ts'
+import type { BalanceMove } from './balance-move.ts'
+import { credit } from './credit.ts'
+import { debit } from './debit.ts'
+
+const tags = ['operators']
+const params = IdParams
+const body = MoveBalance
+const response = { 201: dataOf(BalanceMoved) }
+
+/** The operators' doors for balances. */
+export function walletOperatorRoutes(app: App, { run }: Services): void {
+  app.post(
+    '/users/:id/credits',
+    { schema: { operationId: 'creditUser', summary: "Add to a user's balance", tags, params, body, response } },
+    (request, reply) => {
+      const move = asked(request.body)
+      return run(request, reply, credit, { user_id: idInPath(request.params.id), ...move }, { status: 201 })
+    },
+  )
+
+  app.post(
+    '/users/:id/debits',
+    { schema: { operationId: 'debitUser', summary: "Take from a user's balance", tags, params, body, response } },
+    (request, reply) => {
+      const move = asked(request.body)
+      return run(request, reply, debit, { holder: 'user', id: idInPath(request.params.id), ...move }, { status: 201 })
+    },
+  )
+
+  app.post(
+    '/rooms/:id/debits',
+    { schema: { operationId: 'debitRoom', summary: "Take from a room's balance", tags, params, body, response } },
+    (request, reply) => {
+      const move = asked(request.body)
+      return run(request, reply, debit, { holder: 'room', id: idInPath(request.params.id), ...move }, { status: 201 })
+    },
+  )
+}
+
+/** What an amount may be depends on its currency, which the schema cannot tell: the rest of the schema's check. */
+function asked({ currency, amount, reason }: MoveBalance): BalanceMove {
+  const units = askedUnits(currency, amount)
+  if (units === null) throw validationFailed({ amount: [amountRule(currency)] })
+  return { currency, amount: units, reason }
+}

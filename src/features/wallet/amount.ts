@@ -1,0 +1,20 @@
+import type { Currency } from '../../ledger/rules/account.ts'
+import { cents, dollars, type ExactNumber } from '../../ledger/rules/money.ts'
+
+const isDollars = (currency: Currency): boolean => currency === 'dollars' || currency === 'agent_dollars'
+
+/** An amount as it was sent, in whole units (cents of a dollar) from 1; null when it is none. */
+export function askedUnits(currency: Currency, sent: string | number): number | null {
+  const units = isDollars(currency) ? cents(sent) : sent
+  return typeof units === 'number' && Number.isSafeInteger(units) && units > 0 ? units : null
+}
+
+/** What an amount of a currency has to be, for people. */
+export const amountRule = (currency: Currency): string =>
+  isDollars(currency)
+    ? 'must be dollars from 0.01, with at most 13 digits before and 2 after the point'
+    : 'must be an integer from 1 to 9007199254740991'
+
+/** Units as they are answered: dollars with their decimals, else the whole number. */
+export const answeredAmount = (currency: Currency, units: number): number | ExactNumber =>
+  isDollars(currency) ? dollars(units) : units

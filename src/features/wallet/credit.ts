@@ -1,0 +1,28 @@
+import { account, balances } from '../../ledger/rules/account.ts'
+import { move, obstacle } from '../../ledger/rules/movement.ts'
+import { keyOf } from '../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { users } from '../users/user.ts'
+import { type BalanceMove, type BalanceMoved, balanceMoved } from './balance-move.ts'
+
+export interface Credit extends BalanceMove {
+  readonly user_id: number
+}
+
+/** An operator adds to a user's balance: new value is issued. */
+export const credit: Verb<Credit, BalanceMoved> = {
+  reads: (input) => [keyOf(users, input.user_id), keyOf(balances, source(input)), keyOf(balances, credited(input))],
+
+  decide(state, input) {
+    if (state.get(users, String(input.user_id)) === undefined) return refuse('not_found')
+    const movements = [move(source(input), credited(input), input.amount)]
+    const obstructed = obstacle(state, movements)
+    if (obstructed !== undefined) return refuse(obstructed)
+    return [{ type: 'balance-credited', data: { reason: input.reason }, movements }]
+  },
+
+  answer: (state, input, events) => balanceMoved(state, credited(input), input, events),
+}
+
+const source = ({ currency }: Credit) => account('issuance', 'operator', currency)
+const credited = ({ user_id, currency }: Credit) => account('user', user_id, currency)

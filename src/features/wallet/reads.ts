@@ -1,0 +1,101 @@
+import { type Kysely, sql } from 'kysely'
+import { bit } from '../../../schema/common.ts'
+import { BatchedLookup } from '../../db/batched-lookup.ts'
+import type { Tables } from '../../db/tables.ts'
+import { type Currency, currencies } from '../../ledger/rules/account.ts'
+import { dollars } from '../../ledger/rules/money.ts'
+
+type Db = Kysely<Tables>
+
+/** Wallets that one query reads at most. */
+const MAX_WALLETS = 100
+
+/** Reads the wallets that are asked for together with one query; null for a user who is not known. */
+export const walletLookup = (db: Db) =>
+  new BatchedLookup(MAX_WALLETS, async (userIds: readonly number[]) => {
+    const wallets = await walletsOf(db, userIds)
+    return userIds.map((id) => wallets.get(id) ?? null)
+  })
+
+interface WalletRow {
+  readonly user_id: number
+  readonly uid: string
+  readonly name: string
+  readonly avatar: string
+  readonly charging_agent: boolean
+  readonly allow_receive_withdraw_requests: boolean
+  readonly business_manager: boolean
+  /** In the order of `currencies`: whole units, cents of a dollar. */
+  readonly balances: readonly string[]
+  /** The parts of them that are on hold. */
+  readonly holds: readonly string[]
+  /** Null when no privilege runs, like the three after it. */
+  readonly privilege_package_id: number | null
+  readonly privilege_name: string | null
+  readonly rank: number | null
+  readonly valid_until: string | null
+  /** Null when the bag is empty. */
+  readonly decoration_ids: readonly number[] | null
+  readonly quantities: readonly number[] | null
+}
+
+/** All that each of these users holds, as they see it and as of one moment; whoever is not known is missing. */
+export async function walletsOf(db: Db, userIds: readonly number[]) {
+  const { rows } = await sql<WalletRow>`
+    select u.user_id, p.uid, p.name, p.avatar,
+           u.charging_agent, u.allow_receive_withdraw_requests, u.business_manager, money.balances, money.holds,
+           r.privilege_package_id, k.name as privilege_name, r.rank,
+           to_char(to_timestamp(r.valid_until) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as valid_until,
+           bag.decoration_ids, bag.quantities
+    from users u
+    join user_profiles p on p.user_id = u.user_id
+    cross join lateral (
+      select array_agg(coalesce(b.balance, 0)::text order by c.place) as balances,
+             array_agg(coalesce(h.held, 0)::text order by c.place) as holds
+      from unnest(${currencies}::text[]) with ordinality as c (currency, place)
+      left join balances b on b.account = 'user:' || u.user_id || ':' || c.currency
+      left join holds h on h.account = b.account) money
+    cross join lateral (
+      select array_agg(i.decoration_id order by i.added_at desc) as decoration_ids,
+             array_agg(i.quantity order by i.added_at desc) as quantities
+      from bag_items i where i.user_id = u.user_id) bag
+    left join (privileges r join privilege_packages k on k.privilege_package_id = r.privilege_package_id)
+      on r.user_id = u.user_id and r.valid_until > (${ledgerSeconds})
+    where u.user_id = any(${userIds}::bigint[])`.execute(db)
+  return new Map(rows.map((row) => [row.user_id, walletIn(row)]))
+}
+
+function walletIn(row: WalletRow) {
+  const amount = (amounts: readonly string[], currency: Currency) => Number(amounts[currencies.indexOf(currency)])
+  const balance = (currency: Currency) => amount(row.balances, currency)
+  const held = (currency: Currency) => amount(row.holds, currency)
+  const { privilege_package_id, privilege_name: name, rank, valid_until } = row
+  return {
+    user: {
+      id: row.user_id,
+      name: row.name,
+      uid: row.uid,
+      avatar: row.avatar,
+      charging_agent: bit(row.charging_agent),
+      allow_receive_withdraw_requests: bit(row.allow_receive_withdraw_requests),
+      business_manager: bit(row.business_manager),
+    },
+    coins: balance('coins'),
+    diamonds: balance('diamonds'),
+    target: balance('target'),
+    wallet_dollars_count: dollars(balance('dollars')),
+    wallet_agent_dollars_count: dollars(balance('agent_dollars')),
+    pending_dollars: dollars(held('dollars')),
+    pending_agent_dollars: dollars(held('agent_dollars')),
+    available_dollars: dollars(balance('dollars') - held('dollars')),
+    available_agent_dollars: dollars(balance('agent_dollars') - held('agent_dollars')),
+    privilege:
+      privilege_package_id === null || name === null || rank === null || valid_until === null
+        ? null
+        : { privilege_package_id, name, rank, valid_until },
+    bag: (row.decoration_ids ?? []).map((decoration_id, i) => ({ decoration_id, quantity: row.quantities?.[i] ?? 0 })),
+  }
+}
+
+/** The time that a command would have now: the ledger's time never goes back. */
+const ledgerSeconds = sql`select extract(epoch from greatest(clock_timestamp(), at)) from ledger_head`

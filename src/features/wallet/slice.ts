@@ -1,0 +1,12 @@
+import type { Slice } from '../slice.ts'
+import { walletOperatorRoutes } from './admin-routes.ts'
+import { shownWallet } from './frames.ts'
+import { walletRoutes } from './routes.ts'
+
+/** What users hold, and what operators add and take. */
+export const walletSlice: Slice = {
+  published: '/api/v1',
+  routes: walletRoutes,
+  operator: walletOperatorRoutes,
+  shown: shownWallet,
+}

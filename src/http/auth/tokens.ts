@@ -1,0 +1,153 @@
+import jwt from '@fastify/jwt'
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../config/config.ts'
+import type { JwtKey } from '../../config/jwt-key.ts'
+import { HttpError } from '../errors/errors.ts'
+import { pathId } from '../validation/ids.ts'
+import type { Caller, StaffRole } from './caller.ts'
+import type { IsOurs } from './gate.ts'
+
+/** Seconds by which the clock of whoever issues tokens may be ahead of ours. */
+const MAX_CLOCK_AHEAD_SECONDS = 5
+/** Tokens that are remembered at a time. */
+const MOST_KNOWN = 10_000
+
+const claims = TypeCompiler.Compile(
+  Type.Object({
+    sub: Type.Union([Type.String(), Type.Integer()]),
+    exp: Type.Number({ minimum: 0 }),
+    iat: Type.Number(),
+    role: Type.Optional(Type.Unknown()),
+    aud: Type.Optional(Type.Unknown()),
+    iss: Type.Optional(Type.Unknown()),
+  }),
+)
+
+/** What a token must say beside its signature; null is anything. */
+export interface TokenRules {
+  readonly audience: string | null
+  readonly issuer: string | null
+  /** The longest time from `iat` to `exp`. */
+  readonly maxTtlSeconds: number | null
+}
+
+export const tokenRulesOf = (config: Pick<Config, 'jwtAudience' | 'jwtIssuer' | 'jwtMaxTtlSeconds'>): TokenRules => ({
+  audience: config.jwtAudience,
+  issuer: config.jwtIssuer,
+  maxTtlSeconds: config.jwtMaxTtlSeconds,
+})
+
+export const anyToken: TokenRules = Object.freeze({ audience: null, issuer: null, maxTtlSeconds: null })
+
+export interface Token {
+  /** Null for a role that is none of ours. */
+  readonly caller: Caller | null
+  /** Seconds since 1970. */
+  readonly issuedAt: number
+  readonly expiresAt: number
+}
+
+/** Reads a token; answers 401 or 440 for one that is no good. Never throws. */
+export type ReadToken = (token: string) => Token | HttpError
+
+export const unauthenticated = (): HttpError =>
+  new HttpError(401, 'unauthenticated', 'A valid token is needed.', { headers: { 'www-authenticate': 'Bearer' } })
+
+/** A good token, but nobody announced its user. */
+export const unknownUser = (): HttpError =>
+  new HttpError(401, 'unknown_user', 'The user of this token is not known.', {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+
+export const sessionExpired = (): HttpError =>
+  new HttpError(440, 'session_expired', 'The session is over; log in again.')
+
+/** Which tokens bear our signature: the signature is looked at before the time. */
+export const ourTokens =
+  (read: ReadToken): IsOurs =>
+  (token) => {
+    const found = read(token)
+    return !(found instanceof HttpError) || found.code === 'session_expired'
+  }
+
+/** The algorithm hangs on the configured key, never on what a token says of itself. */
+export async function registerTokens(app: FastifyInstance, key: JwtKey, rules = anyToken): Promise<ReadToken> {
+  await app.register(jwt, {
+    secret: key.kind === 'secret' ? key.secret : { public: key.key },
+    // Expiry is looked at last: whoever is told to log in again must have had a token that was good here.
+    verify: { algorithms: [key.kind === 'secret' ? 'HS256' : key.algorithm], ignoreExpiration: true },
+  })
+  /**
+   * What was read before, the oldest first. The verifier's own cache would hash each token to look it up, which takes
+   * longer than all other checks together.
+   */
+  const known = new Map<string, Token>()
+  return (text) => {
+    let token = known.get(text)
+    if (token === undefined) {
+      let payload: unknown
+      try {
+        payload = app.jwt.verify(text)
+      } catch {
+        return unauthenticated()
+      }
+      token = readClaims(payload, rules)
+      if (token === undefined) return unauthenticated()
+      const oldest = known.size >= MOST_KNOWN ? known.keys().next().value : undefined
+      if (oldest !== undefined) known.delete(oldest)
+      known.set(text, token)
+    }
+    return isOver(token) ? sessionExpired() : token
+  }
+}
+
+export const isOver = ({ expiresAt }: Token): boolean => Date.now() > expiresAt * 1000
+
+function readClaims(payload: unknown, { audience, issuer, maxTtlSeconds }: TokenRules): Token | undefined {
+  if (!claims.Check(payload) || payload.iat > Date.now() / 1000 + MAX_CLOCK_AHEAD_SECONDS) return undefined
+  if (maxTtlSeconds !== null && payload.exp - payload.iat > maxTtlSeconds) return undefined
+  if (issuer !== null && payload.iss !== issuer) return undefined
+  if (
+    audience !== null &&
+    payload.aud !== audience &&
+    !(Array.isArray(payload.aud) && payload.aud.includes(audience))
+  ) {
+    return undefined
+  }
+  const caller = callerOf(String(payload.sub), 'role' in payload ? { role: payload.role } : null)
+  return caller === undefined ? undefined : { caller, issuedAt: payload.iat, expiresAt: payload.exp }
+}
+
+/** Undefined when that is nobody's `sub`; null for a role that is none of ours. */
+function callerOf(sub: string, staff: { readonly role: unknown } | null): Caller | null | undefined {
+  if (staff === null) {
+    const id = pathId(sub)
+    return id === null ? undefined : { kind: 'user', id }
+  }
+  const { role } = staff
+  if (role !== 'operator' && role !== 'finance') return null
+  return isStaffSub(sub) ? { kind: 'staff', role, sub } : undefined
+}
+
+/** What names a member of staff: it stands on the ledger and in logs as it is. */
+export const isStaffSub = (sub: string): boolean => /^[\x20-\x7e]{1,100}$/.test(sub)
+
+/** A token for development; `app` must have been given a secret. `ttl` is a duration such as `12h`. */
+export const signToken = (
+  app: FastifyInstance,
+  sub: string,
+  role: StaffRole | null,
+  ttl: string,
+  { audience, issuer } = anyToken,
+): string =>
+  app.jwt.sign(role === null ? { sub } : { sub, role }, {
+    expiresIn: ttl,
+    ...(audience === null ? {} : { aud: audience }),
+    ...(issuer === null ? {} : { iss: issuer }),
+  })
+
+/** The token of an `Authorization: Bearer` header, if it has one. */
+export const bearerToken = (header: string | undefined): string | undefined =>
+  header === undefined ? undefined : /^bearer +(\S+) *$/i.exec(header)?.[1]

@@ -1,0 +1,120 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/announcements.ts'
+import { clientFrames, closeCodes, serverFrames } from '../../../schema/frames.ts'
+
+/** A JSON object of the document. */
+type Json = Readonly<Record<string, unknown>>
+type Messages = Readonly<Record<string, Json>>
+
+const message = (name: string, summary: string | undefined, payload: TSchema): Json => ({
+  name,
+  title: name,
+  summary,
+  contentType: 'application/json',
+  payload,
+})
+
+const framesOf = (frames: Readonly<Record<string, TSchema>>, side: string): Messages =>
+  Object.fromEntries(Object.entries(frames).map(([t, frame]) => [`${side}-${t}`, message(t, frame.description, frame)]))
+
+const { ev, state, ...signals } = serverFrames
+
+const eventsOf = (events: Readonly<Record<string, TSchema>>, { properties }: typeof ev | typeof state): Messages =>
+  Object.fromEntries(
+    Object.entries(events).map(([event, data]) => {
+      const frame = Type.Object({ ...properties, event: Type.Literal(event), data })
+      return [id(event), message(event, data.description, frame)]
+    }),
+  )
+
+/** A name that a component may have. */
+const id = (event: string): string => event.replaceAll(':', '-')
+
+const commands = framesOf(clientFrames, 'client')
+const answers = framesOf(signals, 'server')
+const ofRooms = eventsOf(roomEvents, ev)
+const ofUsers = { ...eventsOf(userEvents, ev), ...eventsOf(userStates, state) }
+const ofAll = { ...eventsOf(globalEvents, ev), ...eventsOf(globalStates, state) }
+
+const refs = (messages: Messages, base: string): Json =>
+  Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `${base}/${name}` }]))
+
+const channel = (address: string, description: string, messages: Messages, rest: Json = {}): Json => ({
+  address,
+  description,
+  servers: [{ $ref: '#/servers/own' }],
+  messages: refs(messages, '#/components/messages'),
+  ...rest,
+})
+
+/** What the service does with messages of a channel: `send` goes to clients, `receive` comes from them. */
+const operation = (action: 'send' | 'receive', name: string, summary: string, messages: Messages): Json => ({
+  action,
+  channel: { $ref: `#/channels/${name}` },
+  summary,
+  messages: Object.values(refs(messages, `#/channels/${name}/messages`)),
+})
+
+/** The AsyncAPI document of the websocket, made of the schemas of its frames. */
+export const asyncapi: Json = {
+  asyncapi: '3.0.0',
+  info: {
+    title: 'Live economy, realtime',
+    version: '1.0.0',
+    description:
+      'One websocket a client: plain JSON text frames, one object each. Channels are told apart by `ch` in the frames, ' +
+      'so one socket hears all that it subscribes to. What a client does is done over HTTP; no frame moves value.',
+  },
+  defaultContentType: 'application/json',
+  servers: {
+    own: {
+      host: '127.0.0.1:3000',
+      protocol: 'ws',
+      description: 'Where the service listens; wss behind a proxy. Also under /api/v1/ws and /v1/ws.',
+      security: [{ $ref: '#/components/securitySchemes/bearer' }],
+    },
+  },
+  channels: {
+    socket: channel(
+      '/ws',
+      'The socket itself: who is there, subscriptions, heartbeats. A client whose platform cannot send headers sends ' +
+        'an auth frame first. Client frames: up to 8 KiB each, 20 a second; a socket holds up to 50 channels, a user ' +
+        'up to 10 sockets.',
+      { ...commands, ...answers },
+      {
+        bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
+        'x-close-codes': closeCodes,
+      },
+    ),
+    room: channel(
+      'one-to-room:{room_uid}',
+      'What happens in a room, for its members; subscribe by a sub frame.',
+      ofRooms,
+      {
+        parameters: { room_uid: { description: 'uid of the room' } },
+      },
+    ),
+    user: channel('user:{id}', 'What concerns a user, for that user; subscribed by itself.', ofUsers, {
+      parameters: { id: { description: 'id of the user' } },
+    }),
+    global: channel('global', 'For everyone; subscribed by itself.', ofAll),
+  },
+  operations: {
+    command: operation('receive', 'socket', 'What clients ask of the socket', commands),
+    answer: operation('send', 'socket', 'What the socket says of itself', answers),
+    tellRoom: operation('send', 'room', 'Roulette and lucky gifts, in the order of the ledger', ofRooms),
+    tellUser: operation('send', 'user', 'The wallet and notifications', ofUsers),
+    tellAll: operation('send', 'global', 'Banners, and the state of the app', ofAll),
+  },
+  components: {
+    messages: { ...commands, ...answers, ...ofRooms, ...ofUsers, ...ofAll },
+    securitySchemes: {
+      bearer: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: 'On the upgrade, or in an auth frame',
+      },
+    },
+  },
+}

@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises'
+import type { FastifyInstance } from 'fastify'
+import { hasGoodToken, type LimitStranger } from '../auth/strangers.ts'
+import type { ReadToken } from '../auth/tokens.ts'
+import { asyncapi } from './asyncapi.ts'
+import { isKnown, PreparedAnswer } from './prepared-answer.ts'
+
+const PAGE = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Live economy</title>
+<link rel="stylesheet" href="/docs/static/swagger-ui.css">
+<link rel="stylesheet" href="/docs/static/index.css">
+<link rel="icon" type="image/png" href="/docs/static/favicon-32x32.png" sizes="32x32">
+<link rel="icon" type="image/png" href="/docs/static/favicon-16x16.png" sizes="16x16">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="/docs/static/swagger-ui-bundle.js"></script>
+<script src="/docs/static/swagger-ui-standalone-preset.js"></script>
+<script src="/docs/static/start.js"></script>
+</body>
+</html>
+`
+
+const START = `window.ui = SwaggerUIBundle({
+  url: '/docs/json',
+  dom_id: '#swagger-ui',
+  docExpansion: 'none',
+  deepLinking: true,
+  validatorUrl: null,
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+  plugins: [SwaggerUIBundle.plugins.DownloadUrl],
+  layout: 'StandaloneLayout',
+})
+`
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+const SCRIPT_TYPE = 'text/javascript; charset=utf-8'
+const STYLE_TYPE = 'text/css; charset=utf-8'
+
+/** What the page loads of the package, each with its media type. */
+const packageFiles: Readonly<Record<string, string>> = {
+  'swagger-ui-bundle.js': SCRIPT_TYPE,
+  'swagger-ui-standalone-preset.js': SCRIPT_TYPE,
+  'swagger-ui.css': STYLE_TYPE,
+  'index.css': STYLE_TYPE,
+  'favicon-16x16.png': 'image/png',
+  'favicon-32x32.png': 'image/png',
+}
+const packageFolder = new URL('static/', import.meta.resolve('@fastify/swagger-ui'))
+
+/** Scripts and styles of ours alone, and nobody shows the page in a frame. */
+const headers = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self' data:; " +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+}
+
+/** Bytes that cost a stranger as much as an ordinary request. */
+const BYTES_PER_COST = 64 * 1024
+
+/**
+ * The OpenAPI document at /docs/json, and for people at /docs; the AsyncAPI document of the websocket at
+ * /docs/asyncapi.json. Each is made and compressed once, and a stranger is charged for its bytes.
+ */
+export function docsRoutes(app: FastifyInstance, read: ReadToken, limitStranger: LimitStranger): void {
+  const answers: Readonly<Record<string, PreparedAnswer>> = {
+    '/docs': new PreparedAnswer('text/html; charset=utf-8', async () => Buffer.from(PAGE)),
+    '/docs/json': new PreparedAnswer(JSON_TYPE, async () => Buffer.from(JSON.stringify(app.swagger()))),
+    '/docs/asyncapi.json': new PreparedAnswer(JSON_TYPE, async () => Buffer.from(JSON.stringify(asyncapi))),
+    '/docs/static/start.js': new PreparedAnswer(SCRIPT_TYPE, async () => Buffer.from(START)),
+    ...Object.fromEntries(
+      Object.entries(packageFiles).map(([name, type]) => [
+        `/docs/static/${name}`,
+        new PreparedAnswer(type, () => readFile(new URL(name, packageFolder))),
+      ]),
+    ),
+  }
+  for (const [path, answer] of Object.entries(answers)) {
+    app.get(path, { schema: { hide: true } }, async (request, reply) => {
+      reply.headers(headers)
+      const variant = await answer.variantFor(request)
+      const bytes = isKnown(request, variant.etag) ? 0 : variant.body.length
+      const refusal = hasGoodToken(request, read)
+        ? undefined
+        : limitStranger(request, 1 + Math.floor(bytes / BYTES_PER_COST))
+      if (refusal !== undefined) throw refusal
+      return answer.send(request, reply, variant)
+    })
+  }
+}

@@ -1,0 +1,104 @@
+import swagger from '@fastify/swagger'
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import { Maintenance, Update } from '../../../schema/app-status.ts'
+import { ErrorBody } from '../../../schema/common.ts'
+import { clientPrefixes } from '../prefixes.ts'
+
+/** Gathers what the OpenAPI document says of routes. To be called before there are routes. */
+export async function describeRoutes(app: FastifyInstance): Promise<void> {
+  app.addSchema({ ...ErrorBody, $id: 'Error' })
+  app.addSchema({ ...Maintenance, $id: 'Maintenance' })
+  app.addSchema({ ...Update, $id: 'Update' })
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Live economy',
+        version: '1.0.0',
+        description:
+          'Wallets, gifts, lucky draws, roulette and privileges of a live-streaming app. Every client route answers ' +
+          'under /api/v1 and /v1, with and without a slash at its end.',
+      },
+      servers: [{ url: '/' }],
+      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+    },
+    convertConstToEnum: false,
+    refResolver: {
+      buildLocalReference: ({ $id }, _base, _fragment, i) => (typeof $id === 'string' ? $id : `def-${i}`),
+    },
+    transform: ({ schema, url, route }) => ({ url, schema: described(schema ?? {}, url, route) }),
+  })
+}
+
+/** For a scope whose routes answer under two prefixes: here they work without being listed again. */
+export function hideRoutes(app: FastifyInstance): void {
+  app.addHook('onRoute', (route: RouteOptions) => {
+    route.schema = { ...route.schema, hide: true }
+  })
+}
+
+/** What all routes of a kind have in common, beside what the slice says of the one. */
+function described(schema: FastifySchema, url: string, route: RouteOptions): FastifySchema {
+  const named = { operationId: operationId(url, route), ...schema }
+  const isClients = clientPrefixes.some((prefix) => url.startsWith(`${prefix}/`))
+  // A door that says itself who may come in has no checks either.
+  const isChecked = schema.security === undefined && (isClients || url.startsWith('/admin/v1/'))
+  if (!isChecked) return { security: [], ...named }
+  const writes = route.method !== 'GET'
+  return {
+    ...named,
+    security: [{ bearer: [] }],
+    ...(writes && { headers: idempotencyHeader }),
+    response: {
+      ...errors(writes ? { ...anyErrors, ...bodyErrors } : anyErrors),
+      ...(isClients && closedStates),
+      ...(typeof schema.response === 'object' && schema.response),
+    },
+  }
+}
+
+const idempotencyHeader = {
+  type: 'object',
+  properties: {
+    'Idempotency-Key': {
+      type: 'string',
+      pattern: '^[\\x20-\\x7e]{1,255}$',
+      description: 'The same key with the same request answers the first answer again and changes nothing',
+    },
+  },
+}
+
+const anyErrors = {
+  401: 'No or bad token',
+  403: 'Not yours',
+  404: 'No such thing',
+  422: 'The request is not of its form, or a rule of the business is against it: see code and errors',
+  429: 'rate_limited or overloaded: come back after Retry-After seconds',
+  440: 'The session is over',
+  500: 'Something is wrong on our side; with an Idempotency-Key it is safe to try again',
+}
+
+const bodyErrors = {
+  400: 'The body is not JSON',
+  413: 'The body is too large',
+  415: 'The media type of the body is not JSON',
+}
+
+const errors = (descriptions: Readonly<Record<string, string>>): Record<string, object> =>
+  Object.fromEntries(
+    Object.entries(descriptions).map(([status, description]) => [status, { $ref: 'Error#', description }]),
+  )
+
+const closedStates = {
+  426: { $ref: 'Update#', description: 'A forced update; the body is that of app-status' },
+  503: { $ref: 'Maintenance#', description: 'Maintenance; the body is that of app-status' },
+}
+
+/** A name for generated clients: `postInstantSend`. */
+function operationId(url: string, { method }: RouteOptions): string {
+  const words = url
+    .replace(/^\/(api\/)?(v1\/)?/, '')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '')
+  return [String(method).toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('')
+}

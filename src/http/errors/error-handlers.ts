@@ -1,0 +1,65 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { leaveUntold, type RequestLog } from '../observability/logging.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import { clientPrefixes } from '../prefixes.ts'
+import { formFault } from '../validation/form.ts'
+import { errorText, type HttpError, ImpossiblePath, notFound } from './errors.ts'
+import { problemOf } from './problem.ts'
+
+/** Every error becomes `{ message, code, errors?, request_id }`. */
+export function handleErrors(
+  app: FastifyInstance,
+  requestLog: Pick<RequestLog, 'failed'>,
+  metrics: Pick<Metrics, 'refused'>,
+): void {
+  app.setErrorHandler((error, request, reply) => handleError(error, request, reply, { requestLog, metrics }))
+  app.setNotFoundHandler(handleNotFound)
+}
+
+export const handleNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  answer(request, reply, notFound())
+
+/** Everything under these stands behind checks. */
+const scopes = [...clientPrefixes, '/admin/v1']
+
+/**
+ * Requests that Fastify gives up on before there is a route: addresses that cannot be decoded. No hook sees them, so
+ * they are routed again, to where nothing is: what stands under a prefix is behind its checks, known or not. The query
+ * stays: a client may show there what it is.
+ */
+export function handleUnroutable(_error: FastifyError, { raw, server }: FastifyRequest, reply: FastifyReply): void {
+  const { url = '' } = raw
+  // As the router reads it: without an origin, and whatever the way in which letters are written.
+  const [address = '', ...query] = url.split('?')
+  const path = address
+    .replace(/^https?:\/\/[^/?#]*/i, '')
+    .replace(/%([2-7][0-9a-f])/gi, (_, code: string) => charOf(code))
+  const scope = scopes.find((prefix) => path.startsWith(`${prefix}/`)) ?? ''
+  server.routing(Object.assign(raw, { originalUrl: url, url: [`${scope}/${NOTHING}`, ...query].join('?') }), reply.raw)
+}
+
+/** No route of ours takes it. */
+const NOTHING = '%00'
+
+const charOf = (code: string): string => String.fromCharCode(Number.parseInt(code, 16))
+
+function handleError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { requestLog, metrics }: { requestLog: Pick<RequestLog, 'failed'>; metrics: Pick<Metrics, 'refused'> },
+): FastifyReply {
+  const problem = problemOf(error instanceof ImpossiblePath ? (formFault(request) ?? error) : error)
+  if (problem.status >= 500) requestLog.failed(error, request, problem.status)
+  if (problem.code === 'overloaded') metrics.refused('overloaded')
+  // Whoever asks too much is counted; a line for each would be more of the same.
+  if (problem.status === 429) leaveUntold(request)
+  return answer(request, reply, problem)
+}
+
+const answer = (request: FastifyRequest, reply: FastifyReply, problem: HttpError): FastifyReply =>
+  reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .type('application/json; charset=utf-8')
+    .send(errorText(problem.message, problem.code, request.id, problem.errors))

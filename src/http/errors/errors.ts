@@ -1,0 +1,41 @@
+import type { ErrorBody } from '../../../schema/common.ts'
+
+/** An error that a door answers before or beside the business rules. */
+export class HttpError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly errors: ErrorBody['errors']
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    options: { errors?: ErrorBody['errors']; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.errors = options.errors
+    this.headers = options.headers ?? {}
+  }
+}
+
+/** A path holds what cannot be an id. That is told last: whatever else is wrong with the request's form comes first. */
+export class ImpossiblePath extends HttpError {
+  constructor() {
+    super(404, 'not_found', 'No such thing.')
+  }
+}
+
+export const notFound = (): HttpError => new HttpError(404, 'not_found', 'No such thing.')
+
+/** The body of every error. */
+export function errorText(
+  message: string,
+  code: string,
+  requestId: string,
+  errors?: Readonly<Record<string, readonly string[]>>,
+): string {
+  return JSON.stringify({ message, code, ...(errors === undefined ? {} : { errors }), request_id: requestId })
+}

@@ -1,0 +1,53 @@
+import { STATUS_CODES } from 'node:http'
+import { errorCode } from '../../config/error-code.ts'
+import { databaseIsAway, isOverload } from '../../db/connection-errors.ts'
+import { Crowded } from '../../db/pool.ts'
+import { Closed, Overloaded, Unavailable } from '../../ledger/executor/failures.ts'
+import { HttpError, notFound } from './errors.ts'
+
+/** What Fastify has against a request, in our words. */
+const faults: Readonly<Record<string, () => HttpError>> = {
+  FST_ERR_BAD_URL: notFound,
+  FST_ERR_MAX_PARAM_LENGTH: notFound,
+  FST_ERR_NOT_FOUND: notFound,
+  FST_ERR_CTP_INVALID_JSON_BODY: () => new HttpError(400, 'invalid_json', 'The body is not JSON.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new HttpError(413, 'body_too_large', 'The body is too large.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new HttpError(415, 'unsupported_media_type', 'The body must be JSON.'),
+}
+
+/** The answer to whatever went wrong. Nothing of an error that is not the client's gets out. */
+export function problemOf(error: unknown): HttpError {
+  if (error instanceof HttpError) return error
+  if (error instanceof Overloaded || error instanceof Crowded || isOverload(error) || isRefusedConnection(error)) {
+    return overloaded()
+  }
+  const fault = faults[errorCode(error) ?? '']
+  if (fault !== undefined) return fault()
+  const status = clientFault(error)
+  if (status !== undefined) return new HttpError(status, codeOf(status), 'The request cannot be understood.')
+  if (error instanceof Unavailable || error instanceof Closed || databaseIsAway(error)) {
+    return new HttpError(500, 'unavailable', 'The service is not available at the moment; try again.')
+  }
+  return new HttpError(500, 'internal', 'Something went wrong on our side.')
+}
+
+export const overloaded = (): HttpError =>
+  new HttpError(429, 'overloaded', 'Too much is going on; try again in a moment.', { headers: { 'retry-after': '1' } })
+
+/** Whoever asks too much may come back after so many seconds. */
+export const rateLimited = (retryAfterSeconds: number): HttpError =>
+  new HttpError(429, 'rate_limited', 'Too many requests; try again later.', {
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  })
+
+/** Commands whose connection the database refused for having too many: none of them was begun. */
+const isRefusedConnection = (error: unknown): boolean =>
+  error instanceof Unavailable && errorCode(error.cause) === '53300'
+
+/** The status of an error that Fastify or a plugin blames on the request. */
+function clientFault(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined
+  return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : undefined
+}
+
+const codeOf = (status: number): string => (STATUS_CODES[status] ?? 'bad_request').toLowerCase().replace(/\W+/g, '_')

@@ -1,0 +1,121 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import type { FastifyInstance } from 'fastify'
+import type { Executor, Observer } from '../../ledger/executor/executor.ts'
+import type { Tail } from '../../ledger/subscriptions/tail.ts'
+import { EventLoopLag } from './event-loop-lag.ts'
+import { SocketMetrics } from './socket-metrics.ts'
+
+/** Why a request was refused without being looked at further. */
+const refusalReasons = ['address', 'requests', 'written_bytes', 'overloaded'] as const
+export type RefusalReason = (typeof refusalReasons)[number]
+
+/** What this instance measures of itself, for Prometheus. */
+export class Metrics {
+  readonly registry = new Registry()
+  /** The last position of the ledger that this instance heard of. */
+  #head = 0
+
+  readonly #requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [this.registry],
+  })
+  readonly #batchSize = new Histogram({
+    name: 'ledger_batch_commands',
+    help: 'Commands in one transaction',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    registers: [this.registry],
+  })
+  readonly #batchTime = new Histogram({
+    name: 'ledger_batch_duration_seconds',
+    help: 'Time from the start of a transaction to its commit',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    registers: [this.registry],
+  })
+  readonly #bugs = new Counter({
+    name: 'ledger_command_bugs_total',
+    help: 'Commands that met a bug',
+    registers: [this.registry],
+  })
+  readonly #troubles = new Counter({
+    name: 'ledger_batch_troubles_total',
+    help: 'Transactions that the database did not take',
+    registers: [this.registry],
+  })
+
+  readonly #unreadable = new Counter({
+    name: 'vault_unreadable_records_total',
+    help: 'Records of the vault that this instance could not decrypt or understand',
+    registers: [this.registry],
+  })
+  readonly #refusals = new Counter({
+    name: 'http_refusals_total',
+    help: 'Requests refused by the limit of an address or a user, by the allowance of stored bytes, or for overload',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  })
+
+  readonly sockets = new SocketMetrics(this.registry)
+  readonly eventLoopLag = new EventLoopLag(this.registry)
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry })
+    for (const reason of refusalReasons) this.#refusals.inc({ reason }, 0)
+  }
+
+  refused(reason: RefusalReason): void {
+    this.#refusals.inc({ reason })
+  }
+
+  /** Counts what the executor tells; `trouble` is told on. */
+  observer(trouble: (error: unknown) => void): Observer {
+    return {
+      committed: ({ commands, position, seconds }) => {
+        this.#head = Math.max(this.#head, position)
+        this.#batchSize.observe(commands)
+        this.#batchTime.observe(seconds)
+      },
+      // Whoever ran the command is told of the bug, and logs it.
+      bug: () => this.#bugs.inc(),
+      trouble: (error) => {
+        this.#troubles.inc()
+        trouble(error)
+      },
+    }
+  }
+
+  unreadableRecord(): void {
+    this.#unreadable.inc()
+  }
+
+  /** Adds what is read off the moment it is asked for. */
+  watchLedger(executor: Executor, tail: Tail): void {
+    const registers = [this.registry]
+    const gauge = (name: string, help: string, read: () => number): void => {
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read())
+        },
+      }).set(read())
+    }
+    gauge('ledger_queue_depth', 'Commands that wait for a transaction', () => executor.depth)
+    gauge('ledger_tail_lag', 'Events of the ledger that the tail has not read yet, as far as this instance knows', () =>
+      Math.max(0, this.#head - tail.position),
+    )
+  }
+
+  /** Measures the routes that are added from now on. */
+  watchRequests(app: FastifyInstance): void {
+    app.addHook('onResponse', (request, reply, done) => {
+      // The path of a request without a route is the client's word: as a label it could be anything.
+      const route = request.routeOptions.url ?? 'none'
+      this.#requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+      done()
+    })
+  }
+}

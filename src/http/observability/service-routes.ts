@@ -1,0 +1,71 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import type { LimitStranger } from '../auth/strangers.ts'
+import { bearerToken, unauthenticated } from '../auth/tokens.ts'
+import { errorText } from '../errors/errors.ts'
+import type { Metrics } from './metrics.ts'
+
+interface MetricsAccess {
+  /** Null: anybody may read them. */
+  readonly token: string | null
+  readonly limitStranger: LimitStranger
+}
+
+/**
+ * Routes for those who run the service, never closed and without a user's token; /metrics may have a token of its own.
+ * `isReady` must not reject.
+ */
+export function serviceDoors(
+  app: FastifyInstance,
+  metrics: Metrics,
+  isReady: () => Promise<boolean>,
+  { token, limitStranger }: MetricsAccess,
+): void {
+  app.get('/healthz', { schema: { tags: ['service'], summary: 'The process is alive' } }, () => ({ status: 'alive' }))
+
+  app.get(
+    '/readyz',
+    { schema: { tags: ['service'], summary: 'The database answers and the ledger is followed' } },
+    async (request, reply) => {
+      if (await isReady()) return { status: 'ready' }
+      const message = 'The database does not answer, or the ledger is not followed.'
+      return reply
+        .code(503)
+        .type('application/json')
+        .send(errorText(message, 'not_ready', request.id))
+    },
+  )
+
+  const measurements = writtenDown(() => metrics.registry.metrics())
+  const onRequest: onRequestHookHandler = (request, _reply, done) => {
+    if (token === null || isSame(bearerToken(request.headers.authorization) ?? '', token)) done()
+    else done(limitStranger(request) ?? unauthenticated())
+  }
+  app.get(
+    '/metrics',
+    { onRequest, schema: { tags: ['service'], summary: 'Measurements for Prometheus; may ask for METRICS_TOKEN' } },
+    async (_, reply) => reply.type(metrics.registry.contentType).send(await measurements()),
+  )
+}
+
+/** Takes as long whatever is given, so that nobody finds the token letter by letter. */
+const isSame = (given: string, expected: string): boolean => timingSafeEqual(digest(given), digest(expected))
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** Writing all measurements down takes some milliseconds, and anybody may ask for them: so much lies between two. */
+const PACE_MS = 100
+
+/** Whoever asks while nobody may yet write shares what is written next. */
+function writtenDown(write: () => Promise<string>): () => Promise<string> {
+  let next: Promise<string> | undefined
+  let last = Number.NEGATIVE_INFINITY
+  const soon = async (): Promise<string> => {
+    await sleep(Math.max(0, last + PACE_MS - performance.now()))
+    next = undefined
+    last = performance.now()
+    return write()
+  }
+  return () => (next ??= soon())
+}

@@ -1,0 +1,87 @@
+import { formOf, kind, type Violation } from './messages.ts'
+
+const isUnion = ({ keyword }: Violation): boolean => keyword === 'anyOf' || keyword === 'oneOf'
+
+/**
+ * Ajv tells of a union that nothing fits, and before that of every fault of each of its branches. Here remains what
+ * helps: the faults of the one branch that was meant, else one violation that names what is allowed.
+ */
+export function foldUnions(violations: readonly Violation[]): readonly Violation[] {
+  if (!violations.some(isUnion)) return violations
+  const left = [...violations]
+  const folded: Violation[] = []
+  for (let last = left.pop(); last !== undefined; last = left.pop()) {
+    if (!isUnion(last)) {
+      folded.push(last)
+      continue
+    }
+    const branches = new Map<string, Violation[]>()
+    for (let inner = left.at(-1); inner !== undefined && isWithin(inner, last); inner = left.at(-1)) {
+      left.pop()
+      const branch = inner.schemaPath.slice(last.schemaPath.length + 1).split('/', 1)[0] ?? ''
+      const faults = branches.get(branch)
+      if (faults === undefined) branches.set(branch, [inner])
+      else faults.push(inner)
+    }
+    // Unions within a branch first: what is wrong with each of theirs tells nothing about this one's.
+    const inOrder = [...branches.values()].toReversed().map((branch) => foldUnions(branch.toReversed()))
+    for (const violation of told(last, inOrder).toReversed()) folded.push(violation)
+  }
+  return folded.toReversed()
+}
+
+const isWithin = (inner: Violation, union: Violation): boolean =>
+  inner.schemaPath.startsWith(`${union.schemaPath}/`) &&
+  (inner.instancePath === union.instancePath || inner.instancePath.startsWith(`${union.instancePath}/`))
+
+function told(union: Violation, branches: readonly (readonly Violation[])[]): readonly Violation[] {
+  const possible = branches.filter((branch) => !branch.some((violation) => rulesOut(violation, union)))
+  const whole = possible.filter((branch) => !branch.some((violation) => lacks(violation, union)))
+  const meant = possible.length === 1 ? possible : whole
+  const [only] = meant
+  if (only !== undefined && meant.length === 1) return only
+  const missing = missingInAll(branches)
+  return missing.length > 0 ? missing : [discriminator(branches) ?? alternatives(union, branches)]
+}
+
+function missingInAll([first = [], ...others]: readonly (readonly Violation[])[]): readonly Violation[] {
+  const missed = others.map((branch) => new Set(branch.filter(isMissing).map(missing)))
+  return first.filter((violation) => isMissing(violation) && missed.every((fields) => fields.has(missing(violation))))
+}
+
+const isMissing = ({ keyword }: Violation): boolean => keyword === 'required'
+
+/** The field that is not there. */
+const missing = ({ instancePath, params }: Violation): string => `${instancePath}/${String(params['missingProperty'])}`
+
+/** Whether a fault means that another branch was meant: a wrong kind of value, or another constant in it. */
+const rulesOut = (violation: Violation, union: Violation): boolean =>
+  violation.keyword === 'const' || (violation.keyword === 'type' && violation.instancePath === union.instancePath)
+
+/** Whether a fault is a field that is not there: who gave all fields of one branch meant that one. */
+const lacks = ({ keyword, instancePath }: Violation, union: Violation): boolean =>
+  keyword === 'required' && instancePath === union.instancePath
+
+/** The field whose constants tell the branches apart, when none of them was given. */
+function discriminator(branches: readonly (readonly Violation[])[]): Violation | undefined {
+  const constants = branches.map((branch) => branch.find(({ keyword }) => keyword === 'const'))
+  const [first] = constants
+  if (first === undefined || constants.some((constant) => constant?.instancePath !== first.instancePath)) {
+    return undefined
+  }
+  return { ...first, keyword: 'enum', params: { allowedValues: constants.map((c) => c?.params['allowedValue']) } }
+}
+
+function alternatives(union: Violation, branches: readonly (readonly Violation[])[]): Violation {
+  const form = formOf(union.parentSchema)
+  const allowed =
+    form !== undefined
+      ? [form]
+      : branches
+          .flat()
+          .filter(({ instancePath }) => instancePath === union.instancePath)
+          .map(({ keyword, params }) =>
+            keyword === 'const' ? JSON.stringify(params['allowedValue']) : kind(params['type'] ?? 'allowed value'),
+          )
+  return { ...union, keyword: 'alternatives', params: { alternatives: allowed } }
+}

@@ -1,0 +1,38 @@
+import type { FastifySchemaValidationError } from 'fastify'
+import { HttpError, ImpossiblePath } from '../errors/errors.ts'
+import { sentence, type Violation } from './messages.ts'
+import { foldUnions } from './union-errors.ts'
+
+/** The part of a request that broke its schema, as Fastify calls it. */
+type Part = 'body' | 'headers' | 'params' | 'querystring'
+
+/** A body can break its schema in hundreds of places; nobody reads more than these. */
+const MAX_FIELDS = 20
+
+/** 422 with a sentence for each fault of each field; 404 for a path that cannot name anything. */
+export function schemaError(violations: FastifySchemaValidationError[], part: Part): HttpError {
+  if (part === 'params') return new ImpossiblePath()
+  const errors: Record<string, string[]> = {}
+  let fields = 0
+  for (const violation of foldUnions(violations)) {
+    const field = fieldOf(violation, part)
+    if (!Object.hasOwn(errors, field)) {
+      if (fields === MAX_FIELDS) break
+      fields += 1
+      errors[field] = []
+    }
+    errors[field]?.push(sentence(violation))
+  }
+  return validationFailed(errors)
+}
+
+export const validationFailed = (errors: Readonly<Record<string, string[]>>): HttpError =>
+  new HttpError(422, 'validation_failed', 'The given data was invalid.', { errors })
+
+/** `users.0.name`; the whole body or query has its own name. */
+function fieldOf({ instancePath, keyword, params }: Violation, part: Part): string {
+  const names = instancePath.split('/').slice(1)
+  if (keyword === 'required') names.push(String(params['missingProperty']))
+  const field = names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
+  return field === '' ? part : field
+}

@@ -1,0 +1,102 @@
+import { Client, type QueryResult } from 'pg'
+import type { Statement, TextRow } from '../storage/row-table.ts'
+
+const CONNECT_MS = 3_000
+/** How long a server may take to say goodbye. */
+const CLOSE_MS = 1_000
+
+export type Answer = QueryResult<TextRow>
+
+/** What every session of the writer is set to, whatever the database's defaults and the address say. */
+const session = `
+  -- A writer that vanished while it held the head frees it soon.
+  set idle_in_transaction_session_timeout = '5s'; set lock_timeout = '5s'; set statement_timeout = '10s';
+  -- Durable, whatever the role or the database were set to.
+  set synchronous_commit = on;
+  set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
+  -- All look-ups are by primary key, whatever the tables held when the plan was made.
+  set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;
+  set enable_mergejoin = off; set jit = off; set timezone = 'UTC'`
+
+/** One connection on which all statements of a step are sent at once; named ones are prepared once. */
+export class Pipeline {
+  readonly #client: Client
+  #broken: Error | undefined
+
+  private constructor(client: Client) {
+    this.#client = client
+    client.on('error', (error) => {
+      this.#broken ??= error
+    })
+  }
+
+  /** Throws when the database cannot be reached within 3 seconds. */
+  static async connect(url: string, name: string): Promise<Pipeline> {
+    const client = new Client({
+      connectionString: url,
+      application_name: name,
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+      pipeline: true,
+      types: { getTypeParser: () => (text: string) => text },
+    })
+    const pipeline = new Pipeline(client)
+    // The driver's own limit ends with the login; a server may fall silent after it.
+    const watchdog = setTimeout(() => pipeline.cut(), CONNECT_MS)
+    try {
+      await client.connect()
+      await client.query(session)
+      return pipeline
+    } catch (error) {
+      pipeline.cut()
+      throw error
+    } finally {
+      clearTimeout(watchdog)
+    }
+  }
+
+  get broken(): boolean {
+    return this.#broken !== undefined
+  }
+
+  /** Waits for all answers, also when one is an error, so that none is left on the wire. */
+  settle(statements: readonly Statement[]): Promise<PromiseSettledResult<Answer>[]> {
+    const { stream } = this.#client.connection
+    // All in one write: the kernel is asked once, and not once a statement.
+    stream.cork()
+    try {
+      return Promise.allSettled(
+        statements.map(({ name, text, values }) =>
+          this.#client.query<TextRow>(name === '' ? { text } : { name, text, values }),
+        ),
+      )
+    } finally {
+      stream.uncork()
+    }
+  }
+
+  /** As `settle`; throws the first error. */
+  async run(statements: readonly Statement[]): Promise<Answer[]> {
+    const results = await this.settle(statements)
+    return results.map((result) => {
+      if (result.status === 'rejected') throw result.reason
+      return result.value
+    })
+  }
+
+  /** Cuts the connection: a server that does not answer is not waited for. */
+  cut(): void {
+    this.#broken ??= new Error('the connection was cut')
+    // The driver's stream is a socket on Node.
+    this.#client.connection.stream.destroy()
+  }
+
+  async close(): Promise<void> {
+    const watchdog = setTimeout(() => this.cut(), CLOSE_MS)
+    try {
+      await this.#client.end()
+    } finally {
+      clearTimeout(watchdog)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { BASIS, mixed } from '../storage/bytes/fnv.ts'
+import type { Command } from './command.ts'
+
+/** Keys that are known of are twice as many at most. */
+const GENERATION = 50_000
+/** So long nothing is taken on trust after a key had been used before that was not known of. */
+const DOUBT_MS = 5_000
+
+/**
+ * Idempotency keys that were seen lately. Any other is taken to be new, as nearly all are, and its reply is not looked
+ * up: when it was used after all, what its command did cannot be written beside the reply that is remembered, and
+ * nothing of the batch happens. So that this does not happen again and again, as it would where many come back after a
+ * restart, all are looked up for some seconds then.
+ */
+export class UsedKeys {
+  /** Marks of keys; a new key that has the mark of another is looked up for nothing. */
+  #young = new Set<number>()
+  #old: ReadonlySet<number> = new Set()
+  #doubtUntil = Number.NEGATIVE_INFINITY
+
+  /** Of these commands those whose key may have been used, which from now on is known of each. `now` in milliseconds. */
+  see(commands: readonly Command[], now: number): readonly Command[] {
+    const doubted = now < this.#doubtUntil
+    return commands.filter((command) => this.#add(command) || doubted)
+  }
+
+  /** A key had been used that was taken to be new. */
+  doubt(now: number): void {
+    this.#doubtUntil = now + DOUBT_MS
+  }
+
+  /** Whether the command's key was known of. */
+  #add({ cause: { actor, idempotency } }: Command): boolean {
+    if (idempotency === null) return false
+    const mark = marked(marked(BASIS, actor), idempotency.key)
+    if (this.#young.has(mark)) return true
+    const known = this.#old.has(mark)
+    if (this.#young.size >= GENERATION) {
+      this.#old = this.#young
+      this.#young = new Set()
+    }
+    this.#young.add(mark)
+    return known
+  }
+}
+
+const LINE_BREAK = 10
+
+/** Goes on with a line of text. A hash, as the text itself would keep all of which it was put together: 550 bytes a key. */
+function marked(mark: number, text: string): number {
+  let next = mixed(mark, LINE_BREAK)
+  for (let i = 0; i < text.length; i += 1) next = mixed(next, text.charCodeAt(i))
+  return next
+}

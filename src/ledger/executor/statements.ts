@@ -1,0 +1,162 @@
+import { isoMicros } from '../rules/time.ts'
+import { fromLines, lines, plainArray, textArray } from '../storage/bytes/array-text.ts'
+import type { Head, RememberedReply } from '../storage/head.ts'
+import type { Statement, TextRow } from '../storage/row-table.ts'
+import type { Batch } from './batch.ts'
+import type { Command } from './command.ts'
+
+// The store's own SQL. Statements have names so that they are prepared once.
+
+/** The end of the ledger, locked until the transaction is over, and the database's clock. */
+export const lockHead: Statement = {
+  name: 'lock head',
+  // The row, and the clock, are those of the moment at which the lock was there, however long it was waited for.
+  text: `select position, hash, batch, (extract(epoch from at) * 1000000)::bigint as at,
+                (extract(epoch from clock_timestamp()) * 1000000)::bigint as now
+         from (select position, hash, batch, at from ledger_head for update) as head`,
+  values: [],
+}
+
+/** The last batch, and the database's clock. */
+export const readHead: Statement = {
+  name: 'read head',
+  text: 'select batch, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now from ledger_head',
+  values: [],
+}
+
+const plain = (text: string): Statement => ({ name: '', text, values: [] })
+
+/** Each statement sees what was committed before it, whatever the database's default is. */
+export const begin = plain('begin isolation level read committed read write')
+export const commit = plain('commit')
+export const rollback = plain('rollback')
+
+/** Loads the replies that are remembered under the keys of these commands; nothing when they have none. */
+export function loadReplies(commands: readonly Command[]): Statement[] {
+  const keyed = commands.flatMap(({ cause: { actor, idempotency } }) =>
+    idempotency === null ? [] : [{ actor, key: idempotency.key }],
+  )
+  if (keyed.length === 0) return []
+  const statement = {
+    name: 'load replies',
+    text: `select r.actor, r.idempotency_key, r.request_hash, r.status, r.body from unnest($1::text[], $2::text[]) as k (actor, key)
+           join replies r on r.actor = k.actor and r.idempotency_key = k.key`,
+    values: [textArray(keyed.map(({ actor }) => actor)), textArray(keyed.map(({ key }) => key))],
+  }
+  return [statement]
+}
+
+export const findBatch = (id: string): Statement => ({
+  name: 'find batch',
+  text: 'select 1 from ledger_batches where id = $1',
+  values: [id],
+})
+
+/** What was decided on the batch that is last now does not happen any more. */
+export const fence = plain('update ledger_head set batch = gen_random_uuid()')
+
+export function insertEvents({ events }: Batch): Statement {
+  const entries = events.map(({ entry }) => entry)
+  return {
+    name: 'insert events',
+    text: `insert into ledger_events
+             (position, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash)
+           select unnest($1::bigint[]), unnest($2::text[]), unnest($3::smallint[]), unnest(${fromLines('$4')}),
+                  unnest(${fromLines('$5')})::text[], unnest(${fromLines('$6')})::text[], unnest(${fromLines('$7')})::bigint[],
+                  unnest(${fromLines('$8')}), unnest($9::timestamptz[]), unnest(${fromLines('$10')}), unnest(${fromLines('$11')}),
+                  unnest($12::text[]), unnest($13::text[])`,
+    values: [
+      plainArray(entries.map((e) => e.position)),
+      plainArray(entries.map((e) => e.type)),
+      plainArray(entries.map((e) => e.version)),
+      // One line each, as JSON without indentation is.
+      lines(entries.map((e) => e.data)),
+      lines(entries.map((e) => plainArray(e.movements.map((m) => m.debit)))),
+      lines(entries.map((e) => plainArray(e.movements.map((m) => m.credit)))),
+      lines(entries.map((e) => plainArray(e.movements.map((m) => m.amount)))),
+      lines(entries.map((e) => e.actor)),
+      plainArray(entries.map((e) => isoMicros(e.at))),
+      lines(entries.map((e) => e.requestId)),
+      lines(entries.map((e) => e.idempotencyKey)),
+      plainArray(entries.map((e) => e.replyHash)),
+      plainArray(entries.map((e) => e.hash)),
+    ],
+  }
+}
+
+export function insertReplies({ replies, head }: Batch): Statement {
+  return {
+    name: 'insert replies',
+    text: `insert into replies (actor, idempotency_key, request_hash, status, body, at)
+           select unnest(${fromLines('$1')}), unnest(${fromLines('$2')}), unnest(${fromLines('$3')}), unnest($4::smallint[]),
+                  unnest(${fromLines('$5')}), $6::timestamptz`,
+    values: [
+      lines(replies.map((r) => r.actor)),
+      lines(replies.map((r) => r.key)),
+      lines(replies.map((r) => r.requestHash)),
+      plainArray(replies.map((r) => r.status)),
+      lines(replies.map((r) => r.body)),
+      isoMicros(head.at),
+    ],
+  }
+}
+
+/**
+ * Moves the head on from where the batch `before` left it, notes the new batch's id and makes the changes. The first
+ * statement fails with `NOT_THERE` when another batch was last, and answers the database's clock. The changes are part
+ * of it, as half of what a small batch costs is its number of statements; of the rarer kinds of batches they come
+ * behind it.
+ */
+export function advance(id: string, before: string, to: Head, changes: readonly Statement[]): Statement[] {
+  const kind = changes.map(({ name }) => name).join()
+  if (changes.length > 0 && !advances.has(kind) && advances.size >= MOST_KINDS) {
+    return [...advance(id, before, to, []), ...changes]
+  }
+  let made = advances.get(kind)
+  if (made === undefined) {
+    made = { name: `advance ${advances.size}`, text: advanceText(changes) }
+    advances.set(kind, made)
+  }
+  const values = [id, to.position, to.hash, isoMicros(to.at), before]
+  return [{ ...made, values: [...values, ...changes.flatMap((change) => change.values)] }]
+}
+
+/** By what they change. */
+const advances = new Map<string, Omit<Statement, 'values'>>()
+/** Each takes PostgreSQL some 180 kB, and commands of a dozen sorts make hundreds of kinds within seconds. */
+const MOST_KINDS = 100
+
+function advanceText(changes: readonly Statement[]): string {
+  let parameters = 5
+  const parts = changes.map(({ text, values }, i) => {
+    const before = parameters
+    parameters += values.length
+    return `, change_${i} as (${text.replace(/\$(\d+)/g, (_, n: string) => `$${before + Number(n)}`)})`
+  })
+  // No row moved is a division by zero: an error, so that nothing that is already on its way behind this happens.
+  return `with moved as (
+            update ledger_head set batch = $1::uuid, position = $2::bigint, hash = $3::text, at = $4::timestamptz
+            where batch = $5::uuid
+            returning position
+          ), noted as (
+            insert into ledger_batches (id, position) select $1::uuid, position from moved
+          )${parts.join('')}
+          select 1 / count(*) as moved, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now
+          from moved`
+}
+
+/** division_by_zero: what `advance` fails with. */
+export const NOT_THERE = '22012'
+
+/** The constraint that `insertReplies` cannot keep when one of its keys was used before. */
+export const ONE_REPLY_A_KEY = 'replies_pkey'
+
+export function asReply(row: TextRow): RememberedReply {
+  return {
+    actor: String(row['actor']),
+    key: String(row['idempotency_key']),
+    requestHash: String(row['request_hash']),
+    status: Number(row['status']),
+    body: String(row['body']),
+  }
+}

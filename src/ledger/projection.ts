@@ -1,7 +1,0 @@
-import { balances, holds } from './account.ts'
-import { rowTable } from './row-table.ts'
-
-export const ledgerTables = [
-  rowTable(balances, { key: ['account'], columns: { account: 'text', balance: 'exact' }, rewritten: true }),
-  rowTable(holds, { key: ['account'], columns: { account: 'text', held: 'exact' } }),
-]

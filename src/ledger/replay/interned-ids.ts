@@ -1,0 +1,84 @@
+import { BASIS, mixed, spread } from '../storage/bytes/fnv.ts'
+
+const SLOTS = 2 ** 16
+const NAME = 32
+
+/**
+ * The places of names that come as bytes, counted from 0 on: asked for with every movement of a replay, for which no
+ * text is made and little memory is touched.
+ */
+export class BytePlaces {
+  /** From a name's hash on, in the first one that fits: its place and one more; 0 where there is none. */
+  #slots = new Int32Array(SLOTS)
+  #hashes = new Int32Array(SLOTS)
+  /** All names, one after the other, and where each of them ends. */
+  #names = Buffer.alloc(SLOTS * NAME)
+  #ends = new Int32Array(SLOTS + 1)
+  #count = 0
+
+  /** Of a name that was not asked for before: the next one, which is as many as there were. */
+  of(bytes: Buffer, start: number, length: number): number {
+    // Signed, as it is kept.
+    let hash = BASIS | 0
+    for (let i = start; i < start + length; i += 1) hash = mixed(hash, bytes[i] ?? 0)
+    const mask = this.#slots.length - 1
+    for (let slot = spread(hash) & mask; ; slot = (slot + 1) & mask) {
+      const place = (this.#slots[slot] ?? 0) - 1
+      if (place < 0) return this.#make(slot, hash, bytes.subarray(start, start + length))
+      if (this.#hashes[place] === hash && this.#is(place, bytes, start, length)) return place
+    }
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  name(place: number): string {
+    return this.#names.toString('utf8', this.#ends[place], this.#ends[place + 1])
+  }
+
+  #is(place: number, bytes: Buffer, start: number, length: number): boolean {
+    const names = this.#names
+    const from = this.#ends[place] ?? 0
+    if ((this.#ends[place + 1] ?? 0) - from !== length) return false
+    for (let i = 0; i < length; i += 1) if (names[from + i] !== bytes[start + i]) return false
+    return true
+  }
+
+  #make(slot: number, hash: number, name: Buffer): number {
+    const place = this.#count
+    this.#count += 1
+    const from = this.#ends[place] ?? 0
+    if (from + name.length > this.#names.length) {
+      const names = Buffer.alloc(2 * (from + name.length))
+      this.#names.copy(names, 0, 0, from)
+      this.#names = names
+    }
+    name.copy(this.#names, from)
+    this.#ends[place + 1] = from + name.length
+    this.#hashes[place] = hash
+    this.#slots[slot] = place + 1
+    if (2 * this.#count >= this.#slots.length) this.#grow()
+    return place
+  }
+
+  /** So that half of all slots is always free. */
+  #grow(): void {
+    const size = 2 * this.#slots.length
+    const mask = size - 1
+    const ends = new Int32Array(size + 1)
+    ends.set(this.#ends)
+    const hashes = new Int32Array(size)
+    hashes.set(this.#hashes)
+    const slots = new Int32Array(size)
+    for (let place = 0; place < this.#count; place += 1) {
+      const hash = hashes[place] ?? 0
+      let slot = spread(hash) & mask
+      while (slots[slot] !== 0) slot = (slot + 1) & mask
+      slots[slot] = place + 1
+    }
+    this.#slots = slots
+    this.#hashes = hashes
+    this.#ends = ends
+  }
+}

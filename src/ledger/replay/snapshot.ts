@@ -1,0 +1,113 @@
+import type { Client } from 'pg'
+import Cursor from 'pg-cursor'
+import { connect } from '../../db/connect.ts'
+import type { Page } from '../../db/copy-out.ts'
+import { copied, copiedBytes, type Fields } from '../storage/copy.ts'
+import { storedColumns } from '../storage/event-rows.ts'
+import type { Head } from '../storage/head.ts'
+import type { TextRow } from '../storage/row-table.ts'
+
+/** Rows of a page: one is worked on while the next one comes. */
+const PAGE = 2_000
+
+const asText = { getTypeParser: () => (text: string) => text }
+
+/**
+ * The ledger and its tables, for reading only, as they stood at one moment: all is read in one transaction, so that
+ * what is compared belongs together while the service goes on writing. One reading at a time.
+ */
+export class Snapshot {
+  readonly #client: Client
+
+  private constructor(client: Client) {
+    this.#client = client
+  }
+
+  /** As of now. Throws when the database cannot be reached. */
+  static async open(url: string): Promise<Snapshot> {
+    const snapshot = await Snapshot.later(url)
+    await snapshot.freeze()
+    return snapshot
+  }
+
+  /**
+   * As of when it is frozen; until then each reading sees what is committed. A frozen moment costs the service: rows
+   * that it replaces meanwhile cannot be cleared away.
+   */
+  static async later(url: string): Promise<Snapshot> {
+    const client = await connect(url, 'ledger replay')
+    // A long ledger is read for longer than a role's time limits may allow.
+    await client.query(`set default_transaction_read_only = on; set statement_timeout = 0;
+      set idle_in_transaction_session_timeout = 0; set timezone = 'UTC'; set datestyle = 'ISO';
+      -- One process of the server's is enough to take from those who serve users.
+      set max_parallel_workers_per_gather = 0;
+      -- A million events are joined with their replies in memory: on disk that takes half as long again.
+      set work_mem = '96MB'`)
+    return new Snapshot(client)
+  }
+
+  async freeze(): Promise<void> {
+    await this.#client.query('begin isolation level repeatable read read only')
+  }
+
+  async head(): Promise<Head> {
+    const { rows } = await this.#client.query<TextRow>({
+      text: 'select position, hash, (extract(epoch from at) * 1000000)::bigint as at from ledger_head',
+      types: asText,
+    })
+    const head = rows[0]
+    if (head === undefined) throw new Error('the ledger has no head')
+    // Somebody may have set it to anything: beyond what is exact there is nothing in any case.
+    const position = Math.min(Number(head['position']), Number.MAX_SAFE_INTEGER)
+    return { position, hash: String(head['hash']), at: Number(head['at']) }
+  }
+
+  /**
+   * The rows of all events at these positions, in order, for `EventRows`; null: whatever comes after `from`, and
+   * before it when that is 1.
+   */
+  events(from: number, upTo: number | null): AsyncGenerator<Page, void> {
+    // What stands before the first position, if anything can, is the first page's.
+    const bounds = [...(from > 1 ? [`e.position >= ${from}`] : []), ...(upTo === null ? [] : [`e.position <= ${upTo}`])]
+    const where = bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`
+    return copiedBytes(this.#client, `select ${storedColumns} from ledger_events e ${where} order by e.position`)
+  }
+
+  /** The position of the first event after another position; null when there is none. */
+  async firstAfter(position: number): Promise<number | null> {
+    const text = 'select min(position) as position from ledger_events where position > $1'
+    const { rows } = await this.#client.query<TextRow>({ text, values: [position], types: asText })
+    const first = rows[0]?.['position'] ?? null
+    return first === null ? null : Number(first)
+  }
+
+  /** The rows of a query without parameters. */
+  rows(query: string): AsyncGenerator<readonly Fields[], void> {
+    return copied(this.#client, query)
+  }
+
+  /** The rows of any query, every value as text. */
+  async *pages(text: string, values: readonly unknown[] = []): AsyncGenerator<readonly TextRow[], void> {
+    const cursor = this.#client.query(new Cursor<TextRow>(text, [...values], { types: asText }))
+    let reading = cursor.read(PAGE)
+    for (;;) {
+      const page = await reading
+      if (page.length === 0) return
+      // The database goes on while this page is worked on; should it fail, the next turn hears of it.
+      reading = cursor.read(PAGE)
+      reading.catch(() => {})
+      let stopped = true
+      try {
+        yield page
+        stopped = false
+      } finally {
+        // The connection serves nothing else until the cursor is closed.
+        if (stopped) await cursor.close()
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end()
+  }
+}

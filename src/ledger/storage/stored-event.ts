@@ -1,0 +1,110 @@
+import type { TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { type EventData, type EventType, eventTypes } from '../../../schema/events.ts'
+import type { Movement } from '../rules/movement.ts'
+import { missing, Unreadable } from '../rules/unreadable.ts'
+import type { PlacedEvent } from '../rules/verb.ts'
+import type { ChainedEntry, RecordedEvent } from './event-hash.ts'
+import type { TextRow } from './row-table.ts'
+import { upcasters } from './upcasters.ts'
+
+/** How an event's columns are read, each as text; a time in UTC, whatever the session's zone. */
+const columns = {
+  position: 'e.position::text',
+  type: 'e.type',
+  version: 'e.version::text',
+  data: 'e.data',
+  debit: 'e.debit::text',
+  credit: 'e.credit::text',
+  amount: 'e.amount::text',
+  actor: 'e.actor',
+  at: `(e.at at time zone 'UTC')::text`,
+  request_id: 'e.request_id',
+  idempotency_key: 'e.idempotency_key',
+  reply_hash: 'e.reply_hash',
+  hash: 'e.hash',
+} as const
+
+/** Columns of an event, as text; for `select ${eventColumns} from ledger_events e`. */
+export const eventColumns = Object.entries(columns)
+  .map(([name, text]) => `${text} as ${name}`)
+  .join(', ')
+
+/** The stored columns, before anything is believed about them. Throws `Unreadable`. */
+export function parseEntry(row: TextRow): ChainedEntry {
+  const text = (column: keyof typeof columns): string => row[column] ?? missing(row['position'] ?? null, column)
+  return {
+    position: Number(text('position')),
+    type: text('type'),
+    version: Number(text('version')),
+    data: text('data'),
+    movements: movementsOf(text('debit'), text('credit'), text('amount')),
+    actor: text('actor'),
+    at: microsOf(text('at')),
+    requestId: text('request_id'),
+    idempotencyKey: row['idempotency_key'] ?? null,
+    replyHash: row['reply_hash'] ?? null,
+    hash: text('hash'),
+  }
+}
+
+/** From three arrays as PostgreSQL writes them. No account that is one has to be quoted there. */
+function movementsOf(debits: string, credits: string, amounts: string): Movement[] {
+  if (debits === '{}') return []
+  const credit = elements(credits)
+  const amount = elements(amounts)
+  return elements(debits).map((debit, i) => ({ debit, credit: credit[i] ?? '', amount: Number(amount[i]) }))
+}
+
+const elements = (array: string): string[] => array.slice(1, -1).split(',')
+
+let lastText = ''
+let lastMicros = Number.NaN
+
+/** Of `2026-11-21 08:00:00.123456`. Throws `Unreadable`. */
+function microsOf(text: string): number {
+  // All events of a batch have one time.
+  if (text !== lastText) {
+    const [, day, time, fraction = ''] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/.exec(text) ?? []
+    if (day === undefined) throw new Unreadable(`${text} is no time of an event`)
+    lastMicros = Date.parse(`${day}T${time}Z`) * 1000 + Number(fraction.padEnd(6, '0'))
+    lastText = text
+  }
+  return lastMicros
+}
+
+/** What of an entry says what happened. */
+export type Happening = Pick<ChainedEntry, 'position' | 'type' | 'version' | 'data' | 'movements' | 'at'>
+
+/** The event that stands in an entry, with the entry. Throws `Unreadable`, as `placedEvent`. */
+export const readEvent = (entry: ChainedEntry): RecordedEvent => ({ ...placedEvent(entry), entry })
+
+/**
+ * The event that stands in an entry, in the form that it has today: one of an older version goes through `upcasters`.
+ * Throws `Unreadable`: nothing is skipped that is not understood.
+ */
+export function placedEvent({ position, type, version, data: text, movements, at }: Happening): PlacedEvent {
+  if (!isEventType(type)) throw new Unreadable(`event ${position} is a ${type}, which this version does not know`)
+  let data: unknown = JSON.parse(text)
+  for (let from = version; from !== eventTypes[type].version; from += 1) {
+    const upcast = upcasters[type]?.[from]
+    if (upcast === undefined) {
+      throw new Unreadable(`event ${position} is ${type} version ${version}, which this version does not know`)
+    }
+    data = upcast(data)
+  }
+  if (!isDataOf(type, data)) throw new Unreadable(`event ${position} is not of the form of ${type}`)
+  const event = { type, data, movements, position, at }
+  // TypeScript does not carry the tie between `type` and `data` through the union; `isDataOf` just held it.
+  return event as unknown as PlacedEvent
+}
+
+const isEventType = (type: string): type is EventType => Object.hasOwn(eventTypes, type)
+
+const checks = new Map<EventType, TypeCheck<TSchema>>()
+
+function isDataOf<T extends EventType>(type: T, data: unknown): data is EventData<T> {
+  let check = checks.get(type)
+  if (check === undefined) checks.set(type, (check = TypeCompiler.Compile<TSchema>(eventTypes[type].data)))
+  return check.Check(data)
+}

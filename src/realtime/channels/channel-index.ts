@@ -1,0 +1,156 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import type { StoredFollower } from '../../ledger/subscriptions/tail.ts'
+import type { ChannelKey } from '../frames/announcer.ts'
+import type { Tell } from '../frames/event-mapper.ts'
+
+/** The name of the ledger's cursor. */
+export const INDEX_FOLLOWER = 'live'
+/** What can be brought back of a channel: so many positions, that are no older. */
+export const MOST_BACK = 1_000
+export const BACK_MS = 600_000
+/** Rows are kept for longer than they count, since clocks differ. */
+const KEPT_FOR = '12 minutes'
+/** Between two writes. Whoever asks looks through the rest of the ledger, which is the longer, the longer this is. */
+const PAUSE_MS = 50
+/** Events in one go of which there is no use in waiting for more. */
+const MANY = 250
+/** Rows deleted in one statement, so that none takes long. */
+const CHUNK = 5_000
+
+/** An announced position of a channel; `at` in milliseconds since 1970. */
+export interface Announced {
+  readonly position: number
+  /** The position that was announced before it; null for the channel's first. */
+  readonly prev: number | null
+  readonly at: number
+}
+
+/** What is written down of some channels before some position. */
+export interface Lasts {
+  /** How far the ledger has been written down: what comes after is not in here. */
+  readonly upTo: number
+  /** The ledger's end. */
+  readonly head: number
+  /** The last position of each channel; channels without one are missing. */
+  readonly positions: Map<ChannelKey, number>
+}
+
+/** What was announced where, written down for all instances a moment after the fact. */
+export class ChannelIndex {
+  readonly #pool: Pool
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+  }
+
+  /** Writes down what was announced. Doing so again changes nothing. */
+  follower(tell: Tell): StoredFollower {
+    return async (events) => {
+      const announced = events.flatMap((event) =>
+        [...tell(event).keys()].map((channel) => ({
+          channel,
+          position: event.position,
+          at: Math.floor(event.at / 1000),
+        })),
+      )
+      const [first] = announced
+      if (first !== undefined) {
+        const channels = [...new Set(announced.map(({ channel }) => channel))]
+        const { positions } = await this.lastBefore(channels, first.position)
+        const rows = announced.map((row) => {
+          const prev = positions.get(row.channel) ?? null
+          positions.set(row.channel, row.position)
+          return { ...row, prev }
+        })
+        await this.#add(rows)
+      }
+      if (first === undefined) return false
+      // What comes meanwhile goes together: each time is a commit beside those of the ledger. Whoever is behind goes on.
+      if (events.length < MANY) await setTimeout(PAUSE_MS)
+      return true
+    }
+  }
+
+  async #add(rows: readonly (Announced & { readonly channel: ChannelKey })[]): Promise<void> {
+    await this.#pool.query({
+      name: 'add announced',
+      text: `with added as (
+               insert into live_announcements (channel, position, prev, at)
+               select a.channel, a.position, a.prev, to_timestamp(a.at / 1000.0)
+               from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) as a (channel, position, prev, at)
+               on conflict do nothing
+             )
+             insert into live_channels as c (channel, last)
+             select a.channel, max(a.position) from unnest($1::text[], $2::bigint[]) as a (channel, position)
+             group by a.channel order by a.channel
+             on conflict (channel) do update set last = excluded.last where c.last < excluded.last`,
+      values: [
+        rows.map(({ channel }) => channel),
+        rows.map(({ position }) => position),
+        rows.map(({ prev }) => prev),
+        rows.map(({ at }) => at),
+      ],
+    })
+  }
+
+  /** The last positions of these channels before this one, as far as they are written down. */
+  async lastBefore(channels: readonly ChannelKey[], position: number): Promise<Lasts> {
+    const { rows } = await this.#pool.query<{
+      channel: ChannelKey | null
+      last: number | null
+      up_to: number
+      head: number
+    }>({
+      name: 'last announced',
+      // A row at or after the position knows what was before it; where there is none, it was the channel's last.
+      text: `select a.channel, p.up_to, p.head,
+               case when later.position is not null then later.prev when c.last < p.position then c.last end as last
+             from (select f.up_to, h.position as head, least($2, f.up_to + 1) as position
+                   from (select coalesce(max(position), 0) as up_to
+                         from ledger_cursors where name = '${INDEX_FOLLOWER}') f, ledger_head h) p
+             left join unnest($1::text[]) as a (channel) on true
+             left join live_channels c on c.channel = a.channel
+             left join lateral (
+               select l.position, l.prev from live_announcements l
+               where l.channel = a.channel and l.position >= p.position order by l.position limit 1
+             ) later on true`,
+      values: [channels, position],
+    })
+    const positions = new Map<ChannelKey, number>()
+    for (const { channel, last } of rows) if (channel !== null && last !== null) positions.set(channel, last)
+    return { upTo: rows[0]?.up_to ?? 0, head: rows[0]?.head ?? 0, positions }
+  }
+
+  /** What was announced on these channels up to a position and since a time, in order: the newest of each. */
+  async window(
+    channels: readonly ChannelKey[],
+    upTo: number,
+    since: number,
+  ): Promise<ReadonlyMap<ChannelKey, readonly Announced[]>> {
+    const { rows } = await this.#pool.query<Announced & { readonly channel: ChannelKey }>({
+      name: 'announced since',
+      text: `select a.channel, l.position, l.prev, l.at
+             from unnest($1::text[]) as a (channel)
+             cross join lateral (
+               select position, prev, floor(extract(epoch from at) * 1000)::bigint as at from live_announcements
+               where channel = a.channel and position <= $2 and at >= to_timestamp($3::bigint / 1000.0)
+               order by position desc limit ${MOST_BACK}
+             ) l order by l.position`,
+      values: [channels, upTo, since],
+    })
+    return Map.groupBy(rows, ({ channel }) => channel)
+  }
+
+  /** Deletes what is past its time. Any number of instances may do it at once. */
+  async prune(): Promise<void> {
+    for (;;) {
+      const { rowCount } = await this.#pool.query(
+        `delete from live_announcements where ctid = any (array(
+           select ctid from live_announcements where at < clock_timestamp() - interval '${KEPT_FOR}'
+           limit ${CHUNK} for update skip locked))`,
+      )
+      if ((rowCount ?? 0) < CHUNK) return
+    }
+  }
+}

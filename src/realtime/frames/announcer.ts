@@ -1,0 +1,66 @@
+import type { Kysely } from 'kysely'
+import type { Person } from '../../../schema/common.ts'
+import type { EventType } from '../../../schema/events.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { PlacedEvent } from '../../ledger/rules/verb.ts'
+
+/**
+ * Who is told: the members of a room, a user, or everybody. By id: a room stays the same channel when its uid is
+ * changed. Clients know the first as `one-to-room:{uid}`.
+ */
+export type ChannelKey = `room:${number}` | `user:${number}` | 'global'
+
+/** A user's words; `picture` is the avatar's address. */
+export interface Named extends Person {
+  readonly picture: string
+}
+
+/** Words that are looked up when something is announced, since no event holds them. Who was erased is missing. */
+export interface Words {
+  readonly users: ReadonlyMap<number, Named>
+  readonly rooms: ReadonlyMap<number, { readonly uid: string; readonly name: string }>
+  readonly decorations: ReadonlyMap<number, { readonly name: string; readonly image_path: string }>
+  readonly packages: ReadonlyMap<number, { readonly name: string }>
+}
+
+/** The ids whose words an announcement needs. */
+export type Wanted = { readonly [Kind in keyof Words]?: readonly number[] }
+
+/** Finds words by ids: once for all that was committed together. */
+export type Lookups = {
+  readonly [Kind in keyof Words]: (db: Kysely<Tables>, ids: readonly number[]) => Promise<Words[Kind]>
+}
+
+/**
+ * What one event tells one channel: a frame of the channel's history, which `since` brings back (on `global` nothing is
+ * brought back). Channel, event and number of frames hang on the ledger's event alone, so that every instance tells the
+ * same, now and later.
+ */
+export interface Announcement {
+  readonly channel: ChannelKey
+  /** The event's name as clients know it. */
+  readonly event: string
+  readonly wants: Wanted
+  /** Set where paths in the data are encoded. */
+  readonly enc?: 'rot41'
+  /** The frame's `data`. Pure: the same words give the same data. */
+  readonly data: (words: Words) => object
+}
+
+/** What a slice's events tell. Pure. */
+export type Announcer = {
+  readonly [T in EventType]?: (event: PlacedEvent<T>) => readonly Announcement[]
+}
+
+/**
+ * State that users are shown as it is now, on their own channel: only the newest, never brought back, without a place
+ * in the channel's history.
+ */
+export interface ShownState {
+  /** The event's name as clients know it. */
+  readonly event: string
+  /** The users whose state an event of the ledger may have changed. Pure. */
+  readonly changedBy: (event: PlacedEvent) => readonly number[]
+  /** The state of these users now. Users who are missing are shown nothing. */
+  readonly read: (db: Kysely<Tables>, userIds: readonly number[]) => Promise<ReadonlyMap<number, object>>
+}

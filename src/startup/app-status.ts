@@ -1,0 +1,17 @@
+import type { Logger } from 'pino'
+import { AppStatusGate } from '../features/app-status/app-status.ts'
+import { ToldClients } from '../features/app-status/clients/client-registry.ts'
+import { standing } from '../features/app-status/reads.ts'
+import type { Database } from './database.ts'
+
+/** To whom the service is open, as it is now; what clients tell of themselves is written until `cleanUp`. */
+export async function startAppStatus(
+  { db, followers }: Pick<Database, 'db' | 'followers'>,
+  log: Logger,
+  cleanUp: AsyncDisposableStack,
+): Promise<AppStatusGate> {
+  const told = new ToldClients(followers, log)
+  cleanUp.defer(() => told.stop())
+  told.start()
+  return new AppStatusGate(await standing(db), told)
+}

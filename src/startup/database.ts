@@ -1,0 +1,115 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import type { Client, Pool } from 'pg'
+import type { Config } from '../config/config.ts'
+import { errorCode } from '../config/error-code.ts'
+import { type Keys, loadKeys } from '../config/keys.ts'
+import { openEmbedded } from '../db/cluster/embedded.ts'
+import { connect } from '../db/connect.ts'
+import { checkFingerprints, usedKeys } from '../db/fingerprints.ts'
+import type { Log } from '../db/log.ts'
+import { grantService } from '../db/migrations/grants.ts'
+import { migrate } from '../db/migrations/migrate.ts'
+import { forReads, openPool } from '../db/pool.ts'
+import { durabilityFaults, mayChangeLedger } from '../db/safety.ts'
+import type { Tables } from '../db/tables.ts'
+
+export interface Database {
+  /** Of the service's own role. */
+  readonly url: string
+  /** For the doors' reads. */
+  readonly db: Kysely<Tables>
+  /** For /readyz, with a connection of its own: it must not wait for the doors. */
+  readonly probe: Kysely<Tables>
+  /** For those who follow the ledger: they must not wait for the doors. */
+  readonly followers: Pool
+  /** Those that what is in it hangs on. */
+  readonly keys: Keys
+}
+
+interface Addresses {
+  readonly url: string
+  /** Null: there is one role for everything. */
+  readonly ownerUrl: string | null
+}
+
+/**
+ * A migrated database that is safe to keep a ledger in. What was opened is closed by `cleanUp`. Throws an Error whose
+ * message tells an operator what to do.
+ */
+export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Database> {
+  const { url, ownerUrl } = await locate(config, log, cleanUp)
+  const client = await (config.databaseUrl === null ? connect(url, NAME) : connectTo('DATABASE_URL', url))
+  let keys: Keys
+  try {
+    const role = await roleOf(client)
+    if (config.databaseOwnerUrl !== null) await refuseOneRole(config.databaseOwnerUrl, role)
+    await migrate(ownerUrl ?? url)
+    if (ownerUrl !== null) await grantService(ownerUrl, role)
+    await refuseUnsafe(client, config, log)
+    keys = loadKeys(config, await usedKeys(client))
+    await checkFingerprints(client, keys)
+  } finally {
+    await client.end()
+  }
+  const pool = openPool(url, { max: 10, application_name: 'economy reads' }, log)
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: forReads(pool) }) })
+  cleanUp.defer(() => db.destroy())
+  const probing = openPool(url, { max: 1, min: 1, application_name: 'economy readiness' }, log)
+  const probe = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: probing }) })
+  cleanUp.defer(() => probe.destroy())
+  // Opened now and kept, so that it is there when PostgreSQL takes no more connections.
+  await probing.connect().then((connection) => connection.release())
+  const followers = openPool(url, { max: 4, application_name: 'economy followers' }, log)
+  cleanUp.defer(() => followers.end())
+  return { url, db, probe, followers, keys }
+}
+
+async function locate(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Addresses> {
+  if (config.databaseUrl !== null) return { url: config.databaseUrl, ownerUrl: config.databaseOwnerUrl }
+  const embedded = await openEmbedded(config.dataDir, log)
+  cleanUp.defer(() => embedded.stop())
+  return { url: embedded.serviceUrl, ownerUrl: embedded.ownerUrl }
+}
+
+const NAME = 'economy start'
+
+/** Connects with the address in a variable, by whose name goes whatever is wrong with it. */
+async function connectTo(variable: string, url: string): Promise<Client> {
+  try {
+    return await connect(url, NAME)
+  } catch (error) {
+    // A refused connection to a name with several addresses comes with no message.
+    const reason = error instanceof Error && error.message !== '' ? error.message : (errorCode(error) ?? String(error))
+    throw new Error(`${variable} cannot be used: ${reason}`, { cause: error })
+  }
+}
+
+/** Two variables of one role would have the service take its own rights away. */
+async function refuseOneRole(ownerUrl: string, serviceRole: string): Promise<void> {
+  const owner = await connectTo('DATABASE_OWNER_URL', ownerUrl)
+  try {
+    if ((await roleOf(owner)) !== serviceRole) return
+    throw new Error(
+      `DATABASE_OWNER_URL and DATABASE_URL name the same role, ${serviceRole}. Give the first to the role that owns the ` +
+        `database and the second to one of the service's own, or leave DATABASE_OWNER_URL out.`,
+    )
+  } finally {
+    await owner.end()
+  }
+}
+
+async function roleOf(client: Client): Promise<string> {
+  const { rows } = await client.query<{ role: string }>('select current_user as role')
+  return rows[0]?.role ?? ''
+}
+
+async function refuseUnsafe(client: Client, config: Config, log: Log): Promise<void> {
+  const faults = await durabilityFaults(client)
+  if (faults.length > 0) throw new Error(`${faults.join(' ')} Money is not kept in such a database.`)
+  if (!(await mayChangeLedger(client))) return
+  const finding = 'The role of DATABASE_URL may change what is in the ledger'
+  if (config.production) {
+    throw new Error(`${finding}. Give the service a role of its own, and set DATABASE_OWNER_URL to the owner's.`)
+  }
+  log.warn({}, `${finding}; production would refuse to start`)
+}

@@ -1,0 +1,77 @@
+import type { Logger } from 'pino'
+import { Troubles } from '../db/failure-log.ts'
+import { headOf } from '../db/head.ts'
+import { evolve, tables } from '../domain.ts'
+import type { AppStatusGate } from '../features/app-status/app-status.ts'
+import { type Sessions, type StaffSessions, sessionsIn, staffSessionsIn, usersBelow } from '../http/auth/sessions.ts'
+import type { Metrics } from '../http/observability/metrics.ts'
+import { Executor } from '../ledger/executor/executor.ts'
+import { prune } from '../ledger/storage/prune.ts'
+import { Tail } from '../ledger/subscriptions/tail.ts'
+import type { Database } from './database.ts'
+
+/** How often what is past its time is deleted. */
+const PRUNE_MS = 600_000
+
+export interface Ledger {
+  readonly executor: Executor
+  readonly tail: Tail
+  readonly sessions: Sessions
+  readonly staffSessions: StaffSessions
+}
+
+/**
+ * The ledger's one writer and its followers; closed by `cleanUp`, the writer first. `appState` hears of what is committed
+ * here before it is answered.
+ */
+export async function startLedger(
+  database: Database,
+  metrics: Metrics,
+  appState: Pick<AppStatusGate, 'hear' | 'follow'>,
+  log: Logger,
+  cleanUp: AsyncDisposableStack,
+): Promise<Ledger> {
+  const { url, db, followers } = database
+  const troubles = new Troubles(
+    log,
+    'followers of the ledger cannot go on; trying again',
+    'followers of the ledger go on',
+  )
+  const tail = new Tail({ url, pool: followers, troubles, landed: () => executor.landed() })
+  cleanUp.defer(() => tail.stop())
+
+  const writing = new Troubles(log, 'the database does not take batches', 'the database takes batches again')
+  const observer = metrics.observer((error) => writing.failed(error, observer))
+  const executor = new Executor({
+    url,
+    tables,
+    evolve,
+    observer: {
+      ...observer,
+      committed: (batch) => {
+        observer.committed(batch)
+        writing.worked(observer)
+        appState.hear(batch.events)
+        tail.hear(batch.events)
+      },
+    },
+  })
+  cleanUp.defer(() => executor.close())
+  metrics.watchLedger(executor, tail)
+
+  const pruning = setInterval(() => {
+    prune(followers).catch((err: unknown) => log.warn({ err }, 'old replies could not be deleted; trying again'))
+  }, PRUNE_MS)
+  cleanUp.defer(() => clearInterval(pruning))
+
+  const sessions = sessionsIn(db)
+  const staffSessions = staffSessionsIn(db)
+  const position = await headOf(db)
+  sessions.follow(tail, position)
+  staffSessions.follow(tail, position)
+  // Whoever is not known by then is looked up when they come.
+  sessions.warm(usersBelow(db)).catch((err: unknown) => log.warn({ err }, 'not all users could be looked up ahead'))
+  appState.follow(tail)
+  tail.start()
+  return { executor, tail, sessions, staffSessions }
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config/config.ts'
+import { errorCode } from '../config/error-code.ts'
+
+/** How long clients that keep connections alive are told that they will end. */
+const HINT_MS = 150
+/** How long requests in hand may take when the service stops. */
+const DRAIN_MS = 5000
+
+/** Listens; `cleanUp` stops that and lets what was accepted finish. Answers the port. Throws an Error that names the address. */
+export async function listen(
+  app: FastifyInstance,
+  { host, port }: Config,
+  cleanUp: AsyncDisposableStack,
+): Promise<number> {
+  // Answers now ask clients to hang up. Without this moment, one that is about to send again would be cut off.
+  app.addHook('preClose', () => sleep(HINT_MS))
+  cleanUp.defer(() => close(app))
+  try {
+    return Number(new URL(await app.listen({ host, port })).port || 80)
+  } catch (error) {
+    const reason =
+      errorCode(error) === 'EADDRINUSE'
+        ? 'the port is in use; set PORT to another one'
+        : error instanceof Error
+          ? error.message
+          : String(error)
+    throw new Error(`Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error })
+  }
+}
+
+/** Connections that are kept alive go as soon as they have nothing to answer, all others after a while. */
+async function close(app: FastifyInstance): Promise<void> {
+  const closed = app.close()
+  await sleep(HINT_MS)
+  const idle = setInterval(() => app.server.closeIdleConnections(), 50)
+  const patience = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
+  try {
+    await closed
+  } finally {
+    clearInterval(idle)
+    clearTimeout(patience)
+  }
+}

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Kysely, PostgresDialect } from 'kysely'
+import type { Logger } from 'pino'
+import { Troubles } from '../db/failure-log.ts'
+import type { Tables } from '../db/tables.ts'
+import { cancelStaleGames } from '../features/roulette/old-games/cancel-stale-games.ts'
+import { MOST_PURGED } from '../features/roulette/old-games/purge.ts'
+import { staleGames } from '../features/roulette/reads.ts'
+import type { Executor } from '../ledger/executor/executor.ts'
+import type { Database } from './database.ts'
+import { runAsSystem } from './system.ts'
+
+const POLL_INTERVAL_MS = 2_000
+const MAX_BACKOFF_MS = 60_000
+
+/**
+ * Cancels games that nobody finished, on whichever instance gets to them first; stopped by `cleanUp`. `maxOpenMinutes`
+ * 0: no game is too old, and only those in which nobody is seated are cancelled.
+ */
+export function startStaleGames(
+  executor: Pick<Executor, 'run'>,
+  { followers }: Pick<Database, 'followers'>,
+  maxOpenMinutes: number,
+  log: Logger,
+  cleanUp: AsyncDisposableStack,
+): void {
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: followers }) })
+  const max_open_minutes = maxOpenMinutes === 0 ? null : maxOpenMinutes
+  const failing = new Troubles(log, 'stale games cannot be cancelled; retrying', 'stale games are cancelled again')
+  const stop = new AbortController()
+  const { signal } = stop
+
+  /** Cancels all that there are, so many at a time. */
+  const sweep = async (): Promise<void> => {
+    let candidates: readonly number[]
+    let cancelled = 0
+    do {
+      candidates = await staleGames(db, max_open_minutes, MOST_PURGED)
+      if (candidates.length === 0) return
+      cancelled = await runAsSystem(executor, cancelStaleGames, { candidates, max_open_minutes })
+      if (cancelled > 0) log.info({ games: cancelled }, 'stale roulette games cancelled')
+    } while (candidates.length === MOST_PURGED && cancelled > 0 && !signal.aborted)
+  }
+
+  const poll = async (): Promise<void> => {
+    for (let failures = 0; ; ) {
+      const delay = Math.min(POLL_INTERVAL_MS * 2 ** failures, MAX_BACKOFF_MS)
+      // With jitter, so that instances do not go for the same games at once.
+      await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal }).catch(() => {})
+      if (signal.aborted) return
+      try {
+        await sweep()
+        failures = 0
+        failing.worked(poll)
+      } catch (error) {
+        failures += 1
+        failing.failed(error, poll)
+      }
+    }
+  }
+  const polling = poll()
+  cleanUp.defer(() => {
+    stop.abort()
+    return polling
+  })
+}

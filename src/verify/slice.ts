@@ -1,8 +1,0 @@
-import type { Slice } from '../http/slice.ts'
-import { type Checks, verifyRoutes } from './routes.ts'
-
-/** The check of published draws. */
-export const verifyWith = (checks: Checks): Slice => ({
-  published: '/api/v1',
-  routes: (app, services) => verifyRoutes(app, services, checks),
-})

@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import Fastify from 'fastify'
+import { pino } from 'pino'
+import { test } from 'tap'
+import { Readings, sendPieces } from '../../../src/audit/routes/report-limiter.ts'
+import { problemOf } from '../../../src/http/errors/problem.ts'
+
+test('whoever asks for the head of a long reading only is not read to, and nothing fails', async (t) => {
+  const log: string[] = []
+  const app = Fastify({ loggerInstance: pino({ level: 'error' }, { write: (line: string) => void log.push(line) }) })
+  let ended = 0
+  async function* pieces(gone: AbortSignal): AsyncGenerator<string, void> {
+    try {
+      for (;;) {
+        gone.throwIfAborted()
+        yield 'x'.repeat(70_000)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    } finally {
+      ended += 1
+    }
+  }
+  app.get('/', (_, reply) => {
+    const gone = new AbortController()
+    reply.raw.once('close', () => gone.abort(new Error('the client has gone')))
+    return sendPieces(reply, 'application/json', pieces(gone.signal), () => '\n')
+  })
+  t.teardown(() => app.close())
+  const asked = request(await app.listen({ host: '127.0.0.1', port: 0 }), { method: 'HEAD' }).end()
+  const [answer] = await once(asked, 'response')
+  answer.resume()
+  await once(answer, 'end')
+  t.equal(answer.statusCode, 200)
+  for (let ms = 0; ended === 0 && ms < 2_000; ms += 10) await new Promise((resolve) => setTimeout(resolve, 10))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.equal(ended, 1)
+  t.same(log, [])
+})
+
+test('a reading whose turn does not come in time is refused, and the next one takes its place', async (t) => {
+  const app = Fastify()
+  const readings = new Readings(app, { inHand: 1, waiting: 1, maxWaitMs: 200 })
+  const ends: (() => void)[] = []
+  app.setErrorHandler((error, _, reply) => {
+    const { status, code, headers } = problemOf(error)
+    return reply.code(status).headers(headers).send({ code })
+  })
+  app.get('/', async (_, reply) => {
+    await readings.begin(reply)
+    await new Promise<void>((resolve) => ends.push(resolve))
+    return {}
+  })
+  t.teardown(() => app.close())
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  const begun = async (count: number): Promise<void> => {
+    while (ends.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  const first = fetch(origin)
+  await begun(1)
+  const late = await fetch(origin)
+  t.equal(late.status, 429)
+  t.equal(late.headers.get('retry-after'), '1')
+  t.same(await late.json(), { code: 'overloaded' })
+
+  const next = fetch(origin)
+  t.equal((await next).status, 429)
+  ends[0]?.()
+  t.equal((await first).status, 200)
+  const after = fetch(origin)
+  await begun(2)
+  ends[1]?.()
+  t.equal((await after).status, 200, 'those that were refused hold no place')
+})

@@ -1,0 +1,117 @@
+import { type Arbitrary, array, assert, constantFrom, integer, oneof, property, record } from 'fast-check'
+import { test } from 'tap'
+import { BalanceChecks, faultOf } from '../../../src/audit/verify/balance-checks.ts'
+import { Replay } from '../../../src/ledger/replay/replay.ts'
+import { WholeRows } from '../../../src/ledger/replay/replay-state.ts'
+import { balances } from '../../../src/ledger/rules/account.ts'
+import { evolveWith } from '../../../src/ledger/rules/evolve.ts'
+import { applyMovements, type Movement } from '../../../src/ledger/rules/movement.ts'
+import { EventRows } from '../../../src/ledger/storage/event-rows.ts'
+import { isWatched } from '../../../src/ledger/storage/watched.ts'
+import { eventPage } from '../../harness/event-page.ts'
+
+/** Checks events one after the other; what was found, `check message`, and which balances are kept. */
+function checked(events: readonly (readonly Movement[])[]) {
+  const found: string[] = []
+  const checks = new BalanceChecks((check, message) => void found.push(`${check} ${message}`))
+  for (const rows = new EventRows(eventPage(events)); rows.next(); ) checks.check(rows)
+  return { found, checks }
+}
+
+const amount = oneof(
+  integer({ min: -1, max: 100 }),
+  constantFrom(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1, 2 ** 52),
+)
+const of = (...accounts: readonly string[]): Arbitrary<readonly Movement[]> => {
+  const account = constantFrom(...accounts)
+  return array(record({ debit: account, credit: account, amount }), { maxLength: 4 })
+}
+const event = oneof(
+  of('house:a:coins', 'issuance:b:coins', 'user:1:coins', 'user:2:coins', 'room:3:coins'),
+  of('house:a:coins', 'user:1:diamonds', 'user:2:money', 'room:3:coins', 'coins'),
+  // Of these some, or all, are looked at by rules.
+  of('issuance:b:coins', 'user:1:coins', 'game:5:coins', 'game:6:coins'),
+  of('issuance:b:dollars', 'user:1:dollars', 'withdrawal:7:dollars'),
+)
+
+test('balances from bytes are those of the rules, and what is wrong is found once', (t) => {
+  assert(
+    property(array(event, { maxLength: 30 }), (events) => {
+      const ought: string[] = []
+      const whole = new WholeRows()
+      const watched = new Replay(evolveWith([]), isWatched)
+      for (const [i, movements] of events.entries()) {
+        const faults = movements.flatMap((movement) => faultOf(movement) ?? [])
+        ought.push(...faults.map((message) => `double-entry ${message}`))
+        if (faults.length > 0) continue
+        try {
+          applyMovements(whole, movements)
+          whole.checkpoint()
+        } catch (error) {
+          whole.rollback()
+          ought.push(`rules ${error instanceof Error ? error.message : ''}`)
+        }
+        try {
+          watched.fold({ type: 'ledger-opened', data: { fairness_key: '' }, position: i, at: 0 }, movements)
+        } catch (error) {
+          // Whatever the rules tell of it is told here too, if not with the same account.
+          t.ok(error instanceof Error && ought.some((one) => one.startsWith('rules')))
+        }
+      }
+      const { found, checks } = checked(events)
+      t.same(found, ought)
+      const taken = checks.take()
+      watched.rows.bring(taken.accounts, taken.balances)
+      const all = (rows: WholeRows) => [...rows.ids(balances)].sort().map((id) => rows.get(balances, id))
+      t.same(all(watched.rows), all(whole))
+    }),
+    { numRuns: 300 },
+  )
+  t.end()
+})
+
+test('rules have those balances alone that they look at', (t) => {
+  const staked = [{ debit: 'user:1:coins', credit: 'game:5:coins', amount: 7 }]
+  const { found, checks } = checked([[{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 9 }], staked, staked])
+  t.same(found, ['rules user:1:coins is overdrawn'])
+  t.same(checks.take(), { accounts: ['house:a:coins', 'user:1:coins', 'game:5:coins'], balances: [-9, 2, 7] })
+  const { rows } = folded(staked)
+  t.same([...rows.ids(balances)], ['game:5:coins'])
+  t.same(rows.get(balances, 'game:5:coins'), { account: 'game:5:coins', balance: 7n })
+  const paid = [{ debit: 'game:5:coins', credit: 'user:1:coins', amount: 8 }]
+  t.throws(() => folded(staked, paid), { message: 'game:5:coins is overdrawn' })
+  // In the end there is one place for all; what the rules had besides goes.
+  rows.bring(['user:1:coins'], [7])
+  t.same([...rows.ids(balances)], ['user:1:coins'])
+  t.end()
+})
+
+/** With the balances that rules look at, of events that mean nothing else. */
+function folded(...events: readonly (readonly Movement[])[]) {
+  const replay = new Replay(evolveWith([]), isWatched)
+  for (const movements of events) {
+    replay.fold({ type: 'ledger-opened', data: { fairness_key: '' }, position: 1, at: 0 }, movements)
+  }
+  return replay
+}
+
+test('after its balances are taken it looks at both sides alone', (t) => {
+  const { found, checks } = checked([[{ debit: 'issuance:a:coins', credit: 'user:1:coins', amount: 5 }]])
+  t.same(checks.take(), { accounts: ['issuance:a:coins', 'user:1:coins'], balances: [-5, 5] })
+  const more = [
+    [{ debit: 'user:1:coins', credit: 'house:a:coins', amount: 50 }],
+    [{ debit: 'user:1:coins', credit: 'house:a:diamonds', amount: 1 }],
+  ]
+  for (const rows = new EventRows(eventPage(more)); rows.next(); ) checks.check(rows)
+  t.same(found, ['double-entry user:1:coins and house:a:diamonds are not of one currency'])
+  t.end()
+})
+
+test('a rule that looks at a balance which is kept elsewhere is told so', (t) => {
+  const { rows } = new Replay(evolveWith([]), isWatched)
+  t.equal(rows.get(balances, 'user:1:dollars'), undefined)
+  t.throws(() => rows.get(balances, 'user:1:coins'), { message: 'the balance of user:1:coins is not kept here' })
+  rows.bring(['user:1:coins'], [7])
+  t.same(rows.get(balances, 'user:1:coins'), { account: 'user:1:coins', balance: 7n })
+  t.end()
+})

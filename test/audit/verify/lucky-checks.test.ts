@@ -1,0 +1,44 @@
+import { test } from 'tap'
+import { movedBy } from '../../../src/audit/verify/draws/draw-listener.ts'
+import { LuckyChecks } from '../../../src/audit/verify/draws/lucky-checks.ts'
+import { evolveFact } from '../../../src/domain.ts'
+import { sendGift } from '../../../src/features/gifts/send.ts'
+import { Replay } from '../../../src/ledger/replay/replay.ts'
+import { eventColumns, parseEntry, readEvent } from '../../../src/ledger/storage/stored-event.ts'
+import { testDatabase } from '../../harness/postgres.ts'
+import { bench, rowsOf, testChains } from '../../harness/test-executor.ts'
+import { alone, seed } from '../seed.ts'
+
+test('a draw that the rules reject accuses none after it', async (t) => {
+  const database = await testDatabase(t)
+  await alone(async (inner) => {
+    await seed(inner, database)
+    const { did } = bench(inner, database.serviceUrl)
+    const gift = { caller_id: 2, sender_id: 2, decoration_id: 2, receiver_ids: [1, 3], quantity: 1, room: 9 }
+    const send = sendGift({ chains: testChains, ownerPercent: 5 })
+    for (let i = 0; i < 4; i += 1) await did(send, { ...gift, from_bag: false, encrypted: true })
+  })
+  const events = (await rowsOf(database, `select ${eventColumns} from ledger_events e order by e.position`)).map(
+    (row) => readEvent(parseEntry(row)),
+  )
+  const draws = events.filter(({ type }) => type === 'gift-drawn')
+  t.ok(draws.length >= 4)
+  const last = draws.at(-1)
+  for (const wrong of [false, true]) {
+    const faults: string[] = []
+    const checks = new LuckyChecks({ fault: (_, message) => faults.push(message), drawn: () => {} })
+    const replay = new Replay(evolveFact)
+    for (const event of events) {
+      const told = wrong && event === last && event.type === 'gift-drawn'
+      checks.check(
+        told ? { ...event, data: { ...event.data, k: event.data.k + 1 } } : event,
+        movedBy(event.movements),
+        replay.rows,
+      )
+      // None of the draws gets into the rows.
+      if (event.type !== 'gift-drawn') replay.fold(event, event.movements)
+    }
+    t.equal(faults.length > 0, wrong)
+    if (wrong) t.match(faults[0], /^send 5 of chain 2-1 comes after send 3$/)
+  }
+})

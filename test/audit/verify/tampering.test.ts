@@ -1,0 +1,235 @@
+import { test } from 'tap'
+import type { Finding } from '../../../src/audit/finding.ts'
+import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
+import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
+import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
+import { grantCards } from '../../../src/features/privilege/grant.ts'
+import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
+import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { isoMicros } from '../../../src/ledger/rules/time.ts'
+import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres.ts'
+import { bench, rowsOf } from '../../harness/test-executor.ts'
+import { alone, seed } from '../seed.ts'
+import { rechain, tamper, verified } from './verified.ts'
+
+// Whatever the owner of the database does with the guards off, a verification finds it, and where it begins.
+
+const cash = { type: 'cash', beneficiary_id: null, country_id: 1, agent_benefit: false, details: null } as const
+
+/** The 22 events of `seed`, then a card of user 1 (position 25) and a request of user 2 (position 26). */
+async function books(database: TestDatabase): Promise<void> {
+  await alone(async (t) => {
+    await seed(t, database)
+    const { did } = bench(t, database.serviceUrl)
+    await did(defineCountry, { id: 1, name: 'Egypt' })
+    await did(defineUsers, { listed: true, users: [{ id: 3, business_manager: true }] })
+    await did(definePackage, { privilege_package_id: 1, name: 'Silver', rank: 1, valid_days: 30 })
+    await did(grantCards, { user_id: 1, privilege_package_id: 1, quantity: 1, reason: 'prize' })
+    await did(requestWithdrawal(null), { ...cash, caller_id: 2, target_id: 3, amount: 500 })
+  })
+}
+
+/** What a checkpoint that is taken now says. */
+async function checkpointOf(database: TestDatabase) {
+  const [head] = await rowsOf(database, 'select position, hash from ledger_head')
+  return { position: Number(head?.['position']), hash: String(head?.['hash']), at: isoMicros(0) }
+}
+
+const build = ({ ownerUrl }: TestDatabase) =>
+  rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })
+
+const changed = (position: number, change: string): string =>
+  `update ledger_events set ${change} where position = ${position}`
+
+const copied = (position: number, from: number): string => `insert into ledger_events
+  select ${position}, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash
+  from ledger_events where position = ${from}`
+
+test('twelve of twelve', async (t) => {
+  const sound = await testDatabase(t)
+  await books(sound)
+  const checkpoint = await checkpointOf(sound)
+  t.same(await verified(sound, null, checkpoint), { position: 26, events: 26, findings: [] })
+
+  const row = (table: string, id: string, message: string): Partial<Finding> => ({
+    check: 'projection',
+    position: null,
+    table,
+    id,
+    message,
+  })
+  const cases: [title: string, statements: string[], first: Partial<Finding>][] = [
+    ['an amount changed', [changed(14, 'amount[2] = 78')], { check: 'hash', position: 14 }],
+    ['an event deleted', ['delete from ledger_events where position = 12'], { check: 'order', position: 12 }],
+    [
+      'two swapped',
+      [changed(8, 'position = 100'), changed(9, 'position = 8'), changed(100, 'position = 9')],
+      { check: 'hash', position: 8 },
+    ],
+    [
+      'one inserted',
+      [
+        'update ledger_events set position = -position + 1000 where position > 10',
+        'update ledger_events set position = 1001 - position where position > 100',
+        copied(11, 10),
+        'update ledger_head set position = 27',
+      ],
+      { check: 'hash', position: 11 },
+    ],
+    ['a time changed', [changed(17, `at = at + interval '1 microsecond'`)], { check: 'hash', position: 17 }],
+    ['the tail cut', ['delete from ledger_events where position > 23'], { check: 'head', position: 24 }],
+    [
+      'a balance row changed',
+      [`update balances set balance = balance + 1 where account = 'user:1:diamonds'`],
+      row('balances', 'user:1:diamonds', 'balance is 9952 and ought to be 9951'),
+    ],
+    [
+      "a card's owner changed",
+      ['update privilege_cards set owner_id = 2'],
+      row('privilege_cards', '25', 'owner_id is 2 and ought to be 1'),
+    ],
+    [
+      "a withdrawal's status changed",
+      [`update withdrawals set status = 'rejected'`],
+      row('withdrawals', '26', 'status is rejected and ought to be pending'),
+    ],
+    [
+      'a remembered reply changed',
+      [`update replies set body = replace(body, '9846', '99846') where idempotency_key = 'standard'`],
+      { check: 'reply', position: 14, table: 'replies', id: 'user:1 standard' },
+    ],
+    [
+      'an odds table changed after the draws',
+      [`update odds_tables set odds = replace(odds, '"weight":3', '"weight":4')`],
+      { check: 'projection', position: null, table: 'odds_tables' },
+    ],
+  ]
+  for (const [title, statements, first] of cases) {
+    const database = await copyOf(t, sound)
+    await tamper(database, ...statements)
+    const { findings } = await verified(database)
+    t.match(findings[0], first, title)
+  }
+
+  const forged = await copyOf(t, sound)
+  await tamper(forged, changed(11, 'amount[1] = 39'))
+  await rechain(forged)
+  await build(forged)
+  t.same((await verified(forged)).findings, [], 'hashes, head and tables that all fit are not told from others')
+  t.match(
+    (await verified(forged, null, checkpoint)).findings,
+    [{ check: 'checkpoint', position: 26, message: /^what stands up to here was rewritten: / }],
+    'a hash recomputed from there on',
+  )
+})
+
+test('a tail that was cut with all its traces, and an old backup, are seen from a checkpoint', async (t) => {
+  const database = await testDatabase(t)
+  await books(database)
+  const backup = await copyOf(t, database)
+  await alone(async (inner) => {
+    const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'later' }
+    await bench(inner, database.serviceUrl).did(addBagItems, item)
+  })
+  const checkpoint = await checkpointOf(database)
+  t.equal(checkpoint.position, 27)
+  t.same((await verified(database, null, checkpoint)).findings, [])
+  t.same((await verified(backup)).findings, [])
+  t.match((await verified(backup, null, checkpoint)).findings, [
+    { check: 'checkpoint', position: 27, message: /^is missing; the ledger reached position 27 when / },
+  ])
+  await t.rejects(verified(backup, 20, checkpoint), {
+    message: 'The checkpoint is of position 27, beyond 20, up to which is looked.',
+  })
+})
+
+test('two events cannot have the same bytes under the hash', async (t) => {
+  const sound = await testDatabase(t)
+  await books(sound)
+  const merged = await copyOf(t, sound)
+  // Two movements as one, with the blanks and semicolon that stand between them in its name.
+  await tamper(
+    merged,
+    `update ledger_events e set
+       debit = debit[1:n-1],
+       credit = credit[1:n-2] || (credit[n-1] || ' ' || amount[n-1] || ';' || debit[n] || ' ' || credit[n]),
+       amount = amount[1:n-2] || amount[n]
+     from (select position, cardinality(debit) as n from ledger_events) c
+     where c.position = e.position and e.position = 14`,
+  )
+  await t.rejects(build(merged), { message: /^The ledger is not sound\. position 14: .* is no account$/ })
+  const { findings } = await verified(merged)
+  t.match(findings[0], { check: 'double-entry', position: 14, message: /^".* \d+;.*" is no account$/ })
+  t.notOk(findings.some(({ check }) => check === 'hash'))
+
+  for (const column of ['idempotency_key', 'reply_hash']) {
+    const emptied = await copyOf(t, sound)
+    await tamper(emptied, `update ledger_events set ${column} = '' where ${column} is null`)
+    t.match((await verified(emptied)).findings[0], {
+      check: 'form',
+      position: 1,
+      message: `event 1 has an empty ${column}`,
+    })
+  }
+})
+
+test('a head beyond all that can be is a finding', async (t) => {
+  const sound = await testDatabase(t)
+  await books(sound)
+  for (const position of [2n ** 53n - 1n, 2n ** 53n, 2n ** 60n, 2n ** 63n - 1n]) {
+    const database = await copyOf(t, sound)
+    await tamper(database, `update ledger_head set position = ${position}`)
+    t.match((await verified(database)).findings[0], { check: 'head', position: 27, message: /^is missing; / })
+  }
+})
+
+test('draws and odds that were rewritten with all hashes and tables are still not what was committed to', async (t) => {
+  const sound = await testDatabase(t)
+  await books(sound)
+  const cases: [title: string, statement: string, position: number, message: RegExp][] = [
+    [
+      'odds',
+      changed(7, `data = replace(data, '"weight":3', '"weight":1')`),
+      7,
+      /^the hash of the odds is [0-9a-f]{64}, not /,
+    ],
+    [
+      'a number',
+      changed(16, `data = regexp_replace(data, '"r":\\d', '"r":9')`),
+      16,
+      /^order 0 drew \d and wins \d+, not 9 and /,
+    ],
+    [
+      'a link',
+      changed(17, `data = regexp_replace(data, '"link":"..', '"link":"00')`),
+      17,
+      /^the link does not lead to /,
+    ],
+    [
+      'a seed',
+      changed(19, `data = replace(data, 'my-seed', 'no-seed')`),
+      19,
+      /^the client seed is no-seed, not my-seed$/,
+    ],
+    [
+      'a price',
+      changed(16, `data = replace(data, '"price":10', '"price":20')`),
+      16,
+      /^gift 2 had another price or odds$/,
+    ],
+    [
+      'a commitment',
+      changed(18, `data = regexp_replace(data, '"commitment":"..', '"commitment":"00')`),
+      18,
+      /^chain 1-2 was announced with /,
+    ],
+  ]
+  for (const [title, statement, position, message] of cases) {
+    const database = await copyOf(t, sound)
+    await tamper(database, statement)
+    await rechain(database)
+    const { findings } = await verified(database)
+    t.match(findings[0], { check: 'draw', position, message }, title)
+  }
+})

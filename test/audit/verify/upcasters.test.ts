@@ -1,0 +1,140 @@
+import { test } from 'tap'
+import { csvLines } from '../../../src/audit/export/csv.ts'
+import { entriesOf } from '../../../src/audit/export/entries.ts'
+import { jsonLine } from '../../../src/audit/export/jsonl.ts'
+import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
+import { checkDraws } from '../../../src/audit/verify/draws/draws.ts'
+import { openPool } from '../../../src/db/pool.ts'
+import type { RecordedEvent } from '../../../src/ledger/storage/event-hash.ts'
+import { upcasters } from '../../../src/ledger/storage/upcasters.ts'
+import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
+import { rowsOf } from '../../harness/test-executor.ts'
+import { until } from '../../harness/until.ts'
+import { seed } from '../seed.ts'
+import { rechain, tamper, verified } from './verified.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+const build = ({ ownerUrl }: TestDatabase) =>
+  rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })
+
+/** What a tail hands on, and what kept it from handing on more. */
+function followed(t: Test, { serviceUrl: url }: TestDatabase) {
+  const pool = openPool(url, { max: 2, application_name: 'test' })
+  const events: RecordedEvent[] = []
+  const troubles: unknown[] = []
+  const tail = new Tail({ url, pool, troubles: { failed: (error) => troubles.push(error), worked: () => {} } })
+  tail.start()
+  tail.follow(0, (more) => void events.push(...more))
+  t.teardown(async () => {
+    await tail.stop()
+    await pool.end()
+  })
+  return { events, troubles }
+}
+
+/** Event 12 as it would have been written before fields were renamed, twice. */
+async function aged(t: Test): Promise<TestDatabase> {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  const old = '{"user_id":1,"gift":2,"pieces":20,"reason":"prize"}'
+  await tamper(database, `update ledger_events set version = -1, data = '${old}' where position = 12`)
+  await rechain(database)
+  return database
+}
+
+/** All events, as the exports and the check of draws are handed them. */
+const entries = ({ serviceUrl }: TestDatabase) => {
+  const reading = { signal: new AbortController().signal, ahead: () => {}, looked: () => {} }
+  return entriesOf(serviceUrl, { first: 1, last: 22 }, reading)
+}
+
+async function exported(database: TestDatabase, lineOf: typeof jsonLine): Promise<string[]> {
+  const lines: string[] = []
+  for await (const page of entries(database)) lines.push(...page.map(lineOf))
+  return lines
+}
+
+const fieldsOf = (data: unknown): Record<string, unknown> => ({ ...Object(data) })
+
+test('an older version is read through the table of upcasters, step by step, wherever the ledger is read', async (t) => {
+  const database = await aged(t)
+  Object.assign(upcasters, {
+    'bag-items-added': {
+      [-1]: (data: unknown) => {
+        const { gift: decoration_id, ...rest } = fieldsOf(data)
+        return { ...rest, decoration_id }
+      },
+      0: (data: unknown) => {
+        const { pieces: quantity, ...rest } = fieldsOf(data)
+        return { ...rest, quantity }
+      },
+    },
+  })
+  t.teardown(async () => void delete upcasters['bag-items-added'])
+  t.same(await verified(database), { position: 22, events: 22, findings: [] })
+  await tamper(database, 'delete from bag_items')
+  t.match(await build(database), { position: 22 })
+  t.same(await rowsOf(database, 'select user_id, quantity from bag_items'), [{ user_id: '1', quantity: '6' }])
+  const { events, troubles } = followed(t, database)
+  await until(() => events.length === 22)
+  t.match(events[11], {
+    type: 'bag-items-added',
+    data: { user_id: 1, decoration_id: 2, quantity: 20 },
+    entry: { version: -1 },
+  })
+  t.same(troubles, [])
+})
+
+test('draws from what an older version says are drawn from what it says today', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  // The price that these draws are paid from, and the table of odds, under the names that they once had.
+  const renamed = `replace(replace(data, '"price":', '"cost":'), '"odds":', '"chances":')`
+  await tamper(database, `update ledger_events set version = 0, data = ${renamed} where type = 'decoration-defined'`)
+  await rechain(database)
+  const upcast = (data: unknown) => {
+    const { cost: price, chances: odds, ...rest } = fieldsOf(data)
+    return { ...rest, price, odds }
+  }
+  Object.assign(upcasters, { 'decoration-defined': { 0: upcast } })
+  t.teardown(async () => void delete upcasters['decoration-defined'])
+  const { events, faults, lucky } = await checkDraws(entries(database))
+  t.same({ events, faults }, { events: 22, faults: [] })
+  const drawn = lucky.reduce((sum, { draws }) => sum + draws, 0)
+  t.equal(drawn, 5)
+  t.same((await verified(database)).findings, [])
+})
+
+test('exports tell every version as it is stored, which is what its hash covers', async (t) => {
+  const database = await aged(t)
+  const whole = await exported(database, jsonLine)
+  t.match(JSON.parse(whole[11] ?? ''), {
+    position: 12,
+    type: 'bag-items-added',
+    version: -1,
+    data: { user_id: 1, gift: 2, pieces: 20, reason: 'prize' },
+  })
+  t.equal(whole.length, 22)
+  // What moves stands beside the data, whose form may be any.
+  const sound = await testDatabase(t)
+  await seed(t, sound)
+  const postings = async (of: TestDatabase) =>
+    (await exported(of, csvLines)).map((lines) => lines.replaceAll(/^(\d+),[^,]*,/gm, '$1,'))
+  t.same(await postings(database), await postings(sound))
+})
+
+test('an unknown version stops whoever reads, with a clear message, and nothing is skipped', async (t) => {
+  const database = await aged(t)
+  const message = 'event 12 is bag-items-added version -1, which this version does not know'
+  t.match((await verified(database)).findings[0], { check: 'form', position: 12, message })
+  await t.rejects(build(database), { message: `The ledger is not sound. position 12: form: ${message}` })
+  const { events, troubles } = followed(t, database)
+  await until(() => troubles.length > 2)
+  t.match(troubles, [{ message }, { message }, { message }])
+  t.same(events, [])
+  await t.rejects(checkDraws(entries(database)), { message })
+})

@@ -1,0 +1,43 @@
+import { Client } from 'pg'
+import type { Ending } from '../../../src/audit/checkpoint/checkpoint.ts'
+import { type Verified, verify } from '../../../src/audit/verify/verify.ts'
+import { chained, GENESIS } from '../../../src/ledger/storage/event-hash.ts'
+import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
+import type { TestDatabase } from '../../harness/postgres.ts'
+import { rowsOf } from '../../harness/test-executor.ts'
+
+/** Verifies a database as the service's own role. */
+export const verified = (
+  { serviceUrl }: TestDatabase,
+  asOf: number | null = null,
+  checkpoint: Ending | null = null,
+  onService?: () => Promise<void>,
+): Promise<Verified> => {
+  const { signal } = new AbortController()
+  return verify(serviceUrl, { asOf, checkpoint, progress: () => {}, signal, ...(onService && { onService }) })
+}
+
+/** Runs SQL as the owner of the database, with the ledger's guards off. */
+export async function tamper({ ownerUrl }: TestDatabase, ...statements: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: ownerUrl })
+  await client.connect()
+  try {
+    await client.query('alter table ledger_events disable trigger user')
+    for (const statement of statements) await client.query(statement)
+    await client.query('alter table ledger_events enable trigger user')
+  } finally {
+    await client.end()
+  }
+}
+
+/** What a forger who knows the chain would do: makes all hashes follow from what now stands there, the head too. */
+export async function rechain(database: TestDatabase): Promise<void> {
+  const rows = await rowsOf(database, `select ${eventColumns} from ledger_events e order by e.position`)
+  let hash = GENESIS
+  const updates = rows.map((row) => {
+    const entry = parseEntry(row)
+    hash = chained(entry, hash)
+    return `update ledger_events set hash = '${hash}' where position = ${entry.position}`
+  })
+  await tamper(database, ...updates, `update ledger_head set hash = '${hash}'`)
+}

@@ -1,0 +1,252 @@
+import { test } from 'tap'
+import { type Finding, Findings } from '../../../src/audit/finding.ts'
+import { LedgerReading } from '../../../src/audit/ledger-scan.ts'
+import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
+import { sendGift } from '../../../src/features/gifts/send.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
+import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres.ts'
+import { bench, testChains } from '../../harness/test-executor.ts'
+import { alone, seed } from '../seed.ts'
+import { rechain, tamper, verified } from './verified.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+async function seeded(t: Test): Promise<TestDatabase> {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  return database
+}
+
+/** One to be copied for each case. */
+async function sound(t: Test): Promise<TestDatabase> {
+  const database = await testDatabase(t)
+  await alone((inner) => seed(inner, database))
+  return database
+}
+
+const changed = (position: number, change: string): string =>
+  `update ledger_events set ${change} where position = ${position}`
+
+test('an untouched ledger is clean, and so is an empty one', async (t) => {
+  t.same(await verified(await testDatabase(t)), { position: 0, events: 0, findings: [] })
+  const database = await seeded(t)
+  t.same(await verified(database), { position: 22, events: 22, findings: [] })
+  t.same(await verified(database, 15), { position: 15, events: 15, findings: [] })
+  await t.rejects(verified(database, 23), { message: 'The ledger ends at position 22.' })
+})
+
+test('what was rewritten is found, the first wrong position first', async (t) => {
+  const insert = `insert into ledger_events select 23, type, version, data, debit, credit, amount, actor, at, request_id,
+    idempotency_key, reply_hash, hash from ledger_events where position = 22`
+  const cases: [title: string, statements: string[], first: Partial<Finding>][] = [
+    ['an amount', [changed(14, `amount[2] = 78`)], { check: 'hash', position: 14 }],
+    ['an account', [changed(14, `credit[2] = 'user:1:target'`)], { check: 'hash', position: 14 }],
+    ['data', [changed(12, `data = replace(data, '20', '21')`)], { check: 'hash', position: 12 }],
+    ['a time', [changed(17, `at = at + interval '1 microsecond'`)], { check: 'hash', position: 17 }],
+    ['who did it', [changed(8, `actor = 'staff:bob'`)], { check: 'hash', position: 8 }],
+    ['a key that was added', [changed(8, `idempotency_key = 'k'`)], { check: 'hash', position: 8 }],
+    ['a hash', [changed(16, `hash = repeat('a', 64)`)], { check: 'hash', position: 16 }],
+    ['an event deleted', ['delete from ledger_events where position = 12'], { check: 'order', position: 12 }],
+    ['the first one deleted', ['delete from ledger_events where position = 1'], { check: 'order', position: 1 }],
+    ['the last one deleted', ['delete from ledger_events where position = 22'], { check: 'head', position: 22 }],
+    ['all deleted', ['delete from ledger_events'], { check: 'head', position: 1 }],
+    [
+      'two swapped',
+      [changed(8, 'position = 100'), changed(9, 'position = 8'), changed(100, 'position = 9')],
+      { check: 'hash', position: 8 },
+    ],
+    ['one inserted at the end', [insert], { check: 'hash', position: 23 }],
+    [
+      'one inserted between',
+      [
+        'update ledger_events set position = -position + 1000 where position > 10',
+        'update ledger_events set position = 1001 - position where position > 100',
+        `insert into ledger_events select 11, type, version, data, debit, credit, amount, actor, at, request_id,
+           idempotency_key, reply_hash, hash from ledger_events where position = 10`,
+        'update ledger_head set position = 23',
+      ],
+      { check: 'hash', position: 11 },
+    ],
+    ['the head moved on', ['update ledger_head set position = 23'], { check: 'head', position: 23 }],
+    ['the head moved very far', ['update ledger_head set position = 9e15'], { check: 'head', position: 23 }],
+    [
+      'the head and the last one moved very far',
+      ['update ledger_events set position = 4e15 where position = 22', 'update ledger_head set position = 9e15'],
+      { check: 'order', position: 22 },
+    ],
+    ['the head moved back', ['update ledger_head set position = 21'], { check: 'head', position: 22 }],
+    ["the head's hash", [`update ledger_head set hash = repeat('b', 64)`], { check: 'head', position: 22 }],
+    ["the head's time", [`update ledger_head set at = 'epoch'`], { check: 'head', position: 22 }],
+    [
+      'movements without an account that a list of names would hide',
+      [
+        changed(
+          14,
+          `debit = array_append(debit, null), credit = array_append(credit, null), amount = array_append(amount, null)`,
+        ),
+      ],
+      { check: 'hash', position: 14 },
+    ],
+    [
+      'a remembered reply',
+      [`update replies set body = replace(body, '9846', '99846') where idempotency_key = 'standard'`],
+      { check: 'reply', position: 14, table: 'replies', id: 'user:1 standard' },
+    ],
+    [
+      "a remembered reply's status",
+      [`update replies set status = 201 where idempotency_key = 'lucky'`],
+      { check: 'reply', position: 16, table: 'replies', id: 'user:1 lucky' },
+    ],
+  ]
+  const source = await sound(t)
+  for (const [title, statements, first] of cases) {
+    const database = await copyOf(t, source)
+    await tamper(database, ...statements)
+    const { findings } = await verified(database)
+    t.match(findings[0], first, title)
+    t.same(
+      findings.map(({ position }) => position ?? 99),
+      findings.map(({ position }) => position ?? 99).sort((a, b) => a - b),
+    )
+  }
+})
+
+test('what breaks the books is found behind hashes that were made to fit', async (t) => {
+  const cases: [title: string, statement: string, first: Partial<Finding>][] = [
+    ['overdrawn', changed(11, `amount[1] = 20000`), { check: 'rules', message: 'user:2:diamonds is overdrawn' }],
+    [
+      'two currencies',
+      changed(11, `credit[1] = 'issuance:operator:coins'`),
+      { check: 'double-entry', message: 'user:2:diamonds and issuance:operator:coins are not of one currency' },
+    ],
+    [
+      'no known currency',
+      changed(11, `debit[1] = 'user:2:gems', credit[1] = 'house:1:gems'`),
+      { check: 'double-entry', message: '"user:2:gems" is no account' },
+    ],
+    ['nothing moved', changed(11, 'amount[1] = 0'), { check: 'double-entry' }],
+    ['taken the wrong way', changed(11, 'amount[1] = -40'), { check: 'double-entry' }],
+    ['moved more than can be', changed(11, `amount[1] = ${2n ** 53n + 1n}`), { check: 'double-entry' }],
+    ['an unknown type', changed(11, `type = 'balance-doubled'`), { check: 'form' }],
+    ['an unknown version', changed(11, 'version = 9'), { check: 'form' }],
+    ['other data', changed(11, `data = '{}'`), { check: 'form' }],
+    ['no data', changed(11, `data = ''`), { check: 'form' }],
+    ['a time before the one before', changed(11, `at = '2020-01-01'`), { check: 'time' }],
+  ]
+  const source = await sound(t)
+  for (const [title, statement, first] of cases) {
+    const database = await copyOf(t, source)
+    await tamper(database, statement)
+    await rechain(database)
+    const { findings } = await verified(database)
+    t.match(findings[0], { position: 11, ...first }, title)
+  }
+})
+
+test('an event that cannot have happened leaves no trace in what is replayed', async (t) => {
+  const database = await seeded(t)
+  await tamper(database, changed(11, 'amount[1] = 20000'))
+  t.match((await verified(database)).findings, [
+    { check: 'hash', position: 11 },
+    { check: 'rules', position: 11 },
+    { id: 'issuance:operator:diamonds', message: 'balance is -19960 and ought to be -20000' },
+    { id: 'user:2:diamonds', message: 'balance is 9960 and ought to be 10000' },
+  ])
+})
+
+test('one appended with a hash that fits is beyond the head', async (t) => {
+  const database = await seeded(t)
+  await tamper(
+    database,
+    `insert into ledger_events select 23, type, version, data, debit, credit, amount, actor, at, request_id,
+       idempotency_key, reply_hash, hash from ledger_events where position = 22`,
+  )
+  await rechain(database)
+  t.match((await verified(database)).findings[0], { check: 'head', position: 23 })
+})
+
+test('as of a position nothing later counts', async (t) => {
+  const database = await seeded(t)
+  await tamper(database, changed(17, 'amount[1] = 211'))
+  t.same(await verified(database, 16), { position: 16, events: 16, findings: [] })
+  t.match(await verified(database, 17), { position: 17, findings: [{ check: 'hash', position: 17 }] })
+  await tamper(database, 'delete from ledger_events where position > 10')
+  t.match((await verified(database, 12)).findings, [{ check: 'head', position: 11 }])
+})
+
+test('replies that were forgotten, or made no event, or came a day later under the same key, are no finding', async (t) => {
+  const database = await seeded(t)
+  await tamper(
+    database,
+    `delete from replies where idempotency_key = 'lucky'`,
+    `update replies set body = '{}' where idempotency_key = 'too much'`,
+    `update replies set body = '{}', at = at + interval '24 hours' where idempotency_key = 'standard'`,
+  )
+  t.same((await verified(database)).findings, [])
+})
+
+test('no more than 20 are collected, and it is not read on for more', async (t) => {
+  const database = await seeded(t)
+  const ledger = bench(t, database.serviceUrl)
+  const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'many' }
+  await Promise.all(Array.from({ length: 5_000 }, () => ledger.did(addBagItems, item)))
+  t.match(await verified(database), { position: 5_022, events: 5_022, findings: [] })
+  await tamper(
+    database,
+    'update ledger_events set request_id = request_id || 1',
+    `update replies set status = 201 where idempotency_key = 'standard'`,
+  )
+  const { findings, events, position } = await verified(database)
+  t.match(findings[0], { check: 'hash', position: 1 })
+  t.same([findings.length, position, events], [20, 20, 20])
+  t.equal(findings.filter(({ check }) => check === 'reply').length, 1)
+})
+
+test('what is found beside a page, however much and soon, hides no event of it that is wrong', async (t) => {
+  const database = await seeded(t)
+  await tamper(database, changed(14, `amount[2] = 78`))
+  await using snapshot = new AsyncDisposableStack()
+  const events = snapshot.adopt(await Snapshot.later(database.serviceUrl), (open) => open.close())
+  const findings = new Findings()
+  const options = { progress: () => {}, signal: new AbortController().signal }
+  const reading = await LedgerReading.begin(events, await events.head(), findings, options)
+  const replies = Array.from({ length: 20 }, (_, i) => ({ check: 'reply', position: i + 1, message: '' }) as const)
+  await reading.upTo(22, async () => replies)
+  await reading.settled()
+  await reading.close()
+  t.ok(findings.inOrder().some(({ check, position }) => check === 'hash' && position === 14))
+})
+
+test('it compares one moment while the ledger grows', async (t) => {
+  const database = await seeded(t)
+  const ledger = bench(t, database.serviceUrl)
+  // So that the writing goes on for as long as the verifications, which rest beside it.
+  await ledger.did(credit, { user_id: 2, currency: 'diamonds', amount: 10_000_000, reason: 'many' })
+  const send = sendGift({ chains: testChains, ownerPercent: 5 })
+  const over = new AbortController()
+  const writing = (async () => {
+    while (!over.signal.aborted) {
+      const gift = { caller_id: 2, sender_id: 2, decoration_id: 2, receiver_ids: [1, 3], quantity: 1, room: 9 }
+      await ledger.did(send, { ...gift, from_bag: false, encrypted: true })
+    }
+  })()
+  let position = 23
+  let services = 0
+  for (let i = 0; i < 3; i += 1) {
+    let told = 0
+    const seen = await verified(database, null, null, async () => void (told += 1))
+    t.ok(told <= 1)
+    services += told
+    t.same(seen.findings, [])
+    t.ok(seen.position >= position)
+    position = seen.position
+  }
+  over.abort()
+  await writing
+  t.ok(position > 23)
+  t.ok(services > 0, 'it was seen at work')
+  await verified(database, null, null, async () => void t.fail('nobody is at work any more'))
+})

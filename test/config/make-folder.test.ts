@@ -1,0 +1,35 @@
+import { statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { test } from 'tap'
+import { makeFolder } from '../../src/config/make-folder.ts'
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777
+
+test('a folder and those above it, with their rights; what is there stays', (t) => {
+  const root = t.testdir()
+  const path = join(root, 'a/b/c')
+  makeFolder(path, 0o711)
+  t.same([modeOf(path), modeOf(join(root, 'a'))], [0o711, 0o711])
+  makeFolder(path, 0o700)
+  makeFolder(`${root}/a/../a/d/`)
+  makeFolder(relative(process.cwd(), join(root, 'e/f')))
+  makeFolder('/')
+  symlinkSync(path, join(root, 'link'))
+  makeFolder(join(root, 'link/g'))
+  t.equal(modeOf(path), 0o711)
+  t.ok(['a/d', 'e/f', 'a/b/c/g'].every((made) => statSync(join(root, made)).isDirectory()))
+  t.end()
+})
+
+test('where none can be made, that is told', (t) => {
+  const root = t.testdir()
+  writeFileSync(join(root, 'file'), '')
+  symlinkSync(join(root, 'nowhere'), join(root, 'lost'))
+  t.throws(() => makeFolder(join(root, 'file')), { code: 'EEXIST' })
+  t.throws(() => makeFolder(join(root, 'file/a/b')), { code: 'ENOTDIR' })
+  t.throws(() => makeFolder(join(root, 'lost')), { code: 'ENOENT' })
+  t.throws(() => makeFolder(''), { code: 'ENOENT' })
+  // Here Node's own way does not end.
+  t.throws(() => makeFolder('/proc/none/such'), { code: 'ENOENT' })
+  t.end()
+})

@@ -1,0 +1,68 @@
+import { test } from 'tap'
+import { Troubles } from '../../src/db/failure-log.ts'
+
+/** What is told, and a clock that stands still by itself. */
+function troublesAt() {
+  const told: (readonly [message: string, seconds: number, failures?: number, lasted?: number | undefined])[] = []
+  const clock = { seconds: 0 }
+  const tell = (details: object, message: string) => {
+    const { failures, seconds }: { failures?: number; seconds?: number } = details
+    told.push(failures === undefined ? [message, clock.seconds] : [message, clock.seconds, failures, seconds])
+  }
+  return {
+    told,
+    clock,
+    troubles: new Troubles({ warn: tell, info: tell }, 'fails', 'over', () => clock.seconds * 1000),
+  }
+}
+
+const away = new Error('away')
+
+test('trouble is told when it begins, every half minute, and when it is over', (t) => {
+  const { told, clock, troubles } = troublesAt()
+  troubles.worked('one')
+  for (let i = 0; i < 350; i += 1) {
+    clock.seconds = 100 + i / 5
+    troubles.failed(away, 'one')
+  }
+  clock.seconds = 170
+  troubles.worked('one')
+  troubles.worked('one')
+  t.same(told, [
+    ['fails', 100],
+    ['fails', 130, 151, 30],
+    ['fails', 160, 301, 60],
+    ['over', 170, 350, 70],
+  ])
+  t.end()
+})
+
+test('it is over when nobody fails any more', (t) => {
+  const { told, clock, troubles } = troublesAt()
+  troubles.failed(away, 'one')
+  troubles.failed(away, 'other')
+  clock.seconds = 3
+  troubles.worked('one')
+  t.equal(told.length, 1)
+  troubles.worked('other')
+  t.same(told.at(-1), ['over', 3, 2, 3])
+  t.end()
+})
+
+test('what comes and goes is told every few seconds', (t) => {
+  const { told, clock, troubles } = troublesAt()
+  for (let i = 0; i < 120; i += 1) {
+    clock.seconds = i / 10
+    troubles.failed(away, 'one')
+    troubles.worked('one')
+  }
+  t.same(told, [
+    ['fails', 0],
+    ['over', 0, 1, 0],
+    ['fails', 5, 50, 4.9],
+    ['over', 5, 50, 4.9],
+    ['fails', 10, 50, 4.9],
+    ['over', 10, 50, 4.9],
+  ])
+  t.end()
+})

@@ -1,0 +1,228 @@
+import { spawnSync } from 'node:child_process'
+import { test } from 'tap'
+import { type Forgotten, forget } from '../../src/erasure/forget.ts'
+import { noteBlanked } from '../../src/erasure/note-redacted.ts'
+import { repliesNaming } from '../../src/erasure/personal-rows.ts'
+import { withoutPerson } from '../../src/erasure/redact-person.ts'
+import { privilegeNotifier } from '../../src/features/privilege/notifier.ts'
+import { slices } from '../../src/slices.ts'
+import { tamper, verified } from '../audit/verify/verified.ts'
+import { bank, cash, requests } from '../features/agency/agency-fixture.ts'
+import { type Doors, doors, readDb } from '../harness/test-app.ts'
+import { rowsOf } from '../harness/test-executor.ts'
+
+/** What must be found nowhere, afterwards; all of it has this in it. */
+const CANARY = 'canary'
+
+interface World extends Doors {
+  readonly db: ReturnType<typeof readDb>
+  readonly forget: (user: number, options?: { fails?: boolean }) => Promise<Forgotten>
+  /** Tables that hold a canary, and in how many rows. */
+  readonly found: () => Promise<Record<string, number>>
+}
+
+/** User 1 with words, a device, dollars and a card; users 3 and 4, of whom 4 is a business manager; room R1 is user 1's. */
+async function world(t: Parameters<typeof doors>[0]): Promise<World> {
+  const open = await doors(t, slices)
+  const { operator, user, bench, database } = open
+  await operator('POST', '/admin/v1/users', {
+    users: [
+      { id: 1, uid: `${CANARY}-uid`, name: `${CANARY} name`, avatar: `avatars/${CANARY}.png` },
+      { id: 3, name: 'Carmen' },
+      { id: 4, name: 'Dina', business_manager: 1 },
+    ],
+  })
+  await operator('PUT', '/admin/v1/countries/1', { name: 'Egypt' })
+  await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'Lounge', owner_id: 1 })
+  for (const id of [1, 3]) {
+    await operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'coins', amount: 500, reason: 'opening' })
+    await user(id)('GET', '/v1/rooms/R1/join')
+  }
+  await operator('POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: 90, reason: 'opening' })
+  await user(1)('POST', '/api/v1/devices', { token: `${CANARY}-device`, platform: 'ios' })
+  await user(3)('POST', '/api/v1/devices', { token: 'device-of-3', platform: 'ios' })
+  const db = readDb(t, database)
+  return {
+    ...open,
+    db,
+    forget: (id, { fails = false } = {}) =>
+      forget(bench.executor, db, id, {
+        actor: 'staff:root',
+        heardMs: 0,
+        notifier: fails ? () => Promise.reject(new Error('interrupted')) : privilegeNotifier,
+      }),
+    found: async () => {
+      const tables = await rowsOf(
+        database,
+        `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+      )
+      const counts = await Promise.all(
+        tables.map(async ({ relname }) => {
+          const rows = await rowsOf(database, `select 1 from ${relname} r where r::text ilike '%${CANARY}%'`)
+          return [relname ?? '', rows.length] as const
+        }),
+      )
+      return Object.fromEntries(counts.filter(([, count]) => count > 0))
+    },
+  }
+}
+
+const data = ({ body }: { body: unknown }) => Object(body).data
+
+test('whoever is forgotten is found nowhere, and the books stay whole', async (t) => {
+  const all = await world(t)
+  const { operator, user, database, found } = all
+  const key = (name: string) => ({ 'idempotency-key': name })
+
+  const secrets = { bank_details: { ...bank, account_name: `${CANARY} account` }, user_notice: `${CANARY} notice` }
+  const request = { ...cash, business_manager_id: 4, amount_in_dollars: 20, ...secrets }
+  const asked = await user(1)('POST', `${requests}/request`, request, key('request'))
+  t.equal(asked.status, 201)
+  const { id } = data(asked)
+  await t.rejects(all.forget(1), { code: 'withdrawal_open' })
+  const note = { status: 'approved', note: `${CANARY} note` }
+  t.match(await user(4)('POST', `${requests}/${id}/status`, note, key('approve')), { status: 200 })
+  await t.rejects(all.forget(1), { code: 'withdrawal_open' }, 'approved is not paid')
+  t.equal((await user(1)('GET', '/v1/wallet')).status, 200, 'nothing happened')
+  t.match(await operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'transferred' }), { status: 200 })
+
+  // Others were answered, and are to be told, who they were.
+  const game = data(
+    await user(1)('POST', '/v1/rooms/R1/games/roulette/create', { game_price: 10, max_players: 3, join_admin: 1 }),
+  )
+  const join = () => user(3)('POST', `/v1/rooms/R1/games/roulette/join/${game.id}`, {}, key('join'))
+  const joined = await join()
+  t.match(data(joined).players[0], { id: 1, name: `${CANARY} name` })
+  const package_ = { name: 'Gold', rank: 1, valid_days: 5 }
+  await operator('PUT', '/admin/v1/privilege-packages/1', package_)
+  const [card] = data(
+    await operator('POST', '/admin/v1/users/1/cards', { privilege_package_id: 1, quantity: 1, reason: 'x' }),
+  )
+  t.equal((await user(1)('POST', `/v1/privilege-wallet/${card.id}/transfer`, { receiver_id: 3 })).status, 200)
+  await rowsOf(
+    database,
+    `insert into push_outbox (token, position, user_id, notification)
+     select d.token, e.position, d.user_id,
+            '{"title":"New privilege","body":"${CANARY} name sent Gold.","type":"reward","identifier":"privilege-package-wallet"}'
+     from devices d, ledger_events e where e.type = 'card-moved'`,
+  )
+  t.same(Object.keys(await found()).sort(), ['devices', 'push_outbox', 'replies', 'user_profiles'])
+
+  await t.rejects(all.forget(1, { fails: true }), { message: 'interrupted' })
+  const named = await repliesNaming(all.db, 1)
+  const noted = named.map(({ actor, idempotency_key, reply_hash }) => ({ actor, idempotency_key, reply_hash }))
+  t.same(noted.map(({ actor, idempotency_key }) => `${actor} ${idempotency_key}`).sort(), [
+    'user:1 request',
+    'user:3 join',
+    'user:4 approve',
+  ])
+  await all.bench.did(noteBlanked, { user_id: 1, replies: noted })
+  t.same((await verified(database)).findings, [], 'interrupted before they are written, they are still what they were')
+  t.same(await all.forget(1), { records: 0, devices: 0, replies: 3 })
+  t.same(await found(), {})
+  t.same(await rowsOf(database, 'select user_id from vault_keys'), [], 'nobody can read what is left in backups')
+  t.same(await rowsOf(database, "select user_id, notification::json->>'body' as body from push_outbox"), [
+    { user_id: '3', body: 'Somebody sent Gold to your privilege wallet.' },
+  ])
+  const [{ uid } = {}] = await rowsOf(database, 'select uid from user_profiles where user_id = 1')
+  t.match(uid, /^forgotten-[0-9a-f]{32}$/)
+  const blank = { id: 1, name: '', avatar: '', uid }
+  t.same(data(await user(3)('GET', '/v1/rooms/R1')).owner, blank)
+  t.same(data(await user(3)('GET', '/v1/rooms/R1/games/roulette')).players[0], blank)
+  const [shown] = data(await user(4)('GET', `${requests}?received=1`))
+  t.match(shown, { id, user: blank, bank_details: null, user_notice: null, note: null, amount_in_dollars: 20 })
+  const again = await join()
+  t.match(again, { status: 200, headers: { 'idempotency-replayed': 'true' } }, 'a retry still does nothing twice')
+  t.same(again.body, JSON.parse(joined.text.replace(/\{"id":1,"name":[^}]+\}/g, JSON.stringify(blank))))
+  const revoked = 'select 1 from users where user_id = 1 and sessions_revoked_before > extract(epoch from now()) - 60'
+  t.equal((await rowsOf(database, revoked)).length, 1, 'their tokens are over')
+
+  t.same(await all.forget(1), { records: 0, devices: 0, replies: 0 }, 'again')
+  t.same(await rowsOf(database, `select actor, data from ledger_events where type = 'user-forgotten'`), [
+    { actor: 'staff:root', data: '{"user_id":1}' },
+  ])
+  t.same((await verified(database)).findings, [])
+  const pot = (from: string, to: string) =>
+    tamper(
+      database,
+      `update replies set body = replace(body, '"pot":${from}', '"pot":${to}') where idempotency_key = 'join'`,
+    )
+  await pot('20', '2000')
+  const changed = { check: 'reply', table: 'replies', id: 'user:3 join' }
+  t.match((await verified(database)).findings, [changed], 'what somebody was blanked in may not become something else')
+  await pot('2000', '20')
+  t.same((await verified(database)).findings, [])
+  await t.rejects(all.forget(9), { code: 'not_found' })
+  t.same([...all.bench.bugs, ...all.bench.troubles], [])
+})
+
+test('from the command line', async (t) => {
+  const all = await world(t)
+  // What it once became, and the nine that came after it.
+  for (let i = 0; i < 10; i += 1)
+    await all.operator('PUT', `/admin/v1/users/${100 + i}`, { uid: i === 0 ? 'u1' : `u1-${i}` })
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, ['scripts/forget.ts', ...args], {
+      env: { ...process.env, DATABASE_URL: all.database.serviceUrl, _TAPJS_PROCESSINFO_COVERAGE_: '0' },
+      encoding: 'utf8',
+    })
+  const done = run('--user', '1')
+  t.match(done, {
+    status: 0,
+    stderr: '',
+    stdout: 'user 1 is forgotten; encrypted records erased: 0, devices removed: 1, remembered replies blanked: 0\n',
+  })
+  t.same(await all.found(), {})
+  t.match(await rowsOf(all.database, 'select uid, name from user_profiles where user_id = 1'), [
+    { uid: /^forgotten-[0-9a-f]{32}$/, name: '' },
+  ])
+  t.match(run('--user', '9'), { status: 1, stderr: 'forget stopped: there is no such user\n' })
+  t.match(run('--user', '0'), { status: 1, stdout: '', stderr: /the id of a user/ })
+})
+
+test('a uid alone is a name too', async (t) => {
+  const { operator, user, database, found, forget } = await world(t)
+  await operator('PUT', '/admin/v1/users/1', { name: '', avatar: '' })
+  const create = { game_price: 10, max_players: 3 }
+  await user(1)('POST', '/v1/rooms/R1/games/roulette/create', create, { 'idempotency-key': 'create' })
+  t.same(await found(), { devices: 1, replies: 1, user_profiles: 1 })
+  t.same(await forget(1), { records: 0, devices: 1, replies: 1 })
+  t.same(await found(), {})
+  const revoked = await rowsOf(database, `select 1 from ledger_events where type = 'sessions-revoked'`)
+  t.equal(revoked.length, 1)
+  t.same(await forget(1), { records: 0, devices: 0, replies: 0 }, 'again')
+  t.same(await rowsOf(database, `select 1 from ledger_events where type = 'sessions-revoked'`), revoked)
+  t.same((await verified(database)).findings, [])
+})
+
+test('a person is blanked in an answer wherever they stand, and nothing else changes', (t) => {
+  const person = { id: 7, name: 'N', avatar: 'a.png', uid: 'n' }
+  const blank = { id: 7, name: '', avatar: '', uid: 'forgotten-7' }
+  const uidAlone = { ...blank, uid: 'n' }
+  const rows: readonly (readonly [unknown, unknown])[] = [
+    [person, blank],
+    [uidAlone, blank],
+    [
+      { data: { players: [{ ...person, id: 8 }, person], winner: person } },
+      { data: { players: [{ ...person, id: 8 }, blank], winner: blank } },
+    ],
+    [
+      { ...person, inner: { user: person } },
+      { ...blank, inner: { user: blank } },
+    ],
+    [
+      { data: { id: 7, uid: 'R', name: 'A room', owner: person } },
+      { data: { id: 7, uid: 'R', name: 'A room', owner: blank } },
+    ],
+    [
+      { ...person, id: '7' },
+      { ...person, id: '7' },
+    ],
+  ]
+  for (const [before, after] of rows)
+    t.equal(withoutPerson(JSON.stringify(before), 7, blank.uid), JSON.stringify(after))
+  const exact = `{"wallet":1.10,"big":9007199254740993,"user":${JSON.stringify(person)}}`
+  t.equal(withoutPerson(exact, 7, blank.uid), `{"wallet":1.10,"big":9007199254740993,"user":${JSON.stringify(blank)}}`)
+  t.equal(withoutPerson(`{ "id":7, "name":"" }`, 7, blank.uid), `{ "id":7, "name":"" }`)
+  t.end()
+})

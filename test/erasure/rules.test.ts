@@ -1,0 +1,112 @@
+import { test } from 'tap'
+import type { WithdrawalStatus } from '../../schema/agency-events.ts'
+import { forgetUser, forgottenUid } from '../../src/erasure/forget-user.ts'
+import { evolveWithdrawals } from '../../src/features/agency/withdrawals/withdrawal.ts'
+import { devices } from '../../src/features/users/devices/device.ts'
+import { evolveUsers, userProfiles, userUids } from '../../src/features/users/user.ts'
+import { account } from '../../src/ledger/rules/account.ts'
+import { move } from '../../src/ledger/rules/movement.ts'
+import type { LedgerEvent } from '../../src/ledger/rules/verb.ts'
+import { credited, userDefined } from '../harness/event-fixtures.ts'
+import { morning, type Rules, rules } from '../harness/given-when.ts'
+
+const new_uid = forgottenUid('0123456789abcdef'.repeat(2))
+const wallet = 'dollars'
+const amount = 2_000
+/** The place of the request among the facts. */
+const withdrawal_id = 5
+
+/** Users 1 and 2 with words; user 1 has dollars. */
+function people(): Rules {
+  const ledger = rules(evolveUsers, evolveWithdrawals)
+  const since = { created_at: morning, updated_at: morning, updated_by: 'staff:ann' }
+  for (const [user_id, uid] of [
+    [1, 'amina'],
+    [2, 'u1'],
+  ] as const) {
+    ledger.given(userDefined(user_id))
+    ledger.state.set(userProfiles, String(user_id), { user_id, uid, name: 'A name', avatar: 'a.png', ...since })
+    ledger.state.set(userUids, uid, { uid, user_id })
+    ledger.state.set(devices, `d${user_id}`, { token: `d${user_id}`, user_id, platform: 'ios', registered_at: morning })
+  }
+  ledger.given(credited('user', 1, 'dollars', 9_000), credited('user', 1, 'agent_dollars', 9_000))
+  return ledger
+}
+
+const requestedFrom = (wallet: 'dollars' | 'agent_dollars'): LedgerEvent<'withdrawal-requested'> => ({
+  type: 'withdrawal-requested',
+  data: {
+    type: 'cash',
+    user_id: 1,
+    target_id: 2,
+    beneficiary_id: null,
+    country_id: 1,
+    wallet,
+    amount,
+    diamonds_per_dollar: null,
+    details: null,
+  },
+  movements: [],
+})
+const requested = requestedFrom(wallet)
+
+const accounts: Partial<Record<WithdrawalStatus, ReturnType<typeof account>>> = {
+  pending: account('user', 1, wallet),
+  approved: account('withdrawal', withdrawal_id, 'dollars'),
+  transferred: account('settled', 2, 'dollars'),
+}
+
+const changed = (from: WithdrawalStatus, to: WithdrawalStatus): LedgerEvent<'withdrawal-status-changed'> => {
+  const [debit, credit] = [accounts[from], accounts[to]]
+  return {
+    type: 'withdrawal-status-changed',
+    data: { withdrawal_id, user_id: 1, target_id: 2, wallet, amount, from, to, note: null },
+    movements: debit !== undefined && credit !== undefined ? [move(debit, credit, amount)] : [],
+  }
+}
+
+test('nobody is forgotten whose request is open, also one that was made just now', (t) => {
+  const rows: readonly (readonly [string, readonly LedgerEvent[], readonly number[], string | undefined])[] = [
+    ['none', [], [], undefined],
+    ['pending', [requested], [withdrawal_id], 'withdrawal_open'],
+    ['pending and not heard of', [requested], [], 'withdrawal_open'],
+    ['pending in the other wallet', [requestedFrom('agent_dollars')], [], 'withdrawal_open'],
+    ['approved', [requested, changed('pending', 'approved')], [withdrawal_id], 'withdrawal_open'],
+    ['rejected meanwhile', [requested, changed('pending', 'rejected')], [withdrawal_id], undefined],
+  ]
+  for (const [name, facts, withdrawal_ids, refusal] of rows) {
+    const { given, when } = people()
+    given(...facts)
+    const result = when(forgetUser, { user_id: 1, new_uid, withdrawal_ids, devices: [] })
+    t.equal(result.refusal?.refusal, refusal, name)
+    t.equal(result.events.length, refusal === undefined ? 1 : 0, name)
+  }
+  t.match(people().when(forgetUser, { user_id: 9, new_uid, withdrawal_ids: [], devices: [] }), {
+    refusal: { refusal: 'not_found' },
+  })
+  t.end()
+})
+
+test('words and devices go, and only those of this user; again is no new fact', (t) => {
+  const { when, state } = people()
+  const input = { user_id: 1, new_uid, withdrawal_ids: [], devices: ['d1', 'd2'] }
+  const { events } = when(forgetUser, input, { now: morning + 5, actor: 'staff:bob' })
+  t.match(events, [{ type: 'user-forgotten', data: { user_id: 1 }, movements: [] }])
+  t.same(state.get(userProfiles, '1'), {
+    user_id: 1,
+    uid: new_uid,
+    name: '',
+    avatar: '',
+    created_at: morning,
+    updated_at: morning + 5,
+    updated_by: 'staff:bob',
+  })
+  t.same([state.get(userUids, 'amina'), state.get(userUids, new_uid)], [undefined, { uid: new_uid, user_id: 1 }])
+  t.same(state.get(devices, 'd1'), undefined)
+  t.match(state.get(devices, 'd2'), { user_id: 2 }, 'it is somebody else’s by now')
+  t.match(state.get(userProfiles, '2'), { uid: 'u1', name: 'A name' })
+  const later = forgottenUid('f'.repeat(32))
+  t.same(when(forgetUser, { ...input, new_uid: later, devices: [] }).events, [])
+  t.equal(state.get(userProfiles, '1')?.uid, new_uid)
+  t.end()
+})

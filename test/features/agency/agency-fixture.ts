@@ -1,0 +1,61 @@
+import { slices } from '../../../src/slices.ts'
+import { type Doors, doors, type Heard } from '../../harness/test-app.ts'
+
+export const requests = '/api/v1/agency/target-withdraw-requests'
+export const transfers = '/api/v1/agency/target-transaction-requests'
+
+/** What stands under `data`, of which a test knows what it is. */
+export const dataOf = ({ body }: Heard) => Object(body).data
+
+/**
+ * Users 1 to 3 with 90.00 dollars and 50.00 agent dollars each; charging agents 4 (countries 1 and 2), 5 (country 2)
+ * and 6 (receives nothing); business managers 7 and 8; user 9 has nothing.
+ */
+export async function bureau(t: Parameters<typeof doors>[0]): Promise<Doors> {
+  const opened = await doors(t, slices)
+  const { operator } = opened
+  for (const id of [1, 2, 3]) await operator('PUT', `/admin/v1/countries/${id}`, { name: `Country ${id}` })
+  const serving = (...ids: number[]) =>
+    ids.map((country_id) => ({ country_id, diamonds_per_dollar: 10_000 + country_id }))
+  const agent = { charging_agent: 1, allow_receive_withdraw_requests: 1 }
+  const people = [
+    ...[1, 2, 3, 9].map((id) => ({ id })),
+    { id: 4, ...agent, agency_countries: serving(1, 2) },
+    { id: 5, ...agent, agency_countries: serving(2) },
+    { id: 6, ...agent, allow_receive_withdraw_requests: 0, agency_countries: serving(1) },
+    { id: 7, business_manager: 1 },
+    { id: 8, business_manager: true },
+  ]
+  await operator('POST', '/admin/v1/users', {
+    users: people.map((one) => ({ ...one, uid: `u${one.id}`, name: `User ${one.id}`, avatar: `a/${one.id}.png` })),
+  })
+  for (const id of [1, 2, 3]) {
+    for (const [currency, amount] of [
+      ['dollars', 90],
+      ['agent_dollars', 50],
+    ]) {
+      await operator('POST', `/admin/v1/users/${id}/credits`, { currency, amount, reason: 'opening' })
+    }
+  }
+  return opened
+}
+
+export const person = (id: number) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` })
+
+export const gold = {
+  type: 'gold_agent',
+  target_user_id: 4,
+  beneficiary_user_id: 9,
+  amount_in_dollars: 20,
+  country_id: 1,
+}
+
+export const bank = { bank_name: 'First bank', account_name: 'A. Host 𝒜😀 عنوان', account_number: 'EG380019000500' }
+
+export const cash = {
+  type: 'cash',
+  business_manager_id: 7,
+  amount_in_dollars: 20,
+  country_id: 1,
+  bank_details: bank,
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { test } from 'tap'
+import { rechain, tamper, verified } from '../../audit/verify/verified.ts'
+import type { TestDatabase } from '../../harness/postgres.ts'
+import { rowsOf } from '../../harness/test-executor.ts'
+import { bureau, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
+
+const question = readFileSync(new URL('../../../sql/audit/withdrawals.sql', import.meta.url), 'utf8')
+const ask = (database: TestDatabase) => rowsOf(database, question)
+
+test('the books explain what is on hold, owed and settled, and tell what was changed in them', async (t) => {
+  const { user, operator, database } = await bureau(t)
+  t.same(await ask(database), [])
+  const request = async (by: number, body: object) =>
+    Number(dataOf(await user(by)('POST', `${requests}/request`, body)).id)
+  const bring = (id: number, status: string) => operator('POST', `/admin/v1/withdrawals/${id}/status`, { status })
+  const pending = await request(1, gold)
+  const approved = await request(1, { ...cash, agent_benefit: 1 })
+  const settled = await request(2, gold)
+  const rejected = await request(2, cash)
+  await bring(approved, 'approved')
+  await bring(settled, 'approved')
+  await bring(settled, 'transferred')
+  await bring(rejected, 'approved')
+  await bring(rejected, 'rejected')
+  await user(1)('POST', `${transfers}/request`, { dollars: 5, user_id: 2 })
+  t.same(await ask(database), [])
+  t.same((await verified(database)).findings, [])
+
+  await tamper(database, `update holds set held = 1999`, `delete from withdrawals where withdrawal_id = ${rejected}`)
+  t.same(await ask(database), [
+    { account: 'user:1:dollars', fault: 'on hold otherwise than is pending', is: '1999', ought_to_be: '2000' },
+  ])
+  t.match((await verified(database)).findings, [
+    { check: 'projection', table: 'holds', id: 'user:1:dollars' },
+    { check: 'projection', table: 'withdrawals', id: String(rejected) },
+  ])
+
+  // A forger who knows the chain makes a request smaller than what was taken for it.
+  await tamper(
+    database,
+    `update ledger_events set data = replace(data, '"amount":2000', '"amount":1900') where position = ${settled}`,
+  )
+  await rechain(database)
+  t.match(await ask(database), [
+    { account: 'settled:4:dollars', is: '2000', ought_to_be: '1900' },
+    { account: 'user:1:dollars' },
+  ])
+  t.match((await verified(database)).findings[0], { check: 'rules', message: /is of another wallet or amount/ })
+  t.ok(pending > 0)
+})

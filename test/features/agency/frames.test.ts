@@ -1,0 +1,36 @@
+import { test } from 'tap'
+import { announceWithdrawals } from '../../../src/features/agency/frames.ts'
+import { morning } from '../../harness/given-when.ts'
+import { said } from '../../realtime/frames.ts'
+
+test('requester and agent are told where a request stands, and nothing that anybody wrote', (t) => {
+  const request = { user_id: 1, target_id: 2, wallet: 'agent_dollars', amount: 1_250 } as const
+  const told = (status: string) => {
+    const data = {
+      id: 40,
+      status,
+      amount_in_dollars: 12.5,
+      agent_benefit: true,
+      updated_at: '2026-11-21T08:00:00.000000Z',
+    }
+    return ['user:1', 'user:2'].map((channel) => ({ channel, event: 'withdrawal-changed', data }))
+  }
+  const requested = {
+    ...request,
+    type: 'gold_agent',
+    beneficiary_id: 3,
+    country_id: 1,
+    diamonds_per_dollar: 10_000,
+    details: 'vault-record-1',
+  } as const
+  const placed = { movements: [], at: morning }
+  t.same(
+    said(announceWithdrawals, { type: 'withdrawal-requested', data: requested, position: 40, ...placed }),
+    told('pending'),
+  )
+  for (const to of ['approved', 'rejected', 'transferred'] as const) {
+    const data = { ...request, withdrawal_id: 40, from: 'pending', to, note: 'vault-record-2' } as const
+    t.same(said(announceWithdrawals, { type: 'withdrawal-status-changed', data, position: 41, ...placed }), told(to))
+  }
+  t.end()
+})

@@ -1,0 +1,74 @@
+import { test } from 'tap'
+import { slices } from '../../../src/slices.ts'
+import { verified } from '../../audit/verify/verified.ts'
+import { doors, type Heard } from '../../harness/test-app.ts'
+import { rowsOf } from '../../harness/test-executor.ts'
+import { bureau, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
+
+const codes = (heard: readonly Heard[]): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const { status, body } of heard) {
+    const code = status < 300 ? String(status) : String(Object(body).code)
+    counts[code] = (counts[code] ?? 0) + 1
+  }
+  return counts
+}
+
+test('50 requests of 20 dollars at once on 90, on two instances, make exactly 4', async (t) => {
+  const one = await bureau(t)
+  const other = await doors(t, slices, one.database)
+  const heard = await Promise.all(
+    Array.from({ length: 50 }, (_, i) =>
+      (i % 2 === 0 ? one : other).user(1)('POST', `${requests}/request`, i % 3 === 0 ? cash : gold),
+    ),
+  )
+  t.same(codes(heard), { 201: 4, insufficient_balance: 46 })
+  t.match((await one.user(1)('GET', '/v1/wallet')).body, {
+    data: { wallet_dollars_count: 90, pending_dollars: 80, available_dollars: 10 },
+  })
+  t.same((await verified(one.database)).findings, [])
+  t.same([...one.bench.bugs, ...other.bench.bugs], [])
+})
+
+test('requests, transfers, debits and changes at once never spend a cent twice', async (t) => {
+  const one = await bureau(t)
+  const other = await doors(t, slices, one.database)
+  const at = (i: number) => (i % 2 === 0 ? one : other)
+  const earlier = await Promise.all([1, 2, 3].map(() => one.user(2)('POST', `${requests}/request`, gold)))
+  const ids = earlier.map((heard) => Number(dataOf(heard).id))
+  const shots = Array.from({ length: 60 }, (_, i): (() => Promise<Heard>) => {
+    const { user, operator } = at(i)
+    const id = ids[i % ids.length]
+    switch (i % 6) {
+      case 0:
+        return () => user(2)('POST', `${requests}/request`, { ...cash, amount_in_dollars: 7 })
+      case 1:
+        return () => user(2)('POST', `${transfers}/request`, { dollars: '3.33', user_id: 2 })
+      case 2:
+        return () => operator('POST', '/admin/v1/users/2/debits', { currency: 'dollars', amount: '2.5', reason: 'x' })
+      case 3:
+        return () => user(4)('POST', `${requests}/${id}/status`, { status: 'approved' })
+      case 4:
+        return () => user(2)('POST', `${requests}/${id}/status`, { status: 'rejected' })
+      default:
+        return () => operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'transferred' })
+    }
+  })
+  const heard = await Promise.all(shots.map((fire) => fire()))
+  t.notOk(heard.some(({ status }) => status >= 500))
+  const [row] = await rowsOf(
+    one.database,
+    `select b.balance - coalesce(h.held, 0) >= 0 as covered, coalesce(h.held, 0) = (
+       select coalesce(sum(amount), 0) from withdrawals where status = 'pending' and user_id = 2) as explained
+     from balances b left join holds h using (account) where account = 'user:2:dollars'`,
+  )
+  t.same(row, { covered: 't', explained: 't' })
+  const kept = await rowsOf(
+    one.database,
+    `select sum(balance)::text as sum from balances where account ~ '^(user:2|withdrawal:.*|settled:.*|house:exchange):dollars$'`,
+  )
+  const debits = heard.filter(({ status, body }) => status === 201 && Object(body).data.account !== undefined).length
+  t.same(kept, [{ sum: String(9_000 - 250 * debits) }], 'dollars are where they went')
+  t.same((await verified(one.database)).findings, [])
+  t.same([...one.bench.bugs, ...other.bench.bugs], [])
+})

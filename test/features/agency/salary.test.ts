@@ -1,0 +1,189 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { BadFile, readDepositFile } from '../../../src/features/agency/salaries/salary-file.ts'
+import { verified } from '../../audit/verify/verified.ts'
+import { rowsOf } from '../../harness/test-executor.ts'
+import { bureau, dataOf } from './agency-fixture.ts'
+
+const script = join(import.meta.dirname, '../../../scripts/salary.ts')
+
+const commandLine = (url: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> =>
+  new Promise((resolve) => {
+    const env = { ...process.env, DATABASE_URL: url }
+    execFile(process.execPath, [script, ...args], { env }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out, err }),
+    )
+  })
+
+test('what a file may look like', (t) => {
+  const csv = (...lines: string[]) => readDepositFile('a.csv', lines.join('\n'), '2026-10')
+  const deposit = (user_id: number, dollars: number, agent_dollars = 0, target = 0) => ({
+    deposit: { user_id, dollars, agent_dollars, target },
+  })
+  t.same(csv('\ufeffuser_id,dollars,agent_dollars\r', '7,1.29,0\r', '\r', ' 8 , "12.50" ,0.5', ''), [
+    { place: 'line 2', ...deposit(7, 129) },
+    { place: 'line 4', ...deposit(8, 1_250, 50) },
+  ])
+  t.same(csv('Name,Target,Agent_dollars,Dollars,User_id', '"Amina, A.",70,0,1,7', 'B,,0,1,8'), [
+    { place: 'line 2', ...deposit(7, 100, 0, 70) },
+    { place: 'line 3', ...deposit(8, 100) },
+  ])
+  const rule = 'must be dollars from 0, with at most 13 digits before and 2 after the point'
+  const faults: [string, string][] = [
+    ['7,1.291,0,0', `dollars ${rule}`],
+    ['7,"1,29",0,0', `dollars ${rule}`],
+    ['7,,0,0', `dollars ${rule}`],
+    ['7,1,1e2,0', `agent_dollars ${rule}`],
+    ['0,1,0,0', 'user_id must be the id of a user'],
+    ['x7,1,0,0', 'user_id must be the id of a user'],
+    ['7,1,0,1.5', 'target must be an integer from 0'],
+    ['7,1,0,-1', 'target must be an integer from 0'],
+    ['7,1,0', 'must have 4 columns'],
+    ['7,1,0,0,0', 'must have 4 columns'],
+    ['7,"1,0,0', 'must have 4 columns'],
+  ]
+  const told = csv('user_id,dollars,agent_dollars,target', ...faults.map(([line]) => line))
+  t.same(
+    told,
+    faults.map(([, fault], i) => ({ place: `line ${i + 2}`, fault })),
+  )
+  t.match(csv('user_id,dollars,agent_dollars', '7,1,0', '8,1,0', '7,1,0')[2], {
+    fault: 'user 7 stands in line 2 already',
+  })
+  for (const head of [
+    '',
+    'user_id,dollars',
+    'user_id;dollars;agent_dollars',
+    'user_id,dollars,dollars,agent_dollars',
+  ]) {
+    t.throws(() => csv(head, '7,1,1'), BadFile, head)
+  }
+
+  const json = (text: string) => readDepositFile('a.JSON', text, '2026-10')
+  const rows =
+    '[{"user_id":7,"dollars":1.290,"agent_dollars":"0.5"},{"user_id":8,"dollars":1e2,"agent_dollars":0,"target":3}]'
+  const read = [
+    { place: 'row 1', ...deposit(7, 129, 50) },
+    { place: 'row 2', ...deposit(8, 10_000, 0, 3) },
+  ]
+  t.same(json(rows), read)
+  t.same(json(`\ufeff${rows}`), read)
+  t.same(json(`{"period":"2026-10","deposits":${rows}}`), read)
+  t.match(
+    json(
+      '[7,{},{"user_id":"7","dollars":1,"agent_dollars":1},{"user_id":7,"dollars":9007199254740993,"agent_dollars":1}]',
+    ),
+    [{ fault: 'must be an object' }, { fault: /^user_id/ }, { fault: /^user_id/ }, { fault: /^dollars/ }],
+  )
+  for (const text of ['', '{}', '7', '{"deposits":7}', `{"period":"2026-11","deposits":${rows}}`]) {
+    t.throws(() => json(text), BadFile, text)
+  }
+  t.end()
+})
+
+test('a file is paid once, however often and far it runs', async (t) => {
+  const { user, operator, database } = await bureau(t)
+  const many = Array.from({ length: 450 }, (_, i) => 1_000 + i)
+  await operator('POST', '/admin/v1/users', { users: many.map((id) => ({ id })) })
+  const file = join(t.testdir(), 'october.csv')
+  const lines = [...many.map((id) => `${id},1.5,0`), '99,5,0', '3,1,x']
+  writeFileSync(file, ['user_id,dollars,agent_dollars', ...lines].join('\n'))
+  const args = ['--period', '2026-10', '--file', file]
+
+  const dry = await commandLine(database.serviceUrl, ...args, '--dry-run')
+  t.equal(dry.code, 1)
+  t.match(dry.out, /\nto pay: 450, already paid: 0, refused: 2\n$/)
+  t.match(dry.out, /^to pay line 2: user 1000, dollars 1\.5, agent dollars 0, points taken 0$/m)
+  t.same(await rowsOf(database, 'select count(*) from salary_deposits'), [{ count: '0' }])
+
+  // Killed in the middle: what was told to be paid is, and the next run pays the rest.
+  const env = { ...process.env, DATABASE_URL: database.serviceUrl }
+  const first = spawn(process.execPath, [script, ...args], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  first.stdout.on('data', (text: Buffer) => {
+    if (text.includes('\npaid ')) first.kill('SIGKILL')
+  })
+  await once(first, 'exit')
+
+  const second = await commandLine(database.serviceUrl, ...args)
+  const [, paid, already] = /\npaid: (\d+), already paid: (\d+), refused: 2\n$/.exec(second.out) ?? []
+  t.equal(Number(paid) + Number(already), 450, second.out.slice(-200))
+  t.ok(Number(already) >= 200, 'the first run had paid a part at least')
+  t.match(
+    second.out,
+    /^refused line 452: user 99, dollars 5, agent dollars 0, points taken 0: There is no such user\.$/m,
+  )
+  t.match(second.out, /^refused line 453: agent_dollars must be dollars/m)
+  const third = await commandLine(database.serviceUrl, ...args)
+  t.match(third, { code: 1, out: /\npaid: 0, already paid: 450, refused: 2\n$/ })
+  t.same(await rowsOf(database, `select sum(dollars)::text as sum, count(*)::text as count from salary_deposits`), [
+    { sum: '67500', count: '450' },
+  ])
+
+  writeFileSync(file, 'user_id,dollars,agent_dollars\n1000,1.5,0\n1001,1.6,0\n')
+  const changed = await commandLine(database.serviceUrl, ...args)
+  t.match(changed.out, /refused line 3: user 1001, .*: The user was paid something else for this period\./)
+  t.match(changed, { code: 1, out: /\npaid: 0, already paid: 1, refused: 1\n$/ })
+  const november = await commandLine(database.serviceUrl, '--period', '2026-11', '--file', file)
+  t.match(november, {
+    code: 0,
+    out: /paid line 2: user 1000, .*, event \d+\n.*\npaid: 2, already paid: 0, refused: 0\n$/s,
+  })
+  t.match((await user(1001)('GET', '/v1/wallet')).body, { data: { wallet_dollars_count: 3.1 } })
+
+  t.match(await commandLine(database.serviceUrl, '--period', 'a:b', '--file', file), { code: 1, err: /0-9 A-Z/ })
+  t.match(await commandLine(database.serviceUrl, '--period', 'a', '--file', `${file}.gone`), {
+    code: 1,
+    err: /^salary stopped:/,
+  })
+  t.same((await verified(database)).findings, [])
+})
+
+test('by the operators’ door', async (t) => {
+  const { operator, user } = await bureau(t)
+  await operator('POST', '/admin/v1/users/9/credits', { currency: 'target', amount: 500, reason: 'x' })
+  const deposits = [
+    { user_id: 1, dollars: 10, agent_dollars: '2.50' },
+    { user_id: 9, dollars: '0.01', agent_dollars: 0, target: 500 },
+    { user_id: 2, dollars: 1, agent_dollars: 0, target: 1 },
+  ]
+  const paid = await operator('POST', '/admin/v1/salary-deposits', { period: 'w-44', deposits })
+  t.equal(paid.status, 201)
+  const [first, second] = dataOf(paid).paid
+  t.same(dataOf(paid), {
+    period: 'w-44',
+    paid: [
+      { id: first.id, user_id: 1, dollars: 10, agent_dollars: 2.5, target: 0 },
+      { id: second.id, user_id: 9, dollars: 0.01, agent_dollars: 0, target: 500 },
+    ],
+    already_paid: [],
+    refused: [
+      {
+        user_id: 2,
+        dollars: 1,
+        agent_dollars: 0,
+        target: 1,
+        code: 'insufficient_balance',
+        message: 'The user has fewer points than are to be taken.',
+      },
+    ],
+  })
+  t.match((await user(9)('GET', '/v1/wallet')).body, { data: { wallet_dollars_count: 0.01, target: 0 } })
+  const again = await operator('POST', '/admin/v1/salary-deposits', { period: 'w-44', deposits })
+  t.match(dataOf(again), { paid: [], already_paid: [{ id: first.id }, { id: second.id }], refused: [{ user_id: 2 }] })
+  for (const wrong of [
+    { period: 'a b' },
+    { period: 'x'.repeat(33) },
+    { deposits: [] },
+    { deposits: [{ user_id: 1, dollars: 1 }] },
+  ]) {
+    t.equal((await operator('POST', '/admin/v1/salary-deposits', { period: 'p', deposits, ...wrong })).status, 422)
+  }
+  const long = await operator('POST', '/admin/v1/salary-deposits', {
+    period: 'p',
+    deposits: Array(1_001).fill(deposits[0]),
+  })
+  t.match(long, { status: 422, body: { errors: { deposits: ['must hold at most 1000'] } } })
+})

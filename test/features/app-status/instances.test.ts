@@ -1,0 +1,109 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { testDatabase } from '../../harness/postgres.ts'
+import { proxy } from '../../harness/proxy.ts'
+import { freePort, type ServiceProcess, startService, tokenIn } from '../../harness/service.ts'
+import { dataDir } from '../../harness/start-options.ts'
+import { rowsOf } from '../../harness/test-executor.ts'
+import { DEADLINE_MS } from '../../harness/until.ts'
+
+/** What an instance is asked for, as somebody whose token `first` printed: all have the same keys. */
+async function ask(
+  { origin }: ServiceProcess,
+  token: string,
+  path: string,
+  { method = 'GET', body, headers = {} }: { method?: string; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<{ status: number; type: string | undefined }> {
+  const answer = await fetch(`${origin}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const heard: unknown = await answer.json()
+  return { status: answer.status, type: Object(heard).type }
+}
+
+/** How long it took until that was so. */
+async function until(holds: () => Promise<boolean>): Promise<number> {
+  const started = performance.now()
+  while (!(await holds())) {
+    if (performance.now() - started > DEADLINE_MS) throw new Error('it never was so')
+    await pause(10)
+  }
+  return performance.now() - started
+}
+
+test('a switch is in force on the other instance within a second, and stays so without a database', async (t) => {
+  const database = await testDatabase(t)
+  const door = await proxy(t, database.serviceUrl)
+  const own = { DATA_DIR: dataDir(t), LOG_LEVEL: 'fatal' }
+  const first = await startService(t, { ...own, DATABASE_URL: database.serviceUrl }, await freePort())
+  const second = await startService(t, { ...own, DATABASE_URL: door.url }, await freePort())
+  const user = tokenIn(first.output(), 'user 1')
+  const operator = tokenIn(first.output(), 'operator')
+  const set = async (path: string, body: unknown) =>
+    t.equal((await ask(first, operator, `/admin/v1${path}`, { method: 'PUT', body })).status, 200, path)
+  const wallet = async (instance: ServiceProcess) => (await ask(instance, user, '/api/v1/wallet')).status
+  const tell = (instance: ServiceProcess, version: string) =>
+    ask(instance, user, '/v1/app-status', { headers: { 'client-type': 'ios', 'client-version': version } })
+
+  t.same([await wallet(first), await wallet(second)], [200, 200])
+  await set('/app-mode', { maintenance: true })
+  t.equal(await wallet(first), 503, 'at once where it was switched')
+  const on = await until(async () => (await wallet(second)) === 503)
+  await set('/app-mode', { maintenance: false })
+  t.equal(await wallet(first), 200)
+  const off = await until(async () => (await wallet(second)) === 200)
+  t.comment(`on after ${on.toFixed(0)} ms, off after ${off.toFixed(0)} ms`)
+  t.ok(on < 1_000 && off < 1_000)
+
+  // What a token told one instance counts on the other, also when that has seen it as something else before.
+  await set('/releases/ios', { version: '3', minimum_version: '2' })
+  await until(async () => (await ask(second, user, '/v1/wallet', { headers: { 'client-type': 'ios' } })).status === 426)
+  t.equal(await wallet(second), 200, 'nothing is known')
+  t.match(await tell(first, '1'), { status: 200, type: 'update' })
+  t.equal(await wallet(first), 426)
+  const told = await until(async () => (await wallet(second)) === 426)
+  t.comment(`told after ${told.toFixed(0)} ms`)
+  t.ok(told < 1_000)
+  t.match(await tell(first, '2.0'), { status: 200, type: 'update' })
+  await until(async () => (await wallet(second)) === 200)
+  t.match(await tell(first, '1.9'), { status: 200 })
+  await until(async () => (await rowsOf(database, `select from told_clients where version = '1.9'`)).length === 1)
+
+  // Another start finds mode, release and what was told.
+  await set('/app-mode', { message: { en: 'A night shift.' } })
+  first.kill('SIGKILL')
+  await first.exited
+  const third = await startService(t, { ...own, DATABASE_URL: door.url }, await freePort())
+  t.equal(await wallet(third), 426)
+  await until(async () => (await wallet(second)) === 426)
+
+  await door.down()
+  const status = await ask(third, user, '/v1/app-status', {
+    headers: { 'client-type': 'ios', 'client-version': '2.5' },
+  })
+  t.same(status, { status: 200, type: 'update' }, 'app-status needs no database')
+  t.equal(await wallet(second), 426, 'what it knew')
+  t.equal(await wallet(third), 500, 'what it was told just now: it is open, and the database is away')
+  await door.up()
+  await until(async () => (await rowsOf(database, `select from told_clients where version = '2.5'`)).length === 1)
+  await until(async () => (await wallet(second)) === 200)
+
+  await until(
+    async () =>
+      (await ask(third, operator, '/admin/v1/app-mode', { method: 'PUT', body: { maintenance: true } })).status === 200,
+  )
+  await until(async () => (await wallet(second)) === 503)
+  await door.down()
+  t.same([await wallet(second), await wallet(third)], [503, 503], 'the last known mode stands')
+  const events = await rowsOf(
+    database,
+    `select type, actor from ledger_events where type like 'app-%' or type like 'release-%'`,
+  )
+  t.same(new Set(events.map(({ actor }) => actor)), new Set(['staff:operator']))
+  t.same(
+    events.map(({ type }) => type),
+    ['app-mode-set', 'app-mode-set', 'release-defined', 'app-mode-set', 'app-mode-set'],
+  )
+})

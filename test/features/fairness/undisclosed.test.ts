@@ -1,0 +1,100 @@
+import { test } from 'tap'
+import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { slices } from '../../../src/slices.ts'
+import { type Ask, doors } from '../../harness/test-app.ts'
+import { testChains } from '../../harness/test-executor.ts'
+import { base, dataOf, lounge, playedGame } from '../roulette/room-fixture.ts'
+
+interface Step {
+  readonly step: string
+  readonly ok: boolean
+  readonly values: unknown
+}
+
+const verdictOf = async (ask: Ask, draw: object): Promise<{ readonly valid: boolean; readonly steps: Step[] }> =>
+  dataOf(await ask('POST', '/api/v1/fairness/verify', draw))
+
+const ledgerStep = ({ steps }: { readonly steps: readonly Step[] }) => steps.find(({ step }) => step === 'ledger')
+
+const notHeld = { step: 'ledger', ok: false, why: 'the ledger holds no such draw', values: {} }
+
+test('whoever walks the order ids learns nothing of the draws of others', async (t) => {
+  const { operator, user, bench } = await doors(t, slices)
+  await bench.did(openLedger, { fairness_key: testChains.keyHash })
+  await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id })) })
+  await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', owner_id: 3 })
+  const odds = [
+    { multiplier: 0, weight: 600 },
+    { multiplier: 1.5, weight: 400 },
+  ]
+  await operator('PUT', '/admin/v1/decorations/2', { name: 'Clover', kind: 'lucky', price: 10, odds })
+  for (const id of [1, 2]) {
+    await operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'diamonds', amount: 10_000, reason: 'test' })
+    await user(id)('POST', '/v1/instant-send', { u_id: id, decoration_id: 2, user_id: [3], quantity: 2, room_id: 'R1' })
+  }
+  const drawOf = async (id: number) => dataOf(await user(id)('GET', '/v1/fairness/lucky/draws'))[0]
+  const [mine, theirs] = [await drawOf(1), await drawOf(2)]
+  const ask = user(1)
+
+  t.match(await verdictOf(ask, mine), { valid: true })
+  t.match(ledgerStep(await verdictOf(ask, mine)), { ok: true, values: { chain: '1-1', orders: mine.orders } })
+  t.match(await verdictOf(user(3), mine), { valid: true }, 'whoever was shown a draw may check it')
+
+  // The odds are public. Everything else is guessed, or is the caller's own.
+  const { odds_hash, decoration_id } = mine
+  const guesses = Array.from({ length: 40 }, (_, i) => `${i + 1}-0`).filter((id) => id !== mine.orders[0].order_id)
+  const link = 'ab'.repeat(32)
+  const chains = [
+    { chain: '1-1', link: mine.link },
+    { chain: '1-1', link },
+    { chain: '2-1', link: mine.link },
+    { chain: '2-1', link },
+    { chain: '2-7', link },
+    { chain: '999-1', link },
+  ]
+  for (const at of chains) {
+    const verdicts = await Promise.all(
+      guesses.map((order_id) =>
+        verdictOf(ask, { ...at, k: 1, client_seed: 'x', odds_hash, decoration_id, orders: [{ order_id }] }),
+      ),
+    )
+    t.notOk(verdicts.some(({ valid }) => valid))
+    t.match(ledgerStep(verdicts[0] ?? { steps: [] }), notHeld)
+    const answers = verdicts.map(({ steps }) => JSON.stringify(steps))
+    t.equal(new Set(answers).size, 1, `the same for every order, with ${JSON.stringify(at)}`)
+  }
+  const shown = await Promise.all(
+    ['2-1', '2-7', '999-1'].map(async (chain) => {
+      const draw = { chain, k: 1, link, client_seed: 'x', orders: [{ order_id: theirs.orders[0].order_id }] }
+      return JSON.stringify((await verdictOf(ask, draw)).steps).replaceAll(chain, '')
+    }),
+  )
+  t.equal(new Set(shown).size, 1, 'nor is it told whether a chain exists')
+
+  const forged = { ...theirs, commitment: undefined, link: mine.link }
+  t.match(ledgerStep(await verdictOf(ask, forged)), notHeld, 'all but the link')
+  t.match(ledgerStep(await verdictOf(ask, { ...theirs, k: 2 })), notHeld, 'all but the place')
+  t.same([...bench.bugs, ...bench.troubles], [])
+})
+
+test('a spin shows nothing to whoever was not shown its seed', async (t) => {
+  const open = await lounge(t)
+  const { user } = open
+  const { game } = await playedGame(open)
+  const running = dataOf(await user(1)('POST', `${base}/create`, { game_price: 30, max_players: 3 }))
+  const { fairness } = game
+  t.match(await verdictOf(user(5), game), { valid: true }, 'whoever was shown a spin may check it')
+
+  const server_seed = '00'.repeat(32)
+  const shown = await Promise.all(
+    [game.uid, running.uid, 'g-999-abc'].map(async (game_uid) => {
+      const { valid, steps } = await verdictOf(user(5), { game_uid, server_seed, entries: fairness.entries })
+      t.equal(valid, false)
+      t.match(ledgerStep({ steps }), { ok: false, values: {} })
+      t.notOk(JSON.stringify(steps).includes(fairness.commitment), 'the commitment is not told')
+      return JSON.stringify(steps.filter(({ step }) => step === 'ledger'))
+    }),
+  )
+  t.equal(new Set(shown).size, 1, 'the same for a game that is over, one that is open and none')
+  t.same([...open.bench.bugs, ...open.bench.troubles], [])
+})

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { test } from 'tap'
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
+import { evolveBags } from '../../../src/features/gifts/bag/bag.ts'
+import { evolveDecorations } from '../../../src/features/gifts/catalogue/decoration.ts'
+import { type DefineDecoration, defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
+import { fractionOf, oddsHash, parseMultiplier, rewardOf, rowOf } from '../../../src/features/gifts/lucky/odds.ts'
+import { evolveUsers } from '../../../src/features/users/user.ts'
+import { userDefined } from '../../harness/event-fixtures.ts'
+import { rules } from '../../harness/given-when.ts'
+
+const fair = [
+  { multiplier: 0, weight: 3 },
+  { multiplier: 2.5, weight: 1 },
+]
+const clover: DefineDecoration = { decoration_id: 5, name: 'clover', kind: 'lucky', price: 100, odds: fair }
+
+test('what a gift may not be', (t) => {
+  const rows: readonly (readonly [string, DefineDecoration, readonly string[]])[] = [
+    ['a new gift needs its words', { decoration_id: 5 }, ['name', 'kind', 'price']],
+    ['5 decimals', { ...clover, odds: [{ multiplier: 0.00001, weight: 1 }] }, ['odds.0.multiplier']],
+    [
+      'beyond 10,000',
+      { ...clover, odds: [fair[0], { multiplier: 10_000.5, weight: 1 }].flatMap((x) => x ?? []) },
+      ['odds.1.multiplier'],
+    ],
+    ['a standard gift with odds', { ...clover, kind: 'standard' }, ['odds']],
+    ['a lucky gift without', { ...clover, odds: [] }, ['odds']],
+    ['a lucky gift that never had any', { decoration_id: 5, name: 'clover', kind: 'lucky', price: 100 }, ['odds']],
+    [
+      'too much weight',
+      {
+        ...clover,
+        odds: [
+          { multiplier: 0, weight: 999_999_999 },
+          { multiplier: 1, weight: 2 },
+        ],
+      },
+      ['odds'],
+    ],
+    ['back 0.9001 and 0.1 to the receiver', { ...clover, odds: [{ multiplier: 0.9001, weight: 7 }] }, ['odds']],
+  ]
+  for (const [name, input, fields] of rows) {
+    const { refusal, events } = rules(evolveDecorations).when(defineDecoration, input)
+    t.same(events, [], name)
+    t.match(refusal, { refusal: 'validation_failed' }, name)
+    t.same(Object.keys(refusal?.errors ?? {}), fields, name)
+  }
+  t.end()
+})
+
+test('a gift is defined, changed field by field, and not again when nothing changes', (t) => {
+  const ledger = rules(evolveDecorations)
+  const made = ledger.when(defineDecoration, clover)
+  const odds = [
+    { multiplier: 0, weight: 3 },
+    { multiplier: 25_000, weight: 1 },
+  ]
+  const hash = oddsHash(5, odds)
+  t.match(made.events, [
+    {
+      type: 'decoration-defined',
+      data: { decoration_id: 5, kind: 'lucky', price: 100, image_path: '', odds, odds_hash: hash },
+    },
+  ])
+  t.same(ledger.when(defineDecoration, clover).events, [], 'the same again is no fact')
+  const dearer = ledger.when(defineDecoration, { decoration_id: 5, price: 200 })
+  t.match(dearer.events, [{ data: { name: 'clover', price: 200, odds, odds_hash: hash } }])
+  t.match(ledger.when(defineDecoration, { decoration_id: 5, kind: 'standard' }).refusal, {
+    errors: { odds: [/standard/] },
+  })
+  t.match(ledger.when(defineDecoration, { decoration_id: 5, kind: 'standard', odds: [] }).events, [
+    { data: { kind: 'standard', odds: [], odds_hash: null } },
+  ])
+  t.match(
+    ledger.when(defineDecoration, { ...clover, odds: [{ multiplier: 0.9, weight: 7 }] }).events.length,
+    1,
+    'up to 1',
+  )
+  t.end()
+})
+
+test('odds: multipliers, rows, rewards, what they return, their hash', (t) => {
+  const multipliers: readonly (readonly [number, number | null])[] = [
+    [0, 0],
+    [1, 10_000],
+    [0.5, 5_000],
+    [1.2345, 12_345],
+    [0.0001, 1],
+    [10_000, 100_000_000],
+    [10_000.0001, null],
+    [1.23456, null],
+    [1e-7, null],
+    [-1, null],
+  ]
+  for (const [value, held] of multipliers) t.equal(parseMultiplier(value), held, String(value))
+  const odds = [
+    { multiplier: 0, weight: 3 },
+    { multiplier: 25_000, weight: 1 },
+  ]
+  t.same(
+    [0, 2, 3].map((r) => rowOf(odds, r).multiplier),
+    [0, 0, 25_000],
+  )
+  t.throws(() => rowOf(odds, 4), RangeError)
+  t.equal(rewardOf(3, { multiplier: 25_000, weight: 1 }), 7, 'rounded down')
+  t.equal(rewardOf(MAX_INTEGER, { multiplier: 10_000, weight: 1 }), MAX_INTEGER, 'exact for all stakes')
+  t.equal(fractionOf(odds), 0.625)
+  const text = '{"decoration_id":5,"odds":[{"multiplier":0,"weight":3},{"multiplier":2.5,"weight":1}]}'
+  t.equal(oddsHash(5, odds), createHash('sha256').update(text).digest('hex'))
+  t.end()
+})
+
+test('bag items: refusals in the order of precedence, then the sum', (t) => {
+  const ledger = rules(evolveUsers, evolveDecorations, evolveBags)
+  ledger.given(userDefined(1))
+  ledger.when(defineDecoration, clover)
+  const items = { user_id: 1, decoration_id: 5, quantity: 2, reason: 'a prize' }
+  const rows = [
+    [{ ...items, user_id: 2, decoration_id: 9 }, 'not_found'],
+    [{ ...items, decoration_id: 9, quantity: MAX_INTEGER }, 'validation_failed'],
+  ] as const
+  for (const [input, refusal] of rows) t.match(ledger.when(addBagItems, input).refusal, { refusal })
+  t.same(ledger.when(addBagItems, items).answer, { user_id: 1, decoration_id: 5, quantity: 2 })
+  t.match(ledger.when(addBagItems, items), { answer: { quantity: 4 }, events: [{ data: items }] })
+  t.match(ledger.when(addBagItems, { ...items, quantity: MAX_INTEGER - 3 }).refusal, { refusal: 'balance_limit' })
+  t.end()
+})

@@ -1,0 +1,146 @@
+import { test } from 'tap'
+import type { EventData } from '../../../schema/events.ts'
+import { announceGifts } from '../../../src/features/gifts/frames.ts'
+import { rot41 } from '../../../src/features/gifts/rot41.ts'
+import type { PlacedEvent } from '../../../src/ledger/rules/verb.ts'
+import { morning } from '../../harness/given-when.ts'
+import { said } from '../../realtime/frames.ts'
+
+const drawn = (
+  rewards: readonly number[],
+  others: Partial<EventData<'gift-drawn'>> = {},
+): PlacedEvent<'gift-drawn'> => ({
+  type: 'gift-drawn',
+  data: {
+    sender_id: 1,
+    receiver_ids: rewards.map((_, i) => i + 2),
+    room_id: 7,
+    decoration_id: 3,
+    kind: 'lucky',
+    price: 100,
+    quantity: 5,
+    cost: 500 * rewards.length,
+    from_bag: false,
+    encrypted: false,
+    receiver_percent: 10,
+    room_percent: 0,
+    owner_percent: 0,
+    trophy_points: 0,
+    chain: '1-1',
+    k: 1,
+    link: 'a'.repeat(64),
+    client_seed: '1',
+    odds_hash: 'b'.repeat(64),
+    draws: rewards.map((reward) => ({ r: 0, reward })),
+    times: 2,
+    won: 12_345,
+    ...others,
+  },
+  movements: [],
+  position: 40,
+  at: morning,
+})
+
+const user = { id: 1, name: 'Amina', uid: 'amina', current_profile_image_url: 'http://assets.test/avatars/1.png' }
+const decoration = { id: 3, name: 'Clover', image_path: 'gifts/clover.png' }
+
+test('a send that was drawn is told to the room, with its count', (t) => {
+  t.same(said(announceGifts, drawn([0, 700])), [
+    {
+      channel: 'room:7',
+      event: 'one-to-room:lucky-gift-sent',
+      data: {
+        id: '40',
+        totalcost: 1_000,
+        gift: decoration,
+        times: 2,
+        senderid: 1,
+        receiversids: ['2', '3'],
+        currencycount: 12_345,
+        quantity: 5,
+        roomuid: 'R7',
+        win: 700,
+        last_update: '2026-11-21 08:00:00',
+      },
+    },
+  ])
+  const [bagged] = said(announceGifts, drawn([0], { from_bag: true, cost: 0 }))
+  t.match(bagged?.data, { totalcost: 0, win: 0 })
+  t.end()
+})
+
+test('big wins are told by the order: from 5,000 to the room, from 10,000 to everyone too', (t) => {
+  const rows: readonly (readonly [rewards: number[], tolds: (readonly [string, string, number])[]])[] = [
+    [[4_999], []],
+    [[4_999, 4_999], []],
+    [[5_000], [['room:7', 'lucky-big-win', 5_000]]],
+    [[9_999], [['room:7', 'lucky-big-win', 9_999]]],
+    [
+      [10_000],
+      [
+        ['room:7', 'lucky-big-win', 10_000],
+        ['global', 'lucky-big-win-all', 10_000],
+      ],
+    ],
+    [
+      [20_000, 0, 6_000],
+      [
+        ['room:7', 'lucky-big-win', 20_000],
+        ['global', 'lucky-big-win-all', 20_000],
+        ['room:7', 'lucky-big-win', 6_000],
+      ],
+    ],
+  ]
+  for (const [rewards, tolds] of rows) {
+    const [sent, ...wins] = said(announceGifts, drawn(rewards))
+    t.equal(sent?.event, 'one-to-room:lucky-gift-sent')
+    t.same(
+      wins,
+      tolds.map(([channel, event, reward]) => ({ channel, event, data: { user, reward, decoration } })),
+      rewards.join(),
+    )
+  }
+  t.end()
+})
+
+test('of an encrypted send every path is in rot41, and every frame says so', (t) => {
+  const frames = said(announceGifts, drawn([10_000], { encrypted: true }))
+  t.equal(frames.length, 3)
+  for (const { enc } of frames) t.equal(enc, 'rot41')
+  const [sent, ...wins] = frames
+  t.match(sent?.data, { gift: { name: 'Clover', image_path: rot41('gifts/clover.png') }, roomuid: 'R7' })
+  for (const { data } of wins) {
+    t.match(data, {
+      user: { name: 'Amina', uid: 'amina', current_profile_image_url: rot41('http://assets.test/avatars/1.png') },
+      decoration: { image_path: rot41('gifts/clover.png') },
+    })
+  }
+  t.end()
+})
+
+test('rot41 moves what is printed 41 places on, and 41 back is the same again', (t) => {
+  const back = (text: string) =>
+    text.replace(/[!-~]/g, (one) => String.fromCharCode(((one.charCodeAt(0) - 33 - 41 + 94) % 94) + 33))
+  t.equal(rot41('!'), 'J')
+  t.equal(rot41('U'), '~')
+  t.equal(rot41('V'), '!')
+  t.equal(rot41('~'), 'I')
+  t.equal(rot41('a b\té\u{1F381}\u007f'), `, -\té\u{1F381}\u007f`)
+  for (const text of ['rooms/7/gift.png', 'http://127.0.0.1:3000/assets/a%20b~!.png', 'هدية/قلب.webp', '']) {
+    t.equal(back(rot41(text)), text)
+    t.equal(rot41(text) === text, text === '')
+  }
+  t.end()
+})
+
+test('whoever and whatever was erased leaves its id', (t) => {
+  const frames = said(announceGifts, drawn([10_000], { sender_id: 99, room_id: 98, decoration_id: 97 }))
+  t.match(frames[0]?.data, { roomuid: '', gift: { id: 97, name: '', image_path: '' }, senderid: 99 })
+  t.match(frames[1]?.data, { user: { id: 99, name: '', uid: '', current_profile_image_url: '' } })
+  t.end()
+})
+
+test('a gift with no draw is told to nobody', (t) => {
+  t.same(Object.keys(announceGifts), ['gift-drawn'])
+  t.end()
+})

@@ -1,0 +1,300 @@
+import { test } from 'tap'
+import type { GiftKind, OddsRow } from '../../../schema/events.ts'
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { CHAIN_LENGTH } from '../../../src/features/fairness/lg1.ts'
+import { evolveLuckyChains } from '../../../src/features/fairness/lucky-progress.ts'
+import { evolveBags } from '../../../src/features/gifts/bag/bag.ts'
+import { evolveDecorations } from '../../../src/features/gifts/catalogue/decoration.ts'
+import { oddsHash } from '../../../src/features/gifts/lucky/odds.ts'
+import { type SendGift, sendGift } from '../../../src/features/gifts/send.ts'
+import { evolveStreaks } from '../../../src/features/gifts/streak.ts'
+import { evolveRooms, roomUids } from '../../../src/features/rooms/room.ts'
+import { evolveUsers } from '../../../src/features/users/user.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/verb.ts'
+import { credited, roomDefined, userDefined } from '../../harness/event-fixtures.ts'
+import { morning, type Rules, rules } from '../../harness/given-when.ts'
+import { testChains } from '../../harness/test-executor.ts'
+
+const gift = (id: number, kind: GiftKind, price: number, odds: OddsRow[] = []): LedgerEvent<'decoration-defined'> => ({
+  type: 'decoration-defined',
+  data: {
+    decoration_id: id,
+    name: `gift ${id}`,
+    kind,
+    price,
+    image_path: '',
+    odds,
+    odds_hash: odds.length === 0 ? null : oddsHash(id, odds),
+  },
+  movements: [],
+})
+
+const bagged = (user_id: number, decoration_id: number, quantity: number): LedgerEvent<'bag-items-added'> => ({
+  type: 'bag-items-added',
+  data: { user_id, decoration_id, quantity, reason: 'test' },
+  movements: [],
+})
+
+const [STANDARD, LUCKY, RETURNABLE, PLAIN_RETURNABLE, DEAR] = [1, 2, 3, 4, 5] as const
+const OWNER = 9
+/** Pays one and a half times the stake, always. */
+const certain = [{ multiplier: 15_000, weight: 1 }]
+
+/** Users 1 to 4, room 1 (uid R1) of user 9, five gifts, and user 1 with 10,000 diamonds. */
+function shop(): Rules {
+  const ledger = rules(evolveUsers, evolveRooms, evolveDecorations, evolveBags, evolveStreaks, evolveLuckyChains)
+  ledger.given(
+    ...[1, 2, 3, 4, OWNER].map((id) => userDefined(id)),
+    roomDefined(1, OWNER),
+    roomDefined(2, 1),
+    gift(STANDARD, 'standard', 33),
+    gift(LUCKY, 'lucky', 33, certain),
+    gift(RETURNABLE, 'returnable', 33, certain),
+    gift(PLAIN_RETURNABLE, 'returnable', 33),
+    gift(DEAR, 'standard', MAX_INTEGER),
+    credited('user', 1, 'diamonds', 10_000),
+  )
+  ledger.state.set(roomUids, 'R1', { uid: 'R1', room_id: 1 })
+  return ledger
+}
+
+const verb = sendGift({ chains: testChains, ownerPercent: 0 })
+const request: SendGift = {
+  caller_id: 1,
+  sender_id: 1,
+  decoration_id: STANDARD,
+  receiver_ids: [2, 3],
+  quantity: 2,
+  room: 1,
+  from_bag: false,
+  encrypted: false,
+}
+
+const legs = (event: LedgerEvent | undefined) =>
+  event?.movements.map(({ debit, credit, amount }) => `${debit} > ${credit} ${amount}`)
+
+test('refusals, in the order of precedence', (t) => {
+  // A row of several faults is refused for the first of them.
+  const rows: readonly (readonly [string, Partial<SendGift>, readonly LedgerEvent[], string, object | undefined])[] = [
+    ['another one’s money', { sender_id: 2, decoration_id: 99, room: 99 }, [], 'not_the_sender', undefined],
+    [
+      'nothing is known',
+      { decoration_id: 99, room: 99, receiver_ids: [1, 98] },
+      [],
+      'validation_failed',
+      {
+        decoration_id: ['There is no such gift.'],
+        user_id: ['The sender cannot be a receiver.', 'There is no user 98.'],
+        room_id: ['There is no such room.'],
+      },
+    ],
+    ['an unknown gift', { decoration_id: 99 }, [], 'validation_failed', { decoration_id: ['There is no such gift.'] }],
+    [
+      'to oneself',
+      { receiver_ids: [2, 1] },
+      [],
+      'validation_failed',
+      { user_id: ['The sender cannot be a receiver.'] },
+    ],
+    ['an unknown uid', { room: 'nowhere' }, [], 'validation_failed', { room_id: ['There is no such room.'] }],
+    ['an empty bag', { from_bag: true, decoration_id: DEAR }, [], 'insufficient_items', undefined],
+    ['one item short', { from_bag: true }, [bagged(1, STANDARD, 3)], 'insufficient_items', undefined],
+    ['beyond what anyone holds', { decoration_id: DEAR }, [], 'insufficient_balance', undefined],
+    ['one diamond short', { quantity: 152 }, [], 'insufficient_balance', undefined],
+    [
+      'a value beyond what anyone can hold',
+      { from_bag: true, decoration_id: DEAR },
+      [bagged(1, DEAR, 4)],
+      'balance_limit',
+      undefined,
+    ],
+    ['a receiver who is full', {}, [credited('user', 3, 'target', MAX_INTEGER - 65)], 'balance_limit', undefined],
+    ['a room that is full', {}, [credited('room', 1, 'target', MAX_INTEGER - 2)], 'balance_limit', undefined],
+  ]
+  for (const [name, change, given, refusal, errors] of rows) {
+    const ledger = shop()
+    ledger.given(...given)
+    const result = ledger.when(verb, { ...request, ...change })
+    t.match(result, { events: [], refusal: { refusal, ...(errors === undefined ? {} : { errors }) } }, name)
+  }
+  t.end()
+})
+
+test('a refusal for the limit is the same whatever would be drawn', (t) => {
+  // One draw in two wins ten times the stake: which, the refusals must not tell.
+  const RARE = 6
+  const odds = [
+    { multiplier: 0, weight: 1 },
+    { multiplier: 100_000, weight: 1 },
+  ]
+  const rewards = new Set<number | undefined>()
+  for (let seed = 0; seed < 12; seed += 1) {
+    const near = (below: number) => {
+      const ledger = shop()
+      ledger.given(
+        gift(RARE, 'lucky', 10, odds),
+        userDefined(100 + seed),
+        credited('user', 100 + seed, 'diamonds', MAX_INTEGER - below),
+      )
+      const person = { caller_id: 100 + seed, sender_id: 100 + seed, decoration_id: RARE, quantity: 1 }
+      return ledger.when(verb, { ...request, ...person })
+    }
+    t.match(near(179), { events: [], refusal: { refusal: 'balance_limit' } }, `user ${100 + seed}`)
+    const { answer, refusal } = near(180)
+    t.equal(refusal, undefined, 'what fits at the best is drawn')
+    for (const { reward_num } of answer?.lucky_result.data.OrderList ?? []) rewards.add(reward_num)
+  }
+  t.same(rewards, new Set([0, 100]), 'some win and some do not')
+  t.end()
+})
+
+test('a standard gift: all to the receivers, 3% of the send to the room, trophy points', (t) => {
+  const { events, answer } = shop().when(verb, request)
+  t.equal(events.length, 1)
+  t.match(events[0], {
+    type: 'gift-sent',
+    data: { cost: 132, trophy_points: 132, receiver_percent: 100, room_percent: 3, owner_percent: 0 },
+  })
+  t.same(legs(events[0]), [
+    'user:1:diamonds > house:gifts:diamonds 132',
+    'issuance:gifts:target > user:2:target 66',
+    'issuance:gifts:target > user:3:target 66',
+    'issuance:gifts:target > room:1:target 3',
+  ])
+  t.match(answer, { diamonds: 9_868, lucky_result: { code: 1, data: { gift_id: STANDARD, gift_price: 33 } } })
+  t.same(
+    answer?.lucky_result.data.OrderList.map(({ is_win, reward_num }) => [is_win, reward_num]),
+    [
+      [0, 0],
+      [0, 0],
+    ],
+  )
+  t.end()
+})
+
+test('a room by its uid is the same room', (t) => {
+  const paying = sendGift({ chains: testChains, ownerPercent: 5 })
+  for (const decoration_id of [STANDARD, LUCKY]) {
+    const byId = shop().when(paying, { ...request, decoration_id })
+    const byUid = shop().when(paying, { ...request, decoration_id, room: 'R1' })
+    t.same([byUid.events, byUid.answer], [byId.events, byId.answer])
+  }
+  t.end()
+})
+
+test('the room owner’s commission: on standard gifts, not on the owner’s own', (t) => {
+  const paying = sendGift({ chains: testChains, ownerPercent: 5 })
+  t.same(legs(shop().when(paying, request).events[0])?.at(-1), `issuance:gifts:target > user:${OWNER}:target 6`)
+  t.same(
+    legs(shop().when(paying, { ...request, room: 2 }).events[0])?.at(-1),
+    'issuance:gifts:target > room:2:target 3',
+  )
+  t.same(
+    legs(
+      shop()
+        .when(paying, { ...request, decoration_id: LUCKY })
+        .events.at(-1),
+    )?.length,
+    4,
+  )
+  t.end()
+})
+
+for (const decoration_id of [LUCKY, RETURNABLE]) {
+  test(`gift ${decoration_id}: drawn and paid at once, 10% to the receivers, nothing to the room`, (t) => {
+    const { events, answer } = shop().when(verb, { ...request, decoration_id })
+    t.same(
+      events.map(({ type }) => type),
+      ['lucky-chain-opened', 'gift-drawn'],
+    )
+    t.same(legs(events[1]), [
+      'user:1:diamonds > house:gifts:diamonds 132',
+      'house:gifts:diamonds > user:1:diamonds 198',
+      'issuance:gifts:target > user:2:target 6',
+      'issuance:gifts:target > user:3:target 6',
+    ])
+    t.match(events[1], {
+      data: { chain: '1-1', k: 1, client_seed: '1', times: 1, won: 198, trophy_points: 0, cost: 132 },
+    })
+    const position = events[1]?.position
+    t.same(answer, {
+      diamonds: 10_066,
+      lucky_result: {
+        code: 0,
+        data: {
+          gift_id: decoration_id,
+          gift_price: 33,
+          OrderList: [
+            { order_id: `${position}-0`, is_win: 1, reward_num: 99 },
+            { order_id: `${position}-1`, is_win: 1, reward_num: 99 },
+          ],
+        },
+      },
+    })
+    t.end()
+  })
+}
+
+test('a returnable gift without odds is not drawn', (t) => {
+  const { events, answer } = shop().when(verb, { ...request, decoration_id: PLAIN_RETURNABLE })
+  t.equal(events[0]?.type, 'gift-sent')
+  t.equal(answer?.lucky_result.code, 1)
+  t.equal(legs(events[0])?.length, 3)
+  t.end()
+})
+
+test('from the bag: items instead of diamonds, all else the same', (t) => {
+  const ledger = shop()
+  ledger.given(bagged(1, STANDARD, 5), bagged(1, LUCKY, 4))
+  const standard = ledger.when(verb, { ...request, from_bag: true })
+  t.match(standard.events[0], { data: { cost: 0, from_bag: true, trophy_points: 132 } })
+  t.equal(legs(standard.events[0])?.[0], 'issuance:gifts:target > user:2:target 66')
+  t.equal(standard.answer?.diamonds, 10_000)
+  const lucky = ledger.when(verb, { ...request, decoration_id: LUCKY, from_bag: true })
+  t.equal(legs(lucky.events[1])?.[0], 'house:gifts:diamonds > user:1:diamonds 198')
+  t.match(ledger.when(verb, { ...request, from_bag: true }).refusal, { refusal: 'insufficient_items' }, '1 is left')
+  t.match(ledger.when(verb, { ...request, from_bag: true, quantity: 1, receiver_ids: [2] }).events.length, 1)
+  t.end()
+})
+
+test('consecutive sends are counted by sender, room and gift, and start again after 6 seconds', (t) => {
+  const ledger = shop()
+  ledger.given(credited('user', 2, 'diamonds', 1_000))
+  const second = 1_000_000
+  const one = { ...request, receiver_ids: [3], quantity: 1, decoration_id: LUCKY }
+  const rows: readonly (readonly [number, Partial<SendGift>, number, number])[] = [
+    [0, {}, 1, 49],
+    [5.999999, {}, 2, 98],
+    [5.999999, { decoration_id: RETURNABLE }, 1, 49],
+    [5.999999, { room: 2 }, 1, 49],
+    [5.999999, { caller_id: 2, sender_id: 2 }, 1, 49],
+    [11.999998, {}, 3, 147],
+    [17.999998, {}, 1, 49],
+    [18, {}, 2, 98],
+  ]
+  for (const [at, change, times, won] of rows) {
+    const { events } = ledger.when(verb, { ...one, ...change }, { now: morning + at * second })
+    t.match(events.at(-1), { data: { times, won } }, `at ${at} s`)
+  }
+  t.end()
+})
+
+test('a chain that is used up is followed by the next one, with the same seed', (t) => {
+  const ledger = shop()
+  ledger.given(credited('user', 1, 'diamonds', 1_000_000))
+  const one = { ...request, receiver_ids: [3], quantity: 1, decoration_id: LUCKY }
+  const first = ledger.when(verb, one).events
+  for (let k = 2; k <= CHAIN_LENGTH; k += 1) {
+    const { events } = ledger.when(verb, one)
+    if (events.length !== 1) t.fail(`send ${k} opened a chain`)
+  }
+  const next = ledger.when(verb, one).events
+  t.match(next, [
+    { type: 'lucky-chain-opened', data: { chain: '1-2', client_seed: '1' } },
+    { type: 'gift-drawn', data: { chain: '1-2', k: 1 } },
+  ])
+  const [opened, following] = [first[0], next[0]]
+  const committed = opened?.type === 'lucky-chain-opened' ? opened.data.next_commitment : undefined
+  t.match(following, { data: { commitment: committed } }, 'it was committed to one chain ahead')
+  t.end()
+})

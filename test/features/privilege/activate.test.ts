@@ -1,0 +1,263 @@
+import { test } from 'tap'
+import { activateCard } from '../../../src/features/privilege/activate.ts'
+import { cards, evolveCards } from '../../../src/features/privilege/card.ts'
+import { evolvePackages } from '../../../src/features/privilege/packages/package.ts'
+import { evolvePrivileges, privileges } from '../../../src/features/privilege/privilege.ts'
+import { transferCard } from '../../../src/features/privilege/transfer.ts'
+import { evolveUsers } from '../../../src/features/users/user.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/verb.ts'
+import { cardGranted, packageDefined, userDefined } from '../../harness/event-fixtures.ts'
+import { morning, type Rules, rules } from '../../harness/given-when.ts'
+
+const DAY = 86_400
+const START = morning / 1_000_000
+const day = (days: number): number => START + days * DAY
+/** `valid_until` as it is told, so many days after the morning. */
+const told = (days: number): string => new Date(day(days) * 1000).toISOString().slice(0, 19).replace('T', ' ')
+
+/** Users 1 and 2, and packages that bear their ranks as ids; package 35 has the rank of package 3. */
+const [TOP, THIRD, OTHER_THIRD] = [5, 3, 35] as const
+const NEVER = 99
+
+function shelf(...given: readonly LedgerEvent[]): Rules {
+  const ledger = rules(evolveUsers, evolvePackages, evolveCards, evolvePrivileges)
+  ledger.given(userDefined(1), userDefined(2))
+  for (const rank of [1, 2, THIRD, 4, TOP]) ledger.given(packageDefined(rank, rank, 30))
+  ledger.given(packageDefined(OTHER_THIRD, 3, 30), ...given)
+  return ledger
+}
+/** The id of the first fact that `shelf` is given. */
+const FIRST = 9
+
+/** What runs when the card is activated: of this package and rank, until so many days after the morning. */
+const running = (privilege_package_id: number, days: number, rank = privilege_package_id): LedgerEvent => ({
+  type: 'privilege-days-added',
+  data: { user_id: 1, card_id: 1, privilege_package_id, rank, percent: 100, days: 1, valid_until: day(days) },
+  movements: [],
+})
+
+interface Row {
+  readonly name: string
+  readonly runs?: LedgerEvent
+  readonly card: LedgerEvent<'card-granted'>
+  /** Percent of the days; null when the old privilege is cancelled. */
+  readonly percent: number | null
+  readonly days: number
+  /** Of what runs afterwards. */
+  readonly holds: number
+  readonly until: number
+  /** Seconds after the morning at which the card is activated. */
+  readonly at?: number
+}
+
+const card = (of: number, days: number) => cardGranted(1, of, days)
+
+const table: readonly Row[] = [
+  { name: 'no privilege', card: card(THIRD, 30), percent: 100, days: 30, holds: THIRD, until: 30 },
+  { name: 'one day', card: card(THIRD, 1), percent: 100, days: 1, holds: THIRD, until: 1 },
+  {
+    name: 'one that is just over, of a higher rank',
+    runs: running(TOP, 10),
+    at: 10 * DAY,
+    card: card(1, 30),
+    percent: 100,
+    days: 30,
+    holds: 1,
+    until: 40,
+  },
+  {
+    name: 'one that ends in a second',
+    runs: running(TOP, 10),
+    at: 10 * DAY - 1,
+    card: card(1, 30),
+    percent: 10,
+    days: 3,
+    holds: TOP,
+    until: 13,
+  },
+  {
+    name: 'the same package',
+    runs: running(THIRD, 10),
+    card: card(THIRD, 30),
+    percent: 100,
+    days: 30,
+    holds: THIRD,
+    until: 40,
+  },
+  {
+    name: 'the same rank in another package',
+    runs: running(THIRD, 10),
+    card: card(OTHER_THIRD, 7),
+    percent: 100,
+    days: 7,
+    holds: THIRD,
+    until: 17,
+  },
+  {
+    name: 'a higher rank',
+    runs: running(THIRD, 100),
+    card: card(4, 30),
+    percent: null,
+    days: 30,
+    holds: 4,
+    until: 30,
+  },
+  {
+    name: 'a much higher one',
+    runs: running(1, 100),
+    card: card(TOP, 1),
+    percent: null,
+    days: 1,
+    holds: TOP,
+    until: 1,
+  },
+  { name: '1 step lower', runs: running(TOP, 10), card: card(4, 30), percent: 45, days: 13, holds: TOP, until: 23 },
+  { name: '1 step lower, 3 days', runs: running(4, 10), card: card(3, 3), percent: 45, days: 1, holds: 4, until: 11 },
+  { name: '2 steps lower', runs: running(TOP, 10), card: card(3, 30), percent: 25, days: 7, holds: TOP, until: 17 },
+  { name: '2 steps lower, 4 days', runs: running(4, 10), card: card(2, 4), percent: 25, days: 1, holds: 4, until: 11 },
+  { name: '3 steps lower', runs: running(TOP, 10), card: card(2, 30), percent: 10, days: 3, holds: TOP, until: 13 },
+  { name: '4 steps lower', runs: running(TOP, 10), card: card(1, 19), percent: 10, days: 1, holds: TOP, until: 11 },
+  {
+    name: 'a thousand steps lower',
+    runs: running(TOP, 10, 1_003),
+    card: card(3, 100),
+    percent: 10,
+    days: 10,
+    holds: TOP,
+    until: 20,
+  },
+]
+
+test('what a card does, by what runs when it is activated', (t) => {
+  for (const { name, runs, card, percent, days, holds, until, at = 0 } of table) {
+    const ledger = shelf(card, ...(runs === undefined ? [] : [runs]))
+    const before = ledger.state.get(privileges, '1')
+    const input = { caller_id: 1, card_id: FIRST }
+    const { events, answer } = ledger.when(activateCard, input, { now: morning + at * 1_000_000 })
+    const { privilege_package_id, valid_days } = card.data
+    const rank = privilege_package_id === OTHER_THIRD ? 3 : privilege_package_id
+    const made = { user_id: 1, card_id: FIRST, days, valid_until: day(until) }
+    t.same(
+      events.map(({ type, data }) => ({ type, data })),
+      [
+        { type: 'card-activated', data: { card_id: FIRST, user_id: 1, privilege_package_id, rank, valid_days } },
+        percent === null
+          ? {
+              type: 'privilege-replaced',
+              data: {
+                ...made,
+                privilege_package_id: holds,
+                rank: holds,
+                replaced: {
+                  privilege_package_id: before?.privilege_package_id,
+                  rank: before?.rank,
+                  valid_until: before?.valid_until,
+                },
+              },
+            }
+          : {
+              type: 'privilege-days-added',
+              data: {
+                ...made,
+                percent,
+                privilege_package_id: holds,
+                rank: at < 10 * DAY ? (before?.rank ?? holds) : rank,
+              },
+            },
+      ],
+      name,
+    )
+    t.same(answer, { days_added: days, valid_until: told(until) }, name)
+    t.match(ledger.state.get(privileges, '1'), { privilege_package_id: holds, valid_until: day(until) }, name)
+    t.match(ledger.state.get(cards, String(FIRST)), { activated: true, owner_id: 1 }, name)
+  }
+  t.end()
+})
+
+// Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
+test('why a card is not activated', (t) => {
+  const used: LedgerEvent = {
+    type: 'card-activated',
+    data: { card_id: FIRST + 1, user_id: 1, privilege_package_id: 1, rank: 1, valid_days: 9 },
+    movements: [],
+  }
+  const rows: readonly (readonly [string, number, number, string])[] = [
+    ['no such card', 1, NEVER, 'not_found'],
+    ['an event that granted no card', 1, FIRST - 1, 'not_found'],
+    ['the card of somebody else, activated', 2, FIRST + 1, 'not_your_card'],
+    ['activated before', 1, FIRST + 1, 'card_already_activated'],
+    ['a share of no day', 1, FIRST, 'too_few_days'],
+  ]
+  for (const [name, caller_id, card_id, refusal] of rows) {
+    const ledger = shelf(card(1, 9), card(1, 9), used, running(TOP, 10))
+    t.same(
+      ledger.when(activateCard, { caller_id, card_id }),
+      { events: [], answer: undefined, refusal: { refusal } },
+      name,
+    )
+  }
+  t.end()
+})
+
+test('a share of no day leaves the card stored, until it is worth something', (t) => {
+  const shares = [
+    [4, 2],
+    [THIRD, 3],
+    [2, 9],
+    [1, 9],
+  ] as const
+  for (const [of, days] of shares) {
+    const ledger = shelf(card(of, days), running(TOP, 10))
+    const activate = (now: number) => ledger.when(activateCard, { caller_id: 1, card_id: FIRST }, { now })
+    t.match(activate(morning).refusal, { refusal: 'too_few_days' })
+    t.match(ledger.state.get(cards, String(FIRST)), { activated: false, valid_days: days })
+    t.match(activate(day(10) * 1_000_000).answer, { days_added: days, valid_until: told(10 + days) }, 'once it is over')
+  }
+  t.end()
+})
+
+test('an end beyond the year 9999 is refused', (t) => {
+  const last = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000
+  const ends = (valid_until: number): LedgerEvent => ({
+    type: 'privilege-days-added',
+    data: { user_id: 1, card_id: 1, privilege_package_id: 3, rank: 3, percent: 100, days: 1, valid_until },
+    movements: [],
+  })
+  const at = (valid_until: number) =>
+    shelf(card(3, 2), ends(valid_until)).when(activateCard, { caller_id: 1, card_id: FIRST })
+  t.same(at(last - 2 * DAY).answer, { days_added: 2, valid_until: '9999-12-31 23:59:59' })
+  t.match(at(last - 2 * DAY + 1).refusal, { refusal: 'validity_limit' })
+  t.end()
+})
+
+test('a card received an hour ago counts in full and keeps the days of its grant', (t) => {
+  const ledger = shelf(card(THIRD, 20))
+  ledger.when(transferCard, { caller_id: 1, card_id: FIRST, receiver_id: 2 })
+  const now = morning + 3_600_000_000
+  const { answer } = ledger.when(activateCard, { caller_id: 2, card_id: FIRST }, { now })
+  t.same(answer, { days_added: 20, valid_until: '2026-12-11 09:00:00' })
+  t.equal(ledger.state.get(privileges, '1'), undefined)
+  t.end()
+})
+
+test('a package changed after the grant: its days no longer matter, its rank does', (t) => {
+  const changed = packageDefined(THIRD, 6, 7)
+  const first = shelf(card(THIRD, 20), running(TOP, 10), changed)
+  t.match(first.when(activateCard, { caller_id: 1, card_id: FIRST }), {
+    events: [{ data: { rank: 6, valid_days: 20 } }, { type: 'privilege-replaced', data: { rank: 6, days: 20 } }],
+    answer: { days_added: 20, valid_until: told(20) },
+  })
+  // What runs keeps the rank that its card had.
+  const second = shelf(card(4, 20), running(THIRD, 10), changed)
+  t.match(second.when(activateCard, { caller_id: 1, card_id: FIRST }).events[1], { type: 'privilege-replaced' })
+  t.end()
+})
+
+test('a privilege ends on a whole second', (t) => {
+  const ledger = shelf(card(THIRD, 1), card(THIRD, 1), card(1, 9))
+  const at = (micros: number, card_id: number) => ledger.when(activateCard, { caller_id: 1, card_id }, { now: micros })
+  t.match(at(morning + 999_999, FIRST).answer, { valid_until: told(1) })
+  t.match(at(day(1) * 1_000_000 - 1, FIRST + 1).answer, { valid_until: told(2) }, 'still running')
+  t.match(at(day(2) * 1_000_000, FIRST + 2).events[1], { data: { percent: 100, days: 9, rank: 1 } }, 'over')
+  t.end()
+})

@@ -1,0 +1,90 @@
+import { test } from 'tap'
+import { type ActivateCard, activateCard } from '../../../src/features/privilege/activate.ts'
+import { grantCards } from '../../../src/features/privilege/grant.ts'
+import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
+import { transferCard } from '../../../src/features/privilege/transfer.ts'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { slices } from '../../../src/slices.ts'
+import { verified } from '../../audit/verify/verified.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
+import { doors } from '../../harness/test-app.ts'
+import { type Bench, bench, rowsOf } from '../../harness/test-executor.ts'
+
+const RACERS = 100
+const everyone = Array.from({ length: RACERS + 1 }, (_, i) => i + 1)
+
+/** Users 1 to 101, a package, and a card of user 1: its id. */
+async function card({ did }: Bench): Promise<number> {
+  await did(defineUsers, { users: everyone.map((id) => ({ id })), listed: true })
+  await did(definePackage, { privilege_package_id: 3, name: 'VIP', rank: 3, valid_days: 30 })
+  const [made] = await did(grantCards, { user_id: 1, privilege_package_id: 3, quantity: 1, reason: 'race' })
+  if (made === undefined) throw new Error('no card')
+  return made.card_id
+}
+
+/** How often each came. */
+const tally = (heard: readonly unknown[]): Record<string, number> =>
+  Object.fromEntries([...new Set(heard)].map((one) => [String(one), heard.filter((other) => other === one).length]))
+
+const counted = (database: TestDatabase) =>
+  rowsOf(
+    database,
+    `select type, count(*) from ledger_events where type ~ '^(card-[am]|privilege-[dr])' group by 1 order by 1`,
+  )
+
+test('100 activations of one card on two instances: one wins', async (t) => {
+  const database = await testDatabase(t)
+  const both = [bench(t, database.serviceUrl), bench(t, database.serviceUrl)] as const
+  const card_id = await card(both[0])
+  const input: ActivateCard = { caller_id: 1, card_id }
+  const settled = await Promise.all(
+    Array.from({ length: RACERS }, (_, i) => both[i % 2 === 0 ? 0 : 1].run(activateCard, input, { actor: 'user:1' })),
+  )
+  const outcomes = settled.map(({ reply }) => JSON.parse(reply.body).refusal ?? 'activated')
+  t.same(tally(outcomes), { activated: 1, card_already_activated: RACERS - 1 })
+  t.same(await counted(database), [
+    { type: 'card-activated', count: '1' },
+    { type: 'privilege-days-added', count: '1' },
+  ])
+  for (const { bugs, troubles, batches } of both) {
+    t.same([...bugs, ...troubles], [])
+    t.ok(batches.length > 0)
+  }
+  t.same((await verified(database)).findings, [])
+})
+
+test('100 transfers of one card on two instances: one wins', async (t) => {
+  const database = await testDatabase(t)
+  const both = [bench(t, database.serviceUrl), bench(t, database.serviceUrl)] as const
+  const card_id = await card(both[0])
+  const settled = await Promise.all(
+    Array.from({ length: RACERS }, (_, i) => {
+      const input = { caller_id: 1, card_id, receiver_id: i + 2 }
+      return both[i % 2 === 0 ? 0 : 1].run(transferCard, input, { actor: 'user:1' })
+    }),
+  )
+  const outcomes = settled.map(({ reply }) => JSON.parse(reply.body).refusal ?? 'sent')
+  t.same(tally(outcomes), { sent: 1, not_card_owner: RACERS - 1 })
+  t.same(await counted(database), [{ type: 'card-moved', count: '1' }])
+  t.same(await rowsOf(database, 'select owner_id, activated from privilege_cards'), [
+    { owner_id: String(outcomes.indexOf('sent') + 2), activated: 'f' },
+  ])
+  t.same((await verified(database)).findings, [])
+})
+
+test('activations against transfers, over HTTP: one of all wins', async (t) => {
+  const { bench, user, database } = await doors(t, slices)
+  const id = await card(bench)
+  const ask = user(1)
+  const heard = await Promise.all(
+    Array.from({ length: RACERS }, (_, i) =>
+      i % 2 === 0
+        ? ask('POST', `/api/v1/privilege-wallet/${id}/activate`)
+        : ask('POST', `/api/v1/privilege-wallet/${id}/transfer`, { receiver_id: i + 1 }),
+    ),
+  )
+  const statuses = tally(heard.map(({ status }) => status))
+  t.equal(statuses['200'], 1)
+  t.equal((statuses['422'] ?? 0) + (statuses['403'] ?? 0), RACERS - 1)
+  t.same((await verified(database)).findings, [])
+})

@@ -1,0 +1,150 @@
+import { test } from 'tap'
+import { cards, evolveCards } from '../../../src/features/privilege/card.ts'
+import { grantCards } from '../../../src/features/privilege/grant.ts'
+import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
+import { evolvePackages } from '../../../src/features/privilege/packages/package.ts'
+import { transferCard } from '../../../src/features/privilege/transfer.ts'
+import { evolveUsers } from '../../../src/features/users/user.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/verb.ts'
+import { cardGranted, packageDefined, userDefined } from '../../harness/event-fixtures.ts'
+import { morning, rules } from '../../harness/given-when.ts'
+
+const used: LedgerEvent = {
+  type: 'card-activated',
+  data: { card_id: 5, user_id: 1, privilege_package_id: 3, rank: 3, valid_days: 30 },
+  movements: [],
+}
+
+/** Users 1 and 2, package 3, and of user 1 the stored card 4 and the activated card 5. */
+function shelf() {
+  const ledger = rules(evolveUsers, evolvePackages, evolveCards)
+  ledger.given(
+    userDefined(1),
+    userDefined(2),
+    packageDefined(3, 3, 30),
+    cardGranted(1, 3, 30),
+    cardGranted(1, 3, 30),
+    used,
+  )
+  return ledger
+}
+
+test('a card changes hands with its id and its days', (t) => {
+  const ledger = shelf()
+  const now = morning + 60_000_001
+  t.match(ledger.when(transferCard, { caller_id: 1, card_id: 4, receiver_id: 2 }, { now }), {
+    events: [{ type: 'card-moved', data: { card_id: 4, privilege_package_id: 3, from_user_id: 1, to_user_id: 2 } }],
+    answer: null,
+  })
+  t.same(ledger.state.get(cards, '4'), {
+    card_id: 4,
+    owner_id: 2,
+    privilege_package_id: 3,
+    valid_days: 30,
+    activated: false,
+    created_at: now,
+    entered: 7,
+  })
+  t.match(ledger.when(transferCard, { caller_id: 2, card_id: 4, receiver_id: 1 }).events.length, 1, 'and back')
+  t.end()
+})
+
+// Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
+test('why a card is not sent', (t) => {
+  const unknown = { refusal: 'validation_failed', errors: { receiver_id: ['There is no user 9.'] } }
+  const rows: readonly (readonly [string, number, number, number, object])[] = [
+    ['no such card', 2, 99, 2, { refusal: 'not_found' }],
+    ['the activated card of another, to oneself', 2, 5, 2, { refusal: 'not_card_owner' }],
+    ['the card of another, to nobody', 2, 4, 9, { refusal: 'not_card_owner' }],
+    ['an activated card, to oneself', 1, 5, 1, { refusal: 'card_already_activated' }],
+    ['an activated card, to nobody', 1, 5, 9, { refusal: 'card_already_activated' }],
+    ['to oneself', 1, 4, 1, { refusal: 'same_user' }],
+    ['to nobody', 1, 4, 9, unknown],
+  ]
+  for (const [name, caller_id, card_id, receiver_id, refusal] of rows) {
+    const input = { caller_id, card_id, receiver_id }
+    t.same(shelf().when(transferCard, input), { events: [], answer: undefined, refusal }, name)
+  }
+  // Not even a caller who is not known may send to themself.
+  const ledger = rules(evolveUsers, evolveCards)
+  ledger.given(cardGranted(9, 3, 30))
+  t.match(ledger.when(transferCard, { caller_id: 9, card_id: 1, receiver_id: 9 }).refusal, { refusal: 'same_user' })
+  t.end()
+})
+
+test('what the ledger cannot hold: cards of others, and cards that are used up', (t) => {
+  const moved = (card_id: number, from_user_id: number): LedgerEvent => ({
+    type: 'card-moved',
+    data: { card_id, privilege_package_id: 3, from_user_id, to_user_id: 2 },
+    movements: [],
+  })
+  for (const event of [moved(4, 2), moved(5, 1), moved(99, 1), used]) {
+    t.throws(() => shelf().given(event), /is not stored with user/)
+  }
+  t.end()
+})
+
+test('a grant: a card an event, newest first', (t) => {
+  const ledger = shelf()
+  const input = { user_id: 2, privilege_package_id: 3, quantity: 3, reason: 'a prize' }
+  const { events, answer } = ledger.when(grantCards, input)
+  const data = { user_id: 2, privilege_package_id: 3, valid_days: 30, reason: 'a prize' }
+  t.same(
+    events.map(({ type, data, position }) => ({ type, data, position })),
+    [7, 8, 9].map((position) => ({ type: 'card-granted', data, position })),
+  )
+  t.match(answer, [
+    { card_id: 9, name: 'Package 3', icon_path: 'p.png', valid_days: 30, created_at: morning },
+    { card_id: 8 },
+    { card_id: 7 },
+  ])
+  ledger.given(packageDefined(3, 3, 10))
+  t.match(
+    ledger.when(grantCards, { ...input, quantity: 1 }).answer,
+    [{ valid_days: 10 }],
+    'of the package as it is now',
+  )
+  t.match(ledger.state.get(cards, '7'), { valid_days: 30 })
+
+  t.match(ledger.when(grantCards, { ...input, user_id: 9, privilege_package_id: 9 }).refusal, { refusal: 'not_found' })
+  t.match(ledger.when(grantCards, { ...input, privilege_package_id: 9 }).refusal, {
+    refusal: 'validation_failed',
+    errors: { privilege_package_id: ['There is no such package.'] },
+  })
+  t.end()
+})
+
+test('a package is defined, changed field by field, and not again when nothing changes', (t) => {
+  const ledger = rules(evolvePackages)
+  t.match(ledger.when(definePackage, { privilege_package_id: 3 }).refusal, {
+    refusal: 'validation_failed',
+    errors: { name: ['is required'], rank: ['is required'], valid_days: ['is required'] },
+  })
+  t.same(
+    Object.keys(ledger.when(definePackage, { privilege_package_id: 3, rank: 0, name: 'VIP' }).refusal?.errors ?? {}),
+    ['valid_days'],
+  )
+  const vip = { privilege_package_id: 3, name: 'VIP', rank: 0, valid_days: 30 }
+  const made = ledger.when(definePackage, vip)
+  t.match(made.events, [{ type: 'privilege-package-defined', data: { ...vip, icon_path: '' } }])
+  const record = {
+    id: 3,
+    name: 'VIP',
+    rank: 0,
+    valid_days: 30,
+    icon_path: '',
+    created_at: '2026-11-21T08:00:00.000000Z',
+  }
+  t.same(made.answer, record)
+  const later = { now: morning + 1 }
+  t.same(
+    ledger.when(definePackage, { privilege_package_id: 3, rank: 0 }, later).events,
+    [],
+    'the same again is no fact',
+  )
+  for (const change of [{ name: 'Gold' }, { rank: -1 }, { valid_days: 1 }, { icon_path: 'a.png' }]) {
+    const changed = ledger.when(definePackage, { privilege_package_id: 3, ...change }, later)
+    t.match(changed, { events: [{ data: change }], answer: { ...change, created_at: record.created_at } })
+  }
+  t.end()
+})

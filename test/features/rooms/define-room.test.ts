@@ -1,0 +1,91 @@
+import { test } from 'tap'
+import { type DefineRoom, defineRoom } from '../../../src/features/rooms/define-room.ts'
+import { evolveRooms, roomProfiles, rooms, roomUids } from '../../../src/features/rooms/room.ts'
+import { evolveUsers } from '../../../src/features/users/user.ts'
+import { roomDefined, userDefined } from '../../harness/event-fixtures.ts'
+import { morning, rules } from '../../harness/given-when.ts'
+
+const room = (id: number, fields: Partial<DefineRoom> = {}): DefineRoom => ({ ...fields, id })
+
+/** Users 1 and 2, and room 3 of user 1 with uid `majlis`. */
+function world() {
+  const made = rules(evolveUsers, evolveRooms)
+  made.given(userDefined(1), userDefined(2))
+  made.when(defineRoom, room(3, { uid: 'majlis', name: 'Majlis', cover_url: '/c.png', owner_id: 1 }))
+  return made
+}
+
+test('a new room has defaults for all but its owner', (t) => {
+  const { when, state } = world()
+  const { events, answer } = when(defineRoom, room(4, { owner_id: 2 }))
+  t.same(events, [{ ...roomDefined(4, 2), position: 4, at: morning }])
+  t.same(answer, {
+    id: 4,
+    uid: 'r4',
+    name: 'Room 4',
+    cover_url: '',
+    owner_id: 2,
+    trophy_points: 0,
+    created_at: '2026-11-21T08:00:00.000000Z',
+  })
+  t.match(state.get(roomProfiles, '4'), { created_at: morning, updated_at: morning, updated_by: 'staff:ann' })
+  t.end()
+})
+
+test('what is left out keeps its value, and only a new owner is a fact', (t) => {
+  const { when, state } = world()
+  const later = { now: morning + 1, actor: 'staff:bob' }
+  t.same(when(defineRoom, room(3), later).events, [])
+  t.match(state.get(roomProfiles, '3'), { updated_at: morning }, 'no word changed')
+  t.same(when(defineRoom, room(3, { owner_id: 1 }), later).events, [])
+
+  const renamed = when(defineRoom, room(3, { name: 'Diwan' }), later)
+  t.same(renamed.events, [])
+  t.match(renamed.answer, { uid: 'majlis', name: 'Diwan', cover_url: '/c.png', owner_id: 1 })
+  t.match(state.get(roomProfiles, '3'), { created_at: morning, updated_at: later.now, updated_by: 'staff:bob' })
+
+  t.match(when(defineRoom, room(3, { cover_url: '/d.png' })).answer, { name: 'Diwan', cover_url: '/d.png' })
+
+  state.set(rooms, '3', { room_id: 3, owner_id: 1, trophy_points: 50 })
+  const { events, answer } = when(defineRoom, room(3, { owner_id: 2 }))
+  t.same(
+    events.map(({ data }) => data),
+    [{ room_id: 3, owner_id: 2 }],
+  )
+  t.match(answer, { owner_id: 2, trophy_points: 50 })
+  t.end()
+})
+
+test('a uid is let go for the next room', (t) => {
+  const { when, state } = world()
+  when(defineRoom, room(3, { uid: 'diwan' }))
+  t.equal(state.get(roomUids, 'majlis'), undefined)
+  t.equal(state.get(roomUids, 'diwan')?.room_id, 3)
+  t.match(when(defineRoom, room(4, { uid: 'majlis', owner_id: 1 })).answer, { id: 4, uid: 'majlis' })
+  t.end()
+})
+
+// Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
+test('why a room is refused', (t) => {
+  const rows: readonly [DefineRoom, Record<string, string[]>][] = [
+    [room(4, { uid: 'majlis' }), { uid: ['has already been taken'] }],
+    [room(4), { owner_id: ['is required'] }],
+    [room(4, { owner_id: 9 }), { owner_id: ['is not a known user'] }],
+    [room(3, { owner_id: 9 }), { owner_id: ['is not a known user'] }],
+  ]
+  for (const [input, errors] of rows) {
+    const { when, state } = world()
+    t.same(when(defineRoom, input), {
+      events: [],
+      answer: undefined,
+      refusal: { refusal: 'validation_failed', errors },
+    })
+    t.equal(state.get(roomProfiles, '4'), undefined)
+  }
+
+  const { when } = world()
+  when(defineRoom, room(3, { uid: 'r4' }))
+  t.match(when(defineRoom, room(4, { owner_id: 1 })).refusal, { errors: { uid: [String] } }, 'a default that is taken')
+  t.equal(when(defineRoom, room(3, { uid: 'r4' })).refusal, undefined, 'one’s own')
+  t.end()
+})

@@ -1,0 +1,154 @@
+import { test } from 'tap'
+import { peopleSlice } from '../../../src/features/users/slice.ts'
+import { roomsSlice } from '../../../src/slices.ts'
+import { doors } from '../../harness/test-app.ts'
+import { rowsOf } from '../../harness/test-executor.ts'
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
+
+test('operators define rooms', async (t) => {
+  const { operator, bench } = await doors(t, [peopleSlice, roomsSlice])
+  await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
+  const made = await operator('PUT', '/admin/v1/rooms/3', {
+    uid: 'majlis',
+    name: 'Majlis',
+    cover_url: 'https://cdn.test/c.png',
+    owner_id: 1,
+    trophy_points: 99,
+  })
+  t.equal(made.status, 200)
+  t.match(made.body, {
+    data: {
+      id: 3,
+      uid: 'majlis',
+      name: 'Majlis',
+      cover_url: 'https://cdn.test/c.png',
+      owner_id: 1,
+      trophy_points: 0,
+      created_at: instant,
+    },
+  })
+  t.same((await operator('GET', '/admin/v1/rooms/3')).body, made.body)
+  await operator('PUT', '/admin/v1/rooms/2', { owner_id: 2 })
+  t.match((await operator('GET', '/admin/v1/rooms')).body, {
+    data: [{ id: 2, uid: 'r2', owner_id: 2 }, { id: 3 }],
+    meta: { next_cursor: null },
+  })
+
+  const rows: readonly [url: string, body: unknown, status: number, field?: string][] = [
+    ['/admin/v1/rooms/x', { owner_id: 1 }, 404],
+    ['/admin/v1/rooms/4', { owner_id: 1, uid: '12' }, 422, 'uid'],
+    ['/admin/v1/rooms/4', { owner_id: 1, uid: 'a b' }, 422, 'uid'],
+    ['/admin/v1/rooms/4', { owner_id: 1, uid: 'x'.repeat(65) }, 422, 'uid'],
+    ['/admin/v1/rooms/4', { owner_id: 1, uid: '' }, 422, 'uid'],
+    ['/admin/v1/rooms/4', { owner_id: 1, uid: '12\n' }, 422, 'uid'],
+    ['/admin/v1/rooms/4', { owner_id: 1, uid: 'majlis' }, 422, 'uid'],
+    ['/admin/v1/rooms/4', { owner_id: 1, name: 'x'.repeat(101) }, 422, 'name'],
+    ['/admin/v1/rooms/4', { owner_id: 1, cover_url: 'x'.repeat(501) }, 422, 'cover_url'],
+    ['/admin/v1/rooms/4', {}, 422, 'owner_id'],
+    ['/admin/v1/rooms/4', { owner_id: 3 }, 422, 'owner_id'],
+    ['/admin/v1/rooms/4', { owner_id: '1' }, 422, 'owner_id'],
+  ]
+  for (const [url, body, status, field] of rows) {
+    const refused = await operator('PUT', url, body)
+    t.equal(refused.status, status, JSON.stringify(body))
+    if (field !== undefined) t.match(refused.body, { code: 'validation_failed', errors: { [field]: [String] } })
+  }
+  t.equal((await operator('GET', '/admin/v1/rooms/4')).status, 404)
+  t.same(bench.bugs, [])
+})
+
+test('a cover is shown by its address', async (t) => {
+  const { operator, user } = await doors(t, [peopleSlice, roomsSlice])
+  await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
+  for (const [cover_url, shown] of [
+    ['rooms/c.png', 'http://assets.test/rooms/c.png'],
+    ['https://cdn.test/c.png', 'https://cdn.test/c.png'],
+    ['//cdn.test/c.png', '//cdn.test/c.png'],
+    ['', ''],
+  ] as const) {
+    t.match((await operator('PUT', '/admin/v1/rooms/3', { owner_id: 1, cover_url })).body, { data: { cover_url } })
+    t.match((await user(1)('GET', '/v1/rooms/3')).body, { data: { cover_url: shown } }, cover_url)
+  }
+})
+
+test('a user sees a room and joins it', async (t) => {
+  const { operator, user, database, bench } = await doors(t, [peopleSlice, roomsSlice])
+  await operator('POST', '/admin/v1/users', {
+    users: [{ id: 1, name: 'Aya', avatar: 'a/1.png', uid: 'aya' }, { id: 2 }],
+  })
+  await operator('PUT', '/admin/v1/rooms/3', { uid: 'majlis', name: 'Majlis', cover_url: '/c.png', owner_id: 1 })
+  await operator('PUT', '/admin/v1/rooms/5', { owner_id: 1 })
+  t.match((await user(1)('GET', '/v1/rooms/r5/join')).body, { data: { id: 5, members_count: 1 } })
+  const room = {
+    id: 3,
+    uid: 'majlis',
+    name: 'Majlis',
+    cover_url: 'http://assets.test/c.png',
+    owner: { id: 1, name: 'Aya', avatar: 'a/1.png', uid: 'aya' },
+    members_count: 0,
+    trophy_points: 0,
+    active_roulette_game: null,
+  }
+  const ask = user(2)
+  for (const prefix of ['/v1', '/api/v1']) {
+    for (const ref of ['majlis', '3', 'majlis/', '3/']) {
+      const seen = await ask('GET', `${prefix}/rooms/${ref}`)
+      t.equal(seen.status, 200, `${prefix}/rooms/${ref}`)
+      const { created_at, ...rest } = Object(Object(seen.body).data)
+      t.same(rest, room)
+      t.match(created_at, instant)
+    }
+  }
+
+  for (const ref of ['majlis', '3', 'majlis']) {
+    t.match((await ask('GET', `/v1/rooms/${ref}/join`)).body, { data: { id: 3, members_count: 1 } }, 'once is enough')
+  }
+  t.match((await user(1)('GET', '/api/v1/rooms/3/join')).body, { data: { members_count: 2 } })
+  t.same(await rowsOf(database, 'select room_id, user_id from room_members where room_id = 3 order by user_id'), [
+    { room_id: '3', user_id: '1' },
+    { room_id: '3', user_id: '2' },
+  ])
+
+  for (const ref of ['nowhere', '4', '0', '03', '99999999999999999999', 'MAJLIS', '%00', 'a%20b', '%F0%9F%8C%B9']) {
+    for (const url of [`/v1/rooms/${ref}`, `/v1/rooms/${ref}/join`]) {
+      t.match(await ask('GET', url), { status: 404, body: { code: 'not_found' } }, url)
+    }
+  }
+  t.same(await rowsOf(database, 'select count(*) from room_members'), [{ count: '3' }])
+  t.equal((await operator('GET', '/v1/rooms/3/join')).status, 403)
+  t.equal((await user(9)('GET', '/v1/rooms/3/join')).status, 401)
+  t.same(bench.bugs, [])
+})
+
+test('rooms that are asked for together are each their own, and one that cannot be read fails alone', async (t) => {
+  const { operator, user, database } = await doors(t, [peopleSlice, roomsSlice])
+  await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
+  for (const id of [1, 2, 3, 4]) await operator('PUT', `/admin/v1/rooms/${id}`, { uid: `room-${id}`, owner_id: 1 })
+  await rowsOf(
+    database,
+    `with game as (
+       insert into roulette_games (game_id, uid, room_id, creator_id, status, game_price, max_players, fee_percent,
+         prize, entries, commitment, created_at)
+       values (7, 'g-7', 3, 1, 'open', 10, 2, 0, 20, 'damaged', '', now()) returning room_id, game_id)
+     insert into roulette_open_games (room_id, game_id) select room_id, game_id from game`,
+  )
+  const refs = ['room-1', '2', 'room-3', 'room-1', 'nowhere', '9', 'room-4', '3']
+  const expected = [200, 200, 500, 200, 404, 404, 200, 500]
+  for (const path of ['', '/join']) {
+    const answers = await Promise.all(refs.map((ref) => user(2)('GET', `/v1/rooms/${ref}${path}`)))
+    t.same(
+      answers.map(({ status }) => status),
+      expected,
+    )
+    const members_count = path === '' ? 0 : 1
+    for (const [i, id] of [
+      [0, 1],
+      [1, 2],
+      [3, 1],
+      [6, 4],
+    ] as const) {
+      t.match(answers[i], { body: { data: { id, uid: `room-${id}`, members_count, active_roulette_game: null } } })
+    }
+  }
+})

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+import { test } from 'tap'
+import { rechain, tamper, verified } from '../../audit/verify/verified.ts'
+import type { TestDatabase } from '../../harness/postgres.ts'
+import { rowsOf } from '../../harness/test-executor.ts'
+import { base, dataOf, lounge, playedGame } from './room-fixture.ts'
+
+const ask = (database: TestDatabase) =>
+  rowsOf(database, readFileSync(new URL('../../../sql/audit/games.sql', import.meta.url), 'utf8'))
+
+/** Room R1 has seen a game finished and one cancelled, and has an open one. */
+async function played(t: Parameters<typeof lounge>[0]) {
+  const open = await lounge(t)
+  const { user, database } = open
+  const { game } = await playedGame(open)
+  const terms = { game_price: 10, max_players: 3, join_admin: 1 }
+  const gone = dataOf(await user(1)('POST', `${base}/create`, terms))
+  await user(2)('POST', `${base}/join/${gone.id}`)
+  await user(1)('DELETE', `${base}/${gone.id}`)
+  const running = dataOf(await user(1)('POST', `${base}/create`, terms))
+  await user(2)('POST', `${base}/join/${running.id}`)
+  await user(3)('POST', `${base}/join/${running.id}`)
+  await user(2)('POST', `${base}/leave/${running.id}`)
+  return { database, game, gone, running }
+}
+
+test('sound books: the question has no rows, and verify finds nothing', async (t) => {
+  const { database } = await played(t)
+  t.same(await ask(database), [])
+  t.same((await verified(database)).findings, [])
+})
+
+test('a winner who was paid less than the pot', async (t) => {
+  const { database, game } = await played(t)
+  await tamper(database, `update ledger_events set amount[1] = 89 where type = 'roulette-finished'`)
+  await rechain(database)
+  t.same(await ask(database), [
+    { game_id: String(game.id), fault: 'coins in a game that is over', is: '1', ought_to_be: '0' },
+  ])
+  t.match((await verified(database)).findings.slice(0, 2), [
+    { check: 'draw', message: 'the winner wins 90 coins and is paid 89' },
+    { check: 'rules', message: `game ${game.id} holds 1 coins and ought to hold 0` },
+  ])
+})
+
+test('a player who was not paid back, a stake that is less than the price, coins of no game', async (t) => {
+  const { database, gone, running } = await played(t)
+  const ofType = (type: string) => `(select max(position) from ledger_events where type = '${type}')`
+  await tamper(
+    database,
+    `update ledger_events set debit = debit[1:1], credit = credit[1:1], amount = amount[1:1]
+     where type = 'roulette-cancelled'`,
+    `update ledger_events set amount[1] = 9 where position = ${ofType('roulette-joined')}`,
+    `update ledger_events set credit[1] = 'game:99999:coins' where position = ${ofType('roulette-left')}`,
+  )
+  await rechain(database)
+  t.same(await ask(database), [
+    { game_id: null, fault: 'no such game: game:99999:coins', is: '10', ought_to_be: '0' },
+    { game_id: String(gone.id), fault: 'coins in a game that is over', is: '10', ought_to_be: '0' },
+    { game_id: String(running.id), fault: 'not what the players paid in', is: '19', ought_to_be: '20' },
+  ])
+  t.match((await verified(database)).findings.slice(0, 2), [
+    { check: 'rules', message: `game ${gone.id} holds 10 coins and ought to hold 0` },
+    { check: 'rules', message: `game ${running.id} holds 29 coins and ought to hold 30` },
+  ])
+})
+
+test('a second end, and rows that say other than the ledger', async (t) => {
+  const { database, game, running } = await played(t)
+  await tamper(
+    database,
+    `update roulette_games set winner_id = 4 where game_id = ${game.id}`,
+    `update roulette_games set spin = replace(spin, 'draw', 'drew') where game_id = ${game.id}`,
+    'delete from roulette_open_games',
+  )
+  t.match((await verified(database)).findings, [
+    { check: 'projection', table: 'roulette_games', id: String(game.id) },
+    { check: 'projection', table: 'roulette_games', id: String(game.id), message: /^spin is / },
+    { check: 'projection', table: 'roulette_open_games', id: '1' },
+  ])
+  await tamper(
+    database,
+    `update ledger_events set type = 'roulette-cancelled', debit = '{}', credit = '{}', amount = '{}',
+       data = '{"game_id":${game.id},"room_id":1,"player_ids":[]}'
+     where position = (select max(position) from ledger_events)`,
+  )
+  t.match(await ask(database), [{ game_id: String(game.id), fault: 'more than one end', is: '2', ought_to_be: '1' }])
+  t.ok(running.id > game.id)
+})

@@ -1,0 +1,71 @@
+import { test } from 'tap'
+import { announceGames } from '../../../src/features/roulette/frames.ts'
+import type { LedgerEvent, PlacedEvent } from '../../../src/ledger/rules/verb.ts'
+import { morning } from '../../harness/given-when.ts'
+import { said } from '../../realtime/frames.ts'
+
+const atTable = { game_id: 20, room_id: 7 }
+const placed = <T extends LedgerEvent['type']>(type: T, data: LedgerEvent<T>['data']): PlacedEvent<T> =>
+  Object({ type, data, movements: [], position: 20, at: morning })
+
+const [amina, badr, carmen] = [
+  { id: 1, name: 'Amina', avatar: 'avatars/1.png' },
+  { id: 2, name: 'Badr', avatar: 'avatars/2.png' },
+  { id: 3, name: 'Carmen', avatar: 'avatars/3.png' },
+]
+const nobody = { id: 9, name: '', avatar: '' }
+
+test('what a room is told of its game', (t) => {
+  const spin = {
+    fee: 0,
+    server_seed: 'a'.repeat(64),
+    entries: [],
+    entries_hash: 'b'.repeat(64),
+    draw: 1,
+  }
+  const created = {
+    room_id: 7,
+    game_uid: 'g-20-x',
+    creator_id: 1,
+    game_price: 100,
+    max_players: 4,
+    fee_percent: 5,
+    prize: 380,
+    commitment: 'c'.repeat(64),
+    fairness_key: 'd'.repeat(64),
+  }
+  const rows: readonly (readonly [PlacedEvent, string, object])[] = [
+    [
+      placed('roulette-created', created),
+      'roulette-wheel-created',
+      {
+        id: 20,
+        game_price: 100,
+        prize: 380,
+        max_players: 4,
+        from: { ...amina, uid: 'amina' },
+        created_at: '2026-11-21 08:00:00',
+      },
+    ],
+    [
+      placed('roulette-joined', { ...atTable, user_id: 2, stake: 100, client_seed: 'mine' }),
+      'roulette-wheel-joined',
+      { game_id: 20, user: badr },
+    ],
+    [
+      placed('roulette-left', { ...atTable, user_id: 9, stake: 100 }),
+      'roulette-wheel-left',
+      { game_id: 20, user: nobody },
+    ],
+    [
+      placed('roulette-finished', { ...atTable, winner_id: 2, loser_ids: [3, 9, 1], prize: 285, ...spin }),
+      'roulette-wheel-finished',
+      { game_id: 20, winner: badr, prize: 285, losers: [carmen, nobody, amina] },
+    ],
+    [placed('roulette-cancelled', { ...atTable, player_ids: [1] }), 'roulette-wheel-destroyed', { game_id: 20 }],
+  ]
+  for (const [event, name, data] of rows) {
+    t.same(said(announceGames, event), [{ channel: 'room:7', event: name, data }], name)
+  }
+  t.end()
+})

@@ -1,0 +1,80 @@
+import { evolveRooms, memberId, roomMembers, roomProfiles, roomUids } from '../../../src/features/rooms/room.ts'
+import { cancelGame } from '../../../src/features/roulette/cancel.ts'
+import { finishGame } from '../../../src/features/roulette/finish.ts'
+import { evolveGames } from '../../../src/features/roulette/game.ts'
+import type { AtGame } from '../../../src/features/roulette/game-lookup.ts'
+import { type JoinGame, joinGame } from '../../../src/features/roulette/join.ts'
+import { leaveGame } from '../../../src/features/roulette/leave.ts'
+import { type OpenGame, openGame } from '../../../src/features/roulette/open.ts'
+import { evolveUsers, userProfiles } from '../../../src/features/users/user.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/verb.ts'
+import { credited, roomDefined, userDefined } from '../../harness/event-fixtures.ts'
+import { morning, type Rules, rules } from '../../harness/given-when.ts'
+import { testSpins } from '../../harness/test-executor.ts'
+
+/** Users 1 to 5 with 100 coins each. 1 to 4 are members of room 1 (uid R1) of user 9, 1 and 2 of room 2 (uid R2). */
+export function lounge(): Rules {
+  const ledger = rules(evolveUsers, evolveRooms, evolveGames)
+  const { given, state } = ledger
+  given(
+    ...[1, 2, 3, 4, 5, 9].map((id) => userDefined(id)),
+    roomDefined(1, 9),
+    roomDefined(2, 9),
+    ...[1, 2, 3, 4, 5].map((id) => credited('user', id, 'coins', 100)),
+  )
+  const noted = { created_at: morning, updated_at: morning, updated_by: 'staff:ann' }
+  for (const user_id of [1, 2, 3, 4, 5, 9]) {
+    const words = { user_id, uid: `u${user_id}`, name: `User ${user_id}`, avatar: `a/${user_id}.png` }
+    state.set(userProfiles, String(user_id), { ...words, ...noted })
+  }
+  for (const room_id of [1, 2]) {
+    const uid = `R${room_id}`
+    state.set(roomProfiles, String(room_id), { room_id, uid, name: '', cover_url: '', ...noted })
+    state.set(roomUids, uid, { uid, room_id })
+  }
+  const members: readonly (readonly [number, number])[] = [
+    ...[1, 2, 3, 4].map((user) => [1, user] as const),
+    ...[1, 2].map((user) => [2, user] as const),
+  ]
+  for (const [room_id, user_id] of members) state.set(roomMembers, memberId(room_id, user_id), { room_id, user_id })
+  return ledger
+}
+
+export const open = (feePercent = 0) => openGame({ spins: testSpins, feePercent })
+export const finish = finishGame(testSpins)
+
+/** What user 1 asks for in room 1: a game of 30 coins for three, which user 1 joins. */
+export const asked: OpenGame = {
+  caller_id: 1,
+  room: 1,
+  game_price: 30,
+  max_players: 3,
+  join_admin: true,
+  client_seed: '',
+}
+
+/** A lounge in which user 1 has opened a game and is in it, and what can be done with that game. */
+export function atTheTable(change: Partial<OpenGame> = {}, feePercent = 0) {
+  const ledger = lounge()
+  const { answer } = ledger.when(open(feePercent), { ...asked, ...change })
+  if (answer === undefined) throw new Error('no game was opened')
+  const at = (caller_id: number, others: Partial<JoinGame> = {}): AtGame & JoinGame => ({
+    caller_id,
+    room: 1,
+    game: answer.id,
+    client_seed: '',
+    ...others,
+  })
+  return {
+    ...ledger,
+    game: answer,
+    at,
+    join: (user: number, others?: Partial<JoinGame>) => ledger.when(joinGame, at(user, others)),
+    leave: (user: number, others?: Partial<JoinGame>) => ledger.when(leaveGame, at(user, others)),
+    finish: (user: number, others?: Partial<JoinGame>) => ledger.when(finish, at(user, others)),
+    cancel: (user: number, others?: Partial<JoinGame>) => ledger.when(cancelGame, at(user, others)),
+  }
+}
+
+export const legs = (event: LedgerEvent | undefined) =>
+  event?.movements.map(({ debit, credit, amount }) => `${debit} > ${credit} ${amount}`)

@@ -1,0 +1,35 @@
+import { test } from 'tap'
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { MOST_PURGED } from '../../../src/features/roulette/old-games/purge.ts'
+import { oldestGames } from '../../../src/features/roulette/reads.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { testDatabase } from '../../harness/postgres.ts'
+import { readDb } from '../../harness/test-app.ts'
+import { commandLine, hall } from './roulette-fixture.ts'
+
+test('games that cannot be paid back are named, and hide none that can', async (t) => {
+  const database = await testDatabase(t)
+  const rooms = MOST_PURGED + 2
+  const { ledger, made } = await hall(t, database, rooms)
+  const stuck = made.slice(0, -1)
+  const last = made.at(-1)
+  const most = { currency: 'coins', amount: MAX_INTEGER - 60, reason: 'test' } as const
+  await Promise.all(stuck.map(({ second }) => ledger.did(credit, { ...most, user_id: second })))
+  const [first] = stuck
+  if (first === undefined || last === undefined) throw new Error('there are no games')
+
+  t.same(await oldestGames(readDb(t, database), 0, MOST_PURGED), [
+    ...stuck.slice(0, MOST_PURGED).map(({ game }) => game),
+    last.game,
+  ])
+  const said = `game ${first.game} in room r1 is skipped: balance_limit, cannot be paid back: user ${first.second}\n`
+  const url = database.serviceUrl
+  for (const [args, told] of [
+    [['--dry-run'], 'games to cancel: 1, coins to pay back: 80'],
+    [[], 'games cancelled: 1, coins paid back: 80'],
+  ] as const) {
+    const { code, out } = await commandLine(url, '--older-than', '0', ...args)
+    t.equal(code, 1)
+    for (const part of [said, `${told}, games skipped: 101\n`, `game ${last.game} in`]) t.match(out, part)
+  }
+})

@@ -1,0 +1,237 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Test as Tap, test } from 'tap'
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { connect } from '../../../src/db/connect.ts'
+import { finishGame } from '../../../src/features/roulette/finish.ts'
+import { games } from '../../../src/features/roulette/game.ts'
+import { joinGame } from '../../../src/features/roulette/join.ts'
+import { leaveGame } from '../../../src/features/roulette/leave.ts'
+import { MOST_PURGED, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
+import { openGame } from '../../../src/features/roulette/open.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { verified } from '../../audit/verify/verified.ts'
+import { credited } from '../../harness/event-fixtures.ts'
+import { morning } from '../../harness/given-when.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
+import { type Bench, bench, rowsOf, testSpins } from '../../harness/test-executor.ts'
+import { asked, atTheTable, legs, open } from './game-fixture.ts'
+import { base, dataOf, lounge } from './room-fixture.ts'
+import { commandLine, hall } from './roulette-fixture.ts'
+
+const MINUTE = 60_000_000
+
+test('what is old enough is cancelled, and nothing else', (t) => {
+  const table = atTheTable()
+  table.join(2)
+  const other = table.when(open(), { ...asked, room: 2, caller_id: 2 }, { now: morning + 10 * MINUTE })
+  const both = [table.game.id, other.answer?.id ?? 0]
+  const purge = (older_than_minutes: number, dry_run: boolean, minutes: number, candidates = both) =>
+    table.when(purgeGames(candidates), { older_than_minutes, dry_run }, { now: morning + minutes * MINUTE })
+
+  t.match(purge(11, false, 10), { events: [], answer: { games: [] } })
+  t.match(purge(10, false, 10, []), { events: [], answer: { games: [] } })
+  t.match(purge(10, true, 10), { events: [], answer: { games: [{ id: table.game.id, status: 'open', pot: 60 }] } })
+  t.match(purge(0, true, 10).answer?.games, [{ id: both[0] }, { id: both[1] }])
+  const { events, answer } = purge(10, false, 10)
+  t.equal(events.length, 1)
+  t.match(events, [{ type: 'roulette-cancelled', data: { game_id: table.game.id, player_ids: [1, 2] } }])
+  t.same(legs(events[0]), [`game:${both[0]}:coins > user:1:coins 30`, `game:${both[0]}:coins > user:2:coins 30`])
+  t.match(answer?.games, [
+    { id: both[0], status: 'cancelled', pot: 60, players: [{ id: 1, name: 'User 1' }, { id: 2 }] },
+  ])
+  t.equal(answer?.games.length, 1)
+  t.match(purge(10, false, 10), { events: [], answer: { games: [] } }, 'again')
+  t.match(purge(0, false, 10), { events: [{ data: { game_id: both[1] } }], answer: { games: [{ id: both[1] }] } })
+  t.end()
+})
+
+test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) => {
+  const table = atTheTable()
+  const other = table.when(open(), { ...asked, room: 2, caller_id: 1 }).answer?.id ?? 0
+  table.given(credited('user', 1, 'coins', MAX_INTEGER - 40 - 30))
+  const purge = (dry_run = false) =>
+    table.when(purgeGames([table.game.id, other, 99]), { older_than_minutes: 0, dry_run }).answer
+  const { uid } = table.state.get(games, String(other)) ?? {}
+  const skipped = [{ id: other, uid, room_uid: 'R2', code: 'balance_limit', user_ids: [1] }]
+  t.match(purge(true), { games: [{ id: table.game.id }], skipped }, 'shown beforehand')
+  t.match(purge(), { games: [{ id: table.game.id }], skipped }, 'of the two games of one user only one fits')
+  t.same(purge(), { games: [], skipped }, 'it is told every time')
+  t.equal(table.state.get(games, String(other))?.status, 'open')
+
+  const played = atTheTable()
+  played.join(2)
+  played.finish(1)
+  t.match(played.when(purgeGames([played.game.id]), { older_than_minutes: 0, dry_run: false }), {
+    events: [],
+    answer: { games: [], skipped: [] },
+  })
+  t.end()
+})
+
+test('operators purge through their door', async (t) => {
+  const { user, operator, database, app, bench } = await lounge(t)
+  const game = dataOf(await user(1)('POST', `${base}/create`, { game_price: 30, max_players: 3, join_admin: 1 }))
+  await user(2)('POST', `${base}/join/${game.id}`)
+  const purge = (body: object, headers = {}) => operator('POST', '/admin/v1/roulette/purge', body, headers)
+  const url = '/admin/v1/roulette/purge'
+
+  for (const [body, field] of [
+    [{}, 'older_than_minutes'],
+    [{ older_than_minutes: -1 }, 'older_than_minutes'],
+    [{ older_than_minutes: '60' }, 'older_than_minutes'],
+    [{ older_than_minutes: 1.5 }, 'older_than_minutes'],
+    [{ older_than_minutes: 1e12 }, 'older_than_minutes'],
+    [{ older_than_minutes: 0, dry_run: 'perhaps' }, 'dry_run'],
+  ] as const) {
+    t.match(await purge(body), { status: 422, body: { errors: { [field]: [String] } } }, JSON.stringify(body))
+  }
+  const finance = app.jwt.sign({ sub: 'bob', role: 'finance' }, { expiresIn: '1h' })
+  const headers = { authorization: `Bearer ${finance}` }
+  const refused = await app.inject({ method: 'POST', url, headers, payload: { older_than_minutes: 0 } })
+  t.equal(refused.statusCode, 403)
+  t.equal((await user(1)('POST', url, { older_than_minutes: 0 })).status, 403)
+
+  t.same((await purge({ older_than_minutes: 60 })).body, { data: [], meta: { skipped: [] } }, 'it is not that old')
+  const dry = await purge({ older_than_minutes: 0, dry_run: '1' })
+  t.match(dry, { status: 200, body: { data: [{ id: game.id, status: 'open', pot: 60, room_uid: 'R1' }] } })
+  t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 70 } })
+
+  const key = { 'idempotency-key': 'k' }
+  const purged = await purge({ older_than_minutes: 0 }, key)
+  t.match(purged, { status: 200, body: { data: [{ id: game.id, status: 'cancelled', players_count: 2 }] } })
+  t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 100 } })
+  t.equal(dataOf(await user(1)('GET', '/v1/rooms/R1')).active_roulette_game, null)
+  t.match(await user(2)('POST', `${base}/leave/${game.id}`), { status: 422, body: { code: 'game_cancelled' } })
+
+  await user(1)('POST', `${base}/create`, { game_price: 30, max_players: 3, join_admin: 1 })
+  t.match(await purge({ older_than_minutes: 0 }, key), {
+    text: purged.text,
+    headers: { 'idempotency-replayed': 'true' },
+  })
+  t.match((await purge({ older_than_minutes: 0, dry_run: true })).body, { data: [{ status: 'open' }] })
+  await bench.did(credit, { user_id: 1, currency: 'coins', amount: MAX_INTEGER - 70, reason: 'test' })
+  const stuck = { data: [], meta: { skipped: [{ code: 'balance_limit', room_uid: 'R1', user_ids: [1] }] } }
+  t.match(await purge({ older_than_minutes: 0, dry_run: true }), { status: 200, body: stuck })
+  t.match(await purge({ older_than_minutes: 0 }), { status: 200, body: stuck })
+  const cancelled = `select actor from ledger_events where type = 'roulette-cancelled'`
+  t.same(await rowsOf(database, cancelled), [{ actor: 'staff:ann' }])
+  t.same((await verified(database)).findings, [])
+  t.same([...bench.bugs, ...bench.troubles], [])
+})
+
+test('the command line shows, then purges, the old ones only', async (t) => {
+  const database = await testDatabase(t)
+  const { ledger, made } = await hall(t, database, 2)
+  const client = await connect(database.ownerUrl, 'test')
+  // As a batch of its own, so that the executor sees it.
+  await client.query(`update ledger_head set at = at + interval '2 hours', batch = gen_random_uuid()`)
+  await client.end()
+  const [first, other] = made
+  if (first === undefined || other === undefined) throw new Error('there are not two games')
+  const { room, game, third } = other
+  const url = database.serviceUrl
+  // The second room's game makes way for one that is young.
+  await ledger.did(purgeGames([game]), { older_than_minutes: 0, dry_run: false })
+  const terms = { game_price: 1, max_players: 2, join_admin: true, client_seed: '' }
+  await ledger.did(openGame({ spins: testSpins, feePercent: 0 }), { ...terms, caller_id: third, room })
+
+  const line = new RegExp(`^game ${first.game} in room r1, created [-0-9 :]{19}, players: 2, coins: 80\n`)
+  const dry = await commandLine(url, '--older-than', '60', '--dry-run')
+  t.match(dry, { code: 0, out: line, err: '' })
+  t.match(dry.out, /\ngames to cancel: 1, coins to pay back: 80\n$/)
+  t.match(await commandLine(url, '--older-than', '60'), {
+    code: 0,
+    out: /\ngames cancelled: 1, coins paid back: 80\n$/,
+  })
+  t.match(await commandLine(url, '--older-than', '60'), { code: 0, out: /^games cancelled: 0, coins paid back: 0\n$/ })
+  t.match(
+    await rowsOf(database, `select actor from ledger_events where type = 'roulette-cancelled' order by position`),
+    [{ actor: 'system' }, { actor: /^staff:.+/ }],
+  )
+  t.match(await rowsOf(database, 'select room_id from roulette_open_games'), [{ room_id: '2' }])
+
+  for (const args of [[], ['--older-than', '-1'], ['--older-than', 'soon'], ['--older-than', '1', '--nonsense']]) {
+    t.match(await commandLine(url, ...args), { code: 1, out: '', err: /^error: / }, args.join(' '))
+  }
+  t.match(await commandLine('postgres://nobody@127.0.0.1:1/none', '--older-than', '1'), {
+    code: 1,
+    out: '',
+    err: /^roulette:purge stopped: .*ECONNREFUSED.*\n$/,
+  })
+  t.match(await commandLine(url, '--help'), { code: 0, out: /--dry-run/ })
+})
+
+/** Whatever happened, each game has one end and every coin is where it was or where it was won. */
+async function assertEnded(t: Pick<Tap, 'equal' | 'same'>, database: TestDatabase, rooms: number, cancelled: number) {
+  const [ended] = await rowsOf(
+    database,
+    `select count(*) filter (where type = 'roulette-cancelled') as cancelled,
+            count(*) filter (where type = 'roulette-finished') as finished from ledger_events`,
+  )
+  t.equal(Number(ended?.['cancelled']), cancelled)
+  t.equal(Number(ended?.['cancelled']) + Number(ended?.['finished']), rooms, 'each game has one end')
+  t.same(await rowsOf(database, `select account from balances where account ~ '^game:' and balance <> 0`), [])
+  t.same(await rowsOf(database, `select sum(balance)::text as coins from balances where account ~ '^user:'`), [
+    { coins: String(rooms * 3 * 100) },
+  ])
+  t.same((await verified(database)).findings, [])
+}
+
+const finish = finishGame(testSpins)
+type Made = Awaited<ReturnType<typeof hall>>['made'][number]
+
+/** What the players of a game do meanwhile; most of it may come too late. */
+const meanwhile = (run: Bench['run'], { room, game, creator, second, third }: Made, finishes: boolean) => [
+  run(joinGame, { caller_id: third, room, game, client_seed: '' }),
+  run(leaveGame, { caller_id: second, room, game }),
+  ...(finishes ? [run(finish, { caller_id: creator, room, game })] : []),
+]
+
+test('two people purge the same games at once, on two instances, while players join, leave and finish', async (t) => {
+  const database = await testDatabase(t)
+  const { ledger, made } = await hall(t, database, 36)
+  const other = bench(t, database.serviceUrl)
+  const counts = [0, 0]
+  for (let i = 0; i < made.length; i += 6) {
+    const six = made.slice(i, i + 6)
+    const purge = purgeGames(six.map(({ game }) => game))
+    const asked = { older_than_minutes: 0, dry_run: false }
+    const play = six.flatMap((one, k) => meanwhile(k % 2 === 0 ? ledger.run : other.run, one, k < 3))
+    const purging = [ledger, other].map(async ({ did }, who) => {
+      counts[who] = (counts[who] ?? 0) + (await did(purge, asked)).games.length
+    })
+    await Promise.all([...play, ...purging])
+  }
+  t.comment(`cancelled by one ${counts[0]}, by the other ${counts[1]}`)
+  await assertEnded(t, database, 36, (counts[0] ?? 0) + (counts[1] ?? 0))
+  t.same(
+    [ledger, other].flatMap(({ bugs, troubles }) => [...bugs, ...troubles]),
+    [],
+  )
+})
+
+test('two command lines at once beside a running instance', async (t) => {
+  const database = await testDatabase(t)
+  const rooms = MOST_PURGED + 20
+  const { ledger, made } = await hall(t, database, rooms)
+  const purging = Promise.all([
+    commandLine(database.serviceUrl, '--older-than', '0'),
+    commandLine(database.serviceUrl, '--older-than', '0'),
+  ])
+  let over = false
+  void purging.finally(() => {
+    over = true
+  })
+  // From the youngest on: those are purged last.
+  for (let i = 0; !over; i += 1) {
+    const one = made[made.length - 1 - (i % made.length)]
+    if (one !== undefined) await Promise.all(meanwhile(ledger.run, one, i % 4 === 0))
+    await pause(5)
+  }
+  const runs = await purging
+  for (const { code, err } of runs) t.same({ code, err }, { code: 0, err: '' })
+  const [first = 0, second = 0] = runs.map(({ out }) => Number(/games cancelled: (\d+)/.exec(out)?.[1]))
+  t.comment(`cancelled by one ${first}, by the other ${second}`)
+  await assertEnded(t, database, rooms, first + second)
+  t.same([...ledger.bugs, ...ledger.troubles], [])
+})

@@ -1,0 +1,151 @@
+import { test } from 'tap'
+import { slices } from '../../../src/slices.ts'
+import { verified } from '../../audit/verify/verified.ts'
+import { doors, type Heard } from '../../harness/test-app.ts'
+import { rowsOf } from '../../harness/test-executor.ts'
+import { base, dataOf, lounge } from './room-fixture.ts'
+
+const ROUNDS = 200
+const CLIENTS = 40
+const PLACES = 8
+const PRICE = 7
+const COINS = 10_000
+
+/** Numbers that look like chance and are the same each time: mulberry32. */
+function numbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+function shuffled<T>(items: readonly T[], next: () => number): T[] {
+  return items
+    .map((item) => ({ item, place: next() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item)
+}
+
+type Does = 'join' | 'leave' | 'finish' | 'cancel'
+interface Shot {
+  readonly by: number
+  readonly does: Does
+}
+
+test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and cancel of one game`, async (t) => {
+  const one = await lounge(t)
+  // A second instance on the same database: every other client asks there.
+  const other = await doors(t, slices, one.database)
+  const players = Array.from({ length: CLIENTS }, (_, i) => i + 1)
+  await one.operator('POST', '/admin/v1/users', { users: players.map((id) => ({ id })) })
+  await Promise.all(
+    players.map(async (id) => {
+      const amount = COINS - (id <= 5 ? 100 : 0)
+      await one.operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'coins', amount, reason: 'test' })
+      await one.user(id)('GET', '/v1/rooms/R1/join')
+    }),
+  )
+  const ask = (by: number) => (by % 2 === 0 ? one : other).user(by)
+  const next = numbers(20_261_121)
+  const seen = new Map<string, number>()
+  const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1)
+
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const creator = players[Math.floor(next() * CLIENTS)] ?? 1
+    const terms = { game_price: PRICE, max_players: PLACES, join_admin: round % 2 }
+    const game = dataOf(await ask(creator)('POST', `${base}/create`, terms))
+    const others = shuffled(
+      players.filter((id) => id !== creator),
+      next,
+    )
+    // Some sit already; of them some will leave, some will finish.
+    const seated = others.slice(0, 4)
+    await Promise.all(seated.map((id) => ask(id)('POST', `${base}/join/${game.id}`)))
+    const shots: Shot[] = [
+      { by: creator, does: 'cancel' },
+      { by: creator, does: 'finish' },
+      ...seated.slice(0, 2).map((by) => ({ by, does: 'leave' as const })),
+      ...seated.slice(2).map((by) => ({ by, does: 'finish' as const })),
+      ...others.slice(4, CLIENTS - 2).map((by) => ({ by, does: 'join' as const })),
+    ]
+    t.equal(shots.length, CLIENTS)
+    const fire = async ({ by, does }: Shot): Promise<Heard & Shot> => {
+      const id = next() < 0.5 ? game.id : game.uid
+      const [method, url] =
+        does === 'cancel' ? (['DELETE', `${base}/${id}`] as const) : (['POST', `${base}/${does}/${id}`] as const)
+      return { ...(await ask(by)(method, url)), by, does }
+    }
+    const heard = await Promise.all(shuffled(shots, next).map(fire))
+
+    const ends = heard.filter(({ does, status }) => (does === 'finish' || does === 'cancel') && status === 200)
+    if (ends.length !== 1) t.fail(`round ${round}: ${ends.length} ends`)
+    for (const { does, status, body } of heard) count(status === 200 ? does : `${does} ${Object(body).code}`)
+    const { ended, coins, held } = await standing(one.database, game.id)
+    if (!ended || held !== 0 || coins !== CLIENTS * COINS) t.fail(`round ${round}: ${coins} coins, ${held} in the game`)
+  }
+
+  t.comment(
+    [...seen]
+      .map(([what, times]) => `${what} ${times}`)
+      .sort()
+      .join(', '),
+  )
+  // All that can come of it, each of which did.
+  t.same([...seen.keys()].sort(), [
+    'cancel',
+    'cancel game_finished',
+    'finish',
+    'finish game_cancelled',
+    'finish game_finished',
+    'join',
+    'join game_cancelled',
+    'join game_finished',
+    'join game_full',
+    'leave',
+    'leave game_cancelled',
+    'leave game_finished',
+  ])
+  t.equal((seen.get('finish') ?? 0) + (seen.get('cancel') ?? 0), ROUNDS)
+  t.same(
+    await crowded(one.database),
+    [{ games: String(ROUNDS), most: String(PLACES) }],
+    'never more than there are places',
+  )
+  t.same((await verified(one.database)).findings, [])
+  t.same(
+    [one, other].flatMap(({ bench }) => [...bench.bugs, ...bench.troubles]),
+    [],
+  )
+})
+
+/** What stands after a round: one end of the game, all coins, nothing in the game's account. */
+async function standing(database: Parameters<typeof rowsOf>[0], game: number) {
+  const [row] = await rowsOf(
+    database,
+    `select (select count(*) from roulette_games where game_id = ${game} and status <> 'open') as ended,
+            (select count(*) from roulette_open_games) as open,
+            (select sum(balance) from balances where account ~ '^(user|house).*:coins$') as coins,
+            (select coalesce(sum(balance), 0) from balances where account ~ '^game:') as held`,
+  )
+  return {
+    ended: row?.['ended'] === '1' && row['open'] === '0',
+    coins: Number(row?.['coins']),
+    held: Number(row?.['held']),
+  }
+}
+
+/** The most players that any game ever had at a time, counted from the ledger event by event. */
+const crowded = (database: Parameters<typeof rowsOf>[0]) =>
+  rowsOf(
+    database,
+    `with seats as (
+       select data::jsonb->>'game_id' as game, position,
+              sum(case type when 'roulette-joined' then 1 else -1 end) over (
+                partition by data::jsonb->>'game_id' order by position) as taken
+       from ledger_events where type in ('roulette-joined', 'roulette-left')
+     )
+     select (select count(*) from ledger_events where type = 'roulette-created') as games, max(taken) as most from seats`,
+  )

@@ -1,0 +1,36 @@
+import type { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
+import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { slices } from '../../../src/slices.ts'
+import { type Doors, doors } from '../../harness/test-app.ts'
+import { testSpins } from '../../harness/test-executor.ts'
+
+/** Users 1 to 5 with 100 coins each; room 1 (uid R1) with members 1 to 4, room 2 (uid R2) with member 1. */
+export async function lounge(t: Parameters<typeof doors>[0], writes?: WriteAllowance): Promise<Doors> {
+  const open = await doors(t, slices, undefined, writes)
+  const { operator, user, bench } = open
+  await bench.did(openLedger, { fairness_key: testSpins.keyHash })
+  const people = [1, 2, 3, 4, 5].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))
+  await operator('POST', '/admin/v1/users', { users: people })
+  for (const { id } of people) {
+    await operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'coins', amount: 100, reason: 'test' })
+  }
+  for (const id of [1, 2]) await operator('PUT', `/admin/v1/rooms/${id}`, { uid: `R${id}`, owner_id: 5 })
+  for (const id of [1, 2, 3, 4]) await user(id)('GET', '/v1/rooms/R1/join')
+  await user(1)('GET', '/v1/rooms/R2/join')
+  return open
+}
+
+export const base = '/v1/rooms/R1/games/roulette'
+
+/** The `data` of an answer, whose form the test is about. */
+export const dataOf = (heard: { readonly body: unknown }) => Object(heard.body).data
+
+/** A game of users 1 to 3 in room R1, finished, and one who lost it. */
+export async function playedGame({ user }: Doors) {
+  const terms = { game_price: 30, max_players: 3, join_admin: 1, client_seed: 'one' }
+  const { id } = dataOf(await user(1)('POST', `${base}/create`, terms))
+  await user(2)('POST', `${base}/join/${id}`)
+  await user(3)('POST', `${base}/join/${id}`, { client_seed: 'three' })
+  const game = dataOf(await user(2)('POST', `${base}/finish/${id}`))
+  return { game, loser: Number(game.losers[0].id) }
+}

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { defineRoom } from '../../../src/features/rooms/define-room.ts'
+import { joinRoom } from '../../../src/features/rooms/join-room.ts'
+import { joinGame } from '../../../src/features/roulette/join.ts'
+import { openGame } from '../../../src/features/roulette/open.ts'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import type { TestDatabase, testDatabase } from '../../harness/postgres.ts'
+import { readDb } from '../../harness/test-app.ts'
+import { bench, testSpins } from '../../harness/test-executor.ts'
+
+const script = join(import.meta.dirname, '../../../scripts/roulette-purge.ts')
+
+/** Runs the command line in a process of its own. */
+export function commandLine(
+  url: string,
+  ...args: readonly string[]
+): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [script, ...args], { env: { ...process.env, DATABASE_URL: url } }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out, err }),
+    )
+  })
+}
+
+/** So many rooms with a game of two players of each room's three members, who have 100 coins each. */
+export async function hall(t: Parameters<typeof testDatabase>[0], database: TestDatabase, rooms: number) {
+  const ledger = bench(t, database.serviceUrl)
+  const db = readDb(t, database)
+  const numbers = Array.from({ length: rooms }, (_, i) => i + 1)
+  const members = (room: number) => [room * 3 - 2, room * 3 - 1, room * 3] as const
+  const people = numbers.flatMap((room) => members(room).map((id) => ({ id })))
+  await ledger.did(defineUsers, { users: people, listed: true })
+  await Promise.all(numbers.map((room) => ledger.did(defineRoom, { id: room, owner_id: room })))
+  await Promise.all([
+    ...people.map(({ id }) => ledger.did(credit, { user_id: id, currency: 'coins', amount: 100, reason: 'test' })),
+    ...numbers.flatMap((room) => members(room).map((id) => joinRoom(db, room, id))),
+  ])
+  const terms = { game_price: 40, max_players: 3, join_admin: true, client_seed: '' }
+  const verb = openGame({ spins: testSpins, feePercent: 0 })
+  const made = await Promise.all(
+    numbers.map(async (room) => {
+      const [creator, second, third] = members(room)
+      const { id } = await ledger.did(verb, { ...terms, caller_id: creator, room })
+      await ledger.did(joinGame, { caller_id: second, room, game: id, client_seed: '' })
+      return { room, game: id, creator, second, third }
+    }),
+  )
+  return { ledger, made }
+}

@@ -1,0 +1,247 @@
+import { test } from 'tap'
+import { verified } from '../../audit/verify/verified.ts'
+import { rowsOf, testSpins } from '../../harness/test-executor.ts'
+import { base, dataOf, lounge } from './room-fixture.ts'
+
+const person = (id: number) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` })
+
+test('a game from its creation to the winner', async (t) => {
+  const { user, bench, database } = await lounge(t)
+  t.same((await user(1)('GET', `${base}/`)).body, { data: null })
+  const made = await user(1)('POST', `${base}/create`, {
+    game_price: 30,
+    max_players: 3,
+    join_admin: 1,
+    client_seed: 'mine',
+    status: 'finished',
+  })
+  t.equal(made.status, 201)
+  const game = dataOf(made)
+  const seed = Buffer.from(testSpins.seed(game.uid)).toString('hex')
+  t.match(game.created_at, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  t.match(game.uid, new RegExp(`^g-${game.id}-[0-9a-z]+$`))
+  t.match(game.fairness.commitment, /^[0-9a-f]{64}$/)
+  t.same(made.body, {
+    data: {
+      id: game.id,
+      uid: game.uid,
+      room_uid: 'R1',
+      status: 'open',
+      game_price: 30,
+      prize: 90,
+      max_players: 3,
+      players_count: 1,
+      pot: 30,
+      players: [person(1)],
+      from: person(1),
+      winner: null,
+      fairness: { algorithm: 'rr1', game_uid: game.uid, commitment: game.fairness.commitment },
+      created_at: game.created_at,
+      finished_at: null,
+    },
+  })
+
+  for (const url of [base, '/api/v1/rooms/1/games/roulette/', `${base}/${game.id}`, `${base}/${game.uid}`]) {
+    t.same((await user(5)('GET', url)).body, made.body, url)
+  }
+  for (const url of ['/v1/rooms/R1', '/api/v1/rooms/1', '/v1/rooms/R1/join']) {
+    t.same(dataOf(await user(2)('GET', url)).active_roulette_game, game, url)
+  }
+  t.equal(dataOf(await user(2)('GET', '/v1/rooms/R2')).active_roulette_game, null)
+
+  t.match(await user(2)('POST', `${base}/join/${game.id}`), {
+    status: 200,
+    body: { data: { players_count: 2, pot: 60 } },
+  })
+  t.match(await user(3)('POST', `/api/v1/rooms/1/games/roulette/join/${game.uid}/`, { client_seed: 'three' }), {
+    status: 200,
+    body: { data: { players: [person(1), person(2), person(3)] } },
+  })
+  t.match((await user(2)('POST', `${base}/leave/${game.uid}`)).body, { data: { players_count: 2, pot: 60 } })
+  t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 100 } })
+  t.match(await user(4)('POST', `${base}/join/${game.id}`), { status: 200 })
+
+  const held = await rowsOf(
+    database,
+    `select e.data from ledger_events e union all select g::text from roulette_games g union all select r.body from replies r`,
+  )
+  t.notOk(JSON.stringify(held).includes(seed), 'the seed is nowhere before the finish')
+
+  const finished = await user(3)('POST', `${base}/finish/${game.uid}`)
+  t.equal(finished.status, 200)
+  const { losers, ...over } = dataOf(finished)
+  t.match(over, {
+    status: 'finished',
+    prize: 90,
+    pot: 90,
+    players_count: 3,
+    finished_at: /^\d{4}-\d\d-\d\dT.*\.\d{6}Z$/,
+  })
+  t.same(over.fairness.server_seed, seed)
+  const { entries, draw } = over.fairness
+  t.match(entries, [
+    { entry: game.id + 1, user_id: 1, stake: 30, client_seed: 'mine' },
+    { user_id: 3, client_seed: 'three' },
+    { user_id: 4, client_seed: '' },
+  ])
+  t.same(over.winner, person(entries[draw].user_id))
+  t.same(
+    losers,
+    [1, 3, 4].filter((id) => id !== over.winner.id).map((id) => person(id)),
+  )
+  for (const id of [1, 3, 4]) {
+    t.match((await user(id)('GET', '/v1/wallet')).body, { data: { coins: id === over.winner.id ? 160 : 70 } })
+  }
+  t.same((await user(2)('GET', `${base}/${game.id}`)).body, { data: over }, 'for the losers to check')
+  t.same((await user(1)('GET', base)).body, { data: null })
+  t.equal(dataOf(await user(2)('GET', '/v1/rooms/R1')).active_roulette_game, null)
+  t.same((await verified(database)).findings, [])
+  t.same([...bench.bugs, ...bench.troubles], [])
+})
+
+test('a game from its creation to its end before the time', async (t) => {
+  const { user, database } = await lounge(t)
+  const make = () => user(1)('POST', `${base}/create`, { game_price: 10, max_players: 2 })
+  const game = dataOf(await make())
+  await user(2)('POST', `${base}/join/${game.id}`)
+  const gone = await user(1)('DELETE', `${base}/${game.id}`)
+  t.equal(gone.status, 200)
+  t.match(gone.body, { meta: { message: String } })
+  t.same(Object.keys(Object(gone.body)), ['meta'])
+  t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 100 } })
+  t.match(await user(2)('GET', `${base}/${game.uid}`), {
+    body: { data: { status: 'cancelled', pot: 10, winner: null } },
+  })
+  const next = dataOf(await make())
+  t.match(await user(1)('DELETE', `/api/v1/rooms/1/games/roulette/${next.uid}`), { status: 200 })
+  t.same((await user(1)('GET', base)).body, { data: null })
+  t.same(await rowsOf(database, `select balance from balances where account ~ '^game:'`), [{ balance: '0' }])
+  t.same((await verified(database)).findings, [])
+})
+
+test('what the doors refuse, to the letter', async (t) => {
+  const { user, operator, bench, database } = await lounge(t)
+  const create = (by: number, room: string | number, body: object) =>
+    user(by)('POST', `/v1/rooms/${room}/games/roulette/create`, { game_price: 30, max_players: 2, ...body })
+  const game = dataOf(await create(1, 'R1', { join_admin: true }))
+  const other = dataOf(await create(1, 'R2', {}))
+  const refused = async (
+    answer: ReturnType<ReturnType<typeof user>>,
+    status: number,
+    code: string,
+    message = /./,
+  ): Promise<void> => void t.match(await answer, { status, body: { code, message } }, `${status} ${code}`)
+  const at = (by: number, verb: string, id: string | number = game.id, room = 'R1') =>
+    user(by)('POST', `/v1/rooms/${room}/games/roulette/${verb}/${id}`)
+  const destroy = (by: number, id: string | number = game.id) => user(by)('DELETE', `${base}/${id}`)
+  const before = await rowsOf(database, 'select position from ledger_head')
+
+  await refused(create(1, 'R3', {}), 404, 'not_found')
+  await refused(create(1, 3, {}), 404, 'not_found')
+  await refused(create(5, 'R1', {}), 403, 'not_room_member')
+  await refused(create(2, 'R1', {}), 422, 'game_already_open')
+  for (const verb of ['join', 'leave', 'finish']) {
+    for (const [id, room] of [
+      [game.id, 'R3'],
+      [other.id, 'R1'],
+      [other.uid, 'R1'],
+      [999, 'R1'],
+      ['0', 'R1'],
+      ['g-1-1', 'R1'],
+      ['%00', 'R1'],
+      ['99999999999999999999', 'R1'],
+    ]) {
+      await refused(at(1, verb, id, room), 404, 'not_found')
+    }
+  }
+  await refused(destroy(1, other.id), 404, 'not_found')
+  await refused(at(5, 'join'), 403, 'not_room_member')
+  await refused(at(1, 'join'), 422, 'already_joined', /^You already joined this game$/)
+  await refused(at(2, 'leave'), 422, 'not_joined')
+  await refused(at(2, 'finish'), 403, 'not_in_game')
+  await refused(at(1, 'finish'), 422, 'not_enough_players')
+  await refused(destroy(2), 403, 'not_game_creator', /^Only game creator can destroy game$/)
+  for (const [body, field] of [
+    [{ game_price: undefined, max_players: undefined }, 'game_price'],
+    [{ max_players: undefined }, 'max_players'],
+    [{ game_price: 0 }, 'game_price'],
+    [{ game_price: 10_000_001 }, 'game_price'],
+    [{ game_price: 1.5 }, 'game_price'],
+    [{ game_price: '30' }, 'game_price'],
+    [{ max_players: 1 }, 'max_players'],
+    [{ max_players: 51 }, 'max_players'],
+    [{ join_admin: 'yes' }, 'join_admin'],
+    [{ client_seed: '' }, 'client_seed'],
+    [{ client_seed: 'a|b' }, 'client_seed'],
+    [{ client_seed: 'x'.repeat(65) }, 'client_seed'],
+  ] as const) {
+    t.match(await create(5, 'R3', body), {
+      status: 422,
+      body: { code: 'validation_failed', errors: { [field]: [String] } },
+    })
+  }
+  t.match(await user(2)('POST', `${base}/join/${game.id}`, { client_seed: 7 }), {
+    status: 422,
+    body: { errors: { client_seed: [String] } },
+  })
+  t.same(await rowsOf(database, 'select position from ledger_head'), before, 'nothing happened')
+
+  t.equal((await at(2, 'join')).status, 200)
+  await refused(at(3, 'join'), 422, 'game_full', /^Game is full$/)
+  t.equal((await at(1, 'finish')).status, 200)
+  await refused(at(3, 'join'), 422, 'game_finished', /^Game is finished$/)
+  await refused(at(3, 'leave'), 422, 'game_finished', /^Game is finished$/)
+  await refused(at(2, 'finish'), 422, 'game_finished')
+  await refused(destroy(1), 422, 'game_finished')
+
+  const dear = dataOf(await create(2, 'R1', { game_price: 10_000_000, max_players: 50 }))
+  t.equal(dear.prize, 500_000_000)
+  await refused(at(3, 'join', dear.id), 422, 'insufficient_balance')
+  await destroy(2, dear.uid)
+  await refused(at(3, 'join', dear.id), 422, 'game_cancelled')
+  await refused(create(3, 'R1', { game_price: 101, join_admin: '1' }), 422, 'insufficient_balance')
+  t.same((await user(3)('GET', base)).body, { data: null }, 'no game of a creator who cannot pay')
+  t.equal((await user(3)('GET', '/v1/rooms/R3/games/roulette')).status, 404)
+  t.equal((await user(3)('GET', '/v1/rooms/3/games/roulette')).status, 404)
+  t.equal((await operator('GET', base)).status, 403)
+  t.same([...bench.bugs, ...bench.troubles], [])
+})
+
+test('a retry pays nothing twice', async (t) => {
+  const { user, database } = await lounge(t)
+  const key = (name: string) => ({ 'idempotency-key': name })
+  const terms = { game_price: 30, max_players: 2, join_admin: 1 }
+  const made = await user(1)('POST', `${base}/create`, terms, key('a'))
+  t.match(await user(1)('POST', `/api${base}/create/`, { ...terms, join_admin: true }, key('a')), {
+    status: 201,
+    text: made.text,
+    headers: { 'idempotency-replayed': 'true' },
+  })
+  t.match(await user(1)('POST', `${base}/create`, { ...terms, game_price: 31 }, key('a')), {
+    status: 422,
+    body: { code: 'idempotency_key_reused' },
+  })
+  const { id } = dataOf(made)
+  const joined = await user(2)('POST', `${base}/join/${id}`, {}, key('a'))
+  const won = await user(2)('POST', `${base}/finish/${id}`, {}, key('b'))
+  t.equal((await user(2)('POST', `${base}/join/${id}`, {}, key('a'))).text, joined.text)
+  t.equal((await user(2)('POST', `${base}/finish/${id}`, undefined, key('b'))).text, won.text)
+  t.match(await user(2)('POST', `${base}/finish/${id}`), { status: 422, body: { code: 'game_finished' } })
+
+  const next = dataOf(await user(1)('POST', `${base}/create`, terms))
+  await user(2)('POST', `${base}/join/${next.uid}`)
+  const again = (text: string) => ({ text, headers: { 'idempotency-replayed': 'true' } })
+  const left = await user(2)('POST', `${base}/leave/${next.uid}`, undefined, key('c'))
+  t.match(left, { status: 200, body: { data: { pot: 30 } } })
+  t.match(await user(2)('POST', `/api${base}/leave/${next.uid}/`, {}, key('c')), again(left.text))
+  const late = await user(2)('POST', `${base}/leave/${next.id}`, undefined, key('d'))
+  t.match(late, { status: 422, body: { code: 'not_joined' } })
+  const gone = await user(1)('DELETE', `${base}/${next.id}`, undefined, key('c'))
+  t.equal(gone.status, 200)
+  t.match(await user(1)('DELETE', `/api${base}/${next.id}/`, undefined, key('c')), again(gone.text))
+  t.match(await user(2)('POST', `${base}/leave/${next.id}`, undefined, key('d')), again(late.text), 'refusals, too')
+  t.same(await rowsOf(database, `select sum(balance)::text as sum from balances where account ~ '^user:[12]:coins'`), [
+    { sum: '200' },
+  ])
+  t.same((await verified(database)).findings, [])
+})

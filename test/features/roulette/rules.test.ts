@@ -1,0 +1,364 @@
+import { test } from 'tap'
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { spin, spinCommitment, spinSeeds } from '../../../src/features/fairness/rr1.ts'
+import { memberId, roomMembers } from '../../../src/features/rooms/room.ts'
+import { finishGame } from '../../../src/features/roulette/finish.ts'
+import { gameAccount, games, openGames } from '../../../src/features/roulette/game.ts'
+import type { OpenGame } from '../../../src/features/roulette/open.ts'
+import { userProfiles } from '../../../src/features/users/user.ts'
+import { account, balances, holdings } from '../../../src/ledger/rules/account.ts'
+import { move } from '../../../src/ledger/rules/movement.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/verb.ts'
+import { credited } from '../../harness/event-fixtures.ts'
+import { morning, type Rules } from '../../harness/given-when.ts'
+import { testSpins } from '../../harness/test-executor.ts'
+import { asked, atTheTable, legs, lounge, open } from './game-fixture.ts'
+
+const coins = ({ state }: Pick<Rules, 'state'>, ...users: number[]) =>
+  users.map((id) => holdings(state, account('user', id, 'coins')))
+
+test('a game is created and its creator joins', (t) => {
+  const { when, state } = lounge()
+  const { events, answer } = when(open(7), { ...asked, client_seed: 'mine' })
+  const [created, joined] = events
+  const id = created?.position ?? 0
+  const uid = `g-${id}-${morning.toString(36)}`
+  const commitment = spinCommitment(uid, testSpins.seed(uid))
+  t.match(created, {
+    type: 'roulette-created',
+    data: { room_id: 1, game_uid: uid, creator_id: 1, game_price: 30, max_players: 3, fee_percent: 7, prize: 83 },
+    movements: [],
+  })
+  t.match(created?.data, { commitment, fairness_key: testSpins.keyHash })
+  t.match(joined, { type: 'roulette-joined', data: { game_id: id, user_id: 1, stake: 30, client_seed: 'mine' } })
+  t.same(legs(joined), [`user:1:coins > game:${id}:coins 30`])
+  const one = { id: 1, name: 'User 1', avatar: 'a/1.png', uid: 'u1' }
+  t.same(answer, {
+    id,
+    uid,
+    room_uid: 'R1',
+    status: 'open',
+    game_price: 30,
+    prize: 83,
+    max_players: 3,
+    players_count: 1,
+    pot: 30,
+    players: [one],
+    from: one,
+    winner: null,
+    fairness: { algorithm: 'rr1', game_uid: uid, commitment },
+    created_at: '2026-11-21 08:00:00',
+    finished_at: null,
+  })
+  t.match(state.get(openGames, '1'), { game_id: id })
+  t.equal(holdings(state, gameAccount(id)), 30)
+
+  const alone = when(open(), { ...asked, room: 'R2', join_admin: false })
+  t.equal(alone.events.length, 1)
+  t.match(alone.answer, { room_uid: 'R2', prize: 90, players_count: 0, pot: 0, players: [], from: { id: 1 } })
+  t.end()
+})
+
+// Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
+test('why no game is created', (t) => {
+  const rows: readonly (readonly [Partial<OpenGame>, string])[] = [
+    [{ room: 7, caller_id: 5, game_price: 200 }, 'not_found'],
+    [{ room: 'nowhere', caller_id: 5, game_price: 200 }, 'not_found'],
+    [{ room: 'R1', caller_id: 5, game_price: 200 }, 'not_room_member'],
+    [{ room: 'R1', caller_id: 2, game_price: 200 }, 'game_already_open'],
+    [{ room: 'R2', caller_id: 2, game_price: 200 }, 'insufficient_balance'],
+  ]
+  for (const [change, refusal] of rows) {
+    const { when } = atTheTable()
+    t.match(when(open(), { ...asked, ...change }), { refusal: { refusal }, events: [] }, refusal)
+  }
+  const { when } = lounge()
+  t.equal(when(open(), { ...asked, game_price: 101, join_admin: false }).refusal, undefined, 'who does not join')
+  t.end()
+})
+
+test('players join in their order, by id or uid', (t) => {
+  const { game, join, state } = atTheTable()
+  const second = join(2, { room: 'R1', client_seed: 'two' })
+  t.match(second.events, [
+    { type: 'roulette-joined', data: { game_id: game.id, room_id: 1, user_id: 2, stake: 30, client_seed: 'two' } },
+  ])
+  t.match(second.answer, { players_count: 2, pot: 60, prize: 90, players: [{ id: 1 }, { id: 2, name: 'User 2' }] })
+  const third = join(3, { game: game.uid })
+  t.match(third.answer, { players_count: 3, pot: 90, players: [{ id: 1 }, { id: 2 }, { id: 3 }] })
+  t.equal(holdings(state, gameAccount(game.id)), 90)
+  t.same(coins({ state }, 1, 2, 3, 4), [70, 70, 70, 100])
+  t.end()
+})
+
+test('who leaves is paid back and may come again, at the end of the row', (t) => {
+  const { game, join, leave, state } = atTheTable()
+  join(2)
+  const left = leave(1, { game: game.uid, room: 'R1' })
+  t.match(left.events, [{ type: 'roulette-left', data: { game_id: game.id, room_id: 1, user_id: 1, stake: 30 } }])
+  t.same(legs(left.events[0]), [`game:${game.id}:coins > user:1:coins 30`])
+  t.match(left.answer, { status: 'open', players_count: 1, pot: 30, players: [{ id: 2 }] })
+  t.same(coins({ state }, 1, 2), [100, 70])
+  const again = join(1)
+  t.match(again.answer, { players: [{ id: 2 }, { id: 1 }] })
+  t.same(
+    state.get(games, String(game.id))?.entries.map(({ entry, user_id }) => [entry, user_id]),
+    [
+      [(again.events[0]?.position ?? 0) - 2, 2],
+      [again.events[0]?.position, 1],
+    ],
+  )
+  t.end()
+})
+
+test('the winner is drawn and paid, less the fee', (t) => {
+  const { game, join, finish, state } = atTheTable({ client_seed: 'one' }, 7)
+  join(2)
+  join(3, { client_seed: 'three' })
+  const { events, answer } = finish(3, { game: game.uid })
+  const [finished] = events
+  if (finished?.type !== 'roulette-finished') throw new Error('the game was not finished')
+  const seed = testSpins.seed(game.uid)
+  const entries = [
+    { entry: game.id + 1, user_id: 1, stake: 30, client_seed: 'one' },
+    { entry: game.id + 2, user_id: 2, stake: 30, client_seed: '' },
+    { entry: game.id + 3, user_id: 3, stake: 30, client_seed: 'three' },
+  ]
+  const { r } = spin(seed, game.uid, entries)
+  const winner = r + 1
+  t.match(finished.data, { game_id: game.id, room_id: 1, winner_id: winner, prize: 83, fee: 7, entries, draw: r })
+  t.same(
+    finished.data.loser_ids,
+    [1, 2, 3].filter((id) => id !== winner),
+  )
+  t.same(legs(finished), [
+    `game:${game.id}:coins > user:${winner}:coins 83`,
+    `game:${game.id}:coins > house:roulette:coins 7`,
+  ])
+  t.same(
+    coins({ state }, 1, 2, 3),
+    [1, 2, 3].map((id) => (id === winner ? 153 : 70)),
+  )
+  t.equal(holdings(state, gameAccount(game.id)), 0)
+  t.equal(state.get(openGames, '1'), undefined)
+  t.match(answer, {
+    status: 'finished',
+    prize: 83,
+    pot: 90,
+    players_count: 3,
+    winner: { id: winner, name: `User ${winner}` },
+    losers: finished.data.loser_ids.map((id) => ({ id })),
+    finished_at: '2026-11-21T08:00:00.000000Z',
+  })
+  t.same(answer?.fairness, {
+    algorithm: 'rr1',
+    game_uid: game.uid,
+    commitment: game.fairness.commitment,
+    server_seed: Buffer.from(seed).toString('hex'),
+    entries,
+    entries_hash: finished.data.entries_hash,
+    draw: r,
+  })
+  t.end()
+})
+
+test('the prize is rounded down, and one of nothing is not moved', (t) => {
+  const odd = atTheTable({ game_price: 1 }, 33)
+  odd.join(2)
+  t.same(
+    odd.finish(1).events[0]?.movements.map(({ amount }) => amount),
+    [1, 1],
+    '67% of 2',
+  )
+  const greedy = atTheTable({}, 100)
+  greedy.join(2)
+  const { events, answer } = greedy.finish(1)
+  t.same(legs(events[0]), [`game:${greedy.game.id}:coins > house:roulette:coins 60`])
+  t.equal(answer?.prize, 0)
+  t.end()
+})
+
+test('a game that is cancelled pays everyone back, and the room is free', (t) => {
+  const { game, join, cancel, when, state } = atTheTable()
+  join(2)
+  const { events, answer } = cancel(1, { game: game.uid })
+  t.match(events, [{ type: 'roulette-cancelled', data: { game_id: game.id, room_id: 1, player_ids: [1, 2] } }])
+  t.same(legs(events[0]), [`game:${game.id}:coins > user:1:coins 30`, `game:${game.id}:coins > user:2:coins 30`])
+  t.equal(answer, null)
+  t.same(coins({ state }, 1, 2), [100, 100])
+  t.equal(holdings(state, gameAccount(game.id)), 0)
+  t.match(state.get(games, String(game.id)), { status: 'cancelled', ended_at: morning, spin: null })
+  t.match(when(open(), { ...asked, caller_id: 3 }).answer, { status: 'open', from: { id: 3 } })
+
+  const empty = atTheTable({ join_admin: false })
+  t.match(empty.cancel(1).events, [{ data: { player_ids: [] }, movements: [] }])
+  t.end()
+})
+
+type Table = ReturnType<typeof atTheTable>
+type Does = 'join' | 'leave' | 'finish' | 'cancel'
+
+/** What comes before the command that is refused. */
+const fill = ({ join }: Table) => void [join(2), join(3)]
+const end = (table: Table) => void [table.join(2), table.finish(1)]
+const destroy = (table: Table) => void [table.join(2), table.cancel(1)]
+const poor = ({ state }: Table) => state.set(balances, 'user:4:coins', { account: 'user:4:coins', balance: 29n })
+
+test('why nothing is done with a game', (t) => {
+  const elsewhere = { room: 2 }
+  const rows: readonly (readonly [
+    Does,
+    number,
+    Parameters<Table['at']>[1],
+    readonly ((table: Table) => void)[],
+    string,
+  ])[] = [
+    ['join', 5, { room: 7 }, [end], 'not_found'],
+    ['join', 5, { room: 'nowhere' }, [end], 'not_found'],
+    ['join', 5, { game: 1 }, [end], 'not_found'],
+    ['join', 5, { game: 99 }, [end], 'not_found'],
+    ['join', 5, { game: 'g-99-0' }, [end], 'not_found'],
+    ['join', 5, { game: 'nothing' }, [end], 'not_found'],
+    ['join', 1, elsewhere, [], 'not_found'],
+    ['join', 5, {}, [fill, end], 'not_room_member'],
+    ['join', 1, {}, [end], 'game_finished'],
+    ['join', 1, {}, [destroy], 'game_cancelled'],
+    ['join', 1, {}, [fill, poor], 'already_joined'],
+    ['join', 4, {}, [fill, poor], 'game_full'],
+    ['join', 4, {}, [poor], 'insufficient_balance'],
+
+    ['leave', 4, elsewhere, [end], 'not_found'],
+    ['leave', 4, {}, [end], 'game_finished'],
+    ['leave', 1, {}, [end], 'game_finished'],
+    ['leave', 4, {}, [destroy], 'game_cancelled'],
+    ['leave', 4, {}, [], 'not_joined'],
+
+    ['finish', 4, elsewhere, [end], 'not_found'],
+    ['finish', 4, {}, [end], 'not_in_game'],
+    ['finish', 2, {}, [end], 'game_finished'],
+    ['finish', 1, {}, [end], 'game_finished'],
+    ['finish', 2, {}, [destroy], 'game_cancelled'],
+    ['finish', 1, {}, [], 'not_enough_players'],
+
+    ['cancel', 4, elsewhere, [end], 'not_found'],
+    ['cancel', 2, {}, [end], 'not_game_creator'],
+    ['cancel', 9, {}, [], 'not_game_creator'],
+    ['cancel', 1, {}, [end], 'game_finished'],
+    ['cancel', 1, {}, [destroy], 'game_cancelled'],
+  ]
+  for (const [does, user, others, before, refusal] of rows) {
+    const table = atTheTable()
+    for (const arrange of before) arrange(table)
+    t.match(
+      table[does](user, others),
+      { refusal: { refusal }, events: [] },
+      `${does} ${JSON.stringify(others)} ${refusal}`,
+    )
+  }
+  t.end()
+})
+
+test('a uid is taken to the letter', (t) => {
+  const { game, join } = atTheTable()
+  for (const uid of [`g-${game.id}-0`, `${game.uid}0`, game.uid.toUpperCase(), `g-0${game.uid.slice(2)}`]) {
+    t.match(join(2, { game: uid }).refusal, { refusal: 'not_found' }, uid)
+  }
+  t.end()
+})
+
+test('the creator may finish a game without being in it', (t) => {
+  const { join, finish } = atTheTable({ join_admin: false })
+  join(2)
+  t.match(finish(1).refusal, { refusal: 'not_enough_players' })
+  join(3)
+  t.match(finish(1).answer, { status: 'finished', players_count: 2, pot: 60 })
+  t.end()
+})
+
+test('nobody is paid beyond what can be held', (t) => {
+  for (const does of ['leave', 'finish', 'cancel'] as const) {
+    const table = atTheTable({ game_price: 30 })
+    table.join(2)
+    table.given(...[1, 2].map((id) => credited('user', id, 'coins', MAX_INTEGER - 99)))
+    t.match(table[does](1), { refusal: { refusal: 'balance_limit' }, events: [] }, does)
+  }
+  t.end()
+})
+
+test('a finish is refused when any player could not hold the prize, whoever would win', (t) => {
+  for (const rich of [1, 2, 3]) {
+    const table = atTheTable()
+    table.join(2)
+    table.join(3)
+    // Each has 70 left and 90 are to be won.
+    table.given(credited('user', rich, 'coins', MAX_INTEGER - 70 - 89))
+    t.match(table.finish(1), { refusal: { refusal: 'balance_limit' }, events: [] }, `user ${rich}`)
+  }
+  const table = atTheTable()
+  table.join(2)
+  table.join(3)
+  for (const user of [1, 2, 3]) table.given(credited('user', user, 'coins', MAX_INTEGER - 70 - 90))
+  t.match(table.finish(1).answer, { status: 'finished' }, 'what just fits is paid')
+  t.end()
+})
+
+test('with another key than the game was created with nothing is drawn', (t) => {
+  const { join, when, at } = atTheTable()
+  join(2)
+  t.throws(() => when(finishGame(spinSeeds('another key')), at(1)), /another seed/)
+  t.end()
+})
+
+test('who is no member any more still leaves and finishes; whose words are gone still plays', (t) => {
+  const { join, leave, finish, state } = atTheTable()
+  join(2)
+  state.set(roomMembers, memberId(1, 2), undefined)
+  state.set(userProfiles, '2', undefined)
+  t.match(leave(1).answer, { players: [{ id: 2, name: '', avatar: '', uid: '' }] })
+  join(3)
+  t.match(finish(2).answer, { status: 'finished' })
+  t.end()
+})
+
+test('no event passes that the rules would not have made', (t) => {
+  const full = atTheTable({ max_players: 2 })
+  const ref = { game_id: full.game.id, room_id: 1 }
+  const pays = (user: number) => [move(account('user', user, 'coins'), gameAccount(ref.game_id), 30)]
+  const won = {
+    winner_id: 2,
+    loser_ids: [1],
+    prize: 60,
+    fee: 0,
+    entries: [],
+    draw: 0,
+    server_seed: '0'.repeat(64),
+    entries_hash: '0'.repeat(64),
+  }
+  const forged: readonly (readonly [LedgerEvent, RegExp])[] = [
+    [
+      { type: 'roulette-cancelled', data: { ...ref, player_ids: [] }, movements: [] },
+      /holds 60 coins and ought to hold 0/,
+    ],
+    [{ type: 'roulette-left', data: { ...ref, user_id: 1, stake: 30 }, movements: [] }, /holds 60 .* ought to hold 30/],
+    [
+      { type: 'roulette-joined', data: { ...ref, user_id: 3, stake: 30, client_seed: '' }, movements: pays(3) },
+      /more players than places/,
+    ],
+    [{ type: 'roulette-finished', data: { ...ref, ...won }, movements: [] }, /user 2 did not win/],
+    [
+      { type: 'roulette-finished', data: { ...ref, ...won, draw: 1 }, movements: [] },
+      /holds 60 coins and ought to hold 0/,
+    ],
+  ]
+  for (const [event, why] of forged) {
+    const table = atTheTable({ max_players: 2 })
+    table.join(2)
+    t.throws(() => table.given(event), why)
+  }
+  full.cancel(1)
+  t.throws(
+    () => full.given({ type: 'roulette-left', data: { ...ref, user_id: 1, stake: 30 }, movements: [] }),
+    /is not open/,
+  )
+  t.end()
+})

@@ -1,0 +1,214 @@
+import { test } from 'tap'
+import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
+import { type DefineUsers, defineUsers, type UserFields } from '../../../src/features/users/define-user.ts'
+import { evolveUsers, userProfiles, userUids } from '../../../src/features/users/user.ts'
+import { userDefined } from '../../harness/event-fixtures.ts'
+import { morning, rules } from '../../harness/given-when.ts'
+
+const one = (id: number, fields: Partial<UserFields> = {}): DefineUsers => ({
+  users: [{ ...fields, id }],
+  listed: false,
+})
+
+const list = (...users: readonly UserFields[]): DefineUsers => ({ users, listed: true })
+
+const invalid = (errors: Record<string, string[]>) => ({ refusal: 'validation_failed', errors })
+const taken = ['has already been taken']
+const twice = ['stands in the list twice']
+
+/** Users 1 and 2, with uids a and b, and countries 20 and 30. */
+function world() {
+  const made = rules(evolveUsers)
+  for (const id of [20, 30]) made.when(defineCountry, { id, name: `Country ${id}` })
+  made.when(defineUsers, list({ id: 1, uid: 'a' }, { id: 2, uid: 'b' }))
+  return made
+}
+
+test('a new user has defaults for all that is left out', (t) => {
+  const { when, state } = rules(evolveUsers)
+  const { events, answer } = when(defineUsers, one(7))
+  t.same(events, [{ ...userDefined(7), position: 1, at: morning }])
+  t.same(answer, [
+    {
+      id: 7,
+      uid: 'u7',
+      name: 'User 7',
+      avatar: '',
+      charging_agent: 0,
+      allow_receive_withdraw_requests: 0,
+      business_manager: 0,
+      agency_countries: [],
+      created_at: '2026-11-21T08:00:00.000000Z',
+    },
+  ])
+  t.same(state.get(userProfiles, '7'), {
+    user_id: 7,
+    uid: 'u7',
+    name: 'User 7',
+    avatar: '',
+    created_at: morning,
+    updated_at: morning,
+    updated_by: 'staff:ann',
+  })
+  t.end()
+})
+
+test('flags and rates are facts, words are not', (t) => {
+  const { when } = world()
+  const agency_countries = [
+    { country_id: 30, diamonds_per_dollar: 9_000 },
+    { country_id: 20, diamonds_per_dollar: 10_000 },
+  ]
+  const { events } = when(
+    defineUsers,
+    one(1, { name: 'Aya', avatar: 'a/1.png', charging_agent: true, business_manager: true, agency_countries }),
+  )
+  t.same(
+    events.map(({ type, data, movements }) => ({ type, data, movements })),
+    [userDefined(1, { charging_agent: 1, business_manager: 1, agency_countries })],
+  )
+  t.end()
+})
+
+test('what is left out keeps its value', (t) => {
+  const { when, state } = world()
+  const agency_countries = [{ country_id: 20, diamonds_per_dollar: 9_000 }]
+  when(
+    defineUsers,
+    one(1, {
+      name: 'Aya',
+      avatar: 'a/1.png',
+      charging_agent: true,
+      allow_receive_withdraw_requests: true,
+      agency_countries,
+    }),
+  )
+  const later = { now: morning + 5_000_000, actor: 'staff:bob' }
+  const { events, answer } = when(defineUsers, one(1, { business_manager: true }), later)
+  t.same(events[0]?.data, {
+    user_id: 1,
+    charging_agent: 1,
+    allow_receive_withdraw_requests: 1,
+    business_manager: 1,
+    agency_countries,
+  })
+  t.match(answer, [{ uid: 'a', name: 'Aya', avatar: 'a/1.png', created_at: '2026-11-21T08:00:00.000000Z' }])
+  t.match(state.get(userProfiles, '1'), { updated_at: morning, updated_by: 'staff:ann' }, 'no word changed')
+
+  t.same(when(defineUsers, one(1, { name: 'Aya B' }), later).events, [], 'a name is no fact')
+  t.match(state.get(userProfiles, '1'), {
+    name: 'Aya B',
+    created_at: morning,
+    updated_at: later.now,
+    updated_by: 'staff:bob',
+  })
+  t.end()
+})
+
+test('an event comes for what changed, and for nothing else', (t) => {
+  const agency_countries = [
+    { country_id: 20, diamonds_per_dollar: 9_000 },
+    { country_id: 30, diamonds_per_dollar: 9_000 },
+  ]
+  const rows: readonly [Partial<UserFields>, number][] = [
+    [{}, 0],
+    [{ uid: 'a', name: 'Aya', charging_agent: true, allow_receive_withdraw_requests: false }, 0],
+    [{ agency_countries }, 0],
+    [{ charging_agent: false }, 1],
+    [{ allow_receive_withdraw_requests: true }, 1],
+    [{ business_manager: true }, 1],
+    [{ agency_countries: [] }, 1],
+    [{ agency_countries: agency_countries.slice(0, 1) }, 1],
+    [{ agency_countries: agency_countries.toReversed() }, 1],
+    [{ agency_countries: [{ country_id: 20, diamonds_per_dollar: 8_000 }, ...agency_countries.slice(1)] }, 1],
+  ]
+  for (const [fields, count] of rows) {
+    const { when } = world()
+    when(defineUsers, one(1, { charging_agent: true, agency_countries }))
+    t.equal(when(defineUsers, one(1, fields)).events.length, count, JSON.stringify(fields))
+  }
+  const { when } = world()
+  const { events } = when(defineUsers, list({ id: 1 }, { id: 2, business_manager: true }, { id: 3 }))
+  t.same(
+    events.map(({ data }) => data),
+    [userDefined(2, { business_manager: 1 }).data, userDefined(3).data],
+  )
+  t.end()
+})
+
+test('uids pass from one user to another within a list', (t) => {
+  const { when, state } = world()
+  const { answer } = when(defineUsers, list({ id: 1, uid: 'b' }, { id: 2, uid: 'a' }, { id: 3, uid: 'u1' }))
+  t.match(answer, [{ uid: 'b' }, { uid: 'a' }, { uid: 'u1' }])
+  t.equal(state.get(userUids, 'a')?.user_id, 2)
+  t.equal(state.get(userUids, 'b')?.user_id, 1)
+
+  when(defineUsers, one(1, { uid: 'c' }))
+  t.equal(state.get(userUids, 'b'), undefined, 'let go')
+  t.equal(when(defineUsers, one(4, { uid: 'b' })).refusal, undefined, 'and free for anybody')
+  t.end()
+})
+
+// Rows of one list in the order of precedence: each breaks its own rule and those of the rows below.
+test('why users are refused', (t) => {
+  const unknown = [{ country_id: 40, diamonds_per_dollar: 1 }]
+  const known = { country_id: 20, diamonds_per_dollar: 1 }
+  const rows: readonly [string, DefineUsers, Record<string, string[]>][] = [
+    ['taken', list({ id: 3, uid: 'a', agency_countries: unknown }, { id: 3 }), { 'users.0.uid': taken }],
+    ['twice in the list', list({ id: 3, uid: 'x' }, { id: 3, agency_countries: unknown }), { 'users.1.id': twice }],
+    [
+      'unknown countries',
+      list({ id: 3 }, { id: 4, agency_countries: [known, known, ...unknown] }),
+      { 'users.1.agency_countries.2.country_id': ['is not a known country'] },
+    ],
+    [
+      'countries twice',
+      list({ id: 3, agency_countries: [known, known] }),
+      { 'users.0.agency_countries.1.country_id': twice },
+    ],
+  ]
+  for (const [name, input, errors] of rows) {
+    t.same(world().when(defineUsers, input), { events: [], answer: undefined, refusal: invalid(errors) }, name)
+  }
+  t.end()
+})
+
+test('whose uid it is', (t) => {
+  const rows: readonly [string, DefineUsers, Record<string, string[]> | undefined][] = [
+    ["another's", one(3, { uid: 'a' }), { uid: taken }],
+    ['one’s own', one(1, { uid: 'a' }), undefined],
+    [
+      'the same for two of a list',
+      list({ id: 3, uid: 'x' }, { id: 4, uid: 'x' }),
+      { 'users.0.uid': taken, 'users.1.uid': taken },
+    ],
+    [
+      'one that somebody of the list keeps',
+      list({ id: 3, uid: 'a' }, { id: 1 }),
+      { 'users.0.uid': taken, 'users.1.uid': taken },
+    ],
+    ['one that somebody of the list gives up', list({ id: 3, uid: 'a' }, { id: 1, uid: 'z' }), undefined],
+    [
+      'the default of another of the list',
+      list({ id: 3, uid: 'u4' }, { id: 4 }),
+      { 'users.0.uid': taken, 'users.1.uid': taken },
+    ],
+    ['the default, for an old user who has another', list({ id: 3, uid: 'u1' }, { id: 1 }), undefined],
+    ['in other letters', one(3, { uid: 'A' }), undefined],
+  ]
+  for (const [name, input, errors] of rows) {
+    t.same(world().when(defineUsers, input).refusal, errors && invalid(errors), name)
+  }
+
+  const { when } = world()
+  when(defineUsers, one(1, { uid: 'u5' }))
+  t.same(when(defineUsers, one(5)).refusal, invalid({ uid: taken }), 'a default that somebody took')
+  t.end()
+})
+
+test('all of a list or none of it', (t) => {
+  const { when, state } = world()
+  when(defineUsers, list({ id: 3, name: 'new' }, { id: 4, uid: 'a' }))
+  t.equal(state.get(userProfiles, '3'), undefined)
+  t.end()
+})

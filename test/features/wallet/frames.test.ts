@@ -1,0 +1,102 @@
+import { Value } from '@sinclair/typebox/value'
+import { test } from 'tap'
+import { userStates } from '../../../schema/announcements.ts'
+import { shownWallet } from '../../../src/features/wallet/frames.ts'
+import { move } from '../../../src/ledger/rules/movement.ts'
+import type { LedgerEvent, PlacedEvent } from '../../../src/ledger/rules/verb.ts'
+import { slices } from '../../../src/slices.ts'
+import { cardGranted, credited, roomDefined, userDefined } from '../../harness/event-fixtures.ts'
+import { morning } from '../../harness/given-when.ts'
+import { doors, readDb } from '../../harness/test-app.ts'
+
+const placed = (event: LedgerEvent): PlacedEvent => Object({ ...event, position: 9, at: morning })
+const privilege = { user_id: 4, card_id: 2, privilege_package_id: 3, rank: 1, days: 30, valid_until: 1 }
+const replaced = { privilege_package_id: 1, rank: 0, valid_until: 1 }
+
+const sent = (from_bag: boolean): LedgerEvent<'gift-sent'> => ({
+  type: 'gift-sent',
+  data: {
+    sender_id: 1,
+    receiver_ids: [2, 3],
+    room_id: 7,
+    decoration_id: 3,
+    kind: 'standard',
+    price: 100,
+    quantity: 1,
+    cost: from_bag ? 0 : 200,
+    from_bag,
+    encrypted: false,
+    receiver_percent: 100,
+    room_percent: 3,
+    owner_percent: 0,
+    trophy_points: 200,
+  },
+  movements: [
+    ...(from_bag ? [] : [move('user:1:diamonds', 'house:gifts:diamonds', 200)]),
+    move('issuance:gifts:target', 'user:2:target', 100),
+    move('issuance:gifts:target', 'user:3:target', 100),
+    move('issuance:gifts:target', 'room:7:target', 6),
+  ],
+})
+
+const withdrawalChanged = (
+  to: 'approved' | 'rejected',
+  movements: LedgerEvent['movements'],
+): LedgerEvent<'withdrawal-status-changed'> => ({
+  type: 'withdrawal-status-changed',
+  data: { withdrawal_id: 5, user_id: 4, target_id: 6, wallet: 'dollars', amount: 100, from: 'pending', to, note: null },
+  movements,
+})
+
+test('whose wallet an event changes', (t) => {
+  const rows: readonly (readonly [LedgerEvent, number[]])[] = [
+    [credited('user', 4, 'coins', 5), [4]],
+    [credited('room', 4, 'target', 5), []],
+    [sent(false), [1, 2, 3]],
+    [sent(true), [2, 3, 1]],
+    [userDefined(4), [4]],
+    [roomDefined(7, 4), []],
+    [cardGranted(4, 3, 30), []],
+    [
+      { type: 'bag-items-added', data: { user_id: 4, decoration_id: 3, quantity: 1, reason: 'test' }, movements: [] },
+      [4],
+    ],
+    [{ type: 'privilege-days-added', data: { ...privilege, percent: 100 }, movements: [] }, [4]],
+    [withdrawalChanged('approved', [move('user:4:dollars', 'withdrawal:5:dollars', 100)]), [4]],
+    [withdrawalChanged('rejected', []), [4]],
+    [{ type: 'privilege-replaced', data: { ...privilege, replaced }, movements: [] }, [4]],
+  ]
+  for (const [event, users] of rows) t.same(shownWallet.changedBy(placed(event)), users, event.type)
+  t.end()
+})
+
+test('wallets are shown as GET /wallet shows them, those of many at once', async (t) => {
+  const { operator, user, database } = await doors(t, slices)
+  await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
+  await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 10 })
+  await operator('PUT', '/admin/v1/decorations/2', { name: 'Tulip', kind: 'standard', price: 10 })
+  await operator('PUT', '/admin/v1/privilege-packages/3', { name: 'Gold', rank: 3, valid_days: 30 })
+  const reason = 'test'
+  for (const [id, currency, amount] of [
+    [1, 'diamonds', 77],
+    [1, 'agent_dollars', '90071992547409.9'],
+    [2, 'coins', 5],
+    [2, 'dollars', '12.30'],
+  ]) {
+    await operator('POST', `/admin/v1/users/${id}/credits`, { currency, amount, reason })
+  }
+  await operator('POST', '/admin/v1/users/1/bag', { decoration_id: 1, quantity: 3, reason })
+  await operator('POST', '/admin/v1/users/1/bag', { decoration_id: 2, quantity: 4, reason })
+  const granted = await operator('POST', '/admin/v1/users/2/cards', { privilege_package_id: 3, quantity: 1, reason })
+  await user(2)('POST', `/v1/privilege-wallet/${Object(granted.body).data[0].id}/activate`)
+
+  const wallets = await shownWallet.read(readDb(t, database), [1, 2, 3, 99])
+  t.same([...wallets.keys()], [1, 2, 3])
+  for (const [id, wallet] of wallets) {
+    const heard = await user(id)('GET', '/v1/wallet')
+    t.equal(JSON.stringify({ data: wallet }), heard.text, `user ${id}, digit for digit`)
+    t.ok(Value.Check(userStates['wallet-changed'], JSON.parse(JSON.stringify(wallet))))
+  }
+  t.match(wallets.get(1), { diamonds: 77, bag: [{ decoration_id: 2 }, { decoration_id: 1 }], privilege: null })
+  t.match(wallets.get(2), { coins: 5, bag: [], privilege: { name: 'Gold' } })
+})

@@ -1,0 +1,122 @@
+import { test } from 'tap'
+import { evolveRooms } from '../../../src/features/rooms/room.ts'
+import { evolveUsers } from '../../../src/features/users/user.ts'
+import { askedUnits } from '../../../src/features/wallet/amount.ts'
+import { type Credit, credit } from '../../../src/features/wallet/credit.ts'
+import { type Debit, debit } from '../../../src/features/wallet/debit.ts'
+import { type Currency, currencies } from '../../../src/ledger/rules/account.ts'
+import { credited, roomDefined, userDefined } from '../../harness/event-fixtures.ts'
+import { morning, rules } from '../../harness/given-when.ts'
+
+const LARGEST = Number.MAX_SAFE_INTEGER
+
+function units(currency: Currency, amount: string | number): number {
+  const asked = askedUnits(currency, amount)
+  if (asked === null) throw new Error(`${amount} is no amount of ${currency}`)
+  return asked
+}
+
+const toUser = (user_id: number, currency: Currency, amount: string | number): Credit => ({
+  user_id,
+  currency,
+  amount: units(currency, amount),
+  reason: 'a gift of the house',
+})
+
+const from = (holder: 'user' | 'room', id: number, currency: Currency, amount: string | number): Debit => ({
+  holder,
+  id,
+  currency,
+  amount: units(currency, amount),
+  reason: 'taken back',
+})
+
+test('a credit issues value to a user', (t) => {
+  for (const currency of currencies) {
+    const { given, when } = rules(evolveUsers)
+    given(userDefined(7), credited('user', 7, currency, 50))
+    const { events, answer } = when(credit, toUser(7, currency, 3))
+    const units = currency.endsWith('dollars') ? 300 : 3
+    t.same(events, [
+      {
+        type: 'balance-credited',
+        data: { reason: 'a gift of the house' },
+        movements: [{ debit: `issuance:operator:${currency}`, credit: `user:7:${currency}`, amount: units }],
+        position: 3,
+        at: morning,
+      },
+    ])
+    t.same(JSON.parse(JSON.stringify(answer)), {
+      id: 3,
+      account: `user:7:${currency}`,
+      currency,
+      amount: 3,
+      balance: currency.endsWith('dollars') ? 3.5 : 53,
+      reason: 'a gift of the house',
+      created_at: '2026-11-21T08:00:00.000000Z',
+    })
+  }
+  t.end()
+})
+
+test('a debit takes value back, down to nothing', (t) => {
+  for (const holder of ['user', 'room'] as const) {
+    for (const currency of currencies) {
+      const { given, when } = rules(evolveUsers, evolveRooms)
+      given(userDefined(7), roomDefined(7, 7), credited(holder, 7, currency, 300))
+      const { events, answer } = when(debit, from(holder, 7, currency, currency.endsWith('dollars') ? '3.00' : 300))
+      t.same(
+        events.map(({ type, data, movements }) => ({ type, data, movements })),
+        [
+          {
+            type: 'balance-debited',
+            data: { reason: 'taken back' },
+            movements: [{ debit: `${holder}:7:${currency}`, credit: `issuance:operator:${currency}`, amount: 300 }],
+          },
+        ],
+      )
+      t.match(JSON.parse(JSON.stringify(answer)), { account: `${holder}:7:${currency}`, balance: 0 })
+    }
+  }
+  t.end()
+})
+
+test('the largest balances are answered to the cent', (t) => {
+  const { given, when } = rules(evolveUsers)
+  given(userDefined(7), credited('user', 7, 'dollars', LARGEST - 1))
+  const { answer } = when(credit, toUser(7, 'dollars', '0.01'))
+  t.match(JSON.stringify(answer), /"amount":0\.01,"balance":90071992547409\.91,/)
+  t.end()
+})
+
+// Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
+test('why a credit is refused', (t) => {
+  const rows = [
+    [toUser(8, 'coins', LARGEST), { refusal: 'not_found' }],
+    [toUser(7, 'coins', 1), { refusal: 'balance_limit' }],
+  ] as const
+  for (const [input, refusal] of rows) {
+    const { given, when } = rules(evolveUsers)
+    given(userDefined(7), credited('user', 7, 'coins', LARGEST))
+    t.same(when(credit, input), { events: [], answer: undefined, refusal })
+  }
+  t.end()
+})
+
+test('why a debit is refused', (t) => {
+  const rows = [
+    [from('user', 8, 'coins', 101), { refusal: 'not_found' }],
+    // Known as a user, not as a room, and the other way round.
+    [from('room', 7, 'coins', 101), { refusal: 'not_found' }],
+    [from('user', 3, 'coins', 101), { refusal: 'not_found' }],
+    [from('user', 7, 'coins', 101), { refusal: 'insufficient_balance' }],
+    [from('user', 7, 'diamonds', 1), { refusal: 'insufficient_balance' }],
+    [from('room', 3, 'coins', 1), { refusal: 'insufficient_balance' }],
+  ] as const
+  for (const [input, refusal] of rows) {
+    const { given, when } = rules(evolveUsers, evolveRooms)
+    given(userDefined(7), roomDefined(3, 7), credited('user', 7, 'coins', 100), credited('room', 3, 'target', 100))
+    t.same(when(debit, input), { events: [], answer: undefined, refusal })
+  }
+  t.end()
+})

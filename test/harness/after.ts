@@ -1,0 +1,3 @@
+import { runApart } from './detached-runner.ts'
+
+runApart('remove')

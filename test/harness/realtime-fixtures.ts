@@ -1,0 +1,87 @@
+import { bagCounts, bagId, bagItems } from '../../src/features/gifts/bag/bag.ts'
+import { rooms } from '../../src/features/rooms/room.ts'
+import type { Slice } from '../../src/features/slice.ts'
+import { peopleSlice } from '../../src/features/users/slice.ts'
+import { command } from '../../src/ledger/executor/command.ts'
+import type { Executor } from '../../src/ledger/executor/executor.ts'
+import { keyOf } from '../../src/ledger/rules/state.ts'
+import type { Refusal, Verb } from '../../src/ledger/rules/verb.ts'
+import type { Announcer } from '../../src/realtime/frames/announcer.ts'
+import type { TestDatabase } from './postgres.ts'
+import { rowsOf } from './test-executor.ts'
+
+/** What is said in rooms, to users and to all: events that are easily made, told as they are. */
+
+const announcer: Announcer = {
+  // A room's owner stands for what is said there; one above a million is said twice, one above two million to all too,
+  // and one above three million at length.
+  'room-defined': ({ data: { room_id, owner_id } }) => {
+    const said = { channel: `room:${room_id}`, event: 'said', wants: {}, data: () => talk(owner_id) } as const
+    const twice = owner_id > 1_000_000 ? [said, { ...said, event: 'said-again', enc: 'rot41' as const }] : [said]
+    return owner_id > 2_000_000 ? [...twice, { ...said, channel: 'global' }] : twice
+  },
+  'bag-items-added': ({ data: { user_id, decoration_id } }) => [
+    { channel: `user:${user_id}`, event: 'told', wants: { users: [user_id] }, data: () => ({ n: decoration_id }) },
+  ],
+}
+
+const talk = (n: number) => (n > 3_000_000 ? { n, more: 'x'.repeat(20_000) } : { n })
+
+export const talkSlices: readonly Slice[] = [peopleSlice, { published: '/v1', announcer }]
+
+interface Said {
+  readonly to: number
+  readonly n: number
+}
+
+const inRoom: Verb<Said, number> = {
+  reads: ({ to }) => [keyOf(rooms, to)],
+  decide: (_state, { to, n }) => [{ type: 'room-defined', data: { room_id: to, owner_id: n }, movements: [] }],
+  answer: (_state, _said, events) => events[0]?.position ?? 0,
+}
+
+const toUser: Verb<Said, number> = {
+  reads: ({ to, n }) => [keyOf(bagItems, bagId(to, n)), keyOf(bagCounts, to)],
+  decide: (_state, { to, n }) => [
+    { type: 'bag-items-added', data: { user_id: to, decoration_id: n, quantity: 1, reason: 'told' }, movements: [] },
+  ],
+  answer: inRoom.answer,
+}
+
+interface Speaker {
+  readonly executor: Executor
+}
+
+let requests = 0
+
+/** Runs a verb; answers what it answers. */
+export async function perform<Input, Answer>(
+  { executor }: Speaker,
+  verb: Verb<Input, Answer>,
+  input: Input,
+): Promise<Answer> {
+  const cause = { actor: 'system', requestId: `say-${(requests += 1)}`, idempotency: null }
+  const answered = (answer: Answer) => ({ status: 200, body: JSON.stringify({ answer }) })
+  const refused = ({ refusal }: Refusal) => ({ status: 422, body: refusal })
+  const { reply } = await executor.run(command(verb, input, cause, { answered, refused }))
+  if (reply.status !== 200) throw new Error(reply.body)
+  return JSON.parse(reply.body).answer
+}
+
+/** Says a number in a room; answers its position. */
+export const sayIn = (speaker: Speaker, room: number, n = 1): Promise<number> =>
+  perform(speaker, inRoom, { to: room, n })
+
+/** Tells a user a number; answers its position. */
+export const tell = (speaker: Speaker, user: number, n = 1): Promise<number> =>
+  perform(speaker, toUser, { to: user, n })
+
+/** Users 1 to `users`, all members of the rooms 1 to `count`, whose uids are R1, R2 … */
+export async function openRooms(database: TestDatabase, count: number, users: number): Promise<void> {
+  await rowsOf(
+    database,
+    `insert into room_profiles select r, 'R' || r, 'Room', '', now(), now(), 'test' from generate_series(1, ${count}) r;
+     insert into users select u, false, false, false, '[]', 0 from generate_series(1, ${users}) u;
+     insert into room_members select r, u from generate_series(1, ${count}) r, generate_series(1, ${users}) u`,
+  )
+}

@@ -1,0 +1,137 @@
+import type { FastifyInstance } from 'fastify'
+import { Kysely, PostgresDialect } from 'kysely'
+import { pino } from 'pino'
+import { build } from '../../src/app.ts'
+import { checkpointSigner } from '../../src/audit/checkpoint/checkpoint.ts'
+import { asideOn } from '../../src/audit/verify/audit-worker.ts'
+import { forReads, openPool } from '../../src/db/pool.ts'
+import type { Tables } from '../../src/db/tables.ts'
+import { AppStatusGate } from '../../src/features/app-status/app-status.ts'
+import { ToldClients } from '../../src/features/app-status/clients/client-registry.ts'
+import { standing } from '../../src/features/app-status/reads.ts'
+import type { Slice } from '../../src/features/slice.ts'
+import { sessionsIn, staffSessionsIn } from '../../src/http/auth/sessions.ts'
+import { anyToken } from '../../src/http/auth/tokens.ts'
+import { runWith } from '../../src/http/execute-command.ts'
+import { AddressLimit } from '../../src/http/limits/address-limit.ts'
+import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
+import { Metrics } from '../../src/http/observability/metrics.ts'
+import { type TestDatabase, testDatabase } from './postgres.ts'
+import { type Bench, bench, testChains, testSpins, testVault } from './test-executor.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+/** What came back; `body` is the JSON in it. */
+export interface Heard {
+  readonly status: number
+  readonly text: string
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+export type Ask = (
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+  url: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Heard>
+
+export interface Doors {
+  readonly database: TestDatabase
+  readonly bench: Bench
+  readonly app: FastifyInstance
+  readonly appState: AppStatusGate
+  readonly told: ToldClients
+  /** Asks as the operator ann. */
+  readonly operator: Ask
+  /** Asks as a user, with a token issued some seconds ago. */
+  readonly user: (id: number, secondsAgo?: number) => Ask
+}
+
+/** For reads as the doors do them. */
+export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
+  const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: forReads(pool) }) })
+  t.teardown(() => db.destroy())
+  return db
+}
+
+/**
+ * The whole HTTP side with these slices over a database of its own, or, as one instance more, over that of others.
+ * Nothing listens; requests are injected.
+ */
+export async function doors(
+  t: Test,
+  slices: readonly Slice[],
+  shared?: TestDatabase,
+  writes = new WriteAllowance(null),
+  addressLimit = new AddressLimit(null),
+): Promise<Doors> {
+  const database = shared ?? (await testDatabase(t))
+  const log = pino({ level: 'silent' })
+  const db = readDb(t, database)
+  const told = new ToldClients(openPool(database.serviceUrl, { max: 1, application_name: 'told under test' }, log), log)
+  t.teardown(() => told.stop())
+  const appState = new AppStatusGate(await standing(db), told)
+  const ledger = bench(t, database.serviceUrl, {}, (events) => appState.hear(events))
+  const sessions = sessionsIn(db)
+  const app = await build({
+    slices,
+    services: {
+      run: runWith(ledger.executor, writes),
+      db,
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
+      sessions,
+      staffSessions: staffSessionsIn(db),
+      appState,
+      chains: testChains,
+      spins: testSpins,
+      aside: asideOn(database.serviceUrl),
+      checkpoints: checkpointSigner('a checkpoint key for tests'),
+      vault: testVault,
+    },
+    sessions,
+    jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },
+    rateLimit: null,
+    addressLimit,
+    trustProxy: [],
+    tokenRules: anyToken,
+    writes,
+    metricsToken: null,
+    log,
+    metrics: new Metrics(),
+    isReady: async () => true,
+    docs: true,
+  })
+  await app.ready()
+  t.teardown(() => app.close())
+
+  const asking =
+    (claims: Readonly<Record<string, unknown>>): Ask =>
+    async (method, url, body, headers = {}) => {
+      const token = app.jwt.sign(claims, { expiresIn: '1h' })
+      const response = await app.inject({
+        method,
+        url,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      })
+      return {
+        status: response.statusCode,
+        text: response.body,
+        body: response.json<unknown>(),
+        headers: response.headers,
+      }
+    }
+  return {
+    database,
+    bench: ledger,
+    app,
+    appState,
+    told,
+    operator: asking({ sub: 'ann', role: 'operator' }),
+    user: (id, secondsAgo = 0) => asking({ sub: String(id), iat: Math.floor(Date.now() / 1000) - secondsAgo }),
+  }
+}

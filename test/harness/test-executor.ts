@@ -1,0 +1,99 @@
+import { Client } from 'pg'
+import { evolve, tables } from '../../src/domain.ts'
+import { luckyChains } from '../../src/features/fairness/lg1.ts'
+import { spinSeeds } from '../../src/features/fairness/rr1.ts'
+import { command, type Presenter } from '../../src/ledger/executor/command.ts'
+import type { Settled } from '../../src/ledger/executor/command-queue.ts'
+import { Executor, type Limits, type Observer } from '../../src/ledger/executor/executor.ts'
+import type { Refusal, Verb } from '../../src/ledger/rules/verb.ts'
+import type { RecordedEvent } from '../../src/ledger/storage/event-hash.ts'
+import { vaultWith } from '../../src/vault/vault.ts'
+import type { TestDatabase } from './postgres.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+/** An executor with all the books, on a database of its own, and what it was seen to do. */
+export interface Bench {
+  readonly executor: Executor
+  readonly bugs: unknown[]
+  readonly troubles: unknown[]
+  readonly batches: number[]
+  /** Runs a verb as `user:<n>`, `staff:…` or `system`; the body is `{ answer }` or `{ refusal }`. */
+  readonly run: <Input, Answer>(
+    verb: Verb<Input, Answer>,
+    input: Input,
+    options?: { actor?: string; key?: string },
+  ) => Promise<Settled>
+  /** As `run`; throws on a refusal. */
+  readonly did: <Input, Answer>(verb: Verb<Input, Answer>, input: Input, actor?: string) => Promise<Answer>
+}
+
+const presenter = <Answer>(): Presenter<Answer> => ({
+  answered: (answer) => ({ status: 200, body: JSON.stringify({ answer }) }),
+  refused: (refusal: Refusal) => ({ status: 422, body: JSON.stringify({ refusal: refusal.refusal }) }),
+})
+
+/** `heard` is told of events as they are committed, before whoever asked for them. */
+export function bench(
+  t: Test,
+  url: string,
+  limits: Partial<Limits> = {},
+  heard: (events: readonly RecordedEvent[]) => void = () => {},
+): Bench {
+  const bugs: unknown[] = []
+  const troubles: unknown[] = []
+  const batches: number[] = []
+  const observer: Observer = {
+    committed: ({ commands, events }) => {
+      batches.push(commands)
+      heard(events)
+    },
+    bug: (error) => bugs.push(error),
+    trouble: (error) => troubles.push(error),
+  }
+  const executor = new Executor({ url, tables, evolve, observer, limits })
+  t.teardown(() => executor.close())
+  let requests = 0
+  const run: Bench['run'] = (verb, input, { actor = 'system', key } = {}) => {
+    const idempotency = key === undefined ? null : { key, requestHash: JSON.stringify(input) }
+    const cause = { actor, requestId: `r${(requests += 1)}`, idempotency }
+    return executor.run(command(verb, input, cause, presenter()))
+  }
+  return {
+    executor,
+    bugs,
+    troubles,
+    batches,
+    run,
+    async did(verb, input, actor) {
+      const { reply } = await run(verb, input, actor === undefined ? {} : { actor })
+      if (reply.status !== 200) throw new Error(reply.body)
+      return JSON.parse(reply.body).answer
+    },
+  }
+}
+
+/** Rows of a query, as text. */
+export async function rowsOf(database: TestDatabase, text: string): Promise<Record<string, string | null>[]> {
+  const client = new Client({
+    connectionString: database.ownerUrl,
+    types: { getTypeParser: () => (value: string) => value },
+  })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, string | null>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const testKey = 'a fairness key for tests'
+
+/** Chains of a key that is only for tests. */
+export const testChains = luckyChains(testKey)
+/** Seeds of the same key. */
+export const testSpins = spinSeeds(testKey)
+
+export const testVault = vaultWith('a key for personal data, for tests')

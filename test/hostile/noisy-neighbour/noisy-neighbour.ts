@@ -1,0 +1,107 @@
+import { Helper } from '../../harness/child-process-rpc.ts'
+import { median } from '../../harness/percentiles.ts'
+import type { Scenario } from '../../soak/scenario.ts'
+import type { Stage } from '../../soak/scenario-context.ts'
+import { bytesOf, plain } from '../requests/requests.ts'
+import { startPrepared } from '../siege/target.ts'
+import { dearest, gather, gifts, tokenOf } from './crowd.ts'
+import { Hammered, type Job } from './job.ts'
+import { type Latencies, Neighbours } from './victims.ts'
+
+/** Requests a minute that each user may send: the usual. */
+const LIMIT = 1_200
+/** What the neighbours ask for in a second, and on how many connections. */
+const PER_SECOND = 200
+const CONNECTIONS = 64
+/** One who is over the limit: connections on which the next request follows each answer, and one that does not wait. */
+const CLOSED = 64
+const PIPELINED = 1
+/** How long that goes on before anybody looks: what the limit lets through is over by then. */
+const LEAD_MS = 2_000
+/** Requests that one within the limit sends at once. */
+const BURST = 100
+/**
+ * The p99 of others may grow by so much beside one who is over the limit; a burst of dear requests may hold them up for
+ * so long, in the middle one of the rounds.
+ */
+const MOST_GROWTH = 1.5
+const MOST_STALL_MS = 100
+
+/** Whether one user can slow all the others down, by asking far too much or for what is dear. */
+export const crowding: Scenario = {
+  name: 'crowding',
+  about: `${PER_SECOND} gifts a second of 50 users, beside one who wants too much`,
+  full: { rounds: 7, seconds: 4 },
+  short: { rounds: 1, seconds: 1 },
+  play: crowd,
+}
+
+type Turns = Map<string, Latencies[]>
+
+async function crowd(stage: Stage, { rounds, seconds }: { rounds: number; seconds: number }): Promise<void> {
+  const { port, ready: people } = await startPrepared(stage, { RATE_LIMIT: String(LIMIT) }, gather)
+  const hammer = new Helper(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
+  stage.teardown(() => hammer.stop())
+  const neighbours = await Neighbours.open(port, CONNECTIONS, gifts(people))
+  stage.teardown(async () => neighbours.close())
+  const [beyond = 0] = people.receivers
+  const wallet = bytesOf(plain('GET', '/v1/wallet', tokenOf(beyond))).toString('latin1')
+  const jobs: readonly (readonly [string, Job | null])[] = [
+    ['quiet', null],
+    [
+      'over the limit',
+      {
+        kind: 'beyond',
+        port,
+        requests: [wallet],
+        closed: CLOSED,
+        pipelined: PIPELINED,
+        seconds: seconds + LEAD_MS / 1000,
+      },
+    ],
+    ...Object.entries(dearest(people)).map(([name, request]): [string, Job] => [
+      name,
+      { kind: 'burst', port, request: request.toString('latin1'), count: BURST, afterSeconds: seconds / 8 },
+    ]),
+  ]
+  const turns: Turns = new Map(jobs.map(([name]) => [name, []]))
+  const heard = new Map<string, Hammered>()
+  // The first turn makes connections, plans and code warm.
+  await neighbours.run(PER_SECOND, seconds)
+  for (let round = 0; round < rounds; round += 1) {
+    // Another one first each time: whatever goes on beside must not always meet the same.
+    for (const [i] of jobs.entries()) {
+      const [name, job] = jobs[(i + round) % jobs.length] ?? ['quiet', null]
+      stage.signal.throwIfAborted()
+      const hammering = job === null ? null : hammer.ask(job, Hammered)
+      if (job?.kind === 'beyond') await stage.pause(LEAD_MS)
+      turns.get(name)?.push(await neighbours.run(PER_SECOND, seconds))
+      if (hammering !== null) heard.set(name, await hammering)
+    }
+  }
+  report(stage, turns, heard)
+}
+
+function report(stage: Stage, turns: Turns, heard: ReadonlyMap<string, Hammered>): void {
+  const quiet = turns.get('quiet') ?? []
+  const middle = (field: keyof Latencies, of: readonly Latencies[]): number => median(of.map((turn) => turn[field]))
+  stage.say(row('beside one who asks for', 'p50 ms', 'p99 ms', 'longest', 'p99 ratio', 'heard'))
+  for (const [name, measured] of turns) {
+    const ratio = middle('p99', measured) / middle('p99', quiet)
+    const cells = (['p50', 'p99', 'longest'] as const).map((field) => middle(field, measured).toFixed(1))
+    stage.say(row(name, ...cells, ratio.toFixed(2), JSON.stringify(heard.get(name) ?? {})))
+    const failed = Object.keys(heard.get(name) ?? {}).filter((status) => !['200', '429'].includes(status))
+    stage.expect(failed.length === 0, `${name}: one who wants too much was answered ${failed.join(', ')}`)
+    if (name === 'quiet') continue
+    if (name === 'over the limit') {
+      stage.tell(`beside one over the limit the p99 of others is ${ratio.toFixed(2)} times as long`)
+      stage.expect(ratio <= MOST_GROWTH, `one over the limit makes the p99 of others ${ratio.toFixed(2)} times as long`)
+    } else {
+      const stall = middle('longest', measured) - middle('longest', quiet)
+      stage.expect(stall <= MOST_STALL_MS, `${name}: held others up for ${stall.toFixed(0)} ms`)
+    }
+  }
+}
+
+const row = (name: string, ...cells: readonly string[]): string =>
+  `${name.padEnd(24)}${cells.map((cell) => cell.padStart(10)).join('')}`

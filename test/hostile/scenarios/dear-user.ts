@@ -1,0 +1,122 @@
+import { Helper } from '../../harness/child-process-rpc.ts'
+import { median } from '../../harness/percentiles.ts'
+import type { Measure, Scenario } from '../../soak/scenario.ts'
+import type { Stage } from '../../soak/scenario-context.ts'
+import { Line } from '../clients/line.ts'
+import { type Crowd, dearest, gather, gifts, tokenOf } from '../noisy-neighbour/crowd.ts'
+import { Hammered, type Job } from '../noisy-neighbour/job.ts'
+import { type Latencies, Neighbours } from '../noisy-neighbour/victims.ts'
+import { bytesOf, plain } from '../requests/requests.ts'
+import { signed } from '../requests/tokens.ts'
+import { startPrepared } from '../siege/target.ts'
+
+/** What the victims ask for in a second, and on how many connections. */
+const PER_SECOND = 200
+const CONNECTIONS = 32
+/** As many connections as requests of one user are worked on at a time. */
+const AT_ONCE = 4
+const SOCKETS = { sockets: 10, framesPerSecond: 18 } as const
+/** The p99 of others may grow by so much; less than so many milliseconds more are noise. */
+const MAX_GROWTH = 2
+const NOISE_MS = 15
+/** Users who each take all they are allowed once: an allowance lasts for a minute. */
+const FIRST_DEAR_USER = 2_001
+const DEAR_USERS = 30
+/** Sends of each of them, which their lists of draws show. */
+const DRAWS = 10
+
+/** Whether one user who takes all he is allowed of what is dear slows others down. */
+export const dearUser: Scenario = {
+  name: 'dear-user',
+  about: `${PER_SECOND} gifts a second of 50 users, beside one who takes all he is allowed`,
+  full: { rounds: 3, seconds: 4 },
+  short: { rounds: 1, seconds: 1 },
+  play: measure,
+}
+
+async function measure(stage: Stage, { rounds, seconds }: Measure): Promise<void> {
+  const { port, ready: crowd } = await startPrepared(stage, {}, async (port) => {
+    const crowd = await gather(port)
+    await gatherDearUsers(port, crowd)
+    return crowd
+  })
+  const hammer = new Helper(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
+  stage.teardown(() => hammer.stop())
+  const victims = await Neighbours.open(port, CONNECTIONS, gifts(crowd))
+  stage.teardown(async () => victims.close())
+  let next = FIRST_DEAR_USER
+  // Each time somebody else, with all of an allowance.
+  const jobs: Readonly<Record<string, () => Job>> = Object.fromEntries([
+    ...Object.keys(dearest(crowd)).map((name) => [
+      name,
+      (): Job => {
+        const request = dearest({ ...crowd, hammer: next })[name]
+        next += 1
+        const requests = request === undefined ? [] : [request.toString('latin1')]
+        return { kind: 'beyond', port, requests, closed: AT_ONCE, pipelined: 0, seconds }
+      },
+    ]),
+    [
+      'all of them',
+      (): Job => {
+        const requests = Object.values(dearest({ ...crowd, hammer: next })).map((request) => request.toString('latin1'))
+        next += 1
+        return { kind: 'beyond', port, requests, closed: 2 * AT_ONCE, pipelined: 0, seconds }
+      },
+    ],
+    [
+      'resumed sockets',
+      (): Job => {
+        const token = tokenOf(next)
+        next += 1
+        return { kind: 'resumes', port, token, channel: 'one-to-room:R1', ...SOCKETS, seconds }
+      },
+    ],
+  ])
+  const alone: Latencies[] = []
+  const beside = new Map(Object.keys(jobs).map((name) => [name, [] as Latencies[]]))
+  const heard = new Map<string, Hammered>()
+  await victims.run(PER_SECOND, seconds)
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, job] of Object.entries(jobs)) {
+      stage.signal.throwIfAborted()
+      alone.push(await victims.run(PER_SECOND, seconds / 2))
+      const hammering = hammer.ask(job(), Hammered)
+      beside.get(name)?.push(await victims.run(PER_SECOND, seconds))
+      heard.set(name, await hammering)
+    }
+  }
+  const quiet = median(alone.map(({ p99 }) => p99))
+  stage.tell(`others alone: p99 ${quiet.toFixed(1)} ms`)
+  for (const [name, latencies] of beside) {
+    const p99 = median(latencies.map((one) => one.p99))
+    const growth = p99 / quiet
+    const statuses = heard.get(name) ?? {}
+    stage.tell(
+      `beside ${name}: p99 ${p99.toFixed(1)} ms, ${growth.toFixed(2)} times; he heard ${JSON.stringify(statuses)}`,
+    )
+    const holds = growth <= MAX_GROWTH || p99 - quiet <= NOISE_MS
+    stage.expect(
+      holds,
+      `${name} of one user makes the p99 of others ${growth.toFixed(2)} times as long: ${p99.toFixed(1)} ms`,
+    )
+    const failed = Object.keys(statuses).filter((status) => status.startsWith('5'))
+    stage.expect(failed.length === 0, `${name}: was answered ${failed.join(', ')}`)
+  }
+}
+
+/** Known to the service, members of the room, and rich enough for a gift. */
+async function gatherDearUsers(port: number, crowd: Crowd): Promise<void> {
+  const line = new Line(port)
+  const operator = signed({ sub: 'crowd', role: 'operator' })
+  const ids = Array.from({ length: DEAR_USERS }, (_, i) => FIRST_DEAR_USER + i)
+  await line.ask(bytesOf(plain('POST', '/admin/v1/users', operator, { users: ids.map((id) => ({ id })) })))
+  for (const id of ids) {
+    const credit = { currency: 'diamonds', amount: 1_000_000_000, reason: 'crowd' }
+    await line.ask(bytesOf(plain('POST', `/admin/v1/users/${id}/credits`, operator, credit)))
+    await line.ask(bytesOf(plain('GET', '/v1/rooms/R1/join', tokenOf(id))))
+    const { gifts } = dearest({ ...crowd, hammer: id })
+    for (let i = 0; i < DRAWS && gifts !== undefined; i += 1) await line.ask(gifts)
+  }
+  await line.close()
+}

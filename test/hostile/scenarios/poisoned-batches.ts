@@ -1,0 +1,159 @@
+import type { Measure, Scenario } from '../../soak/scenario.ts'
+import type { Stage } from '../../soak/scenario-context.ts'
+import type { Answer } from '../clients/answers.ts'
+import { Line } from '../clients/line.ts'
+import { SocketClient } from '../clients/socket-client.ts'
+import { until } from '../clients/until.ts'
+import { gather, tokenOf } from '../noisy-neighbour/crowd.ts'
+import { bearer, bytesOf, jsonType, plain, type Wish } from '../requests/requests.ts'
+import { startService, unlimited } from '../siege/target.ts'
+
+const GOOD = 40
+const PATIENCE_MS = 20_000
+const ROOM = 'one-to-room:R1'
+
+/** Names and positions that a database, a parser or a map may stumble over. */
+const names = [
+  '\u0000',
+  'R1\u0000',
+  '\ud800',
+  'R1\udfff',
+  'x'.repeat(7_000),
+  '9'.repeat(30),
+  '9223372036854775808',
+  '\u202eR1',
+  'R1\u0085',
+  "R1' or 1=1 --",
+  '{R1}',
+  '__proto__',
+  'e\u0301'.repeat(500),
+] as const
+const positions = ['-1', '9'.repeat(30), '\u0000', '1e3', '9223372036854775808'] as const
+/** Names in a path, some of which are no text at all. */
+const paths = [
+  '%00',
+  'R1%00',
+  '%ed%a0%80',
+  '%ff',
+  '9'.repeat(30),
+  '9223372036854775808',
+  'x'.repeat(5_000),
+  '%e2%80%ae',
+] as const
+
+/** Whether what one asks for can make what others ask for in the same moment fail. */
+export const poisonedBatches: Scenario = {
+  name: 'poisoned-batches',
+  about: `hostile members in batches of ${GOOD} good ones, on sockets and over HTTP`,
+  full: { rounds: 3, seconds: 0 },
+  short: { rounds: 1, seconds: 0 },
+  play: poison,
+}
+
+async function poison(stage: Stage, { rounds }: Measure): Promise<void> {
+  const { port } = await startService(stage, unlimited)
+  const { neighbours, receivers } = await gather(port)
+  const good = neighbours.slice(0, GOOD)
+  const [bad = 0] = receivers
+  const line = new Line(port)
+  for (const id of [...good, bad]) await line.ask(bytesOf(plain('GET', '/v1/rooms/R1/join', tokenOf(id))))
+  await line.close()
+  await amongSockets(stage, port, good, bad, rounds)
+  await amongRequests(stage, port, good, bad, rounds)
+}
+
+async function amongSockets(stage: Stage, port: number, good: readonly number[], bad: number, rounds: number) {
+  const open = (user: number): SocketClient => {
+    const client = new SocketClient(port, { token: tokenOf(user) })
+    stage.teardown(() => client.end())
+    return client
+  }
+  const clients = good.map(open)
+  let poisoner = open(bad)
+  const ready = await until(stage, () => [...clients, poisoner].every(isReady), PATIENCE_MS)
+  stage.expect(ready, 'sockets did not get ready')
+  const frames = [
+    ...names.map((name) => ({ ch: `one-to-room:${name}` })),
+    ...names.map((name) => ({ ch: `user:${name}` })),
+    ...names.map((name) => ({ ch: name })),
+    ...positions.map((since) => ({ ch: ROOM, since })),
+  ]
+  let asked = 0
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [n, hostile] of frames.entries()) {
+      if (!poisoner.isOpen) {
+        poisoner = open(bad)
+        await until(stage, () => isReady(poisoner), PATIENCE_MS)
+      }
+      asked += 1
+      const i = asked
+      // All in one turn of the event loop, the hostile one in their midst.
+      for (const [place, client] of clients.entries()) {
+        if (place === GOOD / 2) poisoner.send(JSON.stringify({ t: 'sub', i, ...hostile }))
+        client.send(JSON.stringify({ t: 'sub', i, ch: ROOM }))
+      }
+      const answered = await until(stage, () => clients.every((client) => isAnswered(client, i)), PATIENCE_MS)
+      const closed = clients.filter(({ isOpen }) => !isOpen)
+      const failed = clients.filter((client) => client.heard.some((text) => text.includes('"t":"err"')))
+      const what = `beside ${JSON.stringify({ t: 'sub', ...hostile }).slice(0, 80)}`
+      stage.expect(closed.length === 0, `${what} ${closed.length} others were closed with ${closed[0]?.code}`)
+      stage.expect(answered, `${what} others were not answered`)
+      stage.expect(failed.length === 0, `${what} ${failed.length} others heard ${failed[0]?.heard.at(-1)}`)
+      if (closed.length > 0) return
+      for (const client of clients) {
+        client.heard.length = 0
+        client.send(JSON.stringify({ t: 'unsub', i: -i, ch: ROOM }))
+      }
+      // Twenty frames a second are allowed.
+      if (n % 4 === 0) await stage.pause(500)
+    }
+  }
+  stage.tell(`${asked} hostile subscriptions beside ${GOOD} good ones`)
+}
+
+const isReady = ({ heard, isOpen }: SocketClient): boolean =>
+  isOpen && heard.some((text) => text.includes('"t":"ready"'))
+const isAnswered = ({ heard, isOpen }: SocketClient, i: number): boolean =>
+  !isOpen || heard.some((text) => text.includes(`"i":${i},`) || text.includes(`"i":${i}}`))
+
+async function amongRequests(stage: Stage, port: number, good: readonly number[], bad: number, rounds: number) {
+  const lines = good.map(() => new Line(port))
+  const poisoned = new Line(port)
+  const goodPaths = ['/v1/wallet', '/v1/rooms/R1', '/v1/fairness/lucky/draws?limit=5', '/v1/bag']
+  const as = (user: number, path: string): Wish => ({
+    method: 'GET',
+    path,
+    headers: [bearer(tokenOf(user)), jsonType],
+    body: null,
+  })
+  const kinds = [
+    (name: string) => `/v1/rooms/${name}`,
+    (name: string) => `/v1/rooms/${name}/games/roulette`,
+    (name: string) => `/v1/rooms/R1/games/roulette/${name}`,
+    (name: string) => `/v1/fairness/lucky/draws?cursor=${name}`,
+    (name: string) => `/v1/agency/target-withdraw-requests?cursor=${name}`,
+  ]
+  let asked = 0
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of paths) {
+      for (const kind of kinds) {
+        asked += 1
+        const path = kind(name)
+        const hostile = poisoned.ask(bytesOf(as(bad, path)))
+        const others = lines.map((line, i) =>
+          line.ask(bytesOf(as(good[i] ?? 0, goodPaths[asked % goodPaths.length] ?? '/v1/wallet'))),
+        )
+        const answers = await Promise.all(others)
+        const failed = answers.filter(({ status }: Answer) => status !== 200)
+        stage.expect(
+          failed.length === 0,
+          `beside GET ${path.slice(0, 80)} ${failed.length} others were answered ${failed[0]?.status}`,
+        )
+        const { status } = await hostile
+        stage.expect(status < 500, `GET ${path.slice(0, 80)} was answered ${status}`)
+      }
+    }
+  }
+  await Promise.all([...lines, poisoned].map((line) => line.close()))
+  stage.tell(`${asked} hostile requests beside ${GOOD} good ones`)
+}

@@ -1,0 +1,150 @@
+import { Helper } from '../../harness/child-process-rpc.ts'
+import { median } from '../../harness/percentiles.ts'
+import type { Measure, Scenario } from '../../soak/scenario.ts'
+import type { Stage } from '../../soak/scenario-context.ts'
+import { Line } from '../clients/line.ts'
+import { SocketClient } from '../clients/socket-client.ts'
+import { until } from '../clients/until.ts'
+import { gather, gifts, tokenOf } from '../noisy-neighbour/crowd.ts'
+import { Hammered, type Job } from '../noisy-neighbour/job.ts'
+import { type Latencies, Neighbours } from '../noisy-neighbour/victims.ts'
+import { bytesOf, jsonType, plain } from '../requests/requests.ts'
+import { startPrepared } from '../siege/target.ts'
+
+/** More than an instance keeps of those who have shown no token. */
+const STRANGERS = 2_100
+/** Whoever has a token gets in meanwhile within this. */
+const ADMITTED = 30
+const PATIENCE_MS = 8_000
+/** Addresses of this machine: the one of strangers is not that of victims, but where it says so. */
+const STRANGE = '127.0.0.2'
+/** What victims ask for in a second, and the growth of their p99 beside a flood; less than so many milliseconds are noise. */
+const PER_SECOND = 200
+const CONNECTIONS = 32
+const MAX_GROWTH = 4
+const NOISE_MS = 50
+const FLOODING = 20
+const NEEDLESS_FRAMES = 2_000
+const TOO_FAST = 4108
+
+/** Whether those without a token can take anything from those who have one. */
+export const strangers: Scenario = {
+  name: 'strangers',
+  about: `${STRANGERS} sockets without a token, bad tokens, needless frames and floods of open routes`,
+  full: { rounds: 3, seconds: 3 },
+  short: { rounds: 1, seconds: 1 },
+  play: attack,
+}
+
+async function attack(stage: Stage, { rounds, seconds }: Measure): Promise<void> {
+  const { port, ready: crowd } = await startPrepared(stage, {}, gather)
+  const victims = await Neighbours.open(port, CONNECTIONS, gifts(crowd))
+  stage.teardown(async () => victims.close())
+  const hammer = new Helper(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
+  stage.teardown(() => hammer.stop())
+  await victims.run(PER_SECOND, seconds)
+  const flood = (requests: readonly Buffer[]): Job => ({
+    kind: 'beyond',
+    port,
+    requests: requests.map((request) => request.toString('latin1')),
+    from: STRANGE,
+    closed: FLOODING,
+    pipelined: 0,
+    seconds,
+  })
+  const open = (path: string): Buffer =>
+    bytesOf({ method: 'GET', path, headers: [jsonType, ['Accept-Encoding', 'gzip']], body: null })
+  const floods: Readonly<Record<string, Job>> = {
+    'bad tokens': flood([bytesOf(plain('GET', '/v1/wallet', 'nonsense'))]),
+    '/docs/json': flood([open('/docs/json')]),
+    "the documents' page": flood([open('/docs/static/swagger-ui-bundle.js')]),
+    '/healthz': flood([open('/healthz')]),
+  }
+  for (const [name, job] of Object.entries(floods)) {
+    const alone: Latencies[] = []
+    const beside: Latencies[] = []
+    let heard: Hammered = {}
+    for (let round = 0; round < rounds; round += 1) {
+      alone.push(await victims.run(PER_SECOND, seconds))
+      const hammering = hammer.ask(job, Hammered)
+      beside.push(await victims.run(PER_SECOND, seconds))
+      heard = await hammering
+    }
+    judge(stage, name, p99Of(alone), p99Of(beside), heard)
+  }
+  await sharedAddress(stage, port, crowd.neighbours[0] ?? 0)
+  await crowdOut(stage, port, crowd.receivers)
+  await needlessFrames(stage, port, crowd.receivers)
+}
+
+const p99Of = (latencies: readonly Latencies[]): number => median(latencies.map(({ p99 }) => p99))
+
+function judge(stage: Stage, name: string, alone: number, beside: number, heard: Hammered): void {
+  stage.tell(
+    `beside ${name}: p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms; strangers heard ${JSON.stringify(heard)}`,
+  )
+  const holds = beside <= MAX_GROWTH * alone || beside - alone <= NOISE_MS
+  stage.expect(holds, `a flood of ${name} brings the p99 of others from ${alone.toFixed(0)} to ${beside.toFixed(0)} ms`)
+  // Balancers ask for health without a token.
+  if (name === '/healthz') return
+  stage.expect((heard['429'] ?? 0) > 0, `a flood of ${name} is not limited: ${JSON.stringify(heard)}`)
+}
+
+/** A request with a good token is served from an address whose allowance is used up, and so is `app-status`. */
+async function sharedAddress(stage: Stage, port: number, user: number): Promise<void> {
+  const line = new Line(port, STRANGE)
+  const wallet = await line.ask(bytesOf(plain('GET', '/v1/wallet', tokenOf(user))))
+  stage.expect(wallet.status === 200, `a good token from a used-up address was answered ${wallet.status}`)
+  const status = await line.ask(bytesOf({ method: 'GET', path: '/v1/app-status', headers: [jsonType], body: null }))
+  stage.expect(status.status === 200, `app-status from a used-up address was answered ${status.status}`)
+  await line.close()
+}
+
+async function crowdOut(stage: Stage, port: number, users: readonly number[]): Promise<void> {
+  const crowd = Array.from({ length: STRANGERS }, () => new SocketClient(port, { from: '127.0.0.3' }))
+  stage.teardown(async () => void (await Promise.all(crowd.map((client) => client.end()))))
+  await until(stage, () => crowd.every(({ isSettled }) => isSettled), PATIENCE_MS * 4)
+  const kept = crowd.filter(({ isOpen }) => isOpen).length
+  const known = users.slice(0, ADMITTED).map((user) => new SocketClient(port, { token: tokenOf(user) }))
+  // A browser has no header to put a token in: it shows it in its first frame, from an address of its own.
+  const browser = new SocketClient(port, { from: '127.0.0.4' })
+  stage.teardown(async () => void (await Promise.all([...known, browser].map((client) => client.end()))))
+  await until(stage, () => browser.isSettled, PATIENCE_MS)
+  browser.send(JSON.stringify({ t: 'auth', token: tokenOf(users[ADMITTED] ?? 0) }))
+  const isReady = ({ heard }: SocketClient): boolean => heard.some((text) => text.includes('"t":"ready"'))
+  await until(stage, () => [...known, browser].every(isReady), PATIENCE_MS)
+  const out = known.filter((client) => !isReady(client))
+  const { refused, code } = out[0] ?? {}
+  stage.expect(
+    out.length === 0,
+    `beside ${STRANGERS} strangers ${out.length} sockets with tokens were refused (${refused}, ${code})`,
+  )
+  stage.expect(
+    isReady(browser),
+    `beside ${STRANGERS} strangers a browser of another address was refused (${browser.refused}, ${browser.code})`,
+  )
+  stage.tell(
+    `of ${STRANGERS} sockets without a token ${kept} were kept, and ${ADMITTED - out.length} of ${ADMITTED} with one got in`,
+  )
+  await Promise.all([...crowd, ...known, browser].map((client) => client.end()))
+}
+
+/** Frames that ask for nothing count as frames. */
+async function needlessFrames(stage: Stage, port: number, users: readonly number[]): Promise<void> {
+  const kinds: Readonly<Record<string, (client: SocketClient) => void>> = {
+    'unsolicited pongs': (client) => client.pong(),
+    pings: (client) => client.ping(),
+    'empty fragments': (client) => client.sendEmptyFragment(),
+  }
+  for (const [i, [name, send]] of Object.entries(kinds).entries()) {
+    const client = new SocketClient(port, { token: tokenOf(users[i + 50] ?? 0) })
+    await until(stage, () => client.heard.length > 0, PATIENCE_MS)
+    for (let n = 0; n < NEEDLESS_FRAMES; n += 1) send(client)
+    await until(stage, () => client.code !== null, PATIENCE_MS)
+    stage.expect(
+      client.code === TOO_FAST,
+      `${NEEDLESS_FRAMES} ${name} at once: closed with ${client.code} and not ${TOO_FAST}`,
+    )
+    await client.end()
+  }
+}

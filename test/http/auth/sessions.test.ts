@@ -1,0 +1,201 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import { test } from 'tap'
+import { headOf } from '../../../src/db/head.ts'
+import { openPool } from '../../../src/db/pool.ts'
+import type { Tables } from '../../../src/db/tables.ts'
+import { revokeStaffSessions } from '../../../src/features/staff/revoke-staff-sessions.ts'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { revokeSessions } from '../../../src/features/users/revoke-sessions.ts'
+import { type Session, Sessions, sessionsIn, staffSessionsIn, usersBelow } from '../../../src/http/auth/sessions.ts'
+import { readiness } from '../../../src/http/observability/readiness.ts'
+import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
+import { testDatabase } from '../../harness/postgres.ts'
+import { bench } from '../../harness/test-executor.ts'
+import { until } from '../../harness/until.ts'
+
+test('revocations of another instance', async (t) => {
+  const { serviceUrl } = await testDatabase(t)
+  const other = bench(t, serviceUrl)
+  await other.did(defineUsers, { listed: true, users: [{ id: 1 }, { id: 2 }, { id: 3 }] })
+  await other.did(revokeSessions, { user_id: 1 })
+
+  const pool = openPool(serviceUrl, { max: 4, application_name: 'sessions under test' })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const tail = new Tail({ url: serviceUrl, pool, troubles: { failed: () => {}, worked: () => {} }, pollMs: 20 })
+  t.teardown(async () => {
+    await tail.stop()
+    await db.destroy()
+  })
+  const sessions = sessionsIn(db)
+  sessions.follow(tail, await headOf(db))
+  tail.start()
+
+  t.equal(sessions.over(1), undefined, 'not known yet')
+  const first = await sessions.load(1)
+  t.ok(first !== null && first > Date.now() / 1000 - 60, 'revoked before this instance was there')
+  t.equal(await sessions.load(2), 0)
+  t.equal(await sessions.load(4), null, 'nobody')
+  t.equal(sessions.over(4), undefined, 'who is nobody now may be somebody soon')
+
+  await other.did(revokeSessions, { user_id: 2 })
+  await until(() => sessions.over(2) !== 0)
+  t.equal(sessions.over(2), undefined, 'to be looked up again')
+  const now = Math.floor(Date.now() / 1000)
+  const second = (await sessions.load(2)) ?? 0
+  t.ok(second >= now - 60 && second <= now)
+  t.equal(sessions.over(1), first)
+
+  const staff = staffSessionsIn(db)
+  staff.follow(tail, await headOf(db))
+  t.equal(await staff.load('ann'), 0, 'never revoked')
+  await other.did(revokeStaffSessions, { sub: 'ann' })
+  await until(() => staff.over('ann') !== 0)
+  t.equal(staff.over('ann'), undefined, 'to be looked up again')
+  t.ok(((await staff.load('ann')) ?? 0) >= now - 60)
+  t.equal(sessions.over(1), first)
+
+  const isReady = readiness(db, tail)
+  t.equal(await isReady(), true)
+})
+
+test('who is forgotten while being looked up is looked up again', async (t) => {
+  const answers: ((before: number) => void)[] = []
+  const sessions = new Sessions(() => new Promise((resolve) => answers.push(resolve)))
+  const stale = sessions.load(1)
+  const together = sessions.load(1)
+  t.equal(answers.length, 1, 'one look-up for both')
+  sessions.forget(1)
+  answers[0]?.(0)
+  t.same(await Promise.all([stale, together]), [0, 0])
+  t.equal(sessions.over(1), undefined, 'that was before')
+
+  const fresh = sessions.load(1)
+  t.equal(answers.length, 2)
+  answers[1]?.(50)
+  t.equal(await fresh, 50)
+  t.equal(sessions.over(1), 50)
+  sessions.forget(1)
+  t.equal(sessions.over(1), undefined)
+})
+
+test('a failed look-up is tried again', async (t) => {
+  let away = true
+  const sessions = new Sessions(async () => {
+    if (away) throw new Error('away')
+    return 5
+  })
+  await t.rejects(sessions.load(1), { message: 'away' })
+  away = false
+  t.equal(await sessions.load(1), 5)
+})
+
+test('the oldest of many users make room', async (t) => {
+  const sessions = new Sessions(async () => 1)
+  for (let id = 1; id <= 100_001; id += 1) await sessions.load(id)
+  t.equal(sessions.over(1), undefined)
+  t.equal(sessions.over(2), 1)
+  t.equal(sessions.over(100_001), 1)
+})
+
+test('readiness', async (t) => {
+  const nowhere = 'postgres://nobody@127.0.0.1:1/nowhere'
+  const away = openPool(nowhere, { max: 1, application_name: 'readiness under test' })
+  const none = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: away }) })
+  t.equal(await readiness(none, { position: 0 })(), false, 'no database')
+  await none.destroy()
+
+  const { serviceUrl } = await testDatabase(t)
+  const writer = bench(t, serviceUrl)
+  await writer.did(defineUsers, { listed: true, users: [{ id: 1 }] })
+  const pool = openPool(serviceUrl, { max: 1, application_name: 'readiness under test' })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  t.teardown(() => db.destroy())
+  const tail = { position: 0 }
+  let now = 0
+  const isReady = readiness(db, tail, () => now)
+  t.equal(await isReady(), true, 'behind for the first time')
+  now += 9_999
+  t.equal(await isReady(), true, 'behind for some seconds')
+  now += 1
+  t.equal(await isReady(), false, 'stuck')
+  await writer.did(defineUsers, { listed: true, users: [{ id: 2 }] })
+  tail.position = 1
+  t.equal(await isReady(), true, 'still behind, but it moves')
+  tail.position = 2
+  t.equal(await isReady(), true, 'up to date')
+
+  const together = [isReady(), isReady()]
+  t.equal(together[0], together[1], 'who asks at the same time gets the same answer')
+  await together[0]
+
+  const slow = await pool.connect()
+  const started = performance.now()
+  t.equal(await isReady(), false, 'no connection in time')
+  t.ok(performance.now() - started >= 1_999)
+  slow.release()
+})
+
+const nobody = async (): Promise<null> => null
+
+test('users are known before they come', async (t) => {
+  const { serviceUrl } = await testDatabase(t)
+  const other = bench(t, serviceUrl)
+  await other.did(defineUsers, { listed: true, users: [{ id: 1 }, { id: 7 }, { id: 3 }] })
+  await other.did(revokeSessions, { user_id: 3 })
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: openPool(serviceUrl, { max: 1, application_name: 'sessions under test' }) }),
+  })
+  t.teardown(() => db.destroy())
+  const sessions = new Sessions(nobody)
+  await sessions.warm(usersBelow(db))
+  t.same([sessions.over(1), sessions.over(7), sessions.over(2)], [0, 0, undefined])
+  t.ok((sessions.over(3) ?? 0) > Date.now() / 1000 - 60)
+})
+
+const stored = (below: number, most: number): Session[] =>
+  Array.from({ length: Math.min(most, below - 1) }, (_, i) => ({ user_id: below - 1 - i, sessions_revoked_before: 0 }))
+
+test('only as many as are remembered, the newest ones, page by page', async (t) => {
+  const sessions = new Sessions(async () => 5)
+  await sessions.load(7)
+  const asked: number[] = []
+  await sessions.warm(async (below, most) => {
+    asked.push(most)
+    return stored(Math.min(below, 120_001), most)
+  })
+  t.same(
+    [7, 120_000, 20_002, 20_001].map((id) => sessions.over(id)),
+    [5, 0, 0, undefined],
+  )
+  t.ok(asked.length < 25 && asked.every((most) => most <= 5_000))
+})
+
+test('who is forgotten while a page is read, or was looked up meanwhile, is not on it', async (t) => {
+  const sessions = new Sessions(async () => 9)
+  await sessions.warm(async (below, most) => {
+    const page = stored(Math.min(below, 11), most)
+    if (page.length > 0) {
+      sessions.forget(4)
+      await sessions.load(5)
+    }
+    return page
+  })
+  t.same([sessions.over(3), sessions.over(4), sessions.over(5)], [0, undefined, 9])
+  sessions.forget(3)
+  t.equal(sessions.over(3), undefined)
+  t.equal(await sessions.load(3), 9)
+})
+
+test('when the database is away meanwhile, users are looked up as they come', async (t) => {
+  const sessions = new Sessions(async () => 9)
+  let asked = 0
+  const warming = sessions.warm(async (below, most) => {
+    asked += 1
+    if (asked > 1) throw new Error('away')
+    return stored(Math.min(below, 9_001), most)
+  })
+  await t.rejects(warming, { message: 'away' })
+  t.same([sessions.over(9_000), sessions.over(1)], [0, undefined])
+  t.equal(await sessions.load(1), 9)
+  t.equal(sessions.over(1), 9)
+})

@@ -1,0 +1,137 @@
+import type { InjectOptions } from 'fastify'
+import { test } from 'tap'
+import { Sessions } from '../../../src/http/auth/sessions.ts'
+import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
+import { bearer, seconds, tinyApp, token } from '../../harness/minimal-app.ts'
+
+const operator = { sub: 'ann', role: 'operator' }
+
+test('failed authentications are limited by address; a request with a good token never is', async (t) => {
+  const { app, metrics } = await tinyApp(t, { addressLimit: new AddressLimit(8) })
+  const ask = (url: string, headers = {}, remoteAddress = '203.0.113.7', method: 'GET' | 'PUT' = 'GET') =>
+    app.inject({ method, url, headers, remoteAddress })
+  const failures: readonly (readonly [string, object, number])[] = [
+    ['/v1/things', {}, 401],
+    ['/v1/nowhere', bearer('a.b.c'), 401],
+    ['/v1/things', bearer(token({}, 'another secret')), 401],
+    ['/v1/things', bearer(token({ sub: '100' })), 401],
+    ['/v1/things', bearer(token({ exp: seconds() - 1 })), 440],
+    ['/v1/things', bearer(token({ sub: '9', iat: seconds() - 120 })), 440],
+    ['/admin/v1/things', {}, 401],
+    ['/admin/v1/things', bearer(token({ sub: 'bob', role: 'finance', iat: seconds() - 120 })), 440],
+  ]
+  for (const [url, headers, status] of failures) t.equal((await ask(url, headers)).statusCode, status, url)
+  for (const [url, headers] of failures) {
+    const response = await ask(url, headers)
+    t.equal(response.statusCode, 429, url)
+    t.match(response.json(), { code: 'rate_limited', message: String, request_id: String })
+    const wait = Number(response.headers['retry-after'])
+    t.ok(wait >= 1 && wait <= 60, `Retry-After: ${wait}`)
+  }
+  t.match(await metrics.registry.metrics(), 'http_refusals_total{reason="address"} 8')
+  t.equal((await ask('/v1/things', {}, '::ffff:203.0.113.7')).statusCode, 429, 'the same address, written as IPv6')
+  t.equal((await ask('/v1/things', {}, '203.0.113.8')).statusCode, 401, 'another address')
+
+  for (let i = 0; i < 20; i += 1) {
+    t.equal((await ask('/v1/things', bearer(token({ jti: String(i) })))).statusCode, 200, 'a good token')
+    t.equal((await ask('/v1/nowhere', bearer(token()))).statusCode, 404)
+    t.equal((await ask('/admin/v1/things', bearer(token()))).statusCode, 403)
+    t.equal((await ask('/v1/things', bearer(token(operator)))).statusCode, 403)
+    const finance = bearer(token({ sub: 'fin', role: 'finance' }))
+    t.equal((await ask('/admin/v1/things', finance, '203.0.113.7', 'PUT')).statusCode, 403)
+    t.equal((await ask('/admin/v1/things', bearer(token(operator)))).statusCode, 200)
+  }
+})
+
+test('IPv6 addresses of one network share their allowance', async (t) => {
+  const { app } = await tinyApp(t, { addressLimit: new AddressLimit(2) })
+  const ask = async (remoteAddress: string) => (await app.inject({ url: '/v1/things', remoteAddress })).statusCode
+  t.same([await ask('2001:db8::1'), await ask('2001:db8::2'), await ask('2001:db8::ffff:3')], [401, 401, 429])
+  t.equal(await ask('2001:db8:0:1::1'), 401)
+})
+
+test('app state, then token, then address, then the rest', async (t) => {
+  let isClosed = true
+  const { app } = await tinyApp(t, {
+    addressLimit: new AddressLimit(1),
+    gate: () =>
+      isClosed
+        ? { status: 503, body: { status: 'success', type: 'maintenance', data: { title: '', message: '' } } }
+        : undefined,
+  })
+  const wrong: InjectOptions = {
+    method: 'POST',
+    url: '/v1/things',
+    payload: '{',
+    headers: { 'content-type': 'text/plain' },
+  }
+  for (let i = 0; i < 3; i += 1) t.equal((await app.inject(wrong)).statusCode, 503)
+  isClosed = false
+  t.equal((await app.inject(wrong)).statusCode, 401, 'what the gate answered was not counted')
+  t.equal((await app.inject(wrong)).statusCode, 429)
+})
+
+test('the address of a client behind a proxy, where the proxy is trusted', async (t) => {
+  const statuses = async (trustProxy: readonly string[], remoteAddress: string, forwarded: readonly string[]) => {
+    const { app } = await tinyApp(t, { addressLimit: new AddressLimit(1), trustProxy })
+    const answers: number[] = []
+    for (const client of forwarded) {
+      const headers = { 'x-forwarded-for': client }
+      answers.push((await app.inject({ url: '/v1/things', remoteAddress, headers })).statusCode)
+    }
+    return answers
+  }
+  const two = ['198.51.100.1', '198.51.100.2', '198.51.100.1']
+  t.same(await statuses([], '10.0.0.9', two), [401, 429, 429], 'nobody is trusted')
+  t.same(await statuses(['10.0.0.0/8'], '10.0.0.9', two), [401, 401, 429])
+  t.same(await statuses(['10.0.0.0/8'], '203.0.113.7', two), [401, 429, 429], 'another proxy')
+  const spoofed = ['192.0.2.1, 198.51.100.1', '192.0.2.2, 198.51.100.1']
+  t.same(await statuses(['10.0.0.0/8'], '10.0.0.9', spoofed), [401, 429], 'what the client wrote itself')
+})
+
+test('a user who is announced is known at once', async (t) => {
+  const known = new Set<number>()
+  const { app } = await tinyApp(t, { sessions: new Sessions(async (id) => (known.has(id) ? 0 : null)) })
+  const ask = () => app.inject({ url: '/v1/things', headers: bearer(token()) })
+  t.match((await ask()).json(), { code: 'unknown_user' })
+  known.add(7)
+  t.equal((await ask()).statusCode, 200)
+})
+
+test('METRICS_TOKEN closes /metrics', async (t) => {
+  const { app } = await tinyApp(t, { metricsToken: 'a token of Prometheus', addressLimit: new AddressLimit(4) })
+  const ask = (headers = {}) => app.inject({ url: '/metrics', headers })
+  for (const headers of [{}, bearer('x'), bearer(token(operator)), { authorization: 'a token of Prometheus' }]) {
+    const response = await ask(headers)
+    t.equal(response.statusCode, 401)
+    t.match(response.json(), { code: 'unauthenticated' })
+  }
+  t.equal((await ask(bearer('x'))).statusCode, 429)
+  t.equal((await app.inject('/healthz')).statusCode, 200)
+
+  const { app: open } = await tinyApp(t, { metricsToken: 'prometheus', addressLimit: new AddressLimit(1) })
+  for (let i = 0; i < 3; i += 1) {
+    t.equal((await open.inject({ url: '/metrics', headers: bearer('prometheus') })).statusCode, 200)
+  }
+})
+
+test('answers are never sniffed, and none of a person is stored on the way', async (t) => {
+  const { app } = await tinyApp(t)
+  const personal: readonly (readonly [string, Record<string, string>, number])[] = [
+    ['/v1/things', bearer(token()), 200],
+    ['/api/v1/things', {}, 401],
+    ['/v1/nowhere', bearer(token()), 404],
+    ['/v1/%zz', {}, 401],
+    ['/v1/things?limit=x', bearer(token()), 422],
+    ['/admin/v1/things', bearer(token(operator)), 200],
+    ['/admin/v1/things', bearer(token()), 403],
+  ]
+  for (const [url, headers, status] of personal) {
+    const response = await app.inject({ url, headers })
+    t.equal(response.statusCode, status, url)
+    t.match(response.headers, { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }, url)
+  }
+  for (const url of ['/healthz', '/metrics', '/docs/json', '/nowhere']) {
+    t.equal((await app.inject(url)).headers['x-content-type-options'], 'nosniff', url)
+  }
+})

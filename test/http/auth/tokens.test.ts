@@ -1,0 +1,23 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { Sessions } from '../../../src/http/auth/sessions.ts'
+import { bearer, good, tinyApp, token } from '../../harness/minimal-app.ts'
+
+test('a token that was good before is not good for ever', async (t) => {
+  let over = 0
+  const sessions = new Sessions(async () => over)
+  const { app } = await tinyApp(t, { sessions })
+  const statusFor = async (text: string) => (await app.inject({ url: '/v1/things', headers: bearer(text) })).statusCode
+
+  const short = token({ exp: Date.now() / 1000 + 1 })
+  t.same([await statusFor(short), await statusFor(short)], [200, 200])
+  await pause(1_100)
+  t.same([await statusFor(short), await statusFor(short)], [440, 440], 'past its end')
+
+  const revoked = token()
+  t.equal(await statusFor(revoked), 200)
+  over = good().iat + 1
+  sessions.forget(7)
+  t.equal(await statusFor(revoked), 440, 'revoked')
+  t.equal(await statusFor(`${revoked}x`), 401, 'another one')
+})

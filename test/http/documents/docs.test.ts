@@ -1,0 +1,101 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { test } from 'tap'
+import { acceptedEncoding, PreparedAnswer } from '../../../src/http/documents/prepared-answer.ts'
+import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
+import { bearer, tinyApp, token } from '../../harness/minimal-app.ts'
+
+const documents = ['/docs', '/docs/json', '/docs/asyncapi.json']
+const BUNDLE = '/docs/static/swagger-ui-bundle.js'
+
+test('all that the page names is answered, compressed where the client takes that, and not sent again', async (t) => {
+  const { app } = await tinyApp(t)
+  const page = (await app.inject('/docs')).body
+  const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
+  t.ok(named.includes(BUNDLE))
+  for (const url of [...documents, ...named]) {
+    const whole = await app.inject(url)
+    t.match(whole, { statusCode: 200, headers: { vary: 'Accept-Encoding', 'cache-control': 'public, no-cache' } }, url)
+    t.equal(whole.headers['content-encoding'], undefined)
+    const tags = [whole.headers.etag]
+    for (const [encoding, decompress] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const packed = await app.inject({ url, headers: { 'accept-encoding': `deflate, ${encoding};q=0.5` } })
+      t.match(packed.headers, { 'content-encoding': encoding, vary: 'Accept-Encoding' }, url)
+      t.ok(decompress(packed.rawPayload).equals(whole.rawPayload), url)
+      const again = { 'accept-encoding': encoding, 'if-none-match': `"other", W/${packed.headers.etag}` }
+      const known = await app.inject({ url, headers: again })
+      t.match(known, { statusCode: 304, body: '', headers: { etag: packed.headers.etag } }, url)
+      tags.push(packed.headers.etag)
+    }
+    t.equal(new Set(tags).size, 3, 'each variant has a tag of its own')
+    for (const tag of tags) t.match(tag, /^"[\w-]+"$/, 'a strong one')
+    const changed = await app.inject({ url, headers: { 'if-none-match': '"other"' } })
+    t.equal(changed.statusCode, 200)
+  }
+})
+
+test('a document is made once, and again only when that failed', async (t) => {
+  let made = 0
+  const answer = new PreparedAnswer('text/plain', async () => {
+    made += 1
+    if (made === 1) throw new Error('not now')
+    return Buffer.from('a document')
+  })
+  const variant = (encoding: string) => answer.variantFor({ headers: { 'accept-encoding': encoding } })
+  await t.rejects(variant('br'), { message: 'not now' })
+  const [br, gzip, whole] = await Promise.all(['br', 'gzip', ''].map(variant))
+  t.equal(whole?.body.toString(), 'a document')
+  t.equal(made, 2)
+  t.equal(await variant('br'), br, 'compressed once')
+  t.equal(await variant('gzip'), gzip)
+  t.equal(await variant(''), whole)
+  t.equal(made, 2)
+})
+
+test('which encoding a client takes', (t) => {
+  for (const [header, expected] of [
+    [undefined, 'identity'],
+    ['', 'identity'],
+    ['deflate, zstd', 'identity'],
+    ['gzip, deflate, br', 'br'],
+    ['GZIP', 'gzip'],
+    ['br;q=0, gzip;q=0.1', 'gzip'],
+    ['br; q=0.000, gzip; q=0', 'identity'],
+    ['*', 'identity'],
+  ] as const) {
+    t.equal(acceptedEncoding(header), expected, String(header))
+  }
+  t.end()
+})
+
+test('nothing but our own scripts runs on the page, and nobody frames it', async (t) => {
+  const { app } = await tinyApp(t)
+  for (const url of [...documents, BUNDLE]) {
+    const { headers } = await app.inject(url)
+    t.match(headers['content-security-policy'], /default-src 'none'.*script-src 'self';.*frame-ancestors 'none'/)
+    t.notMatch(headers['content-security-policy'], /unsafe/)
+    t.match(headers, { 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' })
+  }
+  t.notMatch((await app.inject('/docs')).body, /<script(?! src=)|<style|style=|onload=/, 'nothing inline')
+})
+
+test('a stranger is charged for the bytes of documents, and a user is not', async (t) => {
+  const { app } = await tinyApp(t, { addressLimit: new AddressLimit(30) })
+  const bundle = (headers = {}) => app.inject({ url: BUNDLE, headers })
+  const { headers } = await bundle()
+  const refused = await bundle()
+  t.match(refused, { statusCode: 429, headers: { 'retry-after': /^\d+$/ } })
+  t.match(refused.json(), { code: 'rate_limited' })
+  t.equal((await bundle({ 'if-none-match': headers.etag })).statusCode, 304, 'what is not sent costs little')
+  t.equal((await bundle(bearer(token()))).statusCode, 200)
+  for (const url of ['/healthz', '/readyz', '/metrics']) t.equal((await app.inject(url)).statusCode, 200, url)
+})
+
+test('documents that are switched off are not there', async (t) => {
+  const { app } = await tinyApp(t, { docs: false })
+  for (const url of [...documents, '/docs/', '/docs/json/', BUNDLE]) {
+    t.match(await app.inject(url), { statusCode: 404, headers: { 'content-type': /json/ } }, url)
+  }
+})

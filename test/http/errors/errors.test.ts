@@ -1,0 +1,165 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { problemOf } from '../../../src/http/errors/problem.ts'
+import { Unavailable } from '../../../src/ledger/executor/failures.ts'
+import { bearer, tinyApp, token } from '../../harness/minimal-app.ts'
+
+test('whatever goes wrong, the answer has one form and tells nothing of ours', async (t) => {
+  const { app, executor, log } = await tinyApp(t)
+  const headers = bearer(token())
+  const table: readonly (readonly ['GET' | 'POST', string, number, string])[] = [
+    ['GET', '/v1/mishaps/http', 403, 'not_yours'],
+    ['GET', '/v1/mishaps/bug', 500, 'internal'],
+    ['GET', '/v1/mishaps/text', 500, 'internal'],
+    ['GET', '/v1/mishaps/plugin', 500, 'internal'],
+    ['GET', '/v1/mishaps/teapot', 418, 'i_m_a_teapot'],
+    ['GET', '/v1/nowhere', 404, 'not_found'],
+    ['GET', '/v1/reads', 500, 'unavailable'],
+    ['POST', '/v1/runs', 500, 'unavailable'],
+  ]
+  for (const [method, url, status, code] of table) {
+    const response = await app.inject({
+      method,
+      url,
+      headers: { ...headers, 'x-request-id': 'mine', 'request-id': 'mine' },
+    })
+    t.equal(response.statusCode, status, url)
+    t.match(response.headers, { 'content-type': 'application/json; charset=utf-8', 'x-request-id': /^[0-9a-f-]{36}$/ })
+    const { code: told, request_id, message, ...rest } = response.json()
+    t.equal(told, code, url)
+    t.equal(request_id, response.headers['x-request-id'])
+    t.type(message, 'string')
+    t.same(rest, url.endsWith('/http') ? { errors: { id: ['is not yours'] } } : {})
+    t.notMatch(response.body, /secret|thrown|ECONNREFUSED|127\.0\.0\.1/)
+    const lines = log.filter((line) => line.includes(request_id)).map((line) => JSON.parse(line))
+    t.equal(lines.length, 1, 'one line a request')
+    t.match(lines[0], { level: status < 500 ? 30 : 50, status, method, request_id })
+    t.equal('err' in lines[0], status >= 500, 'a stack only for failures of ours')
+  }
+  await executor.close()
+  const closed = await app.inject({ method: 'POST', url: '/v1/runs', headers })
+  t.equal(closed.statusCode, 500)
+  t.equal(closed.json().code, 'unavailable')
+})
+
+test('a full queue', async (t) => {
+  const { app } = await tinyApp(t, { limits: { queue: 0 } })
+  const response = await app.inject({ method: 'POST', url: '/v1/runs', headers: bearer(token()) })
+  t.equal(response.statusCode, 429)
+  t.equal(response.json().code, 'overloaded')
+  t.equal(response.headers['retry-after'], '1')
+  t.match((await app.inject('/metrics')).body, 'http_refusals_total{reason="overloaded"} 1\n')
+})
+
+test('errors of the database that say that it is away or has too much to do', (t) => {
+  const coded = (code: string) => Object.assign(new Error('x'), { code })
+  for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '08006', '57P01', '57P03', '53100']) {
+    t.equal(problemOf(coded(code)).code, 'unavailable', code)
+  }
+  for (const message of ['Connection terminated unexpectedly', 'timeout exceeded when trying to connect']) {
+    t.equal(problemOf(new Error(message)).code, 'unavailable', message)
+  }
+  const refused = new Unavailable('the database is away', { cause: coded('53300') })
+  for (const error of [coded('53300'), coded('57014'), refused]) {
+    t.match(problemOf(error), { status: 429, code: 'overloaded', headers: { 'retry-after': '1' } })
+  }
+  for (const code of ['23505', '42P01', '22P02', 'ENOENT']) t.equal(problemOf(coded(code)).code, 'internal', code)
+  t.end()
+})
+
+test('secrets and queries do not reach the log', async (t) => {
+  const { app, log } = await tinyApp(t, { logLevel: 'trace' })
+  const secret = token()
+  const expired = token({ exp: 1 })
+  const requests = [
+    { url: '/v1/things?cursor=query-secret', headers: bearer(secret) },
+    { url: '/v1/things?limit=query-secret', headers: bearer(secret) },
+    { url: '/v1/mishaps/bug?x=query-secret', headers: { ...bearer(secret), cookie: 'query-secret' } },
+    { url: '/v1/things', headers: bearer(expired) },
+    { url: '/v1/nowhere?x=query-secret#query-secret', headers: bearer(secret) },
+    { url: '/v1/%zz?query-secret', headers: bearer(secret) },
+    { method: 'DELETE' as const, url: '/v1/devices/query-secret', headers: bearer(secret) },
+    {
+      method: 'POST' as const,
+      url: '/v1/things',
+      headers: bearer(secret),
+      payload: { name: 'query-secret', count: 'x' },
+    },
+  ]
+  for (const request of requests) await app.inject(request)
+  app.log.info(
+    { headers: { authorization: secret }, token: secret, user: { bank_details: { a: secret } } },
+    'by mistake',
+  )
+  const all = log.join('')
+  t.ok(log.length >= requests.length, all)
+  t.notMatch(all, 'query-secret')
+  for (const text of [secret, expired, secret.split('.')[2]]) t.notOk(text !== undefined && all.includes(text))
+  t.match(all, '"route":"/v1/things","path":"/v1/things","status":200')
+})
+
+test('requests that went well are told at debug level only', async (t) => {
+  const { app, log } = await tinyApp(t, { logLevel: 'info' })
+  await app.inject({ url: '/v1/things', headers: bearer(token()) })
+  t.same(log, [])
+  await app.inject({ url: '/v1/things' })
+  t.equal(log.length, 1)
+})
+
+test('a flood of bad requests has few lines, one of each kind among them', async (t) => {
+  const { app, log } = await tinyApp(t, { logLevel: 'info' })
+  const flood = async (count: number): Promise<void> => {
+    const requests = Array.from({ length: count }, () => app.inject({ url: '/v1/things', headers: bearer('bad') }))
+    for (const { statusCode } of await Promise.all(requests)) t.equal(statusCode, 401)
+  }
+  await flood(300)
+  await app.inject({ url: '/v1/mishaps/bug' })
+  await app.inject({ url: '/v1/mishaps/bug', headers: bearer(token()) })
+  await app.inject({ url: '/v1/nowhere', headers: bearer(token()) })
+  const linesOf = () => log.map((line) => JSON.parse(line))
+  const kinds = linesOf().map(({ status, route }) => `${status} ${route}`)
+  t.same(kinds, [
+    ...Array.from({ length: 20 }, () => '401 /v1/things'),
+    '401 /v1/mishaps/:name',
+    '500 /v1/mishaps/:name',
+    '404 null',
+  ])
+  await pause(1_100)
+  t.match(linesOf().slice(kinds.length), [{ level: 30, status: 401, left_out: 280 }])
+  await flood(30)
+  t.equal(log.length, kinds.length + 1 + 20, 'the next second has lines of its own')
+  await app.close()
+  t.match(linesOf().at(-1), { status: 401, left_out: 10 }, 'nothing is lost at the end')
+})
+
+test('what is not HTTP is answered and cut off', async (t) => {
+  const { app } = await tinyApp(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const address = app.server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const say = async (text: string): Promise<string> => {
+    const socket = connect(port, '127.0.0.1')
+    let heard = ''
+    socket.on('data', (chunk) => {
+      heard += chunk.toString()
+    })
+    // A cut-off connection may also end with a reset; what was heard counts.
+    socket.on('error', () => {})
+    socket.write(text)
+    await once(socket, 'close')
+    return heard
+  }
+  const table: readonly (readonly [string, number, string])[] = [
+    ['GARBAGE\r\n\r\n', 400, 'bad_request'],
+    ['GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400, 'bad_request'],
+    [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
+  ]
+  for (const [text, status, code] of table) {
+    const heard = await say(text)
+    t.match(heard, new RegExp(`^HTTP/1\\.1 ${status} `), text.slice(0, 40))
+    t.match(heard, /\r\nX-Request-Id: [0-9a-f-]{36}\r\n/i)
+    t.equal(JSON.parse(heard.split('\r\n\r\n')[1] ?? '').code, code)
+  }
+})

@@ -1,0 +1,43 @@
+import { test } from 'tap'
+import { inTurns, ownTurn } from '../../../src/http/limits/event-loop-yield.ts'
+
+test('of those who want a turn of their own each has one', async (t) => {
+  let turns = 0
+  let counting = true
+  const count = (): void => {
+    turns += 1
+    if (counting) setImmediate(count)
+  }
+  setImmediate(count)
+  const seen = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      await ownTurn()
+      return turns
+    }),
+  )
+  counting = false
+  t.equal(new Set(seen).size, 20, seen.join(' '))
+})
+
+test('work in parts leaves a turn of the event loop between them', async (t) => {
+  let turns = 0
+  let counting = true
+  const count = (): void => {
+    turns += 1
+    if (counting) setImmediate(count)
+  }
+  setImmediate(count)
+  const seen: number[] = []
+  const result = await inTurns(
+    (function* () {
+      for (let part = 0; part < 5; part += 1) {
+        seen.push(turns)
+        if (part < 4) yield
+      }
+      return 'done'
+    })(),
+  )
+  counting = false
+  t.equal(result, 'done')
+  t.equal(new Set(seen).size, 5, seen.join(' '))
+})

@@ -1,0 +1,247 @@
+import { once } from 'node:events'
+import { mock } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { Callers } from '../../../src/http/limits/rate-limit-store.ts'
+import { type Line, leave, lineUp } from '../../../src/http/limits/semaphore.ts'
+import { bearer, tinyApp, token } from '../../harness/minimal-app.ts'
+import { answersIn, dial, listening, say } from '../../harness/raw-http.ts'
+import { until } from '../../harness/until.ts'
+
+test('what a caller takes is counted for a minute from the first request on', (t) => {
+  const callers = new Callers()
+  callers.of(7, 1_000).taken += 1
+  callers.of(7, 60_999).taken += 30
+  t.match(callers.of(7, 60_999), { taken: 31, windowEnds: 61_000 })
+  t.equal(callers.of('7', 60_999).taken, 0, 'somebody else')
+  const again = callers.of(7, 61_000)
+  t.match(again, { taken: 0, refused: 0, windowEnds: 121_000 })
+  again.inHand = 3
+  t.match(callers.of(7, 500_000), { taken: 0, inHand: 3 }, 'what is in hand outlives the minute')
+  t.equal(callers.size, 1, 'who has not asked for a minute is forgotten')
+  t.end()
+})
+
+test('however many others come, nobody is forgotten within the minute or with work in hand', (t) => {
+  const callers = new Callers()
+  callers.of('busy', 0).inHand = 4
+  callers.of('spent', 1).taken = 1_200
+  for (let id = 1; id <= 150_000; id += 1) callers.of(id, 2)
+  t.match(callers.of('spent', 60_000), { taken: 1_200 })
+  t.match(callers.of('busy', 59_999), { inHand: 4 })
+  callers.of('late', 60_002)
+  t.equal(callers.size, 2, 'the minute of all others is over')
+  t.match(callers.of('busy', 200_000), { inHand: 4 })
+  t.equal(callers.size, 1)
+  t.end()
+})
+
+const empty = (): Line => ({ inHand: 0, waiting: [] })
+const most = { inHand: 6, waiting: 10 }
+
+test('six at a time, in their order, and those who are gone are passed over', (t) => {
+  const line = empty()
+  const begun: number[] = []
+  const gone = new Set([9, 10])
+  for (let i = 1; i <= 12; i += 1) {
+    t.ok(
+      lineUp(line, most, () => {
+        if (gone.has(i)) return false
+        begun.push(i)
+        return true
+      }),
+    )
+  }
+  t.same(begun, [1, 2, 3, 4, 5, 6])
+  leave(line)
+  leave(line)
+  t.same(begun, [1, 2, 3, 4, 5, 6, 7, 8])
+  leave(line)
+  t.same(begun.slice(8), [11])
+  for (let i = 0; i < 5; i += 1) leave(line)
+  t.same(begun.slice(8), [11, 12])
+  t.equal(line.inHand, 2)
+  leave(line)
+  leave(line)
+  t.equal(line.inHand, 0)
+  t.ok(lineUp(line, most, () => false))
+  t.equal(line.inHand, 0, 'nothing begun, nothing in hand')
+  t.end()
+})
+
+test('a line has an end', (t) => {
+  const line = empty()
+  for (let i = 0; i < 16; i += 1) t.ok(lineUp(line, most, () => true) || t.fail(`no place for ${i}`))
+  t.notOk(lineUp(line, most, () => true))
+  t.end()
+})
+
+const asking = (sub: string) => `GET /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token({ sub })}\r\n`
+const ask = asking('7')
+
+test('however many a user sends at once, each is answered, and others do not wait', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 1_000 })
+  const inject = (sub: string) => app.inject({ url: '/v1/things', headers: bearer(token({ sub })) })
+  for (let i = 0; i < 20; i += 1) t.equal((await inject('7')).statusCode, 200)
+  const answers = await Promise.all(Array.from({ length: 100 }, () => inject('7')))
+  t.same(new Set(answers.map(({ statusCode }) => statusCode)), new Set([200]))
+  const port = await listening(app)
+  const piped = answersIn(await say(port, `${`${ask}\r\n`.repeat(99)}${ask}Connection: close\r\n\r\n`))
+  t.same([piped.length, new Set(piped.map(({ status }) => status))], [100, new Set([200])])
+})
+
+test('who hangs up gives room to those behind', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 1_000 })
+  const port = await listening(app)
+  let arrived = 0
+  app.server.on('request', () => {
+    arrived += 1
+  })
+  // Bodies that do not come: they keep their places until the connection is gone.
+  const hanging = Array.from({ length: 4 }, () => {
+    const socket = dial(port)
+    socket.write(ask.replace('GET /v1/things', 'POST /v1/optional') + 'Content-Length: 5\r\n\r\n')
+    return socket
+  })
+  await until(() => arrived === 4)
+  let answered = false
+  const waiting = say(port, `${ask}Connection: close\r\n\r\n`).then((heard) => {
+    answered = true
+    return heard
+  })
+  const gone = dial(port)
+  gone.write(`${ask}\r\n`)
+  await until(() => arrived === 6)
+  await pause(50)
+  t.notOk(answered, 'four are in hand')
+  t.match(await say(port, `${asking('8')}Connection: close\r\n\r\n`), /^HTTP\/1\.1 200 /, 'of this user only')
+  gone.destroy()
+  for (const socket of hanging) socket.destroy()
+  t.match(await waiting, /^HTTP\/1\.1 200 /)
+})
+
+test('whoever asks on and on is refused more and more slowly, and it is told once', async (t) => {
+  const { app, log } = await tinyApp(t, { rateLimit: 1, logLevel: 'info' })
+  const inject = () => app.inject({ url: '/v1/things', headers: bearer(token()) })
+  const timed = async (count: number): Promise<number> => {
+    const started = performance.now()
+    const answers = await Promise.all(Array.from({ length: count }, inject))
+    t.same(new Set(answers.map(({ statusCode }) => statusCode)), new Set([429]))
+    return performance.now() - started
+  }
+  await inject()
+  await timed(300)
+  const late = await timed(1)
+  const { body } = await app.inject('/metrics')
+  t.match(body, 'http_request_duration_seconds_count{method="GET",route="/v1/things",status="429"} 301\n')
+  t.match(body, 'http_refusals_total{reason="requests"} 301\n')
+  t.ok(late >= 290, `${late} ms`)
+  // With timers that never end.
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const last = inject()
+  await app.close()
+  t.equal((await last).statusCode, 429, 'a stop does not wait for it')
+  t.equal(log.length, 1)
+  t.match(log[0], /"caller":"user:7","msg":"a caller is over the limit"/)
+})
+
+test('a flood on one connection is read no faster than it is answered', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 1, logLevel: 'silent' })
+  const port = await listening(app)
+  let arrived = 0
+  app.server.on('request', () => {
+    arrived += 1
+  })
+  const socket = dial(port)
+  await once(socket, 'connect')
+  const flood = `${ask}\r\n`.repeat(1_000)
+  let heard = 0
+  socket.on('data', (chunk) => {
+    heard += chunk.toString().split('HTTP/1.1 429').length - 1
+  })
+  const more = (): void => {
+    while (socket.write(flood)) continue
+  }
+  socket.on('drain', more)
+  more()
+  await pause(1_000)
+  socket.destroy()
+  t.ok(heard > 0)
+  // Refusals are held back longer and longer; a chunk of 64 KiB holds some 250 of these.
+  t.ok(arrived < 5_000, `${arrived} arrived`)
+})
+
+test('a dear request takes more of the allowance, and one that costs more than all of it takes all', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 10, logLevel: 'silent' })
+  const ask = (sub: string, url: string) => app.inject({ url, headers: bearer(token({ sub })) })
+  const statuses = async (sub: string, urls: readonly string[]) => {
+    const answers: number[] = []
+    for (const url of urls) answers.push((await ask(sub, url)).statusCode)
+    return answers
+  }
+  t.same(await statuses('7', ['/v1/dear', '/v1/dear', '/v1/dear']), [200, 200, 429], 'two of 4 leave 2 of 10')
+  t.same(
+    await statuses('7', ['/v1/things', '/v1/things', '/v1/things']),
+    [200, 200, 429],
+    'what was refused cost nothing',
+  )
+  t.same(await statuses('8', ['/v1/dearest', '/v1/things']), [200, 429])
+  const { headers } = await ask('8', '/v1/dearest')
+  t.ok(Number(headers['retry-after']) >= 1 && Number(headers['retry-after']) <= 60)
+  t.same(await statuses('9', ['/v1/things', '/v1/dearest']), [200, 429], 'it wants the whole allowance')
+  t.same(
+    await statuses('10', ['/v1/things?limit=200', '/v1/things?limit=200', '/v1/things?limit=200']),
+    [200, 200, 429],
+  )
+  t.same(await statuses('11', ['/v1/charged', '/v1/things']), [200, 429], 'what shows later is a debt')
+})
+
+test('dear requests of a caller begin one after the other, with a pause by their cost; ordinary ones do not wait', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 1_000, logLevel: 'silent' })
+  const began = performance.now()
+  const ends: string[] = []
+  const ask = async (url: string): Promise<void> => {
+    const { statusCode } = await app.inject({ url, headers: bearer(token({ sub: '7' })) })
+    t.equal(statusCode, 200)
+    ends.push(url)
+  }
+  await Promise.all([ask('/v1/dearest'), ask('/v1/dearest'), ask('/v1/dear'), ask('/v1/things'), ask('/v1/things')])
+  t.same(ends.slice(-2), ['/v1/dearest', '/v1/dear'])
+  // A cost of 40 is 39 ordinary requests more, of 25 ms each.
+  t.ok(performance.now() - began >= 2 * 39 * 25 - 5)
+})
+
+test('a large body costs by its size, and one of unknown length as much as the largest', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 10, logLevel: 'silent' })
+  const send = (sub: string, bytes: number) =>
+    app.inject({
+      method: 'POST',
+      url: '/v1/optional',
+      headers: { ...bearer(token({ sub })), 'content-type': 'application/json' },
+      payload: JSON.stringify({ pad: 'x'.repeat(bytes) }),
+    })
+  const after = async (sub: string): Promise<number> => {
+    for (let left = 0; ; left += 1) {
+      const { statusCode } = await app.inject({ url: '/v1/things', headers: bearer(token({ sub })) })
+      if (statusCode === 429) return left
+    }
+  }
+  t.equal((await send('7', 100)).statusCode, 200)
+  t.equal(await after('7'), 9)
+  t.equal((await send('8', 60_000)).statusCode, 200)
+  t.equal(await after('8'), 6)
+  const port = await listening(app)
+  const chunked = asking('9').replace('GET /v1/things', 'POST /v1/optional')
+  const head = `${chunked}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`
+  t.match(await say(port, `${head}2\r\n{}\r\n0\r\n\r\n`), /^HTTP\/1\.1 200 /)
+  t.equal(await after('9'), 5)
+})
+
+test('the allowance of staff is a number of requests', async (t) => {
+  const { app } = await tinyApp(t, { rateLimit: 3, logLevel: 'silent' })
+  const headers = { ...bearer(token({ sub: 'ann', role: 'operator' })), 'content-type': 'application/json' }
+  const payload = JSON.stringify({ text: 'x'.repeat(900_000) })
+  const put = async () => (await app.inject({ method: 'PUT', url: '/admin/v1/things', headers, payload })).statusCode
+  t.same([await put(), await put(), await put(), await put()], [200, 200, 200, 429])
+})

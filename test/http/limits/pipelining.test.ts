@@ -1,0 +1,48 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { Sessions } from '../../../src/http/auth/sessions.ts'
+import { tinyApp, token } from '../../harness/minimal-app.ts'
+import { answersIn, dial, listening } from '../../harness/raw-http.ts'
+import { until } from '../../harness/until.ts'
+
+const asking = (sub: number): string =>
+  `GET /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token({ sub: String(sub) })}\r\n\r\n`
+
+test('requests in a row on one connection are begun a few at a time and answered in their order', async (t) => {
+  // Whoever asks is looked up, and found when we say so.
+  const lookedUp: (() => void)[] = []
+  const sessions = new Sessions((id) => new Promise((resolve) => lookedUp.push(() => resolve(id === 50 ? null : 0))))
+  const { app } = await tinyApp(t, { sessions })
+  let arrived = 0
+  app.server.on('request', () => {
+    arrived += 1
+  })
+  const port = await listening(app)
+  const socket = dial(port)
+  let heard = ''
+  socket.on('data', (chunk) => {
+    heard += chunk.toString()
+  })
+  const users = Array.from({ length: 2_000 }, (_, i) => i + 1)
+  socket.write(users.map(asking).join(''))
+  await until(() => lookedUp.length >= 8)
+  await pause(300)
+  t.equal(lookedUp.length, 8, 'so many are begun')
+  t.ok(arrived < 700, `${arrived} of them were read`)
+  const other = dial(port)
+  other.write(asking(1))
+  await pause(50)
+  t.equal(lookedUp.length, 8, 'another connection is another matter, and this user is being looked up')
+
+  for (let done = 0; done < users.length; done += 1) {
+    while (lookedUp.length === done) await pause(1)
+    lookedUp[done]?.()
+  }
+  while (answersIn(heard).length < users.length) await pause(50)
+  t.same(
+    answersIn(heard).map(({ status }) => status),
+    users.map((user) => (user === 50 ? 401 : 200)),
+  )
+  socket.destroy()
+  other.destroy()
+})

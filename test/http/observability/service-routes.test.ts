@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { test } from 'tap'
+import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/announcements.ts'
+import { clientFrames, serverFrames } from '../../../schema/frames.ts'
+import { bearer, tinyApp, token } from '../../harness/minimal-app.ts'
+
+interface Document {
+  readonly openapi: string
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>>; readonly securitySchemes: object }
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly security: readonly object[]
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[]
+  readonly responses: Readonly<Record<string, { readonly content?: unknown }>>
+}
+
+test('the OpenAPI document lists every route once', async (t) => {
+  const { app } = await tinyApp(t)
+  const document: Document = (await app.inject('/docs/json')).json()
+  t.match(document.openapi, /^3\.1\./)
+  t.same(Object.keys(document.paths).sort(), [
+    '/admin/v1/things',
+    '/api/v1/charged',
+    '/api/v1/dear',
+    '/api/v1/dearest',
+    '/api/v1/devices/{token}',
+    '/api/v1/mishaps/{name}',
+    '/api/v1/optional',
+    '/api/v1/payments',
+    '/api/v1/reads',
+    '/api/v1/runs',
+    '/api/v1/things',
+    '/api/v1/things/{id}',
+    '/healthz',
+    '/metrics',
+    '/readyz',
+  ])
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+  const names = operations.map(({ operationId }) => operationId)
+  t.equal(new Set(names).size, names.length, 'each operation has a name of its own')
+  t.ok(names.includes('postThings'), names.join())
+
+  const post = document.paths['/api/v1/things']?.['post']
+  t.same(post?.security, [{ bearer: [] }])
+  t.match(post?.parameters, [{ name: 'Idempotency-Key', in: 'header' }])
+  const statuses = ['400', '401', '403', '404', '413', '415', '422', '426', '429', '440', '500', '503']
+  t.same(Object.keys(post?.responses ?? {}).sort(), statuses)
+  t.same(post?.responses['422']?.content, { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } })
+  t.same(document.paths['/admin/v1/things']?.['put']?.responses['503'], undefined)
+  t.same(document.paths['/healthz']?.['get']?.security, [])
+  t.match(document.components.schemas['Error'], { required: ['message', 'code', 'request_id'] })
+
+  const folder = mkdtempSync(join(tmpdir(), 'openapi-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'openapi.json')
+  writeFileSync(file, JSON.stringify(document))
+  const redocly = fileURLToPath(new URL('../../../node_modules/.bin/redocly', import.meta.url))
+  const environment = { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', REDOCLY_TELEMETRY: 'off' }
+  const linting = promisify(execFile)(process.execPath, [redocly, 'lint', '--extends=spec', file], { env: environment })
+  await t.resolves(linting, 'it is valid')
+})
+
+test('the AsyncAPI document names all that goes over a socket', async (t) => {
+  const { app } = await tinyApp(t)
+  const response = await app.inject('/docs/asyncapi.json')
+  t.match(response.headers['content-type'], /^application\/json/)
+  const { asyncapi, channels, components } = response.json()
+  t.equal(asyncapi, '3.0.0')
+  t.match(Object.keys(channels), ['socket', 'room', 'user', 'global'])
+  t.match(Object.keys(channels.socket['x-close-codes']), [
+    '4001',
+    '4003',
+    '4004',
+    '4009',
+    '4026',
+    '4100',
+    '4101',
+    '4103',
+  ])
+  const names = Object.values(components.messages).map((message) => Object(message).name)
+  const frames = [...Object.keys(clientFrames), ...Object.keys(serverFrames)].filter((t) => t !== 'ev' && t !== 'state')
+  const events = [roomEvents, userEvents, userStates, globalEvents, globalStates].flatMap((told) => Object.keys(told))
+  t.same(new Set(names), new Set([...frames, ...events]))
+  t.equal(names.length, frames.length + events.length)
+  t.match(components.messages['one-to-room-lucky-gift-sent'].payload.properties, {
+    event: { const: 'one-to-room:lucky-gift-sent' },
+    prev: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+    data: { properties: { receiversids: { type: 'array', items: { type: 'string' } } } },
+  })
+})
+
+test('the documents for people, and what they load', async (t) => {
+  const { app } = await tinyApp(t)
+  for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/docs/static/swagger-ui-bundle.js']) {
+    t.equal((await app.inject(url)).statusCode, 200, url)
+  }
+  t.equal((await app.inject('/docs/static/nothing')).statusCode, 404)
+})
+
+test('health, readiness and metrics need no token', async (t) => {
+  let ready = true
+  const { app, executor } = await tinyApp(t, { isReady: async () => ready })
+  t.same((await app.inject('/healthz')).json(), { status: 'alive' })
+  t.same((await app.inject('/readyz')).json(), { status: 'ready' })
+  ready = false
+  const response = await app.inject('/readyz')
+  t.equal(response.statusCode, 503)
+  t.match(response.json(), { code: 'not_ready', message: String, request_id: String })
+  t.equal((await app.inject('/healthz')).statusCode, 200)
+
+  await app.inject({ url: '/v1/things', headers: bearer(token()) })
+  await app.inject({ url: `/v1/things/${'x'.repeat(20)}`, headers: bearer(token()) })
+  await app.inject({ url: '/v1/no-such-path', headers: bearer(token()) })
+  t.equal(executor.depth, 0)
+  const { body, headers } = await app.inject('/metrics')
+  t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/)
+  t.match(body, 'http_request_duration_seconds_count{method="GET",route="/v1/things",status="200"} 1\n')
+  t.match(body, 'http_request_duration_seconds_count{method="GET",route="none",status="404"} 2\n')
+  for (const name of ['ledger_batch_commands', 'ledger_batch_duration_seconds', 'process_cpu_seconds_total']) {
+    t.match(body, `# TYPE ${name} `)
+  }
+  t.notMatch(body, 'no-such-path')
+})
+
+test('measurements are written down ten times a second at most, whoever asks', async (t) => {
+  const { app } = await tinyApp(t)
+  const inject = async (): Promise<string> => (await app.inject('/metrics')).body
+  const started = performance.now()
+  const first = await inject()
+  await app.inject('/healthz')
+  const others = await Promise.all(Array.from({ length: 100 }, inject))
+  t.match(others[0], 'route="/healthz",status="200"', 'what happened before it was asked for is in it')
+  t.notMatch(first, 'healthz')
+  t.equal(new Set(others).size, 1, 'all in one')
+  await inject()
+  const took = performance.now() - started
+  t.ok(took >= 199, `${took} ms`)
+})

@@ -1,0 +1,73 @@
+import * as fc from 'fast-check'
+import { test } from 'tap'
+import { slices } from '../../../src/slices.ts'
+import { doors } from '../../harness/test-app.ts'
+
+const DECOMPOSED = 'Re\u0301ne\u0301e'
+const COMPOSED = 'Rénée'
+
+test('text is kept and answered in NFC, and measured in it', async (t) => {
+  const { operator } = await doors(t, slices)
+  const name = async (text: string) => operator('PUT', '/admin/v1/users/1', { name: text })
+  t.match(await name(DECOMPOSED), { status: 200, body: { data: { name: COMPOSED } } })
+  t.match(await operator('GET', '/admin/v1/users/1'), { body: { data: { name: COMPOSED } } })
+  t.match(await name('e\u0301'.repeat(100)), { status: 200, body: { data: { name: 'é'.repeat(100) } } })
+  t.match(await name('e\u0301'.repeat(101)), { status: 422, body: { code: 'validation_failed' } })
+  // Code points, not UTF-16 units.
+  t.match(await name('😀'.repeat(100)), { status: 200 })
+  t.match(await name('😀'.repeat(101)), { status: 422 })
+  // A sign that NFC makes longer: U+0958 becomes two code points.
+  t.match(await name('\u0958'.repeat(50)), { status: 200 })
+  t.match(await name('\u0958'.repeat(51)), { status: 422 })
+})
+
+test('texts in lists and in other forms mean the same request', async (t) => {
+  const { operator } = await doors(t, slices)
+  const key = { 'idempotency-key': 'one' }
+  const first = await operator('POST', '/admin/v1/users', { users: [{ id: 1, name: DECOMPOSED }] }, key)
+  t.match(first, { status: 200, body: { data: [{ name: COMPOSED }] } })
+  const again = await operator('POST', '/admin/v1/users', { users: [{ id: 1, name: COMPOSED }] }, key)
+  t.match(again, { status: 200, headers: { 'idempotency-replayed': 'true' } })
+  t.equal(again.text, first.text)
+})
+
+test('what could break or turn the text around it is refused, on one line or several', async (t) => {
+  const { operator, user } = await doors(t, slices)
+  await operator('PUT', '/admin/v1/users/1', { name: 'one' })
+  await operator('PUT', '/admin/v1/users/2', { business_manager: 1 })
+  await operator('PUT', '/admin/v1/countries/1', { name: 'one' })
+  await operator('POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: 90, reason: 'opening' })
+  const single = (text: string) => operator('PUT', '/admin/v1/users/1', { name: text })
+  const several = (user_notice: string) =>
+    user(1)('POST', '/api/v1/agency/target-withdraw-requests/request', {
+      type: 'cash',
+      business_manager_id: 2,
+      bank_details: { bank_name: 'b', account_name: 'a', account_number: '1' },
+      amount_in_dollars: 1,
+      country_id: 1,
+      user_notice,
+    })
+  const bad = ['\0', '\t', '\r', '\u001f', '\u007f', '\u0080', '\u009f', '\ud800', '\udc00', '\u202a', '\u202e']
+  const open = ['\u2066', '\u2069', 'a\u2069\u2066', '\u2067\u2068\u2069', `a${'\u0301'.repeat(31)}`]
+  for (const sign of [...bad, ...open]) {
+    t.match(await single(`a${sign}b`), { status: 422, body: { errors: { name: [/must be text/] } } }, escape(sign))
+    t.match(await several(`a${sign}b`), { status: 422, body: { errors: { user_notice: [/must be text/] } } })
+  }
+  t.match(await single('a\nb'), { status: 422 })
+  t.match(await several('a\nb'), { status: 201, body: { data: { user_notice: 'a\nb' } } })
+  for (const good of ['\u2068عنوان\u2069', '👩‍👩‍👧‍👦', 'नमस्ते', 'ไทย', '한국어', `a${'\u0316'.repeat(30)}`]) {
+    t.match(await single(good), { status: 200, body: { data: { name: good.normalize('NFC') } } }, good)
+  }
+})
+
+test('any text is either refused or kept in its normal form', async (t) => {
+  const { operator } = await doors(t, slices)
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 120 }), async (text) => {
+      const { status, body } = await operator('PUT', '/admin/v1/users/1', { name: text })
+      const kept: unknown = Object(Object(body).data).name
+      return status === 422 || (status === 200 && kept === text.normalize('NFC'))
+    }),
+    { numRuns: 200 },
+  )
+})

@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client } from 'pg'
+import { test } from 'tap'
+import { Clock } from '../../../src/ledger/executor/clock.ts'
+import { lockHead } from '../../../src/ledger/executor/statements.ts'
+import { testDatabase } from '../../harness/postgres.ts'
+import { until } from '../../harness/until.ts'
+
+test('the clock that comes with the head is that of the moment at which it was locked', async (t) => {
+  const { ownerUrl } = await testDatabase(t)
+  const [holder, waiting] = [new Client(ownerUrl), new Client(ownerUrl)]
+  for (const client of [holder, waiting]) {
+    await client.connect()
+    t.teardown(() => client.end())
+  }
+  for (const change of ['select', 'update ledger_head set batch = gen_random_uuid()']) {
+    await holder.query('begin; select from ledger_head for update')
+    const { rows: sessions } = await waiting.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const locked = waiting.query<{ now: string; batch: string }>(lockHead)
+    await until(async () => {
+      const waits = await holder.query('select from pg_locks where pid = $1 and not granted', [sessions[0]?.pid])
+      return waits.rowCount === 1
+    })
+    await holder.query(change)
+    const { rows } = await holder.query<{ now: string; batch: string }>(
+      'select extract(epoch from clock_timestamp()) * 1000000 as now, batch from ledger_head',
+    )
+    await holder.query('commit')
+    const [head] = (await locked).rows
+    t.equal(head?.batch, rows[0]?.batch)
+    t.ok(Number(head?.now) >= Number(rows[0]?.now), change)
+  }
+})
+
+test('the time of this process is trusted for a while, and not over a sleep of the machine', async (t) => {
+  const clock = new Clock()
+  t.equal(clock.now, undefined)
+  clock.set(1_000_000)
+  await pause(20)
+  const now = clock.now ?? 0
+  t.ok(now > 1_015_000 && now < 9_000_000, `${now}`)
+  const { now: today } = Date
+  const shifted = (ms: number) => t.intercept(Date, 'now', { value: () => today() + ms })
+  const earlier = shifted(-3_600_000)
+  t.ok((clock.now ?? 0) >= now, 'whatever happens to the time of day')
+  earlier.restore()
+  shifted(11_000)
+  t.equal(clock.now, undefined, 'the monotonic time may have stood still')
+})

@@ -1,0 +1,292 @@
+import { test } from 'tap'
+import { evolve, tables } from '../../../src/domain.ts'
+import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
+import { type SendGift, sendGift } from '../../../src/features/gifts/send.ts'
+import { defineRoom } from '../../../src/features/rooms/define-room.ts'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { userProfiles } from '../../../src/features/users/user.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { command } from '../../../src/ledger/executor/command.ts'
+import { Executor } from '../../../src/ledger/executor/executor.ts'
+import { Closed, Overloaded, Unavailable } from '../../../src/ledger/executor/failures.ts'
+import { balances } from '../../../src/ledger/rules/account.ts'
+import { keyOf, projection } from '../../../src/ledger/rules/state.ts'
+import { type LedgerEvent, type Refusal, refuse, type Verb } from '../../../src/ledger/rules/verb.ts'
+import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { testDatabase } from '../../harness/postgres.ts'
+import { proxy } from '../../harness/proxy.ts'
+import { type Bench, bench, rowsOf, testChains } from '../../harness/test-executor.ts'
+
+const send = sendGift({ chains: testChains, ownerPercent: 0 })
+const rose: SendGift = {
+  caller_id: 1,
+  sender_id: 1,
+  decoration_id: 1,
+  receiver_ids: [2],
+  quantity: 1,
+  room: 1,
+  from_bag: false,
+  encrypted: false,
+}
+
+/** Three users, a room, a rose of 10 diamonds, and user 1 with diamonds to spend. */
+async function opened({ did }: Bench, diamonds: number): Promise<void> {
+  const user = (id: number) => ({
+    id,
+    uid: undefined,
+    name: undefined,
+    avatar: undefined,
+    charging_agent: undefined,
+    allow_receive_withdraw_requests: undefined,
+    business_manager: undefined,
+    agency_countries: undefined,
+  })
+  await did(openLedger, { fairness_key: testChains.keyHash })
+  await did(defineUsers, { listed: true, users: [1, 2, 3].map(user) })
+  await did(defineRoom, { id: 1, uid: 'R1', name: 'room', cover_url: undefined, owner_id: 3 })
+  await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
+  await did(credit, { user_id: 1, currency: 'diamonds', amount: diamonds, reason: 'test' })
+}
+
+const balancesOf = async (database: { ownerUrl: string; serviceUrl: string; name: string }) =>
+  Object.fromEntries((await rowsOf(database, 'select * from balances')).map((row) => [row['account'], row['balance']]))
+
+const statuses = (settled: readonly { reply: { status: number } }[]) => {
+  const counts: Record<number, number> = {}
+  for (const { reply } of settled) counts[reply.status] = (counts[reply.status] ?? 0) + 1
+  return counts
+}
+
+test('10,000 sends at once on a balance worth 1,000: exactly 1,000 succeed', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  const other = bench(t, database.serviceUrl)
+  await opened(one, 10_000)
+  const settled = await Promise.all(
+    Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? one : other).run(send, rose, { actor: 'user:1' })),
+  )
+  t.same(statuses(settled), { 200: 1_000, 422: 9_000 })
+  t.match(await balancesOf(database), {
+    'user:1:diamonds': '0',
+    'house:gifts:diamonds': '10000',
+    'user:2:target': '10000',
+    // 3% of each send of 10 is nothing.
+    'room:1:target': undefined,
+  })
+  t.ok(Math.max(...one.batches, ...other.batches) <= 256, 'batches are bounded')
+  t.same([...one.bugs, ...one.troubles, ...other.bugs, ...other.troubles], [])
+})
+
+test('20 copies of one request with one key, at once and over two instances: one effect, one answer', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  const other = bench(t, database.serviceUrl)
+  await opened(one, 1_000)
+  const copies = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? one : other).run(send, rose, { actor: 'user:1', key: 'k' })),
+  )
+  t.equal(new Set(copies.map(({ reply }) => reply.body)).size, 1)
+  t.equal(copies.filter(({ replayed }) => !replayed).length, 1)
+  t.match(await balancesOf(database), { 'user:1:diamonds': '990' })
+
+  const again = await one.run(send, { ...rose, quantity: 2 }, { actor: 'user:1', key: 'k' })
+  t.same(again.reply, { status: 422, body: '{"refusal":"idempotency_key_reused"}' }, 'another request under the key')
+  const third = await one.run(send, { ...rose, caller_id: 3, sender_id: 3 }, { actor: 'user:3', key: 'k' })
+  t.same(third.reply.body, '{"refusal":"insufficient_balance"}', 'keys are each user’s own')
+  await one.run(credit, { user_id: 3, currency: 'diamonds', amount: 10, reason: 'test' })
+  const remembered = await other.run(send, { ...rose, caller_id: 3, sender_id: 3 }, { actor: 'user:3', key: 'k' })
+  t.match(remembered, { replayed: true, reply: { body: '{"refusal":"insufficient_balance"}' } }, 'refusals too')
+})
+
+/** A verb that does what is given, and whose events may move what accounts it likes. */
+const verb = (
+  decide: () => readonly LedgerEvent[] | Refusal,
+  accounts: readonly string[] = [],
+  answer = () => 'done',
+): Verb<null, string> => ({ reads: () => accounts.map((name) => keyOf(balances, name)), decide, answer })
+
+const debit = (from: string, to: string, amount: number): LedgerEvent => ({
+  type: 'balance-debited',
+  data: { reason: 'without a guard' },
+  movements: [{ debit: from, credit: to, amount }],
+})
+
+/** Under the name of the profiles, with less than they hold. */
+const broken = projection<{ user_id: number }>('user_profiles')
+
+const throws = (): never => {
+  throw new Error('a bug')
+}
+
+test('a refusal or a bug in a command fails that command alone', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  await opened(one, 1_000)
+  const diamonds = 'user:1:diamonds'
+  const house = 'house:gifts:diamonds'
+  const bad = 'house:\u0000:diamonds'
+  const commands: readonly (readonly [Verb<null, string>, number | 'bug'])[] = [
+    [verb(() => refuse('no')), 422],
+    [verb(throws), 'bug'],
+    [verb(() => [], [], throws), 'bug'],
+    // Not asked for.
+    [verb(() => [debit('house:never:coins', 'house:asked:coins', 1)]), 'bug'],
+    [verb(() => [debit(diamonds, house, 5_000)], [diamonds, house]), 'bug'],
+    [verb(() => [debit(diamonds, 'house:gifts:coins', 1)], [diamonds, 'house:gifts:coins']), 'bug'],
+    // PostgreSQL refuses this one, and with it the whole transaction: the others run again without it.
+    [verb(() => [debit(house, bad, 1)], [house, bad]), 'bug'],
+    // A row that cannot be written.
+    [{ ...verb(() => []), note: (state) => state.set(broken, '1', { user_id: 1 }) }, 'bug'],
+    [verb(() => [debit(diamonds, house, 1)], [diamonds, house]), 200],
+  ]
+  const results = await Promise.allSettled([
+    one.run(send, rose),
+    ...commands.map(([command]) => one.run(command, null)),
+    one.run(send, rose),
+  ])
+  t.same(
+    results.map((result) => (result.status === 'fulfilled' ? result.value.reply.status : 'bug')),
+    [200, ...commands.map(([, outcome]) => outcome), 200],
+  )
+  t.match(await balancesOf(database), { [diamonds]: '979' })
+  t.equal(one.bugs.length, 7)
+  t.same((await one.run(send, rose)).reply.status, 200, 'at once: nobody holds the head')
+})
+
+test('rows that another instance has changed meanwhile are loaded again', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  const other = bench(t, database.serviceUrl)
+  await opened(one, 1_000)
+  const balanceAfter = async (by: Bench) => JSON.parse((await by.run(send, rose)).reply.body).answer.diamonds
+  // Long runs of one instance, in which it keeps what it knows, and quick changes between them.
+  const turns = [one, one, one, other, one, one, other, other, other, one, other, one, one, other]
+  const balances: number[] = []
+  for (const turn of turns) balances.push(await balanceAfter(turn))
+  t.same(
+    balances,
+    turns.map((_, i) => 990 - 10 * i),
+  )
+  t.match(await balancesOf(database), { 'user:1:diamonds': '860', 'user:2:target': '140' })
+})
+
+test('a command that fails leaves nothing behind for those that follow', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  await opened(one, 1_000)
+  const set: Verb<null, string> = {
+    ...verb(() => []),
+    // A row that was not asked for, and that stands in the database.
+    note: (state) => state.set(userProfiles, '2', undefined),
+    answer: throws,
+  }
+  await t.rejects(one.run(set, null))
+  await one.run(send, rose)
+  t.equal((await rowsOf(database, 'select user_id from user_profiles')).length, 3)
+})
+
+test('a full queue refuses, is bounded and recovers', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl, { queue: 50, batch: 10 })
+  await opened(one, 100_000)
+  const results = await Promise.allSettled(Array.from({ length: 200 }, () => one.run(send, rose)))
+  const refused = results.filter((result) => result.status === 'rejected')
+  t.ok(refused.every(({ reason }) => reason instanceof Overloaded))
+  t.equal(refused.length, 150)
+  t.ok(Math.max(...one.batches) <= 10)
+  t.match((await one.run(send, rose)).reply, { status: 200 })
+  const last = one.run(send, rose)
+  await Promise.all([one.executor.close(), one.executor.close()])
+  t.match((await last).reply, { status: 200 }, 'what was accepted finishes, however often it is closed')
+  await t.rejects(one.run(send, rose), new Closed('shutting down'))
+})
+
+test('a lost answer to COMMIT is resolved by asking', async (t) => {
+  const database = await testDatabase(t)
+  const direct = bench(t, database.serviceUrl)
+  await opened(direct, 100_000)
+  const between = await proxy(t, database.serviceUrl)
+  const one = bench(t, between.url)
+  await one.run(send, rose)
+  let happened = 1
+  for (let round = 0; round < 20; round += 1) {
+    // COMMIT arrives in even rounds and its answer is lost; in odd ones COMMIT itself never arrives.
+    between.cutAtCommit(round % 2 === 0 ? 'answer' : 'request')
+    const results = await Promise.allSettled([one.run(send, rose), one.run(send, rose)])
+    const done = results.filter((result) => result.status === 'fulfilled')
+    happened += done.length
+    if (round % 2 === 0) t.equal(done.length, 2, 'what was committed is answered')
+    else t.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof Unavailable))
+  }
+  t.equal(between.cuts, 20)
+  t.match(await balancesOf(database), { 'user:1:diamonds': String(100_000 - 10 * happened) })
+})
+
+test('a server that falls silent when it is asked about a COMMIT is not waited for', async (t) => {
+  const database = await testDatabase(t)
+  await opened(bench(t, database.serviceUrl), 1_000)
+  const between = await proxy(t, database.serviceUrl)
+  const one = bench(t, between.url, { patienceMs: 500 })
+  await one.run(send, rose)
+  between.cutAtCommit('answer')
+  // The first words of the question, on the new connection.
+  between.silenceAt('from ledger_head for update')
+  const lost = await one.run(send, rose, { actor: 'user:1', key: 'lost' }).catch((error: unknown) => error)
+  t.ok(lost instanceof Unavailable)
+  t.match(await one.run(send, rose, { actor: 'user:1', key: 'lost' }), { replayed: true, reply: { status: 200 } })
+  t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
+})
+
+test('a server that falls silent while the writer starts anew is not waited for', async (t) => {
+  const database = await testDatabase(t)
+  const direct = bench(t, database.serviceUrl)
+  await opened(direct, 1_000)
+  const between = await proxy(t, database.serviceUrl)
+  const one = bench(t, between.url, { patienceMs: 500 })
+  // It keeps what it knows, until another instance moves the head.
+  for (let i = 0; i < 3; i += 1) await one.run(send, rose)
+  await direct.run(send, rose)
+  between.silenceAt('rollback')
+  t.match(await one.run(send, rose), { reply: { status: 200 } })
+  t.match(await balancesOf(database), { 'user:1:diamonds': '950' })
+})
+
+test('a column that a later version adds is nothing to this one', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  await opened(one, 1_000)
+  await one.run(send, rose, { actor: 'user:1', key: 'before' })
+  await rowsOf(database, 'alter table replies add column more text')
+  for (const key of ['before', 'after']) {
+    t.match(await one.run(send, rose, { actor: 'user:1', key }), { replayed: key === 'before' })
+  }
+})
+
+test('whoever watches cannot make a committed command look undone', async (t) => {
+  const database = await testDatabase(t)
+  await opened(bench(t, database.serviceUrl), 1_000)
+  const troubles: unknown[] = []
+  const observer = { committed: throws, bug: throws, trouble: (error: unknown) => troubles.push(error) }
+  const executor = new Executor({ url: database.serviceUrl, tables, evolve, observer })
+  t.teardown(() => executor.close())
+  const cause = { actor: 'user:1', requestId: 'r', idempotency: null }
+  const presenter = { answered: () => ({ status: 200, body: '' }), refused: () => ({ status: 422, body: '' }) }
+  const run = () => executor.run(command(send, rose, cause, presenter))
+  const settled = await Promise.all([run(), run()])
+  t.same(statuses(settled), { 200: 2 })
+  t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
+  t.equal(troubles.length, 1)
+})
+
+test('without a database commands fail at once, and work again when it is back', async (t) => {
+  const database = await testDatabase(t)
+  const between = await proxy(t, database.serviceUrl)
+  const one = bench(t, between.url)
+  await opened(one, 1_000)
+  await between.down()
+  const results = await Promise.allSettled(Array.from({ length: 10 }, () => one.run(send, rose)))
+  t.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof Unavailable))
+  await between.up()
+  t.match((await one.run(send, rose)).reply, { status: 200 })
+  t.match(await balancesOf(database), { 'user:1:diamonds': '990' })
+})

@@ -1,0 +1,115 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { userProfiles } from '../../../src/features/users/user.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { debit } from '../../../src/features/wallet/debit.ts'
+import type { Settled } from '../../../src/ledger/executor/command-queue.ts'
+import { Unavailable } from '../../../src/ledger/executor/failures.ts'
+import { account, balances, holdings } from '../../../src/ledger/rules/account.ts'
+import { keyOf } from '../../../src/ledger/rules/state.ts'
+import type { Verb } from '../../../src/ledger/rules/verb.ts'
+import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { verified } from '../../audit/verify/verified.ts'
+import { testDatabase } from '../../harness/postgres.ts'
+import { proxy } from '../../harness/proxy.ts'
+import { bench, testChains } from '../../harness/test-executor.ts'
+
+const FOR_MS = 6_000
+const CLIENTS = 12
+
+const coinsOf = (id: number) => account('user', id, 'coins')
+
+/** A user's coins and name. Writes nothing. */
+const look: Verb<number, { coins: number; name: string | undefined }> = {
+  reads: (id) => [keyOf(balances, coinsOf(id)), keyOf(userProfiles, id)],
+  decide: () => [],
+  answer: (state, id) => ({
+    coins: holdings(state, coinsOf(id)),
+    name: state.get(userProfiles, String(id))?.name,
+  }),
+}
+
+const below = (most: number): number => Math.floor(Math.random() * most)
+
+function oneOf<T>(all: readonly T[]): T {
+  for (const one of all.slice(below(all.length))) return one
+  throw new Error('one of none')
+}
+
+test('whatever breaks, all is done once, and nobody on any instance is told what is not so', async (t) => {
+  const database = await testDatabase(t)
+  const between = [await proxy(t, database.serviceUrl), await proxy(t, database.serviceUrl)]
+  const urls = [...between.map(({ url }) => url), database.serviceUrl]
+  const instances = urls.map((url) => bench(t, url, { batch: 4, patienceMs: 500 }))
+  const { did } = oneOf(instances)
+  await did(openLedger, { fairness_key: testChains.keyHash })
+  const ids = Array.from({ length: CLIENTS }, (_, i) => i + 1)
+  await did(defineUsers, { listed: true, users: ids.map((id) => ({ id, name: 'n0' })) })
+
+  const until = performance.now() + FOR_MS
+  // For a while it is mostly one that writes, which then decides ahead.
+  let mostly = oneOf(instances)
+  const somewhere = () => (below(4) > 0 ? mostly : oneOf(instances))
+
+  /** Asks on this or that instance, now and then twice at once, until it is answered. */
+  async function answered<Input, Answer>(verb: Verb<Input, Answer>, input: Input, key?: string): Promise<Settled> {
+    for (;;) {
+      const asked = Array.from({ length: below(8) === 0 ? 2 : 1 }, () =>
+        somewhere().run(verb, input, { actor: 'staff:ann', ...(key !== undefined && { key }) }),
+      )
+      const answers: Settled[] = []
+      for (const result of await Promise.allSettled(asked)) {
+        if (result.status === 'fulfilled') answers.push(result.value)
+        else if (!(result.reason instanceof Unavailable)) throw result.reason
+      }
+      const [answer] = answers
+      if (answer !== undefined && answers.every(({ reply }) => reply.body === answer.reply.body)) return answer
+      t.equal(answers.length, 0, 'two answers to one request')
+    }
+  }
+
+  async function play(id: number): Promise<void> {
+    const known = { coins: 0, name: 'n0' }
+    for (let n = 1; performance.now() < until; n += 1) {
+      const move = { holder: 'user', id, user_id: id, currency: 'coins', amount: 1 + below(20), reason: '' } as const
+      const key = `${id} ${n}`
+      const die = below(20)
+      if (die < 6) {
+        const { reply } = await answered(look, id)
+        t.same(JSON.parse(reply.body), { answer: known })
+      } else if (die < 12) {
+        t.equal((await answered(credit, move, key)).reply.status, 200)
+        known.coins += move.amount
+      } else if (die < 19) {
+        const enough = move.amount <= known.coins
+        t.equal((await answered(debit, move, key)).reply.status, enough ? 200 : 422)
+        if (enough) known.coins -= move.amount
+      } else {
+        const renamed = { listed: true, users: [{ id, name: `n${n}` }] }
+        t.equal((await answered(defineUsers, renamed, key)).reply.status, 200)
+        known.name = `n${n}`
+      }
+    }
+  }
+
+  async function breakThings(): Promise<void> {
+    while (performance.now() < until) {
+      await pause(below(300))
+      mostly = oneOf(instances)
+      const hit = oneOf(between)
+      const what = below(8)
+      if (what < 3) hit.cutAtCommit('answer')
+      else if (what < 6) hit.cutAtCommit('request')
+      else hit.garble(what === 6 ? 'begin isolation' : 'with moved')
+    }
+  }
+
+  await Promise.all([breakThings(), ...ids.map(play)])
+  t.ok(between.every(({ cuts }) => cuts > 0))
+  t.same((await verified(database)).findings, [])
+  t.same(
+    instances.flatMap(({ bugs }) => bugs),
+    [],
+  )
+})

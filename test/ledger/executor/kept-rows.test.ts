@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { array, boolean, constant, constantFrom, nat, oneof, property, record, assert as verify } from 'fast-check'
+import { test } from 'tap'
+import { tables } from '../../../src/domain.ts'
+import { chooseSeed, showChains } from '../../../src/features/fairness/choose-seed.ts'
+import { games } from '../../../src/features/roulette/game.ts'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { debit } from '../../../src/features/wallet/debit.ts'
+import type { Command } from '../../../src/ledger/executor/command.ts'
+import { UsedKeys } from '../../../src/ledger/executor/recent-key-filter.ts'
+import { type Opened, Store } from '../../../src/ledger/executor/store.ts'
+import { balances } from '../../../src/ledger/rules/account.ts'
+import { keyOf, projection, Rows } from '../../../src/ledger/rules/state.ts'
+import type { Key } from '../../../src/ledger/rules/verb.ts'
+import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { testDatabase } from '../../harness/postgres.ts'
+import { bench, testChains } from '../../harness/test-executor.ts'
+
+const coins = (amount: number) =>
+  ({ holder: 'user', id: 1, user_id: 1, currency: 'coins', amount, reason: 'test' }) as const
+
+test('what writes nothing is not answered from rows that another instance has changed', async (t) => {
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl)
+  const other = bench(t, database.serviceUrl)
+  const look = () => one.did(showChains(testChains), { user_id: 1 })
+  await one.did(openLedger, { fairness_key: testChains.keyHash })
+  await one.did(defineUsers, { listed: true, users: [{ id: 1 }] })
+  for (let i = 0; i < 3; i += 1) await look()
+  t.match((await one.run(debit, coins(5))).reply.body, /insufficient_balance/)
+
+  const chosen = await other.did(chooseSeed(testChains), { user_id: 1, client_seed: 'mine' })
+  t.same(await look(), chosen)
+  for (let i = 0; i < 3; i += 1) await look()
+  await other.did(credit, coins(5))
+  t.equal((await one.run(debit, coins(5))).reply.status, 200)
+})
+
+const asking = (reads: readonly Key[]): Command => ({
+  cause: { actor: 'system', requestId: 'r', idempotency: null },
+  reads,
+  follow: () => [],
+  decide: () => [],
+  note: () => {},
+  reply: () => ({ status: 200, body: '' }),
+  refused: () => ({ status: 422, body: '' }),
+})
+
+test('what is used stays, what is not used goes when much else is, heavy rows sooner', async (t) => {
+  const { serviceUrl } = await testDatabase(t)
+  const store = await Store.connect(serviceUrl, tables, new UsedKeys())
+  t.teardown(() => store.close())
+  const hot = keyOf(balances, 'user:0:coins')
+  const cold = keyOf(balances, 'user:1:coins')
+  const balance = (i: number): Key => keyOf(balances, `user:${i}:diamonds`)
+  const game = (i: number): Key => keyOf(games, i)
+  const look = async (reads: readonly Key[], see: (opened: Opened) => void = () => {}) => {
+    const opened = await store.begin([asking(reads)])
+    see(opened)
+    await store.leave(opened)
+  }
+  const knows = async ({ projection, id }: Key): Promise<boolean> => {
+    const known: boolean[] = []
+    await look([], ({ rows }) => known.push(rows.knows(projection, id)))
+    return known.every(Boolean)
+  }
+  const from = (first: number, count: number, key: (i: number) => Key) =>
+    Array.from({ length: count }, (_, i) => key(first + i))
+
+  await look([])
+  t.equal(store.ahead, false, 'others may write')
+  await look([hot, cold])
+  t.equal(store.ahead, true)
+  await look(from(0, 65_000, balance))
+  t.equal(await knows(hot), true)
+  await look(from(65_000, 65_000, balance))
+  t.equal(await knows(balance(129_999)), true)
+  t.equal(await knows(cold), false, 'not used while 130,000 others were')
+  t.equal(await knows(hot), true, 'used in between')
+
+  await look([hot, cold])
+  await look(from(0, 3_250, game))
+  t.equal(await knows(hot), true)
+  await look(from(3_250, 3_251, game))
+  t.equal(await knows(cold), false, 'a game is as heavy as 20 balances')
+  t.equal(await knows(hot), true)
+  t.equal(store.ahead, true, 'however much there was')
+})
+
+const plain = projection<number>('plain')
+const heavy = projection<number>('heavy')
+const unkept = projection<number>('unkept')
+const kept = [
+  { projection: plain, weight: 1 },
+  { projection: heavy, weight: 3 },
+]
+
+test('the oldest go first, and never is more known than may be', (t) => {
+  const rows = new Rows()
+  for (let i = 1; i <= 100; i += 1) {
+    rows.put(plain, `${i}`, i)
+    rows.settle(kept, 8)
+  }
+  const known = Array.from({ length: 100 }, (_, i) => i + 1).filter((i) => rows.knows(plain, `${i}`))
+  t.same(known, [96, 97, 98, 99, 100])
+  t.end()
+})
+
+test('what is known to be absent stays so while it is used', (t) => {
+  const rows = new Rows()
+  rows.put(plain, 'hot', undefined)
+  for (let i = 1; i <= 100; i += 1) {
+    t.equal(rows.knows(plain, 'hot'), true)
+    t.equal(rows.get(plain, 'hot'), undefined)
+    rows.put(plain, `${i}`, i)
+    rows.settle(kept, 8)
+  }
+  t.end()
+})
+
+test('what was set without being known is as unknown as before when that is taken back', (t) => {
+  const rows = new Rows()
+  rows.checkpoint()
+  rows.set(plain, '1', 1)
+  rows.rollback()
+  t.equal(rows.knows(plain, '1'), false)
+  t.end()
+})
+
+/** What may happen to rows: the rows of a batch are asked for, read and set; then the batch is written, or tried again. */
+const step = oneof(
+  { weight: 3, arbitrary: record({ does: constant('ask' as const), of: constantFrom(plain, heavy), id: nat(11) }) },
+  {
+    weight: 3,
+    arbitrary: record({
+      does: constant('set' as const),
+      of: constantFrom(plain, heavy, unkept),
+      id: nat(11),
+      gone: boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: record({ does: constantFrom('check' as const, 'take back' as const) }) },
+  { weight: 3, arbitrary: record({ does: constant('settle' as const) }) },
+)
+
+test('whatever is known is what was written last, whenever it was used, and what was set is what is written', (t) => {
+  const MOST = 24
+  const nameOf = ({ name }: { name: string }, id: number): string => `${name} ${id}`
+  verify(
+    property(array(step, { maxLength: 200, size: 'max' }), (steps) => {
+      const rows = new Rows()
+      /** As the database holds it, and as the batch has it so far and had it when it was last checked. */
+      const written = new Map<string, number | undefined>()
+      let set = new Map<string, number | undefined>()
+      let checked = new Map(set)
+      /** What the batch has asked for, and not set itself before: that stays known when it is taken back. */
+      const asked = new Map<string, () => number | undefined>()
+      let [inBatch, mostInBatch] = [0, 0]
+      let value = 0
+      for (const todo of steps) {
+        if (todo.does === 'ask') {
+          const id = String(todo.id)
+          const name = nameOf(todo.of, todo.id)
+          if (!rows.knows(todo.of, id)) rows.put(todo.of, id, written.get(name))
+          assert.equal(rows.get(todo.of, id), set.has(name) ? set.get(name) : written.get(name), name)
+          if (!set.has(name)) asked.set(name, () => rows.get(todo.of, id))
+          inBatch += 3
+        } else if (todo.does === 'set') {
+          const row = todo.gone ? undefined : (value += 1)
+          rows.set(todo.of, String(todo.id), row)
+          set.set(nameOf(todo.of, todo.id), row)
+          inBatch += 3
+        } else if (todo.does === 'check') {
+          rows.checkpoint()
+          checked = new Map(set)
+        } else if (todo.does === 'take back') {
+          rows.rollback()
+          set = new Map(checked)
+          for (const [name, get] of asked) assert.equal(get(), set.has(name) ? set.get(name) : written.get(name), name)
+        } else {
+          const changed = [plain, heavy, unkept].flatMap((of) =>
+            rows.changed(of).map(({ id, row }) => [nameOf(of, Number(id)), row] as const),
+          )
+          assert.deepEqual(new Map(changed), set)
+          for (const [name, row] of set) written.set(name, row)
+          set = new Map()
+          checked = new Map()
+          rows.settle(kept, MOST)
+          assert.equal(rows.dirty, false)
+          mostInBatch = Math.max(mostInBatch, inBatch)
+          inBatch = 0
+          asked.clear()
+        }
+      }
+      rows.rollback()
+      rows.settle(kept, MOST)
+      let weight = 0
+      for (const { projection, weight: each } of kept) {
+        for (let id = 0; id <= 11; id += 1) if (rows.knows(projection, String(id))) weight += each
+      }
+      assert.ok(weight <= MOST + Math.max(mostInBatch, inBatch), `${weight} of ${MOST}, and batches of ${mostInBatch}`)
+      for (let id = 0; id <= 11; id += 1) assert.equal(rows.knows(unkept, String(id)), false)
+    }),
+    { numRuns: 300 },
+  )
+  t.end()
+})

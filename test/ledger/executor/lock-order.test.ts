@@ -1,0 +1,51 @@
+import { Client } from 'pg'
+import { test } from 'tap'
+import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
+import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
+import { sendGift } from '../../../src/features/gifts/send.ts'
+import { defineRoom } from '../../../src/features/rooms/define-room.ts'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { testDatabase } from '../../harness/postgres.ts'
+import { bench, testChains } from '../../harness/test-executor.ts'
+import { until } from '../../harness/until.ts'
+
+test('whoever waits for the head holds nothing that its holder may need', async (t) => {
+  const database = await testDatabase(t)
+  const { did, run, troubles } = bench(t, database.serviceUrl)
+  await did(openLedger, { fairness_key: testChains.keyHash })
+  await did(defineUsers, { listed: true, users: [1, 2].map((id) => ({ id })) })
+  await did(defineRoom, { id: 1, uid: 'R1', owner_id: 2 })
+  await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
+  await did(addBagItems, { user_id: 1, decoration_id: 1, quantity: 1, reason: 'test' })
+
+  const other = new Client(database.ownerUrl)
+  await other.connect()
+  t.teardown(() => other.end())
+  await other.query('begin; select from ledger_head for update')
+  // The last item: its row goes. Nobody else has written, so that this is sent ahead.
+  const sending = run(sendGift({ chains: testChains, ownerPercent: 0 }), {
+    caller_id: 1,
+    sender_id: 1,
+    decoration_id: 1,
+    receiver_ids: [2],
+    quantity: 1,
+    room: 1,
+    from_bag: true,
+    encrypted: false,
+  })
+  // A session of the same role sees what it waits for.
+  const watcher = new Client(database.serviceUrl)
+  await watcher.connect()
+  t.teardown(() => watcher.end())
+  await until(async () => {
+    const { rowCount } = await watcher.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return rowCount === 1
+  })
+  await t.resolves(other.query('select from bag_items for update nowait'))
+  await other.query('rollback')
+  t.match(await sending, { reply: { status: 200 } })
+  t.same(troubles, [])
+})

@@ -1,0 +1,189 @@
+import { test } from 'tap'
+import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
+import { sendGift } from '../../../src/features/gifts/send.ts'
+import { defineRoom } from '../../../src/features/rooms/define-room.ts'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { debit } from '../../../src/features/wallet/debit.ts'
+import { Unavailable } from '../../../src/ledger/executor/failures.ts'
+import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
+import { proxy } from '../../harness/proxy.ts'
+import { type Bench, bench, rowsOf, testChains } from '../../harness/test-executor.ts'
+
+// While one batch is on its way, the next one is decided on what it does. Batches of 10 out of many commands at once
+// are always on their way in twos.
+
+const send = sendGift({ chains: testChains, ownerPercent: 0 })
+const rose = (room: number | string = 1) => ({
+  caller_id: 1,
+  sender_id: 1,
+  decoration_id: 1,
+  receiver_ids: [2],
+  quantity: 1,
+  room,
+  from_bag: false,
+  encrypted: false,
+})
+
+/** A rose costs 10. Ends when nobody has written for a while, so that what follows goes ahead. */
+async function opened({ did }: Bench, diamonds: number): Promise<void> {
+  await did(openLedger, { fairness_key: testChains.keyHash })
+  await did(defineUsers, { listed: true, users: [1, 2, 3].map((id) => ({ id })) })
+  await did(defineRoom, { id: 1, uid: 'R1', owner_id: 3 })
+  await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
+  await did(credit, { user_id: 1, currency: 'diamonds', amount: diamonds, reason: 'test' })
+}
+
+const many = <T>(count: number, work: (i: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> =>
+  Promise.allSettled(Array.from({ length: count }, (_, i) => work(i)))
+
+const statusOf = (result: PromiseSettledResult<{ reply: { status: number } }>): number | 'rejected' =>
+  result.status === 'fulfilled' ? result.value.reply.status : 'rejected'
+
+const diamondsOf = async (database: TestDatabase): Promise<string | null | undefined> =>
+  (await rowsOf(database, `select balance from balances where account = 'user:1:diamonds'`))[0]?.['balance']
+
+test('what a batch decides holds only if the one before it happens', async (t) => {
+  const database = await testDatabase(t)
+  const ledger = bench(t, database.serviceUrl, { batch: 10 })
+  await opened(ledger, 400)
+  for (let round = 0; round < 10; round += 1) {
+    // PostgreSQL takes no NUL, which this command's caller has: it takes all, or nearly all, and then does not happen.
+    const spent = { ...own, amount: round % 2 === 0 ? 390 : 380 }
+    const results = await many(40, (i) =>
+      i === 1 ? ledger.run(debit, spent, { actor: 'staff:\0' }) : ledger.run(send, rose()),
+    )
+    t.same(
+      results.map(statusOf),
+      results.map((_, i) => (i === 1 ? 'rejected' : 200)),
+    )
+    t.equal(await diamondsOf(database), '10')
+    t.equal(ledger.bugs.length, round + 1)
+    for (const amount of [1, 1, 388]) await ledger.did(credit, { user_id: 1, currency: 'diamonds', amount, reason: '' })
+  }
+})
+
+const own = { holder: 'user', id: 1, currency: 'diamonds', reason: '' } as const
+
+test('two lost COMMITs at a time are both resolved by asking', async (t) => {
+  const database = await testDatabase(t)
+  await opened(bench(t, database.serviceUrl), 100_000)
+  const between = await proxy(t, database.serviceUrl)
+  const ledger = bench(t, between.url, { batch: 10 })
+  let happened = 0
+  for (let round = 0; round < 20; round += 1) {
+    // Nobody else has written since: what follows these goes ahead.
+    for (let i = 0; i < 3; i += 1) {
+      await ledger.did(send, rose(), 'user:1')
+      happened += 1
+    }
+    between.cutAtCommit(round % 2 === 0 ? 'answer' : 'request')
+    const results = await many(40, () => ledger.run(send, rose()))
+    happened += results.filter((result) => statusOf(result) === 200).length
+    const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+    t.ok(reasons.every((reason) => reason instanceof Unavailable))
+  }
+  t.equal(between.cuts, 20)
+  t.equal(await diamondsOf(database), String(100_000 - 10 * happened))
+})
+
+test('a COMMIT that ends no transaction is not taken at its word', async (t) => {
+  const database = await testDatabase(t)
+  const direct = bench(t, database.serviceUrl)
+  await opened(direct, 1_000)
+  const between = await proxy(t, database.serviceUrl)
+  const ledger = bench(t, between.url)
+  for (const [moved, status] of [
+    [false, 200],
+    [true, 'rejected'],
+  ]) {
+    for (let i = 0; i < 3; i += 1) await ledger.did(send, rose())
+    if (moved === true) await direct.did(send, rose())
+    // What is behind it then runs by itself, if it can.
+    between.garble('begin isolation')
+    t.same((await many(1, () => ledger.run(send, rose()))).map(statusOf), [status])
+  }
+  t.equal(await diamondsOf(database), '920')
+})
+
+test('a key that comes again while its first request is on its way is answered from it', async (t) => {
+  const database = await testDatabase(t)
+  const ledger = bench(t, database.serviceUrl, { batch: 10 })
+  const other = bench(t, database.serviceUrl, { batch: 10 })
+  await opened(ledger, 100_000)
+  const keyed = (by: Bench) => (i: number) => by.run(send, rose(), { actor: 'user:1', key: `key ${i % 10}` })
+  const first = await many(120, keyed(ledger))
+  t.ok(first.every((result) => statusOf(result) === 200))
+  t.equal(await diamondsOf(database), String(100_000 - 100))
+  t.equal(first.filter((result) => result.status === 'fulfilled' && !result.value.replayed).length, 10)
+
+  // A remembered refusal moves no position; the other instance must see it all the same.
+  const refused = (by: Bench) => by.run(send, rose(99), { actor: 'user:1', key: 'refused' })
+  await many(20, () => ledger.run(send, rose()))
+  await refused(other)
+  const again = await Promise.all([...Array.from({ length: 20 }, () => ledger.run(send, rose())), refused(ledger)])
+  t.match(again.at(-1), { replayed: true, reply: { status: 422 } })
+  t.same([...ledger.bugs, ...ledger.troubles, ...other.bugs, ...other.troubles], [])
+})
+
+test('a key that was used before this instance began is found out, though it is not looked up', async (t) => {
+  const database = await testDatabase(t)
+  const before = bench(t, database.serviceUrl)
+  await opened(before, 100_000)
+  const keyed = (by: Bench, key: string, room = 1) => by.run(send, rose(room), { actor: 'user:1', key })
+  const sent = await keyed(before, 'sent')
+  const refused = await keyed(before, 'refused', 99)
+  t.equal(refused.reply.status, 422)
+
+  const ledger = bench(t, database.serviceUrl, { batch: 10 })
+  // Nobody else writes any more: what follows goes ahead.
+  for (let i = 0; i < 3; i += 1) await keyed(ledger, `new ${i}`)
+  const replayed = { replayed: true }
+  t.match(await keyed(ledger, 'sent'), { ...replayed, reply: sent.reply })
+  for (let i = 0; i < 3; i += 1) await keyed(ledger, `newer ${i}`)
+  t.match(await keyed(ledger, 'refused', 99), { ...replayed, reply: refused.reply })
+  t.match(await ledger.run(send, rose(99), { actor: 'user:1', key: 'sent' }), {
+    replayed: false,
+    reply: { body: /idempotency_key_reused/ },
+  })
+  t.equal(await diamondsOf(database), String(100_000 - 70))
+
+  // Among many others, of which each happens once.
+  const next = bench(t, database.serviceUrl, { batch: 10 })
+  for (let i = 0; i < 3; i += 1) await keyed(next, `next ${i}`)
+  const all = await many(100, (i) => keyed(next, i % 25 === 24 ? 'sent' : `among ${i}`))
+  t.equal(all.filter((result) => result.status === 'fulfilled' && result.value.replayed).length, 4)
+  t.equal(await diamondsOf(database), String(100_000 - 70 - 30 - 960))
+  t.same([...ledger.bugs, ...ledger.troubles, ...next.bugs, ...next.troubles], [])
+})
+
+test('a reply that is there and is not found is the fault of its command alone', async (t) => {
+  const database = await testDatabase(t)
+  const before = bench(t, database.serviceUrl)
+  await opened(before, 1_000)
+  // No door lets such an actor in: PostgreSQL keeps another one, under which nothing is found.
+  const strange = { actor: 'staff:\ud800', key: 'k' }
+  t.equal((await before.run(send, rose(), strange)).reply.status, 200)
+  const ledger = bench(t, database.serviceUrl)
+  for (let i = 0; i < 3; i += 1) await ledger.did(send, rose())
+  const both = await Promise.allSettled([ledger.run(send, rose(), strange), ledger.run(send, rose())])
+  t.same(both.map(statusOf), ['rejected', 200])
+  t.equal(ledger.bugs.length, 1)
+})
+
+test('words that are on their way are not overtaken', async (t) => {
+  const database = await testDatabase(t)
+  const ledger = bench(t, database.serviceUrl, { batch: 5 })
+  await opened(ledger, 100_000)
+  await many(20, () => ledger.run(send, rose()))
+  const results = await many(100, (i) =>
+    i % 10 === 0
+      ? ledger.run(defineRoom, { id: 1, uid: `R${i + 10}` })
+      : ledger.run(send, rose(`R${i - (i % 10) + 10}`)),
+  )
+  t.same(
+    results.map(statusOf),
+    results.map(() => 200),
+  )
+})

@@ -1,0 +1,81 @@
+import { test } from 'tap'
+import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
+import { sendGift } from '../../../src/features/gifts/send.ts'
+import { defineRoom } from '../../../src/features/rooms/define-room.ts'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { partOf } from '../../../src/ledger/executor/command-queue.ts'
+import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { testDatabase } from '../../harness/postgres.ts'
+import { bench, testChains } from '../../harness/test-executor.ts'
+
+test('a command may need a row that only the one before it in the same batch makes it need', async (t) => {
+  const ledger = bench(t, (await testDatabase(t)).serviceUrl)
+  const send = sendGift({ chains: testChains, ownerPercent: 5 })
+  const gift = {
+    caller_id: 1,
+    sender_id: 1,
+    decoration_id: 1,
+    receiver_ids: [2],
+    quantity: 1,
+    from_bag: false,
+    encrypted: false,
+  }
+  await ledger.did(openLedger, { fairness_key: testChains.keyHash })
+  await ledger.did(defineUsers, { users: [1, 2, 3, 4, 5].map((id) => ({ id })), listed: true })
+  await ledger.did(defineRoom, { id: 9, owner_id: 3 })
+  await ledger.did(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 100 })
+  await ledger.did(credit, { user_id: 1, currency: 'diamonds', amount: 1000, reason: 'opening' })
+  const settled = await Promise.all([
+    // A new owner, whose balance the send could not know of.
+    ledger.run(defineRoom, { id: 9, owner_id: 4 }),
+    ledger.run(send, { ...gift, room: 9 }),
+    // A new room, found by its uid.
+    ledger.run(defineRoom, { id: 10, uid: 'new', owner_id: 5 }),
+    ledger.run(send, { ...gift, room: 'new' }),
+    ledger.run(send, { ...gift, room: 9 }),
+  ])
+  t.same(
+    settled.map(({ reply }) => reply.status),
+    [200, 200, 200, 200, 200],
+  )
+  t.same(ledger.bugs, [])
+  t.same(
+    ledger.batches.slice(-3).reduce((sum, commands) => sum + commands, 0),
+    5,
+    'in three batches',
+  )
+})
+
+test('after a crowd, what comes in one turn of the loop goes together, also when promises ran in between', async (t) => {
+  const ledger = bench(t, (await testDatabase(t)).serviceUrl)
+  await ledger.did(openLedger, { fairness_key: testChains.keyHash })
+  await ledger.did(defineUsers, { users: [{ id: 1 }], listed: true })
+  const give = (): Promise<unknown> => ledger.did(credit, { user_id: 1, currency: 'coins', amount: 1, reason: 'test' })
+  await Promise.all([give(), give()])
+  const before = ledger.batches.length
+  const given: Promise<unknown>[] = []
+  for (let i = 0; i < 5; i += 1) {
+    given.push(give())
+    // As between two connections that are read one after the other.
+    for (let step = 0; step < 10; step += 1) await Promise.resolve()
+  }
+  await Promise.all(given)
+  t.same(ledger.batches.slice(before), [5])
+  t.end()
+})
+
+test('a batch is a third of all that are here, if they are many', (t) => {
+  const flight = (commands: number) => ({ waiting: Array.from({ length: commands }) })
+  for (const [inLine, flying, part] of [
+    [1, [], 32],
+    [96, [], 32],
+    [97, [], 33],
+    [40, [30, 30], 34],
+    [0, [100, 200], 100],
+    [1_000, [], 334],
+  ] as const) {
+    t.equal(partOf(inLine, flying.map(flight)), part)
+  }
+  t.end()
+})

@@ -1,0 +1,79 @@
+import { type Arbitrary, array, assert, constantFrom, integer, oneof, property, record } from 'fast-check'
+import { test } from 'tap'
+import { WholeRows } from '../../../src/ledger/replay/replay-state.ts'
+import { balances, holds } from '../../../src/ledger/rules/account.ts'
+import { applyMovements, type Movement } from '../../../src/ledger/rules/movement.ts'
+import { Rows } from '../../../src/ledger/rules/state.ts'
+
+const accounts = ['house:a:coins', 'issuance:b:coins', 'user:1:coins', 'user:2:coins', 'room:3:coins']
+const account = constantFrom(...accounts)
+const amount = oneof(
+  integer({ min: 1, max: 100 }),
+  constantFrom(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1, 2 ** 52),
+)
+const movement: Arbitrary<Movement> = record({ debit: account, credit: account, amount })
+/** The movements of an event, or an account whose row goes away. */
+const step = oneof(
+  { weight: 9, arbitrary: array(movement, { minLength: 1, maxLength: 4 }) },
+  { weight: 1, arbitrary: account },
+)
+
+/** What was thrown is taken back. */
+function apply(state: Rows | WholeRows, todo: readonly Movement[] | string): string {
+  try {
+    if (typeof todo === 'string') state.set(balances, todo, undefined)
+    else applyMovements(state, todo)
+    state.checkpoint()
+    return 'done'
+  } catch (error) {
+    state.rollback()
+    return String(error)
+  }
+}
+
+test('balances of a replay are those of the service, far beyond 2^53 and after what was taken back', (t) => {
+  assert(
+    property(array(step, { maxLength: 40 }), (steps) => {
+      const rows = new Rows()
+      for (const name of accounts) rows.put(balances, name, undefined)
+      const whole = new WholeRows()
+      for (const todo of steps) t.equal(apply(whole, todo), apply(rows, todo))
+      for (const name of accounts) t.same(whole.get(balances, name), rows.get(balances, name))
+      t.same([...whole.ids(balances)].sort(), accounts.filter((name) => rows.get(balances, name) !== undefined).sort())
+    }),
+    { numRuns: 300 },
+  )
+  t.end()
+})
+
+test('what was set since it is tracked is known', (t) => {
+  const rows = new WholeRows()
+  applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 5 }])
+  rows.track()
+  applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:2:coins', amount: 5 }])
+  t.same([...rows.changed(balances)], ['house:a:coins', 'user:2:coins'])
+  t.end()
+})
+
+test('gone over, each row is given out once, and anew the next time', (t) => {
+  const rows = new WholeRows()
+  applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 5 }])
+  rows.set(holds, 'user:1:dollars', { account: 'user:1:dollars', held: 1n })
+  rows.set(holds, 'user:2:dollars', { account: 'user:2:dollars', held: 2n })
+  rows.set(holds, 'user:2:dollars', undefined)
+  rows.set(balances, 'user:9:coins', undefined)
+  for (const [projection, id, row, left] of [
+    [balances, 'user:1:coins', { account: 'user:1:coins', balance: 5n }, ['house:a:coins']],
+    [holds, 'user:1:dollars', { account: 'user:1:dollars', held: 1n }, []],
+  ] as const) {
+    for (let time = 0; time < 2; time += 1) {
+      const over = rows.goOver(projection)
+      t.same(over.take(id), row)
+      t.equal(over.take(id), undefined, 'twice')
+      t.equal(over.take('user:9:coins'), undefined, 'there is none')
+      t.same([...over.left()], left)
+    }
+    t.ok([...rows.goOver(projection).left()].includes(id))
+  }
+  t.end()
+})

@@ -1,0 +1,84 @@
+import { array, assert, nat, property, string } from 'fast-check'
+import { test } from 'tap'
+import { BytePlaces } from '../../../src/ledger/replay/interned-ids.ts'
+import { isWatched, isWatchedAt } from '../../../src/ledger/storage/watched.ts'
+
+/** The place of a name that stands between others. */
+function placeOf(places: BytePlaces, name: string): number {
+  const bytes = Buffer.from(`..${name}...`)
+  return places.of(bytes, 2, bytes.length - 5)
+}
+
+test('a name has one place, counted from 0 on, and keeps it', (t) => {
+  assert(
+    property(array(string({ unit: 'binary', maxLength: 3 }), { maxLength: 50 }), (names) => {
+      const places = new BytePlaces()
+      const known = new Map<string, number>()
+      // What is half a letter is no bytes of UTF-8.
+      for (const name of names.map((some) => some.toWellFormed())) {
+        const place = known.get(name) ?? known.size
+        known.set(name, place)
+        t.equal(placeOf(places, name), place)
+      }
+      t.equal(places.count, known.size)
+      for (const [name, place] of known) t.equal(places.name(place), name)
+    }),
+    { numRuns: 200 },
+  )
+  t.end()
+})
+
+test('names of one hash are told apart', (t) => {
+  const places = new BytePlaces()
+  // Known of FNV-1a.
+  const names = ['costarring', 'liquid', 'declinate', 'macallums']
+  for (let round = 0; round < 2; round += 1) {
+    t.same(
+      names.map((name) => placeOf(places, name)),
+      [0, 1, 2, 3],
+    )
+  }
+  t.end()
+})
+
+test('also when there are more than there was room for', (t) => {
+  const places = new BytePlaces()
+  const names = Array.from({ length: 150_000 }, (_, i) => `${i % 2 === 0 ? 'user' : 'withdrawal'}:${i}:diamonds`)
+  for (let round = 0; round < 2; round += 1) {
+    const wrong = names.filter((name, i) => placeOf(places, name) !== i)
+    t.same(wrong, [])
+  }
+  t.equal(places.count, names.length)
+  t.same(
+    names.filter((name, i) => places.name(i) !== name),
+    [],
+  )
+  const long = 'x'.repeat(20_000_000)
+  t.equal(placeOf(places, long), names.length)
+  t.equal(places.name(names.length), long)
+  t.equal(places.name(7), names[7])
+  t.end()
+})
+
+test('names in bytes are watched as their texts are', (t) => {
+  const odd = ['', 'dollars', 'ollars', 'game:', 'game', 'game:7:coins', 'user:1:dollars', 'user:1:agent_dollars']
+  const plain = ['user:1:diamonds', 'house:game:coins', 'user:7:dollarss', 'agame:7:coins', 'é:dollars']
+  for (const name of [...odd, ...plain]) {
+    for (const before of ['', 'dollars', 'game:', 'user:1:dol']) {
+      for (const after of ['', 'lars', ':7:coins']) {
+        const bytes = Buffer.from(`${before}${name}${after}`)
+        const start = Buffer.byteLength(before)
+        t.equal(isWatchedAt(bytes, start, Buffer.byteLength(name)), isWatched(name), `${before}|${name}|${after}`)
+      }
+    }
+  }
+  assert(
+    property(nat(), string(), (id, more) => {
+      for (const name of [`game:${id}:coins`, `user:${id}:dollars`, more]) {
+        const bytes = Buffer.from(name)
+        t.equal(isWatchedAt(bytes, 0, bytes.length), isWatched(name))
+      }
+    }),
+  )
+  t.end()
+})

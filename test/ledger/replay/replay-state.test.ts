@@ -1,0 +1,29 @@
+import { test } from 'tap'
+import { WholeRows } from '../../../src/ledger/replay/replay-state.ts'
+import { projection } from '../../../src/ledger/rules/state.ts'
+
+const things = projection<string>('things')
+const others = projection<string>('others')
+
+test('a row that went and comes again is there, whatever was read before', (t) => {
+  const rows = new WholeRows()
+  rows.set(things, '1', 'one')
+  t.equal(rows.get(things, '1'), 'one')
+  rows.set(things, '1', undefined)
+  t.equal(rows.get(things, '1'), undefined)
+  rows.set(things, '1', 'again')
+  t.equal(rows.get(things, '1'), 'again')
+  rows.checkpoint()
+
+  // What was read last is another row, of another table, or went since.
+  rows.set(others, '1', 'other')
+  t.equal(rows.get(things, '1'), 'again')
+  rows.set(others, '1', 'another')
+  t.same([rows.get(things, '1'), rows.get(others, '1')], ['again', 'another'])
+  rows.set(things, '1', undefined)
+  rows.set(things, '1', 'last')
+  t.equal(rows.get(things, '1'), 'last')
+  rows.rollback()
+  t.same([rows.get(things, '1'), rows.get(others, '1')], ['again', undefined])
+  t.end()
+})

@@ -1,0 +1,44 @@
+import { test } from 'tap'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { debit } from '../../../src/features/wallet/debit.ts'
+import { advance } from '../../../src/ledger/executor/statements.ts'
+import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { testDatabase } from '../../harness/postgres.ts'
+import { bench, rowsOf, testChains } from '../../harness/test-executor.ts'
+
+const head = { position: 1, hash: '', at: 0 }
+const coins = (amount: number) =>
+  ({ holder: 'user', id: 1, user_id: 1, currency: 'coins', amount, reason: 'test' }) as const
+
+test('so many kinds of batches are prepared; the changes of others come behind', async (t) => {
+  const changing = (i: number) => [{ name: `change ${i}`, text: 'select $1', values: ['1'] }]
+  const made = Array.from({ length: 1_000 }, (_, i) => advance('', '', head, changing(i)))
+  t.ok(new Set(made.map(([first]) => first?.name)).size <= 102)
+  t.match(made[0], [{ text: /change_0 as \(select \$6\)/, values: { length: 6 } }])
+  t.match(made.at(-1), [{ values: { length: 5 } }, { name: 'change 999' }])
+
+  // From here on this process has no kinds left but those.
+  const database = await testDatabase(t)
+  const one = bench(t, database.serviceUrl, { batch: 10 })
+  const other = bench(t, database.serviceUrl, { batch: 10 })
+  await one.did(openLedger, { fairness_key: testChains.keyHash })
+  await one.did(defineUsers, { listed: true, users: [{ id: 1 }] })
+  await one.did(credit, coins(1_000))
+  const settled = await Promise.allSettled(
+    Array.from({ length: 1_000 }, (_, i) =>
+      // Now and then one that PostgreSQL does not take, so that those behind it must not happen.
+      (i % 3 === 0 ? one : other).run(
+        debit,
+        coins(2),
+        i % 100 === 7 ? { actor: 'staff:\0' } : { actor: 'user:1', key: `${i % 900}` },
+      ),
+    ),
+  )
+  const failed = settled.filter(({ status }) => status === 'rejected')
+  t.ok(failed.length > 0)
+  t.equal(failed.length, one.bugs.length + other.bugs.length)
+  const done = settled.filter((result) => result.status === 'fulfilled' && result.value.reply.status === 200)
+  t.ok(done.length >= 500)
+  t.same(await rowsOf(database, `select balance from balances where account = 'user:1:coins'`), [{ balance: '0' }])
+})

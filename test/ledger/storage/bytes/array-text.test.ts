@@ -1,0 +1,42 @@
+import * as fc from 'fast-check'
+import { Client } from 'pg'
+import { test } from 'tap'
+import { fromLines, lines, plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
+import { emptyDatabase } from '../../../harness/postgres.ts'
+
+test('PostgreSQL reads the arrays as they were meant', async (t) => {
+  const { serviceUrl } = await emptyDatabase(t)
+  const client = new Client({ connectionString: serviceUrl })
+  await client.connect()
+  t.teardown(() => client.end())
+  // All of Unicode but NUL, which PostgreSQL cannot hold, and what arrays are written with.
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }).map((s) => s.replaceAll('\0', '')),
+    fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', ',', ' ', '\n', 'NULL', "'", 'ä') }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.option(text), { maxLength: 20 }), async (values) => {
+      const { rows } = await client.query<{ values: unknown }>('select $1::text[] as values', [textArray(values)])
+      t.same(rows[0]?.values, values)
+    }),
+    { numRuns: 300 },
+  )
+  const { rows } = await client.query<{ values: unknown }>('select $1::numeric[]::text[] as values', [
+    plainArray([1, null, -(2n ** 70n)]),
+  ])
+  t.same(rows[0]?.values, ['1', null, String(-(2n ** 70n))])
+
+  const line = fc.oneof(
+    fc.string({ unit: 'binary' }).map((s) => s.replaceAll(/[\0\t\n]/g, '')),
+    fc.json(),
+    fc.constantFrom('', 'NULL', '{}', '\\N', '"'),
+  )
+  await fc.assert(
+    // One line that is empty is no line at all.
+    fc.asyncProperty(fc.array(fc.option(line), { minLength: 2, maxLength: 20 }), async (values) => {
+      const { rows } = await client.query<{ values: unknown }>(`select ${fromLines('$1')} as values`, [lines(values)])
+      t.same(rows[0]?.values, values)
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,34 @@
+import { assert, double, integer, oneof, property } from 'fast-check'
+import { test } from 'tap'
+import { ByteText } from '../../../../src/ledger/storage/bytes/byte-text.ts'
+
+const written = (value: number): string => {
+  const text = new ByteText()
+  text.number(value)
+  return text.bytes.toString()
+}
+
+test('a number reads as it does in any text', (t) => {
+  const tens = Array.from({ length: 23 }, (_, i) => 10 ** i)
+  const bounds = [0, 2 ** 31 - 1, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER, ...tens].flatMap((n) => [n - 1, n, n + 1])
+  for (const value of [...bounds, ...bounds.map((n) => -n), 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+    t.equal(written(value), String(value))
+  }
+  assert(property(oneof(integer(), integer({ min: 0, max: 99_999 }), double()), (n) => written(n) === String(n)))
+  t.end()
+})
+
+test('piece by piece, also beyond the room that there was', (t) => {
+  const text = new ByteText()
+  const long = 'x'.repeat(20_000)
+  for (let round = 0; round < 2; round += 1) {
+    text.clear()
+    text.number(1234)
+    text.letter(32)
+    text.ascii(long)
+    text.number(7)
+    text.piece(Buffer.from('..é..'), 2, 2)
+    t.equal(text.bytes.toString(), `1234 ${long}7é`)
+  }
+  t.end()
+})

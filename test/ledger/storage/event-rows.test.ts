@@ -1,0 +1,91 @@
+import { test } from 'tap'
+import { connect } from '../../../src/db/connect.ts'
+import { nameIn } from '../../../src/ledger/storage/bytes/names.ts'
+import { copiedBytes } from '../../../src/ledger/storage/copy.ts'
+import { type ChainedEntry, canonical, GENESIS } from '../../../src/ledger/storage/event-hash.ts'
+import { EventRows, storedColumns } from '../../../src/ledger/storage/event-rows.ts'
+import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
+import { seed } from '../../audit/seed.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
+import { rowsOf } from '../../harness/test-executor.ts'
+
+async function pagesOf({ serviceUrl }: TestDatabase, query: string): Promise<Buffer[]> {
+  const client = await connect(serviceUrl, 'test')
+  const pages: Buffer[] = []
+  for await (const page of copiedBytes(client, query)) pages.push(page)
+  await client.end()
+  return pages
+}
+
+function entriesIn(pages: readonly Buffer[]): ChainedEntry[] {
+  const entries: ChainedEntry[] = []
+  for (const page of pages) {
+    for (const rows = new EventRows(page); rows.next(); ) {
+      entries.push(rows.entry)
+      if (rows.canonical(GENESIS).toString() !== canonical(rows.entry, GENESIS)) throw new Error('another hash')
+    }
+  }
+  return entries
+}
+
+test('the bytes of a row say what its text says', async (t) => {
+  const database = await testDatabase(t)
+  await seed(t, database)
+  const all = 'from ledger_events e order by e.position'
+  const texts = (await rowsOf(database, `select ${eventColumns} ${all}`)).map(parseEntry)
+  t.same(entriesIn(await pagesOf(database, `select ${storedColumns} ${all}`)), texts)
+  const none = `select ${storedColumns} from ledger_events e where e.position > 22`
+  t.same(entriesIn(await pagesOf(database, none)), [])
+
+  // Whatever else can stand in such columns.
+  const odd = (position: string, more: string): string => `(select ${position}::bigint as position, 'é-type' as type,
+    -7::smallint as version, E'{"a":"b\\\\\\\\c\\tفلوس 🎁"}' as data, ${more}, 'staff:zoë' as actor,
+    timestamptz '1969-12-31 23:59:59.999999+00' as at, '' as request_id, E'a\\nb' as idempotency_key,
+    null::text as reply_hash, 'h' as hash) as e`
+  const lists = [
+    `'{}'::text[] as debit, '{}'::text[] as credit, '{}'::bigint[] as amount`,
+    `array['user:é:coins', null] as debit, array['house:x:coins', 'b'] as credit, array[-5, null]::bigint[] as amount`,
+    `array['a', 'a'] as debit, array['b', 'c'] as credit, array[9007199254740991, 9007199254740993] as amount`,
+  ]
+  for (const list of lists) {
+    const from = odd('4611686018427387904', list)
+    const [text] = (await rowsOf(database, `select ${eventColumns} from ${from}`)).map((row) =>
+      parseEntry({ ...row, debit: (row['debit'] ?? '').replaceAll('"', '') }),
+    )
+    t.same(entriesIn(await pagesOf(database, `select ${storedColumns} from ${from}`)), [text], list)
+  }
+})
+
+test('rows are whole, wherever the bytes that come are cut', async (t) => {
+  const database = await testDatabase(t)
+  // Letters of 1 to 4 bytes in rows of all lengths, and one that is longer than any page.
+  const data = `case g when 777 then repeat('ف', 500000) else repeat('aéف🎁', g % 401) || g end`
+  const query = `select e.* from (select g::bigint, 'a', 1::smallint, ${data}, '{}'::text[], '{}'::text[],
+    '{}'::bigint[], 'system', now(), 'r', null::text, null::text, repeat('h', 999) from generate_series(1, 3000) g) e`
+  const pages = await pagesOf(database, query)
+  t.ok(pages.length > 10)
+  const entries = entriesIn(pages)
+  t.equal(entries.length, 3000)
+  t.ok(entries.every(({ position }, i) => position === i + 1))
+  const wrong = entries.filter(
+    ({ position, data: is }) =>
+      is !== (position === 777 ? 'ف'.repeat(500_000) : 'aéف🎁'.repeat(position % 401) + position),
+  )
+  t.same(wrong, [])
+})
+
+test('names are what their bytes say, also when one takes the place of another', (t) => {
+  const names = Array.from({ length: 300_000 }, (_, i) => `user:${i}:${i % 3 === 0 ? 'coins' : 'diamonds'}`)
+  const bytes = Buffer.from(names.join(''))
+  for (let round = 0; round < 2; round += 1) {
+    let at = 0
+    const wrong = names.filter((name) => nameIn(bytes, (at += name.length) - name.length, name.length) !== name)
+    t.same(wrong, [])
+  }
+  const odd = ['', 'é', 'user:é:coins', 'user:è:coins', 'a', 'ab', 'house:gifts:diamonds', 'x'.repeat(99)]
+  for (const name of [...odd, ...odd]) {
+    const own = Buffer.from(`..${name}..`)
+    t.equal(nameIn(own, 2, own.length - 4), name)
+  }
+  t.end()
+})

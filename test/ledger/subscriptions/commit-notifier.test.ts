@@ -1,0 +1,56 @@
+import { createServer, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { Hints, retryMs } from '../../../src/ledger/subscriptions/commit-notifier.ts'
+
+const message = (type: string, body: Buffer): Buffer => {
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(body.length + 4)
+  return Buffer.concat([Buffer.from(type), length, body])
+}
+const AUTHENTICATED = message('R', Buffer.from([0, 0, 0, 0]))
+const READY = message('Z', Buffer.from('I'))
+const REFUSED = message('E', Buffer.from('SERROR\0C25006\0Mcannot execute LISTEN during recovery\0\0'))
+
+test('a server that refuses to listen is left without a connection and asked less and less often', async (t) => {
+  const open = new Set<Socket>()
+  let connections = 0
+  let mostOpen = 0
+  // As a hot standby: it takes connections and refuses LISTEN.
+  const standby = createServer((socket) => {
+    connections += 1
+    open.add(socket)
+    mostOpen = Math.max(mostOpen, open.size)
+    socket.on('close', () => open.delete(socket))
+    socket.on('error', () => {})
+    let started = false
+    socket.on('data', (data) => {
+      if (data[0] === 'X'.charCodeAt(0)) return void socket.end()
+      socket.write(started ? Buffer.concat([REFUSED, READY]) : Buffer.concat([AUTHENTICATED, READY]))
+      started = true
+    })
+  })
+  await new Promise<void>((resolve) => standby.listen(0, '127.0.0.1', resolve))
+  const address = standby.address()
+  if (address === null || typeof address === 'string') throw new Error('no address')
+  const hints = new Hints({
+    connection: { host: '127.0.0.1', port: address.port, user: 'u', database: 'd', password: 'p' },
+    heard: () => {},
+    listening: () => t.fail('it does not listen'),
+  })
+  hints.start()
+  while (connections < 4) await pause(10)
+  t.ok(mostOpen <= 1, `${mostOpen} connections at a time`)
+  await hints.stop()
+  while (open.size > 0) await pause(10)
+  await new Promise((resolve) => standby.close(resolve))
+})
+
+test('the wait grows to a bound, and half of it is random', (t) => {
+  t.equal(retryMs(1, 0), 100)
+  t.equal(retryMs(1, 1), 200)
+  t.equal(retryMs(4, 1), 1_600)
+  t.equal(retryMs(1_000, 1), 10_000)
+  t.equal(retryMs(1_000, 0), 5_000)
+  t.end()
+})

@@ -1,0 +1,55 @@
+import { test } from 'tap'
+import { Recent } from '../../../src/ledger/subscriptions/event-buffer.ts'
+import { recordedEvent } from '../../harness/stored-event.ts'
+
+const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => recordedEvent(from + i))
+const after = (recent: Recent, position: number) => recent.after(position)?.map((one) => one.position)
+
+test('what somebody has yet to take is kept, and what all have taken goes when the next comes', (t) => {
+  const recent = new Recent()
+  recent.done('fast', 0)
+  recent.done('slow', 0)
+  t.equal(recent.goOn(events(1, 3)), true)
+  recent.done('fast', 3)
+  recent.done('slow', 1)
+  recent.goOn(events(4, 5))
+  t.same(after(recent, 3), [4, 5])
+  t.same(after(recent, 1), [2, 3, 4, 5])
+  t.equal(after(recent, 0), undefined, 'taken by all')
+  t.equal(after(recent, 5), undefined, 'nothing yet')
+
+  recent.left('slow')
+  recent.done('fast', 5)
+  recent.goOn(events(6, 6))
+  t.same(after(recent, 5), [6])
+  t.equal(after(recent, 4), undefined, 'nobody is there to take it')
+  t.end()
+})
+
+test('so many events are kept for one who is far behind', (t) => {
+  const recent = new Recent()
+  recent.done('far behind', 0)
+  recent.goOn(events(1, 1_000))
+  recent.goOn([recordedEvent(1_001)])
+  t.equal(after(recent, 0)?.length, 1_001)
+  recent.goOn([recordedEvent(1_002)])
+  t.equal(after(recent, 0), undefined)
+  t.equal(after(recent, 1)?.length, 1_001)
+  t.end()
+})
+
+test('what does not follow is not taken, and what was leapt over is not there', (t) => {
+  const recent = new Recent()
+  recent.done('one', 0)
+  t.equal(recent.goOn(events(2, 3)), false)
+  t.equal(recent.position, 0)
+  recent.goOn(events(1, 3))
+  t.equal(recent.goOn(events(2, 4)), true, 'some of it is known')
+  t.same(after(recent, 0), [1, 2, 3, 4])
+  recent.leapTo(9)
+  recent.goOn(events(10, 11))
+  t.equal(after(recent, 3), undefined)
+  t.same(after(recent, 9), [10, 11])
+  t.equal(recent.position, 11)
+  t.end()
+})

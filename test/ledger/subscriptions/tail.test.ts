@@ -1,0 +1,277 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { DatabaseError } from 'pg'
+import { test } from 'tap'
+import { connect } from '../../../src/db/connect.ts'
+import { openPool } from '../../../src/db/pool.ts'
+import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
+import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
+import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
+import { type Bench, bench, rowsOf } from '../../harness/test-executor.ts'
+import { DEADLINE_MS, until } from '../../harness/until.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+function tailOf(
+  t: Test,
+  { serviceUrl }: TestDatabase,
+  options: { pollMs?: number; landed?: () => Promise<void> } = {},
+) {
+  const pool = openPool(serviceUrl, { max: 4, application_name: 'test' })
+  const troubles: unknown[] = []
+  const tail = new Tail({
+    url: serviceUrl,
+    pool,
+    troubles: { failed: (error) => troubles.push(error), worked: () => {} },
+    pollMs: options.pollMs ?? 50,
+    ...(options.landed !== undefined && { landed: options.landed }),
+  })
+  tail.start()
+  t.teardown(async () => {
+    await tail.stop()
+    await pool.end()
+  })
+  return { tail, troubles, pool }
+}
+
+let price = 1
+/** Makes events, one each. */
+const make = ({ did }: Bench, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, () =>
+      did(defineDecoration, { decoration_id: 1, name: 'gift', kind: 'standard', price: (price += 1) }),
+    ),
+  )
+
+/** Longer than a test waits for anything. */
+const NEVER_MS = 10 * DEADLINE_MS
+
+/** Waits until so many tails listen. Only the role of a session, or one above it, sees what that does. */
+async function listening({ serviceUrl }: TestDatabase, count: number): Promise<void> {
+  const client = await connect(serviceUrl, 'test')
+  try {
+    await until(async () => {
+      const { rowCount } = await client.query(
+        `select from pg_stat_activity where datname = current_database() and application_name = 'ledger tail'
+         and state = 'idle' and query ilike 'listen%'`,
+      )
+      return rowCount === count
+    })
+  } finally {
+    await client.end()
+  }
+}
+
+const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+test('every follower gets every event once and in order, whoever committed it', async (t) => {
+  const database = await testDatabase(t)
+  const writers = [bench(t, database.serviceUrl), bench(t, database.serviceUrl)]
+  const { tail, troubles } = tailOf(t, database)
+  const early: number[] = []
+  const late: number[] = []
+  const slow: number[] = []
+  tail.follow(0, (events) => {
+    early.push(...events.map(({ position }) => position))
+  })
+  tail.follow(0, async (events) => {
+    await pause(20)
+    slow.push(...events.map(({ position }) => position))
+  })
+  await Promise.all(writers.map((writer) => make(writer, 400)))
+  tail.follow(700, (events) => {
+    late.push(...events.map(({ position }) => position))
+  })
+  await Promise.all(writers.map((writer) => make(writer, 400)))
+  await until(() => early.length === 1_600 && late.length === 900 && slow.length === 1_600)
+  t.same(early, upTo(1, 1_600))
+  t.same(late, upTo(701, 1_600))
+  t.same(slow, upTo(1, 1_600))
+  t.same(troubles, [])
+  t.equal(tail.position, 1_600)
+})
+
+test('a hint brings events at once, polling brings them without one', async (t) => {
+  const database = await testDatabase(t)
+  const writer = bench(t, database.serviceUrl)
+  const writing = tailOf(t, database, { pollMs: NEVER_MS })
+  const hinted = tailOf(t, database, { pollMs: NEVER_MS })
+  const arrivals: number[] = []
+  hinted.tail.follow(0, (events) => {
+    arrivals.push(...events.map(({ position }) => position))
+  })
+  await listening(database, 2)
+  await make(writer, 1)
+  writing.tail.hear(await eventsAfter(writing.pool, 0, 1))
+  await until(() => arrivals.length > 0)
+  t.same(arrivals, [1], 'without a poll')
+
+  // Whoever writes without the hint, as a restored backup does, is seen by the poll.
+  const polled: number[] = []
+  const { tail } = tailOf(t, database)
+  tail.follow(1, (events) => {
+    polled.push(...events.map(({ position }) => position))
+  })
+  await rowsOf(
+    database,
+    `insert into ledger_events select 2, type, version, data, debit, credit, amount, actor, at, request_id, null, null, hash
+     from ledger_events where position = 1`,
+  )
+  await until(() => polled.length > 0)
+  t.same(polled, [2])
+})
+
+test('hints are not given with every commit, and the last one is', async (t) => {
+  const database = await testDatabase(t)
+  await make(bench(t, database.serviceUrl), 50)
+  const { tail, pool } = tailOf(t, database)
+  const listener = await connect(database.serviceUrl, 'test')
+  t.teardown(() => listener.end())
+  const hints: (string | undefined)[] = []
+  listener.on('notification', ({ payload }) => hints.push(payload))
+  await listener.query('listen ledger')
+  await listening(database, 1)
+  for (const event of await eventsAfter(pool, 0, 50)) tail.hear([event])
+  await until(() => hints.length === 2)
+  await pause(50)
+  t.same(hints, ['1', '50'])
+})
+
+test('one who begins further on while the ledger is read does not wait for the next poll', async (t) => {
+  const database = await testDatabase(t)
+  await make(bench(t, database.serviceUrl), 8)
+  const { tail } = tailOf(t, database, { pollMs: NEVER_MS })
+  // Until it listens, and has looked for the first time.
+  await listening(database, 1)
+  await pause(300)
+  const all: number[] = []
+  const rest: number[] = []
+  tail.follow(0, (events) => {
+    all.push(...events.map(({ position }) => position))
+  })
+  tail.follow(5, (events) => {
+    rest.push(...events.map(({ position }) => position))
+  })
+  await until(() => all.length === 8 && rest.length === 3)
+  t.same([all, rest], [upTo(1, 8), upTo(6, 8)])
+})
+
+test('what a follower does not take comes again, and holds up nobody else', async (t) => {
+  const database = await testDatabase(t)
+  const writer = bench(t, database.serviceUrl)
+  const { tail, troubles } = tailOf(t, database)
+  const taken: number[] = []
+  const others: number[] = []
+  let failures = 2
+  tail.follow(0, (events) => {
+    if (failures > 0) {
+      failures -= 1
+      throw new Error('not now')
+    }
+    taken.push(...events.map(({ position }) => position))
+  })
+  tail.follow(0, (events) => {
+    others.push(...events.map(({ position }) => position))
+  })
+  await make(writer, 3)
+  await until(() => taken.length === 3 && others.length === 3)
+  t.same([taken, others], [upTo(1, 3), upTo(1, 3)])
+  t.equal(troubles.length, 2)
+})
+
+test('a stored cursor: one instance at a time, and another takes over where it stopped', async (t) => {
+  const database = await testDatabase(t)
+  const writer = bench(t, database.serviceUrl)
+  const taken: [string, number][] = []
+  const follower = (name: string) => (events: readonly { position: number }[]) => {
+    taken.push(...events.map(({ position }): [string, number] => [name, position]))
+    return true
+  }
+  const one = tailOf(t, database)
+  one.tail.followStored('push', follower('one'))
+  await make(writer, 5)
+  await until(() => taken.length === 5)
+  const other = tailOf(t, database)
+  other.tail.followStored('push', follower('other'))
+  await make(writer, 5)
+  await until(() => taken.length === 10)
+  await one.tail.stop()
+  await make(writer, 5)
+  await until(() => taken.length === 15)
+  t.same(
+    taken.map(([, position]) => position),
+    upTo(1, 15),
+  )
+  t.same([...new Set(taken.slice(0, 10).map(([name]) => name))], ['one'])
+  t.same([...new Set(taken.slice(10).map(([name]) => name))], ['other'])
+  t.same(await rowsOf(database, 'select name, position from ledger_cursors'), [{ name: 'push', position: '15' }])
+})
+
+test('a stored cursor goes on when its session is ended in the midst of a statement, and that is no trouble', async (t) => {
+  const database = await testDatabase(t)
+  const writer = bench(t, database.serviceUrl)
+  const taken: number[] = []
+  const { tail, troubles } = tailOf(t, database)
+  tail.followStored('push', (events) => {
+    taken.push(...events.map(({ position }) => position))
+    return true
+  })
+  const places = () => rowsOf(database, 'select position from ledger_cursors')
+  await make(writer, 1)
+  await until(async () => (await places())[0]?.['position'] === '1')
+  const holder = await connect(database.ownerUrl, 'test')
+  const ender = await connect(database.serviceUrl, 'test')
+  t.teardown(() => holder.end())
+  t.teardown(() => ender.end())
+  await holder.query('begin; lock table ledger_cursors')
+  await make(writer, 1)
+  let ended: number | null = 0
+  // As soon as it waits to store its place.
+  while (ended === 0) {
+    const { rowCount } = await ender.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'follower push'
+       and datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    ended = rowCount
+  }
+  await holder.query('rollback')
+  await make(writer, 1)
+  await until(() => taken.length === 4)
+  // The second comes again: that it was taken was not stored.
+  t.same(taken, [1, 2, 2, 3])
+  t.same(troubles, [])
+})
+
+test('a session that is ended each time is trouble', async (t) => {
+  const database = await testDatabase(t)
+  await make(bench(t, database.serviceUrl), 1)
+  const { tail, troubles } = tailOf(t, database)
+  let ends = 0
+  let taken = false
+  tail.followStored('push', () => {
+    if (ends === 3) return (taken = true)
+    ends += 1
+    throw Object.assign(new DatabaseError('terminating connection', 0, 'error'), { code: '57P01' })
+  })
+  await until(() => taken)
+  t.equal(troubles.length, 2, 'all but the first')
+})
+
+test('what is read while an answer is on its way comes after the answer', async (t) => {
+  const database = await testDatabase(t)
+  const writer = bench(t, database.serviceUrl)
+  const answer = Promise.withResolvers<void>()
+  const { tail } = tailOf(t, database, { pollMs: 5, landed: () => answer.promise })
+  const told: string[] = []
+  tail.follow(0, () => {
+    told.push('event')
+  })
+  await make(writer, 1)
+  await pause(100)
+  void answer.promise.then(() => told.push('answer'))
+  answer.resolve()
+  await until(() => told.length === 2)
+  t.same(told, ['answer', 'event'])
+})

@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import tap, { test } from 'tap'
+import { readServiceAccount } from '../../src/config/service-account.ts'
+import { Dispatcher } from '../../src/notifications/dispatcher.ts'
+import { fcmSender } from '../../src/notifications/fcm.ts'
+import type { Send } from '../../src/notifications/sender.ts'
+import { type FcmServer, fcmError, fcmServer, unregistered } from '../harness/fcm-server.ts'
+import { rowsOf } from '../harness/test-executor.ts'
+import { until } from '../harness/until.ts'
+import { log, type Pushing, pushing } from './notification-fixture.ts'
+
+type Test = Parameters<typeof pushing>[0]
+
+// Each waits for its own moments.
+tap.jobs = 3
+
+/** An instance that sends what is in the outbox, with the shortest waits. `begins` is called before each send. */
+function dispatching(
+  t: Test,
+  { outbox }: Pushing,
+  { account, origin }: FcmServer,
+  begins: () => void = () => {},
+): Dispatcher {
+  const sender = fcmSender(readServiceAccount(account), origin, new AbortController().signal)
+  const send: Send = (delivery) => {
+    begins()
+    return sender(delivery)
+  }
+  const dispatcher = new Dispatcher({ outbox, send, log, chance: () => 0 })
+  t.teardown(() => dispatcher.stop())
+  dispatcher.start()
+  return dispatcher
+}
+
+test('each answer of FCM: sent, sent again, or the device dropped', { buffered: true }, async (t) => {
+  const push = await pushing(t)
+  const fcm = await fcmServer(t)
+  fcm.answer('busy', fcmError(429, 'QUOTA_EXCEEDED', { 'retry-after': '2' }))
+  fcm.answer('broken', fcmError(500, 'INTERNAL'))
+  fcm.answer('gone', unregistered)
+  const tokens = ['good', 'busy', 'broken', 'gone']
+  for (const token of tokens) await push.register(1, token)
+  await push.tell(5, 1)
+  dispatching(t, push, fcm)
+  await until(async () => (await push.waiting()).length === 0)
+  const times = (token: string) => fcm.asked.filter((one) => one.token === token).map(({ at }) => at)
+  t.same(
+    tokens.map((token) => times(token).length),
+    [1, 2, 2, 1],
+  )
+  const [first = 0, second = 0] = times('busy')
+  t.ok(second - first >= 2_000, `Retry-After is kept: ${second - first} ms`)
+  const [failed = 0, retried = 0] = times('broken')
+  t.ok(retried - failed >= 500, `the first back-off: ${retried - failed} ms`)
+  t.same(await rowsOf(push.database, `select 1 from devices where token = 'gone'`), [])
+  t.equal((await rowsOf(push.database, 'select 1 from devices')).length, 3)
+  t.same(fcm.faults, [])
+})
+
+test('an access token that is refused costs a moment and no notification', { buffered: true }, async (t) => {
+  const push = await pushing(t)
+  const fcm = await fcmServer(t)
+  await push.register(1, 'a')
+  const dispatcher = dispatching(t, push, fcm)
+  await push.tell(5, 1)
+  dispatcher.wake()
+  await until(async () => (await push.waiting()).length === 0)
+  fcm.revoke()
+  await push.tell(6, 1)
+  dispatcher.wake()
+  await until(async () => (await push.waiting()).length === 0)
+  t.equal(fcm.asked.length, 2)
+  t.same(fcm.tokens, ['access-1', 'access-2'])
+})
+
+test('one user’s devices hold up nobody else', { buffered: true }, async (t) => {
+  const push = await pushing(t)
+  const fcm = await fcmServer(t)
+  const bad = Array.from({ length: 10 }, (_, i) => `bad${i}`)
+  for (const token of bad) {
+    await push.register(1, token)
+    fcm.answer(token, ...Array.from({ length: 99 }, () => fcmError(403, 'SENDER_ID_MISMATCH')))
+  }
+  await push.register(2, 'good')
+  for (let position = 1; position <= 20; position += 1) await push.tell(position, 1)
+  const dispatcher = dispatching(t, push, fcm)
+  await until(() => fcm.asked.length >= 200)
+  await push.tell(21, 2)
+  const before = fcm.asked.length
+  dispatcher.wake()
+  const place = () => fcm.asked.findIndex(({ token }) => token === 'good')
+  await until(() => place() >= 0)
+  t.ok(place() - before <= 216, `after ${place() - before} others: at most those that were due or under way before it`)
+  t.equal((await push.waiting()).length, 200, 'and nothing is lost')
+})
+
+test('FCM away: all rest and few knock, then everything arrives', { buffered: true }, async (t) => {
+  const push = await pushing(t)
+  const fcm = await fcmServer(t)
+  for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
+  for (let position = 1; position <= 10; position += 1) {
+    for (let user = 1; user <= 9; user += 1) await push.tell(position, user)
+  }
+  await fcm.down()
+  const begun: number[] = []
+  dispatching(t, push, fcm, () => begun.push(performance.now()))
+  const rests = () => begun.filter((at, i) => at - (begun[i - 1] ?? at) >= 500).length
+  await until(() => rests() >= 3)
+  // 16 at a time until 16 have failed, and one after each rest.
+  t.ok(begun.length >= 16 && begun.length <= 31 + 3, `${begun.length} tries for 90 notifications`)
+  t.equal((await push.waiting()).length, 90)
+  await fcm.up()
+  await until(async () => (await push.waiting()).length === 0)
+  t.equal(fcm.asked.length, 90, 'each once')
+  t.same(fcm.faults, [])
+})
+
+test('a sender that is slow works on a few at a time, and on stopping waits for them', {
+  buffered: true,
+}, async (t) => {
+  const push = await pushing(t)
+  for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
+  for (let position = 1; position <= 5; position += 1) {
+    for (let user = 1; user <= 9; user += 1) await push.tell(position, user)
+  }
+  let sending = 0
+  let most = 0
+  let sent = 0
+  const dispatcher = new Dispatcher({
+    outbox: push.outbox,
+    log,
+    send: async () => {
+      sending += 1
+      most = Math.max(most, sending)
+      await sleep(300)
+      sending -= 1
+      sent += 1
+      return { kind: 'delivered' }
+    },
+  })
+  dispatcher.start()
+  await until(() => sent >= 20)
+  await dispatcher.stop()
+  t.equal(most, 16)
+  t.equal(sending, 0)
+  t.equal((await push.waiting()).length, 45 - sent)
+})
+
+test('two instances share the work, each notification by one of them', { buffered: true }, async (t) => {
+  const push = await pushing(t)
+  const fcm = await fcmServer(t)
+  for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
+  for (let position = 1; position <= 40; position += 1) {
+    for (let user = 1; user <= 9; user += 1) await push.tell(position, user)
+  }
+  dispatching(t, push, fcm)
+  dispatching(t, push, fcm)
+  await until(async () => (await push.waiting()).length === 0)
+  t.equal(fcm.asked.length, 360)
+  t.equal(fcm.tokens.length, 2, 'both worked')
+})
+
+test('what is of no use is not sent', { buffered: true }, async (t) => {
+  const push = await pushing(t)
+  const fcm = await fcmServer(t)
+  for (const token of ['moved', 'old', 'good']) await push.register(1, token)
+  await push.tell(5, 1)
+  await push.register(2, 'moved')
+  await rowsOf(push.database, `update push_outbox set made_at = now() - interval '29 days' where token = 'old'`)
+  dispatching(t, push, fcm)
+  await until(async () => (await push.waiting()).length === 0)
+  t.same(
+    fcm.asked.map(({ token }) => token),
+    ['good'],
+  )
+  t.equal((await rowsOf(push.database, 'select 1 from devices')).length, 3)
+})
+
+test('a database that is away stops nothing for good', { buffered: true }, async (t) => {
+  const push = await pushing(t)
+  const fcm = await fcmServer(t)
+  await push.register(1, 'a')
+  await push.tell(5, 1)
+  const outbox = push.outbox
+  let failing = 2
+  const flaky = async <T>(work: () => Promise<T>): Promise<T> => {
+    failing -= 1
+    if (failing >= 0) throw new Error('away')
+    return await work()
+  }
+  const send = fcmSender(readServiceAccount(fcm.account), fcm.origin, new AbortController().signal)
+  const dispatcher = new Dispatcher({
+    outbox: {
+      claim: (most) => flaky(() => outbox.claim(most)),
+      remove: (row) => outbox.remove(row),
+      putOff: (row, ms) => outbox.putOff(row, ms),
+      dropDevice: (row) => outbox.dropDevice(row),
+    },
+    send,
+    log,
+  })
+  t.teardown(() => dispatcher.stop())
+  dispatcher.start()
+  await until(async () => (await push.waiting()).length === 0)
+  t.equal(fcm.asked.length, 1)
+})

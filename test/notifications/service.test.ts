@@ -1,0 +1,156 @@
+import tap, { test } from 'tap'
+import { type FcmServer, fcmServer } from '../harness/fcm-server.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
+import { freePort, type ServiceProcess, startService, tokenIn } from '../harness/service.ts'
+import { dataDir } from '../harness/start-options.ts'
+import { rowsOf } from '../harness/test-executor.ts'
+import { until } from '../harness/until.ts'
+
+type Test = Parameters<typeof testDatabase>[0] & Parameters<typeof dataDir>[0]
+
+// Processes start, two tests' at a time.
+tap.jobs = 2
+
+const DEVICE = 'the-token-of-a-device'
+
+interface World {
+  readonly database: TestDatabase
+  readonly fcm: FcmServer
+  /** Starts an instance; all have the same keys. */
+  readonly start: (environment?: Readonly<Record<string, string>>) => Promise<ServiceProcess>
+}
+
+async function world(t: Test): Promise<World> {
+  const database = await testDatabase(t)
+  const fcm = await fcmServer(t)
+  const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t), LOG_LEVEL: 'trace' }
+  const push = { FCM_SERVICE_ACCOUNT: fcm.account, FCM_BASE_URL: `${fcm.origin}/` }
+  return {
+    database,
+    fcm,
+    start: async (environment = push) => startService(t, { ...own, ...environment }, await freePort()),
+  }
+}
+
+/** Asks as somebody whose token the service printed. */
+async function ask(service: ServiceProcess, who: string, path: string, body: unknown): Promise<unknown> {
+  const answer = await fetch(`${service.origin}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tokenIn(service.output(), who)}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const heard: unknown = await answer.json()
+  if (!answer.ok) throw new Error(JSON.stringify(heard))
+  return heard
+}
+
+/** Gives user 1 a card and has them send it to user 2. */
+async function transfer(service: ServiceProcess): Promise<void> {
+  const package_ = { privilege_package_id: 1, quantity: 1, reason: 'test' }
+  const { data } = Object(await ask(service, 'operator', '/admin/v1/users/1/cards', package_))
+  await ask(service, 'user 1', `/api/v1/privilege-wallet/${data[0].id}/transfer`, { receiver_id: 2 })
+}
+
+const register = (service: ServiceProcess) =>
+  ask(service, 'user 2', '/api/v1/devices', { token: DEVICE, platform: 'android' })
+
+const waiting = async ({ database }: World): Promise<number> =>
+  (await rowsOf(database, 'select 1 from push_outbox')).length
+
+test('a transfer is told to the receiver’s device, also when the sender dies in between', {
+  buffered: true,
+}, async (t) => {
+  const all = await world(t)
+  const { fcm, start, database } = all
+  const first = await start()
+  await register(first)
+  await transfer(first)
+  await until(async () => fcm.asked.length === 1 && (await waiting(all)) === 0)
+  t.match(fcm.asked[0]?.message, {
+    token: DEVICE,
+    notification: { title: 'New privilege', body: 'Amina sent Bronze to your privilege wallet.' },
+    data: { type: 'reward', identifier: 'privilege-package-wallet' },
+  })
+
+  // FCM takes the message, and we die before we hear of it.
+  fcm.answer(DEVICE, 'hang')
+  await transfer(first)
+  await until(() => fcm.asked.length === 2)
+  first.kill('SIGKILL')
+  await first.exited
+  t.equal(await waiting(all), 1)
+  // A start may take longer than the dead one's lease, whose length other tests hold.
+  await rowsOf(database, `update push_outbox set next_attempt = next_attempt + interval '1 hour'`)
+
+  // And as if it had died after the outbox was filled and before the cursor was stored.
+  const moved = `select max(position) from ledger_events where type = 'card-moved'`
+  await rowsOf(database, `update ledger_cursors set position = (${moved}) - 1 where name = 'push'`)
+  const second = await start()
+  t.equal(fcm.asked.length, 2, 'as long as it runs nobody else sends')
+  await rowsOf(database, `update push_outbox set next_attempt = now()`)
+  await until(async () => fcm.asked.length > 2 && (await waiting(all)) === 0)
+  t.equal(fcm.asked.length, 3, 'again, once')
+  t.same(fcm.asked[2]?.message, fcm.asked[1]?.message, 'to the letter, so that devices show it once')
+  const [cursor] = await rowsOf(
+    database,
+    `select c.position >= (${moved}) as past from ledger_cursors c where c.name = 'push'`,
+  )
+  t.same(cursor, { past: 't' })
+
+  const output = first.output() + second.output()
+  for (const secret of [DEVICE, 'PRIVATE KEY', ...fcm.tokens]) t.notMatch(output, secret)
+  t.same(fcm.faults, [])
+})
+
+test('a sender that is away holds nothing up, and another instance takes over', { buffered: true }, async (t) => {
+  const all = await world(t)
+  const { fcm, start } = all
+  const [one, other] = [await start(), await start()]
+  await register(one)
+  await fcm.down()
+  for (let i = 0; i < 10; i += 1) await transfer(one)
+  t.equal((await fetch(`${one.origin}/readyz`)).status, 200)
+  await until(async () => (await waiting(all)) === 10)
+  one.kill('SIGKILL')
+  await one.exited
+  await transfer(other)
+  await until(async () => (await waiting(all)) === 11)
+  await fcm.up()
+  await until(async () => (await waiting(all)) === 0)
+  t.equal(new Set(fcm.asked.map(({ message }) => JSON.stringify(message))).size, 11)
+  other.kill('SIGTERM')
+  t.equal(await other.exited, 0)
+})
+
+test('a sender that hangs does not keep the service from stopping', { buffered: true }, async (t) => {
+  const all = await world(t)
+  const service = await all.start()
+  await register(service)
+  all.fcm.answerAll('hang')
+  await transfer(service)
+  await until(() => all.fcm.asked.length === 1)
+  service.kill('SIGTERM')
+  t.equal(await service.exited, 0)
+  t.equal(await waiting(all), 1)
+})
+
+test('without a service account it goes to the log', { buffered: true }, async (t) => {
+  const { start, database } = await world(t)
+  const service = await start({ LOG_LEVEL: 'info' })
+  await register(service)
+  await transfer(service)
+  await until(() => service.output().includes('privilege-package-wallet'))
+  const line = service
+    .output()
+    .split('\n')
+    .find((text) => text.includes('privilege-package-wallet'))
+  t.match(JSON.parse(line ?? ''), {
+    user_id: 2,
+    position: Number,
+    type: 'reward',
+    identifier: 'privilege-package-wallet',
+  })
+  t.notMatch(line, /Amina|Bronze|New privilege/, 'whoever it is about is not named')
+  t.notMatch(service.output(), DEVICE)
+  t.same(await rowsOf(database, 'select 1 from push_outbox'), [])
+})

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import type { Client } from 'pg'
+import type { EventData } from '../../../schema/events.ts'
+import { connect } from '../../../src/db/connect.ts'
+import { chooseSeed } from '../../../src/features/fairness/choose-seed.ts'
+import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
+import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
+import { type SentGift, sendGift } from '../../../src/features/gifts/send.ts'
+import { defineRoom } from '../../../src/features/rooms/define-room.ts'
+import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { debit } from '../../../src/features/wallet/debit.ts'
+import type { Settled } from '../../../src/ledger/executor/command-queue.ts'
+import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
+import { type Bench, bench, testChains } from '../../harness/test-executor.ts'
+import { type GameName, MEMBERS } from '../steps/roulette-steps.ts'
+import { type Burst, type Step, USERS } from '../steps/steps.ts'
+import { type AgencyMade, agencyMade, COUNTRY, runAgency, withdrawalsMade } from './agency-harness.ts'
+import { cardsGranted, type PrivilegeMade, privilegeMade, runPrivilege } from './privilege-harness.ts'
+import { gamesMade, type RouletteMade, rouletteMade, runRoulette } from './roulette-harness.ts'
+
+/** The room owner's commission on standard gifts, in per cent. */
+export const OWNER_PERCENT = 5
+
+/** What became of a step. */
+export interface Made {
+  readonly refusal: string | null
+  readonly sent: SentGift | null
+  readonly drawn: EventData<'gift-drawn'> | null
+  readonly privilege: PrivilegeMade
+  readonly agency: AgencyMade
+  readonly roulette: RouletteMade
+}
+
+/** What was made in bursts before: steps name it by its place here. */
+interface Known {
+  /** In the order in which their grants were answered. */
+  readonly cards: readonly number[]
+  readonly withdrawals: readonly number[]
+  /** The oldest first. */
+  readonly games: readonly GameName[]
+}
+
+/** A database of its own with two instances of the executor on it, users and nothing else. */
+export interface Arena {
+  readonly database: TestDatabase
+  readonly client: Client
+  /** The time of whatever comes next, in microseconds: it stands still but for the waits of bursts. */
+  readonly now: () => Promise<number>
+  /** Runs the steps at once on the first instance; what became of each, in order. */
+  readonly play: (burst: Burst) => Promise<readonly Made[]>
+  /** Runs each step on one instance or the other, every third one on both at once. */
+  readonly scatter: (burst: Burst) => Promise<void>
+}
+
+/** Opens an arena, works in it and clears it up. */
+export async function inArena(work: (arena: Arena) => Promise<void>): Promise<void> {
+  const closings: (() => Promise<void>)[] = []
+  const scope = { teardown: (closing: () => Promise<void>) => void closings.unshift(closing) }
+  try {
+    const database = await testDatabase(scope)
+    const client = await connect(database.ownerUrl, 'arena')
+    scope.teardown(() => client.end())
+    const one = bench(scope, database.serviceUrl)
+    const other = bench(scope, database.serviceUrl)
+    await one.did(openLedger, { fairness_key: testChains.keyHash })
+    await one.did(defineCountry, { id: COUNTRY, name: 'Here' })
+    await one.did(defineUsers, { users: USERS.map((id) => ({ id })), listed: true })
+    // Steps define rooms later: who is a member of one must not hang on when that was.
+    for (const [room, users] of MEMBERS) {
+      await client.query('insert into room_members (room_id, user_id) select $1, unnest($2::bigint[])', [room, users])
+    }
+    await work(arena(database, client, one, other))
+    assert.deepEqual([...one.bugs, ...one.troubles, ...other.bugs, ...other.troubles], [])
+  } finally {
+    for (const closing of closings) await closing()
+  }
+}
+
+function arena(database: TestDatabase, client: Client, one: Bench, other: Bench): Arena {
+  let keys = 0
+  let known: Known = { cards: [], withdrawals: [], games: [] }
+  const learn = (steps: readonly Step[], settled: readonly Settled[]): void => {
+    const all = <T>(read: (step: Step, one: Settled) => readonly T[]): T[] =>
+      settled.flatMap((one, i) => read(steps[i] ?? assert.fail(), one))
+    known = {
+      cards: [...known.cards, ...all(cardsGranted)],
+      withdrawals: [...known.withdrawals, ...all(withdrawalsMade)],
+      games: [...known.games, ...all(gamesMade)].sort((a, b) => a.id - b.id),
+    }
+  }
+  const nextKey = (): string => `key ${(keys += 1)}`
+  // The ledger's time never goes back: moved ahead of the clock, it stands still. This counts as a batch of its own, so
+  // that the executors see it.
+  const ahead = (micros: number) =>
+    client.query(`update ledger_head set at = at + $1 * interval '1 microsecond', batch = gen_random_uuid()`, [micros])
+  const ready = ahead(3_600_000_000)
+  return {
+    database,
+    client,
+    async now() {
+      await ready
+      const { rows } = await client.query(
+        'select (extract(epoch from at) * 1000000)::bigint::text as at from ledger_head',
+      )
+      return Number(rows[0].at)
+    },
+    async play({ wait, steps }) {
+      await ready
+      await ahead(wait)
+      const named = steps.map((step) => ({ step, key: nextKey() }))
+      const before = known
+      const settled = await Promise.all(named.map(({ step, key }) => run(one, step, key, before)))
+      learn(steps, settled)
+      const drawn = await drawnBy(
+        client,
+        named.map(({ key }) => key),
+      )
+      return named.map(({ step, key }, i) => madeOf(step, settled[i] ?? assert.fail(), drawn.get(key) ?? null, before))
+    },
+    async scatter({ wait, steps }) {
+      await ready
+      await ahead(wait)
+      const before = known
+      const settled = await Promise.all(
+        steps.map(async (step, i) => {
+          const key = nextKey()
+          if (i % 3 !== 0) return run(i % 3 === 1 ? one : other, step, key, before)
+          const [first, second] = await Promise.all([run(one, step, key, before), run(other, step, key, before)])
+          assert.deepEqual(first.reply, second.reply)
+          assert.notEqual(first.replayed, second.replayed)
+          return first
+        }),
+      )
+      learn(steps, settled)
+    },
+  }
+}
+
+/** The draws of sends, by idempotency key. */
+async function drawnBy(client: Client, keys: readonly string[]): Promise<Map<string, EventData<'gift-drawn'>>> {
+  const { rows } = await client.query<{ idempotency_key: string; data: string }>(
+    `select idempotency_key, data from ledger_events where type = 'gift-drawn' and idempotency_key = any($1)`,
+    [keys],
+  )
+  return new Map(rows.map(({ idempotency_key, data }) => [idempotency_key, JSON.parse(data)]))
+}
+
+function madeOf(step: Step, settled: Settled, drawn: Made['drawn'], { cards, withdrawals, games }: Known): Made {
+  const { answer, refusal = null } = JSON.parse(settled.reply.body)
+  return {
+    refusal,
+    sent: answer?.lucky_result === undefined ? null : answer,
+    drawn,
+    privilege: privilegeMade(step, settled, cards),
+    agency: agencyMade(step, settled, withdrawals),
+    roulette: rouletteMade(step, settled, games),
+  }
+}
+
+const send = sendGift({ chains: testChains, ownerPercent: OWNER_PERCENT })
+const seed = chooseSeed(testChains)
+
+function run(bench: Bench, step: Step, key: string, known: Known): Promise<Settled> {
+  const { run } = bench
+  const staff = { actor: 'staff:ann', key }
+  const reason = 'property'
+  switch (step.does) {
+    case 'send':
+      return run(
+        send,
+        {
+          caller_id: step.caller,
+          sender_id: step.sender,
+          decoration_id: step.gift,
+          receiver_ids: step.receivers,
+          quantity: step.quantity,
+          room: step.room,
+          from_bag: step.bag,
+          encrypted: false,
+        },
+        { actor: `user:${step.caller}`, key },
+      )
+    case 'credit':
+      return run(credit, { user_id: step.user, currency: step.currency, amount: step.units, reason }, staff)
+    case 'debit': {
+      const { holder, id, currency, units } = step
+      return run(debit, { holder, id, currency, amount: units, reason }, staff)
+    }
+    case 'fill bag':
+      return run(addBagItems, { user_id: step.user, decoration_id: step.gift, quantity: step.quantity, reason }, staff)
+    case 'choose seed':
+      return run(seed, { user_id: step.user, client_seed: step.seed }, { actor: `user:${step.user}`, key })
+    case 'define room':
+      return run(defineRoom, { id: step.room, owner_id: step.owner }, staff)
+    case 'define gift': {
+      const { gift, kind, price, odds } = step
+      return run(defineDecoration, { decoration_id: gift, name: `Gift ${gift}`, kind, price, odds }, staff)
+    }
+    case 'define package':
+    case 'grant':
+    case 'activate':
+    case 'transfer':
+      return runPrivilege(bench, step, key, known.cards)
+    case 'withdraw':
+    case 'bring':
+    case 'exchange':
+    case 'salary':
+    case 'trade':
+      return runAgency(bench, step, key, known.withdrawals)
+    default:
+      return runRoulette(bench, step, key, known.games)
+  }
+}

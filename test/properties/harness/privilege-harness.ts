@@ -1,0 +1,59 @@
+import { activateCard } from '../../../src/features/privilege/activate.ts'
+import { grantCards } from '../../../src/features/privilege/grant.ts'
+import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
+import { transferCard } from '../../../src/features/privilege/transfer.ts'
+import type { Settled } from '../../../src/ledger/executor/command-queue.ts'
+import type { Bench } from '../../harness/test-executor.ts'
+import { cardOf, type PrivilegeStep } from '../steps/privilege-steps.ts'
+
+/** What became of a step: the cards that it granted, the card that it was about, and what was told of an activation. */
+export interface PrivilegeMade {
+  readonly granted: readonly number[]
+  readonly card: number | null
+  readonly activated: { readonly days_added: number; readonly valid_until: string } | null
+}
+
+export function runPrivilege(
+  { run }: Bench,
+  step: PrivilegeStep,
+  key: string,
+  cards: readonly number[],
+): Promise<Settled> {
+  const staff = { actor: 'staff:ann', key }
+  switch (step.does) {
+    case 'define package': {
+      const { of, rank, days } = step
+      return run(definePackage, { privilege_package_id: of, name: `Package ${of}`, rank, valid_days: days }, staff)
+    }
+    case 'grant': {
+      const { user, of, quantity } = step
+      return run(grantCards, { user_id: user, privilege_package_id: of, quantity, reason: 'property' }, staff)
+    }
+    case 'activate': {
+      const input = { caller_id: step.caller, card_id: cardOf(cards, step) }
+      return run(activateCard, input, { actor: `user:${step.caller}`, key })
+    }
+    case 'transfer': {
+      const input = { caller_id: step.caller, card_id: cardOf(cards, step), receiver_id: step.receiver }
+      return run(transferCard, input, { actor: `user:${step.caller}`, key })
+    }
+  }
+}
+
+type Any = { readonly does: string } | PrivilegeStep
+
+export function privilegeMade(step: Any, settled: Settled, cards: readonly number[]): PrivilegeMade {
+  const { answer } = JSON.parse(settled.reply.body)
+  return {
+    granted: cardsGranted(step, settled),
+    card: 'card' in step ? cardOf(cards, step) : null,
+    activated: answer?.days_added === undefined ? null : answer,
+  }
+}
+
+/** The cards that a step has granted, the oldest first. */
+export function cardsGranted(step: Any, { reply }: Settled): readonly number[] {
+  if (step.does !== 'grant') return []
+  const { answer = [] } = JSON.parse(reply.body)
+  return answer.map(({ card_id }: { readonly card_id: number }) => card_id).toReversed()
+}

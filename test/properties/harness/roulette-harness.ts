@@ -1,0 +1,77 @@
+import type { FinishedGame, Game } from '../../../schema/roulette.ts'
+import { cancelGame } from '../../../src/features/roulette/cancel.ts'
+import { finishGame } from '../../../src/features/roulette/finish.ts'
+import { joinGame } from '../../../src/features/roulette/join.ts'
+import { leaveGame } from '../../../src/features/roulette/leave.ts'
+import { MOST_PURGED, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
+import { openGame } from '../../../src/features/roulette/open.ts'
+import type { Settled } from '../../../src/ledger/executor/command-queue.ts'
+import { type Bench, testSpins } from '../../harness/test-executor.ts'
+import { aimedAt, type GameName, type RouletteStep } from '../steps/roulette-steps.ts'
+
+/** What the house takes of the pot, in per cent. */
+export const FEE_PERCENT = 7
+
+/** What became of a step: the games that were known before its burst, and what was told of games. */
+export interface RouletteMade {
+  readonly refusal: string | null
+  readonly known: readonly GameName[]
+  readonly game: (Game & Partial<FinishedGame>) | null
+  readonly purged: readonly Game[] | null
+}
+
+const open = openGame({ spins: testSpins, feePercent: FEE_PERCENT })
+const finish = finishGame(testSpins)
+
+export function runRoulette(
+  { run }: Bench,
+  step: RouletteStep,
+  key: string,
+  known: readonly GameName[],
+): Promise<Settled> {
+  if (step.does === 'purge games') {
+    const input = { older_than_minutes: step.minutes, dry_run: step.dry }
+    return run(purgeGames(purgeable(known)), input, { actor: 'staff:ann', key })
+  }
+  const who = { actor: `user:${step.user}`, key }
+  const { user: caller_id, seed: client_seed } = step
+  if (step.does === 'open game') {
+    const terms = { game_price: step.price, max_players: step.places, join_admin: step.joins }
+    return run(open, { caller_id, room: step.room, ...terms, client_seed }, who)
+  }
+  const { id, uid, room } = aimedAt(known, step)
+  const at = { caller_id, room: step.room === 'uid' ? `r${room}` : room, game: step.byUid ? uid : id }
+  switch (step.does) {
+    case 'join game':
+      return run(joinGame, { ...at, client_seed }, who)
+    case 'leave game':
+      return run(leaveGame, at, who)
+    case 'finish game':
+      return run(finish, at, who)
+    case 'cancel game':
+      return run(cancelGame, at, who)
+  }
+}
+
+/** The games that a purge looks at. */
+export const purgeable = (known: readonly GameName[]): readonly number[] =>
+  known.slice(0, MOST_PURGED).map(({ id }) => id)
+
+type Any = { readonly does: string }
+
+export function rouletteMade({ does }: Any, { reply }: Settled, known: readonly GameName[]): RouletteMade {
+  const { answer = null, refusal = null } = JSON.parse(reply.body)
+  return {
+    refusal,
+    known,
+    game: answer?.players === undefined ? null : answer,
+    purged: does === 'purge games' ? (answer?.games ?? null) : null,
+  }
+}
+
+/** The game that a step has made, if it has. */
+export function gamesMade({ does }: Any, { reply }: Settled): readonly GameName[] {
+  const { answer } = JSON.parse(reply.body)
+  if (does !== 'open game' || answer === undefined) return []
+  return [{ id: answer.id, uid: answer.uid, room: Number(answer.room_uid.slice(1)) }]
+}

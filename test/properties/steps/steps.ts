@@ -1,0 +1,204 @@
+import * as fc from 'fast-check'
+import type { GiftKind } from '../../../schema/events.ts'
+import { MAX_INTEGER } from '../../../schema/max-integer.ts'
+import { type Currency, currencies } from '../../../src/ledger/rules/account.ts'
+import { type AgencyStep, agencyOpening, agencyStep } from './agency-steps.ts'
+import { type PrivilegeStep, privilegeOpening, privilegeStep } from './privilege-steps.ts'
+import { type RouletteStep, rouletteStep } from './roulette-steps.ts'
+
+/** Something that somebody asks for, sensible or not. */
+export type Step =
+  | {
+      readonly does: 'send'
+      readonly caller: number
+      readonly sender: number
+      readonly gift: number
+      readonly receivers: readonly number[]
+      readonly quantity: number
+      readonly room: number | string
+      readonly bag: boolean
+    }
+  | { readonly does: 'credit'; readonly user: number; readonly currency: Currency; readonly units: number }
+  | {
+      readonly does: 'debit'
+      readonly holder: 'user' | 'room'
+      readonly id: number
+      readonly currency: Currency
+      readonly units: number
+    }
+  | { readonly does: 'fill bag'; readonly user: number; readonly gift: number; readonly quantity: number }
+  | { readonly does: 'choose seed'; readonly user: number; readonly seed: string }
+  | { readonly does: 'define room'; readonly room: number; readonly owner: number | undefined }
+  | DefineGift
+  | PrivilegeStep
+  | RouletteStep
+  | AgencyStep
+
+export interface DefineGift {
+  readonly does: 'define gift'
+  readonly gift: number
+  readonly kind: GiftKind | undefined
+  readonly price: number | undefined
+  readonly odds: readonly { readonly multiplier: number; readonly weight: number }[] | undefined
+}
+
+/** Steps that arrive together, so many microseconds after the ones before. */
+export interface Burst {
+  readonly wait: number
+  readonly steps: readonly Step[]
+}
+
+/** Users 1 to 4, rooms 1 and 2 and gifts 1 to 3 come to be; user 5, room 3 and gift 4 are unknown at first. */
+export const USERS = [1, 2, 3, 4] as const
+
+const gift = (gift: number, kind: GiftKind, price: number, odds?: DefineGift['odds']): DefineGift => ({
+  does: 'define gift',
+  gift,
+  kind,
+  price,
+  odds,
+})
+const funds = (user: number, units: number, currency: Currency = 'diamonds'): Step => ({
+  does: 'credit',
+  user,
+  currency,
+  units,
+})
+
+export const opening: readonly Step[] = [
+  { does: 'define room', room: 1, owner: 1 },
+  { does: 'define room', room: 2, owner: 4 },
+  gift(1, 'lucky', 10, [
+    { multiplier: 0, weight: 6 },
+    { multiplier: 1.5, weight: 3 },
+    { multiplier: 4, weight: 1 },
+  ]),
+  gift(2, 'standard', 37),
+  gift(3, 'returnable', 25),
+  funds(1, 20_000),
+  funds(2, 9_000),
+  funds(3, 500),
+  funds(1, 300, 'coins'),
+  funds(2, 200, 'coins'),
+  funds(3, 60, 'coins'),
+  funds(4, 100, 'coins'),
+  { does: 'fill bag', user: 1, gift: 1, quantity: 40 },
+  { does: 'fill bag', user: 2, gift: 2, quantity: 9 },
+  ...privilegeOpening,
+  ...agencyOpening,
+]
+
+/** Mostly the first, so that things happen; now and then the second, so that they are refused. */
+const mostly = <A, B>(often: fc.Arbitrary<A>, seldom: fc.Arbitrary<B>, weight = 15): fc.Arbitrary<A | B> =>
+  fc.oneof({ weight, arbitrary: often }, { weight: 1, arbitrary: seldom })
+
+const user = fc.constantFrom(1, 1, 1, 2, 3, 4)
+const anyone = mostly(user, fc.constant(5), 40)
+const giftId = mostly(fc.constantFrom(1, 1, 2, 3), fc.constant(4), 30)
+const room = mostly(fc.constantFrom(1, 1, 'r1', 2, 'r2'), fc.constantFrom(3, 'r3'), 30)
+const units = mostly(fc.integer({ min: 1, max: 2_000 }), fc.constantFrom(MAX_INTEGER, MAX_INTEGER - 20_000), 9)
+const quantity = mostly(fc.integer({ min: 1, max: 6 }), fc.constant(9_999))
+const currency = mostly(fc.constant('diamonds' as const), fc.constantFrom(...currencies), 1)
+
+const send = fc
+  .record({
+    caller: user,
+    other: mostly(fc.constant(null), user, 30),
+    gift: giftId,
+    receivers: fc.uniqueArray(anyone, { minLength: 1, maxLength: 4 }),
+    withSender: mostly(fc.constant(false), fc.constant(true)),
+    quantity,
+    room,
+    bag: mostly(fc.constant(false), fc.constant(true), 3),
+  })
+  .map(({ caller, other, receivers, withSender, ...rest }): Step => {
+    const others = receivers.filter((id) => id !== caller)
+    const kept = withSender ? receivers : others.length > 0 ? others : [(caller % 4) + 1]
+    return { does: 'send', caller, sender: other ?? caller, receivers: kept, ...rest }
+  })
+
+const odds = fc.array(
+  fc.record({
+    multiplier: mostly(
+      fc.constantFrom(0, 0, 0, 0.5, 1, 1.5, 3.3333, 0.0001),
+      fc.constantFrom(10_000, 10_000.5, 0.00001),
+    ),
+    weight: mostly(fc.integer({ min: 1, max: 9 }), fc.constantFrom(20_000, 1_000_000_000)),
+  }),
+  { minLength: 1, maxLength: 4 },
+)
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
+const price = mostly(fc.integer({ min: 0, max: 90 }), fc.constant(MAX_INTEGER))
+const steps = {
+  credit: fc.record({ does: fc.constant('credit'), user: anyone, currency, units }),
+  debit: fc.record({
+    does: fc.constant('debit'),
+    holder: fc.constantFrom('user', 'room'),
+    id: anyone,
+    currency,
+    units,
+  }),
+  fill: fc.record({ does: fc.constant('fill bag'), user: anyone, gift: giftId, quantity: units }),
+  seed: fc.record({ does: fc.constant('choose seed'), user, seed: fc.constantFrom('a', 'b-1') }),
+  room: fc.record({ does: fc.constant('define room'), room: fc.constantFrom(1, 2, 3), owner: maybe(anyone) }),
+  gift: fc.record({
+    does: fc.constant('define gift'),
+    gift: fc.constantFrom(1, 2, 3, 4),
+    kind: maybe(fc.constantFrom('lucky', 'returnable', 'standard')),
+    price: maybe(price),
+    odds: maybe(odds),
+  }),
+}
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 20, arbitrary: send },
+  { weight: 2, arbitrary: steps.credit },
+  { weight: 2, arbitrary: steps.debit },
+  { weight: 2, arbitrary: steps.fill },
+  { weight: 1, arbitrary: steps.seed },
+  { weight: 1, arbitrary: steps.room },
+  { weight: 2, arbitrary: steps.gift },
+  { weight: 12, arbitrary: privilegeStep },
+  { weight: 8, arbitrary: rouletteStep },
+  { weight: 14, arbitrary: agencyStep },
+)
+
+/** An evening at the roulette: now and then somebody's coins come or go, or a room has another owner. */
+const playing: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 30, arbitrary: rouletteStep },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('credit'), user, currency: fc.constant('coins'), units }) },
+  { weight: 1, arbitrary: steps.room },
+)
+const patience = fc.constantFrom(0, 0, 0, 1, 30_000_000, 59_999_999, 60_000_000)
+
+/** Around the 6 seconds after which a count of consecutive sends starts again, and days after which privileges end. */
+const wait = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(0, 0, 0, 1, 2_000_000, 5_999_999, 6_000_000, 6_000_001) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 9 }).map((days) => days * 86_400_000_000) },
+)
+
+const one = (step: fc.Arbitrary<Step>) => step.map((only) => [only])
+const several = (step: fc.Arbitrary<Step>) => fc.array(step, { minLength: 2, maxLength: 16, size: 'max' })
+type Story = fc.Arbitrary<readonly Burst[]>
+
+export const oneByOne: Story = fc.array(fc.record({ wait, steps: one(step) }), {
+  minLength: 1,
+  maxLength: 50,
+  size: 'max',
+})
+export const bursts: Story = fc.array(fc.record({ wait, steps: several(step) }), {
+  minLength: 1,
+  maxLength: 6,
+  size: 'max',
+})
+
+export const roulettes: Story = fc.array(fc.record({ wait: patience, steps: one(playing) }), {
+  minLength: 1,
+  maxLength: 60,
+  size: 'max',
+})
+export const crowdedRoulettes: Story = fc.array(fc.record({ wait: patience, steps: several(playing) }), {
+  minLength: 1,
+  maxLength: 10,
+  size: 'max',
+})

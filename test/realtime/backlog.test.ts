@@ -1,0 +1,160 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { QueryConfig } from 'pg'
+import { test } from 'tap'
+import { openPool } from '../../src/db/pool.ts'
+import { History } from '../../src/realtime/channels/backlog.ts'
+import { ChannelIndex } from '../../src/realtime/channels/channel-index.ts'
+import { sizeOf } from '../../src/realtime/channels/channel-message.ts'
+import { Hub } from '../../src/realtime/channels/hub.ts'
+import { ResumeBudget } from '../../src/realtime/channels/resume-budget.ts'
+import type { ChannelKey } from '../../src/realtime/frames/announcer.ts'
+import { tellWith } from '../../src/realtime/frames/event-mapper.ts'
+import { WordBook } from '../../src/realtime/frames/lookup-cache.ts'
+import { enter, noWords, startInstance } from '../harness/live.ts'
+import { testDatabase } from '../harness/postgres.ts'
+import { openRooms, sayIn, talkSlices } from '../harness/realtime-fixtures.ts'
+import { readDb } from '../harness/test-app.ts'
+import { bench } from '../harness/test-executor.ts'
+
+const tell = tellWith(
+  talkSlices.flatMap(({ announcer = [] }) => announcer),
+  (error) => {
+    throw error
+  },
+)
+
+test('a backlog is read in pages and bounded in entries and bytes, however long the gap of the index', async (t) => {
+  const database = await testDatabase(t)
+  await openRooms(database, 3, 1)
+  const speaker = bench(t, database.serviceUrl)
+  const pool = openPool(database.serviceUrl, { max: 2, application_name: 'backlog' })
+  t.teardown(() => pool.end())
+  const query = pool.query.bind(pool)
+  let mostRows = 0
+  Reflect.set(pool, 'query', async (config: QueryConfig) => {
+    const result = await query(config)
+    mostRows = Math.max(mostRows, result.rows.length)
+    return result
+  })
+  const words = new WordBook(readDb(t, database), noWords, () => {})
+  const history = new History(pool, new ChannelIndex(pool), tell, words)
+
+  // Nobody writes the index: all of it is a gap. Room 1 is quiet, room 2 is busy, room 3 talks at length.
+  const quiet = await sayIn(speaker, 1)
+  const busy = await Promise.all(Array.from({ length: 2_500 }, (_, n) => sayIn(speaker, 2, n + 1)))
+  const long = await Promise.all(Array.from({ length: 300 }, () => sayIn(speaker, 3, 3_000_001)))
+  const end = Math.max(...busy, ...long)
+  const channels: readonly ChannelKey[] = ['room:1', 'room:2', 'room:3', 'room:9']
+  const recalled = await history.recall(channels, end)
+  t.ok(mostRows <= 500, `${mostRows} rows at a time`)
+
+  const positionsOf = (channel: ChannelKey) => recalled.get(channel)?.entries.map(({ position }) => position)
+  t.same(positionsOf('room:1'), [quiet])
+  const ordered = busy.toSorted((a, b) => a - b)
+  t.same(positionsOf('room:2'), ordered.slice(-1_000))
+  t.equal(recalled.get('room:2')?.from, ordered.at(-1_001))
+  const bytes = recalled.get('room:3')?.entries.reduce((sum, entry) => sum + sizeOf(entry), 0) ?? 0
+  t.ok(bytes > 8 * 1024 * 1024 && bytes < 8 * 1024 * 1024 + 100_000, `${bytes} bytes`)
+  const kept = positionsOf('room:3') ?? []
+  t.same(kept, long.toSorted((a, b) => a - b).slice(-kept.length))
+  t.equal(recalled.get('room:3')?.from, long.toSorted((a, b) => a - b).at(-kept.length - 1))
+  t.same(recalled.get('room:9'), { from: 0, entries: [] })
+
+  const lasts = await history.lastBefore(channels, end + 1)
+  t.same(
+    channels.map((channel) => lasts.get(channel)),
+    [quiet, ordered.at(-1), Math.max(...long), null],
+  )
+})
+
+test('a backlog outlives its last listener for some seconds', async (t) => {
+  let recalls = 0
+  const hub = new Hub(
+    {
+      tell,
+      words: {
+        find: async () => ({ users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }),
+      },
+      history: {
+        lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
+        recall: async (channels) => {
+          recalls += 1
+          const entries = [{ position: 5, prev: null, at: Date.now(), bodies: ['"event":"x"}'] }]
+          return new Map(channels.map((channel) => [channel, { from: 0, entries }]))
+        },
+      },
+      head: async () => 10,
+      sent: () => {},
+    },
+    10,
+  )
+  const come = async (): Promise<number> => {
+    const topic = hub.hold('room:1')
+    let entries = 0
+    await hub.resume(topic, 1, async (beginning) => {
+      entries = beginning.entries?.length ?? -1
+    })
+    hub.release(topic)
+    hub.trim()
+    return entries
+  }
+  for (let i = 0; i < 20; i += 1) t.equal(await come(), 1)
+  t.equal(recalls, 1)
+  t.end()
+})
+
+test("a user's resumes wait for the budget, and another's do not", async (t) => {
+  const budget = new ResumeBudget()
+  let running = 0
+  let mostRunning = 0
+  const whole = async () => {
+    running += 1
+    mostRunning = Math.max(mostRunning, running)
+    await pause(1)
+    running -= 1
+    return { queries: 2, entries: 100 }
+  }
+  // As a client of 50 rooms that comes back.
+  await Promise.all(Array.from({ length: 50 }, () => budget.run(1, whole)))
+  t.equal(mostRunning, 2)
+  let done = 0
+  const more = Array.from({ length: 20 }, async () => {
+    await budget.run(1, whole)
+    done += 1
+  })
+  const began = performance.now()
+  await budget.run(2, whole)
+  t.ok(done < 20, 'another does not wait for them')
+  await Promise.all(more)
+  // 70 in all cost 3,010: beyond 2,500 they come at 100 a second.
+  t.ok(performance.now() - began > 1_000)
+  await t.rejects(
+    budget.run(3, async () => {
+      throw new Error('failed')
+    }),
+    /failed/,
+  )
+  await budget.run(3, whole)
+  budget.sweep()
+})
+
+test('a client of 50 rooms that comes back is in all of them at once', async (t) => {
+  const database = await testDatabase(t)
+  await openRooms(database, 50, 1)
+  const instance = await startInstance(t, database, talkSlices)
+  const first = await sayIn(instance, 1)
+  for (let room = 1; room <= 50; room += 1) await Promise.all([1, 2, 3].map((n) => sayIn(instance, room, n)))
+  const clients = await Promise.all([1, 2, 3].map(() => enter(t, instance.origin, 1)))
+  // So many frames a second may each socket send.
+  for (const [i, client] of clients.entries()) {
+    for (let room = i * 17 + 1; room <= Math.min(50, (i + 1) * 17); room += 1) {
+      client.send({ t: 'sub', i: room, ch: `one-to-room:R${room}`, since: String(first) })
+    }
+  }
+  for (const [i, client] of clients.entries()) {
+    for (let room = i * 17 + 1; room <= Math.min(50, (i + 1) * 17); room += 1) {
+      t.match(await client.heard('subbed', room), { resumed: true, position: String(first) })
+      await client.until((c) => c.of(`one-to-room:R${room}`).at(2))
+    }
+  }
+})

@@ -1,0 +1,201 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { revokeSessions } from '../../src/features/users/revoke-sessions.ts'
+import { alwaysOpen, type ClosedState } from '../../src/http/auth/gate.ts'
+import { enter, type Instance, startInstance, TestClient, type Wishes } from '../harness/live.ts'
+import { bearer, seconds, token } from '../harness/minimal-app.ts'
+import { testDatabase } from '../harness/postgres.ts'
+import { answersIn, say } from '../harness/raw-http.ts'
+import { openRooms, perform, sayIn, talkSlices } from '../harness/realtime-fixtures.ts'
+
+type Test = Parameters<typeof testDatabase>[0]
+
+const quick = { heartbeat: 60_000, auth: 400, look: 20 }
+
+async function live(t: Test, wishes: Wishes = {}): Promise<Instance> {
+  const database = await testDatabase(t)
+  await openRooms(database, 1, 3)
+  return startInstance(t, database, talkSlices, { times: quick, ...wishes })
+}
+
+const maintenance: ClosedState = {
+  status: 503,
+  body: { status: 'success', type: 'maintenance', data: { title: 'Soon', message: 'We are back soon.' } },
+}
+
+test('who may open a socket, and how others are refused', async (t) => {
+  let closed: ClosedState | undefined
+  const appState = { ...alwaysOpen, gate: () => closed }
+  const instance = await live(t, { allowedOrigins: ['https://app.example'], appState })
+  const { origin } = instance
+  await perform(instance, revokeSessions, { user_id: 3 })
+  const good = bearer(token({ sub: '1' }))
+  const rows: readonly (readonly [string, string, Record<string, string>, number, string | undefined])[] = [
+    ['a token in the header', '/ws', good, 101, undefined],
+    ['under a prefix', '/v1/ws', good, 101, undefined],
+    ['under the other, with a slash', '/api/v1/ws/?x=1', good, 101, undefined],
+    ['no token yet', '/ws', {}, 101, undefined],
+    ['a page of ours', '/ws', { origin, ...good }, 101, undefined],
+    ['the same page by another name', '/ws', { origin: origin.replace('127.0.0.1', 'localhost') }, 101, undefined],
+    [
+      'a page of what Host claims',
+      '/ws',
+      { origin: 'http://evil.example', host: 'evil.example' },
+      403,
+      'origin_not_allowed',
+    ],
+    ['a page that is allowed', '/ws', { origin: 'https://app.example' }, 101, undefined],
+    ['a token in the address', `/ws?token=${token()}`, {}, 400, 'token_in_url'],
+    ['and in the header', '/ws?token=x', { origin: 'https://evil.example', ...good }, 400, 'token_in_url'],
+    ['another page', '/ws', { origin: 'https://evil.example', ...good }, 403, 'origin_not_allowed'],
+    ['a page of nowhere', '/ws', { origin: 'null' }, 403, 'origin_not_allowed'],
+    ['another page with a bad token', '/ws', { origin: 'http://app.example', ...bearer('x') }, 403, undefined],
+    ['a bad token', '/ws', bearer('a.b.c'), 401, 'unauthenticated'],
+    ['an empty one', '/ws', { authorization: '' }, 401, 'unauthenticated'],
+    ['one that is over', '/ws', bearer(token({ sub: '1', exp: seconds() - 1 })), 440, 'session_expired'],
+    ['one that was revoked', '/ws', bearer(token({ sub: '3', iat: seconds() - 9 })), 440, 'session_expired'],
+    ['of nobody', '/ws', bearer(token({ sub: '77' })), 401, 'unknown_user'],
+    ['of staff', '/ws', bearer(token({ sub: 'ann', role: 'operator' })), 403, 'forbidden'],
+    ['where there are no sockets', '/v1/rooms/R1', good, 404, 'not_found'],
+  ]
+  for (const [what, path, headers, status, code] of rows) {
+    const client = new TestClient(origin, { path, headers })
+    const opened = new Promise<number>((resolve) => client.ws.once('open', () => resolve(101)))
+    const refused = client.until((c) => c.refused, 'answer')
+    t.equal(await Promise.race([opened, refused.then((answer) => answer.status)]), status, what)
+    if (client.refused !== undefined) {
+      t.match(JSON.parse(client.refused.body), { message: String, request_id: String, ...(code && { code }) }, what)
+    } else if ('authorization' in headers) {
+      t.match(await client.heard('ready'), { user_id: 1, heartbeat: 60 }, what)
+    }
+    refused.catch(() => {})
+    await client.leave()
+  }
+
+  closed = maintenance
+  for (const path of ['/ws', '/v1/ws?token=1', '/api/v1/ws']) {
+    const client = new TestClient(origin, { path, headers: bearer(token({ exp: 1 })) })
+    const { status, body } = await client.until((c) => c.refused, 'answer')
+    t.same([status, JSON.parse(body)], [503, maintenance.body], path)
+  }
+  t.same(instance.log, [])
+})
+
+test('what is no handshake is answered as anything else', async (t) => {
+  const { origin } = await live(t)
+  const port = Number(new URL(origin).port)
+  const lines = (path: string, ...headers: string[]) =>
+    [`GET ${path} HTTP/1.1`, 'Host: x', 'Connection: Upgrade, close', ...headers, '', ''].join('\r\n')
+  const rows: readonly (readonly [string, number, string])[] = [
+    [lines('/ws'), 400, 'not_a_websocket'],
+    [lines('/ws', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'), 400, 'not_a_websocket'],
+    [lines('/v1/ws', 'Upgrade: websocket'), 400, 'bad_handshake'],
+    [lines('/ws', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'), 400, 'bad_handshake'],
+    [
+      lines('/ws', 'Upgrade: websocket', 'Sec-WebSocket-Version: 99', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='),
+      400,
+      'bad_handshake',
+    ],
+    [lines('/v1/nowhere', 'Upgrade: websocket'), 401, 'unauthenticated'],
+    [lines('/nowhere', 'Upgrade: websocket'), 404, 'not_found'],
+    [lines('/ws', 'Upgrade: websocket').replace('GET', 'POST'), 404, 'not_found'],
+  ]
+  for (const [bytes, status, code] of rows) {
+    t.match(answersIn(await say(port, bytes, 1_000)), [{ status, body: { code } }], bytes)
+  }
+})
+
+test('a first frame says who it is', async (t) => {
+  const { origin } = await live(t)
+  const open = async (...frames: unknown[]) => {
+    const client = new TestClient(origin, {})
+    t.teardown(() => client.leave())
+    await new Promise((resolve) => client.ws.once('open', resolve))
+    for (const frame of frames) client.send(frame)
+    return client
+  }
+  const auth = (claims: object) => ({ t: 'auth', token: token({ ...claims }) })
+  const welcome = await open(auth({ sub: '2' }), { t: 'sub', i: 'a', ch: 'one-to-room:R1' })
+  t.match(await welcome.heard('ready'), { user_id: 2 })
+  t.match(await welcome.heard('subbed'), { i: 'a', ch: 'one-to-room:R1' })
+  const rows: readonly (readonly [string, unknown[], number])[] = [
+    ['nothing', [], 4001],
+    ['something else', [{ t: 'ping' }, auth({ sub: '1' })], 4001],
+    ['nonsense', ['{'], 4001],
+    ['a bad token', [{ t: 'auth', token: 'x' }], 4001],
+    ['nobody', [auth({ sub: '99' })], 4001],
+    ['too late', [auth({ sub: '1', exp: seconds() - 1 })], 4202],
+    ['staff', [auth({ sub: 'ann', role: 'operator' })], 4003],
+  ]
+  for (const [what, frames, code] of rows) {
+    const client = await open(...frames)
+    t.equal(await client.closed(), code, what)
+    t.same(client.frames, [], what)
+  }
+})
+
+test('tokens are renewed, end and are revoked on open sockets', async (t) => {
+  const instance = await live(t)
+  const { origin } = instance
+  const soon = { exp: seconds() + 2 }
+  const [over, renewed, foreign] = await Promise.all([1, 1, 1].map((id) => enter(t, origin, id, soon)))
+  const early = await enter(t, origin, 2, { iat: seconds() - 60 })
+  const broken = await enter(t, origin, 3)
+  renewed?.send({ t: 'refresh', i: 4, token: token({ sub: '1' }) })
+  t.match(await renewed?.heard('refreshed', 4), { i: 4 })
+  foreign?.send({ t: 'refresh', token: token({ sub: '2' }) })
+  t.equal(await foreign?.closed(), 4003)
+  broken.send({ t: 'refresh', token: 'x' })
+  t.equal(await broken.closed(), 4001)
+  await perform(instance, revokeSessions, { user_id: 2 })
+  t.equal(await early.closed(), 4001)
+  const late = await enter(t, origin, 2, { iat: seconds() + 1 })
+  t.equal(await over?.closed(), 4202)
+  t.ok(seconds() >= soon.exp)
+  for (const client of [renewed, late]) {
+    client?.send({ t: 'ping', i: 1 })
+    t.match(await client?.heard('pong', 1), {})
+  }
+})
+
+test('when the service closes to clients, their sockets are told and close', async (t) => {
+  let closed: ClosedState | undefined
+  let changed = (): void => {}
+  const judge = ({ type }: { readonly type: string | null }) => (type === 'old' ? closed : undefined)
+  const onChange = (listener: () => void) => {
+    changed = listener
+    return () => {}
+  }
+  const shownBy: typeof alwaysOpen.shownBy = ({ headers }) => ({
+    type: headers['client-type'] === 'old' ? 'old' : null,
+    version: null,
+    language: 'en',
+  })
+  const instance = await live(t, { appState: { ...alwaysOpen, judge, onChange, shownBy } })
+  const headers = { 'client-type': 'old', ...bearer(token({ sub: '1' })) }
+  for (const [state, code] of [
+    [maintenance, 4103],
+    [{ ...maintenance, status: 426 as const }, 4026],
+  ] as const) {
+    closed = undefined
+    const known = new TestClient(instance.origin, { headers })
+    await known.heard('ready')
+    const unknown = new TestClient(instance.origin, { headers: { 'client-type': 'old' } })
+    await new Promise((resolve) => unknown.ws.once('open', resolve))
+    const other = await enter(t, instance.origin, 2)
+    // Subscribes while it begins.
+    known.send({ t: 'sub', ch: 'one-to-room:R1', since: '0' })
+    await sayIn(instance, 1)
+    closed = state
+    changed()
+    const late = new TestClient(instance.origin, { headers })
+    for (const client of [known, unknown, late]) {
+      t.equal(await client.closed(), code)
+      t.same(client.frames.at(-1), { t: 'ev', ch: 'global', event: 'app-status', data: maintenance.body })
+    }
+    other.send({ t: 'ping' })
+    await other.heard('pong')
+    await pause(50)
+    t.equal(other.code, undefined)
+  }
+})

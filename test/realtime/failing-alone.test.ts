@@ -1,0 +1,225 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { DatabaseError } from 'pg'
+import { test } from 'tap'
+import { BatchedLookup } from '../../src/db/batched-lookup.ts'
+import { Crowded } from '../../src/db/pool.ts'
+import { queryBatch, queryByIds } from '../../src/db/query-batch.ts'
+import { intoLog, intoOutbox } from '../../src/notifications/subscribe.ts'
+import type { ShownState } from '../../src/realtime/frames/announcer.ts'
+import { Shower } from '../../src/realtime/frames/state-pusher.ts'
+import { enter, noWords, startInstance, type TestClient } from '../harness/live.ts'
+import { testDatabase } from '../harness/postgres.ts'
+import { openRooms, sayIn, talkSlices, tell } from '../harness/realtime-fixtures.ts'
+import { recordedEvent } from '../harness/stored-event.ts'
+import { readDb } from '../harness/test-app.ts'
+
+const away = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+
+test('when a shared statement fails, its members are asked again one by one', async (t) => {
+  const asked: (readonly number[])[] = []
+  const query = async (keys: readonly number[]) => {
+    asked.push(keys)
+    if (keys.includes(3)) throw new Error('3 is refused')
+    return keys.map((key) => key * 10)
+  }
+  t.match(await queryBatch([1, 2, 3, 4], query), [
+    { value: 10 },
+    { value: 20 },
+    { status: 'rejected', reason: { message: '3 is refused' } },
+    { value: 40 },
+  ])
+  t.same(asked, [[1, 2, 3, 4], [1], [2], [3], [4]])
+
+  let calls = 0
+  const out = await queryBatch([1, 2, 3], async () => {
+    calls += 1
+    throw away()
+  })
+  t.same([out.map(({ status }) => status), calls], [['rejected', 'rejected', 'rejected'], 1])
+
+  for (const outage of [away(), new Crowded('no connection was free in time')]) {
+    const asked: (readonly number[])[] = []
+    const results = await queryBatch([1, 2, 3, 4], async (keys) => {
+      asked.push(keys)
+      if (keys.includes(3)) throw keys.length > 1 ? new Error('3 is refused') : outage
+      return keys
+    })
+    t.match(results, [{ value: 1 }, { value: 2 }, { reason: outage }, { reason: outage }])
+    t.same(asked, [[1, 2, 3, 4], [1], [2], [3]], 'nobody else waits in vain')
+  }
+  let refusals = 0
+  await queryBatch([1, 2, 3], async () => {
+    refusals += 1
+    throw new Crowded('too many wait for a connection')
+  })
+  t.equal(refusals, 1, 'a full pool is not asked again')
+
+  const byId = await queryByIds([1, 2, 3], async (ids) => {
+    if (ids.includes(2)) throw new Error('2 is refused')
+    return new Map(ids.filter((id) => id === 1).map((id) => [id, 'one']))
+  })
+  t.same([[...byId.found], [...byId.failed.keys()]], [[[1, 'one']], [2]])
+
+  const batches = new BatchedLookup(10, query)
+  const answers = await Promise.allSettled([1, 2, 3, 4].map((key) => batches.load(key)))
+  t.same(
+    answers.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  )
+})
+
+test('a malformed sub is refused and touches no other socket', async (t) => {
+  const database = await testDatabase(t)
+  await openRooms(database, 1, 41)
+  const instance = await startInstance(t, database, talkSlices)
+  const clients = await Promise.all(Array.from({ length: 40 }, (_, n) => enter(t, instance.origin, n + 1)))
+  const hostile = await enter(t, instance.origin, 41)
+  const bad = ['\u0000', 'R1\u0000', '\ud800', 'R1\u202e', 'R1\u0085', 'R\n1']
+  for (const [i, uid] of bad.entries()) hostile.send({ t: 'sub', i, ch: `one-to-room:${uid}` })
+  for (const client of clients) client.send({ t: 'sub', i: 1, ch: 'one-to-room:R1' })
+  for (const i of bad.keys()) {
+    t.match(await hostile.until(({ frames }) => frames.find((f) => f['i'] === i)), { t: 'err', code: 'bad_frame' })
+  }
+  for (const client of clients) t.match(await client.heard('subbed', 1), { resumed: true })
+  hostile.send({ t: 'sub', i: 10, ch: 'one-to-room:R1' })
+  t.match(await hostile.heard('subbed', 10), { resumed: true })
+  t.same(instance.log, [])
+})
+
+test('a name that cannot be looked up is missing, and the frames of others arrive', async (t) => {
+  const database = await testDatabase(t)
+  await openRooms(database, 1, 3)
+  const users = async (_db: unknown, ids: readonly number[]) => {
+    if (ids.includes(2)) throw new Error('the row of 2 is damaged')
+    return new Map<number, never>()
+  }
+  const instance = await startInstance(t, database, talkSlices, { lookups: { ...noWords, users } })
+  const clients = await Promise.all([1, 2, 3].map((id) => enter(t, instance.origin, id)))
+  const told = await Promise.all([1, 2, 3].map((id) => tell(instance, id, 5)))
+  for (const [i, client] of clients.entries()) {
+    await client.until((c) => c.of(`user:${i + 1}`).find(({ position }) => position === String(told[i])))
+  }
+  const room = await sayIn(instance, 1)
+  t.ok(room > 0)
+  t.match(instance.log.join('\n'), /name for a frame could not be looked up/)
+})
+
+test('a wallet that cannot be read is tried less and less often, and delays no other', async (t) => {
+  const database = await testDatabase(t)
+  await openRooms(database, 1, 2)
+  let reads = 0
+  let broken = true
+  const purse: ShownState = {
+    event: 'purse',
+    changedBy: ({ type, data }) => (type === 'bag-items-added' ? [data.user_id] : []),
+    read: async (_db, ids) => {
+      if (ids.includes(1)) {
+        reads += 1
+        if (broken) throw new Error('the wallet of 1 is damaged')
+      }
+      return new Map(ids.map((id) => [id, {}]))
+    },
+  }
+  const instance = await startInstance(t, database, [...talkSlices, { published: '/v1', shown: purse }])
+  const one = await enter(t, instance.origin, 1)
+  const other = await enter(t, instance.origin, 2)
+  const shown = ({ frames }: TestClient) => frames.filter(({ event }) => event === 'purse').length
+  for (let i = 1; i <= 20; i += 1) {
+    await Promise.all([tell(instance, 1), tell(instance, 2)])
+    await other.until((client) => (shown(client) > 0 ? true : undefined))
+    await pause(50)
+  }
+  // 20 changes within a second or more: 200, 400, 800 ms … after one another, and twice at most for one try.
+  t.ok(reads <= 2 * 8, `${reads} reads`)
+  t.equal(shown(one), 0)
+  broken = false
+  await one.until((client) => (shown(client) > 0 ? true : undefined), 'the wallet, once it can be read')
+})
+
+test('a wallet that cannot be read is not read any more once its user has left', async (t) => {
+  let reads = 0
+  let present = true
+  const shower = new Shower(
+    {
+      event: 'purse',
+      changedBy: () => [1],
+      read: async () => {
+        reads += 1
+        throw new Error('damaged')
+      },
+    },
+    {
+      db: readDb(t, await testDatabase(t)),
+      anyone: () => true,
+      viewers: () => (present ? new Set() : undefined),
+      position: () => 1,
+      trouble: () => {},
+    },
+  )
+  t.teardown(() => shower.stop())
+  shower.hear([recordedEvent(1)])
+  while (reads < 2) await pause(10)
+  present = false
+  await pause(700)
+  const before = reads
+  await pause(1_500)
+  t.equal(reads, before)
+})
+
+test('an event that no notification can be made of delays no other notification', async (t) => {
+  const lines: object[] = []
+  const log = {
+    info: (line: object) => void lines.push(line),
+    error: (line: object) => void lines.push({ error: true, ...line }),
+  }
+  const db = readDb(t, await testDatabase(t))
+  const at = recordedEvent
+  const addressed = (position: number) => ({
+    position,
+    user_id: 1,
+    notification: { title: 't', body: 'b', type: 'reward' as const, identifier: 'x' },
+  })
+  const notifier = async (_db: unknown, events: readonly { readonly position: number }[]) => {
+    if (events.some(({ position }) => position === 2)) throw new Error('2 is damaged')
+    return events.map(({ position }) => addressed(position))
+  }
+  await intoLog(db, notifier, log)([at(1), at(2), at(3)])
+  t.match(lines, [{ error: true, position: 2 }, { position: 1 }, { position: 3 }])
+
+  const stored: number[] = []
+  const outbox = {
+    add: async (some: readonly { readonly position: number }[]) => {
+      if (some.some(({ position }) => position === 3)) throw new Error('3 is refused')
+      stored.push(...some.map(({ position }) => position))
+    },
+  }
+  await intoOutbox(db, notifier, outbox, { wake: () => {} }, log)([at(1), at(2), at(3), at(4)])
+  t.same(stored, [1, 4])
+  t.match(lines.slice(-2), [
+    { error: true, position: 2 },
+    { error: true, position: 3 },
+  ])
+
+  await t.rejects(
+    async () =>
+      intoLog(
+        db,
+        async () => {
+          throw away()
+        },
+        log,
+      )([at(1)]),
+    /ECONNREFUSED/,
+    'the database is away: they come again',
+  )
+  const failing = (code: string) => async (): Promise<never> => {
+    throw Object.assign(new DatabaseError(`SQLSTATE ${code}`, 0, 'error'), { code })
+  }
+  await t.rejects(
+    async () => intoLog(db, failing('40P01'), log)([at(1)]),
+    /40P01/,
+    'a deadlock passes: they come again',
+  )
+  await intoLog(db, failing('22021'), log)([at(5)])
+  t.match(lines.at(-1), { error: true, position: 5 }, 'data that cannot be read is dropped')
+})

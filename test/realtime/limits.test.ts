@@ -1,0 +1,291 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { connectionKey, longQueues, queuesIn } from '../../src/realtime/sockets/tcp-send-queues.ts'
+import { enter, type Instance, startInstance, TestClient, type Wishes } from '../harness/live.ts'
+import { bearer, token } from '../harness/minimal-app.ts'
+import { testDatabase } from '../harness/postgres.ts'
+import { openRooms, sayIn, talkSlices, tell } from '../harness/realtime-fixtures.ts'
+
+type Test = Parameters<typeof testDatabase>[0]
+
+async function live(t: Test, rooms: number, wishes: Wishes = {}): Promise<Instance> {
+  const database = await testDatabase(t)
+  await openRooms(database, rooms, 12)
+  return startInstance(t, database, talkSlices, wishes)
+}
+
+test('what a client may say, and how it is told that it may not', async (t) => {
+  const { origin } = await live(t, 52)
+  const client = await enter(t, origin, 1)
+  const rows: readonly (readonly [object, object])[] = [
+    [{ t: 'ping' }, { t: 'pong' }],
+    [
+      { t: 'sub', ch: 'one-to-room:R1' },
+      { t: 'subbed', ch: 'one-to-room:R1', resumed: true },
+    ],
+    [
+      { t: 'sub', ch: 'one-to-room:R1' },
+      { t: 'subbed', ch: 'one-to-room:R1', resumed: true },
+    ],
+    [{ t: 'dance' }, { t: 'err', code: 'bad_frame' }],
+    [
+      { t: 'sub', ch: 'one-to-room:R1', since: 12 },
+      { t: 'err', code: 'bad_frame' },
+    ],
+    [
+      { t: 'sub', ch: 'one-to-room:nowhere' },
+      { t: 'err', code: 'not_room_member' },
+    ],
+    [
+      { t: 'sub', ch: 'one-to-room:' },
+      { t: 'err', code: 'unknown_channel' },
+    ],
+    [
+      { t: 'sub', ch: 'R1' },
+      { t: 'err', code: 'unknown_channel' },
+    ],
+    [
+      { t: 'sub', ch: 'user:1' },
+      { t: 'subbed', ch: 'user:1' },
+    ],
+    [
+      { t: 'sub', ch: 'user:2' },
+      { t: 'err', code: 'forbidden' },
+    ],
+    [
+      { t: 'sub', ch: 'user:01' },
+      { t: 'err', code: 'forbidden' },
+    ],
+    [
+      { t: 'sub', ch: 'global', since: '0' },
+      { t: 'subbed', ch: 'global', resumed: true },
+    ],
+    [
+      { t: 'sub', ch: 'one-to-room:R1', since: '999999' },
+      { t: 'subbed', resumed: true },
+    ],
+    [
+      { t: 'sub', ch: 'one-to-room:R2', since: '999999' },
+      { t: 'subbed', resumed: false },
+    ],
+    [
+      { t: 'unsub', ch: 'one-to-room:R1' },
+      { t: 'unsubbed', ch: 'one-to-room:R1' },
+    ],
+    [
+      { t: 'unsub', ch: 'one-to-room:R1' },
+      { t: 'unsubbed', ch: 'one-to-room:R1' },
+    ],
+  ]
+  for (const [i, [frame, answer]] of rows.entries()) {
+    client.send({ i, ...frame })
+    t.match(await client.until(({ frames }) => frames.find((f) => f['i'] === i)), answer, JSON.stringify(frame))
+  }
+  const outsider = await enter(t, origin, 12, {})
+  outsider.send({ t: 'sub', i: 1, ch: 'one-to-room:R53' })
+  t.match(await outsider.heard('err', 1), { code: 'not_room_member' })
+})
+
+test('frames that are not understood', async (t) => {
+  const { origin } = await live(t, 1)
+  const bad = [
+    '',
+    '{',
+    'null',
+    '[]',
+    '"ping"',
+    '{}',
+    '{"t":"dance"}',
+    '{"t":"sub"}',
+    '{"t":"sub","ch":"one-to-room:R1","since":12}',
+    `{"t":"sub","ch":"${'x'.repeat(201)}"}`,
+  ]
+  const client = await enter(t, origin, 1)
+  for (const frame of bad.slice(0, 9)) client.send(frame)
+  await client.until(({ frames }) =>
+    frames.filter(({ code }) => code === 'bad_frame').length === 9 ? true : undefined,
+  )
+  client.send({ t: 'ping' })
+  await client.heard('pong')
+  client.send(bad[9])
+  t.equal(await client.closed(), 4004)
+
+  for (const [what, send] of [
+    ['too large', (c: TestClient) => c.send({ t: 'ping', more: 'x'.repeat(8_192) })],
+    ['far too large', (c: TestClient) => c.ws.send('x'.repeat(1_000_000))],
+    ['no text', (c: TestClient) => c.ws.send(Buffer.from([0xff, 0xfe]), { binary: false })],
+  ] as const) {
+    const other = await enter(t, origin, 1)
+    send(other)
+    t.equal(await other.closed(), 4004, what)
+  }
+  const binary = await enter(t, origin, 1)
+  binary.ws.send(Buffer.from('{"t":"ping"}'))
+  t.match(await binary.heard('err'), { code: 'bad_frame' })
+  const large = await enter(t, origin, 1)
+  large.send(`{"t":"ping"${' '.repeat(8_192 - 12)}}`)
+  await large.heard('pong')
+})
+
+test('how much a client may say, how many rooms it may hear and how many sockets a user may have', async (t) => {
+  const { origin } = await live(t, 52)
+  const fast = await enter(t, origin, 1)
+  for (let i = 0; i < 21; i += 1) fast.send({ t: 'ping' })
+  t.equal(await fast.closed(), 4108)
+
+  const pinging = await enter(t, origin, 1)
+  for (let i = 0; i < 30; i += 1) pinging.ws.ping()
+  t.equal(await pinging.closed(), 4108)
+
+  const curious = await enter(t, origin, 2)
+  for (let room = 1; room <= 51; room += 1) {
+    curious.send({ t: 'sub', i: room, ch: `one-to-room:R${room}` })
+    if (room % 18 === 0) await pause(1_050)
+  }
+  t.match(await curious.heard('err', 51), { code: 'too_many_channels' })
+  t.match(await curious.heard('subbed', 50), {})
+  curious.send({ t: 'unsub', ch: 'one-to-room:R7' })
+  curious.send({ t: 'sub', i: 52, ch: 'one-to-room:R52' })
+  t.match(await curious.heard('subbed', 52), {})
+
+  const first = await enter(t, origin, 3)
+  const others = await Promise.all(Array.from({ length: 9 }, () => enter(t, origin, 3)))
+  t.equal(first.code, undefined)
+  await enter(t, origin, 3)
+  t.equal(await first.closed(), 4009)
+  for (const other of others) t.equal(other.code, undefined)
+})
+
+test('signs of life go both ways', async (t) => {
+  const instance = await live(t, 1, { times: { heartbeat: 80, auth: 1_000, look: 10 } })
+  const silent = new TestClient(instance.origin, { headers: bearer(token({ sub: '1' })), noPong: true })
+  const lively = await enter(t, instance.origin, 2)
+  t.equal(await silent.closed(), 4201)
+  t.equal(silent.frames.filter(({ t: type }) => type === 'hb').length, 2)
+  await pause(200)
+  t.equal(lively.code, undefined)
+  t.ok(lively.frames.filter(({ t: type }) => type === 'hb').length >= 3)
+})
+
+test('nobody waits for a client that does not read, and it may resume', async (t) => {
+  const instance = await live(t, 1)
+  const slow = await enter(t, instance.origin, 1)
+  const other = await enter(t, instance.origin, 2)
+  for (const client of [slow, other]) client.send({ t: 'sub', ch: 'one-to-room:R1' })
+  await Promise.all([slow.heard('subbed'), other.heard('subbed')])
+  slow.ws.pause()
+  let said = 0
+  const metric = async () => (await instance.metrics.registry.metrics()).includes('live_closes_total{code="4101"} 1')
+  while (!(await metric()) && said < 2_000) {
+    await Promise.all(Array.from({ length: 5 }, () => sayIn(instance, 1, 3_000_000 + (said += 1))))
+  }
+  await other.until((c) => (c.of('one-to-room:R1').length === 2 * said ? true : undefined), 'all that was said')
+  slow.ws.resume()
+  t.equal(await slow.closed(), 4101)
+  const heard = slow.of('one-to-room:R1')
+  t.ok(heard.length < 2 * said)
+  const positions = await Promise.all(Array.from({ length: 1_001 }, (_, n) => sayIn(instance, 1, n + 1)))
+  const last = Math.max(...positions)
+  const again = await enter(t, instance.origin, 1)
+  again.send({ t: 'sub', ch: 'one-to-room:R1', since: String(last - 501) })
+  await again.until((c) => c.of('one-to-room:R1').at(500))
+  again.send({ t: 'sub', i: 2, ch: 'user:1', since: '0' })
+  t.match(await again.heard('subbed', 2), { resumed: true })
+  const lost = await enter(t, instance.origin, 1)
+  lost.send({ t: 'sub', ch: 'one-to-room:R1', since: String(last - 1_001) })
+  t.match(await lost.heard('subbed'), { resumed: false, position: String(last) })
+  const whole = await enter(t, instance.origin, 1)
+  whole.send({ t: 'sub', ch: 'one-to-room:R1', since: String(last - 1_000) })
+  t.match(await whole.heard('subbed'), { resumed: true })
+  await whole.until((c) => c.of('one-to-room:R1').at(999))
+  t.equal(await tell(instance, 1), last + 1)
+  await whole.until((c) => c.of('user:1').at(0))
+})
+
+test('who comes back to much at once is not too slow for that', async (t) => {
+  const instance = await live(t, 1)
+  const first = await sayIn(instance, 1)
+  for (let i = 0; i < 20; i += 1) {
+    await Promise.all(Array.from({ length: 10 }, (_, n) => sayIn(instance, 1, 3_000_001 + n)))
+  }
+  // Eight megabytes: much of it is not taken at once by the kernel either.
+  const client = await enter(t, instance.origin, 1)
+  client.send({ t: 'sub', ch: 'one-to-room:R1', since: String(first) })
+  await client.until((c) => c.of('one-to-room:R1').at(399), 'all of it')
+  client.send({ t: 'ping' })
+  t.ok(await client.heard('pong'))
+})
+
+test('what the kernel holds back for a client is read off its list', (t) => {
+  const line = (sl: number, local: string, remote: string, state: string, queue: string) =>
+    `   ${sl}: ${local} ${remote} ${state} ${queue}:00000000 01:00000014 00000000     0        0 123 2 0 20 4 30 10 -1`
+  const loopback = '0100007F:0BB8'
+  const text = [
+    '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
+    line(0, loopback, '00000000:0000', '0A', '00100000'),
+    line(1, loopback, '0100007F:C000', '01', '0007FFFF'),
+    line(2, loopback, '0100007F:C001', '01', '00080000'),
+    line(3, loopback, '0200007F:C001', '01', '10000000'),
+    line(4, loopback, '0100007F:C003', '06', '10000000'),
+    // As IPv6 maps IPv4, and IPv6 itself.
+    line(5, '0000000000000000FFFF00000100007F:0BB8', '0000000000000000FFFF00000100000A:C004', '01', '00123456'),
+    line(6, '000080FE00000000FF005450AB89DEFE:0BB8', 'B80D0120000000000000000001000000:C004', '01', '00200000'),
+  ].join('\n')
+  const queues = queuesIn(text)
+  t.equal(queues.size, 4)
+  const bytes = (local: string, remote: string, port: number) =>
+    queues.get(connectionKey({ address: local, port: 3000 }, { address: remote, port }))
+  t.equal(bytes('127.0.0.1', '127.0.0.1', 0xc001), 0x80000)
+  t.equal(bytes('127.0.0.1', '127.0.0.2', 0xc001), 0x10000000, 'another address with the same ports')
+  t.equal(bytes('127.0.0.1', '127.0.0.3', 0xc001), undefined)
+  t.equal(bytes('127.0.0.2', '127.0.0.1', 0xc001), undefined)
+  t.equal(bytes('::ffff:127.0.0.1', '::ffff:127.0.0.1', 0xc001), 0x80000)
+  t.equal(bytes('127.0.0.1', '10.0.0.1', 0xc004), 0x123456)
+  t.equal(bytes('::ffff:127.0.0.1', '::ffff:10.0.0.1', 0xc004), 0x123456)
+  t.equal(bytes('fe80::5054:ff:fede:89ab%eth0', '2001:db8::1', 0xc004), 0x200000)
+  t.end()
+})
+
+test('the kernel names a connection as this process does', async (t) => {
+  const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+  for (const host of hasIPv6 ? ['127.0.0.1', '::1'] : ['127.0.0.1']) {
+    const server = createServer()
+    const opened = new Promise<Socket>((resolve) => server.once('connection', resolve))
+    await new Promise<void>((resolve) => server.listen(0, host, resolve))
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('no address')
+    const client = connect(address.port, host)
+    const socket = await opened
+    client.pause()
+    socket.write(Buffer.alloc(16 * 1024 * 1024))
+    const key = connectionKey(
+      { address: socket.localAddress ?? '', port: socket.localPort ?? 0 },
+      { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 },
+    )
+    if (process.platform === 'linux') {
+      let bytes: number | undefined
+      for (let ms = 0; bytes === undefined && ms < 20_000; ms += 20) {
+        bytes = (await longQueues()).get(key)
+        await pause(20)
+      }
+      t.ok(bytes !== undefined && bytes >= 0x80000, host)
+    }
+    client.destroy()
+    socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
+test('an instance that stops says goodbye', async (t) => {
+  const instance = await live(t, 1)
+  const clients = await Promise.all([1, 2, 3, 4].map((id) => enter(t, instance.origin, id)))
+  const silent = await enter(t, instance.origin, 5)
+  silent.ws.pause()
+  await instance.stop()
+  const byes = clients.map(({ frames }) => frames.find((frame) => frame.t === 'bye'))
+  for (const bye of byes) t.match(bye, { code: 4200, retry_ms: Number })
+  t.ok(new Set(byes.map((bye) => bye?.['retry_ms'])).size > 1)
+  for (const client of clients) t.equal(await client.closed(), 4200)
+})

@@ -1,0 +1,50 @@
+import { test } from 'tap'
+import { announceCards } from '../../src/features/privilege/frames.ts'
+import { lookupsWith, slices } from '../../src/slices.ts'
+import { morning } from '../harness/given-when.ts'
+import { doors, readDb } from '../harness/test-app.ts'
+import { said } from './frames.ts'
+
+test('words by their ids, as they stand now; who and what is not there is missing', async (t) => {
+  const { operator, database } = await doors(t, slices)
+  const people = [
+    { id: 1, name: 'Amina', uid: 'amina', avatar: 'avatars/1.png' },
+    { id: 2, name: 'Badr', uid: 'badr', avatar: 'https://elsewhere.test/2.png' },
+    { id: 3, name: 'Carmen', uid: 'carmen' },
+  ]
+  await operator('POST', '/admin/v1/users', { users: people })
+  await operator('PUT', '/admin/v1/rooms/7', { uid: 'R7', name: 'Lounge', owner_id: 1 })
+  await operator('PUT', '/admin/v1/decorations/3', { name: 'Clover', kind: 'standard', price: 1, image_path: 'c.png' })
+  await operator('PUT', '/admin/v1/privilege-packages/3', { name: 'Gold', rank: 3, valid_days: 30 })
+  await operator('PUT', '/admin/v1/rooms/7', { uid: 'R7-new' })
+  await operator('PUT', '/admin/v1/users/1', { name: 'Amina B.' })
+
+  const db = readDb(t, database)
+  const { users, rooms, decorations, packages } = lookupsWith(() => 'http://assets.test')
+  t.same(
+    [...(await users(db, [1, 2, 3, 99]))],
+    [
+      [1, { ...people[0], name: 'Amina B.', picture: 'http://assets.test/avatars/1.png' }],
+      [2, { ...people[1], picture: 'https://elsewhere.test/2.png' }],
+      [3, { ...people[2], avatar: '', picture: '' }],
+    ],
+  )
+  t.same([...(await rooms(db, [7, 99]))], [[7, { uid: 'R7-new', name: 'Lounge' }]])
+  t.same([...(await decorations(db, [3, 99]))], [[3, { name: 'Clover', image_path: 'c.png' }]])
+  t.same([...(await packages(db, [3, 99]))], [[3, { name: 'Gold' }]])
+})
+
+test('whoever receives a card is told from whom and which', (t) => {
+  const about = { title: 'New privilege', type: 'reward', identifier: 'privilege-package-wallet' }
+  const rows = [
+    [1, 3, 'Amina sent Gold to your privilege wallet.'],
+    [99, 98, 'Somebody sent a privilege to your privilege wallet.'],
+  ] as const
+  for (const [from_user_id, privilege_package_id, body] of rows) {
+    const data = { card_id: 5, privilege_package_id, from_user_id, to_user_id: 2 }
+    t.same(said(announceCards, { type: 'card-moved', data, movements: [], position: 9, at: morning }), [
+      { channel: 'user:2', event: 'notification', data: { ...about, body } },
+    ])
+  }
+  t.end()
+})

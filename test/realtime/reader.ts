@@ -1,0 +1,61 @@
+import { TestClient } from '../harness/live.ts'
+import { bearer, token } from '../harness/minimal-app.ts'
+
+/** A client of a room that comes back, with `since`, after each time that it was cut off: what it has heard in all. */
+export class Reader {
+  readonly #room: number
+  readonly #user: number
+  #client: TestClient | undefined
+  #left: Promise<void> = Promise.resolve()
+  /** The position that it resumes from; null before it has one. */
+  since: string | null = null
+  /** Where it began. */
+  began: string | null = null
+  readonly heard: { readonly position: string; readonly prev: unknown; readonly n: unknown }[] = []
+  /** Answers to its `sub` that were not as they should be. */
+  readonly faults: unknown[] = []
+
+  constructor(room: number, user: number) {
+    this.#room = room
+    this.#user = user
+  }
+
+  get isConnected(): boolean {
+    return this.#client !== undefined
+  }
+
+  connect(origin: string): void {
+    const client = new TestClient(origin, { headers: bearer(token({ sub: String(this.#user) })) })
+    this.#client = client
+    const ch = `one-to-room:R${this.#room}`
+    client.ws.on('open', () => client.send({ t: 'sub', ch, ...(this.since !== null && { since: this.since }) }))
+    client.ws.on('close', () => {
+      if (this.#client === client) this.#client = undefined
+    })
+    client.ws.on('message', (data: Buffer) => {
+      if (this.#client !== client) return
+      const frame = JSON.parse(data.toString())
+      if (frame.t === 'err') this.faults.push(frame)
+      if (frame.t === 'subbed') {
+        this.began ??= frame.position
+        if (frame.resumed !== true || (this.since !== null && frame.position !== this.since)) this.faults.push(frame)
+        this.since = frame.position
+      }
+      if (frame.t !== 'ev' || frame.ch !== ch) return
+      this.heard.push({ position: frame.position, prev: frame.prev, n: frame.data.n })
+      this.since = frame.position
+    })
+  }
+
+  /** Leaves without a word; what arrives later was not heard. */
+  cut(): void {
+    const client = this.#client
+    this.#client = undefined
+    if (client !== undefined) this.#left = client.leave()
+  }
+
+  async end(): Promise<void> {
+    this.cut()
+    await this.#left
+  }
+}

@@ -1,0 +1,282 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { test } from 'tap'
+import type { PlacedEvent } from '../../src/ledger/rules/verb.ts'
+import { Hub } from '../../src/realtime/channels/hub.ts'
+import { ResumeBudget } from '../../src/realtime/channels/resume-budget.ts'
+import type { ChannelKey } from '../../src/realtime/frames/announcer.ts'
+import { tellWith } from '../../src/realtime/frames/event-mapper.ts'
+import type { Client } from '../../src/realtime/sockets/client.ts'
+import { Subscriptions } from '../../src/realtime/sockets/subscriptions.ts'
+import { enter, startInstance } from '../harness/live.ts'
+import { testDatabase } from '../harness/postgres.ts'
+import { openRooms, sayIn, talkSlices, tell as tellUser } from '../harness/realtime-fixtures.ts'
+import { DEADLINE_MS } from '../harness/until.ts'
+
+const ENTRIES = 1_000
+const ROOM = 'one-to-room:R1'
+
+const tell = tellWith(
+  talkSlices.flatMap(({ announcer = [] }) => announcer),
+  (error) => {
+    throw error
+  },
+)
+
+const said = (position: number, n = 1): PlacedEvent => ({
+  type: 'room-defined',
+  data: { room_id: 1, owner_id: n },
+  movements: [],
+  position,
+  at: Date.now() * 1000,
+})
+
+const toldUser = (position: number): PlacedEvent => ({
+  type: 'bag-items-added',
+  data: { user_id: 1, decoration_id: position, quantity: 1, reason: 'told' },
+  movements: [],
+  position,
+  at: Date.now() * 1000,
+})
+
+/** A hub that somebody listens to already, so that all that it is given can be brought back from memory. */
+function openHub() {
+  const words = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
+  const hub = new Hub(
+    {
+      tell,
+      words: { find: async () => words },
+      history: {
+        lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
+        recall: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, entries: [] }])),
+      },
+      head: async () => hub.position,
+      sent: () => {},
+    },
+    0,
+  )
+  const holdersOf = (key: ChannelKey): number => {
+    const topic = hub.hold(key)
+    hub.release(topic)
+    return topic.holders
+  }
+  hub.hold('room:1')
+  return { hub, holdersOf }
+}
+
+/** A socket's end: what was sent to it, and what of that in each turn of the event loop. */
+function openClient(hub: Hub) {
+  const frames: { readonly t: string; readonly ch: string; readonly position: string; readonly i?: unknown }[] = []
+  const replayedInTurn: number[] = []
+  let isSameTurn = false
+  const closed: number[] = []
+  const read = (bytes: Buffer): number => {
+    const texts = bytes.toString('latin1').match(/\{"t":"ev".*?\}\}/g) ?? []
+    frames.push(...texts.map((text) => JSON.parse(text)))
+    return texts.length
+  }
+  const client: Client = {
+    send: (frame) => frames.push(JSON.parse(JSON.stringify(frame))),
+    push: read,
+    bringBack: (bytes) => {
+      if (!isSameTurn) {
+        isSameTurn = true
+        replayedInTurn.push(0)
+        setImmediate(() => {
+          isSameTurn = false
+        })
+      }
+      replayedInTurn.push((replayedInTurn.pop() ?? 0) + read(bytes))
+    },
+    refuse: (refusal) => frames.push({ t: 'err', position: '', ...refusal }),
+    close: (code) => {
+      closed.push(code)
+      subscriptions.end()
+    },
+  }
+  const subscriptions = new Subscriptions(1, client, {
+    hub,
+    resumes: new ResumeBudget(),
+    memberRoom: async () => 1,
+    failed: (error) => {
+      throw error
+    },
+  })
+  const positions = (channel: string) =>
+    frames.filter(({ t, ch }) => t === 'ev' && ch === channel).map(({ position }) => Number(position))
+  return { subscriptions, frames, positions, replayedInTurn, closed }
+}
+
+/** Looks in each turn of the event loop: a replay is over after some of them. */
+async function turnsUntil(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + DEADLINE_MS
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`did not happen: ${String(holds)}`)
+    await turn()
+  }
+}
+
+const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
+
+test('a replay goes out in slices, before what is announced meanwhile, and all of it once', async (t) => {
+  const { hub } = openHub()
+  await hub.follow(upTo(ENTRIES - 100).map((position) => said(position)))
+  const { subscriptions, frames, positions, replayedInTurn } = openClient(hub)
+  let isDone = false
+  const subscribed = subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' }).then(() => (isDone = true))
+  while (!isDone) {
+    await hub.follow([said(hub.position + 1), said(hub.position + 2)])
+    await turn()
+  }
+  await subscribed
+  t.ok(hub.position > ENTRIES - 90, 'events were announced meanwhile')
+  await hub.follow([said(hub.position + 1)])
+  await turnsUntil(() => positions(ROOM).includes(hub.position))
+  t.same(frames[0], { t: 'subbed', i: 1, ch: ROOM, position: '0', resumed: true })
+  t.same(positions(ROOM), upTo(hub.position))
+  t.ok(replayedInTurn.length >= 9 && Math.max(...replayedInTurn) <= 100, replayedInTurn.join(' '))
+  subscriptions.end()
+})
+
+test('a slice is bounded in bytes, and of several replays one is under way', async (t) => {
+  const { hub } = openHub()
+  // Each of some 40 KB.
+  await hub.follow(upTo(20).map((position) => said(position, 3_000_001)))
+  const clients = [openClient(hub), openClient(hub), openClient(hub)]
+  const done: number[] = []
+  await Promise.all(
+    clients.map(async ({ subscriptions }, n) => {
+      await subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
+      done.push(n)
+      const others = clients.slice(n + 1).flatMap(({ positions }) => positions(ROOM))
+      t.ok(others.length <= 2, 'the next one has sent a slice at most')
+    }),
+  )
+  t.same(done, [0, 1, 2])
+  for (const { positions, replayedInTurn, subscriptions } of clients) {
+    t.same([...new Set(positions(ROOM))], upTo(20))
+    t.same(new Set(replayedInTurn), new Set([2]), 'the two frames of one event in a turn')
+    subscriptions.end()
+  }
+})
+
+test('a socket that is closed amid a replay gets no more of it and holds nothing', async (t) => {
+  const { hub, holdersOf } = openHub()
+  await hub.follow(upTo(ENTRIES).map((position) => said(position)))
+  const leaving = openClient(hub)
+  const subscribed = leaving.subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
+  const waiting = openClient(hub)
+  const never = waiting.subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
+  const staying = openClient(hub)
+  const stayed = staying.subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
+  await turnsUntil(() => leaving.positions(ROOM).length > 0)
+  const got = leaving.positions(ROOM)
+  t.ok(got.length < ENTRIES)
+  leaving.subscriptions.end()
+  waiting.subscriptions.end()
+  await Promise.all([subscribed, never, stayed])
+  await hub.follow([said(ENTRIES + 1)])
+  await turnsUntil(() => staying.positions(ROOM).length > ENTRIES)
+  t.same(staying.positions(ROOM), upTo(ENTRIES + 1), 'the next one begins')
+  t.same(leaving.positions(ROOM), got)
+  t.same(waiting.frames, [])
+  t.equal(holdersOf('room:1'), 2)
+  staying.subscriptions.end()
+  t.equal(holdersOf('room:1'), 1)
+})
+
+test('a client is closed when something was forgotten amid its replay', async (t) => {
+  const { hub, holdersOf } = openHub()
+  await hub.follow(upTo(ENTRIES).map((position) => said(position)))
+  const { subscriptions, positions, closed } = openClient(hub)
+  const subscribed = subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
+  await turnsUntil(() => positions(ROOM).length > 0)
+  await hub.follow([said(ENTRIES + 1)])
+  const topic = hub.hold('room:1')
+  topic.forget()
+  hub.release(topic)
+  await subscribed
+  t.same(closed, [4100])
+  const got = positions(ROOM)
+  t.same(got, upTo(got.length))
+  t.ok(got.length < ENTRIES)
+  t.equal(holdersOf('room:1'), 1)
+})
+
+test('whoever listens already gets what was before, in slices, and the rest once', async (t) => {
+  const { hub } = openHub()
+  await hub.follow(upTo(600).map((position) => said(position)))
+  const { subscriptions, positions, replayedInTurn } = openClient(hub)
+  await subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM })
+  await hub.follow(upTo(700, 601).map((position) => said(position)))
+  const again = subscriptions.subscribe({ t: 'sub', i: 2, ch: ROOM, since: '100' })
+  await turnsUntil(() => positions(ROOM).includes(101))
+  await hub.follow(upTo(710, 701).map((position) => said(position)))
+  await again
+  await turnsUntil(() => positions(ROOM).includes(710))
+  t.same(
+    positions(ROOM).filter((position) => position <= 600),
+    upTo(600, 101),
+  )
+  t.same(
+    positions(ROOM).filter((position) => position > 600),
+    upTo(710, 601),
+  )
+  t.same(replayedInTurn, [100, 100, 100, 100, 100])
+  subscriptions.end()
+})
+
+test("the user's own channel begins by itself in slices, and a frame of the client waits for it", async (t) => {
+  const { hub } = openHub()
+  const earlier = hub.hold('user:1')
+  await hub.follow(upTo(200).map(toldUser))
+  const { subscriptions, frames, positions } = openClient(hub)
+  await hub.follow(upTo(600, 201).map(toldUser))
+  await turnsUntil(() => positions('user:1').length > 0)
+  t.ok(positions('user:1').length < 400, 'it is under way')
+  const again = subscriptions.subscribe({ t: 'sub', i: 1, ch: 'user:1', since: '50' })
+  await hub.follow([toldUser(601)])
+  await again
+  await subscriptions.unsubscribe({ t: 'unsub', i: 2, ch: 'user:1' })
+  t.same(positions('user:1'), [...upTo(601, 201), ...upTo(200, 51)])
+  t.equal(
+    frames.findIndex(({ t: type }) => type === 'subbed'),
+    401,
+  )
+  t.same(frames.at(-1), { t: 'unsubbed', i: 2, ch: 'user:1' })
+  hub.release(earlier)
+  subscriptions.end()
+})
+
+test('a thousand entries come back over the network while more are announced', async (t) => {
+  const database = await testDatabase(t)
+  await openRooms(database, 1, 2)
+  const instance = await startInstance(t, database, talkSlices)
+  const first = await sayIn(instance, 1)
+  await Promise.all(upTo(ENTRIES - 100).map((n) => sayIn(instance, 1, n)))
+  const client = await enter(t, instance.origin, 1)
+  let isDone = false
+  const speakers = upTo(4).map(async () => {
+    while (!isDone) await sayIn(instance, 1)
+  })
+  client.send({ t: 'sub', i: 1, ch: ROOM, since: String(first) })
+  client.send({ t: 'ping' })
+  await client.heard('pong')
+  isDone = true
+  await Promise.all(speakers)
+  const last = await sayIn(instance, 1)
+  await client.until((c) => c.of(ROOM).find(({ position }) => position === String(last)), 'the last')
+  t.match(client.frames.filter(({ t: type, ch }) => type === 'subbed' || ch === ROOM)[0], {
+    t: 'subbed',
+    position: String(first),
+    resumed: true,
+  })
+  t.same(
+    client.of(ROOM).map(({ position }) => Number(position)),
+    upTo(last, first + 1),
+  )
+  const pong = client.frames.findIndex(({ t: type }) => type === 'pong')
+  t.ok(client.frames.slice(0, pong).filter(({ ch }) => ch === ROOM).length > ENTRIES - 100, 'the ping waited')
+  await tellUser(instance, 1)
+  await client.until((c) => c.of('user:1').at(0))
+  t.same(instance.log, [])
+})

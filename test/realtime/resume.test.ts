@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import { Client } from 'pg'
+import { test } from 'tap'
+import { type Instance, startInstance } from '../harness/live.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
+import { openRooms, sayIn, talkSlices } from '../harness/realtime-fixtures.ts'
+import { rowsOf } from '../harness/test-executor.ts'
+import { until } from '../harness/until.ts'
+import { Reader } from './reader.ts'
+
+const ROOMS = 2
+const READERS = 6
+
+type Step =
+  | { readonly do: 'say'; readonly instance: number; readonly room: number; readonly times: number }
+  | { readonly do: 'connect'; readonly reader: number; readonly instance: number }
+  | { readonly do: 'cut'; readonly reader: number }
+  | { readonly do: 'wait'; readonly ms: number }
+  | { readonly do: 'restart'; readonly instance: number }
+
+const instance = fc.nat({ max: 1 })
+const reader = fc.nat({ max: READERS - 1 })
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 24,
+    arbitrary: fc.record({
+      do: fc.constant('say'),
+      instance,
+      room: fc.integer({ min: 1, max: ROOMS }),
+      times: fc.integer({ min: 1, max: 8 }),
+    }),
+  },
+  { weight: 24, arbitrary: fc.record({ do: fc.constant('connect'), reader, instance }) },
+  { weight: 15, arbitrary: fc.record({ do: fc.constant('cut'), reader }) },
+  { weight: 18, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.nat({ max: 12 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('restart'), instance }) },
+)
+
+/** What was said in a room, from the ledger. */
+async function historyOf(database: TestDatabase, room: number) {
+  const rows = await rowsOf(
+    database,
+    `select e.position::text, e.data::json ->> 'owner_id' as n, lag(e.position) over (order by e.position)::text as prev
+     from ledger_events e where e.type = 'room-defined' and e.data::json ->> 'room_id' = '${room}' order by e.position`,
+  )
+  return rows.map(({ position, n, prev }) => ({ position, prev, n: Number(n) }))
+}
+
+test('whoever is cut off and comes back anywhere has heard all of it, once, in order', async (t) => {
+  const database = await testDatabase(t)
+  await openRooms(database, ROOMS, READERS)
+  const instances: Instance[] = [
+    await startInstance(t, database, talkSlices),
+    await startInstance(t, database, talkSlices),
+  ]
+  const at = (i: number): Instance => {
+    const found = instances[i]
+    if (found === undefined) throw new Error(`no instance ${i}`)
+    return found
+  }
+  let said = 0
+
+  const play = async (steps: readonly Step[], indexed: boolean): Promise<void> => {
+    const away = indexed ? undefined : await keepFromIndexing(database)
+    try {
+      await act(steps)
+    } finally {
+      await away?.end()
+    }
+  }
+
+  const act = async (steps: readonly Step[]): Promise<void> => {
+    const readers = Array.from({ length: READERS }, (_, i) => new Reader((i % ROOMS) + 1, i + 1))
+    const saying: Promise<number>[] = []
+    for (const step of steps) {
+      if (step.do === 'say') {
+        for (let i = 0; i < step.times; i += 1) saying.push(sayIn(at(step.instance), step.room, (said += 1)))
+      }
+      if (step.do === 'connect' && readers[step.reader]?.isConnected === false) {
+        readers[step.reader]?.connect(at(step.instance).origin)
+      }
+      if (step.do === 'cut') readers[step.reader]?.cut()
+      if (step.do === 'wait') await pause(step.ms)
+      if (step.do === 'restart') {
+        await Promise.all(saying)
+        await at(step.instance).stop()
+        instances[step.instance] = await startInstance(t, database, talkSlices)
+      }
+    }
+    await Promise.all(saying)
+    for (const [i, reader] of readers.entries()) if (!reader.isConnected) reader.connect(at(i % 2).origin)
+    await Promise.all([1, 2].map((room) => sayIn(at(room % 2), room, (said += 1))))
+    const histories = [await historyOf(database, 1), await historyOf(database, 2)]
+    for (const [i, reader] of readers.entries()) {
+      const history = histories[i % ROOMS] ?? []
+      const last = Number(history.at(-1)?.position)
+      await until(() => Number(reader.since ?? -1) >= last).catch(() => {})
+      await reader.end()
+      const due = history.filter(({ position }) => reader.began !== null && Number(position) > Number(reader.began))
+      if (JSON.stringify(reader.heard) !== JSON.stringify(due) || reader.faults.length > 0) {
+        throw new Error(
+          `reader ${i}: ${JSON.stringify({ heard: reader.heard, faults: reader.faults, began: reader.began, due })}`,
+        )
+      }
+    }
+  }
+
+  const runs = { numRuns: Number(process.env['RUNS'] ?? 12), endOnFailure: true }
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 120 }), fc.boolean(), play),
+    process.env['SEED'] === undefined ? runs : { ...runs, seed: Number(process.env['SEED']) },
+  )
+  t.same([...at(0).log, ...at(1).log], [])
+  t.ok(said > 500)
+})
+
+/** As if the instance that writes the index down had fallen asleep. */
+async function keepFromIndexing({ serviceUrl }: TestDatabase): Promise<Client> {
+  const sleeper = new Client({ connectionString: serviceUrl, pipeline: true })
+  const other = new Client({ connectionString: serviceUrl })
+  await Promise.all([sleeper.connect(), other.connect()])
+  // Waits for whoever has it now.
+  const asleep = sleeper.query(`select pg_advisory_lock(hashtextextended('ledger follower live', 0))`)
+  await other.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = 'follower live' and datname = current_database()`,
+  )
+  await asleep
+  await other.end()
+  return sleeper
+}

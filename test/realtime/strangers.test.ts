@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import { type Socket } from 'node:net'
+import { test } from 'tap'
+import type { WebSocket } from 'ws'
+import { AddressLimit } from '../../src/http/limits/address-limit.ts'
+import { FrameScanner } from '../../src/realtime/sockets/frame-scanner.ts'
+import { enter, startInstance, TestClient } from '../harness/live.ts'
+import { token } from '../harness/minimal-app.ts'
+import { testDatabase } from '../harness/postgres.ts'
+import { openRooms, talkSlices } from '../harness/realtime-fixtures.ts'
+
+type Test = Parameters<typeof testDatabase>[0]
+
+async function live(t: Test, addressLimit = new AddressLimit(null)) {
+  const database = await testDatabase(t)
+  await openRooms(database, 1, 5)
+  return startInstance(t, database, talkSlices, {
+    addressLimit,
+    times: { heartbeat: 60_000, auth: 60_000, look: 20 },
+  })
+}
+
+const opened = async (client: TestClient): Promise<TestClient> => {
+  await once(client.ws, 'open')
+  return client
+}
+
+test('sockets without a token take no place of those who have one', async (t) => {
+  const { origin } = await live(t)
+  const open = (address: string) => opened(new TestClient(origin, { localAddress: address }))
+  const strangers: TestClient[] = []
+  // Eleven addresses, of which each may have 200, and 2,000 altogether: the oldest go.
+  for (let i = 0; i < 11; i += 1) {
+    for (let n = 0; n < 4; n += 1) {
+      strangers.push(...(await Promise.all(Array.from({ length: 50 }, () => open(`127.0.1.${i}`)))))
+    }
+  }
+  t.teardown(async () => {
+    await Promise.all(strangers.map((client) => client.leave()))
+  })
+  for (const stranger of strangers.slice(0, 200)) t.equal(await stranger.closed(), 4100)
+  t.ok(strangers.slice(200).every(({ code }) => code === undefined))
+
+  // The limit of an address: the oldest of the same one goes.
+  const others = strangers.slice(-200)
+  for (let n = 0; n < 5; n += 1) strangers.push(await open('127.0.1.10'))
+  for (const other of others.slice(0, 5)) t.equal(await other.closed(), 4100)
+  t.ok(others.slice(5).every(({ code }) => code === undefined))
+  t.equal(strangers.filter(({ code }) => code === undefined).length, 2_000)
+
+  // Who has a token comes in, by the header and by the first frame.
+  const known = await enter(t, origin, 1)
+  const late = await open('127.0.2.1')
+  late.send({ t: 'auth', token: token({ sub: '2' }) })
+  await late.heard('ready')
+  for (const client of [known, late]) {
+    client.send({ t: 'ping', i: 1 })
+    await client.heard('pong', 1)
+  }
+  await late.leave()
+})
+
+test('upgrades without a token are limited by address, those with one are not', async (t) => {
+  const { origin } = await live(t, new AddressLimit(3))
+  const clients = await Promise.all([1, 2, 3].map(() => opened(new TestClient(origin, {}))))
+  const refused = new TestClient(origin, {})
+  const { status, body } = await refused.until((client) => client.refused, 'answer')
+  t.equal(status, 429)
+  t.match(JSON.parse(body), { code: 'rate_limited' })
+  await enter(t, origin, 1)
+  const elsewhere = await opened(new TestClient(origin, { localAddress: '127.0.3.1' }))
+  for (const client of [...clients, refused, elsewhere]) await client.leave()
+})
+
+const MASK = [1, 2, 3, 4]
+/** A masked frame without payload. */
+const frame = (first: number) => Buffer.from([first, 0x80, ...MASK])
+const PING = frame(0x89)
+const PONG = frame(0x8a)
+const EMPTY_TEXT_BEGINS = frame(0x01)
+const EMPTY_CONTINUATION = frame(0x00)
+const EMPTY_TEXT = frame(0x81)
+
+const socketOf = (ws: WebSocket): Socket => Reflect.get(ws, '_socket')
+
+test('frames of every kind count, empty ones too', async (t) => {
+  const { origin } = await live(t)
+  const rows: readonly (readonly [string, readonly Buffer[]])[] = [
+    ['pings', Array.from({ length: 21 }, () => PING)],
+    ['pongs that nobody asked for', Array.from({ length: 21 }, () => PONG)],
+    ['empty fragments', [EMPTY_TEXT_BEGINS, ...Array.from({ length: 20 }, () => EMPTY_CONTINUATION)]],
+    ['empty messages', Array.from({ length: 21 }, () => EMPTY_TEXT)],
+  ]
+  for (const [what, frames] of rows) {
+    const client = await enter(t, origin, 1)
+    socketOf(client.ws).write(Buffer.concat(frames))
+    t.equal(await client.closed(), 4108, what)
+    const few = await enter(t, origin, 1)
+    for (const one of frames.slice(0, 9)) socketOf(few.ws).write(one)
+    socketOf(few.ws).write(PING)
+    await once(few.ws, 'pong')
+    t.equal(few.code, undefined, what)
+  }
+})
+
+test('a flood of control frames is cut and not read on', async (t) => {
+  const { origin } = await live(t)
+  const flooder = await enter(t, origin, 1)
+  const socket = socketOf(flooder.ws)
+  const flood = Buffer.concat(Array.from({ length: 10_000 }, () => PONG))
+  let taken = 0
+  const pour = (): void => {
+    while (socket.writable && taken < 400) {
+      taken += 1
+      if (!socket.write(flood)) return void socket.once('drain', pour)
+    }
+  }
+  pour()
+  t.ok([4108, 1006].includes(await flooder.closed()), 'its own writes may break first')
+  // 24 MB were offered; what was taken lies in buffers.
+  t.ok(taken < 400, `${taken} of 400 taken`)
+})
+
+test('frames are found however they are cut', (t) => {
+  const bytes = Buffer.concat([
+    PING,
+    Buffer.from([0x81, 0xfe, 0x01, 0x00, ...MASK, ...Buffer.alloc(256, 0x89)]),
+    Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0, 0, 0, 3, ...MASK, 0x8a, 0x8a, 0x8a]),
+    Buffer.from([0x02, 0x01, 0x89]),
+    EMPTY_CONTINUATION,
+    Buffer.from([0x88, 0x82, ...MASK, 3, 232]),
+  ])
+  const due = [0x9, 0x1, 0x2, 0x2, 0x0, 0x8]
+  for (const size of [1, 2, 3, 5, 7, 64, bytes.length]) {
+    const found: number[] = []
+    const scanner = new FrameScanner((opcode) => found.push(opcode) > 0)
+    for (let at = 0; at < bytes.length; at += size) t.ok(scanner.scan(bytes.subarray(at, at + size)))
+    t.same(found, due, `in pieces of ${size}`)
+  }
+  const some: number[] = []
+  const stopping = new FrameScanner((opcode) => some.push(opcode) < 2)
+  t.notOk(stopping.scan(bytes))
+  t.same(some, [0x9, 0x1])
+  t.end()
+})

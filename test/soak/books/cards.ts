@@ -1,0 +1,90 @@
+import { randomInt } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { dataOf } from '../../../schema/common.ts'
+import { WalletCard } from '../../../schema/privilege.ts'
+import { chance, oneOf } from '../load/choose.ts'
+import { GRANTED, type Wish } from '../load/operation.ts'
+import { operator, type People } from '../load/people.ts'
+
+/** Packages of the demo catalogue: three ranks. */
+const PACKAGES = [1, 2, 3]
+/** So many cards are remembered; the oldest are left to lie. */
+const MOST = 200
+/** In a hundred: cards that are asked for by whoever knows of them, and is not thought to own them. */
+const STRANGERS = 10
+
+interface Card {
+  readonly id: number
+  readonly owner: number
+}
+
+const granted = TypeCompiler.Compile(dataOf(Type.Array(WalletCard)))
+
+/** What clients ask for with privilege cards. They know of cards what they were told, which others may have changed. */
+export class Cards {
+  readonly #people: People
+  #known: readonly Card[] = []
+
+  constructor(people: People) {
+    this.#people = people
+  }
+
+  grant(): Wish {
+    const owner = oneOf(this.#people.users)
+    return {
+      kind: 'grant',
+      actor: operator,
+      method: 'POST',
+      path: `/admin/v1/users/${owner}/cards`,
+      body: `{"privilege_package_id":${oneOf(PACKAGES)},"quantity":${GRANTED},"reason":"soak"}`,
+      learn: (text) => {
+        const body: unknown = JSON.parse(text)
+        if (!granted.Check(body)) return
+        const cards = body.data.map(({ id }) => ({ id, owner }))
+        this.#known = [...this.#known, ...cards].slice(-MOST)
+      },
+    }
+  }
+
+  activate(): Wish {
+    const card = this.#any()
+    if (card === undefined) return this.grant()
+    return {
+      kind: 'activate',
+      actor: `user:${this.#whoAsks(card)}`,
+      method: 'POST',
+      path: `/api/v1/privilege-wallet/${card.id}/activate`,
+      body: '{}',
+      // One in two is forgotten: of the others somebody asks once more.
+      learn: () => {
+        if (chance(50)) this.#known = this.#known.filter(({ id }) => id !== card.id)
+      },
+    }
+  }
+
+  transfer(): Wish {
+    const card = this.#any()
+    if (card === undefined) return this.grant()
+    const from = this.#whoAsks(card)
+    const receiver = oneOf(this.#people.users.filter((user) => user !== from))
+    return {
+      kind: 'transfer',
+      actor: `user:${from}`,
+      method: 'POST',
+      path: `/api/v1/privilege-wallet/${card.id}/transfer`,
+      body: `{"receiver_id":${receiver}}`,
+      learn: () => {
+        this.#known = this.#known.map((one) => (one.id === card.id ? { id: one.id, owner: receiver } : one))
+      },
+    }
+  }
+
+  #any(): Card | undefined {
+    return this.#known[randomInt(Math.max(1, this.#known.length))]
+  }
+
+  #whoAsks({ owner }: Card): number {
+    return chance(STRANGERS) ? oneOf(this.#people.users) : owner
+  }
+}

@@ -1,0 +1,125 @@
+import { randomInt } from 'node:crypto'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { dataOf } from '../../../schema/common.ts'
+import { Game } from '../../../schema/roulette.ts'
+import { chance, oneOf } from '../load/choose.ts'
+import type { Kind, Wish } from '../load/operation.ts'
+import { operator, type People } from '../load/people.ts'
+
+/** Rooms to play in; each has one open game at most. */
+const rooms = [101, 102, 103].map((id) => ({ id, uid: `soak-room-${id}` }))
+/** In a hundred: requests about a game from whoever comes along. */
+const STRANGERS = 20
+
+/** The latest game of a room, as somebody was told of it. */
+interface Known {
+  readonly room: string
+  readonly id: number
+  readonly uid: string
+  readonly creator: number
+  readonly players: readonly number[]
+}
+
+const published = TypeCompiler.Compile(dataOf(Game))
+
+/** The rooms themselves, of users who are there. */
+export const roomsOf = ({ users }: People): readonly Wish[] =>
+  rooms.map(({ id, uid }) => ({
+    kind: 'room',
+    actor: operator,
+    method: 'PUT',
+    path: `/admin/v1/rooms/${id}`,
+    body: JSON.stringify({ uid, name: 'Soak', owner_id: oneOf(users) }),
+  }))
+
+/** Everybody enters every room. */
+export const entriesOf = ({ users }: People): readonly Wish[] =>
+  rooms.flatMap(({ uid }) => users.map((user) => enter(user, uid)))
+
+const enter = (user: number, room: string): Wish => ({
+  kind: 'enter',
+  actor: `user:${user}`,
+  method: 'GET',
+  path: `/v1/rooms/${room}/join`,
+  body: null,
+})
+
+/** What clients ask for at the roulette. They know of games what they were told, and others go on playing. */
+export class Games {
+  readonly #people: People
+  readonly #known = new Map<string, Known>()
+
+  constructor(people: People) {
+    this.#people = people
+  }
+
+  enter(): Wish {
+    return enter(oneOf(this.#people.users), oneOf(rooms).uid)
+  }
+
+  /** `host`: the creator plays, too. */
+  create(kind: 'create' | 'host'): Wish {
+    const body = {
+      game_price: randomInt(1, 30),
+      max_players: randomInt(2, 7),
+      join_admin: kind === 'host',
+    }
+    const room = oneOf(rooms).uid
+    return this.#wish(kind, oneOf(this.#people.users), room, 'POST', 'create', JSON.stringify(body))
+  }
+
+  join(): Wish {
+    const seed = `{"client_seed":"s${randomInt(1e9)}"}`
+    return this.#about(({ room, id, uid }) => {
+      const ref = chance(50) ? id : uid
+      return this.#wish('join', oneOf(this.#people.users), room, 'POST', `join/${ref}`, seed)
+    })
+  }
+
+  leave(): Wish {
+    return this.#about((game) => {
+      const player = this.#oneOf(game.players)
+      return this.#wish('leave', player, game.room, 'POST', `leave/${game.id}`, '{}')
+    })
+  }
+
+  finish(): Wish {
+    return this.#about((game) => {
+      const caller = this.#oneOf([game.creator, ...game.players])
+      return this.#wish('finish', caller, game.room, 'POST', `finish/${game.uid}`, '{}')
+    })
+  }
+
+  cancel(): Wish {
+    return this.#about((game) => this.#wish('cancel', this.#oneOf([game.creator]), game.room, 'DELETE', game.uid, null))
+  }
+
+  #about(wish: (game: Known) => Wish): Wish {
+    const game = this.#known.get(oneOf(rooms).uid)
+    return game === undefined ? this.create('host') : wish(game)
+  }
+
+  #oneOf(users: readonly number[]): number {
+    return users.length === 0 || chance(STRANGERS) ? oneOf(this.#people.users) : oneOf(users)
+  }
+
+  #wish(kind: Kind, user: number, room: string, method: Wish['method'], path: string, body: string | null): Wish {
+    return {
+      kind,
+      actor: `user:${user}`,
+      method,
+      path: `/v1/rooms/${room}/games/roulette/${path}`,
+      body,
+      learn: (text) => this.#learn(room, text),
+    }
+  }
+
+  #learn(room: string, text: string): void {
+    const body: unknown = JSON.parse(text)
+    // Of a game that was cancelled nothing is answered.
+    if (!published.Check(body)) return
+    const { id, uid, from, players } = body.data
+    if (id < (this.#known.get(room)?.id ?? 0)) return
+    this.#known.set(room, { room, id, uid, creator: from.id, players: players.map((one) => one.id) })
+  }
+}

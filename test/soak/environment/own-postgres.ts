@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { openEmbedded } from '../../../src/db/cluster/embedded.ts'
+import { findPostmaster } from '../../../src/db/cluster/postmaster.ts'
+import { oneOf } from '../load/choose.ts'
+import type { Stage } from '../scenario-context.ts'
+
+/** A PostgreSQL that this process keeps. */
+export interface OwnPostgres {
+  readonly dataDir: string
+  readonly ownerUrl: string
+  readonly serviceUrl: string
+  /** Ends all sessions and shuts it down. */
+  stop(): Promise<void>
+  /** Starts it again, where it was. */
+  start(): Promise<void>
+}
+
+export async function ownPostgres(stage: Stage, dataDir: string): Promise<OwnPostgres> {
+  let embedded = await openEmbedded(dataDir, { warn: () => {} })
+  const { ownerUrl, serviceUrl } = embedded
+  stage.teardown(() => embedded.stop())
+  return {
+    dataDir,
+    ownerUrl,
+    serviceUrl,
+    stop: () => embedded.stop(),
+    async start() {
+      embedded = await openEmbedded(dataDir, { warn: () => {} })
+      if (embedded.serviceUrl !== serviceUrl) throw new Error('PostgreSQL came back at another address')
+    },
+  }
+}
+
+/** The process id of the postmaster of a data directory; undefined when it does not run. */
+export const postmasterOf = (dataDir: string): number | undefined =>
+  findPostmaster(join(realpathSync(dataDir), 'postgres'))?.pid
+
+/** `kill -9` of the postmaster; its children notice by themselves. Answers its process id. */
+export function killPostmaster(dataDir: string): number {
+  const pid = postmasterOf(dataDir)
+  if (pid === undefined) throw new Error('PostgreSQL does not run')
+  process.kill(pid, 'SIGKILL')
+  return pid
+}
+
+/** `kill -9` of any process below the postmaster, as for want of memory: PostgreSQL then starts all of them anew. */
+export function killChild(dataDir: string): void {
+  const postmaster = postmasterOf(dataDir)
+  if (postmaster === undefined) throw new Error('PostgreSQL does not run')
+  process.kill(oneOf(childrenOf(postmaster)), 'SIGKILL')
+}
+
+/** The address of the database `postgres` for its superuser. */
+export function superuserUrl(dataDir: string, databaseUrl: string): string {
+  const url = new URL(databaseUrl)
+  url.username = 'postgres'
+  url.password = readFileSync(join(dataDir, 'postgres-password'), 'utf8').trim()
+  url.pathname = '/postgres'
+  return url.href
+}
+
+/** Stops every process of a running PostgreSQL where it stands; answers what lets them go on. */
+export function freeze(stage: Stage, dataDir: string): () => void {
+  const postmaster = postmasterOf(dataDir)
+  if (postmaster === undefined) throw new Error('PostgreSQL does not run')
+  // The postmaster first: from then on there are no new ones.
+  process.kill(postmaster, 'SIGSTOP')
+  const frozen = [postmaster, ...childrenOf(postmaster)]
+  for (const pid of frozen.slice(1)) signal(pid, 'SIGSTOP')
+  return thaw(stage, frozen)
+}
+
+/** As `freeze`, of the one process that serves a session. */
+export function freezeSession(stage: Stage, pid: number): () => void {
+  process.kill(pid, 'SIGSTOP')
+  return thaw(stage, [pid])
+}
+
+function thaw(stage: Stage, frozen: number[]): () => void {
+  const goOn = (): void => {
+    for (const pid of frozen.splice(0)) signal(pid, 'SIGCONT')
+  }
+  // Else it could not even be stopped at the end.
+  stage.teardown(async () => goOn())
+  return goOn
+}
+
+function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === parent)
+    .map(Number)
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    // "123 (name) S 1 …": the name may hold anything.
+    return Number(
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) . /s, '')
+        .split(' ')[0],
+    )
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,19 @@
+import { test } from 'tap'
+import { warnOfOpenRoutes } from '../../src/startup/open-routes.ts'
+
+test('routes that anybody can read are named, and those that are closed are not', (t) => {
+  const metrics = '/metrics (METRICS_TOKEN closes it)'
+  const docs = '/docs (DOCS=off closes it)'
+  const rows: readonly (readonly [string | null, boolean, readonly unknown[]])[] = [
+    [null, true, [{ routes: [metrics, docs] }]],
+    [null, false, [{ routes: [metrics] }]],
+    ['a token', true, [{ routes: [docs] }]],
+    ['a token', false, []],
+  ]
+  for (const [metricsToken, isOpen, expected] of rows) {
+    const lines: unknown[] = []
+    warnOfOpenRoutes({ metricsToken, docs: isOpen }, { warn: (line) => void lines.push(line) })
+    t.same(lines, expected)
+  }
+  t.end()
+})

@@ -1,0 +1,61 @@
+import { test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
+import { ask } from '../harness/embedded.ts'
+import { testDatabase } from '../harness/postgres.ts'
+import { proxy } from '../harness/proxy.ts'
+import { freePort, startService, tokenIn } from '../harness/service.ts'
+import { dataDir } from '../harness/start-options.ts'
+
+const READERS = 200
+
+test('an instance with more readers than it can serve is ready, and without its database it is not', {
+  timeout: 240_000,
+}, async (t) => {
+  const { name, ownerUrl, serviceUrl } = await testDatabase(t)
+  const route = await proxy(t, serviceUrl)
+  const service = await startService(t, { DATABASE_URL: route.url, DATA_DIR: dataDir(t) }, await freePort())
+  const get = (path: string, headers = {}) => fetch(`${service.origin}${path}`, { headers })
+  const isReady = async (): Promise<boolean> => {
+    const response = await get('/readyz')
+    await response.body?.cancel()
+    return response.status === 200
+  }
+  const authorization = `Bearer ${tokenIn(service.output(), 'user 1')}`
+  t.equal((await get('/v1/wallet', { authorization })).status, 200)
+
+  // Every read hangs: all connections for reads are in use, and the others wait.
+  const blocker = await connect(ownerUrl, 'lock under test')
+  await blocker.query('begin; lock table user_profiles in access exclusive mode')
+  const reading = Promise.all(
+    Array.from({ length: READERS }, async () => (await get('/v1/wallet', { authorization })).status),
+  )
+  const hanging = async (): Promise<unknown> => {
+    const [row] = await ask(
+      serviceUrl,
+      `select count(*)::int as hanging from pg_stat_activity
+       where datname = '${name}' and application_name = 'economy reads' and wait_event_type = 'Lock'`,
+    )
+    return row?.['hanging']
+  }
+  while ((await hanging()) !== 10) await new Promise((resolve) => setTimeout(resolve, 20))
+  let answered = false
+  void reading.then(() => (answered = true))
+  let looks = 0
+  while (!answered) {
+    t.equal(await isReady(), true)
+    looks += 1
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  t.ok(looks > 0)
+  t.same(new Set(await reading), new Set([429]))
+  await blocker.query('rollback')
+  await blocker.end()
+  t.equal((await get('/v1/wallet', { authorization })).status, 200)
+
+  await route.down()
+  while (await isReady()) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.equal(await isReady(), false, 'the database is away')
+  await route.up()
+  while (!(await isReady())) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.equal((await get('/v1/wallet', { authorization })).status, 200)
+})

@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { testDatabase } from '../harness/postgres.ts'
+import { freePort, type ServiceProcess, startService } from '../harness/service.ts'
+import { dataDir, production } from '../harness/start-options.ts'
+import { rowsOf } from '../harness/test-executor.ts'
+
+/** What a service that does not start says, without what is logged in the meantime. */
+const complaint = (service: ServiceProcess): string =>
+  service
+    .output()
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('{'))
+    .join('\n')
+
+test('refuses to start, in one clear message', async (t) => {
+  const database = await testDatabase(t)
+  const fresh = await testDatabase(t)
+  const { serviceUrl: DATABASE_URL } = database
+  const DATA_DIR = dataDir(t)
+  const port = await freePort()
+  const attempt = async (environment: Readonly<Record<string, string>>, onPort: number) => {
+    const service = await startService(t, { DATA_DIR, ...environment }, onPort)
+    t.equal(await service.exited, 1)
+    return complaint(service)
+  }
+  const blocker = createServer().listen(port, '127.0.0.1')
+  const embedded = dataDir(t)
+  const file = join(dataDir(t), 'file')
+  writeFileSync(file, '')
+  const elsewhere = dataDir(t)
+  const NOWHERE = 'postgres://nobody@127.0.0.1:1/nowhere'
+  t.equal(
+    await attempt({ DATABASE_URL }, port),
+    `Cannot listen on 127.0.0.1 port ${port}: the port is in use; set PORT to another one.`,
+  )
+
+  const changed = { FAIRNESS_KEY: 'another key that was never used', PII_KEY: 'another key that was never used' }
+  const attempts: readonly (readonly [Record<string, string>, RegExp])[] = [
+    [{ DATA_DIR: embedded }, /^Cannot listen on .*$/],
+    [
+      { DATABASE_URL, RATE_LIMIT: 'often', LOG_LEVEL: 'loud' },
+      /^The environment has faults: RATE_LIMIT .*; LOG_LEVEL .*$/,
+    ],
+    [{ DATABASE_URL: NOWHERE }, /^DATABASE_URL cannot be used: .*ECONNREFUSED.*$/],
+    [{ DATABASE_URL, DATABASE_OWNER_URL: NOWHERE }, /^DATABASE_OWNER_URL cannot be used: .*ECONNREFUSED.*$/],
+    [
+      { DATABASE_URL, DATABASE_OWNER_URL: DATABASE_URL },
+      /^DATABASE_OWNER_URL and DATABASE_URL name the same role, economy_service\. .*$/,
+    ],
+    [{ DATA_DIR: file }, /^DATA_DIR .*file cannot be used: it is a file$/],
+    [{ DATABASE_URL, DATA_DIR: file }, /^DATA_DIR .*file cannot be used: it, or something above it, is a file$/],
+    [{ DATABASE_URL, DATA_DIR: elsewhere }, /^FAIRNESS_KEY is not given and .*fairness-key is not there, but .*$/],
+    [{ DATABASE_URL, ...changed }, /^FAIRNESS_KEY and PII_KEY are not what this database was used with before; .*$/],
+    [{ ...production, DATABASE_URL: fresh.ownerUrl }, /^The role of DATABASE_URL may change what is in the ledger.*$/],
+  ]
+  await Promise.all(
+    attempts.map(async ([environment, expected]) => t.match(await attempt(environment, port), expected)),
+  )
+  blocker.close()
+  t.notOk(existsSync(join(embedded, 'postgres', 'postmaster.pid')), 'no PostgreSQL stays behind')
+  t.same(readdirSync(elsewhere), [], 'no key is made that would be of no use')
+  const kept = await rowsOf(database, 'select name from key_fingerprints order by name')
+  t.same(kept, [{ name: 'checkpoint' }, { name: 'fairness' }, { name: 'pii' }])
+})

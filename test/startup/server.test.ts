@@ -1,0 +1,100 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'tap'
+import { testDatabase } from '../harness/postgres.ts'
+import { freePort, startService, tokenIn } from '../harness/service.ts'
+import { dataDir, production } from '../harness/start-options.ts'
+import { rowsOf } from '../harness/test-executor.ts'
+import { until } from '../harness/until.ts'
+
+test('starts, finishes what it accepted, stops', async (t) => {
+  const database = await testDatabase(t)
+  const port = await freePort()
+  const service = await startService(t, { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }, port)
+  t.match(service.output(), `API            http://127.0.0.1:${port}/api/v1\n`)
+  t.match(service.output(), `Documentation  http://127.0.0.1:${port}/docs\n`)
+  const { origin } = service
+  t.equal((await fetch(`${origin}/readyz`)).status, 200)
+  t.equal((await fetch(`${origin}/docs/json`)).status, 200)
+
+  const headers = { authorization: `Bearer ${tokenIn(service.output(), 'user 1')}`, 'content-type': 'application/json' }
+  t.equal((await fetch(`${origin}/v1/wallet/`, { headers })).status, 200)
+  const lounge: unknown = await (await fetch(`${origin}/v1/rooms/R1`, { headers })).json()
+  t.match(lounge, { data: { members_count: 3, active_roulette_game: null } }, 'the demo has a room with people in it')
+  const operator = { authorization: `Bearer ${tokenIn(service.output(), 'operator')}` }
+  t.equal((await fetch(`${origin}/admin/v1/users/1`, { headers: operator })).status, 200)
+
+  const send = () =>
+    fetch(`${origin}/api/v1/instant-send`, {
+      method: 'POST',
+      headers,
+      body: '{"u_id":1,"decoration_id":1,"user_id":[2],"quantity":1,"room_id":1}',
+    }).then(({ status }) => status)
+  const sent = Array.from({ length: 50 }, send)
+  t.equal(await Promise.race(sent), 200)
+  service.kill('SIGTERM')
+  await pause(50)
+  service.kill('SIGTERM')
+  // A connection that the service had not taken yet is reset; whatever it took is done and answered.
+  const answered = (await Promise.allSettled(sent)).filter((result) => result.status === 'fulfilled')
+  t.same(new Set(answered.map(({ value }) => value)), new Set([200]))
+  const gifts = await rowsOf(database, `select count(*)::int as sent from ledger_events where type = 'gift-sent'`)
+  t.same(gifts, [{ sent: String(answered.length) }])
+  t.equal(await service.exited, 0)
+  await t.rejects(fetch(`${origin}/healthz`))
+})
+
+test('a client that never finishes does not keep the service from stopping', async (t) => {
+  const { serviceUrl: DATABASE_URL } = await testDatabase(t)
+  const service = await startService(t, { DATABASE_URL, DATA_DIR: dataDir(t) }, await freePort())
+  const endless = new ReadableStream({ pull: (stream) => new Promise(() => stream.enqueue(new Uint8Array(1))) })
+  const hanging = fetch(`${service.origin}/api/v1/instant-send`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tokenIn(service.output(), 'user 1')}`, 'content-type': 'application/json' },
+    body: endless,
+    duplex: 'half',
+  }).catch(() => {})
+  t.equal((await fetch(`${service.origin}/healthz`)).status, 200)
+  service.kill('SIGTERM')
+  t.equal(await service.exited, 0)
+  await hanging
+})
+
+test('sessions that are revoked on one instance are over on the others', async (t) => {
+  const { serviceUrl: DATABASE_URL } = await testDatabase(t)
+  const own = { DATABASE_URL, DATA_DIR: dataDir(t) }
+  const first = await startService(t, own, await freePort())
+  const other = await startService(t, own, await freePort())
+  const statusOf = async (url: string, holder: string, method = 'GET'): Promise<number> => {
+    const authorization = `Bearer ${tokenIn(first.output(), holder)}`
+    const response = await fetch(url, { method, headers: { authorization } })
+    await response.body?.cancel()
+    return response.status
+  }
+  for (const [holder, path, revoke] of [
+    ['user 1', '/v1/wallet', '/admin/v1/users/1/revoke-sessions'],
+    ['finance', '/admin/v1/users/1', '/admin/v1/staff/finance/revoke-sessions'],
+  ] as const) {
+    t.equal(await statusOf(`${other.origin}${path}`, holder), 200)
+    // Tokens of the second in which sessions are revoked are good still, so it is done again.
+    await until(async () => {
+      t.equal(await statusOf(`${first.origin}${revoke}`, 'operator', 'POST'), 200)
+      return (await statusOf(`${other.origin}${path}`, holder)) === 440
+    })
+  }
+})
+
+test('in production no tokens are printed, and in development one role for everything is told of', async (t) => {
+  const { serviceUrl, ownerUrl } = await testDatabase(t)
+  const own = { DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: dataDir(t) }
+  const other = await testDatabase(t)
+  const [service, careless] = await Promise.all([
+    startService(t, { ...production, ...own }, await freePort()),
+    startService(t, { DATABASE_URL: other.ownerUrl, DATA_DIR: dataDir(t) }, await freePort()),
+  ])
+  t.equal((await fetch(`${service.origin}/readyz`)).status, 200)
+  t.notMatch(service.output(), /Tokens|eyJ/)
+  t.match(service.output(), /"level":40.*"\/metrics \(METRICS_TOKEN .*"\/docs \(DOCS=off .*routes open to everybody/)
+  t.match(careless.output(), /"level":40.*production would refuse to start/)
+  t.notMatch(careless.output(), /routes open to everybody/)
+  t.equal((await fetch(`${careless.origin}/readyz`)).status, 200)
+})

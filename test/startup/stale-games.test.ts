@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
+import { openPool } from '../../src/db/pool.ts'
+import { leaveGame } from '../../src/features/roulette/leave.ts'
+import { startStaleGames } from '../../src/startup/stale-games.ts'
+import { verified } from '../audit/verify/verified.ts'
+import { hall } from '../features/roulette/roulette-fixture.ts'
+import { testDatabase } from '../harness/postgres.ts'
+import { bench, rowsOf } from '../harness/test-executor.ts'
+
+test('instances cancel stale games as they find them, once each', async (t) => {
+  const database = await testDatabase(t)
+  const { ledger, made } = await hall(t, database, 6)
+  for (const { room, game, creator, second } of made.slice(0, 4)) {
+    for (const caller_id of [creator, second]) await ledger.did(leaveGame, { caller_id, room, game })
+  }
+  const lines: { readonly msg: string; readonly games?: number }[] = []
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
+  const followers = openPool(database.serviceUrl, { max: 4, application_name: 'stale games under test' }, log)
+  t.teardown(() => followers.end())
+  const instances = new AsyncDisposableStack()
+  t.teardown(() => instances.disposeAsync())
+  for (const { executor } of [ledger, bench(t, database.serviceUrl)]) {
+    startStaleGames(executor, { followers }, 60, log, instances)
+  }
+  const ended = () =>
+    rowsOf(
+      database,
+      `select actor, data::jsonb->>'game_id' as game from ledger_events where type = 'roulette-cancelled'`,
+    )
+  const client = await connect(database.ownerUrl, 'test')
+  t.teardown(() => client.end())
+  const later = (interval: string) =>
+    client.query('update ledger_head set at = at + $1::interval, batch = gen_random_uuid()', [interval])
+  const until = async (count: number) => {
+    while ((await ended()).length < count) await sleep(50)
+  }
+
+  await later('3 minutes')
+  await until(4)
+  await later('1 hour')
+  await until(6)
+  await instances.disposeAsync()
+  t.same(
+    (await ended()).map(({ actor, game }) => [actor, Number(game)]).toSorted((a, b) => Number(a[1]) - Number(b[1])),
+    made.map(({ game }) => ['system', game]),
+  )
+  t.equal(
+    lines.reduce((sum, { msg, games = 0 }) => sum + (msg === 'stale roulette games cancelled' ? games : 0), 0),
+    6,
+  )
+  t.same((await verified(database)).findings, [])
+})
+
+test('a database that is away is tried again, and a stop does not wait', async (t) => {
+  const { ledger } = await hall(t, await testDatabase(t), 1)
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line).msg) })
+  const followers = openPool('postgres://nobody@127.0.0.1:1/none', { max: 1, application_name: 'nowhere' }, log)
+  t.teardown(() => followers.end())
+  const cleanUp = new AsyncDisposableStack()
+  startStaleGames(ledger.executor, { followers }, 0, log, cleanUp)
+  while (!lines.includes('stale games cannot be cancelled; retrying')) await sleep(50)
+  await cleanUp.disposeAsync()
+  t.same(ledger.troubles, [])
+})

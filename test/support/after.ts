@@ -1,3 +1,0 @@
-import { runApart } from './run-apart.ts'
-
-runApart('remove')
