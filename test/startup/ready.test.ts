@@ -20,6 +20,11 @@ test('an instance with more readers than it can serve is ready, and without its 
     await response.body?.cancel()
     return response.status === 200
   }
+  const probes = await ask(
+    serviceUrl,
+    `select 1 from pg_stat_activity where datname = '${name}' and application_name = 'economy readiness'`,
+  )
+  t.equal(probes.length, 1, 'its own connection is there before anybody asks')
   const authorization = `Bearer ${tokenIn(service.output(), 'user 1')}`
   t.equal((await get('/v1/wallet', { authorization })).status, 200)
 

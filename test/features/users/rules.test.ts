@@ -5,6 +5,9 @@ import { revokeSessions } from '../../../src/features/users/revoke-sessions.ts'
 import { evolveUsers, users } from '../../../src/features/users/user.ts'
 import { userDefined } from '../../harness/event-fixtures.ts'
 import { morning, rules } from '../../harness/given-when.ts'
+import { devices } from '../../../src/features/users/devices/device.ts'
+import { registerDevice } from '../../../src/features/users/devices/register-device.ts'
+import { removeDevice } from '../../../src/features/users/devices/remove-device.ts'
 
 test('sessions end that began before this second', (t) => {
   const { given, when, state } = rules(evolveUsers)
@@ -42,5 +45,18 @@ test('a country is its name', (t) => {
   t.match(state.get(countries, '20'), { updated_at: morning, updated_by: 'staff:ann' })
   t.match(when(defineCountry, { id: 20, name: 'Misr' }, later).answer, { ...made.answer, name: 'Misr' })
   t.match(state.get(countries, '20'), { created_at: morning, updated_at: later.now, updated_by: 'staff:bob' })
+  t.end()
+})
+
+test('a device that was removed or went to another user does not count among those of one batch', (t) => {
+  const { when, state } = rules()
+  const register = (user_id: number, token: string) => when(registerDevice, { user_id, token, platform: 'ios' })
+  for (let i = 0; i < 20; i += 1) register(1, `d${i}`)
+  register(2, 'd0')
+  when(removeDevice, { user_id: 1, token: 'd1' })
+  register(2, 'd1')
+  for (const token of ['d20', 'd21', 'd22']) register(1, token)
+  const holders = ['d0', 'd1', 'd2', 'd3', 'd22'].map((token) => state.get(devices, token)?.user_id)
+  t.same(holders, [2, 2, undefined, 1, 1])
   t.end()
 })
