@@ -1,13 +1,13 @@
 import { test } from 'tap'
 import { countries } from '../../../src/features/users/countries/country.ts'
 import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
+import { devices } from '../../../src/features/users/devices/device.ts'
+import { registerDevice } from '../../../src/features/users/devices/register-device.ts'
+import { removeDevice } from '../../../src/features/users/devices/remove-device.ts'
 import { revokeSessions } from '../../../src/features/users/revoke-sessions.ts'
 import { evolveUsers, users } from '../../../src/features/users/user.ts'
 import { userDefined } from '../../harness/event-fixtures.ts'
 import { morning, rules } from '../../harness/given-when.ts'
-import { devices } from '../../../src/features/users/devices/device.ts'
-import { registerDevice } from '../../../src/features/users/devices/register-device.ts'
-import { removeDevice } from '../../../src/features/users/devices/remove-device.ts'
 
 test('sessions end that began before this second', (t) => {
   const { given, when, state } = rules(evolveUsers)

@@ -14,11 +14,11 @@ const REFUSED = message('E', Buffer.from('SERROR\0C25006\0Mcannot execute LISTEN
 
 test('a server that refuses to listen is left without a connection and asked less and less often', async (t) => {
   const open = new Set<Socket>()
-  let connections = 0
+  const connectedAt: number[] = []
   let mostOpen = 0
   // As a hot standby: it takes connections and refuses LISTEN.
   const standby = createServer((socket) => {
-    connections += 1
+    connectedAt.push(performance.now())
     open.add(socket)
     mostOpen = Math.max(mostOpen, open.size)
     socket.on('close', () => open.delete(socket))
@@ -39,8 +39,14 @@ test('a server that refuses to listen is left without a connection and asked les
     listening: () => t.fail('it does not listen'),
   })
   hints.start()
-  while (connections < 4) await pause(10)
+  while (connectedAt.length < 4) await pause(10)
   t.ok(mostOpen <= 1, `${mostOpen} connections at a time`)
+  const waits = connectedAt.slice(1).map((at, i) => at - (connectedAt[i] ?? at))
+  // Half of 200, 400 and 800 ms at least.
+  t.ok(
+    waits.every((ms, i) => ms >= 99 * 2 ** i),
+    `${waits.map(Math.round).join(', ')} ms between connections`,
+  )
   await hints.stop()
   while (open.size > 0) await pause(10)
   await new Promise((resolve) => standby.close(resolve))
