@@ -28,11 +28,11 @@ test('an instance with more readers than it can serve is ready, and without its 
   const authorization = `Bearer ${tokenIn(service.output(), 'user 1')}`
   t.equal((await get('/v1/wallet', { authorization })).status, 200)
 
-  // Every read hangs: all connections for reads are in use, and the others wait.
+  // Every read of cards hangs, each by itself: all connections for reads are in use, and the others wait.
   const blocker = await connect(ownerUrl, 'lock under test')
-  await blocker.query('begin; lock table user_profiles in access exclusive mode')
+  await blocker.query('begin; lock table privilege_cards in access exclusive mode')
   const reading = Promise.all(
-    Array.from({ length: READERS }, async () => (await get('/v1/wallet', { authorization })).status),
+    Array.from({ length: READERS }, async () => (await get('/v1/privilege-wallet', { authorization })).status),
   )
   const hanging = async (): Promise<unknown> => {
     const [row] = await ask(
