@@ -31,9 +31,11 @@ test('a backlog is read in pages and bounded in entries and bytes, however long 
   t.teardown(() => pool.end())
   const query = pool.query.bind(pool)
   let mostRows = 0
+  const pages: ReadonlySet<number>[] = []
   Reflect.set(pool, 'query', async (config: QueryConfig) => {
     const result = await query(config)
     mostRows = Math.max(mostRows, result.rows.length)
+    if (config.name === 'events at') pages.push(new Set(result.rows.map((row) => Number(Reflect.get(row, 'position')))))
     return result
   })
   const words = new WordBook(readDb(t, database), noWords, () => {})
@@ -47,6 +49,8 @@ test('a backlog is read in pages and bounded in entries and bytes, however long 
   const channels: readonly ChannelKey[] = ['room:1', 'room:2', 'room:3', 'room:9']
   const recalled = await history.recall(channels, end)
   t.ok(mostRows <= 500, `${mostRows} rows at a time`)
+  const longAtOnce = Math.max(...pages.map((page) => long.filter((position) => page.has(position)).length))
+  t.ok(longAtOnce > 0 && longAtOnce <= 16, `${longAtOnce} long entries at a time`)
 
   const positionsOf = (channel: ChannelKey) => recalled.get(channel)?.entries.map(({ position }) => position)
   t.same(positionsOf('room:1'), [quiet])
@@ -112,7 +116,7 @@ test("a user's resumes wait for the budget, and another's do not", async (t) => 
     mostRunning = Math.max(mostRunning, running)
     await pause(1)
     running -= 1
-    return { queries: 2, entries: 100 }
+    return { queries: 2, entries: 100, characters: 0 }
   }
   // As a client of 50 rooms that comes back.
   await Promise.all(Array.from({ length: 50 }, () => budget.run(1, whole)))

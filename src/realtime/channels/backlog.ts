@@ -8,9 +8,15 @@ import { type Announced, BACK_MS, type ChannelIndex, MOST_BACK } from './channel
 import { type Entry, entryOf, sizeOf } from './channel-message.ts'
 
 /** Events that are read at a time of what the index does not have yet. */
-const PAGE_EVENTS = 500
-/** Events that are read at a time to make entries of them. */
-const PAGE_ENTRIES = 250
+const PAGE_EVENTS = 100
+/**
+ * Events that are read at a time to make entries of them: as many as come to about so many characters. An event may be
+ * a gift to a hundred receivers, and reading 250 of those holds the event loop for 40 ms.
+ */
+const MAX_PAGE_ENTRIES = 250
+const MAX_PAGE_CHARACTERS = 128 * 1024
+/** What an entry is taken for as long as none of its channel has been read. */
+const UNKNOWN_ENTRY_CHARACTERS = 8 * 1024
 /** Characters of a channel that are brought back: as much as a client may have unsent of what it asked for. */
 const MAX_CHARACTERS = 8 * 1024 * 1024
 
@@ -78,11 +84,19 @@ export class History {
     const newestFirst = new Map<ChannelKey, Entry[]>()
     const characters = new Map<ChannelKey, number>()
     const isFull = (channel: ChannelKey): boolean => (characters.get(channel) ?? 0) > MAX_CHARACTERS
+    const expectedOf = (channel: ChannelKey): number => {
+      const read = newestFirst.get(channel)?.length
+      return read === undefined ? UNKNOWN_ENTRY_CHARACTERS : (characters.get(channel) ?? 0) / read
+    }
     for (let at = 0; at < places.length; ) {
       const page: typeof places = []
-      for (; at < places.length && page.length < PAGE_ENTRIES; at += 1) {
+      let expected = 0
+      for (; at < places.length && page.length < MAX_PAGE_ENTRIES; at += 1) {
         const next = places[at]
-        if (next !== undefined && !isFull(next.channel)) page.push(next)
+        if (next === undefined || isFull(next.channel)) continue
+        expected += expectedOf(next.channel)
+        if (page.length > 0 && expected > MAX_PAGE_CHARACTERS) break
+        page.push(next)
       }
       for (const { channel, entry } of await this.#entriesOf(page)) {
         if (isFull(channel)) continue

@@ -3,10 +3,11 @@ const MAX_CONCURRENT = 2
 /** What a user may use at once: 50 rooms with a backlog of 1,000 entries each that have to be read from the database. */
 const CAPACITY = 2_500
 const REFILL_PER_SECOND = 100
-/** What a resume costs by itself, for each query, and for so many entries that are replayed. */
+/** What a resume costs by itself, for each query, and for so many entries that are replayed; a long one counts as more. */
 const COST = 1
 const QUERY_COST = 20
 const ENTRIES_PER_COST = 50
+const CHARACTERS_PER_ENTRY = 1_000
 /** The next resume waits for so long for each entry: replaying 1,000 of them takes the event loop some milliseconds. */
 const PAUSE_MS_PER_ENTRY = 0.4
 
@@ -22,11 +23,15 @@ interface Account {
 /** What a resume took. */
 export interface Resumed {
   readonly queries: number
-  /** Entries that were replayed. */
+  /** Entries that were replayed, and their characters. */
   readonly entries: number
+  readonly characters: number
 }
 
-const costOf = ({ queries, entries }: Resumed): number => COST + queries * QUERY_COST + entries / ENTRIES_PER_COST
+/** Entries of ordinary length that come to as much. */
+const weightOf = ({ entries, characters }: Resumed): number => Math.max(entries, characters / CHARACTERS_PER_ENTRY)
+
+const costOf = (resumed: Resumed): number => COST + resumed.queries * QUERY_COST + weightOf(resumed) / ENTRIES_PER_COST
 
 /** What each user may have replayed: beyond it their resumes wait, and nobody else's do. */
 export class ResumeBudget {
@@ -39,7 +44,7 @@ export class ResumeBudget {
       account.waiting.push(begin)
       this.#beginNext(account)
     })
-    let resumed: Resumed = { queries: 1, entries: 0 }
+    let resumed: Resumed = { queries: 1, entries: 0, characters: 0 }
     try {
       resumed = await resume()
     } finally {
@@ -49,7 +54,7 @@ export class ResumeBudget {
         this.#beginNext(account)
       }
       if (resumed.entries === 0) end()
-      else setTimeout(end, resumed.entries * PAUSE_MS_PER_ENTRY)
+      else setTimeout(end, weightOf(resumed) * PAUSE_MS_PER_ENTRY)
     }
   }
 

@@ -1,7 +1,7 @@
 import type { ClientFrame, Echo } from '../../../schema/frames.ts'
 import { ownTurn } from '../../http/limits/event-loop-yield.ts'
 import type { Topic } from '../channels/channel.ts'
-import { type Entry, inChannel } from '../channels/channel-message.ts'
+import { type Entry, inChannel, sizeOf } from '../channels/channel-message.ts'
 import { readChannel, roomChannel, userChannel } from '../channels/channel-names.ts'
 import type { Beginning, Hub } from '../channels/hub.ts'
 import { sliceLength } from '../channels/replay-slices.ts'
@@ -206,14 +206,15 @@ export class Subscriptions {
     return resumes.run(this.#userId, async () => {
       if (this.#ended) {
         await begin({ entries: null, from: since })
-        return { queries: 0, entries: 0 }
+        return { queries: 0, entries: 0, characters: 0 }
       }
-      let entries = 0
+      let replayed: readonly Entry[] = []
       const queries = await hub.resume(topic, since, (beginning) => {
-        entries = beginning.entries?.length ?? 0
+        replayed = beginning.entries ?? []
         return begin(beginning)
       })
-      return { queries, entries }
+      const characters = replayed.reduce((sum, entry) => sum + sizeOf(entry), 0)
+      return { queries, entries: replayed.length, characters }
     })
   }
 
