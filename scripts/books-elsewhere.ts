@@ -26,7 +26,10 @@ const LARGE = { maxBuffer: 2 ** 30 }
 
 /** Dollars, which are printed with decimals, and points. */
 async function payOut(executor: Executor): Promise<void> {
-  const presenter = { answered: () => ({ status: 200, body: '' }), refused: () => ({ status: 422, body: '' }) }
+  const presenter = {
+    presentResult: () => ({ status: 200, body: '' }),
+    presentRefusal: () => ({ status: 422, body: '' }),
+  }
   const users = Array.from({ length: USERS_WITH_DOLLARS }, (_, i) => i + 1)
   const inputs = users.flatMap((user_id) =>
     currencies.map((currency) => ({ user_id, currency, amount: user_id * 101 + 7, reason: 'a salary' })),

@@ -17,7 +17,7 @@ export async function withExecutor<Result>(
   url: string,
   work: (executor: Executor) => Promise<Result>,
 ): Promise<Result> {
-  const silent = { committed: () => {}, bug: () => {}, trouble: () => {} }
+  const silent = { committed: () => {}, bug: () => {}, failed: () => {} }
   const executor = new Executor({ url, tables, evolve, observer: silent })
   try {
     return await work(executor)

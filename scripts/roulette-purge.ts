@@ -18,8 +18,8 @@ interface Options {
 }
 
 const presenter: Presenter<PurgedGames> = {
-  answered: (purged) => ({ status: 200, body: JSON.stringify(purged) }),
-  refused: ({ refusal }) => ({ status: 422, body: refusal }),
+  presentResult: (purged) => ({ status: 200, body: JSON.stringify(purged) }),
+  presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 
 const interrupted = interruption()

@@ -13,7 +13,7 @@ import {
 import { readDepositFile } from '../src/features/agency/salaries/salary-file.ts'
 import { command, type Presenter } from '../src/ledger/executor/command.ts'
 import type { Executor } from '../src/ledger/executor/executor.ts'
-import { dollars } from '../src/ledger/rules/money.ts'
+import { centsToDollars } from '../src/ledger/rules/money.ts'
 import { interruption, runCommandLine, staffHere, withExecutor } from './command-line.ts'
 
 interface Options {
@@ -42,7 +42,7 @@ async function pay(url: string, { period, file, dryRun }: Options): Promise<numb
   const told = new Map(
     sound.map(({ place, deposit: { user_id, target, ...cents } }) => [
       user_id,
-      `${place}: user ${user_id}, dollars ${dollars(cents.dollars).rawJSON}, agent dollars ${dollars(cents.agent_dollars).rawJSON}, points taken ${target}`,
+      `${place}: user ${user_id}, dollars ${centsToDollars(cents.dollars).rawJSON}, agent dollars ${centsToDollars(cents.agent_dollars).rawJSON}, points taken ${target}`,
     ]),
   )
 
@@ -73,8 +73,8 @@ const Report = Type.Object({
 })
 
 const presenter: Presenter<SalaryReport> = {
-  answered: (report) => ({ status: 201, body: JSON.stringify(report) }),
-  refused: ({ refusal }) => ({ status: 422, body: refusal }),
+  presentResult: (report) => ({ status: 201, body: JSON.stringify(report) }),
+  presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 
 async function deposited(executor: Executor, input: DepositSalaries) {

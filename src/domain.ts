@@ -23,7 +23,7 @@ import { evolveStaff } from './features/staff/staff.ts'
 import { staffTables } from './features/staff/tables.ts'
 import { peopleTables } from './features/users/tables.ts'
 import { evolveUsers } from './features/users/user.ts'
-import { type Evolve, type EvolveFact, evolveWith } from './ledger/rules/evolve.ts'
+import { combineEvolvers, type Evolve, type EvolveFact } from './ledger/rules/evolve.ts'
 import type { RowTable } from './ledger/storage/row-table.ts'
 import { ledgerTables } from './ledger/storage/tables.ts'
 import { vaultTables } from './vault/projection.ts'
@@ -31,7 +31,7 @@ import { vaultTables } from './vault/projection.ts'
 // No door is loaded here: whoever audits the books has no use for them.
 
 /** What every event means to rows, of whose balances only the watched ones need be there. */
-export const evolveFact: EvolveFact = evolveWith([
+export const evolveFact: EvolveFact = combineEvolvers([
   evolveUsers,
   evolveRooms,
   evolveDecorations,

@@ -16,7 +16,7 @@ import { LogBudget } from './http/observability/log-budget.ts'
 import { createLogger } from './http/observability/logging.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import { readiness } from './http/observability/readiness.ts'
-import { openLedger } from './ledger/storage/genesis.ts'
+import { genesis } from './ledger/storage/genesis.ts'
 import { lookupsWith, slices } from './slices.ts'
 import { startAppStatus } from './startup/app-status.ts'
 import { welcome } from './startup/banner.ts'
@@ -53,7 +53,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   stop.throwIfAborted()
   const appState = await startAppStatus(database, log, cleanUp)
   const { executor, tail, sessions, staffSessions } = await startLedger(database, metrics, appState, log, cleanUp)
-  await runAsSystem(executor, openLedger, { fairness_key: fingerprint(keys.fairness) })
+  await runAsSystem(executor, genesis, { fairness_key: fingerprint(keys.fairness) })
   if (config.demo) await loadDemo(executor, database.db)
   stop.throwIfAborted()
   startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, cleanUp)

@@ -8,7 +8,7 @@ import { defineRoom } from '../../src/features/rooms/define-room.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { Executor, type Limits } from '../../src/ledger/executor/executor.ts'
-import { openLedger } from '../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { runAsSystem } from '../../src/startup/system.ts'
 import type { DatabaseUrls } from './cluster.ts'
 import { keys } from './keys.ts'
@@ -18,7 +18,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) =
 
 /** An executor that reports what goes wrong to nobody: its commands' promises tell. */
 export const openExecutor = (url: string, limits: Partial<Limits> = {}): Executor =>
-  new Executor({ url, tables, evolve, limits, observer: { committed: () => {}, bug: () => {}, trouble: () => {} } })
+  new Executor({ url, tables, evolve, limits, observer: { committed: () => {}, bug: () => {}, failed: () => {} } })
 
 /** Users by the thousand, and rooms. */
 export interface Crowd {
@@ -36,7 +36,7 @@ export async function seed({ ownerUrl, serviceUrl }: DatabaseUrls, { users: coun
   const executor = openExecutor(serviceUrl)
   closing.defer(() => executor.close())
   const { keyHash } = luckyChains(keys.FAIRNESS_KEY)
-  await runAsSystem(executor, openLedger, { fairness_key: keyHash })
+  await runAsSystem(executor, genesis, { fairness_key: keyHash })
   await runAsSystem(executor, defineDecoration, { ...GIFT, decoration_id: GIFT.id })
   for (const from of upTo(count).filter((id) => id % 1000 === 1)) {
     const users = upTo(1000).map((i) => ({ id: from + i - 1 }))

@@ -58,11 +58,14 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
         input,
         { actor: `user:${user}`, requestId: randomUUID(), idempotency },
         {
-          answered: (value) => {
+          presentResult: (value) => {
             answer = value
             return { status: 200, body: JSON.stringify({ data: value }) }
           },
-          refused: (refusal) => ({ status: 422, body: JSON.stringify({ ...refusal, request_id: randomUUID() }) }),
+          presentRefusal: (refusal) => ({
+            status: 422,
+            body: JSON.stringify({ ...refusal, request_id: randomUUID() }),
+          }),
         },
       ),
     )

@@ -1,6 +1,6 @@
-import type { WholeRows } from '../ledger/replay/replay-state.ts'
+import type { ReplayState } from '../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../ledger/replay/snapshot.ts'
-import { EventRows } from '../ledger/storage/event-rows.ts'
+import { EventRowReader } from '../ledger/storage/event-row-reader.ts'
 import type { Head } from '../ledger/storage/head.ts'
 import { Pace } from './adaptive-throttle.ts'
 import type { Ending } from './checkpoint/checkpoint.ts'
@@ -161,8 +161,8 @@ export class LedgerReading {
   }
 
   /** All that follows from the events so far; of balances only those that are watched until the others are brought. */
-  get rows(): WholeRows {
-    return this.#books.replay.rows
+  get rows(): ReplayState {
+    return this.#books.replay.state
   }
 
   /** To be called between two pages of anything. */
@@ -189,7 +189,7 @@ export class LedgerReading {
 
   async #read(upTo: number | null): Promise<void> {
     for await (const page of this.#snapshot.events(this.#next, upTo)) {
-      for (const rows = new EventRows(page); rows.next(); ) this.#books.check(rows)
+      for (const rows = new EventRowReader(page); rows.next(); ) this.#books.check(rows)
       await this.#chain.page(page)
       this.#findings.addAll(this.#books.take())
       if (this.#findings.full) return

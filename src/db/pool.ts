@@ -48,10 +48,10 @@ export function openPool(
 }
 
 /** Who may wait for a connection. With more, the last of them would wait for longer than a connection is waited for. */
-const MOST_WAITING = 1_000
+const MAX_WAITING = 1_000
 
 /** More want to read than can be served in time: nothing was asked, come back later. */
-export class Crowded extends Error {
+export class PoolExhausted extends Error {
   override readonly name = 'Crowded'
 }
 
@@ -66,13 +66,13 @@ export function forReads(pool: Pool): PostgresPool {
   return {
     options: pool.options,
     connect: async () => {
-      if (pool.waitingCount >= MOST_WAITING) throw new Crowded('too many wait for a connection')
+      if (pool.waitingCount >= MAX_WAITING) throw new PoolExhausted('too many wait for a connection')
       try {
         return await pool.connect()
       } catch (error) {
         // With nobody served, it is the database that cannot be reached.
         if (inUse === 0 || !isConnectTimeout(error)) throw error
-        throw new Crowded('no connection was free in time', { cause: error })
+        throw new PoolExhausted('no connection was free in time', { cause: error })
       }
     },
     end: () => pool.end(),

@@ -1,5 +1,5 @@
 import { databaseIsAway } from './connection-errors.ts'
-import { Crowded } from './pool.ts'
+import { PoolExhausted } from './pool.ts'
 
 /**
  * Asks for many with one statement. When it fails, each is asked for alone, so that only those that cannot be answered
@@ -30,7 +30,7 @@ export async function queryBatch<Key, Value>(
 }
 
 /** Whether a statement failed whatever it asked for. */
-const isNobodysFault = (error: unknown): boolean => databaseIsAway(error) || error instanceof Crowded
+const isNobodysFault = (error: unknown): boolean => databaseIsAway(error) || error instanceof PoolExhausted
 
 function settled<Value>(values: readonly Value[], i: number): PromiseSettledResult<Value> {
   const value = values[i]

@@ -37,8 +37,8 @@ const DONE = 1
 const REFUSED = 2
 
 const presenter: Presenter<unknown> = {
-  answered: () => ({ status: DONE, body: '' }),
-  refused: ({ refusal, errors }) => ({ status: REFUSED, body: JSON.stringify({ refusal, errors }) }),
+  presentResult: () => ({ status: DONE, body: '' }),
+  presentRefusal: ({ refusal, errors }) => ({ status: REFUSED, body: JSON.stringify({ refusal, errors }) }),
 }
 
 function part<Input, Answer>(name: string, verb: Verb<Input, Answer>, input: Input): Command {

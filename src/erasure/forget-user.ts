@@ -2,8 +2,9 @@ import { withdrawals } from '../features/agency/withdrawals/withdrawal.ts'
 import { devices } from '../features/users/devices/device.ts'
 import { type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
 import { account, holds } from '../ledger/rules/account.ts'
-import { keyOf } from '../ledger/rules/state.ts'
-import { refuse, type State, type Verb } from '../ledger/rules/verb.ts'
+import { keyOf } from '../ledger/rules/projection.ts'
+import type { State } from '../ledger/rules/state.ts'
+import { refuse, type Verb } from '../ledger/rules/verb.ts'
 
 export interface ForgetUser {
   readonly user_id: number
@@ -40,7 +41,7 @@ export const forgetUser: Verb<ForgetUser, null> = {
     ...input.devices.map((token) => keyOf(devices, token)),
   ],
 
-  follow: (state, { user_id }) => {
+  dependentReads: (state, { user_id }) => {
     const profile = state.get(userProfiles, String(user_id))
     return profile === undefined ? [] : [keyOf(userUids, profile.uid)]
   },
@@ -52,7 +53,7 @@ export const forgetUser: Verb<ForgetUser, null> = {
     return [{ type: 'user-forgotten', data: { user_id: input.user_id }, movements: [] }]
   },
 
-  note(state, input, { now, actor }) {
+  sideWrites(state, input, { now, actor }) {
     for (const token of input.devices) {
       if (state.get(devices, token)?.user_id === input.user_id) state.set(devices, token, undefined)
     }
@@ -66,7 +67,7 @@ export const forgetUser: Verb<ForgetUser, null> = {
     state.set(userProfiles, String(input.user_id), blank)
   },
 
-  answer: () => null,
+  result: () => null,
 }
 
 const profileOf = (state: State, { user_id }: ForgetUser): UserProfile | undefined =>

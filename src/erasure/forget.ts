@@ -37,8 +37,8 @@ export interface Forgotten {
 }
 
 const presenter: Presenter<unknown> = {
-  answered: () => ({ status: 200, body: '' }),
-  refused: ({ refusal }) => ({ status: 422, body: refusal }),
+  presentResult: () => ({ status: 200, body: '' }),
+  presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 
 /**

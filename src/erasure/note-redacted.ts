@@ -7,5 +7,5 @@ export type NoteBlanked = EventData<'replies-blanked'>
 export const noteBlanked: Verb<NoteBlanked, null> = {
   reads: () => [],
   decide: (_state, data) => [{ type: 'replies-blanked', data, movements: [] }],
-  answer: () => null,
+  result: () => null,
 }

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../db/tables.ts'
 import { replyHash } from '../ledger/storage/event-hash.ts'
 import type { TextRow } from '../ledger/storage/row-table.ts'
-import { eventColumns, parseEntry, readEvent } from '../ledger/storage/stored-event.ts'
+import { eventColumns, parseEntry, parseStoredEvent } from '../ledger/storage/stored-event.ts'
 import type { Notifier } from '../notifications/notifier.ts'
 import { isForgottenUid } from './forget-user.ts'
 import { withoutPerson } from './redact-person.ts'
@@ -81,7 +81,7 @@ export async function blankNotifications(db: Db, userId: number, notifier: Notif
   const { rows } = await sql<TextRow>`
     select ${sql.raw(eventColumns)} from ledger_events e
     where e.position in (select position from push_outbox)`.execute(db)
-  const events = rows.map((row) => readEvent(parseEntry(row)))
+  const events = rows.map((row) => parseStoredEvent(parseEntry(row)))
   for (const { position, user_id, notification } of await notifier(db, events)) {
     await sql`update push_outbox set notification = ${JSON.stringify(notification)}
               where position = ${position} and user_id = ${user_id}`.execute(db)

@@ -71,11 +71,11 @@ function requestHash(request: FastifyRequest, input: unknown): string {
 function presenter<Answer>(requestId: string, told: Told<Answer>): Presenter<Answer> {
   const { status = 200, message, body } = told
   return {
-    answered: (answer: Answer): Reply => {
+    presentResult: (answer: Answer): Reply => {
       const whole = body?.(answer) ?? (message === undefined ? { data: answer } : { data: answer, meta: { message } })
       return { status, body: JSON.stringify(whole) }
     },
-    refused: (refusal: Refusal): Reply => {
+    presentRefusal: (refusal: Refusal): Reply => {
       const meaning = meaningOf(refusal)
       const text = errorText(meaning.message, refusal.refusal, requestId, first(refusal.errors))
       return { status: meaning.status, body: text }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Notification } from '../../schema/notifications.ts'
 import type { Tables } from '../db/tables.ts'
-import type { PlacedEvent } from '../ledger/rules/verb.ts'
+import type { PositionedEvent } from '../ledger/rules/event.ts'
 
 /** A notification with whom it is for and the position of the event that it tells of. */
 export interface Addressed {
@@ -11,7 +11,7 @@ export interface Addressed {
 }
 
 /** What users are to be told of these events, in the events' order. */
-export type Notifier = (db: Kysely<Tables>, events: readonly PlacedEvent[]) => Promise<readonly Addressed[]>
+export type Notifier = (db: Kysely<Tables>, events: readonly PositionedEvent[]) => Promise<readonly Addressed[]>
 
 /** All that the slices have to tell. */
 export const together =

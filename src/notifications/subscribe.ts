@@ -4,8 +4,8 @@ import type { Logger } from 'pino'
 import { databaseIsAway } from '../db/connection-errors.ts'
 import { queryBatch } from '../db/query-batch.ts'
 import type { Tables } from '../db/tables.ts'
-import type { PlacedEvent } from '../ledger/rules/verb.ts'
-import type { StoredFollower } from '../ledger/subscriptions/tail.ts'
+import type { PositionedEvent } from '../ledger/rules/event.ts'
+import type { DurableSubscriber } from '../ledger/subscriptions/tail.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { Addressed, Notifier } from './notifier.ts'
 import type { Outbox } from './outbox.ts'
@@ -20,7 +20,7 @@ export const intoOutbox =
     outbox: Pick<Outbox, 'add'>,
     dispatcher: Pick<Dispatcher, 'wake'>,
     log: FailureLog,
-  ): StoredFollower =>
+  ): DurableSubscriber =>
   async (events) => {
     const addressed = await addressedBy(db, notifier, events, log)
     const added = await queryBatch(addressed, async (some) => {
@@ -34,7 +34,7 @@ export const intoOutbox =
 
 /** Logs what users are to be told, for want of a way to their devices; without its text, which names people. */
 export const intoLog =
-  (db: Kysely<Tables>, notifier: Notifier, log: Pick<Logger, 'info' | 'error'>): StoredFollower =>
+  (db: Kysely<Tables>, notifier: Notifier, log: Pick<Logger, 'info' | 'error'>): DurableSubscriber =>
   async (events) => {
     const addressed = await addressedBy(db, notifier, events, log)
     for (const { user_id, position, notification } of addressed) {
@@ -48,7 +48,7 @@ export const intoLog =
 async function addressedBy(
   db: Kysely<Tables>,
   notifier: Notifier,
-  events: readonly PlacedEvent[],
+  events: readonly PositionedEvent[],
   log: FailureLog,
 ): Promise<readonly Addressed[]> {
   const results = await queryBatch(events, async (some) => {

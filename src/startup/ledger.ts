@@ -37,7 +37,12 @@ export async function startLedger(
     'followers of the ledger cannot go on; trying again',
     'followers of the ledger go on',
   )
-  const tail = new Tail({ url, pool: followers, troubles, landed: () => executor.landed() })
+  const tail = new Tail({
+    url,
+    pool: followers,
+    failureLog: troubles,
+    waitForInFlight: () => executor.waitForInFlight(),
+  })
   cleanUp.defer(() => tail.stop())
 
   const writing = new Troubles(log, 'the database does not take batches', 'the database takes batches again')
@@ -52,7 +57,7 @@ export async function startLedger(
         observer.committed(batch)
         writing.worked(observer)
         appState.hear(batch.events)
-        tail.hear(batch.events)
+        tail.publish(batch.events)
       },
     },
   })

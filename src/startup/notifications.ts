@@ -20,7 +20,7 @@ const STOP_MS = 1_500
 export function startPush(
   fcm: Config['fcm'],
   { followers }: Pick<Database, 'followers'>,
-  tail: Pick<Tail, 'followStored'>,
+  tail: Pick<Tail, 'subscribeDurable'>,
   slices: readonly Slice[],
   log: Logger,
   cleanUp: AsyncDisposableStack,
@@ -28,7 +28,7 @@ export function startPush(
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: followers }) })
   const notifier = together(slices.flatMap(({ notifier = [] }) => notifier))
   if (fcm === null) {
-    tail.followStored(PUSH_FOLLOWER, intoLog(db, notifier, log))
+    tail.subscribeDurable(PUSH_FOLLOWER, intoLog(db, notifier, log))
     return
   }
   const giveUp = new AbortController()
@@ -40,5 +40,5 @@ export function startPush(
     clearTimeout(patience)
   })
   dispatcher.start()
-  tail.followStored(PUSH_FOLLOWER, intoOutbox(db, notifier, outbox, dispatcher, log))
+  tail.subscribeDurable(PUSH_FOLLOWER, intoOutbox(db, notifier, outbox, dispatcher, log))
 }

@@ -41,7 +41,7 @@ const MOST_PAIRS = 500
 
 interface LiveParts {
   readonly database: Pick<Database, 'db' | 'followers'>
-  readonly tail: Pick<Tail, 'follow' | 'followStored'>
+  readonly tail: Pick<Tail, 'subscribe' | 'subscribeDurable'>
   readonly sessions: Sessions
   readonly appState: Pick<AppState, 'judge' | 'onChange'>
   readonly slices: readonly Slice[]
@@ -115,11 +115,11 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
     cleanUp.defer(() => {
       for (const shower of showers) shower.stop()
     })
-    tail.follow(position, async (events) => {
+    tail.subscribe(position, async (events) => {
       await hub.follow(events)
       for (const shower of showers) shower.hear(events)
     })
-    tail.followStored(INDEX_FOLLOWER, index.follower(tell))
+    tail.subscribeDurable(INDEX_FOLLOWER, index.follower(tell))
     return lobby
   }
 }

@@ -13,11 +13,11 @@ export async function runAsSystem<Input, Answer>(
   const cause = { actor: 'system', requestId: randomUUID(), idempotency: null }
   const { reply } = await executor.run(
     command(verb, input, cause, {
-      answered: (value) => {
+      presentResult: (value) => {
         answer = { value }
         return { status: 200, body: '' }
       },
-      refused: (refusal) => ({ status: 422, body: JSON.stringify(refusal) }),
+      presentRefusal: (refusal) => ({ status: 422, body: JSON.stringify(refusal) }),
     }),
   )
   if (answer === undefined || reply.status !== 200) {

@@ -3,12 +3,12 @@ import { vaultKeys, vaultRecords } from './record.ts'
 
 export const vaultTables = [
   rowTable(vaultKeys, {
-    source: 'words',
+    source: 'profile',
     key: ['record_id'],
     columns: { record_id: 'text', user_id: 'integer', wrapped: 'text' },
   }),
   rowTable(vaultRecords, {
-    source: 'words',
+    source: 'profile',
     key: ['record_id'],
     columns: { record_id: 'text', sealed: 'text' },
   }),

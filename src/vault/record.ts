@@ -1,5 +1,5 @@
-import { projection } from '../ledger/rules/state.ts'
-import type { WritableState } from '../ledger/rules/verb.ts'
+import { projection } from '../ledger/rules/projection.ts'
+import type { WritableState } from '../ledger/rules/state.ts'
 
 /** What a record says, encrypted with a key of its own. */
 export interface VaultRecord {

@@ -33,7 +33,8 @@ const catalogue = (database: TestDatabase) =>
 
 const contents = async (database: TestDatabase) => {
   const held: Record<string, unknown> = {}
-  for (const { projection, scan } of derived) held[projection.name] = await rowsOf(database, `${scan} order by 1, 2`)
+  for (const { projection, selectAll: scan } of derived)
+    held[projection.name] = await rowsOf(database, `${scan} order by 1, 2`)
   return held
 }
 
@@ -88,7 +89,10 @@ test('an instance does not go on with rows that it keeps from the spoilt tables'
 test('two instances go on under load while it is built and swapped, and lose nothing', async (t) => {
   const database = await testDatabase(t)
   await seed(t, database)
-  const ledgers = [bench(t, database.serviceUrl, { batch: 8 }), bench(t, database.serviceUrl, { batch: 8 })]
+  const ledgers = [
+    bench(t, database.serviceUrl, { maxBatchCommands: 8 }),
+    bench(t, database.serviceUrl, { maxBatchCommands: 8 }),
+  ]
   for (const user_id of [1, 2]) {
     await ledgers[0]?.did(credit, { user_id, currency: 'diamonds', amount: 1_000_000_000, reason: 'load' })
   }

@@ -6,7 +6,7 @@ import { defineRoom } from '../../src/features/rooms/define-room.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
-import { openLedger } from '../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../src/ledger/storage/genesis.ts'
 import type { TestDatabase } from '../harness/postgres.ts'
 import { bench, testChains } from '../harness/test-executor.ts'
 
@@ -33,7 +33,7 @@ export async function seed(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceU
     { multiplier: 0, weight: 3 },
     { multiplier: 1.5, weight: 2 },
   ]
-  await ledger.did(openLedger, { fairness_key: testChains.keyHash })
+  await ledger.did(genesis, { fairness_key: testChains.keyHash })
   await ledger.did(defineUsers, { users: [1, 2, 3].map((id) => ({ id })), listed: true })
   await ledger.did(defineRoom, { id: 9, owner_id: 3 })
   await ledger.did(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 11 })

@@ -5,7 +5,7 @@ import { type RequestWithdrawal, requestWithdrawal } from '../../src/features/ag
 import { defineCountry } from '../../src/features/users/countries/define-country.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
-import { openLedger } from '../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { testDatabase } from '../harness/postgres.ts'
 import { bench, rowsOf, testChains } from '../harness/test-executor.ts'
 import { audit } from './command-line.ts'
@@ -25,7 +25,7 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
   const ids: number[] = []
   await alone(async (inner) => {
     const { did } = bench(inner, database.serviceUrl)
-    await did(openLedger, { fairness_key: testChains.keyHash })
+    await did(genesis, { fairness_key: testChains.keyHash })
     await did(defineCountry, { id: 1, name: 'Egypt' })
     const people = [1, 2].map((id) => ({ id }))
     await did(defineUsers, { listed: true, users: [...people, { id: 7, business_manager: true }] })

@@ -3,7 +3,7 @@ import type { Client } from 'pg'
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { copyOut, endOfMessage, MESSAGE_HEADER, type Page, ROW } from '../../src/db/copy-out.ts'
-import { copied } from '../../src/ledger/storage/copy.ts'
+import { copyRows } from '../../src/ledger/storage/copy-rows.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
 import { until } from '../harness/until.ts'
 
@@ -57,7 +57,7 @@ test('what the server says in between is no row', async (t) => {
   await client.query(`create function pg_temp.noted(g int) returns int language plpgsql as $$
     begin if g % 100 = 0 then raise notice 'at %', g; end if; return g; end $$`)
   const rows: (string | null | undefined)[] = []
-  for await (const page of copied(client, 'select pg_temp.noted(g) from generate_series(1, 1000) g')) {
+  for await (const page of copyRows(client, 'select pg_temp.noted(g) from generate_series(1, 1000) g')) {
     rows.push(...page.map(([field]) => field))
   }
   t.same(

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
-import { Crowded, forReads, openPool } from '../../src/db/pool.ts'
+import { forReads, openPool, PoolExhausted } from '../../src/db/pool.ts'
 import { problemOf } from '../../src/http/errors/problem.ts'
 import { ask } from '../harness/embedded.ts'
 import { testDatabase } from '../harness/postgres.ts'
@@ -18,7 +18,7 @@ test('who wants to read when too many wait is sent away at once', async (t) => {
   const waiting = Array.from({ length: 1_000 }, read)
   while (pool.waitingCount < 1_000) await new Promise((resolve) => setImmediate(resolve))
   const refused = await read().catch((error: unknown) => error)
-  t.ok(refused instanceof Crowded)
+  t.ok(refused instanceof PoolExhausted)
   t.match(problemOf(refused), { status: 429, code: 'overloaded', headers: { 'retry-after': '1' } })
   only.release()
   t.equal((await Promise.all(waiting)).length, 1_000, 'those who waited are served')

@@ -5,8 +5,8 @@ import { evolveWithdrawals } from '../../src/features/agency/withdrawals/withdra
 import { devices } from '../../src/features/users/devices/device.ts'
 import { evolveUsers, userProfiles, userUids } from '../../src/features/users/user.ts'
 import { account } from '../../src/ledger/rules/account.ts'
-import { move } from '../../src/ledger/rules/movement.ts'
-import type { LedgerEvent } from '../../src/ledger/rules/verb.ts'
+import type { LedgerEvent } from '../../src/ledger/rules/event.ts'
+import { transfer } from '../../src/ledger/rules/movement.ts'
 import { credited, userDefined } from '../harness/event-fixtures.ts'
 import { morning, type Rules, rules } from '../harness/given-when.ts'
 
@@ -61,7 +61,7 @@ const changed = (from: WithdrawalStatus, to: WithdrawalStatus): LedgerEvent<'wit
   return {
     type: 'withdrawal-status-changed',
     data: { withdrawal_id, user_id: 1, target_id: 2, wallet, amount, from, to, note: null },
-    movements: debit !== undefined && credit !== undefined ? [move(debit, credit, amount)] : [],
+    movements: debit !== undefined && credit !== undefined ? [transfer(debit, credit, amount)] : [],
   }
 }
 

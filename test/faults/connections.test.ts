@@ -7,7 +7,7 @@ import { Troubles } from '../../src/db/failure-log.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { createLogger } from '../../src/http/observability/logging.ts'
 import { Unavailable } from '../../src/ledger/executor/failures.ts'
-import { openLedger } from '../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { Tail } from '../../src/ledger/subscriptions/tail.ts'
 import { testDatabase } from '../harness/postgres.ts'
 import { type Proxy, proxy } from '../harness/proxy.ts'
@@ -57,15 +57,15 @@ test('a database that is away for a while costs two lines in the log', { buffere
     },
     worked: (who) => troubles.worked(who),
   }
-  const tail = new Tail({ url: between.url, pool, troubles: counted, pollMs: 50 })
+  const tail = new Tail({ url: between.url, pool, failureLog: counted, pollMs: 50 })
   t.teardown(async () => {
     await tail.stop()
     await pool.end()
   })
   tail.start()
-  tail.follow(0, () => {})
-  tail.followStored('one', () => true)
-  tail.followStored('another', () => true)
+  tail.subscribe(0, () => {})
+  tail.subscribeDurable('one', () => true)
+  tail.subscribeDurable('another', () => true)
   await pause(300)
   t.same(lines, [])
   await between.down()
@@ -108,14 +108,14 @@ for (const [moment, arrange] of moments) {
   }, async (t) => {
     const database = await testDatabase(t)
     const between = await proxy(t, database.serviceUrl)
-    const one = bench(t, between.url, { patienceMs: 1_000 })
-    await one.did(openLedger, opening)
+    const one = bench(t, between.url, { batchTimeoutMs: 1_000 })
+    await one.did(genesis, opening)
     await arrange(between)
     // As soon as a connection is there again, and the one that went silent no longer holds the head.
     let silent = 0
     for (;;) {
       try {
-        t.match((await one.run(openLedger, opening, { key: 'k' })).reply, { status: 200 })
+        t.match((await one.run(genesis, opening, { key: 'k' })).reply, { status: 200 })
         break
       } catch (error) {
         t.ok(error instanceof Unavailable)

@@ -1,7 +1,7 @@
 import type { EventData } from '../../schema/events.ts'
 import { account, type Currency } from '../../src/ledger/rules/account.ts'
-import { move } from '../../src/ledger/rules/movement.ts'
-import type { LedgerEvent } from '../../src/ledger/rules/verb.ts'
+import type { LedgerEvent } from '../../src/ledger/rules/event.ts'
+import { transfer } from '../../src/ledger/rules/movement.ts'
 
 /** Facts that tests begin with. */
 
@@ -36,7 +36,7 @@ export const credited = (
 ): LedgerEvent<'balance-credited'> => ({
   type: 'balance-credited',
   data: { reason: 'opening' },
-  movements: [move(account('issuance', 'operator', currency), account(holder, id, currency), amount)],
+  movements: [transfer(account('issuance', 'operator', currency), account(holder, id, currency), amount)],
 })
 
 export const packageDefined = (

@@ -1,5 +1,5 @@
 import type { Page } from '../../src/db/copy-out.ts'
-import type { Movement } from '../../src/ledger/rules/movement.ts'
+import type { Movement } from '../../src/ledger/rules/event.ts'
 
 /** Of PostgreSQL's own types. */
 const TEXT = 25

@@ -1,25 +1,17 @@
 import { Value } from '@sinclair/typebox/value'
 import { eventTypes } from '../../schema/events.ts'
-import { WholeRows } from '../../src/ledger/replay/replay-state.ts'
+import { ReplayState } from '../../src/ledger/replay/replay-state.ts'
 import { balances } from '../../src/ledger/rules/account.ts'
-import { evolveWith } from '../../src/ledger/rules/evolve.ts'
-import { keyOf, type Projection } from '../../src/ledger/rules/state.ts'
-import {
-  type Context,
-  type Evolver,
-  isRefusal,
-  type Key,
-  type LedgerEvent,
-  type PlacedEvent,
-  type Refusal,
-  type Verb,
-  type WritableState,
-} from '../../src/ledger/rules/verb.ts'
-import { isWatched } from '../../src/ledger/storage/watched.ts'
+import type { LedgerEvent, PositionedEvent } from '../../src/ledger/rules/event.ts'
+import { combineEvolvers, type Evolver } from '../../src/ledger/rules/evolve.ts'
+import { type Key, keyOf, type Projection } from '../../src/ledger/rules/projection.ts'
+import type { WritableState } from '../../src/ledger/rules/state.ts'
+import { type Context, isRefusal, type Refusal, type Verb } from '../../src/ledger/rules/verb.ts'
+import { isReadByEvolvers } from '../../src/ledger/storage/evolver-balances.ts'
 
 /** What became of a command: its events and answer, or its refusal. */
 export interface Result<Answer> {
-  readonly events: readonly PlacedEvent[]
+  readonly events: readonly PositionedEvent[]
   readonly answer: Answer | undefined
   readonly refusal: Refusal | undefined
 }
@@ -41,11 +33,11 @@ export const morning = Date.UTC(2026, 10, 21, 8) * 1000
  * their form.
  */
 export function rules(...evolvers: readonly Evolver[]): Rules {
-  const state = new WholeRows()
-  const evolve = evolveWith(evolvers)
+  const state = new ReplayState()
+  const evolve = combineEvolvers(evolvers)
   let position = 0
 
-  const append = (event: LedgerEvent, on: WritableState, at: number): PlacedEvent => {
+  const append = (event: LedgerEvent, on: WritableState, at: number): PositionedEvent => {
     const errors = [...Value.Errors(eventTypes[event.type].data, event.data)]
     if (errors.length > 0) throw new Error(`${event.type}: ${errors.map((e) => `${e.path} ${e.message}`).join('; ')}`)
     const placed = { ...event, position: (position += 1), at }
@@ -61,17 +53,17 @@ export function rules(...evolvers: readonly Evolver[]): Rules {
     when(verb, input, given = {}) {
       const context = { now: morning, position: position + 1, actor: 'staff:ann', ...given }
       const asked = new Asked(state, verb.reads(input))
-      while (asked.ask(verb.follow?.(asked, input) ?? [])) continue
+      while (asked.ask(verb.dependentReads?.(asked, input) ?? [])) continue
       // An executor that knows everything from before must be told of the same rows.
-      const warm = new Asked(state, [...verb.reads(input), ...(verb.follow?.(state, input) ?? [])])
+      const warm = new Asked(state, [...verb.reads(input), ...(verb.dependentReads?.(state, input) ?? [])])
       const forgotten = asked.known.filter((key) => !warm.known.includes(key))
       if (forgotten.length > 0) throw new Error(`follow names ${forgotten.join()} only when they are not known`)
       const decision = verb.decide(asked, input, context)
       if (isRefusal(decision)) return { events: [], answer: undefined, refusal: decision }
       position = context.position - 1
       const events = decision.map((event) => append(event, asked, context.now))
-      verb.note?.(asked, input, context)
-      return { events, answer: verb.answer(asked, input, events, context), refusal: undefined }
+      verb.sideWrites?.(asked, input, context)
+      return { events, answer: verb.result(asked, input, events, context), refusal: undefined }
     },
   }
 }
@@ -79,10 +71,10 @@ export function rules(...evolvers: readonly Evolver[]): Rules {
 /** As a replay has it: of balances evolvers may look at the watched ones alone. */
 const watching = (on: WritableState): WritableState => ({
   get(projection, id) {
-    if (projection.name === balances.name && !isWatched(id)) throw new Error(`${id} is not watched`)
+    if (projection.name === balances.name && !isReadByEvolvers(id)) throw new Error(`${id} is not watched`)
     return on.get(projection, id)
   },
-  knows: (projection, id) => on.knows(projection, id),
+  isLoaded: (projection, id) => on.isLoaded(projection, id),
   set: (projection, id, row) => on.set(projection, id, row),
   add(account, change) {
     const balance = (on.get(balances, account)?.balance ?? 0n) + BigInt(change)
@@ -93,10 +85,10 @@ const watching = (on: WritableState): WritableState => ({
 
 /** The rows that a command asked for, out of all there are. */
 class Asked implements WritableState {
-  readonly #rows: WholeRows
+  readonly #rows: ReplayState
   readonly #known = new Set<string>()
 
-  constructor(rows: WholeRows, keys: readonly Key[]) {
+  constructor(rows: ReplayState, keys: readonly Key[]) {
     this.#rows = rows
     this.ask(keys)
   }
@@ -113,11 +105,11 @@ class Asked implements WritableState {
   }
 
   get<Row>(projection: Projection<Row>, id: string): Row | undefined {
-    if (!this.knows(projection, id)) throw new Error(`the command did not ask for ${projection.name} ${id}`)
+    if (!this.isLoaded(projection, id)) throw new Error(`the command did not ask for ${projection.name} ${id}`)
     return this.#rows.get(projection, id)
   }
 
-  knows(projection: Projection<unknown>, id: string): boolean {
+  isLoaded(projection: Projection<unknown>, id: string): boolean {
     return this.#known.has(`${projection.name} ${id}`)
   }
 

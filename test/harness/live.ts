@@ -73,8 +73,8 @@ export async function startInstance(
   const tail = new Tail({
     url: serviceUrl,
     pool: followers,
-    troubles: new Troubles(log, 'the tail fails', 'the tail goes on'),
-    landed: () => executor.landed(),
+    failureLog: new Troubles(log, 'the tail fails', 'the tail goes on'),
+    waitForInFlight: () => executor.waitForInFlight(),
   })
   cleanUp.defer(() => tail.stop())
   const observer = { ...metrics.observer(() => {}), bug: (err: unknown) => log.error({ err }, 'bug') }
@@ -82,7 +82,7 @@ export async function startInstance(
     url: serviceUrl,
     tables,
     evolve,
-    observer: { ...observer, committed: (batch) => tail.hear(batch.events) },
+    observer: { ...observer, committed: (batch) => tail.publish(batch.events) },
   })
   cleanUp.defer(() => executor.close())
   const sessions = sessionsIn(db)

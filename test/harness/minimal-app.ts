@@ -45,7 +45,7 @@ const Payment = Type.Union([
   Type.Object({ type: Type.Literal('agent'), agent: Id, country: Id }),
 ])
 
-const nothing: Verb<null, null> = { reads: () => [], decide: () => [], answer: () => null }
+const nothing: Verb<null, null> = { reads: () => [], decide: () => [], result: () => null }
 
 /** What a door may throw, by the name in its path. */
 const mishaps: Readonly<Record<string, () => unknown>> = {

@@ -4,7 +4,7 @@ import type { Slice } from '../../src/features/slice.ts'
 import { peopleSlice } from '../../src/features/users/slice.ts'
 import { command } from '../../src/ledger/executor/command.ts'
 import type { Executor } from '../../src/ledger/executor/executor.ts'
-import { keyOf } from '../../src/ledger/rules/state.ts'
+import { keyOf } from '../../src/ledger/rules/projection.ts'
 import type { Refusal, Verb } from '../../src/ledger/rules/verb.ts'
 import type { Announcer } from '../../src/realtime/frames/announcer.ts'
 import type { TestDatabase } from './postgres.ts'
@@ -37,7 +37,7 @@ interface Said {
 const inRoom: Verb<Said, number> = {
   reads: ({ to }) => [keyOf(rooms, to)],
   decide: (_state, { to, n }) => [{ type: 'room-defined', data: { room_id: to, owner_id: n }, movements: [] }],
-  answer: (_state, _said, events) => events[0]?.position ?? 0,
+  result: (_state, _said, events) => events[0]?.position ?? 0,
 }
 
 const toUser: Verb<Said, number> = {
@@ -45,7 +45,7 @@ const toUser: Verb<Said, number> = {
   decide: (_state, { to, n }) => [
     { type: 'bag-items-added', data: { user_id: to, decoration_id: n, quantity: 1, reason: 'told' }, movements: [] },
   ],
-  answer: inRoom.answer,
+  result: inRoom.result,
 }
 
 interface Speaker {
@@ -63,7 +63,9 @@ export async function perform<Input, Answer>(
   const cause = { actor: 'system', requestId: `say-${(requests += 1)}`, idempotency: null }
   const answered = (answer: Answer) => ({ status: 200, body: JSON.stringify({ answer }) })
   const refused = ({ refusal }: Refusal) => ({ status: 422, body: refusal })
-  const { reply } = await executor.run(command(verb, input, cause, { answered, refused }))
+  const { reply } = await executor.run(
+    command(verb, input, cause, { presentResult: answered, presentRefusal: refused }),
+  )
   if (reply.status !== 200) throw new Error(reply.body)
   return JSON.parse(reply.body).answer
 }

@@ -3,10 +3,10 @@ import { evolve, tables } from '../../src/domain.ts'
 import { luckyChains } from '../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../src/features/fairness/rr1.ts'
 import { command, type Presenter } from '../../src/ledger/executor/command.ts'
-import type { Settled } from '../../src/ledger/executor/command-queue.ts'
+import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
 import { Executor, type Limits, type Observer } from '../../src/ledger/executor/executor.ts'
 import type { Refusal, Verb } from '../../src/ledger/rules/verb.ts'
-import type { RecordedEvent } from '../../src/ledger/storage/event-hash.ts'
+import type { StoredEvent } from '../../src/ledger/storage/event-hash.ts'
 import { vaultWith } from '../../src/vault/vault.ts'
 import type { TestDatabase } from './postgres.ts'
 
@@ -25,14 +25,14 @@ export interface Bench {
     verb: Verb<Input, Answer>,
     input: Input,
     options?: { actor?: string; key?: string },
-  ) => Promise<Settled>
+  ) => Promise<CommandResult>
   /** As `run`; throws on a refusal. */
   readonly did: <Input, Answer>(verb: Verb<Input, Answer>, input: Input, actor?: string) => Promise<Answer>
 }
 
 const presenter = <Answer>(): Presenter<Answer> => ({
-  answered: (answer) => ({ status: 200, body: JSON.stringify({ answer }) }),
-  refused: (refusal: Refusal) => ({ status: 422, body: JSON.stringify({ refusal: refusal.refusal }) }),
+  presentResult: (answer) => ({ status: 200, body: JSON.stringify({ answer }) }),
+  presentRefusal: (refusal: Refusal) => ({ status: 422, body: JSON.stringify({ refusal: refusal.refusal }) }),
 })
 
 /** `heard` is told of events as they are committed, before whoever asked for them. */
@@ -40,7 +40,7 @@ export function bench(
   t: Test,
   url: string,
   limits: Partial<Limits> = {},
-  heard: (events: readonly RecordedEvent[]) => void = () => {},
+  heard: (events: readonly StoredEvent[]) => void = () => {},
 ): Bench {
   const bugs: unknown[] = []
   const troubles: unknown[] = []
@@ -51,7 +51,7 @@ export function bench(
       heard(events)
     },
     bug: (error) => bugs.push(error),
-    trouble: (error) => troubles.push(error),
+    failed: (error) => troubles.push(error),
   }
   const executor = new Executor({ url, tables, evolve, observer, limits })
   t.teardown(() => executor.close())

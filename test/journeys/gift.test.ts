@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'tap'
-import { openLedger } from '../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { slices } from '../../src/slices.ts'
 import { type Doors, doors } from '../harness/test-app.ts'
 import { rowsOf, testChains } from '../harness/test-executor.ts'
@@ -15,7 +15,7 @@ const odds = [
 async function shop(t: Parameters<typeof doors>[0]): Promise<Doors> {
   const open = await doors(t, slices)
   const { operator, bench } = open
-  await bench.did(openLedger, { fairness_key: testChains.keyHash })
+  await bench.did(genesis, { fairness_key: testChains.keyHash })
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
   await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'Lounge', owner_id: 3 })
   await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 10 })

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { openLedger } from '../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { lookupsWith, slices } from '../../src/slices.ts'
 import { enter, type Frame, type Instance, startInstance, type TestClient } from '../harness/live.ts'
 import { bearer, token } from '../harness/minimal-app.ts'
@@ -17,7 +17,7 @@ interface Lounge {
 async function lounge(t: Test): Promise<Lounge> {
   const database = await testDatabase(t)
   const { did } = bench(t, database.serviceUrl)
-  await did(openLedger, { fairness_key: testChains.keyHash })
+  await did(genesis, { fairness_key: testChains.keyHash })
   const instance = await startInstance(t, database, slices, { lookups: lookupsWith(() => 'http://assets.test') })
   const ask: Lounge['ask'] = async (who, method, path, body) => {
     const claims = who === 'ann' ? { sub: who, role: 'operator' } : { sub: String(who) }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
 import { test } from 'tap'
 import { BatchedLookup } from '../../src/db/batched-lookup.ts'
-import { Crowded } from '../../src/db/pool.ts'
+import { PoolExhausted } from '../../src/db/pool.ts'
 import { queryBatch, queryByIds } from '../../src/db/query-batch.ts'
 import { intoLog, intoOutbox } from '../../src/notifications/subscribe.ts'
 import type { ShownState } from '../../src/realtime/frames/announcer.ts'
@@ -37,7 +37,7 @@ test('when a shared statement fails, its members are asked again one by one', as
   })
   t.same([out.map(({ status }) => status), calls], [['rejected', 'rejected', 'rejected'], 1])
 
-  for (const outage of [away(), new Crowded('no connection was free in time')]) {
+  for (const outage of [away(), new PoolExhausted('no connection was free in time')]) {
     const asked: (readonly number[])[] = []
     const results = await queryBatch([1, 2, 3, 4], async (keys) => {
       asked.push(keys)
@@ -50,7 +50,7 @@ test('when a shared statement fails, its members are asked again one by one', as
   let refusals = 0
   await queryBatch([1, 2, 3], async () => {
     refusals += 1
-    throw new Crowded('too many wait for a connection')
+    throw new PoolExhausted('too many wait for a connection')
   })
   t.equal(refusals, 1, 'a full pool is not asked again')
 

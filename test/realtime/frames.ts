@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { globalEvents, roomEvents, userEvents } from '../../schema/announcements.ts'
 import type { EventType } from '../../schema/events.ts'
-import type { PlacedEvent } from '../../src/ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
 import type { Announcement, Announcer, Wanted, Words } from '../../src/realtime/frames/announcer.ts'
 
 /** Users 1 to 3, room 7, gift 3 and package 3. */
@@ -26,7 +26,7 @@ export interface Said extends Pick<Announcement, 'channel' | 'event' | 'enc'> {
  * What an announcer says of an event with only the words that it asked for. Throws when that is not of the form which
  * the documents tell of that channel, or has anything beyond it.
  */
-export function said<T extends EventType>(announcer: Announcer, event: PlacedEvent<T>): Said[] {
+export function said<T extends EventType>(announcer: Announcer, event: PositionedEvent<T>): Said[] {
   const type: T = event.type
   return (announcer[type]?.(event) ?? []).map(({ wants, data, ...frame }) => {
     // As it is sent: dollars are exact only in JSON.

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
-import type { PlacedEvent } from '../../src/ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
 import { Hub } from '../../src/realtime/channels/hub.ts'
 import { ResumeBudget } from '../../src/realtime/channels/resume-budget.ts'
 import type { ChannelKey } from '../../src/realtime/frames/announcer.ts'
@@ -22,7 +22,7 @@ const tell = tellWith(
   },
 )
 
-const said = (position: number, n = 1): PlacedEvent => ({
+const said = (position: number, n = 1): PositionedEvent => ({
   type: 'room-defined',
   data: { room_id: 1, owner_id: n },
   movements: [],
@@ -30,7 +30,7 @@ const said = (position: number, n = 1): PlacedEvent => ({
   at: Date.now() * 1000,
 })
 
-const toldUser = (position: number): PlacedEvent => ({
+const toldUser = (position: number): PositionedEvent => ({
   type: 'bag-items-added',
   data: { user_id: 1, decoration_id: position, quantity: 1, reason: 'told' },
   movements: [],

@@ -64,8 +64,8 @@ test('records are written with their command, read by id and erased by user', as
     {
       reads: () => [],
       decide: () => [],
-      note: (state) => records.forEach((record) => keep(state, record)),
-      answer: () => null,
+      sideWrites: (state) => records.forEach((record) => keep(state, record)),
+      result: () => null,
     },
     null,
   )

@@ -50,7 +50,7 @@ export async function growBooks(
     `insert into room_members (room_id, user_id)
      select r, r + m from generate_series(1, ${rooms}) r, generate_series(0, ${MEMBERS - 1}) m`,
   )
-  const executor = openExecutor(serviceUrl, { batch: rooms / 2, rows: 65_536 })
+  const executor = openExecutor(serviceUrl, { maxBatchCommands: rooms / 2, maxBatchRows: 65_536 })
   closing.defer(() => executor.close())
   const doing = asUsers(executor)
   await doing('staff:ann', defineDecoration, { ...CLOVER, odds })
@@ -82,11 +82,11 @@ const asUsers =
     let told: { readonly answer: Answer } | undefined
     const { reply } = await executor.run(
       command(verb, input, cause, {
-        answered: (answer) => {
+        presentResult: (answer) => {
           told = { answer }
           return { status: 200, body: JSON.stringify({ data: answer }) }
         },
-        refused: (refusal) => ({ status: 422, body: JSON.stringify(refusal) }),
+        presentRefusal: (refusal) => ({ status: 422, body: JSON.stringify(refusal) }),
       }),
     )
     if (told === undefined) throw new Error(`${actor} was refused: ${reply.body}`)

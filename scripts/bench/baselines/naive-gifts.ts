@@ -2,9 +2,9 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { HttpError } from '../../../src/http/errors/errors.ts'
 import type { Cause } from '../../../src/ledger/executor/command.ts'
-import type { Settled } from '../../../src/ledger/executor/command-queue.ts'
+import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
-import { chained, type Entry, GENESIS, replyHash } from '../../../src/ledger/storage/event-hash.ts'
+import { GENESIS_HASH, type HashInput, hashEvent, replyHash } from '../../../src/ledger/storage/event-hash.ts'
 import { decideStandardGift, type NaiveSend } from './naive-rules.ts'
 import * as statements from './naive-statements.ts'
 
@@ -47,7 +47,7 @@ export class NaiveGifts {
   }
 
   /** Throws an HttpError for a refusal. */
-  async send(gift: NaiveSend, cause: Cause): Promise<Settled> {
+  async send(gift: NaiveSend, cause: Cause): Promise<CommandResult> {
     try {
       return await this.#transaction((client) => attempt(client, gift, cause))
     } catch (error) {
@@ -76,7 +76,7 @@ export class NaiveGifts {
   }
 }
 
-async function attempt(client: PoolClient, gift: NaiveSend, cause: Cause): Promise<Settled> {
+async function attempt(client: PoolClient, gift: NaiveSend, cause: Cause): Promise<CommandResult> {
   const { actor, requestId, idempotency } = cause
   if (idempotency !== null) {
     const { rows } = await client.query<Remembered>(statements.findReply(actor, idempotency.key))
@@ -107,7 +107,7 @@ async function attempt(client: PoolClient, gift: NaiveSend, cause: Cause): Promi
 
   const diamonds = Number(balances.get(`user:${gift.sender}:diamonds`) ?? 0n) - data.cost
   const reply = { status: 200, body: answer(diamonds, position, gift, price) }
-  const entry: Entry = {
+  const entry: HashInput = {
     position,
     type: 'gift-sent',
     version: 1,
@@ -119,7 +119,7 @@ async function attempt(client: PoolClient, gift: NaiveSend, cause: Cause): Promi
     idempotencyKey: idempotency?.key ?? null,
     replyHash: idempotency === null ? null : replyHash(reply.status, reply.body),
   }
-  await client.query(statements.insertEvent(entry, chained(entry, GENESIS)))
+  await client.query(statements.insertEvent(entry, hashEvent(entry, GENESIS_HASH)))
   const sums = accounts.map((account) => changes.get(account) ?? 0)
   await client.query(statements.addToBalances(accounts, sums, gift.room, data.trophy_points))
   if (idempotency !== null) {

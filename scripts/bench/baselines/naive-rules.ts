@@ -1,8 +1,9 @@
 import type { EventData } from '../../../schema/events.ts'
 import { sharesOf } from '../../../src/features/gifts/shares.ts'
 import { account, isSystem } from '../../../src/ledger/rules/account.ts'
+import type { Movement } from '../../../src/ledger/rules/event.ts'
 import { percentOf } from '../../../src/ledger/rules/money.ts'
-import { type Movement, moves } from '../../../src/ledger/rules/movement.ts'
+import { transfers } from '../../../src/ledger/rules/movement.ts'
 
 export interface NaiveSend {
   readonly sender: number
@@ -25,7 +26,7 @@ export function decideStandardGift(gift: NaiveSend, price: number): DecidedGift 
   const shares = sharesOf('standard', 0)
   const order = price * quantity
   const value = order * receivers.length
-  const movements = moves(
+  const movements = transfers(
     [account('user', sender, 'diamonds'), account('house', 'gifts', 'diamonds'), value],
     ...receivers.map(
       (id) =>

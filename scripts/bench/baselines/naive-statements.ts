@@ -1,6 +1,6 @@
 import type { QueryConfig } from 'pg'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
-import type { Entry } from '../../../src/ledger/storage/event-hash.ts'
+import type { HashInput } from '../../../src/ledger/storage/event-hash.ts'
 import type { Reply } from '../../../src/ledger/storage/head.ts'
 import type { NaiveSend } from './naive-rules.ts'
 
@@ -28,7 +28,7 @@ export const lockAccounts = (accounts: readonly string[]): QueryConfig => ({
   values: [accounts],
 })
 
-export const insertEvent = (entry: Entry, hash: string): QueryConfig => ({
+export const insertEvent = (entry: HashInput, hash: string): QueryConfig => ({
   name: 'insert event',
   text: `insert into ledger_events (position, type, version, data, debit, credit, amount, actor, at, request_id,
                                     idempotency_key, reply_hash, hash)

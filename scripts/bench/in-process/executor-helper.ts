@@ -13,8 +13,8 @@ import { BATCH, type Ran, Run } from './job.ts'
 const executor = openExecutor(process.env['DATABASE_URL'] ?? '')
 const send = sendGift({ chains: luckyChains(process.env['FAIRNESS_KEY'] ?? ''), ownerPercent: 0 })
 const presenter: Presenter<unknown> = {
-  answered: (answer) => ({ status: 200, body: JSON.stringify({ data: answer }) }),
-  refused: ({ refusal }) => ({ status: 422, body: refusal }),
+  presentResult: (answer) => ({ status: 200, body: JSON.stringify({ data: answer }) }),
+  presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 
 async function run({ seconds }: Run): Promise<Ran> {

@@ -5,15 +5,15 @@ import { decorations } from '../../../src/features/gifts/catalogue/decoration.ts
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { rooms } from '../../../src/features/rooms/room.ts'
 import { users } from '../../../src/features/users/user.ts'
-import { WholeRows } from '../../../src/ledger/replay/replay-state.ts'
+import { ReplayState } from '../../../src/ledger/replay/replay-state.ts'
 import { account, balances } from '../../../src/ledger/rules/account.ts'
 import { isRefusal } from '../../../src/ledger/rules/verb.ts'
-import { chained, type Entry, GENESIS } from '../../../src/ledger/storage/event-hash.ts'
+import { GENESIS_HASH, type HashInput, hashEvent } from '../../../src/ledger/storage/event-hash.ts'
 import type { Statement } from '../../../src/ledger/storage/row-table.ts'
 import { anySend, asInput, DIAMONDS, GIFT, type Send } from '../workload.ts'
 import { BATCH } from './job.ts'
 
-export interface PreparedEvent extends Entry {
+export interface PreparedEvent extends HashInput {
   readonly hash: string
 }
 
@@ -26,11 +26,11 @@ export interface PreparedBatch {
 
 /** `at`: microseconds since 1970. */
 export function prepareBatch(at: number): PreparedBatch {
-  const rows = new WholeRows()
+  const rows = new ReplayState()
   const gifts = Array.from({ length: BATCH }, () => anySend('uniform'))
   rows.set(decorations, String(GIFT.id), { ...GIFT, decoration_id: GIFT.id, odds: [], odds_hash: null, created_at: at })
   for (const gift of gifts) putStart(rows, gift)
-  rows.track()
+  rows.trackChanges()
   const events = gifts.map((gift, i) => prepareEvent(rows, gift, i + 1, at))
   const saves = tables.flatMap((table) => {
     const changed = [...rows.changed(table.projection)].map((id) => rows.get(table.projection, id))
@@ -40,7 +40,7 @@ export function prepareBatch(at: number): PreparedBatch {
 }
 
 /** What the gift needs to know, as it was seeded. */
-function putStart(rows: WholeRows, { sender, receiver, room }: Send): void {
+function putStart(rows: ReplayState, { sender, receiver, room }: Send): void {
   const diamonds = account('user', sender, 'diamonds')
   rows.set(balances, diamonds, { account: diamonds, balance: BigInt(DIAMONDS) })
   rows.set(rooms, String(room), { room_id: room, owner_id: room, trophy_points: 0 })
@@ -56,14 +56,14 @@ function putStart(rows: WholeRows, { sender, receiver, room }: Send): void {
 
 const send = sendGift({ chains: luckyChains(''), ownerPercent: 0 })
 
-function prepareEvent(rows: WholeRows, gift: Send, position: number, at: number): PreparedEvent {
+function prepareEvent(rows: ReplayState, gift: Send, position: number, at: number): PreparedEvent {
   const actor = `user:${gift.sender}`
   const decision = send.decide(rows, asInput(gift), { now: at, position, actor })
   if (isRefusal(decision)) throw new Error(`a gift was refused: ${decision.refusal}`)
   const [event] = decision
   if (event === undefined || decision.length > 1) throw new Error('a standard gift is one event')
   evolve(rows, { ...event, position, at })
-  const entry: Entry = {
+  const entry: HashInput = {
     position,
     type: event.type,
     version: 1,
@@ -75,5 +75,5 @@ function prepareEvent(rows: WholeRows, gift: Send, position: number, at: number)
     idempotencyKey: null,
     replyHash: null,
   }
-  return { ...entry, hash: chained(entry, GENESIS) }
+  return { ...entry, hash: hashEvent(entry, GENESIS_HASH) }
 }

@@ -1,8 +1,8 @@
-import type { PlacedEvent } from '../../../src/ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import type { Words } from '../../../src/realtime/frames/announcer.ts'
 
 /** A lucky gift, which takes a frame of some 400 bytes. */
-export const giftAt = (position: number): PlacedEvent<'gift-drawn'> => ({
+export const giftAt = (position: number): PositionedEvent<'gift-drawn'> => ({
   type: 'gift-drawn',
   position,
   at: Date.now() * 1000,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { headOf } from '../../db/head.ts'
-import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
+import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { csvHeader, csvLines } from '../export/csv.ts'
 import { entriesOf } from '../export/entries.ts'
 import { jsonLine } from '../export/jsonl.ts'
@@ -65,9 +65,9 @@ function transactionsFlag(text: string): number {
 }
 
 async function writeLines(
-  pages: AsyncIterable<readonly ChainedEntry[]>,
+  pages: AsyncIterable<readonly LedgerEntry[]>,
   { write }: Terminal,
-  lineOf: (entry: ChainedEntry) => string,
+  lineOf: (entry: LedgerEntry) => string,
 ): Promise<void> {
   for await (const page of pages) await write(page.map(lineOf).join(''))
 }

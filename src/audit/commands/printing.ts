@@ -1,4 +1,4 @@
-import { answered } from '../../ledger/rules/money.ts'
+import { serializeBalance } from '../../ledger/rules/money.ts'
 
 /** An amount for people: `1,234`, and of dollars, which are held in cents, `12.34`. */
 export function amountText(currency: string, amount: bigint): string {
@@ -9,7 +9,7 @@ export function amountText(currency: string, amount: bigint): string {
 
 /** JSON in which sums are integers, or decimal strings beyond 2^53-1. */
 export const jsonText = (value: unknown): string =>
-  JSON.stringify(value, (_name, inner: unknown) => (typeof inner === 'bigint' ? answered(inner) : inner))
+  JSON.stringify(value, (_name, inner: unknown) => (typeof inner === 'bigint' ? serializeBalance(inner) : inner))
 
 /** Columns side by side; those of `right` (counted from 0) end below each other. */
 export function columns(rows: readonly (readonly string[])[], right: readonly number[]): string[] {

@@ -1,6 +1,6 @@
 import { currencyOf } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
+import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 
 export const csvHeader = 'position,at,type,actor,request_id,account,counter_account,currency,amount\n'
 
@@ -8,7 +8,7 @@ export const csvHeader = 'position,at,type,actor,request_id,account,counter_acco
  * Two lines a movement, one for each account; the amount, in whole units (cents of a dollar), is below zero where value
  * leaves, so that each currency sums to zero. Nothing for an event that moves nothing.
  */
-export function csvLines({ position, at, type, actor, requestId, movements }: ChainedEntry): string {
+export function csvLines({ position, at, type, actor, requestId, movements }: LedgerEntry): string {
   if (movements.length === 0) return ''
   const start = `${position},${isoMicros(at)},${type},${quoted(actor)},${quoted(requestId)}`
   let lines = ''

@@ -1,6 +1,6 @@
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
-import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
-import { EventRows } from '../../ledger/storage/event-rows.ts'
+import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
+import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Period } from '../reports/period.ts'
 import type { Reading } from '../reports/query-context.ts'
 
@@ -12,15 +12,15 @@ export async function* entriesOf(
   url: string,
   { first, last }: Period,
   { signal, ahead, looked }: Reading,
-): AsyncGenerator<readonly ChainedEntry[], void> {
+): AsyncGenerator<readonly LedgerEntry[], void> {
   ahead(last - first + 1)
-  const snapshot = await Snapshot.later(url)
+  const snapshot = await Snapshot.connect(url)
   try {
     for (let from = first; from <= last; from += STEP) {
       for await (const page of snapshot.events(from, Math.min(last, from + STEP - 1))) {
         signal.throwIfAborted()
-        const entries: ChainedEntry[] = []
-        for (const rows = new EventRows(page); rows.next(); ) entries.push(rows.entry)
+        const entries: LedgerEntry[] = []
+        for (const rows = new EventRowReader(page); rows.next(); ) entries.push(rows.entry)
         yield entries
         looked(entries.length)
       }

@@ -1,6 +1,6 @@
 import { currencies, currencyOf } from '../../ledger/rules/account.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
+import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { ExactSum } from '../verify/fold-accounts.ts'
 
 /**
@@ -41,7 +41,7 @@ export class Journal {
   }
 
   /** An event as a transaction; nothing for one that moves nothing. */
-  transaction({ position, at, type, movements }: ChainedEntry): string {
+  transaction({ position, at, type, movements }: LedgerEntry): string {
     if (movements.length === 0) return ''
     let declarations = ''
     let postings = ''

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, escapeIdentifier } from 'pg'
 import { from } from 'pg-copy-streams'
 import { connect } from '../../db/connect.ts'
-import type { WholeRows } from '../../ledger/replay/replay-state.ts'
+import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 
 /** Where the new tables are until they are swapped in. What a rebuild that was killed left there goes with the next. */
@@ -66,13 +66,13 @@ export class NewTables {
   }
 
   /** Writes all rows, then makes keys and indexes. Answers how many rows there are. */
-  async fill(rows: WholeRows, onPage: () => Promise<void>): Promise<number> {
+  async fill(rows: ReplayState, onPage: () => Promise<void>): Promise<number> {
     let count = 0
     for (const table of this.#tables) {
       const lines = async function* (): AsyncGenerator<string, void> {
         let chunk: string[] = []
         for (const id of rows.ids(table.projection)) {
-          chunk.push(table.line(rows.get(table.projection, id)))
+          chunk.push(table.copyLine(rows.get(table.projection, id)))
           if (chunk.length < CHUNK) continue
           count += chunk.length
           yield chunk.join('')
@@ -82,7 +82,7 @@ export class NewTables {
         count += chunk.length
         if (chunk.length > 0) yield chunk.join('')
       }
-      await pipeline(lines, this.#client.query(from(table.copy)))
+      await pipeline(lines, this.#client.query(from(table.copyIn)))
     }
     for (const { name, constraints, indexes } of this.#forms) {
       for (const constraint of constraints) await this.#client.query(`alter table ${name} add ${constraint}`)
@@ -94,7 +94,7 @@ export class NewTables {
   }
 
   /** Brings the rows up to date that changed since they are tracked. */
-  async update(rows: WholeRows): Promise<void> {
+  async update(rows: ReplayState): Promise<void> {
     for (const table of this.#tables) {
       const ids = [...rows.changed(table.projection)]
       for (let i = 0; i < ids.length; i += CHUNK) {
@@ -102,7 +102,7 @@ export class NewTables {
         const there = some.flatMap((id) => rows.get(table.projection, id) ?? [])
         const gone = some.filter((id) => rows.get(table.projection, id) === undefined)
         for (const { text, values } of [
-          ...(gone.length > 0 ? [table.drop(gone)] : []),
+          ...(gone.length > 0 ? [table.remove(gone)] : []),
           ...(there.length > 0 ? [table.save(there)] : []),
         ]) {
           await this.#client.query({ text, values })

@@ -30,7 +30,7 @@ export async function rebuild(ownerUrl: string, options: ReadingOptions): Promis
   const derived = tables.filter(({ source }) => source === 'ledger')
   const built = await NewTables.make(ownerUrl, derived)
   closing.defer(() => built.close())
-  const snapshot = await Snapshot.later(ownerUrl)
+  const snapshot = await Snapshot.connect(ownerUrl)
   closing.defer(() => snapshot.close())
 
   const findings = new Findings()
@@ -54,14 +54,14 @@ export async function rebuild(ownerUrl: string, options: ReadingOptions): Promis
 
   await catchUp()
   await reading.bringBalances()
-  rows.track()
+  rows.trackChanges()
   const count = await built.fill(rows, reading.onPage)
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     let read: number
     do {
       read = await catchUp()
       await built.update(rows)
-      rows.track()
+      rows.trackChanges()
     } while (read > FEW)
     await built.noReaders(options.signal)
     const began = performance.now()

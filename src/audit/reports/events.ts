@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { account, currencies } from '../../ledger/rules/account.ts'
-import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
+import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../ledger/storage/stored-event.ts'
 
@@ -22,11 +22,11 @@ export async function eventsAfter(
   db: Kysely<Tables>,
   { after, limit, type, user }: EventQuery,
   signal: AbortSignal,
-): Promise<readonly ChainedEntry[]> {
+): Promise<readonly LedgerEntry[]> {
   if (type === null && user === null) return select(db, sql<boolean>`e.position > ${after}`, limit)
   const { position: head } = await db.selectFrom('ledger_head').select('position').executeTakeFirstOrThrow()
   const wanted = sql<boolean>`(${type}::text is null or e.type = ${type}) and ${user === null ? sql`true` : concerns(user)}`
-  const found: ChainedEntry[] = []
+  const found: LedgerEntry[] = []
   for (let from = after + 1; from <= head && found.length < limit; from += STEP) {
     signal.throwIfAborted()
     const within = sql<boolean>`e.position between ${from} and ${Math.min(head, from + STEP - 1)} and ${wanted}`
@@ -35,7 +35,7 @@ export async function eventsAfter(
   return found
 }
 
-async function select(db: Kysely<Tables>, which: RawBuilder<boolean>, limit: number): Promise<ChainedEntry[]> {
+async function select(db: Kysely<Tables>, which: RawBuilder<boolean>, limit: number): Promise<LedgerEntry[]> {
   const { rows } = await sql<TextRow>`
     select ${sql.raw(eventColumns)} from ledger_events e where ${which} order by e.position limit ${limit}`.execute(db)
   return rows.map(parseEntry)

@@ -1,10 +1,10 @@
 import type { LedgerEventRecord } from '../../../schema/finance.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import type { ChainedEntry } from '../../ledger/storage/event-hash.ts'
+import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 
 /** An event as finance sees it: with one movement in its own fields, with several in a list, with none in neither. */
-export function publishedEvent(entry: ChainedEntry): LedgerEventRecord {
+export function publishedEvent(entry: LedgerEntry): LedgerEventRecord {
   const movements = entry.movements.map(({ debit, credit, amount }) => ({
     debit,
     credit,

@@ -1,9 +1,9 @@
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { Sums } from '../../ledger/replay/accumulators.ts'
-import { BytePlaces } from '../../ledger/replay/interned-ids.ts'
+import { Accumulators } from '../../ledger/replay/accumulators.ts'
+import { InternedIds } from '../../ledger/replay/interned-ids.ts'
 import { currencies, currencyOf, isAccount, isSystem } from '../../ledger/rules/account.ts'
-import type { Movement } from '../../ledger/rules/movement.ts'
-import { type EventRows, listed } from '../../ledger/storage/event-rows.ts'
+import type { Movement } from '../../ledger/rules/event.ts'
+import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Check } from '../finding.ts'
 
 /** The balances of so many accounts, in their order. */
@@ -24,9 +24,9 @@ const SYSTEM = 16
  */
 export class BalanceChecks {
   readonly #find: (check: Check, message: string) => void
-  readonly #places = new BytePlaces()
+  readonly #places = new InternedIds()
   readonly #kinds: number[] = []
-  readonly #sums = new Sums()
+  readonly #sums = new Accumulators()
   #kept = true
   /** The page at hand. */
   #bytes: Buffer = Buffer.alloc(0)
@@ -42,11 +42,11 @@ export class BalanceChecks {
   }
 
   /** Throws when what moves cannot be read. */
-  check(rows: EventRows): void {
+  check(rows: EventRowReader): void {
     this.#bytes = rows.bytes
     this.#sound = true
     this.#changes = 0
-    rows.eachMovement(this.#visit)
+    rows.forEachMovement(this.#visit)
     if (!this.#sound) return
     for (let i = 0; i < this.#changes; i += 1) this.#sums.add(this.#changed[i] ?? 0, this.#amounts[i] ?? 0)
     const fault = this.#fault()
@@ -61,7 +61,7 @@ export class BalanceChecks {
     const accounts: string[] = []
     const balances: (number | bigint)[] = []
     for (let place = 0; place < this.#places.count; place += 1) {
-      const balance = this.#sums.at(place)
+      const balance = this.#sums.get(place)
       if (balance === undefined) continue
       accounts.push(this.#places.name(place))
       balances.push(balance)
@@ -76,7 +76,7 @@ export class BalanceChecks {
     const same = currency === ((this.#kinds[credit] ?? UNKNOWN) & CURRENCY)
     if (currency === UNKNOWN || !same || !Number.isSafeInteger(amount) || amount < 1) {
       this.#sound = false
-      const movement = { debit: listed(this.#bytes, debitAt), credit: listed(this.#bytes, creditAt), amount }
+      const movement = { debit: arrayItem(this.#bytes, debitAt), credit: arrayItem(this.#bytes, creditAt), amount }
       this.#find('double-entry', faultOf(movement) ?? '')
       return
     }
@@ -96,7 +96,7 @@ export class BalanceChecks {
     for (let i = 0; i < this.#changes; i += 1) {
       const place = this.#changed[i] ?? 0
       if (((this.#kinds[place] ?? 0) & SYSTEM) !== 0) continue
-      const balance = this.#sums.at(place) ?? 0
+      const balance = this.#sums.get(place) ?? 0
       if (balance < 0) return `${this.#places.name(place)} is overdrawn`
       if (balance > MAX_INTEGER) return `${this.#places.name(place)} is beyond the largest balance`
     }
@@ -107,9 +107,9 @@ export class BalanceChecks {
   #placeAt(at: number): number {
     const length = this.#bytes.readInt32BE(at)
     if (length < 0) return -1
-    const place = this.#places.of(this.#bytes, at + 4, length)
+    const place = this.#places.intern(this.#bytes, at + 4, length)
     if (place === this.#kinds.length) {
-      this.#sums.make()
+      this.#sums.allocate()
       this.#kinds.push(kindOf(this.#places.name(place)))
     }
     return place

@@ -1,11 +1,11 @@
 import { walletAccount } from '../../features/agency/accounts.ts'
 import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
-import type { WholeRows } from '../../ledger/replay/replay-state.ts'
+import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import { holds } from '../../ledger/rules/account.ts'
 import type { Findings } from '../finding.ts'
 
 /** What is on hold of each wallet is what its pending requests come to. */
-export function checkHolds(rows: WholeRows, findings: Findings): void {
+export function checkHolds(rows: ReplayState, findings: Findings): void {
   const pending = new Map<string, bigint>()
   for (const id of rows.ids(withdrawals)) {
     const request = rows.get(withdrawals, id)

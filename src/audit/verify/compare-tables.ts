@@ -1,6 +1,6 @@
-import type { WholeRows } from '../../ledger/replay/replay-state.ts'
+import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
-import type { Fields } from '../../ledger/storage/copy.ts'
+import type { Fields } from '../../ledger/storage/copy-rows.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 import { type Finding, MOST_FINDINGS } from '../finding.ts'
 
@@ -11,7 +11,7 @@ import { type Finding, MOST_FINDINGS } from '../finding.ts'
 export async function compareTable(
   snapshot: Snapshot,
   table: RowTable,
-  rows: WholeRows,
+  rows: ReplayState,
   onPage: () => Promise<void>,
 ): Promise<readonly Finding[]> {
   const found: (readonly [id: string, message: string])[] = []
@@ -28,22 +28,22 @@ export async function compareTable(
 /** What is wrong with a page of rows, page by page; at the end which rows were on none. */
 async function* comparisons(
   snapshot: Snapshot,
-  { columns, key, projection, scan }: RowTable,
-  rows: WholeRows,
+  { columns, key, projection, selectAll: scan }: RowTable,
+  rows: ReplayState,
 ): AsyncGenerator<readonly (readonly [id: string, message: string])[], void> {
   const keys = key.map((column) => columns.indexOf(column))
-  const known = rows.goOver(projection)
+  const known = rows.sweep(projection)
   for await (const page of snapshot.rows(scan)) {
     const found: (readonly [id: string, message: string])[] = []
     for (const fields of page) {
       const id = idOf(fields, keys)
-      const row = known.take(id)
+      const row = known.visit(id)
       if (row === undefined) found.push([id, 'the table has a row that the ledger does not know'])
       else for (const difference of differences(columns, fields, row)) found.push([id, difference])
     }
     yield found
   }
-  yield Array.from(known.left(), (id) => [id, 'the table lacks a row that the ledger knows'])
+  yield Array.from(known.unvisited(), (id) => [id, 'the table lacks a row that the ledger knows'])
 }
 
 function idOf(fields: Fields, keys: readonly number[]): string {

@@ -1,8 +1,8 @@
 import { sha256 } from '../../ledger/rules/hash.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { missing, Unreadable } from '../../ledger/rules/unreadable.ts'
-import { GENESIS } from '../../ledger/storage/event-hash.ts'
-import type { EventRows } from '../../ledger/storage/event-rows.ts'
+import { missingColumn, UnreadableEvent } from '../../ledger/rules/unreadable-event.ts'
+import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
+import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Ending } from '../checkpoint/checkpoint.ts'
 import type { Check, FoundAt } from '../finding.ts'
 import { BalanceChecks, type KeptBalances } from './balance-checks.ts'
@@ -26,7 +26,7 @@ export class ChainChecks {
   #found: FoundAt[] = []
   #count = 0
   #position = 0
-  #hash = GENESIS
+  #hash = GENESIS_HASH
   #at = Number.NEGATIVE_INFINITY
 
   /** Before the first event 0, the genesis and no time. */
@@ -51,7 +51,7 @@ export class ChainChecks {
     return this.#balances.take()
   }
 
-  check(rows: EventRows): void {
+  check(rows: EventRowReader): void {
     const { position } = rows
     this.#count += 1
     const follows = this.#checkOrder(position)
@@ -60,8 +60,8 @@ export class ChainChecks {
     let check: Check = 'form'
     try {
       const { at, hash } = rows
-      const canonical = rows.canonical(before)
-      this.#hash = hash ?? missing(position, 'hash')
+      const canonical = rows.canonicalBytes(before)
+      this.#hash = hash ?? missingColumn(position, 'hash')
       if (position === this.#expected?.position) this.#checkExpected(position, this.#expected)
       check = 'hash'
       // Over a gap there is nothing that the hash could follow from.
@@ -76,12 +76,12 @@ export class ChainChecks {
   }
 
   /** Whatever else of the event cannot be read. */
-  #checkBalances(rows: EventRows): void {
+  #checkBalances(rows: EventRowReader): void {
     try {
       this.#balances.check(rows)
     } catch (error) {
       // Then there are no canonical bytes either, and it is told already.
-      if (!(error instanceof Unreadable)) throw error
+      if (!(error instanceof UnreadableEvent)) throw error
     }
   }
 

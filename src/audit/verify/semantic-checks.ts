@@ -1,9 +1,9 @@
 import { evolveFact } from '../../domain.ts'
 import { Replay } from '../../ledger/replay/replay.ts'
-import { Elsewhere } from '../../ledger/replay/replay-state.ts'
-import type { EventRows } from '../../ledger/storage/event-rows.ts'
-import { type Happening, placedEvent } from '../../ledger/storage/stored-event.ts'
-import { isWatched } from '../../ledger/storage/watched.ts'
+import { NotLoaded } from '../../ledger/replay/replay-state.ts'
+import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
+import { isReadByEvolvers } from '../../ledger/storage/evolver-balances.ts'
+import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
 import type { Check, FoundAt } from '../finding.ts'
 import { faultOf, type KeptBalances } from './balance-checks.ts'
 import { LuckyChecks } from './draws/lucky-checks.ts'
@@ -16,7 +16,7 @@ import { SpinChecks } from './draws/spin-checks.ts'
  */
 export class BookChecks {
   /** All that follows from the events so far. */
-  readonly replay = new Replay(evolveFact, isWatched)
+  readonly replay = new Replay(evolveFact, isReadByEvolvers)
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
   /** Whether all balances are folded here. */
   #all = false
@@ -42,33 +42,33 @@ export class BookChecks {
 
   /** Goes on with all balances: with those that the other half kept so far. */
   bring({ accounts, balances }: KeptBalances): void {
-    this.replay.rows.bring(accounts, balances)
+    this.replay.state.importBalances(accounts, balances)
     this.#all = true
   }
 
-  check(rows: EventRows): void {
+  check(rows: EventRowReader): void {
     this.#count += 1
     const happening = this.#happeningIn(rows)
     if (happening === undefined) return
     const { position, movements } = happening
     let check: Check = 'form'
     try {
-      const event = placedEvent(happening)
-      for (const draws of this.#draws) draws.check(event, rows, this.replay.rows)
+      const event = parseEvent(happening)
+      for (const draws of this.#draws) draws.check(event, rows, this.replay.state)
       check = 'rules'
       // What is wrong with a movement by itself, the other half tells.
       if (movements.every((movement) => faultOf(movement) === undefined)) this.replay.fold(event, movements)
     } catch (error) {
-      if (error instanceof Elsewhere) throw error
+      if (error instanceof NotLoaded) throw error
       this.#find(check, position, error instanceof Error ? error.message : String(error))
     }
   }
 
   /** With those movements alone whose balances are kept here. Undefined when a column cannot be read, which the other half tells. */
-  #happeningIn(rows: EventRows): Happening | undefined {
+  #happeningIn(rows: EventRowReader): EventFields | undefined {
     try {
       const { position, type, version, data, at } = rows
-      const movements = this.#all ? rows.movements : rows.watchedMovements
+      const movements = this.#all ? rows.movements : rows.movementsReadByEvolvers
       return { position, type, version, data, movements, at }
     } catch {
       return undefined

@@ -1,5 +1,5 @@
 import { tables } from '../../domain.ts'
-import type { WholeRows } from '../../ledger/replay/replay-state.ts'
+import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { balances, currencyOf } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
@@ -41,7 +41,7 @@ const FEW = 500
  */
 export async function verify(url: string, options: VerifyOptions): Promise<Verified> {
   await using closing = new AsyncDisposableStack()
-  const opening = [Snapshot.later(url), Snapshot.later(url)] as const
+  const opening = [Snapshot.connect(url), Snapshot.connect(url)] as const
   closing.defer(async () => {
     for (const opened of await Promise.allSettled(opening))
       if (opened.status === 'fulfilled') await opened.value.close()
@@ -114,7 +114,7 @@ function checkReach(last: number, checkpoint: Ending | null, findings: Findings)
 }
 
 /** Every currency sums to zero, the system's accounts included. */
-function checkSums(rows: WholeRows, findings: Findings): void {
+function checkSums(rows: ReplayState, findings: Findings): void {
   const sums = new Map<string, bigint>()
   for (const account of rows.ids(balances)) {
     const currency = currencyOf(account)

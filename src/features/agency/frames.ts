@@ -1,6 +1,6 @@
 import type { WithdrawalStatus } from '../../../schema/agency-events.ts'
 import type { EventData } from '../../../schema/events.ts'
-import { dollars } from '../../ledger/rules/money.ts'
+import { centsToDollars } from '../../ledger/rules/money.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import { announcement } from '../../realtime/frames/announcement.ts'
 import type { Announcement, Announcer } from '../../realtime/frames/announcer.ts'
@@ -18,7 +18,7 @@ const changed = (request: Request, id: number, status: WithdrawalStatus, at: Mic
     announcement(`user:${user}`, 'withdrawal-changed', {}, () => ({
       id,
       status,
-      amount_in_dollars: dollars(request.amount),
+      amount_in_dollars: centsToDollars(request.amount),
       agent_benefit: request.wallet === 'agent_dollars',
       updated_at: isoMicros(at),
     })),

@@ -1,10 +1,11 @@
 import type { InstantTransfer as TransferRecord } from '../../../schema/agency.ts'
 import type { DollarWallet } from '../../../schema/agency-events.ts'
-import { account, available, balances, purse } from '../../ledger/rules/account.ts'
-import { move, obstacle } from '../../ledger/rules/movement.ts'
-import { keyOf, projection } from '../../ledger/rules/state.ts'
+import { account, available, balanceKeys, balances } from '../../ledger/rules/account.ts'
+import type { Evolver } from '../../ledger/rules/evolve.ts'
+import { transfer, transferError } from '../../ledger/rules/movement.ts'
+import { keyOf, projection } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import { type Evolver, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { userProfiles, users } from '../users/user.ts'
 import { walletAccount, walletFor } from './accounts.ts'
 import { personIn, transferRecord } from './presenters.ts'
@@ -52,7 +53,7 @@ export const makeInstantTransfer: Verb<MakeInstantTransfer, TransferRecord> = {
     keyOf(users, receiver_id),
     keyOf(userProfiles, caller_id),
     keyOf(userProfiles, receiver_id),
-    ...purse(walletAccount(caller_id, walletFor(agent_benefit))),
+    ...balanceKeys(walletAccount(caller_id, walletFor(agent_benefit))),
     ...[exchange(walletFor(agent_benefit)), ISSUANCE, diamondsOf(receiver_id)].map((name) => keyOf(balances, name)),
   ],
 
@@ -65,14 +66,14 @@ export const makeInstantTransfer: Verb<MakeInstantTransfer, TransferRecord> = {
     const perCent = diamondsPerCent(receiver)
     const diamonds = diamondsFor(amount, perCent)
     if (diamonds === null) return refuse('balance_limit')
-    const movements = [move(from, exchange(wallet), amount), move(ISSUANCE, diamondsOf(receiver_id), diamonds)]
-    const stopped = obstacle(state, movements)
+    const movements = [transfer(from, exchange(wallet), amount), transfer(ISSUANCE, diamondsOf(receiver_id), diamonds)]
+    const stopped = transferError(state, movements)
     if (stopped !== undefined) return refuse(stopped)
     const data = { user_id: caller_id, receiver_id, wallet, amount, rate: rateOf(perCent), diamonds }
     return [{ type: 'instant-transfer-made', data, movements }]
   },
 
-  answer(state, _input, [made]) {
+  result(state, _input, [made]) {
     const transfer = made && state.get(instantTransfers, String(made.position))
     if (transfer === undefined) throw new Error('nothing was transferred')
     return transferRecord(transfer, (id) => personIn(state, id))

@@ -1,8 +1,8 @@
 import type { Country } from '../../../schema/agency.ts'
 import type { Person } from '../../../schema/common.ts'
-import { dollars } from '../../ledger/rules/money.ts'
+import { centsToDollars } from '../../ledger/rules/money.ts'
+import type { State } from '../../ledger/rules/state.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import type { State } from '../../ledger/rules/verb.ts'
 import { countries } from '../users/countries/country.ts'
 import { userProfiles } from '../users/user.ts'
 import type { InstantTransfer } from './instant-transfer.ts'
@@ -40,7 +40,7 @@ export function openRecord(withdrawal: Withdrawal, { person, country }: Withdraw
     id: withdrawal.withdrawal_id,
     type,
     status: withdrawal.status,
-    amount_in_dollars: dollars(withdrawal.amount),
+    amount_in_dollars: centsToDollars(withdrawal.amount),
     agent_benefit: withdrawal.wallet === 'agent_dollars',
     user: person(withdrawal.user_id),
     target_user: personOrNull(agent),
@@ -68,7 +68,7 @@ export const sealedRecord = (withdrawal: Withdrawal, words: WithdrawalWords): Se
 export const transferRecord = (transfer: InstantTransfer, person: PersonOf) => ({
   id: transfer.transfer_id,
   status: 'approved' as const,
-  dollars: dollars(transfer.amount),
+  dollars: centsToDollars(transfer.amount),
   rate: transfer.rate,
   diamonds: transfer.diamonds,
   agent_benefit: transfer.wallet === 'agent_dollars',

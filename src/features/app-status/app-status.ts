@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AppStatus } from '../../../schema/app-status.ts'
 import type { EventData } from '../../../schema/events.ts'
 import { type AppState, type ClosedState, type IsOurs, type Judgement, type Shown } from '../../http/auth/gate.ts'
-import type { PlacedEvent } from '../../ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
 import { type Client, Posture } from './access-policy.ts'
 import { clientOf, languageIn, typeIn, versionIn } from './clients/client-hints.ts'
@@ -50,12 +50,12 @@ export class AppStatusGate implements AppState {
   }
 
   /** Hears of switches on other instances. */
-  follow(tail: Pick<Tail, 'follow'>): void {
-    tail.follow(this.#from, (events) => this.hear(events))
+  follow(tail: Pick<Tail, 'subscribe'>): void {
+    tail.subscribe(this.#from, (events) => this.hear(events))
   }
 
   /** These were committed. When it returns, the gate judges by them. */
-  hear(events: readonly PlacedEvent[]): void {
+  hear(events: readonly PositionedEvent[]): void {
     let changed = false
     for (const event of events) changed = this.#apply(event) || changed
     if (!changed) return
@@ -63,7 +63,7 @@ export class AppStatusGate implements AppState {
     for (const listener of this.#listeners) listener()
   }
 
-  #apply(event: PlacedEvent): boolean {
+  #apply(event: PositionedEvent): boolean {
     switch (event.type) {
       case 'app-mode-set':
         if (!this.#isNews('mode', event.position)) return false

@@ -1,7 +1,7 @@
 import type { ClientType, InBoth } from '../../../schema/events.ts'
-import { projection } from '../../ledger/rules/state.ts'
+import type { Evolver } from '../../ledger/rules/evolve.ts'
+import { projection } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import type { Evolver } from '../../ledger/rules/verb.ts'
 
 /** The one mode there is. */
 export const ALL = 'all'

@@ -1,6 +1,6 @@
 import type { AppMode } from '../../../schema/app-status.ts'
 import type { ClientType, EventData } from '../../../schema/events.ts'
-import { keyOf } from '../../ledger/rules/state.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
 import type { Verb } from '../../ledger/rules/verb.ts'
 import { ALL, modes, openMode } from './mode.ts'
 import { modeRecord } from './presenters.ts'
@@ -31,7 +31,7 @@ export const setMode: Verb<SetMode, AppMode> = {
     return [{ type: 'app-mode-set', data, movements: [] }]
   },
 
-  answer: (state) => modeRecord(state.get(modes, ALL)),
+  result: (state) => modeRecord(state.get(modes, ALL)),
 }
 
 /** All that a mode says, as text. */

@@ -1,4 +1,4 @@
-import { keyOf } from '../../ledger/rules/state.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
 import type { Verb } from '../../ledger/rules/verb.ts'
 import { chainId, type LuckyChains } from './lg1.ts'
 import { type LuckyProgress, luckyProgress, openChain } from './lucky-progress.ts'
@@ -25,7 +25,7 @@ export const showChains = (chains: LuckyChains): Verb<{ readonly user_id: number
   reads: ({ user_id }) => [keyOf(luckyProgress, user_id)],
   decide: (state, { user_id }) =>
     state.get(luckyProgress, String(user_id)) === undefined ? [openChain(chains, user_id, 1, String(user_id))] : [],
-  answer: (state, { user_id }) => {
+  result: (state, { user_id }) => {
     const progress = state.get(luckyProgress, String(user_id))
     if (progress === undefined) throw new Error(`user ${user_id} has no chain`)
     return publishedChains(progress)
@@ -46,5 +46,5 @@ export const chooseSeed = (
     if (progress !== undefined) return [openChain(chains, user_id, progress.number + 1, client_seed)]
     return [openChain(chains, user_id, 1, String(user_id)), openChain(chains, user_id, 2, client_seed)]
   },
-  answer: showChains(chains).answer,
+  result: showChains(chains).result,
 })

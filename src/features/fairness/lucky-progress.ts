@@ -1,5 +1,7 @@
-import { projection } from '../../ledger/rules/state.ts'
-import type { Evolver, LedgerEvent, State } from '../../ledger/rules/verb.ts'
+import type { LedgerEvent } from '../../ledger/rules/event.ts'
+import type { Evolver } from '../../ledger/rules/evolve.ts'
+import { projection } from '../../ledger/rules/projection.ts'
+import type { State } from '../../ledger/rules/state.ts'
 import { CHAIN_LENGTH, chainId, type LuckyChains } from './lg1.ts'
 
 /** Where a user's draws stand. */

@@ -12,7 +12,7 @@ export const fairnessTables = [
       commitment: 'text',
       next_commitment: 'text',
     },
-    rewritten: true,
+    isRewrittenOften: true,
   }),
   rowTable(luckyChainsKnown, {
     key: ['chain'],

@@ -9,7 +9,7 @@ import { after, micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
-import { eventColumns, parseEntry, readEvent } from '../../ledger/storage/stored-event.ts'
+import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
 import { type PublishedChains, publishedChains } from '../fairness/choose-seed.ts'
 import type { VerdictInParts } from '../fairness/verdict.ts'
 import type { Decoration } from './catalogue/decoration.ts'
@@ -173,7 +173,7 @@ async function drawAt(db: Kysely<Tables>, position: number): Promise<PublishedDr
 }
 
 function placedDraw(row: TextRow): PlacedDraw | undefined {
-  const event = readEvent(parseEntry(row))
+  const event = parseStoredEvent(parseEntry(row))
   if (event.type !== 'gift-drawn') return undefined
   const { chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = event.data
   const orders = draws.map(({ r, reward }, i) => ({ order_id: orderId(event.position, i), r, reward_num: reward }))

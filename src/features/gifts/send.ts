@@ -1,9 +1,11 @@
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { account, balances, holdings } from '../../ledger/rules/account.ts'
+import { account, balanceOf, balances } from '../../ledger/rules/account.ts'
+import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import { percentOf, product } from '../../ledger/rules/money.ts'
-import { moves, obstacle } from '../../ledger/rules/movement.ts'
-import { keyOf } from '../../ledger/rules/state.ts'
-import { type Key, type PlacedEvent, refuse, type State, type Verb } from '../../ledger/rules/verb.ts'
+import { transferError, transfers } from '../../ledger/rules/movement.ts'
+import { type Key, keyOf } from '../../ledger/rules/projection.ts'
+import type { State } from '../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import type { LuckyChains } from '../fairness/lg1.ts'
 import { luckyProgress } from '../fairness/lucky-progress.ts'
 import { rooms, roomUids } from '../rooms/room.ts'
@@ -63,7 +65,7 @@ const ISSUANCE = account('issuance', 'gifts', 'target')
 export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
   return {
     reads: (input) => reads(input),
-    follow: (state, input) => follow(state, input, terms),
+    dependentReads: (state, input) => follow(state, input, terms),
     decide: (state, input, { now }) => {
       if (input.sender_id !== input.caller_id) return refuse('not_the_sender')
 
@@ -85,7 +87,7 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
       const diamonds = account('user', input.sender_id, 'diamonds')
       if (input.from_bag) {
         if (itemsIn(state, input.sender_id, input.decoration_id) < items) return refuse('insufficient_items')
-      } else if (value === null || holdings(state, diamonds) < value) {
+      } else if (value === null || balanceOf(state, diamonds) < value) {
         return refuse('insufficient_balance')
       }
       if (order === null || value === null) return refuse('balance_limit')
@@ -95,7 +97,7 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
       const owner = room.owner_id === input.sender_id ? 0 : percentOf(value, shares.owner)
       const trophies = shares.trophies ? value : 0
       const paying = (reward: number) =>
-        moves(
+        transfers(
           [diamonds, HOUSE, cost],
           [HOUSE, diamonds, reward],
           ...input.receiver_ids.map(
@@ -111,7 +113,7 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
       const streak = drawn ? state.get(streaks, ofStreak) : undefined
       if (most === null || counted(streak, now, most).won > MAX_INTEGER) return refuse('balance_limit')
       const mostPaid = paying(most)
-      const stopped = obstacle(state, mostPaid)
+      const stopped = transferError(state, mostPaid)
       if (stopped !== undefined) return refuse(stopped)
       if (room.trophy_points + trophies > MAX_INTEGER) return refuse('balance_limit')
 
@@ -135,7 +137,7 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
       const { opening, fact, reward } = drawOrders(state, terms.chains, input, decoration, streak, order, now)
       return [...opening, { type: 'gift-drawn', data: { ...gift, ...fact }, movements: paying(reward) }]
     },
-    answer: (state, input, events) => answer(state, input, events),
+    result: (state, input, events) => answer(state, input, events),
   }
 }
 
@@ -163,7 +165,7 @@ function follow(state: State, input: SendGift, { ownerPercent }: GiftTerms): rea
   const keys = typeof room === 'number' ? [] : [...roomKeys(roomId)]
   const draws = (state.get(decorations, String(decoration_id))?.odds.length ?? 0) > 0
   if (draws) keys.push(keyOf(luckyProgress, sender_id), keyOf(streaks, streakId(sender_id, roomId, decoration_id)))
-  if (ownerPercent > 0 && state.knows(rooms, String(roomId))) {
+  if (ownerPercent > 0 && state.isLoaded(rooms, String(roomId))) {
     const owner = state.get(rooms, String(roomId))?.owner_id
     if (owner !== undefined) keys.push(keyOf(balances, account('user', owner, 'target')))
   }
@@ -182,13 +184,13 @@ function receiverErrors(state: State, { sender_id, receiver_ids }: SendGift): { 
   return sentences.length > 0 ? { user_id: sentences } : {}
 }
 
-function answer(state: State, input: SendGift, events: readonly PlacedEvent[]): SentGift {
+function answer(state: State, input: SendGift, events: readonly PositionedEvent[]): SentGift {
   const sent = events.at(-1)
   if (sent === undefined || (sent.type !== 'gift-sent' && sent.type !== 'gift-drawn'))
     throw new Error('nothing was sent')
   const rewards = sent.type === 'gift-drawn' ? sent.data.draws.map(({ reward }) => reward) : []
   return {
-    diamonds: holdings(state, account('user', input.sender_id, 'diamonds')),
+    diamonds: balanceOf(state, account('user', input.sender_id, 'diamonds')),
     lucky_result: {
       code: sent.type === 'gift-drawn' ? 0 : 1,
       data: {

@@ -1,6 +1,6 @@
-import { projection } from '../../ledger/rules/state.ts'
+import type { Evolver } from '../../ledger/rules/evolve.ts'
+import { projection } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import type { Evolver } from '../../ledger/rules/verb.ts'
 
 /** Consecutive sends of one gift by one sender in one room. */
 export interface Streak {

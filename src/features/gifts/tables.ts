@@ -37,6 +37,6 @@ export const giftTables = [
       won: 'integer',
       last_at: 'micros',
     },
-    rewritten: true,
+    isRewrittenOften: true,
   }),
 ]

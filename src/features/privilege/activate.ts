@@ -1,6 +1,7 @@
+import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { percentOf } from '../../ledger/rules/money.ts'
-import { keyOf } from '../../ledger/rules/state.ts'
-import { type LedgerEvent, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { cardCounts, cards } from './card.ts'
 import { packages } from './packages/package.ts'
 import { percentOfDays } from './packages/ranks.ts'
@@ -29,7 +30,7 @@ export const activateCard: Verb<ActivateCard, Activation> = {
     keyOf(cardCounts, caller_id),
     keyOf(privileges, caller_id),
   ],
-  follow(state, { card_id }) {
+  dependentReads(state, { card_id }) {
     const card = state.get(cards, String(card_id))
     return card === undefined ? [] : [keyOf(packages, card.privilege_package_id)]
   },
@@ -61,7 +62,7 @@ export const activateCard: Verb<ActivateCard, Activation> = {
     ]
   },
 
-  answer(_state, _input, events) {
+  result(_state, _input, events) {
     const made = events.at(-1)
     if (made?.type !== 'privilege-days-added' && made?.type !== 'privilege-replaced')
       throw new Error('nothing was made')

@@ -1,6 +1,7 @@
-import { projection } from '../../ledger/rules/state.ts'
+import type { Evolver } from '../../ledger/rules/evolve.ts'
+import { projection } from '../../ledger/rules/projection.ts'
+import type { State, WritableState } from '../../ledger/rules/state.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import type { Evolver, State, WritableState } from '../../ledger/rules/verb.ts'
 
 /** A card in somebody's wallet, or one that was there. */
 export interface Card {

@@ -1,5 +1,6 @@
-import { keyOf } from '../../ledger/rules/state.ts'
-import { type LedgerEvent, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import type { LedgerEvent } from '../../ledger/rules/event.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
 import { cardCounts, cards, MAX_STORED_CARDS, storedCount } from './card.ts'
 import { packages } from './packages/package.ts'
@@ -34,7 +35,7 @@ export const grantCards: Verb<GrantCards, readonly NamedCard[]> = {
     return Array.from({ length: quantity }, (): LedgerEvent => ({ type: 'card-granted', data, movements: [] }))
   },
 
-  answer(state, { privilege_package_id }, events) {
+  result(state, { privilege_package_id }, events) {
     const granted = state.get(packages, String(privilege_package_id))
     return events.toReversed().map(({ position }) => {
       const card = state.get(cards, String(position))

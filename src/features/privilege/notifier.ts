@@ -1,11 +1,11 @@
 import type { Notification } from '../../../schema/notifications.ts'
-import type { PlacedEvent } from '../../ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Notifier } from '../../notifications/notifier.ts'
 import { wordsOf } from './reads.ts'
 
 /** Whoever receives a card is told from whom and which, by the names of today. */
 export const privilegeNotifier: Notifier = async (db, events) => {
-  const moved = events.filter((event): event is PlacedEvent<'card-moved'> => event.type === 'card-moved')
+  const moved = events.filter((event): event is PositionedEvent<'card-moved'> => event.type === 'card-moved')
   if (moved.length === 0) return []
   const senders = moved.map(({ data }) => data.from_user_id)
   const packages = moved.map(({ data }) => data.privilege_package_id)

@@ -1,4 +1,4 @@
-import { keyOf } from '../../ledger/rules/state.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
 import { cardCounts, cards, MAX_STORED_CARDS, storedCount } from './card.ts'
@@ -35,5 +35,5 @@ export const transferCard: Verb<TransferCard, null> = {
     return [{ type: 'card-moved', data, movements: [] }]
   },
 
-  answer: () => null,
+  result: () => null,
 }

@@ -1,6 +1,7 @@
 import type { RoomRecord } from '../../../schema/operator.ts'
-import { keyOf } from '../../ledger/rules/state.ts'
-import { refuse, type State, type Verb } from '../../ledger/rules/verb.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
+import type { State } from '../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
 import { roomRecord } from './presenters.ts'
 import { type RoomProfile, roomProfiles, rooms, roomUids } from './room.ts'
@@ -42,7 +43,7 @@ export const defineRoom: Verb<DefineRoom, RoomRecord> = {
       : [{ type: 'room-defined', data: { room_id: id, owner_id }, movements: [] }]
   },
 
-  note(state, input, { now, actor }) {
+  sideWrites(state, input, { now, actor }) {
     const before = state.get(roomProfiles, String(input.id))
     const after = words(state, input)
     if (before !== undefined && same(after, before)) return
@@ -56,7 +57,7 @@ export const defineRoom: Verb<DefineRoom, RoomRecord> = {
     })
   },
 
-  answer(state, { id }) {
+  result(state, { id }) {
     const room = state.get(rooms, String(id))
     const profile = state.get(roomProfiles, String(id))
     if (room === undefined || profile === undefined) throw new Error(`room ${id} was not defined`)

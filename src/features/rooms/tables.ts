@@ -5,10 +5,10 @@ export const roomTables = [
   rowTable(rooms, {
     key: ['room_id'],
     columns: { room_id: 'integer', owner_id: 'integer', trophy_points: 'integer' },
-    rewritten: true,
+    isRewrittenOften: true,
   }),
   rowTable(roomProfiles, {
-    source: 'words',
+    source: 'profile',
     key: ['room_id'],
     columns: {
       room_id: 'integer',

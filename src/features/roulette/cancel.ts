@@ -1,5 +1,6 @@
-import { move, obstacle } from '../../ledger/rules/movement.ts'
-import { type LedgerEvent, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import type { LedgerEvent } from '../../ledger/rules/event.ts'
+import { transfer, transferError } from '../../ledger/rules/movement.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { type Game, gameAccount } from './game.ts'
 import { type AtGame, atGameFollows, atGameKeys, coinsOf, endOf, gameAt, purseKeys } from './game-lookup.ts'
 
@@ -9,7 +10,7 @@ import { type AtGame, atGameFollows, atGameKeys, coinsOf, endOf, gameAt, purseKe
  */
 export const cancelGame: Verb<AtGame, null> = {
   reads: atGameKeys,
-  follow: (state, input) => [...atGameFollows(state, input), ...purseKeys(state, input)],
+  dependentReads: (state, input) => [...atGameFollows(state, input), ...purseKeys(state, input)],
   decide: (state, input) => {
     const game = gameAt(state, input)
     if (game === undefined) return refuse('not_found')
@@ -17,14 +18,14 @@ export const cancelGame: Verb<AtGame, null> = {
     const over = endOf(game)
     if (over !== undefined) return refuse(over)
     const cancelled = cancelling(game)
-    const stopped = obstacle(state, cancelled.movements)
+    const stopped = transferError(state, cancelled.movements)
     return stopped === undefined ? [cancelled] : refuse(stopped)
   },
-  answer: () => null,
+  result: () => null,
 }
 
 export const cancelling = (game: Game): LedgerEvent<'roulette-cancelled'> => ({
   type: 'roulette-cancelled',
   data: { game_id: game.game_id, room_id: game.room_id, player_ids: game.entries.map(({ user_id }) => user_id) },
-  movements: game.entries.map(({ user_id, stake }) => move(gameAccount(game.game_id), coinsOf(user_id), stake)),
+  movements: game.entries.map(({ user_id, stake }) => transfer(gameAccount(game.game_id), coinsOf(user_id), stake)),
 })

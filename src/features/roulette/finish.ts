@@ -1,7 +1,7 @@
 import type { FinishedGame } from '../../../schema/roulette.ts'
 import { account, balances } from '../../ledger/rules/account.ts'
-import { moves, obstacle } from '../../ledger/rules/movement.ts'
-import { keyOf } from '../../ledger/rules/state.ts'
+import { transferError, transfers } from '../../ledger/rules/movement.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { entriesHash, type SpinSeeds, spin, spinCommitment } from '../fairness/rr1.ts'
 import { entryOf, type Game, gameAccount, potOf, prizeOf } from './game.ts'
@@ -19,7 +19,7 @@ const FEWEST_PLAYERS = 2
  */
 export const finishGame = (spins: SpinSeeds): Verb<AtGame, FinishedGame> => ({
   reads: (input) => [...atGameKeys(input), keyOf(balances, HOUSE)],
-  follow: (state, input) => [...atGameFollows(state, input), ...purseKeys(state, input)],
+  dependentReads: (state, input) => [...atGameFollows(state, input), ...purseKeys(state, input)],
   decide: (state, input) => {
     const game = gameAt(state, input)
     if (game === undefined) return refuse('not_found')
@@ -35,10 +35,10 @@ export const finishGame = (spins: SpinSeeds): Verb<AtGame, FinishedGame> => ({
     const prize = prizeOf(pot, game.fee_percent)
     const fee = pot - prize
     const paying = (user: number) =>
-      moves([gameAccount(game_id), coinsOf(user), prize], [gameAccount(game_id), HOUSE, fee])
+      transfers([gameAccount(game_id), coinsOf(user), prize], [gameAccount(game_id), HOUSE, fee])
     // Before the spin, of everyone who may win: a refusal must not tell who would have won.
     for (const { user_id } of entries) {
-      const stopped = obstacle(state, paying(user_id))
+      const stopped = transferError(state, paying(user_id))
       if (stopped !== undefined) return refuse(stopped)
     }
     const { seed, draw, winner_id } = spun(spins, game)
@@ -52,7 +52,7 @@ export const finishGame = (spins: SpinSeeds): Verb<AtGame, FinishedGame> => ({
       },
     ]
   },
-  answer: (state, input) => finishedGame(answerAt(state, input)),
+  result: (state, input) => finishedGame(answerAt(state, input)),
 })
 
 function spun(spins: SpinSeeds, { uid, commitment, entries }: Game) {

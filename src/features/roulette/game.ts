@@ -1,9 +1,10 @@
 import type { RouletteEntry } from '../../../schema/events.ts'
-import { type Account, account, balances, holdings } from '../../ledger/rules/account.ts'
+import { type Account, account, balanceOf, balances } from '../../ledger/rules/account.ts'
+import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { percentOf } from '../../ledger/rules/money.ts'
-import { projection } from '../../ledger/rules/state.ts'
+import { projection } from '../../ledger/rules/projection.ts'
+import type { State, WritableState } from '../../ledger/rules/state.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import type { Evolver, State, WritableState } from '../../ledger/rules/verb.ts'
 
 /** A roulette in a room. */
 export interface Game {
@@ -141,6 +142,6 @@ function end(state: WritableState, game: Game): void {
 }
 
 function assertHolds(state: State, { game_id }: Game, coins: number): void {
-  const held = holdings(state, gameAccount(game_id))
+  const held = balanceOf(state, gameAccount(game_id))
   if (held !== coins) throw new Error(`game ${game_id} holds ${held} coins and ought to hold ${coins}`)
 }

@@ -1,6 +1,7 @@
 import type { Game as PublishedGame } from '../../../schema/roulette.ts'
-import { move, obstacle } from '../../ledger/rules/movement.ts'
-import { type LedgerEvent, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import type { LedgerEvent } from '../../ledger/rules/event.ts'
+import { transfer, transferError } from '../../ledger/rules/movement.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { entryOf, type Game, gameAccount } from './game.ts'
 import { type AtGame, answerAt, atGameFollows, atGameKeys, coinsOf, endOf, gameAt, isMember } from './game-lookup.ts'
 
@@ -15,7 +16,7 @@ export interface JoinGame extends AtGame {
  */
 export const joinGame: Verb<JoinGame, PublishedGame> = {
   reads: atGameKeys,
-  follow: atGameFollows,
+  dependentReads: atGameFollows,
   decide: (state, input) => {
     const game = gameAt(state, input)
     if (game === undefined) return refuse('not_found')
@@ -25,10 +26,10 @@ export const joinGame: Verb<JoinGame, PublishedGame> = {
     if (entryOf(game, input.caller_id) !== undefined) return refuse('already_joined')
     if (game.entries.length >= game.max_players) return refuse('game_full')
     const joined = joining(game, input.caller_id, input.client_seed)
-    const stopped = obstacle(state, joined.movements)
+    const stopped = transferError(state, joined.movements)
     return stopped === undefined ? [joined] : refuse(stopped)
   },
-  answer: (state, input) => answerAt(state, input),
+  result: (state, input) => answerAt(state, input),
 }
 
 export const joining = (
@@ -38,5 +39,5 @@ export const joining = (
 ): LedgerEvent<'roulette-joined'> => ({
   type: 'roulette-joined',
   data: { game_id, room_id, user_id, stake: game_price, client_seed },
-  movements: [move(coinsOf(user_id), gameAccount(game_id), game_price)],
+  movements: [transfer(coinsOf(user_id), gameAccount(game_id), game_price)],
 })

@@ -1,5 +1,5 @@
 import type { Game as PublishedGame } from '../../../schema/roulette.ts'
-import { move, obstacle } from '../../ledger/rules/movement.ts'
+import { transfer, transferError } from '../../ledger/rules/movement.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { entryOf, gameAccount } from './game.ts'
 import { type AtGame, answerAt, atGameFollows, atGameKeys, coinsOf, endOf, gameAt } from './game-lookup.ts'
@@ -10,7 +10,7 @@ import { type AtGame, answerAt, atGameFollows, atGameKeys, coinsOf, endOf, gameA
  */
 export const leaveGame: Verb<AtGame, PublishedGame> = {
   reads: atGameKeys,
-  follow: atGameFollows,
+  dependentReads: atGameFollows,
   decide: (state, input) => {
     const game = gameAt(state, input)
     if (game === undefined) return refuse('not_found')
@@ -20,10 +20,10 @@ export const leaveGame: Verb<AtGame, PublishedGame> = {
     if (entry === undefined) return refuse('not_joined')
     const { game_id, room_id } = game
     const { user_id, stake } = entry
-    const movements = [move(gameAccount(game_id), coinsOf(user_id), stake)]
-    const stopped = obstacle(state, movements)
+    const movements = [transfer(gameAccount(game_id), coinsOf(user_id), stake)]
+    const stopped = transferError(state, movements)
     if (stopped !== undefined) return refuse(stopped)
     return [{ type: 'roulette-left', data: { game_id, room_id, user_id, stake }, movements }]
   },
-  answer: (state, input) => answerAt(state, input),
+  result: (state, input) => answerAt(state, input),
 }

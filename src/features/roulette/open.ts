@@ -1,7 +1,8 @@
 import type { Game as PublishedGame } from '../../../schema/roulette.ts'
-import { holdings } from '../../ledger/rules/account.ts'
-import { keyOf } from '../../ledger/rules/state.ts'
-import { type LedgerEvent, refuse, type Verb } from '../../ledger/rules/verb.ts'
+import { balanceOf } from '../../ledger/rules/account.ts'
+import type { LedgerEvent } from '../../ledger/rules/event.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { type SpinSeeds, spinCommitment } from '../fairness/rr1.ts'
 import { games, gameUid, openGames, prizeOf } from './game.ts'
 import { type AtTable, answerGame, coinsOf, isMember, roomIdAt, tableFollows, tableKeys } from './game-lookup.ts'
@@ -31,7 +32,7 @@ export interface RouletteTerms {
  */
 export const openGame = (terms: RouletteTerms): Verb<OpenGame, PublishedGame> => ({
   reads: tableKeys,
-  follow: (state, input) => {
+  dependentReads: (state, input) => {
     const roomId = roomIdAt(state, input)
     return [...tableFollows(state, input), ...(roomId === undefined ? [] : [keyOf(openGames, roomId)])]
   },
@@ -41,7 +42,7 @@ export const openGame = (terms: RouletteTerms): Verb<OpenGame, PublishedGame> =>
     if (room_id === undefined) return refuse('not_found')
     if (!isMember(state, room_id, caller_id)) return refuse('not_room_member')
     if (state.get(openGames, String(room_id)) !== undefined) return refuse('game_already_open')
-    if (join_admin && holdings(state, coinsOf(caller_id)) < game_price) return refuse('insufficient_balance')
+    if (join_admin && balanceOf(state, coinsOf(caller_id)) < game_price) return refuse('insufficient_balance')
 
     const game_uid = gameUid(position, now)
     const created: LedgerEvent = {
@@ -62,7 +63,7 @@ export const openGame = (terms: RouletteTerms): Verb<OpenGame, PublishedGame> =>
     const game = { game_id: position, room_id, game_price }
     return join_admin ? [created, joining(game, caller_id, client_seed)] : [created]
   },
-  answer: (state, _input, [created]) => {
+  result: (state, _input, [created]) => {
     const game = created && state.get(games, String(created.position))
     if (game === undefined) throw new Error('no game was created')
     return answerGame(state, game)

@@ -7,9 +7,9 @@ import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { Game as PublishedGame } from '../../../schema/roulette.ts'
 import { micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { RecordedEvent } from '../../ledger/storage/event-hash.ts'
+import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
-import { eventColumns, parseEntry, readEvent } from '../../ledger/storage/stored-event.ts'
+import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
 import type { Verdict } from '../fairness/verdict.ts'
 import { type Game, gameIdOf } from './game.ts'
 import { MAX_EMPTY_MINUTES } from './old-games/cancel-stale-games.ts'
@@ -113,14 +113,14 @@ export async function checkSpin(db: Db, asked: VerifySpin, said?: SaidOfGame): P
 }
 
 /** The events that created and ended a game, straight from the ledger; none for a game that is not ours. */
-async function spinEvents(db: Db, uid: string): Promise<readonly RecordedEvent[]> {
+async function spinEvents(db: Db, uid: string): Promise<readonly StoredEvent[]> {
   const id = gameIdOf(uid)
   if (id === null) return []
   const { rows } = await sql<TextRow>`
     select ${sql.raw(eventColumns)} from roulette_games g
     join ledger_events e on e.position in (g.game_id, g.end_position)
     where g.game_id = ${id} and g.uid = ${uid}`.execute(db)
-  return rows.map((row) => readEvent(parseEntry(row)))
+  return rows.map((row) => parseStoredEvent(parseEntry(row)))
 }
 
 const gameRows = (db: Db) =>

@@ -1,5 +1,5 @@
 import type { RevokedStaffSessions } from '../../../schema/operator.ts'
-import { keyOf } from '../../ledger/rules/state.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Verb } from '../../ledger/rules/verb.ts'
 import { staffSessions } from './staff.ts'
@@ -19,7 +19,7 @@ export const revokeStaffSessions: Verb<RevokeStaffSessions, RevokedStaffSessions
     return [{ type: 'staff-sessions-revoked', data: { sub, before: Math.floor(now / 1_000_000) }, movements: [] }]
   },
 
-  answer(state, { sub }) {
+  result(state, { sub }) {
     const before = state.get(staffSessions, sub)?.revoked_before ?? 0
     return { sub, sessions_revoked_before: isoMicros(before * 1_000_000) }
   },

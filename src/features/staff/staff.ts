@@ -1,5 +1,5 @@
-import { projection } from '../../ledger/rules/state.ts'
-import type { Evolver } from '../../ledger/rules/verb.ts'
+import type { Evolver } from '../../ledger/rules/evolve.ts'
+import { projection } from '../../ledger/rules/projection.ts'
 
 /** A member of staff whose tokens were revoked; all others have no row. */
 export interface StaffSession {

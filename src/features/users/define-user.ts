@@ -1,8 +1,10 @@
 import { bit } from '../../../schema/common.ts'
 import type { AgencyCountry, EventData } from '../../../schema/events.ts'
 import type { UserRecord } from '../../../schema/operator.ts'
-import { keyOf } from '../../ledger/rules/state.ts'
-import { type LedgerEvent, refuse, type State, type Verb } from '../../ledger/rules/verb.ts'
+import type { LedgerEvent } from '../../ledger/rules/event.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
+import type { State } from '../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { countries } from './countries/country.ts'
 import { userRecord } from './presenters.ts'
 import { type UserProfile, userProfiles, users, userUids } from './user.ts'
@@ -43,7 +45,7 @@ export const defineUsers: Verb<DefineUsers, readonly UserRecord[]> = {
     return input.users.flatMap((user) => defined(state, user))
   },
 
-  note(state, input, { now, actor }) {
+  sideWrites(state, input, { now, actor }) {
     const changed = input.users.flatMap((user) => {
       const before = state.get(userProfiles, String(user.id))
       const after = words(user, before)
@@ -60,7 +62,7 @@ export const defineUsers: Verb<DefineUsers, readonly UserRecord[]> = {
     }
   },
 
-  answer: (state, input) =>
+  result: (state, input) =>
     input.users.map(({ id }) => {
       const user = state.get(users, String(id))
       const profile = state.get(userProfiles, String(id))

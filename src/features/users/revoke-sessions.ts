@@ -1,5 +1,5 @@
 import type { RevokedSessions } from '../../../schema/operator.ts'
-import { keyOf } from '../../ledger/rules/state.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from './user.ts'
@@ -17,7 +17,7 @@ export const revokeSessions: Verb<RevokeSessions, RevokedSessions> = {
     return [{ type: 'sessions-revoked', data: { user_id, before: Math.floor(now / 1_000_000) }, movements: [] }]
   },
 
-  answer(state, { user_id }) {
+  result(state, { user_id }) {
     const before = state.get(users, String(user_id))?.sessions_revoked_before ?? 0
     return { id: user_id, sessions_revoked_before: isoMicros(before * 1_000_000) }
   },

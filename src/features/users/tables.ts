@@ -16,7 +16,7 @@ export const peopleTables = [
     },
   }),
   rowTable(userProfiles, {
-    source: 'words',
+    source: 'profile',
     key: ['user_id'],
     columns: {
       user_id: 'integer',
@@ -30,7 +30,7 @@ export const peopleTables = [
   }),
   rowTable(userUids, { source: 'lookup', key: ['uid'], columns: { uid: 'text', user_id: 'integer' } }),
   rowTable(countries, {
-    source: 'words',
+    source: 'profile',
     key: ['country_id'],
     columns: {
       country_id: 'integer',
@@ -41,7 +41,7 @@ export const peopleTables = [
     },
   }),
   rowTable(devices, {
-    source: 'words',
+    source: 'profile',
     key: ['token'],
     columns: { token: 'text', user_id: 'integer', platform: 'text', registered_at: 'micros' },
   }),

@@ -1,11 +1,11 @@
 import type { Currency } from '../../ledger/rules/account.ts'
-import { cents, dollars, type ExactNumber } from '../../ledger/rules/money.ts'
+import { centsToDollars, dollarsToCents, type ExactNumber } from '../../ledger/rules/money.ts'
 
 const isDollars = (currency: Currency): boolean => currency === 'dollars' || currency === 'agent_dollars'
 
 /** An amount as it was sent, in whole units (cents of a dollar) from 1; null when it is none. */
 export function askedUnits(currency: Currency, sent: string | number): number | null {
-  const units = isDollars(currency) ? cents(sent) : sent
+  const units = isDollars(currency) ? dollarsToCents(sent) : sent
   return typeof units === 'number' && Number.isSafeInteger(units) && units > 0 ? units : null
 }
 
@@ -17,4 +17,4 @@ export const amountRule = (currency: Currency): string =>
 
 /** Units as they are answered: dollars with their decimals, else the whole number. */
 export const answeredAmount = (currency: Currency, units: number): number | ExactNumber =>
-  isDollars(currency) ? dollars(units) : units
+  isDollars(currency) ? centsToDollars(units) : units

@@ -1,7 +1,8 @@
-import { type Account, type Currency, holdings } from '../../ledger/rules/account.ts'
+import { type Account, balanceOf, type Currency } from '../../ledger/rules/account.ts'
+import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { ExactNumber } from '../../ledger/rules/money.ts'
+import type { State } from '../../ledger/rules/state.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import type { PlacedEvent, State } from '../../ledger/rules/verb.ts'
 import { answeredAmount } from './amount.ts'
 
 /** What an operator asks for: a move between an account and the operators' own. */
@@ -28,7 +29,7 @@ export function balanceMoved(
   state: State,
   account: Account,
   { currency, reason }: BalanceMove,
-  events: readonly PlacedEvent[],
+  events: readonly PositionedEvent[],
 ): BalanceMoved {
   const [event] = events
   const [movement] = event?.movements ?? []
@@ -38,7 +39,7 @@ export function balanceMoved(
     account,
     currency,
     amount: answeredAmount(currency, movement.amount),
-    balance: answeredAmount(currency, holdings(state, account)),
+    balance: answeredAmount(currency, balanceOf(state, account)),
     reason,
     created_at: isoMicros(event.at),
   }

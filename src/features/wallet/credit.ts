@@ -1,6 +1,6 @@
 import { account, balances } from '../../ledger/rules/account.ts'
-import { move, obstacle } from '../../ledger/rules/movement.ts'
-import { keyOf } from '../../ledger/rules/state.ts'
+import { transfer, transferError } from '../../ledger/rules/movement.ts'
+import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
 import { type BalanceMove, type BalanceMoved, balanceMoved } from './balance-move.ts'
@@ -15,13 +15,13 @@ export const credit: Verb<Credit, BalanceMoved> = {
 
   decide(state, input) {
     if (state.get(users, String(input.user_id)) === undefined) return refuse('not_found')
-    const movements = [move(source(input), credited(input), input.amount)]
-    const obstructed = obstacle(state, movements)
+    const movements = [transfer(source(input), credited(input), input.amount)]
+    const obstructed = transferError(state, movements)
     if (obstructed !== undefined) return refuse(obstructed)
     return [{ type: 'balance-credited', data: { reason: input.reason }, movements }]
   },
 
-  answer: (state, input, events) => balanceMoved(state, credited(input), input, events),
+  result: (state, input, events) => balanceMoved(state, credited(input), input, events),
 }
 
 const source = ({ currency }: Credit) => account('issuance', 'operator', currency)

@@ -1,5 +1,5 @@
 import type { EventData, EventType } from '../../../schema/events.ts'
-import type { PlacedEvent } from '../../ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { ShownState } from '../../realtime/frames/announcer.ts'
 import { walletsOf } from './reads.ts'
 
@@ -23,13 +23,13 @@ export const shownWallet: ShownState = {
   read: walletsOf,
 }
 
-function beside<T extends EventType>({ type, data }: PlacedEvent<T>): readonly number[] {
+function beside<T extends EventType>({ type, data }: PositionedEvent<T>): readonly number[] {
   const of: T = type
   return others[of]?.(data) ?? []
 }
 
 /** The users whose balances moved. */
-const holders = ({ movements }: PlacedEvent): number[] =>
+const holders = ({ movements }: PositionedEvent): number[] =>
   movements.flatMap(({ debit, credit }) => [debit, credit].filter(isUsers).map(holderOf))
 
 const USER = 'user:'

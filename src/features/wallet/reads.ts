@@ -3,7 +3,7 @@ import { bit } from '../../../schema/common.ts'
 import { BatchedLookup } from '../../db/batched-lookup.ts'
 import type { Tables } from '../../db/tables.ts'
 import { type Currency, currencies } from '../../ledger/rules/account.ts'
-import { dollars } from '../../ledger/rules/money.ts'
+import { centsToDollars } from '../../ledger/rules/money.ts'
 
 type Db = Kysely<Tables>
 
@@ -83,12 +83,12 @@ function walletIn(row: WalletRow) {
     coins: balance('coins'),
     diamonds: balance('diamonds'),
     target: balance('target'),
-    wallet_dollars_count: dollars(balance('dollars')),
-    wallet_agent_dollars_count: dollars(balance('agent_dollars')),
-    pending_dollars: dollars(held('dollars')),
-    pending_agent_dollars: dollars(held('agent_dollars')),
-    available_dollars: dollars(balance('dollars') - held('dollars')),
-    available_agent_dollars: dollars(balance('agent_dollars') - held('agent_dollars')),
+    wallet_dollars_count: centsToDollars(balance('dollars')),
+    wallet_agent_dollars_count: centsToDollars(balance('agent_dollars')),
+    pending_dollars: centsToDollars(held('dollars')),
+    pending_agent_dollars: centsToDollars(held('agent_dollars')),
+    available_dollars: centsToDollars(balance('dollars') - held('dollars')),
+    available_agent_dollars: centsToDollars(balance('agent_dollars') - held('agent_dollars')),
     privilege:
       privilege_package_id === null || name === null || rank === null || valid_until === null
         ? null

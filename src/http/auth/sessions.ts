@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import type { PlacedEvent } from '../../ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
 
 const MOST_KNOWN = 100_000
@@ -23,7 +23,7 @@ interface Revocation<Holder> {
  */
 export class HolderSessions<Holder extends number | string> {
   readonly #find: (holder: Holder) => Promise<number | null>
-  readonly #revocationIn: (event: PlacedEvent) => Revocation<Holder> | null
+  readonly #revocationIn: (event: PositionedEvent) => Revocation<Holder> | null
   /** As looked up. The oldest entry makes room for a new one. */
   readonly #known = new Map<Holder, number>()
   readonly #loading = new Map<Holder, Promise<number | null>>()
@@ -34,15 +34,15 @@ export class HolderSessions<Holder extends number | string> {
   /** `find` answers the second before which a holder's tokens are over, null when there is no such holder. */
   constructor(
     find: (holder: Holder) => Promise<number | null>,
-    revocationIn: (event: PlacedEvent) => Revocation<Holder> | null,
+    revocationIn: (event: PositionedEvent) => Revocation<Holder> | null,
   ) {
     this.#find = find
     this.#revocationIn = revocationIn
   }
 
   /** Looks a holder up again after every revocation that follows a position of before the first look-up. */
-  follow(tail: Pick<Tail, 'follow'>, position: number): void {
-    tail.follow(position, (events) => {
+  follow(tail: Pick<Tail, 'subscribe'>, position: number): void {
+    tail.subscribe(position, (events) => {
       for (const event of events) {
         const revocation = this.#revocationIn(event)
         if (revocation === null) continue
@@ -119,10 +119,10 @@ export class HolderSessions<Holder extends number | string> {
   }
 }
 
-const ofUser = ({ type, data }: PlacedEvent): Revocation<number> | null =>
+const ofUser = ({ type, data }: PositionedEvent): Revocation<number> | null =>
   type === 'sessions-revoked' ? { holder: data.user_id, before: data.before } : null
 
-const ofStaff = ({ type, data }: PlacedEvent): Revocation<string> | null =>
+const ofStaff = ({ type, data }: PositionedEvent): Revocation<string> | null =>
   type === 'staff-sessions-revoked' ? { holder: data.sub, before: data.before } : null
 
 /** Of users, of whom only those exist who were announced. */

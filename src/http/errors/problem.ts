@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { errorCode } from '../../config/error-code.ts'
 import { databaseIsAway, isOverload } from '../../db/connection-errors.ts'
-import { Crowded } from '../../db/pool.ts'
+import { PoolExhausted } from '../../db/pool.ts'
 import { Closed, Overloaded, Unavailable } from '../../ledger/executor/failures.ts'
 import { HttpError, notFound } from './errors.ts'
 
@@ -18,7 +18,12 @@ const faults: Readonly<Record<string, () => HttpError>> = {
 /** The answer to whatever went wrong. Nothing of an error that is not the client's gets out. */
 export function problemOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error
-  if (error instanceof Overloaded || error instanceof Crowded || isOverload(error) || isRefusedConnection(error)) {
+  if (
+    error instanceof Overloaded ||
+    error instanceof PoolExhausted ||
+    isOverload(error) ||
+    isRefusedConnection(error)
+  ) {
     return overloaded()
   }
   const fault = faults[errorCode(error) ?? '']

@@ -79,7 +79,7 @@ export class Metrics {
       },
       // Whoever ran the command is told of the bug, and logs it.
       bug: () => this.#bugs.inc(),
-      trouble: (error) => {
+      failed: (error) => {
         this.#troubles.inc()
         trouble(error)
       },

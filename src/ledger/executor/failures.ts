@@ -15,13 +15,13 @@ export class Unavailable extends Error {}
 export class Closed extends Error {}
 
 /** COMMIT was sent and not plainly answered: ask `committed` on another connection. */
-export class LostCommit extends Error {}
+export class CommitOutcomeUnknown extends Error {}
 
 /** The head was not, or may not have been, where it was thought to be: nothing happened, decide again on what is there now. */
-export class Moved extends Error {}
+export class HeadConflict extends Error {}
 
 /** An idempotency key was taken to be new and is not: nothing happened, decide again once its reply is looked up. */
-export class UsedBefore extends Moved {}
+export class DuplicateIdempotencyKey extends HeadConflict {}
 
 /** PostgreSQL's code for what it had against a statement. */
 export const codeOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined)
@@ -37,7 +37,7 @@ export const constraintOf = (error: unknown): string | undefined =>
  * Data that PostgreSQL does not take (classes 22 and 23) and errors of our own come from one of the commands;
  * all else (a lock, a time limit, a full disk, a shutdown) says nothing about them.
  */
-export function blamesACommand(error: unknown): boolean {
+export function isCausedByCommand(error: unknown): boolean {
   const code = codeOf(error)
   return code === undefined || /^2[23]/.test(code)
 }

@@ -1,6 +1,6 @@
 import { isoMicros } from '../rules/time.ts'
-import { fromLines, lines, plainArray, textArray } from '../storage/bytes/array-text.ts'
-import type { Head, RememberedReply } from '../storage/head.ts'
+import { arrayFromLines, joinLines, plainArray, textArray } from '../storage/bytes/array-text.ts'
+import type { Head, StoredReply } from '../storage/head.ts'
 import type { Statement, TextRow } from '../storage/row-table.ts'
 import type { Batch } from './batch.ts'
 import type { Command } from './command.ts'
@@ -61,23 +61,23 @@ export function insertEvents({ events }: Batch): Statement {
     name: 'insert events',
     text: `insert into ledger_events
              (position, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash)
-           select unnest($1::bigint[]), unnest($2::text[]), unnest($3::smallint[]), unnest(${fromLines('$4')}),
-                  unnest(${fromLines('$5')})::text[], unnest(${fromLines('$6')})::text[], unnest(${fromLines('$7')})::bigint[],
-                  unnest(${fromLines('$8')}), unnest($9::timestamptz[]), unnest(${fromLines('$10')}), unnest(${fromLines('$11')}),
+           select unnest($1::bigint[]), unnest($2::text[]), unnest($3::smallint[]), unnest(${arrayFromLines('$4')}),
+                  unnest(${arrayFromLines('$5')})::text[], unnest(${arrayFromLines('$6')})::text[], unnest(${arrayFromLines('$7')})::bigint[],
+                  unnest(${arrayFromLines('$8')}), unnest($9::timestamptz[]), unnest(${arrayFromLines('$10')}), unnest(${arrayFromLines('$11')}),
                   unnest($12::text[]), unnest($13::text[])`,
     values: [
       plainArray(entries.map((e) => e.position)),
       plainArray(entries.map((e) => e.type)),
       plainArray(entries.map((e) => e.version)),
       // One line each, as JSON without indentation is.
-      lines(entries.map((e) => e.data)),
-      lines(entries.map((e) => plainArray(e.movements.map((m) => m.debit)))),
-      lines(entries.map((e) => plainArray(e.movements.map((m) => m.credit)))),
-      lines(entries.map((e) => plainArray(e.movements.map((m) => m.amount)))),
-      lines(entries.map((e) => e.actor)),
+      joinLines(entries.map((e) => e.data)),
+      joinLines(entries.map((e) => plainArray(e.movements.map((m) => m.debit)))),
+      joinLines(entries.map((e) => plainArray(e.movements.map((m) => m.credit)))),
+      joinLines(entries.map((e) => plainArray(e.movements.map((m) => m.amount)))),
+      joinLines(entries.map((e) => e.actor)),
       plainArray(entries.map((e) => isoMicros(e.at))),
-      lines(entries.map((e) => e.requestId)),
-      lines(entries.map((e) => e.idempotencyKey)),
+      joinLines(entries.map((e) => e.requestId)),
+      joinLines(entries.map((e) => e.idempotencyKey)),
       plainArray(entries.map((e) => e.replyHash)),
       plainArray(entries.map((e) => e.hash)),
     ],
@@ -88,14 +88,14 @@ export function insertReplies({ replies, head }: Batch): Statement {
   return {
     name: 'insert replies',
     text: `insert into replies (actor, idempotency_key, request_hash, status, body, at)
-           select unnest(${fromLines('$1')}), unnest(${fromLines('$2')}), unnest(${fromLines('$3')}), unnest($4::smallint[]),
-                  unnest(${fromLines('$5')}), $6::timestamptz`,
+           select unnest(${arrayFromLines('$1')}), unnest(${arrayFromLines('$2')}), unnest(${arrayFromLines('$3')}), unnest($4::smallint[]),
+                  unnest(${arrayFromLines('$5')}), $6::timestamptz`,
     values: [
-      lines(replies.map((r) => r.actor)),
-      lines(replies.map((r) => r.key)),
-      lines(replies.map((r) => r.requestHash)),
+      joinLines(replies.map((r) => r.actor)),
+      joinLines(replies.map((r) => r.key)),
+      joinLines(replies.map((r) => r.requestHash)),
       plainArray(replies.map((r) => r.status)),
-      lines(replies.map((r) => r.body)),
+      joinLines(replies.map((r) => r.body)),
       isoMicros(head.at),
     ],
   }
@@ -109,22 +109,22 @@ export function insertReplies({ replies, head }: Batch): Statement {
  */
 export function advance(id: string, before: string, to: Head, changes: readonly Statement[]): Statement[] {
   const kind = changes.map(({ name }) => name).join()
-  if (changes.length > 0 && !advances.has(kind) && advances.size >= MOST_KINDS) {
+  if (changes.length > 0 && !advanceStatements.has(kind) && advanceStatements.size >= MAX_ADVANCE_KINDS) {
     return [...advance(id, before, to, []), ...changes]
   }
-  let made = advances.get(kind)
+  let made = advanceStatements.get(kind)
   if (made === undefined) {
-    made = { name: `advance ${advances.size}`, text: advanceText(changes) }
-    advances.set(kind, made)
+    made = { name: `advance ${advanceStatements.size}`, text: advanceText(changes) }
+    advanceStatements.set(kind, made)
   }
   const values = [id, to.position, to.hash, isoMicros(to.at), before]
   return [{ ...made, values: [...values, ...changes.flatMap((change) => change.values)] }]
 }
 
 /** By what they change. */
-const advances = new Map<string, Omit<Statement, 'values'>>()
+const advanceStatements = new Map<string, Omit<Statement, 'values'>>()
 /** Each takes PostgreSQL some 180 kB, and commands of a dozen sorts make hundreds of kinds within seconds. */
-const MOST_KINDS = 100
+const MAX_ADVANCE_KINDS = 100
 
 function advanceText(changes: readonly Statement[]): string {
   let parameters = 5
@@ -146,12 +146,12 @@ function advanceText(changes: readonly Statement[]): string {
 }
 
 /** division_by_zero: what `advance` fails with. */
-export const NOT_THERE = '22012'
+export const HEAD_CONFLICT_CODE = '22012'
 
 /** The constraint that `insertReplies` cannot keep when one of its keys was used before. */
-export const ONE_REPLY_A_KEY = 'replies_pkey'
+export const REPLIES_CONSTRAINT = 'replies_pkey'
 
-export function asReply(row: TextRow): RememberedReply {
+export function parseReply(row: TextRow): StoredReply {
   return {
     actor: String(row['actor']),
     key: String(row['idempotency_key']),

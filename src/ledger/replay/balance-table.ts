@@ -1,69 +1,70 @@
 import type { Balance } from '../rules/account.ts'
-import { Sums } from './accumulators.ts'
-import type { GoingOver } from './sweep-cursor.ts'
+import { Accumulators } from './accumulators.ts'
+import type { SweepCursor } from './sweep-cursor.ts'
 
-const TAKEN = 1
+const VISITED = 1
 
 /** The balances of a replay, by the names of accounts. */
-export class Purses {
-  readonly #places = new Map<string, number>()
-  readonly #sums = new Sums()
+export class BalanceTable {
+  readonly #indexes = new Map<string, number>()
+  readonly #accumulators = new Accumulators()
 
   get(account: string): bigint | undefined {
-    const place = this.#places.get(account)
-    return place === undefined ? undefined : this.#at(place)
+    const place = this.#indexes.get(account)
+    return place === undefined ? undefined : this.#balanceAt(place)
   }
 
   set(account: string, balance: bigint | undefined): void {
-    this.#sums.set(this.#placeOf(account), balance)
+    this.#accumulators.set(this.#indexOf(account), balance)
   }
 
   /** Answers what the account then holds. */
   add(account: string, change: number | bigint): number | bigint {
-    return this.#sums.add(this.#placeOf(account), change)
+    return this.#accumulators.add(this.#indexOf(account), change)
   }
 
-  goOver(): GoingOver {
-    const places = this.#places
+  sweep(): SweepCursor {
+    const places = this.#indexes
     const taken = new Uint8Array(places.size)
     return {
-      take: (account): Balance | undefined => {
+      visit: (account): Balance | undefined => {
         const place = places.get(account)
-        if (place === undefined || taken[place] === TAKEN) return undefined
-        taken[place] = TAKEN
-        const balance = this.#at(place)
+        if (place === undefined || taken[place] === VISITED) return undefined
+        taken[place] = VISITED
+        const balance = this.#balanceAt(place)
         return balance === undefined ? undefined : { account, balance }
       },
-      left: () => this.#accountsThat((place) => taken[place] !== TAKEN),
+      unvisited: () => this.#filterAccounts((place) => taken[place] !== VISITED),
     }
   }
 
   accounts(): Iterable<string> {
-    return this.#accountsThat(() => true)
+    return this.#filterAccounts(() => true)
   }
 
   checkpoint(): void {
-    this.#sums.checkpoint()
+    this.#accumulators.checkpoint()
   }
 
   rollback(): void {
-    this.#sums.rollback()
+    this.#accumulators.rollback()
   }
 
-  *#accountsThat(wanted: (place: number) => boolean): Iterable<string> {
-    for (const [account, place] of this.#places) if (wanted(place) && this.#sums.at(place) !== undefined) yield account
+  *#filterAccounts(wanted: (place: number) => boolean): Iterable<string> {
+    for (const [account, place] of this.#indexes)
+      if (wanted(place) && this.#accumulators.get(place) !== undefined) yield account
   }
 
-  #at(place: number): bigint | undefined {
-    const sum = this.#sums.at(place)
+  #balanceAt(place: number): bigint | undefined {
+    const sum = this.#accumulators.get(place)
     return sum === undefined ? undefined : BigInt(sum)
   }
 
-  #placeOf(account: string): number {
-    let place = this.#places.get(account)
+  #indexOf(account: string): number {
+    let place = this.#indexes.get(account)
     if (place === undefined) {
-      place = this.#sums.make()
-      this.#places.set(account, place)
+      place = this.#accumulators.allocate()
+      this.#indexes.set(account, place)
     }
     return place
   }

@@ -1,31 +1,31 @@
-import { BASIS, mixed, spread } from '../storage/bytes/fnv.ts'
+import { fnv1a, foldUpperBits, OFFSET_BASIS } from '../storage/bytes/fnv.ts'
 
-const SLOTS = 2 ** 16
-const NAME = 32
+const INITIAL_SLOTS = 2 ** 16
+const AVERAGE_NAME_BYTES = 32
 
 /**
  * The places of names that come as bytes, counted from 0 on: asked for with every movement of a replay, for which no
  * text is made and little memory is touched.
  */
-export class BytePlaces {
+export class InternedIds {
   /** From a name's hash on, in the first one that fits: its place and one more; 0 where there is none. */
-  #slots = new Int32Array(SLOTS)
-  #hashes = new Int32Array(SLOTS)
+  #slots = new Int32Array(INITIAL_SLOTS)
+  #hashes = new Int32Array(INITIAL_SLOTS)
   /** All names, one after the other, and where each of them ends. */
-  #names = Buffer.alloc(SLOTS * NAME)
-  #ends = new Int32Array(SLOTS + 1)
+  #names = Buffer.alloc(INITIAL_SLOTS * AVERAGE_NAME_BYTES)
+  #ends = new Int32Array(INITIAL_SLOTS + 1)
   #count = 0
 
   /** Of a name that was not asked for before: the next one, which is as many as there were. */
-  of(bytes: Buffer, start: number, length: number): number {
+  intern(bytes: Buffer, start: number, length: number): number {
     // Signed, as it is kept.
-    let hash = BASIS | 0
-    for (let i = start; i < start + length; i += 1) hash = mixed(hash, bytes[i] ?? 0)
+    let hash = OFFSET_BASIS | 0
+    for (let i = start; i < start + length; i += 1) hash = fnv1a(hash, bytes[i] ?? 0)
     const mask = this.#slots.length - 1
-    for (let slot = spread(hash) & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = foldUpperBits(hash) & mask; ; slot = (slot + 1) & mask) {
       const place = (this.#slots[slot] ?? 0) - 1
-      if (place < 0) return this.#make(slot, hash, bytes.subarray(start, start + length))
-      if (this.#hashes[place] === hash && this.#is(place, bytes, start, length)) return place
+      if (place < 0) return this.#insert(slot, hash, bytes.subarray(start, start + length))
+      if (this.#hashes[place] === hash && this.#equals(place, bytes, start, length)) return place
     }
   }
 
@@ -37,7 +37,7 @@ export class BytePlaces {
     return this.#names.toString('utf8', this.#ends[place], this.#ends[place + 1])
   }
 
-  #is(place: number, bytes: Buffer, start: number, length: number): boolean {
+  #equals(place: number, bytes: Buffer, start: number, length: number): boolean {
     const names = this.#names
     const from = this.#ends[place] ?? 0
     if ((this.#ends[place + 1] ?? 0) - from !== length) return false
@@ -45,7 +45,7 @@ export class BytePlaces {
     return true
   }
 
-  #make(slot: number, hash: number, name: Buffer): number {
+  #insert(slot: number, hash: number, name: Buffer): number {
     const place = this.#count
     this.#count += 1
     const from = this.#ends[place] ?? 0
@@ -73,7 +73,7 @@ export class BytePlaces {
     const slots = new Int32Array(size)
     for (let place = 0; place < this.#count; place += 1) {
       const hash = hashes[place] ?? 0
-      let slot = spread(hash) & mask
+      let slot = foldUpperBits(hash) & mask
       while (slots[slot] !== 0) slot = (slot + 1) & mask
       slots[slot] = place + 1
     }

@@ -1,16 +1,15 @@
+import type { Fact, Movement } from '../rules/event.ts'
 import type { EvolveFact } from '../rules/evolve.ts'
-import type { Movement } from '../rules/movement.ts'
-import type { Fact } from '../rules/verb.ts'
-import { WholeRows } from './replay-state.ts'
+import { ReplayState } from './replay-state.ts'
 
 /** Folds events, from the first one on, into all the rows that follow from them. */
 export class Replay {
-  readonly rows: WholeRows
+  readonly state: ReplayState
   readonly #evolve: EvolveFact
 
   /** `keeps`: the accounts whose balances are kept in the rows. */
   constructor(evolve: EvolveFact, keeps?: (account: string) => boolean) {
-    this.rows = new WholeRows(keeps)
+    this.state = new ReplayState(keeps)
     this.#evolve = evolve
   }
 
@@ -20,12 +19,12 @@ export class Replay {
    */
   fold(event: Fact, moved: readonly Movement[]): void {
     try {
-      this.#evolve(this.rows, event, moved)
+      this.#evolve(this.state, event, moved)
     } catch (error) {
-      this.rows.rollback()
+      this.state.rollback()
       throw error
     }
     // What could be taken back does not grow with the ledger.
-    this.rows.checkpoint()
+    this.state.checkpoint()
   }
 }

@@ -2,13 +2,13 @@ import type { Client } from 'pg'
 import Cursor from 'pg-cursor'
 import { connect } from '../../db/connect.ts'
 import type { Page } from '../../db/copy-out.ts'
-import { copied, copiedBytes, type Fields } from '../storage/copy.ts'
-import { storedColumns } from '../storage/event-rows.ts'
+import { copyBinaryRows, copyRows, type Fields } from '../storage/copy-rows.ts'
+import { binaryColumns } from '../storage/event-row-reader.ts'
 import type { Head } from '../storage/head.ts'
 import type { TextRow } from '../storage/row-table.ts'
 
 /** Rows of a page: one is worked on while the next one comes. */
-const PAGE = 2_000
+const PAGE_ROWS = 2_000
 
 const asText = { getTypeParser: () => (text: string) => text }
 
@@ -25,7 +25,7 @@ export class Snapshot {
 
   /** As of now. Throws when the database cannot be reached. */
   static async open(url: string): Promise<Snapshot> {
-    const snapshot = await Snapshot.later(url)
+    const snapshot = await Snapshot.connect(url)
     await snapshot.freeze()
     return snapshot
   }
@@ -34,7 +34,7 @@ export class Snapshot {
    * As of when it is frozen; until then each reading sees what is committed. A frozen moment costs the service: rows
    * that it replaces meanwhile cannot be cleared away.
    */
-  static async later(url: string): Promise<Snapshot> {
+  static async connect(url: string): Promise<Snapshot> {
     const client = await connect(url, 'ledger replay')
     // A long ledger is read for longer than a role's time limits may allow.
     await client.query(`set default_transaction_read_only = on; set statement_timeout = 0;
@@ -70,7 +70,7 @@ export class Snapshot {
     // What stands before the first position, if anything can, is the first page's.
     const bounds = [...(from > 1 ? [`e.position >= ${from}`] : []), ...(upTo === null ? [] : [`e.position <= ${upTo}`])]
     const where = bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`
-    return copiedBytes(this.#client, `select ${storedColumns} from ledger_events e ${where} order by e.position`)
+    return copyBinaryRows(this.#client, `select ${binaryColumns} from ledger_events e ${where} order by e.position`)
   }
 
   /** The position of the first event after another position; null when there is none. */
@@ -83,18 +83,18 @@ export class Snapshot {
 
   /** The rows of a query without parameters. */
   rows(query: string): AsyncGenerator<readonly Fields[], void> {
-    return copied(this.#client, query)
+    return copyRows(this.#client, query)
   }
 
   /** The rows of any query, every value as text. */
   async *pages(text: string, values: readonly unknown[] = []): AsyncGenerator<readonly TextRow[], void> {
     const cursor = this.#client.query(new Cursor<TextRow>(text, [...values], { types: asText }))
-    let reading = cursor.read(PAGE)
+    let reading = cursor.read(PAGE_ROWS)
     for (;;) {
       const page = await reading
       if (page.length === 0) return
       // The database goes on while this page is worked on; should it fail, the next turn hears of it.
-      reading = cursor.read(PAGE)
+      reading = cursor.read(PAGE_ROWS)
       reading.catch(() => {})
       let stopped = true
       try {

@@ -1,7 +1,7 @@
 import { ACCOUNT_PATTERN, currencies } from '../../../schema/account.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { keyOf, projection } from './state.ts'
-import type { Key, State, WritableState } from './verb.ts'
+import { type Key, keyOf, projection } from './projection.ts'
+import type { State, WritableState } from './state.ts'
 
 export { currencies }
 export type Currency = (typeof currencies)[number]
@@ -15,9 +15,9 @@ export type Account = `${Holder}:${number | string}:${Currency}`
 export const account = (holder: Holder, id: number | string, currency: Currency): Account =>
   `${holder}:${id}:${currency}`
 
-const form = new RegExp(ACCOUNT_PATTERN)
+const accountPattern = new RegExp(ACCOUNT_PATTERN)
 
-export const isAccount = (name: string): boolean => form.test(name)
+export const isAccount = (name: string): boolean => accountPattern.test(name)
 
 export const currencyOf = (name: string): string => name.slice(name.lastIndexOf(':') + 1)
 
@@ -52,10 +52,10 @@ export interface Balance {
 export const balances = projection<Balance>('balances')
 
 /** 0 for an account that never moved. */
-const balanceOf = (state: State, name: Account): bigint => state.get(balances, name)?.balance ?? 0n
+const exactBalanceOf = (state: State, name: Account): bigint => state.get(balances, name)?.balance ?? 0n
 
 /** A user's or room's balance, which always fits an integer. */
-export const holdings = (state: State, name: Account): number => Number(balanceOf(state, name))
+export const balanceOf = (state: State, name: Account): number => Number(exactBalanceOf(state, name))
 
 /** What is on hold of a balance: promised, and still there. */
 export interface Hold {
@@ -70,7 +70,7 @@ export const holds = projection<Hold>('holds')
 export const canBeHeld = (name: string): boolean => name.endsWith('dollars') && name.startsWith('user:')
 
 /** What is to be read of an account that may be debited. */
-export const purse = (name: Account): readonly Key[] =>
+export const balanceKeys = (name: Account): readonly Key[] =>
   canBeHeld(name) ? [keyOf(balances, name), keyOf(holds, name)] : [keyOf(balances, name)]
 
 /** 0 for an account of which nothing is on hold. */
@@ -78,15 +78,15 @@ export const heldOf = (state: State, name: string): bigint =>
   canBeHeld(name) ? (state.get(holds, name)?.held ?? 0n) : 0n
 
 /** What may be debited or put on hold: the balance less what is on hold. */
-export const available = (state: State, name: Account): bigint => balanceOf(state, name) - heldOf(state, name)
+export const available = (state: State, name: Account): bigint => exactBalanceOf(state, name) - heldOf(state, name)
 
 /** Puts an amount on hold, or with a negative one lets it go. Throws on what no rule may let through. */
 export function hold(state: WritableState, name: Account, amount: number): void {
   if (!canBeHeld(name)) throw new Error(`nothing of ${name} can be on hold`)
   const held = heldOf(state, name) + BigInt(amount)
   if (held < 0n) throw new Error(`of ${name} less is on hold than is let go`)
-  if (amount > 0 && held > balanceOf(state, name)) throw new Error(`${name} holds less than is put on hold`)
+  if (amount > 0 && held > exactBalanceOf(state, name)) throw new Error(`${name} holds less than is put on hold`)
   state.set(holds, name, held === 0n ? undefined : { account: name, held })
 }
 
-export const LARGEST_BALANCE = BigInt(MAX_INTEGER)
+export const MAX_BALANCE = BigInt(MAX_INTEGER)

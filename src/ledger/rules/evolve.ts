@@ -1,29 +1,36 @@
 import type { EventType } from '../../../schema/events.ts'
-import { applyMovements, checkHolds, type Movement } from './movement.ts'
-import type { Evolver, Fact, PlacedEvent, WritableState } from './verb.ts'
-
-/** Folds one event into the rows it changes. */
-export type Evolve = (state: WritableState, event: PlacedEvent) => void
-
-/** Folds one event of whose movements only those given are of the state's balances. */
-export type EvolveFact = (state: WritableState, event: Fact, moved: readonly Movement[]) => void
+import type { Fact, Movement, PositionedEvent } from './event.ts'
+import { applyMovements, checkHolds } from './movement.ts'
+import type { WritableState } from './state.ts'
 
 /**
- * The meaning of every event: its movements on the balances, then what each slice makes of it. Only then must what is
- * on hold be there: an event may spend it and let it go.
+ * The one meaning of each event, used alike for deciding, projecting and replaying. Of the balances it may read those
+ * that `isReadByEvolvers` names.
  */
-export function evolveWith(evolvers: readonly Evolver[]): EvolveFact {
-  // Who means something by an event: a few of many, and it is asked millions of times in a replay.
-  const concerned = new Map<EventType, readonly Evolver[]>()
-  return (state, event, moved) => {
-    applyMovements(state, moved)
-    let those = concerned.get(event.type)
-    if (those === undefined) {
-      those = evolvers.filter((evolver) => evolver[event.type] !== undefined)
-      concerned.set(event.type, those)
+export type Evolver = { readonly [T in EventType]?: (state: WritableState, event: Fact<T>) => void }
+
+/** Folds one event into the rows that it changes. */
+export type Evolve = (state: WritableState, event: PositionedEvent) => void
+
+/** As `Evolve`, with the movements given apart: a replay leaves out those of balances that it keeps elsewhere. */
+export type EvolveFact = (state: WritableState, event: Fact, movements: readonly Movement[]) => void
+
+/**
+ * Applies an event's movements to the balances, then calls every evolver that handles it. Holds are checked last: an
+ * event may release a hold and spend it.
+ */
+export function combineEvolvers(evolvers: readonly Evolver[]): EvolveFact {
+  // Few of the evolvers handle any one type, and a replay asks millions of times.
+  const evolversOf = new Map<EventType, readonly Evolver[]>()
+  return (state, event, movements) => {
+    applyMovements(state, movements)
+    let handlers = evolversOf.get(event.type)
+    if (handlers === undefined) {
+      handlers = evolvers.filter((evolver) => evolver[event.type] !== undefined)
+      evolversOf.set(event.type, handlers)
     }
-    for (const evolver of those) dispatch(evolver, state, event)
-    checkHolds(state, moved)
+    for (const evolver of handlers) dispatch(evolver, state, event)
+    checkHolds(state, movements)
   }
 }
 

@@ -22,7 +22,7 @@ export function share(amount: number, numerator: number, denominator: number): n
 export const percentOf = (amount: number, percent: number): number => share(amount, percent, 100)
 
 /** A balance as it is answered: an integer, or a decimal string beyond 2^53-1 (system accounts only). */
-export function answered(balance: bigint): number | string {
+export function serializeBalance(balance: bigint): number | string {
   return balance >= -BigInt(MAX_INTEGER) && balance <= BigInt(MAX_INTEGER) ? Number(balance) : balance.toString()
 }
 
@@ -30,7 +30,7 @@ export function answered(balance: bigint): number | string {
  * Dollars as they are sent, in cents: a string of up to 13 digits and up to 2 decimals, or a number whose
  * shortest decimal form is such a string. Null when it is neither. Digits are joined, never multiplied.
  */
-export function cents(value: string | number): number | null {
+export function dollarsToCents(value: string | number): number | null {
   const parts = /^(\d{1,13})(?:\.(\d{1,2}))?$/.exec(String(value))
   return parts === null ? null : Number(`${parts[1]}${(parts[2] ?? '').padEnd(2, '0')}`)
 }
@@ -50,7 +50,7 @@ declare global {
  * Cents (from 0 to 2^53-1) as the JSON number of dollars: `1234` is 12.34. Doubles of 2^46 dollars and more
  * lie further apart than a cent, so the digits go out as they are.
  */
-export function dollars(cents: number): ExactNumber {
+export function centsToDollars(cents: number): ExactNumber {
   const digits = String(cents).padStart(3, '0')
   const fraction = digits.slice(-2).replace(/0+$/, '')
   return JSON.rawJSON(fraction === '' ? digits.slice(0, -2) : `${digits.slice(0, -2)}.${fraction}`)

@@ -1,33 +1,26 @@
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { type Account, balances, canBeHeld, heldOf, isSystem, LARGEST_BALANCE, sameCurrency } from './account.ts'
-import type { State, WritableState } from './verb.ts'
-
-/** Value that leaves one account and enters another; both accounts are of one currency. */
-export interface Movement {
-  readonly debit: string
-  readonly credit: string
-  /** Whole units (cents of a dollar), from 1. */
-  readonly amount: number
-}
+import { type Account, balances, canBeHeld, heldOf, isSystem, MAX_BALANCE, sameCurrency } from './account.ts'
+import type { Movement } from './event.ts'
+import type { State, WritableState } from './state.ts'
 
 /** One movement. Rules leave out movements of nothing with `moves`. */
-export function move(debit: Account, credit: Account, amount: number): Movement {
+export function transfer(debit: Account, credit: Account, amount: number): Movement {
   if (!Number.isSafeInteger(amount) || amount < 1) throw new RangeError(`a movement of ${amount}`)
   return { debit, credit, amount }
 }
 
 /** The movements given, less those of nothing. */
-export const moves = (...legs: readonly (readonly [Account, Account, number])[]): Movement[] =>
-  legs.filter(([, , amount]) => amount > 0).map(([debit, credit, amount]) => move(debit, credit, amount))
+export const transfers = (...legs: readonly (readonly [Account, Account, number])[]): Movement[] =>
+  legs.filter(([, , amount]) => amount > 0).map(([debit, credit, amount]) => transfer(debit, credit, amount))
 
 /** What accounts gain, or lose: account by account, in the order in which movements name them. */
-interface Net {
+interface NetChanges {
   readonly accounts: string[]
   /** Numbers as long as those are exact. */
   readonly changes: (number | bigint)[]
 }
 
-function netOf(movements: readonly Movement[]): Net {
+function netChanges(movements: readonly Movement[]): NetChanges {
   const [only] = movements
   if (movements.length === 1 && only !== undefined && only.debit !== only.credit) {
     return { accounts: [only.debit, only.credit], changes: [-only.amount, only.amount] }
@@ -40,34 +33,34 @@ function netOf(movements: readonly Movement[]): Net {
   return net
 }
 
-function addChange({ accounts, changes }: Net, account: string, amount: number): void {
-  const known = accounts.indexOf(account)
-  if (known === -1) {
+function addChange({ accounts, changes }: NetChanges, account: string, amount: number): void {
+  const index = accounts.indexOf(account)
+  if (index === -1) {
     accounts.push(account)
     changes.push(amount)
     return
   }
-  const before = changes[known] ?? 0
+  const before = changes[index] ?? 0
   const sum = typeof before === 'number' ? before + amount : Number.NaN
-  changes[known] = Number.isSafeInteger(sum) ? sum : BigInt(before) + BigInt(amount)
+  changes[index] = Number.isSafeInteger(sum) ? sum : BigInt(before) + BigInt(amount)
 }
 
 /**
  * Why these movements cannot happen on these balances, of which nothing that is on hold may be spent, if so. They are
  * taken as one: only their sums count.
  */
-export function obstacle(
+export function transferError(
   state: State,
   movements: readonly Movement[],
 ): 'insufficient_balance' | 'balance_limit' | undefined {
   let limit = false
-  const { accounts, changes } = netOf(movements)
+  const { accounts, changes } = netChanges(movements)
   for (const [i, name] of accounts.entries()) {
     if (isSystem(name)) continue
     const change = BigInt(changes[i] ?? 0)
     const after = (state.get(balances, name)?.balance ?? 0n) + change
     if (change < 0n && after < heldOf(state, name)) return 'insufficient_balance'
-    if (after > LARGEST_BALANCE) limit = true
+    if (after > MAX_BALANCE) limit = true
   }
   return limit ? 'balance_limit' : undefined
 }
@@ -81,7 +74,7 @@ export function applyMovements(state: WritableState, movements: readonly Movemen
     if (!sameCurrency(debit, credit)) throw new Error(`${debit} and ${credit} differ in currency`)
     if (!Number.isSafeInteger(amount) || amount < 1 || amount > MAX_INTEGER) throw new Error(`a movement of ${amount}`)
   }
-  const { accounts, changes } = netOf(movements)
+  const { accounts, changes } = netChanges(movements)
   for (let i = 0; i < accounts.length; i += 1) {
     const account = accounts[i] ?? ''
     const balance = addTo(state, account, changes[i] ?? 0)

@@ -1,11 +1,10 @@
 import type { EventType } from '../../../schema/events.ts'
+import type { Movement, PositionedEvent } from '../rules/event.ts'
 import { sha256 } from '../rules/hash.ts'
-import type { Movement } from '../rules/movement.ts'
 import { isoMicros } from '../rules/time.ts'
-import type { PlacedEvent } from '../rules/verb.ts'
 
 /** Everything that an event's hash covers, beside the hash before it. */
-export interface Entry {
+export interface HashInput {
   readonly position: number
   readonly type: string
   readonly version: number
@@ -21,15 +20,15 @@ export interface Entry {
 }
 
 /** An event as it is stored. */
-export interface ChainedEntry extends Entry {
+export interface LedgerEntry extends HashInput {
   readonly hash: string
 }
 
 /** An event with what is stored of it. */
-export type RecordedEvent<T extends EventType = EventType> = PlacedEvent<T> & { readonly entry: ChainedEntry }
+export type StoredEvent<T extends EventType = EventType> = PositionedEvent<T> & { readonly entry: LedgerEntry }
 
 /** The hash before the first event. */
-export const GENESIS = '0'.repeat(64)
+export const GENESIS_HASH = '0'.repeat(64)
 
 export const LINE_BREAK = 10
 
@@ -37,7 +36,7 @@ export const LINE_BREAK = 10
  * The bytes under an event's hash: lines of text, none of which can hold a line break, so that no two events
  * share them and the chain can be followed in any language, SQL included (sql/audit/chain.sql).
  */
-export function canonical(entry: Entry, previous: string): string {
+export function canonicalText(entry: HashInput, previous: string): string {
   const { movements } = entry
   let legs = ''
   for (const { debit, credit, amount } of movements) legs += `${debit} ${credit} ${amount};`
@@ -45,7 +44,7 @@ export function canonical(entry: Entry, previous: string): string {
 }
 
 /** SHA-256 over the event and the hash before it, as hex. */
-export const chained = (entry: Entry, previous: string): string => sha256(canonical(entry, previous))
+export const hashEvent = (entry: HashInput, previous: string): string => sha256(canonicalText(entry, previous))
 
 /** What a remembered reply is known by on the ledger. */
 export const replyHash = (status: number, body: string): string => sha256(`${status}\n${body}`)

@@ -14,7 +14,7 @@ export interface Reply {
 }
 
 /** A reply as it is stored, to be answered again to the same request. */
-export interface RememberedReply extends Reply {
+export interface StoredReply extends Reply {
   readonly actor: string
   readonly key: string
   readonly requestHash: string

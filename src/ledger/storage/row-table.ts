@@ -1,4 +1,4 @@
-import type { Projection } from '../rules/state.ts'
+import type { Projection } from '../rules/projection.ts'
 import { isoMicros } from '../rules/time.ts'
 import { plainArray, textArray } from './bytes/array-text.ts'
 
@@ -9,7 +9,7 @@ import { plainArray, textArray } from './bytes/array-text.ts'
  */
 type Kind = 'integer' | 'exact' | 'text' | 'boolean' | 'micros' | 'json'
 
-type Source = 'ledger' | 'words' | 'lookup'
+type Source = 'ledger' | 'profile' | 'lookup'
 
 type KindOf<Value> = [Exclude<Value, null>] extends [number]
   ? 'integer' | 'micros'
@@ -51,12 +51,12 @@ export interface RowTable {
   /** Inserts or replaces rows. */
   save(rows: readonly unknown[]): Statement
   /** Deletes the rows with these ids. */
-  drop(ids: readonly string[]): Statement
+  remove(ids: readonly string[]): Statement
   /** `copy … from stdin` of new rows, each of them a `line`. */
-  readonly copy: string
-  line(row: unknown): string
+  readonly copyIn: string
+  copyLine(row: unknown): string
   /** `select` of all rows, their columns in order; in no order of rows. */
-  readonly scan: string
+  readonly selectAll: string
   /** How many of the smallest rows take as much memory as one of these may. */
   readonly weight: number
   idOf(row: TextRow): string
@@ -68,7 +68,7 @@ export interface RowTableSpec<Row> {
   readonly columns: { readonly [C in keyof Row & string]: KindOf<Row[C]> }
   readonly source?: Source
   /** Its rows are rewritten often: the table has a column `filling`, which keeps room free for that on its pages. */
-  readonly rewritten?: true
+  readonly isRewrittenOften?: true
   /** 1 when left out. */
   readonly weight?: number
 }
@@ -110,7 +110,7 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
   const load = `select ${selected} from ${wanted} join ${name} t on ${onKey}`
   // Side by side in the select list, arrays need not be put into a table first.
   const values = arrays(columns.map(([, kind]) => kind)).map((array) => `unnest(${array})`)
-  const [born, rewritten] = spec.rewritten ? [', filling', ', filling = null'] : ['', '']
+  const [born, rewritten] = spec.isRewrittenOften ? [', filling', ', filling = null'] : ['', '']
   const save = `insert into ${name} (${list}${born}) select ${values.join(', ')}${born && `, '${FILLING}'`} on conflict (${spec.key.join(', ')}) ${conflict}${rewritten}`
   const drop = `delete from ${name} t using ${wanted} where ${onKey}`
 
@@ -131,13 +131,13 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
         ),
       ),
     }),
-    drop: (ids) => ({ name: `drop ${name}`, text: drop, values: keyValues(ids) }),
-    copy: `copy ${name} (${list}${born}) from stdin`,
-    line: (row) => {
+    remove: (ids) => ({ name: `drop ${name}`, text: drop, values: keyValues(ids) }),
+    copyIn: `copy ${name} (${list}${born}) from stdin`,
+    copyLine: (row) => {
       const fields = columns.map(([column, kind]) => copyField(printValue(kind, field(row, column))))
-      return `${[...fields, ...(spec.rewritten ? [FILLING] : [])].join('\t')}\n`
+      return `${[...fields, ...(spec.isRewrittenOften ? [FILLING] : [])].join('\t')}\n`
     },
-    scan: `select ${selected} from ${name} t`,
+    selectAll: `select ${selected} from ${name} t`,
     idOf: (row) => spec.key.map((key) => row[key]).join(':'),
     parse: (row) =>
       Object.fromEntries(columns.map(([column, kind]) => [column, parseValue(kind, row[column] ?? null)])),

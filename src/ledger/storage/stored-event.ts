@@ -1,10 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventData, type EventType, eventTypes } from '../../../schema/events.ts'
-import type { Movement } from '../rules/movement.ts'
-import { missing, Unreadable } from '../rules/unreadable.ts'
-import type { PlacedEvent } from '../rules/verb.ts'
-import type { ChainedEntry, RecordedEvent } from './event-hash.ts'
+import type { Movement, PositionedEvent } from '../rules/event.ts'
+import { missingColumn, UnreadableEvent } from '../rules/unreadable-event.ts'
+import type { LedgerEntry, StoredEvent } from './event-hash.ts'
 import type { TextRow } from './row-table.ts'
 import { upcasters } from './upcasters.ts'
 
@@ -31,16 +30,16 @@ export const eventColumns = Object.entries(columns)
   .join(', ')
 
 /** The stored columns, before anything is believed about them. Throws `Unreadable`. */
-export function parseEntry(row: TextRow): ChainedEntry {
-  const text = (column: keyof typeof columns): string => row[column] ?? missing(row['position'] ?? null, column)
+export function parseEntry(row: TextRow): LedgerEntry {
+  const text = (column: keyof typeof columns): string => row[column] ?? missingColumn(row['position'] ?? null, column)
   return {
     position: Number(text('position')),
     type: text('type'),
     version: Number(text('version')),
     data: text('data'),
-    movements: movementsOf(text('debit'), text('credit'), text('amount')),
+    movements: parseMovements(text('debit'), text('credit'), text('amount')),
     actor: text('actor'),
-    at: microsOf(text('at')),
+    at: parseMicros(text('at')),
     requestId: text('request_id'),
     idempotencyKey: row['idempotency_key'] ?? null,
     replyHash: row['reply_hash'] ?? null,
@@ -49,24 +48,24 @@ export function parseEntry(row: TextRow): ChainedEntry {
 }
 
 /** From three arrays as PostgreSQL writes them. No account that is one has to be quoted there. */
-function movementsOf(debits: string, credits: string, amounts: string): Movement[] {
+function parseMovements(debits: string, credits: string, amounts: string): Movement[] {
   if (debits === '{}') return []
-  const credit = elements(credits)
-  const amount = elements(amounts)
-  return elements(debits).map((debit, i) => ({ debit, credit: credit[i] ?? '', amount: Number(amount[i]) }))
+  const credit = splitArray(credits)
+  const amount = splitArray(amounts)
+  return splitArray(debits).map((debit, i) => ({ debit, credit: credit[i] ?? '', amount: Number(amount[i]) }))
 }
 
-const elements = (array: string): string[] => array.slice(1, -1).split(',')
+const splitArray = (array: string): string[] => array.slice(1, -1).split(',')
 
 let lastText = ''
 let lastMicros = Number.NaN
 
 /** Of `2026-11-21 08:00:00.123456`. Throws `Unreadable`. */
-function microsOf(text: string): number {
+function parseMicros(text: string): number {
   // All events of a batch have one time.
   if (text !== lastText) {
     const [, day, time, fraction = ''] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/.exec(text) ?? []
-    if (day === undefined) throw new Unreadable(`${text} is no time of an event`)
+    if (day === undefined) throw new UnreadableEvent(`${text} is no time of an event`)
     lastMicros = Date.parse(`${day}T${time}Z`) * 1000 + Number(fraction.padEnd(6, '0'))
     lastText = text
   }
@@ -74,29 +73,29 @@ function microsOf(text: string): number {
 }
 
 /** What of an entry says what happened. */
-export type Happening = Pick<ChainedEntry, 'position' | 'type' | 'version' | 'data' | 'movements' | 'at'>
+export type EventFields = Pick<LedgerEntry, 'position' | 'type' | 'version' | 'data' | 'movements' | 'at'>
 
 /** The event that stands in an entry, with the entry. Throws `Unreadable`, as `placedEvent`. */
-export const readEvent = (entry: ChainedEntry): RecordedEvent => ({ ...placedEvent(entry), entry })
+export const parseStoredEvent = (entry: LedgerEntry): StoredEvent => ({ ...parseEvent(entry), entry })
 
 /**
  * The event that stands in an entry, in the form that it has today: one of an older version goes through `upcasters`.
  * Throws `Unreadable`: nothing is skipped that is not understood.
  */
-export function placedEvent({ position, type, version, data: text, movements, at }: Happening): PlacedEvent {
-  if (!isEventType(type)) throw new Unreadable(`event ${position} is a ${type}, which this version does not know`)
+export function parseEvent({ position, type, version, data: text, movements, at }: EventFields): PositionedEvent {
+  if (!isEventType(type)) throw new UnreadableEvent(`event ${position} is a ${type}, which this version does not know`)
   let data: unknown = JSON.parse(text)
   for (let from = version; from !== eventTypes[type].version; from += 1) {
     const upcast = upcasters[type]?.[from]
     if (upcast === undefined) {
-      throw new Unreadable(`event ${position} is ${type} version ${version}, which this version does not know`)
+      throw new UnreadableEvent(`event ${position} is ${type} version ${version}, which this version does not know`)
     }
     data = upcast(data)
   }
-  if (!isDataOf(type, data)) throw new Unreadable(`event ${position} is not of the form of ${type}`)
+  if (!isDataOf(type, data)) throw new UnreadableEvent(`event ${position} is not of the form of ${type}`)
   const event = { type, data, movements, position, at }
   // TypeScript does not carry the tie between `type` and `data` through the union; `isDataOf` just held it.
-  return event as unknown as PlacedEvent
+  return event as unknown as PositionedEvent
 }
 
 const isEventType = (type: string): type is EventType => Object.hasOwn(eventTypes, type)

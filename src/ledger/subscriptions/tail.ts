@@ -2,39 +2,39 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { Client, type Pool } from 'pg'
 import type { Troubles } from '../../db/failure-log.ts'
 import { endedTheSession } from '../executor/failures.ts'
-import type { RecordedEvent } from '../storage/event-hash.ts'
+import type { StoredEvent } from '../storage/event-hash.ts'
 import { eventsAfter } from '../storage/read-events.ts'
-import { Hints } from './commit-notifier.ts'
-import { Recent } from './event-buffer.ts'
+import { CommitNotifier } from './commit-notifier.ts'
+import { EventBuffer } from './event-buffer.ts'
 
 /** Handles events in order; the next ones come when it is done. A throw or a rejection repeats them later. */
-export type Follower = (events: readonly RecordedEvent[]) => void | Promise<void>
+export type Subscriber = (events: readonly StoredEvent[]) => void | Promise<void>
 
 /**
  * As `Follower`, for one whose place is stored. Answers whether it did anything: then its place is stored at once, else
  * only now and then, since handling those events again would do nothing either.
  */
-export type StoredFollower = (events: readonly RecordedEvent[]) => boolean | Promise<boolean>
+export type DurableSubscriber = (events: readonly StoredEvent[]) => boolean | Promise<boolean>
 
 export interface TailOptions {
   readonly url: string
   /** For reading events; values arrive as text. */
   readonly pool: Pool
-  readonly troubles: Pick<Troubles, 'failed' | 'worked'>
+  readonly failureLog: Pick<Troubles, 'failed' | 'worked'>
   /** Ends when whoever waits for what this instance has sent to the database knows what became of it. */
-  readonly landed?: () => Promise<void>
+  readonly waitForInFlight?: () => Promise<void>
   readonly pollMs?: number
 }
 
-const CHUNK = 500
+const MAX_EVENTS = 500
 const RETRY_MS = 200
 /** A stored place may be so far behind, in time and in events that were nothing to its follower. */
-const STORE_MS = 1_000
-const STORE_EVENTS = 1_000
+const STORE_INTERVAL_MS = 1_000
+const STORE_INTERVAL_EVENTS = 1_000
 /** What is hinted at is mostly this instance's own, of which it will have heard by then. */
-const HINT_MS = 5
+const NOTIFICATION_DELAY_MS = 5
 /** Followers hear of this instance's own events after so long. */
-const SOON_MS = 3
+const WAKE_DELAY_MS = 3
 
 /**
  * Committed events in order, to any number of followers. Since position order is commit order and has no
@@ -43,77 +43,78 @@ const SOON_MS = 3
  */
 export class Tail {
   readonly #options: TailOptions
-  readonly #waiting = new Set<() => void>()
-  readonly #following = new Set<Promise<void>>()
-  readonly #recent = new Recent()
+  readonly #wakeUps = new Set<() => void>()
+  readonly #subscriptions = new Set<Promise<void>>()
+  readonly #buffer = new EventBuffer()
   /** Followers of which a session was ended and that did nothing since. */
-  readonly #excused = new Set<unknown>()
+  readonly #suppressed = new Set<unknown>()
   #reading: Promise<void> | undefined
-  readonly #hints: Hints
+  readonly #notifier: CommitNotifier
   #stopped = false
   /** Whether the ledger is to be asked for more. */
-  #due = true
+  #isPollDue = true
   #wakes = 0
-  #soon: NodeJS.Timeout | undefined
-  #poll: NodeJS.Timeout | undefined
+  #wakeTimer: NodeJS.Timeout | undefined
+  #pollTimer: NodeJS.Timeout | undefined
 
   constructor(options: TailOptions) {
     this.#options = options
-    this.#hints = new Hints({
+    this.#notifier = new CommitNotifier({
       connection: this.#connection(),
-      heard: (position) => {
-        if (position > this.#recent.position) setTimeout(() => this.#hint(position), HINT_MS).unref()
+      onPosition: (position) => {
+        if (position > this.#buffer.position)
+          setTimeout(() => this.#pollIfBehind(position), NOTIFICATION_DELAY_MS).unref()
       },
-      listening: () => this.#look(),
+      onListening: () => this.#poll(),
     })
   }
 
   /** The last position that was read. */
   get position(): number {
-    return this.#recent.position
+    return this.#buffer.position
   }
 
   /** Starts to poll and to listen. */
   start(): void {
-    this.#poll = setInterval(() => this.#look(), this.#options.pollMs ?? 250)
-    this.#hints.start()
+    this.#pollTimer = setInterval(() => this.#poll(), this.#options.pollMs ?? 250)
+    this.#notifier.start()
   }
 
   /**
    * This instance has committed these. Taken when they follow what was read last; if not, others have written too, and
    * the tail asks.
    */
-  hear(events: readonly RecordedEvent[]): void {
+  publish(events: readonly StoredEvent[]): void {
     const last = events.at(-1)
     if (last === undefined) return
-    if (!this.#recent.goOn(events)) this.#due = true
-    this.#hints.give(last.position)
+    if (!this.#buffer.append(events)) this.#isPollDue = true
+    this.#notifier.notify(last.position)
     // After the answers, which go out first, and not with every batch: whoever sends one command after the other would
     // wait for all followers each time.
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined
+    this.#wakeTimer ??= setTimeout(() => {
+      this.#wakeTimer = undefined
       this.#wake()
-    }, SOON_MS)
+    }, WAKE_DELAY_MS)
   }
 
   /** There may be events that were not read yet. */
-  #look(): void {
-    this.#due = true
+  #poll(): void {
+    this.#isPollDue = true
     this.#wake()
   }
 
-  #hint(position: number): void {
-    if (position > this.#recent.position) this.#look()
+  #pollIfBehind(position: number): void {
+    if (position > this.#buffer.position) this.#poll()
   }
 
   #wake(): void {
     this.#wakes += 1
-    for (const resolve of this.#waiting) resolve()
-    this.#waiting.clear()
+    for (const resolve of this.#wakeUps) resolve()
+    this.#wakeUps.clear()
   }
 
   /** Hands every event after position `after` to the follower, until the tail stops. */
-  follow(after: number, follower: Follower): void {
+  subscribe(after: number, follower: Subscriber): void {
     this.#track(this.#run(after, follower))
   }
 
@@ -122,53 +123,53 @@ export class Tail {
    * instance has it; another takes over when that one stops or dies. At least once: what was handled just
    * before a crash comes again.
    */
-  followStored(name: string, follower: StoredFollower): void {
-    this.#track(this.#runStored(name, follower))
+  subscribeDurable(name: string, follower: DurableSubscriber): void {
+    this.#track(this.#runDurable(name, follower))
   }
 
   /** Waits for the followers to finish what they have in hand. */
   async stop(): Promise<void> {
     this.#stopped = true
-    clearInterval(this.#poll)
-    clearTimeout(this.#soon)
+    clearInterval(this.#pollTimer)
+    clearTimeout(this.#wakeTimer)
     this.#wake()
-    await Promise.allSettled(this.#following)
-    await this.#hints.stop()
+    await Promise.allSettled(this.#subscriptions)
+    await this.#notifier.stop()
   }
 
   /** Once, until it works again. */
-  #excuse(who: unknown): boolean {
-    const first = !this.#excused.has(who)
-    this.#excused.add(who)
+  #suppressFirstError(who: unknown): boolean {
+    const first = !this.#suppressed.has(who)
+    this.#suppressed.add(who)
     return first
   }
 
-  #worked(who: unknown): void {
-    this.#excused.delete(who)
-    this.#options.troubles.worked(who)
+  #succeeded(who: unknown): void {
+    this.#suppressed.delete(who)
+    this.#options.failureLog.worked(who)
   }
 
   #track(running: Promise<void>): void {
-    this.#following.add(running)
-    void running.finally(() => this.#following.delete(running))
+    this.#subscriptions.add(running)
+    void running.finally(() => this.#subscriptions.delete(running))
   }
 
-  async #run(after: number, follower: Follower): Promise<void> {
+  async #run(after: number, follower: Subscriber): Promise<void> {
     let position = after
     while (!this.#stopped) {
       try {
         const events = await this.#next(position, follower)
         if (events.length > 0) await follower(events)
         position = events.at(-1)?.position ?? position
-        this.#worked(follower)
+        this.#succeeded(follower)
       } catch (error) {
-        this.#options.troubles.failed(error, follower)
+        this.#options.failureLog.failed(error, follower)
         await this.#pause()
       }
     }
   }
 
-  async #runStored(name: string, follower: StoredFollower): Promise<void> {
+  async #runDurable(name: string, follower: DurableSubscriber): Promise<void> {
     while (!this.#stopped) {
       // Its own connection: the lock lives and dies with it.
       const client = new Client({ ...this.#connection(), application_name: `follower ${name}` })
@@ -185,27 +186,27 @@ export class Tail {
             'select pg_try_advisory_lock(hashtextextended($1, 0)) as mine',
             [`ledger follower ${name}`],
           )
-          if (lock.rows[0]?.mine === true) await this.#runAlone(client, name, follower, () => broken)
+          if (lock.rows[0]?.mine === true) await this.#runAsOwner(client, name, follower, () => broken)
           else {
-            this.#worked(follower)
+            this.#succeeded(follower)
             await this.#pause()
           }
         }
       } catch (error) {
         // A connection that ended is replaced; it is trouble when that fails. A statement that was under way hears of it
         // before the connection does: but it may be another's, and end each time.
-        if (!broken && !(endedTheSession(error) && this.#excuse(follower))) {
-          this.#options.troubles.failed(error, follower)
+        if (!broken && !(endedTheSession(error) && this.#suppressFirstError(follower))) {
+          this.#options.failureLog.failed(error, follower)
         }
       } finally {
-        this.#recent.left(follower)
+        this.#buffer.unsubscribe(follower)
         await client.end().catch(() => {})
       }
       await this.#pause()
     }
   }
 
-  async #runAlone(client: Client, name: string, follower: StoredFollower, broken: () => boolean): Promise<void> {
+  async #runAsOwner(client: Client, name: string, follower: DurableSubscriber, broken: () => boolean): Promise<void> {
     await client.query('insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing', [name])
     const place = 'select position from ledger_cursors where name = $1'
     const stored = await client.query<{ position: string }>(place, [name])
@@ -221,65 +222,66 @@ export class Tail {
       if (last === undefined) continue
       const did = await follower(events)
       position = last.position
-      if (did || position - kept.position > STORE_EVENTS || performance.now() - kept.at > STORE_MS) await keep()
-      this.#worked(follower)
+      if (did || position - kept.position > STORE_INTERVAL_EVENTS || performance.now() - kept.at > STORE_INTERVAL_MS)
+        await keep()
+      this.#succeeded(follower)
     }
     if (position > kept.position && !broken()) await keep()
   }
 
   /** Waits for the next events after a position. None only when the tail stops or `broken` says so. */
-  async #next(position: number, who: unknown, broken = () => false): Promise<readonly RecordedEvent[]> {
-    this.#recent.done(who, position)
+  async #next(position: number, who: unknown, broken = () => false): Promise<readonly StoredEvent[]> {
+    this.#buffer.acknowledge(who, position)
     while (!this.#stopped && !broken()) {
       const wakes = this.#wakes
       const events = await this.#after(position)
       if (events.length > 0) return events
-      this.#worked(who)
-      await this.#woken(wakes)
+      this.#succeeded(who)
+      await this.#untilWake(wakes)
     }
     return []
   }
 
   /** The next events after a position; from what was read last when it holds them, so that followers share it. */
-  async #after(position: number): Promise<readonly RecordedEvent[]> {
-    const shared = this.#recent.after(position)
+  async #after(position: number): Promise<readonly StoredEvent[]> {
+    const shared = this.#buffer.after(position)
     if (shared !== undefined) return shared
-    if (position < this.#recent.position) return await this.#read(position)
-    if (position > this.#recent.position) {
+    if (position < this.#buffer.position) return await this.#read(position)
+    if (position > this.#buffer.position) {
       // Whoever is furthest leads; the others read their own way up to it. What is being read just now is not shared.
-      this.#recent.leapTo(position)
-      this.#look()
+      this.#buffer.seek(position)
+      this.#poll()
     }
-    if (!this.#due && this.#reading === undefined) return []
+    if (!this.#isPollDue && this.#reading === undefined) return []
     this.#reading ??= this.#advance().finally(() => {
       this.#reading = undefined
     })
     await this.#reading
-    return this.#recent.after(position) ?? (position < this.#recent.position ? await this.#read(position) : [])
+    return this.#buffer.after(position) ?? (position < this.#buffer.position ? await this.#read(position) : [])
   }
 
   async #advance(): Promise<void> {
-    this.#due = false
+    this.#isPollDue = false
     try {
-      const events = await this.#read(this.#recent.position)
+      const events = await this.#read(this.#buffer.position)
       // Some may be of this instance, read before it was told that they were committed: their answers go out first.
-      if (events.length > 0) await this.#options.landed?.().then(() => turn())
-      this.#recent.goOn(events)
-      if (events.length === CHUNK) this.#due = true
+      if (events.length > 0) await this.#options.waitForInFlight?.().then(() => turn())
+      this.#buffer.append(events)
+      if (events.length === MAX_EVENTS) this.#isPollDue = true
     } catch (error) {
-      this.#due = true
+      this.#isPollDue = true
       throw error
     }
   }
 
-  #read(after: number): Promise<readonly RecordedEvent[]> {
-    return eventsAfter(this.#options.pool, after, CHUNK)
+  #read(after: number): Promise<readonly StoredEvent[]> {
+    return eventsAfter(this.#options.pool, after, MAX_EVENTS)
   }
 
   /** Until the next wake; at once when there was one since `wakes` was read. */
-  #woken(wakes: number): Promise<void> {
+  #untilWake(wakes: number): Promise<void> {
     if (this.#stopped || this.#wakes !== wakes) return Promise.resolve()
-    return new Promise((resolve) => this.#waiting.add(resolve))
+    return new Promise((resolve) => this.#wakeUps.add(resolve))
   }
 
   #connection() {

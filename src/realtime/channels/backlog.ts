@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { PlacedEvent } from '../../ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import { eventsAfter, eventsAt } from '../../ledger/storage/read-events.ts'
 import type { ChannelKey } from '../frames/announcer.ts'
 import type { Tell } from '../frames/event-mapper.ts'
@@ -127,7 +127,7 @@ export class History {
     after: number,
     upTo: number,
     channels: ReadonlySet<ChannelKey>,
-  ): AsyncGenerator<{ readonly channel: ChannelKey; readonly event: PlacedEvent }> {
+  ): AsyncGenerator<{ readonly channel: ChannelKey; readonly event: PositionedEvent }> {
     for (let at = after; at < upTo; ) {
       const events = await eventsAfter(this.#pool, at, Math.min(PAGE_EVENTS, upTo - at))
       for (const event of events) {

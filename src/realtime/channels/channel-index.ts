@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import type { StoredFollower } from '../../ledger/subscriptions/tail.ts'
+import type { DurableSubscriber } from '../../ledger/subscriptions/tail.ts'
 import type { ChannelKey } from '../frames/announcer.ts'
 import type { Tell } from '../frames/event-mapper.ts'
 
@@ -45,7 +45,7 @@ export class ChannelIndex {
   }
 
   /** Writes down what was announced. Doing so again changes nothing. */
-  follower(tell: Tell): StoredFollower {
+  follower(tell: Tell): DurableSubscriber {
     return async (events) => {
       const announced = events.flatMap((event) =>
         [...tell(event).keys()].map((channel) => ({

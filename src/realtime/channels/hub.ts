@@ -1,5 +1,5 @@
 import { BatchedLookup } from '../../db/batched-lookup.ts'
-import type { PlacedEvent } from '../../ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { ChannelKey, Wanted, Words } from '../frames/announcer.ts'
 import type { Tell, Told } from '../frames/event-mapper.ts'
 import type { WordBook } from '../frames/lookup-cache.ts'
@@ -44,7 +44,7 @@ interface Missing {
 const NO_WORDS: Words = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
 
 interface Frame {
-  readonly event: PlacedEvent
+  readonly event: PositionedEvent
   readonly channel: ChannelKey
   readonly told: readonly Told[]
 }
@@ -84,7 +84,7 @@ export class Hub {
   }
 
   /** For the ledger's tail. */
-  readonly follow = async (followed: readonly PlacedEvent[]): Promise<void> => {
+  readonly follow = async (followed: readonly PositionedEvent[]): Promise<void> => {
     const events = followed.filter(({ position }) => position > this.#position)
     const frames = events.flatMap((event) =>
       [...this.#parts.tell(event)].map(([channel, told]): Frame => ({ event, channel, told })),

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Person } from '../../../schema/common.ts'
 import type { EventType } from '../../../schema/events.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { PlacedEvent } from '../../ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../ledger/rules/event.ts'
 
 /**
  * Who is told: the members of a room, a user, or everybody. By id: a room stays the same channel when its uid is
@@ -49,7 +49,7 @@ export interface Announcement {
 
 /** What a slice's events tell. Pure. */
 export type Announcer = {
-  readonly [T in EventType]?: (event: PlacedEvent<T>) => readonly Announcement[]
+  readonly [T in EventType]?: (event: PositionedEvent<T>) => readonly Announcement[]
 }
 
 /**
@@ -60,7 +60,7 @@ export interface ShownState {
   /** The event's name as clients know it. */
   readonly event: string
   /** The users whose state an event of the ledger may have changed. Pure. */
-  readonly changedBy: (event: PlacedEvent) => readonly number[]
+  readonly changedBy: (event: PositionedEvent) => readonly number[]
   /** The state of these users now. Users who are missing are shown nothing. */
   readonly read: (db: Kysely<Tables>, userIds: readonly number[]) => Promise<ReadonlyMap<number, object>>
 }

@@ -1,5 +1,5 @@
 import type { EventType } from '../../../schema/events.ts'
-import type { PlacedEvent } from '../../ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Announcement, Announcer, ChannelKey, Wanted, Words } from './announcer.ts'
 
 /** A frame that an event makes. */
@@ -14,7 +14,7 @@ export interface Told {
 }
 
 /** What an event tells each channel, from all slices, always in the same order. Never throws. */
-export type Tell = (event: PlacedEvent) => ReadonlyMap<ChannelKey, readonly Told[]>
+export type Tell = (event: PositionedEvent) => ReadonlyMap<ChannelKey, readonly Told[]>
 
 const NOTHING: ReadonlyMap<ChannelKey, readonly Told[]> = new Map()
 
@@ -45,7 +45,7 @@ export function tellWith(announcers: readonly Announcer[], bug: (error: unknown,
   }
 }
 
-function announce<T extends EventType>(announcer: Announcer, event: PlacedEvent<T>): readonly Announcement[] {
+function announce<T extends EventType>(announcer: Announcer, event: PositionedEvent<T>): readonly Announcement[] {
   const type: T = event.type
   return announcer[type]?.(event) ?? []
 }

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { databaseIsAway } from '../../db/connection-errors.ts'
 import { queryByIds } from '../../db/query-batch.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { RecordedEvent } from '../../ledger/storage/event-hash.ts'
+import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import { inChannel, stateBody } from '../channels/channel-message.ts'
 import { userChannel } from '../channels/channel-names.ts'
 import { framed } from '../sockets/framing.ts'
@@ -59,7 +59,7 @@ export class Shower {
     this.#parts = parts
   }
 
-  hear(events: readonly RecordedEvent[]): void {
+  hear(events: readonly StoredEvent[]): void {
     if (!this.#parts.anyone()) return
     for (const event of events) {
       for (const userId of this.#changedBy(event)) {
@@ -78,7 +78,7 @@ export class Shower {
     if (this.#changed.size > 0 && !this.#reading && !this.#stopped) void this.#read()
   }
 
-  #changedBy(event: RecordedEvent): readonly number[] {
+  #changedBy(event: StoredEvent): readonly number[] {
     try {
       return this.#state.changedBy(event)
     } catch (error) {

@@ -2,19 +2,20 @@ import { type Arbitrary, array, assert, constantFrom, integer, oneof, property, 
 import { test } from 'tap'
 import { BalanceChecks, faultOf } from '../../../src/audit/verify/balance-checks.ts'
 import { Replay } from '../../../src/ledger/replay/replay.ts'
-import { WholeRows } from '../../../src/ledger/replay/replay-state.ts'
+import { ReplayState } from '../../../src/ledger/replay/replay-state.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
-import { evolveWith } from '../../../src/ledger/rules/evolve.ts'
-import { applyMovements, type Movement } from '../../../src/ledger/rules/movement.ts'
-import { EventRows } from '../../../src/ledger/storage/event-rows.ts'
-import { isWatched } from '../../../src/ledger/storage/watched.ts'
+import type { Movement } from '../../../src/ledger/rules/event.ts'
+import { combineEvolvers } from '../../../src/ledger/rules/evolve.ts'
+import { applyMovements } from '../../../src/ledger/rules/movement.ts'
+import { EventRowReader } from '../../../src/ledger/storage/event-row-reader.ts'
+import { isReadByEvolvers } from '../../../src/ledger/storage/evolver-balances.ts'
 import { eventPage } from '../../harness/event-page.ts'
 
 /** Checks events one after the other; what was found, `check message`, and which balances are kept. */
 function checked(events: readonly (readonly Movement[])[]) {
   const found: string[] = []
   const checks = new BalanceChecks((check, message) => void found.push(`${check} ${message}`))
-  for (const rows = new EventRows(eventPage(events)); rows.next(); ) checks.check(rows)
+  for (const rows = new EventRowReader(eventPage(events)); rows.next(); ) checks.check(rows)
   return { found, checks }
 }
 
@@ -38,8 +39,8 @@ test('balances from bytes are those of the rules, and what is wrong is found onc
   assert(
     property(array(event, { maxLength: 30 }), (events) => {
       const ought: string[] = []
-      const whole = new WholeRows()
-      const watched = new Replay(evolveWith([]), isWatched)
+      const whole = new ReplayState()
+      const watched = new Replay(combineEvolvers([]), isReadByEvolvers)
       for (const [i, movements] of events.entries()) {
         const faults = movements.flatMap((movement) => faultOf(movement) ?? [])
         ought.push(...faults.map((message) => `double-entry ${message}`))
@@ -61,9 +62,9 @@ test('balances from bytes are those of the rules, and what is wrong is found onc
       const { found, checks } = checked(events)
       t.same(found, ought)
       const taken = checks.take()
-      watched.rows.bring(taken.accounts, taken.balances)
-      const all = (rows: WholeRows) => [...rows.ids(balances)].sort().map((id) => rows.get(balances, id))
-      t.same(all(watched.rows), all(whole))
+      watched.state.importBalances(taken.accounts, taken.balances)
+      const all = (rows: ReplayState) => [...rows.ids(balances)].sort().map((id) => rows.get(balances, id))
+      t.same(all(watched.state), all(whole))
     }),
     { numRuns: 300 },
   )
@@ -75,20 +76,20 @@ test('rules have those balances alone that they look at', (t) => {
   const { found, checks } = checked([[{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 9 }], staked, staked])
   t.same(found, ['rules user:1:coins is overdrawn'])
   t.same(checks.take(), { accounts: ['house:a:coins', 'user:1:coins', 'game:5:coins'], balances: [-9, 2, 7] })
-  const { rows } = folded(staked)
+  const { state: rows } = folded(staked)
   t.same([...rows.ids(balances)], ['game:5:coins'])
   t.same(rows.get(balances, 'game:5:coins'), { account: 'game:5:coins', balance: 7n })
   const paid = [{ debit: 'game:5:coins', credit: 'user:1:coins', amount: 8 }]
   t.throws(() => folded(staked, paid), { message: 'game:5:coins is overdrawn' })
   // In the end there is one place for all; what the rules had besides goes.
-  rows.bring(['user:1:coins'], [7])
+  rows.importBalances(['user:1:coins'], [7])
   t.same([...rows.ids(balances)], ['user:1:coins'])
   t.end()
 })
 
 /** With the balances that rules look at, of events that mean nothing else. */
 function folded(...events: readonly (readonly Movement[])[]) {
-  const replay = new Replay(evolveWith([]), isWatched)
+  const replay = new Replay(combineEvolvers([]), isReadByEvolvers)
   for (const movements of events) {
     replay.fold({ type: 'ledger-opened', data: { fairness_key: '' }, position: 1, at: 0 }, movements)
   }
@@ -102,16 +103,16 @@ test('after its balances are taken it looks at both sides alone', (t) => {
     [{ debit: 'user:1:coins', credit: 'house:a:coins', amount: 50 }],
     [{ debit: 'user:1:coins', credit: 'house:a:diamonds', amount: 1 }],
   ]
-  for (const rows = new EventRows(eventPage(more)); rows.next(); ) checks.check(rows)
+  for (const rows = new EventRowReader(eventPage(more)); rows.next(); ) checks.check(rows)
   t.same(found, ['double-entry user:1:coins and house:a:diamonds are not of one currency'])
   t.end()
 })
 
 test('a rule that looks at a balance which is kept elsewhere is told so', (t) => {
-  const { rows } = new Replay(evolveWith([]), isWatched)
+  const { state: rows } = new Replay(combineEvolvers([]), isReadByEvolvers)
   t.equal(rows.get(balances, 'user:1:dollars'), undefined)
   t.throws(() => rows.get(balances, 'user:1:coins'), { message: 'the balance of user:1:coins is not kept here' })
-  rows.bring(['user:1:coins'], [7])
+  rows.importBalances(['user:1:coins'], [7])
   t.same(rows.get(balances, 'user:1:coins'), { account: 'user:1:coins', balance: 7n })
   t.end()
 })

@@ -4,7 +4,7 @@ import { LuckyChecks } from '../../../src/audit/verify/draws/lucky-checks.ts'
 import { evolveFact } from '../../../src/domain.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { Replay } from '../../../src/ledger/replay/replay.ts'
-import { eventColumns, parseEntry, readEvent } from '../../../src/ledger/storage/stored-event.ts'
+import { eventColumns, parseEntry, parseStoredEvent } from '../../../src/ledger/storage/stored-event.ts'
 import { testDatabase } from '../../harness/postgres.ts'
 import { bench, rowsOf, testChains } from '../../harness/test-executor.ts'
 import { alone, seed } from '../seed.ts'
@@ -19,7 +19,7 @@ test('a draw that the rules reject accuses none after it', async (t) => {
     for (let i = 0; i < 4; i += 1) await did(send, { ...gift, from_bag: false, encrypted: true })
   })
   const events = (await rowsOf(database, `select ${eventColumns} from ledger_events e order by e.position`)).map(
-    (row) => readEvent(parseEntry(row)),
+    (row) => parseStoredEvent(parseEntry(row)),
   )
   const draws = events.filter(({ type }) => type === 'gift-drawn')
   t.ok(draws.length >= 4)
@@ -33,7 +33,7 @@ test('a draw that the rules reject accuses none after it', async (t) => {
       checks.check(
         told ? { ...event, data: { ...event.data, k: event.data.k + 1 } } : event,
         movedBy(event.movements),
-        replay.rows,
+        replay.state,
       )
       // None of the draws gets into the rows.
       if (event.type !== 'gift-drawn') replay.fold(event, event.movements)

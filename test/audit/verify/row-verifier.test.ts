@@ -24,7 +24,7 @@ interface Test {
 
 /** Reads a ledger as if it were as long as `taken`. */
 async function read(t: Test, { serviceUrl }: TestDatabase, taken: number) {
-  const snapshot = await Snapshot.later(serviceUrl)
+  const snapshot = await Snapshot.connect(serviceUrl)
   t.teardown(() => snapshot.close())
   const head = await snapshot.head()
   const findings = new Findings()

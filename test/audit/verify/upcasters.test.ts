@@ -5,7 +5,7 @@ import { jsonLine } from '../../../src/audit/export/jsonl.ts'
 import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
 import { checkDraws } from '../../../src/audit/verify/draws/draws.ts'
 import { openPool } from '../../../src/db/pool.ts'
-import type { RecordedEvent } from '../../../src/ledger/storage/event-hash.ts'
+import type { StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
 import { upcasters } from '../../../src/ledger/storage/upcasters.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
@@ -24,11 +24,11 @@ const build = ({ ownerUrl }: TestDatabase) =>
 /** What a tail hands on, and what kept it from handing on more. */
 function followed(t: Test, { serviceUrl: url }: TestDatabase) {
   const pool = openPool(url, { max: 2, application_name: 'test' })
-  const events: RecordedEvent[] = []
+  const events: StoredEvent[] = []
   const troubles: unknown[] = []
-  const tail = new Tail({ url, pool, troubles: { failed: (error) => troubles.push(error), worked: () => {} } })
+  const tail = new Tail({ url, pool, failureLog: { failed: (error) => troubles.push(error), worked: () => {} } })
   tail.start()
-  tail.follow(0, (more) => void events.push(...more))
+  tail.subscribe(0, (more) => void events.push(...more))
   t.teardown(async () => {
     await tail.stop()
     await pool.end()

@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import type { Ending } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { type Verified, verify } from '../../../src/audit/verify/verify.ts'
-import { chained, GENESIS } from '../../../src/ledger/storage/event-hash.ts'
+import { GENESIS_HASH, hashEvent } from '../../../src/ledger/storage/event-hash.ts'
 import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
 import type { TestDatabase } from '../../harness/postgres.ts'
 import { rowsOf } from '../../harness/test-executor.ts'
@@ -33,10 +33,10 @@ export async function tamper({ ownerUrl }: TestDatabase, ...statements: readonly
 /** What a forger who knows the chain would do: makes all hashes follow from what now stands there, the head too. */
 export async function rechain(database: TestDatabase): Promise<void> {
   const rows = await rowsOf(database, `select ${eventColumns} from ledger_events e order by e.position`)
-  let hash = GENESIS
+  let hash = GENESIS_HASH
   const updates = rows.map((row) => {
     const entry = parseEntry(row)
-    hash = chained(entry, hash)
+    hash = hashEvent(entry, hash)
     return `update ledger_events set hash = '${hash}' where position = ${entry.position}`
   })
   await tamper(database, ...updates, `update ledger_head set hash = '${hash}'`)

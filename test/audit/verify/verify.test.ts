@@ -209,7 +209,7 @@ test('what is found beside a page, however much and soon, hides no event of it t
   const database = await seeded(t)
   await tamper(database, changed(14, `amount[2] = 78`))
   await using snapshot = new AsyncDisposableStack()
-  const events = snapshot.adopt(await Snapshot.later(database.serviceUrl), (open) => open.close())
+  const events = snapshot.adopt(await Snapshot.connect(database.serviceUrl), (open) => open.close())
   const findings = new Findings()
   const options = { progress: () => {}, signal: new AbortController().signal }
   const reading = await LedgerReading.begin(events, await events.head(), findings, options)

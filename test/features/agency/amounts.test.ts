@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { askedDollars, LEAST } from '../../../src/features/agency/dollars.ts'
 import { diamondsFor, diamondsPerCent } from '../../../src/features/agency/rates.ts'
-import { cents, dollars } from '../../../src/ledger/rules/money.ts'
+import { centsToDollars, dollarsToCents } from '../../../src/ledger/rules/money.ts'
 import { rowsOf } from '../../harness/test-executor.ts'
 import { bureau, gold, requests, transfers } from './agency-fixture.ts'
 
@@ -11,8 +11,12 @@ test('a cent is 100 diamonds, or 130 for a charging agent, for every amount up t
     if (diamondsFor(amount, diamondsPerCent({ charging_agent: false })) !== amount * 100) wrong += 1
     if (diamondsFor(amount, diamondsPerCent({ charging_agent: true })) !== amount * 130) wrong += 1
     // There and back, as a number and as text.
-    const text = dollars(amount).rawJSON
-    if (cents(text) !== amount || cents(Number(text)) !== amount || cents((amount / 100).toFixed(2)) !== amount)
+    const text = centsToDollars(amount).rawJSON
+    if (
+      dollarsToCents(text) !== amount ||
+      dollarsToCents(Number(text)) !== amount ||
+      dollarsToCents((amount / 100).toFixed(2)) !== amount
+    )
       wrong += 1
     if ((askedDollars(text, LEAST) === null) !== amount < 100) wrong += 1
   }
@@ -98,7 +102,7 @@ test('amounts as they are written, at every door', async (t) => {
         t.match(heard, { status: 422, body: { code: 'validation_failed', errors: { [field]: Array } } }, what)
       else if (url.includes('transaction') && amount > 90_000_000_000_000)
         t.match(heard.body, { code: 'balance_limit' }, what)
-      else t.match(heard, { status: 201, text: `"${field}":${dollars(amount).rawJSON},` }, what)
+      else t.match(heard, { status: 201, text: `"${field}":${centsToDollars(amount).rawJSON},` }, what)
     }
     const paid = await send(
       '/admin/v1/salary-deposits',

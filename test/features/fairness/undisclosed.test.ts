@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { slices } from '../../../src/slices.ts'
 import { type Ask, doors } from '../../harness/test-app.ts'
 import { testChains } from '../../harness/test-executor.ts'
@@ -20,7 +20,7 @@ const notHeld = { step: 'ledger', ok: false, why: 'the ledger holds no such draw
 
 test('whoever walks the order ids learns nothing of the draws of others', async (t) => {
   const { operator, user, bench } = await doors(t, slices)
-  await bench.did(openLedger, { fairness_key: testChains.keyHash })
+  await bench.did(genesis, { fairness_key: testChains.keyHash })
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id })) })
   await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', owner_id: 3 })
   const odds = [

@@ -2,14 +2,14 @@ import { test } from 'tap'
 import type { EventData } from '../../../schema/events.ts'
 import { announceGifts } from '../../../src/features/gifts/frames.ts'
 import { rot41 } from '../../../src/features/gifts/rot41.ts'
-import type { PlacedEvent } from '../../../src/ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { morning } from '../../harness/given-when.ts'
 import { said } from '../../realtime/frames.ts'
 
 const drawn = (
   rewards: readonly number[],
   others: Partial<EventData<'gift-drawn'>> = {},
-): PlacedEvent<'gift-drawn'> => ({
+): PositionedEvent<'gift-drawn'> => ({
   type: 'gift-drawn',
   data: {
     sender_id: 1,

@@ -3,7 +3,7 @@ import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { evolveBags, MAX_KINDS } from '../../../src/features/gifts/bag/bag.ts'
 import { evolveDecorations } from '../../../src/features/gifts/catalogue/decoration.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
-import type { LedgerEvent } from '../../../src/ledger/rules/verb.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { userDefined } from '../../harness/event-fixtures.ts'
 import { rules } from '../../harness/given-when.ts'
 

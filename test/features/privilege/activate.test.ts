@@ -5,7 +5,7 @@ import { evolvePackages } from '../../../src/features/privilege/packages/package
 import { evolvePrivileges, privileges } from '../../../src/features/privilege/privilege.ts'
 import { transferCard } from '../../../src/features/privilege/transfer.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
-import type { LedgerEvent } from '../../../src/ledger/rules/verb.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { cardGranted, packageDefined, userDefined } from '../../harness/event-fixtures.ts'
 import { morning, type Rules, rules } from '../../harness/given-when.ts'
 

@@ -5,13 +5,13 @@ import type { Tables } from '../../../src/db/tables.ts'
 import { privilegeNotifier } from '../../../src/features/privilege/notifier.ts'
 import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
-import type { PlacedEvent } from '../../../src/ledger/rules/verb.ts'
+import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { cardGranted } from '../../harness/event-fixtures.ts'
 import { morning } from '../../harness/given-when.ts'
 import { testDatabase } from '../../harness/postgres.ts'
 import { bench } from '../../harness/test-executor.ts'
 
-const moved = (position: number, from: number, to: number, of: number): PlacedEvent<'card-moved'> => ({
+const moved = (position: number, from: number, to: number, of: number): PositionedEvent<'card-moved'> => ({
   type: 'card-moved',
   data: { card_id: 1, privilege_package_id: of, from_user_id: from, to_user_id: to },
   movements: [],

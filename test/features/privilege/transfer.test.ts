@@ -5,7 +5,7 @@ import { definePackage } from '../../../src/features/privilege/packages/define-p
 import { evolvePackages } from '../../../src/features/privilege/packages/package.ts'
 import { transferCard } from '../../../src/features/privilege/transfer.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
-import type { LedgerEvent } from '../../../src/ledger/rules/verb.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { cardGranted, packageDefined, userDefined } from '../../harness/event-fixtures.ts'
 import { morning, rules } from '../../harness/given-when.ts'
 

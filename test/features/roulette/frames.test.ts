@@ -1,11 +1,11 @@
 import { test } from 'tap'
 import { announceGames } from '../../../src/features/roulette/frames.ts'
-import type { LedgerEvent, PlacedEvent } from '../../../src/ledger/rules/verb.ts'
+import type { LedgerEvent, PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { morning } from '../../harness/given-when.ts'
 import { said } from '../../realtime/frames.ts'
 
 const atTable = { game_id: 20, room_id: 7 }
-const placed = <T extends LedgerEvent['type']>(type: T, data: LedgerEvent<T>['data']): PlacedEvent<T> =>
+const placed = <T extends LedgerEvent['type']>(type: T, data: LedgerEvent<T>['data']): PositionedEvent<T> =>
   Object({ type, data, movements: [], position: 20, at: morning })
 
 const [amina, badr, carmen] = [
@@ -34,7 +34,7 @@ test('what a room is told of its game', (t) => {
     commitment: 'c'.repeat(64),
     fairness_key: 'd'.repeat(64),
   }
-  const rows: readonly (readonly [PlacedEvent, string, object])[] = [
+  const rows: readonly (readonly [PositionedEvent, string, object])[] = [
     [
       placed('roulette-created', created),
       'roulette-wheel-created',

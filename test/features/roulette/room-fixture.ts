@@ -1,5 +1,5 @@
 import type { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
-import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { slices } from '../../../src/slices.ts'
 import { type Doors, doors } from '../../harness/test-app.ts'
 import { testSpins } from '../../harness/test-executor.ts'
@@ -8,7 +8,7 @@ import { testSpins } from '../../harness/test-executor.ts'
 export async function lounge(t: Parameters<typeof doors>[0], writes?: WriteAllowance): Promise<Doors> {
   const open = await doors(t, slices, undefined, writes)
   const { operator, user, bench } = open
-  await bench.did(openLedger, { fairness_key: testSpins.keyHash })
+  await bench.did(genesis, { fairness_key: testSpins.keyHash })
   const people = [1, 2, 3, 4, 5].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))
   await operator('POST', '/admin/v1/users', { users: people })
   for (const { id } of people) {

@@ -6,16 +6,16 @@ import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { gameAccount, games, openGames } from '../../../src/features/roulette/game.ts'
 import type { OpenGame } from '../../../src/features/roulette/open.ts'
 import { userProfiles } from '../../../src/features/users/user.ts'
-import { account, balances, holdings } from '../../../src/ledger/rules/account.ts'
-import { move } from '../../../src/ledger/rules/movement.ts'
-import type { LedgerEvent } from '../../../src/ledger/rules/verb.ts'
+import { account, balanceOf, balances } from '../../../src/ledger/rules/account.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
+import { transfer } from '../../../src/ledger/rules/movement.ts'
 import { credited } from '../../harness/event-fixtures.ts'
 import { morning, type Rules } from '../../harness/given-when.ts'
 import { testSpins } from '../../harness/test-executor.ts'
 import { asked, atTheTable, legs, lounge, open } from './game-fixture.ts'
 
 const coins = ({ state }: Pick<Rules, 'state'>, ...users: number[]) =>
-  users.map((id) => holdings(state, account('user', id, 'coins')))
+  users.map((id) => balanceOf(state, account('user', id, 'coins')))
 
 test('a game is created and its creator joins', (t) => {
   const { when, state } = lounge()
@@ -51,7 +51,7 @@ test('a game is created and its creator joins', (t) => {
     finished_at: null,
   })
   t.match(state.get(openGames, '1'), { game_id: id })
-  t.equal(holdings(state, gameAccount(id)), 30)
+  t.equal(balanceOf(state, gameAccount(id)), 30)
 
   const alone = when(open(), { ...asked, room: 'R2', join_admin: false })
   t.equal(alone.events.length, 1)
@@ -86,7 +86,7 @@ test('players join in their order, by id or uid', (t) => {
   t.match(second.answer, { players_count: 2, pot: 60, prize: 90, players: [{ id: 1 }, { id: 2, name: 'User 2' }] })
   const third = join(3, { game: game.uid })
   t.match(third.answer, { players_count: 3, pot: 90, players: [{ id: 1 }, { id: 2 }, { id: 3 }] })
-  t.equal(holdings(state, gameAccount(game.id)), 90)
+  t.equal(balanceOf(state, gameAccount(game.id)), 90)
   t.same(coins({ state }, 1, 2, 3, 4), [70, 70, 70, 100])
   t.end()
 })
@@ -139,7 +139,7 @@ test('the winner is drawn and paid, less the fee', (t) => {
     coins({ state }, 1, 2, 3),
     [1, 2, 3].map((id) => (id === winner ? 153 : 70)),
   )
-  t.equal(holdings(state, gameAccount(game.id)), 0)
+  t.equal(balanceOf(state, gameAccount(game.id)), 0)
   t.equal(state.get(openGames, '1'), undefined)
   t.match(answer, {
     status: 'finished',
@@ -186,7 +186,7 @@ test('a game that is cancelled pays everyone back, and the room is free', (t) =>
   t.same(legs(events[0]), [`game:${game.id}:coins > user:1:coins 30`, `game:${game.id}:coins > user:2:coins 30`])
   t.equal(answer, null)
   t.same(coins({ state }, 1, 2), [100, 100])
-  t.equal(holdings(state, gameAccount(game.id)), 0)
+  t.equal(balanceOf(state, gameAccount(game.id)), 0)
   t.match(state.get(games, String(game.id)), { status: 'cancelled', ended_at: morning, spin: null })
   t.match(when(open(), { ...asked, caller_id: 3 }).answer, { status: 'open', from: { id: 3 } })
 
@@ -323,7 +323,7 @@ test('who is no member any more still leaves and finishes; whose words are gone 
 test('no event passes that the rules would not have made', (t) => {
   const full = atTheTable({ max_players: 2 })
   const ref = { game_id: full.game.id, room_id: 1 }
-  const pays = (user: number) => [move(account('user', user, 'coins'), gameAccount(ref.game_id), 30)]
+  const pays = (user: number) => [transfer(account('user', user, 'coins'), gameAccount(ref.game_id), 30)]
   const won = {
     winner_id: 2,
     loser_ids: [1],

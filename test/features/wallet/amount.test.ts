@@ -2,7 +2,7 @@ import { assert, integer, oneof, property } from 'fast-check'
 import { test } from 'tap'
 import { answeredAmount, askedUnits } from '../../../src/features/wallet/amount.ts'
 import { currencies } from '../../../src/ledger/rules/account.ts'
-import { cents, dollars } from '../../../src/ledger/rules/money.ts'
+import { centsToDollars, dollarsToCents } from '../../../src/ledger/rules/money.ts'
 
 test('dollars are read digit by digit', (t) => {
   const rows: readonly [sent: string | number, held: number | null][] = [
@@ -41,7 +41,7 @@ test('dollars are read digit by digit', (t) => {
     [Number.NaN, null],
     [Number.POSITIVE_INFINITY, null],
   ]
-  for (const [sent, held] of rows) t.equal(cents(sent), held, JSON.stringify(sent))
+  for (const [sent, held] of rows) t.equal(dollarsToCents(sent), held, JSON.stringify(sent))
   t.end()
 })
 
@@ -60,14 +60,17 @@ test('dollars are printed digit by digit, to the largest balance', (t) => {
     integer({ min: Number.MAX_SAFE_INTEGER - 1_000_000, max: Number.MAX_SAFE_INTEGER }),
   )
   assert(
-    property(held, (units) => JSON.stringify({ balance: dollars(units) }) === `{"balance":${decimal(BigInt(units))}}`),
+    property(
+      held,
+      (units) => JSON.stringify({ balance: centsToDollars(units) }) === `{"balance":${decimal(BigInt(units))}}`,
+    ),
     { numRuns: 20_000 },
   )
   for (let units = 0; units <= 1_000; units += 1) {
-    if (JSON.stringify(dollars(units)) !== String(units / 100)) t.fail(`${units} cents`)
+    if (JSON.stringify(centsToDollars(units)) !== String(units / 100)) t.fail(`${units} cents`)
   }
-  t.equal(JSON.stringify(dollars(Number.MAX_SAFE_INTEGER)), '90071992547409.91')
-  t.equal(JSON.stringify(dollars(Number.MAX_SAFE_INTEGER - 1)), '90071992547409.9')
+  t.equal(JSON.stringify(centsToDollars(Number.MAX_SAFE_INTEGER)), '90071992547409.91')
+  t.equal(JSON.stringify(centsToDollars(Number.MAX_SAFE_INTEGER - 1)), '90071992547409.9')
   t.end()
 })
 
@@ -75,7 +78,11 @@ test('what is read is printed as it was sent', (t) => {
   assert(
     property(integer({ min: 0, max: 999_999_999_999_999 }), (units) => {
       const text = decimal(BigInt(units))
-      return cents(text) === units && cents(Number(text)) === units && JSON.stringify(dollars(units)) === text
+      return (
+        dollarsToCents(text) === units &&
+        dollarsToCents(Number(text)) === units &&
+        JSON.stringify(centsToDollars(units)) === text
+      )
     }),
     { numRuns: 20_000 },
   )

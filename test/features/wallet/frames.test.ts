@@ -2,14 +2,14 @@ import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
 import { userStates } from '../../../schema/announcements.ts'
 import { shownWallet } from '../../../src/features/wallet/frames.ts'
-import { move } from '../../../src/ledger/rules/movement.ts'
-import type { LedgerEvent, PlacedEvent } from '../../../src/ledger/rules/verb.ts'
+import type { LedgerEvent, PositionedEvent } from '../../../src/ledger/rules/event.ts'
+import { transfer } from '../../../src/ledger/rules/movement.ts'
 import { slices } from '../../../src/slices.ts'
 import { cardGranted, credited, roomDefined, userDefined } from '../../harness/event-fixtures.ts'
 import { morning } from '../../harness/given-when.ts'
 import { doors, readDb } from '../../harness/test-app.ts'
 
-const placed = (event: LedgerEvent): PlacedEvent => Object({ ...event, position: 9, at: morning })
+const placed = (event: LedgerEvent): PositionedEvent => Object({ ...event, position: 9, at: morning })
 const privilege = { user_id: 4, card_id: 2, privilege_package_id: 3, rank: 1, days: 30, valid_until: 1 }
 const replaced = { privilege_package_id: 1, rank: 0, valid_until: 1 }
 
@@ -32,10 +32,10 @@ const sent = (from_bag: boolean): LedgerEvent<'gift-sent'> => ({
     trophy_points: 200,
   },
   movements: [
-    ...(from_bag ? [] : [move('user:1:diamonds', 'house:gifts:diamonds', 200)]),
-    move('issuance:gifts:target', 'user:2:target', 100),
-    move('issuance:gifts:target', 'user:3:target', 100),
-    move('issuance:gifts:target', 'room:7:target', 6),
+    ...(from_bag ? [] : [transfer('user:1:diamonds', 'house:gifts:diamonds', 200)]),
+    transfer('issuance:gifts:target', 'user:2:target', 100),
+    transfer('issuance:gifts:target', 'user:3:target', 100),
+    transfer('issuance:gifts:target', 'room:7:target', 6),
   ],
 })
 
@@ -62,7 +62,7 @@ test('whose wallet an event changes', (t) => {
       [4],
     ],
     [{ type: 'privilege-days-added', data: { ...privilege, percent: 100 }, movements: [] }, [4]],
-    [withdrawalChanged('approved', [move('user:4:dollars', 'withdrawal:5:dollars', 100)]), [4]],
+    [withdrawalChanged('approved', [transfer('user:4:dollars', 'withdrawal:5:dollars', 100)]), [4]],
     [withdrawalChanged('rejected', []), [4]],
     [{ type: 'privilege-replaced', data: { ...privilege, replaced }, movements: [] }, [4]],
   ]

@@ -40,7 +40,7 @@ type Turns = Map<string, Latencies[]>
 
 async function crowd(stage: Stage, { rounds, seconds }: { rounds: number; seconds: number }): Promise<void> {
   const { port, ready: people } = await startPrepared(stage, { RATE_LIMIT: String(LIMIT) }, gather)
-  const hammer = new Helper(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
+  const hammer = new Helper(new URL('./hammer.ts', import.meta.url), {})
   stage.teardown(() => hammer.stop())
   const neighbours = await Neighbours.open(port, CONNECTIONS, gifts(people))
   stage.teardown(async () => neighbours.close())

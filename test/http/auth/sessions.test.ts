@@ -21,7 +21,7 @@ test('revocations of another instance', async (t) => {
 
   const pool = openPool(serviceUrl, { max: 4, application_name: 'sessions under test' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  const tail = new Tail({ url: serviceUrl, pool, troubles: { failed: () => {}, worked: () => {} }, pollMs: 20 })
+  const tail = new Tail({ url: serviceUrl, pool, failureLog: { failed: () => {}, worked: () => {} }, pollMs: 20 })
   t.teardown(async () => {
     await tail.stop()
     await db.destroy()

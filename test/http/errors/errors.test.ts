@@ -45,7 +45,7 @@ test('whatever goes wrong, the answer has one form and tells nothing of ours', a
 })
 
 test('a full queue', async (t) => {
-  const { app } = await tinyApp(t, { limits: { queue: 0 } })
+  const { app } = await tinyApp(t, { limits: { maxQueued: 0 } })
   const response = await app.inject({ method: 'POST', url: '/v1/runs', headers: bearer(token()) })
   t.equal(response.statusCode, 429)
   t.equal(response.json().code, 'overloaded')

@@ -10,9 +10,10 @@ import { command } from '../../../src/ledger/executor/command.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
 import { Closed, Overloaded, Unavailable } from '../../../src/ledger/executor/failures.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
-import { keyOf, projection } from '../../../src/ledger/rules/state.ts'
-import { type LedgerEvent, type Refusal, refuse, type Verb } from '../../../src/ledger/rules/verb.ts'
-import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
+import { keyOf, projection } from '../../../src/ledger/rules/projection.ts'
+import { type Refusal, refuse, type Verb } from '../../../src/ledger/rules/verb.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { testDatabase } from '../../harness/postgres.ts'
 import { proxy } from '../../harness/proxy.ts'
 import { type Bench, bench, rowsOf, testChains } from '../../harness/test-executor.ts'
@@ -41,7 +42,7 @@ async function opened({ did }: Bench, diamonds: number): Promise<void> {
     business_manager: undefined,
     agency_countries: undefined,
   })
-  await did(openLedger, { fairness_key: testChains.keyHash })
+  await did(genesis, { fairness_key: testChains.keyHash })
   await did(defineUsers, { listed: true, users: [1, 2, 3].map(user) })
   await did(defineRoom, { id: 1, uid: 'R1', name: 'room', cover_url: undefined, owner_id: 3 })
   await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
@@ -103,7 +104,7 @@ const verb = (
   decide: () => readonly LedgerEvent[] | Refusal,
   accounts: readonly string[] = [],
   answer = () => 'done',
-): Verb<null, string> => ({ reads: () => accounts.map((name) => keyOf(balances, name)), decide, answer })
+): Verb<null, string> => ({ reads: () => accounts.map((name) => keyOf(balances, name)), decide, result: answer })
 
 const debit = (from: string, to: string, amount: number): LedgerEvent => ({
   type: 'balance-debited',
@@ -136,7 +137,7 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
     // PostgreSQL refuses this one, and with it the whole transaction: the others run again without it.
     [verb(() => [debit(house, bad, 1)], [house, bad]), 'bug'],
     // A row that cannot be written.
-    [{ ...verb(() => []), note: (state) => state.set(broken, '1', { user_id: 1 }) }, 'bug'],
+    [{ ...verb(() => []), sideWrites: (state) => state.set(broken, '1', { user_id: 1 }) }, 'bug'],
     [verb(() => [debit(diamonds, house, 1)], [diamonds, house]), 200],
   ]
   const results = await Promise.allSettled([
@@ -177,8 +178,8 @@ test('a command that fails leaves nothing behind for those that follow', async (
   const set: Verb<null, string> = {
     ...verb(() => []),
     // A row that was not asked for, and that stands in the database.
-    note: (state) => state.set(userProfiles, '2', undefined),
-    answer: throws,
+    sideWrites: (state) => state.set(userProfiles, '2', undefined),
+    result: throws,
   }
   await t.rejects(one.run(set, null))
   await one.run(send, rose)
@@ -187,7 +188,7 @@ test('a command that fails leaves nothing behind for those that follow', async (
 
 test('a full queue refuses, is bounded and recovers', async (t) => {
   const database = await testDatabase(t)
-  const one = bench(t, database.serviceUrl, { queue: 50, batch: 10 })
+  const one = bench(t, database.serviceUrl, { maxQueued: 50, maxBatchCommands: 10 })
   await opened(one, 100_000)
   const results = await Promise.allSettled(Array.from({ length: 200 }, () => one.run(send, rose)))
   const refused = results.filter((result) => result.status === 'rejected')
@@ -226,7 +227,7 @@ test('a server that falls silent when it is asked about a COMMIT is not waited f
   const database = await testDatabase(t)
   await opened(bench(t, database.serviceUrl), 1_000)
   const between = await proxy(t, database.serviceUrl)
-  const one = bench(t, between.url, { patienceMs: 500 })
+  const one = bench(t, between.url, { batchTimeoutMs: 500 })
   await one.run(send, rose)
   between.cutAtCommit('answer')
   // The first words of the question, on the new connection.
@@ -242,7 +243,7 @@ test('a server that falls silent while the writer starts anew is not waited for'
   const direct = bench(t, database.serviceUrl)
   await opened(direct, 1_000)
   const between = await proxy(t, database.serviceUrl)
-  const one = bench(t, between.url, { patienceMs: 500 })
+  const one = bench(t, between.url, { batchTimeoutMs: 500 })
   // It keeps what it knows, until another instance moves the head.
   for (let i = 0; i < 3; i += 1) await one.run(send, rose)
   await direct.run(send, rose)
@@ -266,11 +267,14 @@ test('whoever watches cannot make a committed command look undone', async (t) =>
   const database = await testDatabase(t)
   await opened(bench(t, database.serviceUrl), 1_000)
   const troubles: unknown[] = []
-  const observer = { committed: throws, bug: throws, trouble: (error: unknown) => troubles.push(error) }
+  const observer = { committed: throws, bug: throws, failed: (error: unknown) => troubles.push(error) }
   const executor = new Executor({ url: database.serviceUrl, tables, evolve, observer })
   t.teardown(() => executor.close())
   const cause = { actor: 'user:1', requestId: 'r', idempotency: null }
-  const presenter = { answered: () => ({ status: 200, body: '' }), refused: () => ({ status: 422, body: '' }) }
+  const presenter = {
+    presentResult: () => ({ status: 200, body: '' }),
+    presentRefusal: () => ({ status: 422, body: '' }),
+  }
   const run = () => executor.run(command(send, rose, cause, presenter))
   const settled = await Promise.all([run(), run()])
   t.same(statuses(settled), { 200: 2 })

@@ -4,12 +4,12 @@ import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { userProfiles } from '../../../src/features/users/user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
-import type { Settled } from '../../../src/ledger/executor/command-queue.ts'
+import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { Unavailable } from '../../../src/ledger/executor/failures.ts'
-import { account, balances, holdings } from '../../../src/ledger/rules/account.ts'
-import { keyOf } from '../../../src/ledger/rules/state.ts'
+import { account, balanceOf, balances } from '../../../src/ledger/rules/account.ts'
+import { keyOf } from '../../../src/ledger/rules/projection.ts'
 import type { Verb } from '../../../src/ledger/rules/verb.ts'
-import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { testDatabase } from '../../harness/postgres.ts'
 import { proxy } from '../../harness/proxy.ts'
@@ -24,8 +24,8 @@ const coinsOf = (id: number) => account('user', id, 'coins')
 const look: Verb<number, { coins: number; name: string | undefined }> = {
   reads: (id) => [keyOf(balances, coinsOf(id)), keyOf(userProfiles, id)],
   decide: () => [],
-  answer: (state, id) => ({
-    coins: holdings(state, coinsOf(id)),
+  result: (state, id) => ({
+    coins: balanceOf(state, coinsOf(id)),
     name: state.get(userProfiles, String(id))?.name,
   }),
 }
@@ -41,9 +41,9 @@ test('whatever breaks, all is done once, and nobody on any instance is told what
   const database = await testDatabase(t)
   const between = [await proxy(t, database.serviceUrl), await proxy(t, database.serviceUrl)]
   const urls = [...between.map(({ url }) => url), database.serviceUrl]
-  const instances = urls.map((url) => bench(t, url, { batch: 4, patienceMs: 500 }))
+  const instances = urls.map((url) => bench(t, url, { maxBatchCommands: 4, batchTimeoutMs: 500 }))
   const { did } = oneOf(instances)
-  await did(openLedger, { fairness_key: testChains.keyHash })
+  await did(genesis, { fairness_key: testChains.keyHash })
   const ids = Array.from({ length: CLIENTS }, (_, i) => i + 1)
   await did(defineUsers, { listed: true, users: ids.map((id) => ({ id, name: 'n0' })) })
 
@@ -53,12 +53,16 @@ test('whatever breaks, all is done once, and nobody on any instance is told what
   const somewhere = () => (below(4) > 0 ? mostly : oneOf(instances))
 
   /** Asks on this or that instance, now and then twice at once, until it is answered. */
-  async function answered<Input, Answer>(verb: Verb<Input, Answer>, input: Input, key?: string): Promise<Settled> {
+  async function answered<Input, Answer>(
+    verb: Verb<Input, Answer>,
+    input: Input,
+    key?: string,
+  ): Promise<CommandResult> {
     for (;;) {
       const asked = Array.from({ length: below(8) === 0 ? 2 : 1 }, () =>
         somewhere().run(verb, input, { actor: 'staff:ann', ...(key !== undefined && { key }) }),
       )
-      const answers: Settled[] = []
+      const answers: CommandResult[] = []
       for (const result of await Promise.allSettled(asked)) {
         if (result.status === 'fulfilled') answers.push(result.value)
         else if (!(result.reason instanceof Unavailable)) throw result.reason

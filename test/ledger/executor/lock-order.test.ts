@@ -5,7 +5,7 @@ import { defineDecoration } from '../../../src/features/gifts/catalogue/define-d
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
-import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { testDatabase } from '../../harness/postgres.ts'
 import { bench, testChains } from '../../harness/test-executor.ts'
 import { until } from '../../harness/until.ts'
@@ -13,7 +13,7 @@ import { until } from '../../harness/until.ts'
 test('whoever waits for the head holds nothing that its holder may need', async (t) => {
   const database = await testDatabase(t)
   const { did, run, troubles } = bench(t, database.serviceUrl)
-  await did(openLedger, { fairness_key: testChains.keyHash })
+  await did(genesis, { fairness_key: testChains.keyHash })
   await did(defineUsers, { listed: true, users: [1, 2].map((id) => ({ id })) })
   await did(defineRoom, { id: 1, uid: 'R1', owner_id: 2 })
   await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })

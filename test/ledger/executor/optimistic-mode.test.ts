@@ -6,7 +6,7 @@ import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import { Unavailable } from '../../../src/ledger/executor/failures.ts'
-import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
 import { proxy } from '../../harness/proxy.ts'
 import { type Bench, bench, rowsOf, testChains } from '../../harness/test-executor.ts'
@@ -28,7 +28,7 @@ const rose = (room: number | string = 1) => ({
 
 /** A rose costs 10. Ends when nobody has written for a while, so that what follows goes ahead. */
 async function opened({ did }: Bench, diamonds: number): Promise<void> {
-  await did(openLedger, { fairness_key: testChains.keyHash })
+  await did(genesis, { fairness_key: testChains.keyHash })
   await did(defineUsers, { listed: true, users: [1, 2, 3].map((id) => ({ id })) })
   await did(defineRoom, { id: 1, uid: 'R1', owner_id: 3 })
   await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
@@ -46,7 +46,7 @@ const diamondsOf = async (database: TestDatabase): Promise<string | null | undef
 
 test('what a batch decides holds only if the one before it happens', async (t) => {
   const database = await testDatabase(t)
-  const ledger = bench(t, database.serviceUrl, { batch: 10 })
+  const ledger = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
   await opened(ledger, 400)
   for (let round = 0; round < 10; round += 1) {
     // PostgreSQL takes no NUL, which this command's caller has: it takes all, or nearly all, and then does not happen.
@@ -70,7 +70,7 @@ test('two lost COMMITs at a time are both resolved by asking', async (t) => {
   const database = await testDatabase(t)
   await opened(bench(t, database.serviceUrl), 100_000)
   const between = await proxy(t, database.serviceUrl)
-  const ledger = bench(t, between.url, { batch: 10 })
+  const ledger = bench(t, between.url, { maxBatchCommands: 10 })
   let happened = 0
   for (let round = 0; round < 20; round += 1) {
     // Nobody else has written since: what follows these goes ahead.
@@ -109,8 +109,8 @@ test('a COMMIT that ends no transaction is not taken at its word', async (t) => 
 
 test('a key that comes again while its first request is on its way is answered from it', async (t) => {
   const database = await testDatabase(t)
-  const ledger = bench(t, database.serviceUrl, { batch: 10 })
-  const other = bench(t, database.serviceUrl, { batch: 10 })
+  const ledger = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
+  const other = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
   await opened(ledger, 100_000)
   const keyed = (by: Bench) => (i: number) => by.run(send, rose(), { actor: 'user:1', key: `key ${i % 10}` })
   const first = await many(120, keyed(ledger))
@@ -136,7 +136,7 @@ test('a key that was used before this instance began is found out, though it is 
   const refused = await keyed(before, 'refused', 99)
   t.equal(refused.reply.status, 422)
 
-  const ledger = bench(t, database.serviceUrl, { batch: 10 })
+  const ledger = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
   // Nobody else writes any more: what follows goes ahead.
   for (let i = 0; i < 3; i += 1) await keyed(ledger, `new ${i}`)
   const replayed = { replayed: true }
@@ -150,7 +150,7 @@ test('a key that was used before this instance began is found out, though it is 
   t.equal(await diamondsOf(database), String(100_000 - 70))
 
   // Among many others, of which each happens once.
-  const next = bench(t, database.serviceUrl, { batch: 10 })
+  const next = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
   for (let i = 0; i < 3; i += 1) await keyed(next, `next ${i}`)
   const all = await many(100, (i) => keyed(next, i % 25 === 24 ? 'sent' : `among ${i}`))
   t.equal(all.filter((result) => result.status === 'fulfilled' && result.value.replayed).length, 4)
@@ -174,7 +174,7 @@ test('a reply that is there and is not found is the fault of its command alone',
 
 test('words that are on their way are not overtaken', async (t) => {
   const database = await testDatabase(t)
-  const ledger = bench(t, database.serviceUrl, { batch: 5 })
+  const ledger = bench(t, database.serviceUrl, { maxBatchCommands: 5 })
   await opened(ledger, 100_000)
   await many(20, () => ledger.run(send, rose()))
   const results = await many(100, (i) =>

@@ -1,46 +1,46 @@
 import { test } from 'tap'
 import type { Command } from '../../../src/ledger/executor/command.ts'
-import { UsedKeys } from '../../../src/ledger/executor/recent-key-filter.ts'
+import { RecentKeyFilter } from '../../../src/ledger/executor/recent-key-filter.ts'
 
 const under = (key: string | null, actor = 'user:1'): Command => ({
   cause: { actor, requestId: 'r', idempotency: key === null ? null : { key, requestHash: 'h' } },
   reads: [],
-  follow: () => [],
+  dependentReads: () => [],
   decide: () => [],
-  note: () => {},
+  sideWrites: () => {},
   reply: () => ({ status: 200, body: '' }),
-  refused: () => ({ status: 422, body: '' }),
+  refusalReply: () => ({ status: 422, body: '' }),
 })
 
 test('a key that was seen may have been used', (t) => {
-  const keys = new UsedKeys()
+  const keys = new RecentKeyFilter()
   const [a, b, other, none] = [under('a'), under('b'), under('a', 'user:2'), under(null)]
-  t.same(keys.see([a, none, other], 0), [])
-  t.same(keys.see([b, a, none, b], 0), [a, b], 'twice at once, too')
-  t.same(keys.see([other, none], 0), [other])
+  t.same(keys.mayExist([a, none, other], 0), [])
+  t.same(keys.mayExist([b, a, none, b], 0), [a, b], 'twice at once, too')
+  t.same(keys.mayExist([other, none], 0), [other])
   t.end()
 })
 
 test('keys are forgotten after very many others, if they do not come again', (t) => {
-  const keys = new UsedKeys()
+  const keys = new RecentKeyFilter()
   const others = (from: number): Command[] => Array.from({ length: 50_000 }, (_, i) => under(`other ${from + i}`))
-  t.same(keys.see([under('a'), under('b')], 0), [])
+  t.same(keys.mayExist([under('a'), under('b')], 0), [])
   // Of so many one or two may look like another.
-  t.ok(keys.see(others(0), 0).length < 5)
-  t.same(keys.see([under('a')], 0).length, 1)
-  t.ok(keys.see(others(50_000), 0).length < 5)
+  t.ok(keys.mayExist(others(0), 0).length < 5)
+  t.same(keys.mayExist([under('a')], 0).length, 1)
+  t.ok(keys.mayExist(others(50_000), 0).length < 5)
   const [a, b] = [under('a'), under('b')]
-  t.same(keys.see([b, a], 0), [a])
+  t.same(keys.mayExist([b, a], 0), [a])
   t.end()
 })
 
 test('once one was used that was not known of, all are looked up for some seconds', (t) => {
-  const keys = new UsedKeys()
+  const keys = new RecentKeyFilter()
   const [a, none] = [under('a'), under(null)]
-  keys.doubt(1_000)
-  t.same(keys.see([a, none], 5_999), [a, none])
+  keys.disable(1_000)
+  t.same(keys.mayExist([a, none], 5_999), [a, none])
   const b = under('b')
-  t.same(keys.see([b], 6_000), [])
-  t.same(keys.see([a, b], 6_000), [a, b])
+  t.same(keys.mayExist([b], 6_000), [])
+  t.same(keys.mayExist([a, b], 6_000), [a, b])
   t.end()
 })

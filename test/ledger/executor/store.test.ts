@@ -3,18 +3,18 @@ import { type Test, test } from 'tap'
 import { evolve, tables } from '../../../src/domain.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
-import { type Batch, runBatch } from '../../../src/ledger/executor/batch.ts'
+import { type Batch, decideBatch } from '../../../src/ledger/executor/batch.ts'
 import { type Command, command } from '../../../src/ledger/executor/command.ts'
-import { UsedBefore } from '../../../src/ledger/executor/failures.ts'
-import { UsedKeys } from '../../../src/ledger/executor/recent-key-filter.ts'
-import { type Opened, Store } from '../../../src/ledger/executor/store.ts'
-import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { DuplicateIdempotencyKey } from '../../../src/ledger/executor/failures.ts'
+import { RecentKeyFilter } from '../../../src/ledger/executor/recent-key-filter.ts'
+import { type BatchContext, Store } from '../../../src/ledger/executor/store.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
 import { bench, testChains } from '../../harness/test-executor.ts'
 
 const presenter = {
-  answered: () => ({ status: 200, body: '{}' }),
-  refused: () => ({ status: 422, body: '{}' }),
+  presentResult: () => ({ status: 200, body: '{}' }),
+  presentRefusal: () => ({ status: 422, body: '{}' }),
 }
 const one = { holder: 'user', id: 1, user_id: 1, currency: 'coins', amount: 1, reason: 'test' } as const
 
@@ -23,7 +23,7 @@ const giving = (key: string): Command =>
   command(credit, one, { actor: 'staff:ann', requestId: 'r', idempotency: { key, requestHash: 'h' } }, { ...presenter })
 
 async function storeOn(t: Test, { serviceUrl }: TestDatabase): Promise<Store> {
-  const store = await Store.connect(serviceUrl, tables, new UsedKeys())
+  const store = await Store.connect(serviceUrl, tables, new RecentKeyFilter())
   t.teardown(() => store.close())
   return store
 }
@@ -31,15 +31,15 @@ async function storeOn(t: Test, { serviceUrl }: TestDatabase): Promise<Store> {
 async function seeded(t: Test): Promise<TestDatabase> {
   const database = await testDatabase(t)
   const { did, run } = bench(t, database.serviceUrl)
-  await did(openLedger, { fairness_key: testChains.keyHash })
+  await did(genesis, { fairness_key: testChains.keyHash })
   await did(defineUsers, { listed: true, users: [{ id: 1 }] })
   for (let i = 0; i < 5; i += 1) await run(credit, one, { actor: 'staff:ann', key: `old ${i}` })
   return database
 }
 
 /** Decides a command on what was opened. */
-const decided = (asked: Command, { rows, remembered, head, now }: Opened): Batch =>
-  runBatch([asked], rows, remembered, head, now, evolve)
+const decided = (asked: Command, { rows, storedReplies: remembered, head, now }: BatchContext): Batch =>
+  decideBatch([asked], rows, remembered, head, now, evolve)
 
 /** A batch that was sent: how many replies were known when it was decided, and how it ends. */
 interface Sent {
@@ -49,8 +49,8 @@ interface Sent {
 }
 
 async function send(store: Store, asked: Command): Promise<Sent> {
-  const opened = await store.begin([asked])
-  const { locked, remembered } = opened
+  const opened = await store.open([asked])
+  const { isLocked: locked, storedReplies: remembered } = opened
   const replies = remembered.size
   return { locked, replies, end: store.commit(randomUUID(), opened, decided(asked, opened)) }
 }
@@ -60,17 +60,17 @@ test('no third batch is opened while two are on their way', async (t) => {
   const store = await storeOn(t, database)
   await (await send(store, giving('first'))).end
   await (await send(store, giving('second'))).end
-  const beside = await Store.connect(database.serviceUrl, tables, new UsedKeys())
+  const beside = await Store.connect(database.serviceUrl, tables, new RecentKeyFilter())
   t.teardown(() => beside.close())
   // Holds the head.
-  const held = await beside.begin([giving('held')])
+  const held = await beside.open([giving('held')])
   const flights = [await send(store, giving('third'))]
-  t.equal(store.ahead, true)
+  t.equal(store.canPipeline, true)
   flights.push(await send(store, giving('fourth')))
-  t.equal(store.ahead, false)
-  await beside.leave(held)
+  t.equal(store.canPipeline, false)
+  await beside.finishReadOnly(held)
   await Promise.all(flights.map(({ end }) => end))
-  t.equal(store.ahead, true)
+  t.equal(store.canPipeline, true)
 })
 
 test('after one key that was taken to be new and is not, the next ones are looked up', async (t) => {
@@ -79,14 +79,14 @@ test('after one key that was taken to be new and is not, the next ones are looke
   await (await send(store, giving('second'))).end
   const taken = await send(store, giving('old 0'))
   t.match(taken, { locked: false, replies: 0 })
-  t.ok((await taken.end.catch((error: unknown) => error)) instanceof UsedBefore)
-  await store.forget()
+  t.ok((await taken.end.catch((error: unknown) => error)) instanceof DuplicateIdempotencyKey)
+  await store.reset()
   await (await send(store, giving('third'))).end
   await (await send(store, giving('fourth'))).end
   for (const key of ['old 1', 'old 2']) {
-    const opened = await store.begin([giving(key)])
-    t.equal(opened.locked, false)
-    t.equal(opened.remembered.size, 1, 'looked up')
-    await store.leave(opened)
+    const opened = await store.open([giving(key)])
+    t.equal(opened.isLocked, false)
+    t.equal(opened.storedReplies.size, 1, 'looked up')
+    await store.finishReadOnly(opened)
   }
 })

@@ -4,8 +4,8 @@ import { sendGift } from '../../../src/features/gifts/send.ts'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
-import { partOf } from '../../../src/ledger/executor/command-queue.ts'
-import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { batchShare } from '../../../src/ledger/executor/command-queue.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { testDatabase } from '../../harness/postgres.ts'
 import { bench, testChains } from '../../harness/test-executor.ts'
 
@@ -21,7 +21,7 @@ test('a command may need a row that only the one before it in the same batch mak
     from_bag: false,
     encrypted: false,
   }
-  await ledger.did(openLedger, { fairness_key: testChains.keyHash })
+  await ledger.did(genesis, { fairness_key: testChains.keyHash })
   await ledger.did(defineUsers, { users: [1, 2, 3, 4, 5].map((id) => ({ id })), listed: true })
   await ledger.did(defineRoom, { id: 9, owner_id: 3 })
   await ledger.did(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 100 })
@@ -49,7 +49,7 @@ test('a command may need a row that only the one before it in the same batch mak
 
 test('after a crowd, what comes in one turn of the loop goes together, also when promises ran in between', async (t) => {
   const ledger = bench(t, (await testDatabase(t)).serviceUrl)
-  await ledger.did(openLedger, { fairness_key: testChains.keyHash })
+  await ledger.did(genesis, { fairness_key: testChains.keyHash })
   await ledger.did(defineUsers, { users: [{ id: 1 }], listed: true })
   const give = (): Promise<unknown> => ledger.did(credit, { user_id: 1, currency: 'coins', amount: 1, reason: 'test' })
   await Promise.all([give(), give()])
@@ -66,7 +66,7 @@ test('after a crowd, what comes in one turn of the loop goes together, also when
 })
 
 test('a batch is a third of all that are here, if they are many', (t) => {
-  const flight = (commands: number) => ({ waiting: Array.from({ length: commands }) })
+  const flight = (commands: number) => ({ commands: Array.from({ length: commands }) })
   for (const [inLine, flying, part] of [
     [1, [], 32],
     [96, [], 32],
@@ -75,7 +75,7 @@ test('a batch is a third of all that are here, if they are many', (t) => {
     [0, [100, 200], 100],
     [1_000, [], 334],
   ] as const) {
-    t.equal(partOf(inLine, flying.map(flight)), part)
+    t.equal(batchShare(inLine, flying.map(flight)), part)
   }
   t.end()
 })

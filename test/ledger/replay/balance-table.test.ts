@@ -1,9 +1,10 @@
 import { type Arbitrary, array, assert, constantFrom, integer, oneof, property, record } from 'fast-check'
 import { test } from 'tap'
-import { WholeRows } from '../../../src/ledger/replay/replay-state.ts'
+import { RowCache } from '../../../src/ledger/executor/row-cache.ts'
+import { ReplayState } from '../../../src/ledger/replay/replay-state.ts'
 import { balances, holds } from '../../../src/ledger/rules/account.ts'
-import { applyMovements, type Movement } from '../../../src/ledger/rules/movement.ts'
-import { Rows } from '../../../src/ledger/rules/state.ts'
+import type { Movement } from '../../../src/ledger/rules/event.ts'
+import { applyMovements } from '../../../src/ledger/rules/movement.ts'
 
 const accounts = ['house:a:coins', 'issuance:b:coins', 'user:1:coins', 'user:2:coins', 'room:3:coins']
 const account = constantFrom(...accounts)
@@ -19,7 +20,7 @@ const step = oneof(
 )
 
 /** What was thrown is taken back. */
-function apply(state: Rows | WholeRows, todo: readonly Movement[] | string): string {
+function apply(state: RowCache | ReplayState, todo: readonly Movement[] | string): string {
   try {
     if (typeof todo === 'string') state.set(balances, todo, undefined)
     else applyMovements(state, todo)
@@ -34,9 +35,9 @@ function apply(state: Rows | WholeRows, todo: readonly Movement[] | string): str
 test('balances of a replay are those of the service, far beyond 2^53 and after what was taken back', (t) => {
   assert(
     property(array(step, { maxLength: 40 }), (steps) => {
-      const rows = new Rows()
+      const rows = new RowCache()
       for (const name of accounts) rows.put(balances, name, undefined)
-      const whole = new WholeRows()
+      const whole = new ReplayState()
       for (const todo of steps) t.equal(apply(whole, todo), apply(rows, todo))
       for (const name of accounts) t.same(whole.get(balances, name), rows.get(balances, name))
       t.same([...whole.ids(balances)].sort(), accounts.filter((name) => rows.get(balances, name) !== undefined).sort())
@@ -47,16 +48,16 @@ test('balances of a replay are those of the service, far beyond 2^53 and after w
 })
 
 test('what was set since it is tracked is known', (t) => {
-  const rows = new WholeRows()
+  const rows = new ReplayState()
   applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 5 }])
-  rows.track()
+  rows.trackChanges()
   applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:2:coins', amount: 5 }])
   t.same([...rows.changed(balances)], ['house:a:coins', 'user:2:coins'])
   t.end()
 })
 
 test('gone over, each row is given out once, and anew the next time', (t) => {
-  const rows = new WholeRows()
+  const rows = new ReplayState()
   applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 5 }])
   rows.set(holds, 'user:1:dollars', { account: 'user:1:dollars', held: 1n })
   rows.set(holds, 'user:2:dollars', { account: 'user:2:dollars', held: 2n })
@@ -67,13 +68,13 @@ test('gone over, each row is given out once, and anew the next time', (t) => {
     [holds, 'user:1:dollars', { account: 'user:1:dollars', held: 1n }, []],
   ] as const) {
     for (let time = 0; time < 2; time += 1) {
-      const over = rows.goOver(projection)
-      t.same(over.take(id), row)
-      t.equal(over.take(id), undefined, 'twice')
-      t.equal(over.take('user:9:coins'), undefined, 'there is none')
-      t.same([...over.left()], left)
+      const over = rows.sweep(projection)
+      t.same(over.visit(id), row)
+      t.equal(over.visit(id), undefined, 'twice')
+      t.equal(over.visit('user:9:coins'), undefined, 'there is none')
+      t.same([...over.unvisited()], left)
     }
-    t.ok([...rows.goOver(projection).left()].includes(id))
+    t.ok([...rows.sweep(projection).unvisited()].includes(id))
   }
   t.end()
 })

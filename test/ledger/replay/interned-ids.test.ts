@@ -1,18 +1,18 @@
 import { array, assert, nat, property, string } from 'fast-check'
 import { test } from 'tap'
-import { BytePlaces } from '../../../src/ledger/replay/interned-ids.ts'
-import { isWatched, isWatchedAt } from '../../../src/ledger/storage/watched.ts'
+import { InternedIds } from '../../../src/ledger/replay/interned-ids.ts'
+import { isReadByEvolvers, isReadByEvolversAt } from '../../../src/ledger/storage/evolver-balances.ts'
 
 /** The place of a name that stands between others. */
-function placeOf(places: BytePlaces, name: string): number {
+function placeOf(places: InternedIds, name: string): number {
   const bytes = Buffer.from(`..${name}...`)
-  return places.of(bytes, 2, bytes.length - 5)
+  return places.intern(bytes, 2, bytes.length - 5)
 }
 
 test('a name has one place, counted from 0 on, and keeps it', (t) => {
   assert(
     property(array(string({ unit: 'binary', maxLength: 3 }), { maxLength: 50 }), (names) => {
-      const places = new BytePlaces()
+      const places = new InternedIds()
       const known = new Map<string, number>()
       // What is half a letter is no bytes of UTF-8.
       for (const name of names.map((some) => some.toWellFormed())) {
@@ -29,7 +29,7 @@ test('a name has one place, counted from 0 on, and keeps it', (t) => {
 })
 
 test('names of one hash are told apart', (t) => {
-  const places = new BytePlaces()
+  const places = new InternedIds()
   // Known of FNV-1a.
   const names = ['costarring', 'liquid', 'declinate', 'macallums']
   for (let round = 0; round < 2; round += 1) {
@@ -42,7 +42,7 @@ test('names of one hash are told apart', (t) => {
 })
 
 test('also when there are more than there was room for', (t) => {
-  const places = new BytePlaces()
+  const places = new InternedIds()
   const names = Array.from({ length: 150_000 }, (_, i) => `${i % 2 === 0 ? 'user' : 'withdrawal'}:${i}:diamonds`)
   for (let round = 0; round < 2; round += 1) {
     const wrong = names.filter((name, i) => placeOf(places, name) !== i)
@@ -68,7 +68,11 @@ test('names in bytes are watched as their texts are', (t) => {
       for (const after of ['', 'lars', ':7:coins']) {
         const bytes = Buffer.from(`${before}${name}${after}`)
         const start = Buffer.byteLength(before)
-        t.equal(isWatchedAt(bytes, start, Buffer.byteLength(name)), isWatched(name), `${before}|${name}|${after}`)
+        t.equal(
+          isReadByEvolversAt(bytes, start, Buffer.byteLength(name)),
+          isReadByEvolvers(name),
+          `${before}|${name}|${after}`,
+        )
       }
     }
   }
@@ -76,7 +80,7 @@ test('names in bytes are watched as their texts are', (t) => {
     property(nat(), string(), (id, more) => {
       for (const name of [`game:${id}:coins`, `user:${id}:dollars`, more]) {
         const bytes = Buffer.from(name)
-        t.equal(isWatchedAt(bytes, 0, bytes.length), isWatched(name))
+        t.equal(isReadByEvolversAt(bytes, 0, bytes.length), isReadByEvolvers(name))
       }
     }),
   )

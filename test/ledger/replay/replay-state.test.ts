@@ -1,12 +1,12 @@
 import { test } from 'tap'
-import { WholeRows } from '../../../src/ledger/replay/replay-state.ts'
-import { projection } from '../../../src/ledger/rules/state.ts'
+import { ReplayState } from '../../../src/ledger/replay/replay-state.ts'
+import { projection } from '../../../src/ledger/rules/projection.ts'
 
 const things = projection<string>('things')
 const others = projection<string>('others')
 
 test('a row that went and comes again is there, whatever was read before', (t) => {
-  const rows = new WholeRows()
+  const rows = new ReplayState()
   rows.set(things, '1', 'one')
   t.equal(rows.get(things, '1'), 'one')
   rows.set(things, '1', undefined)

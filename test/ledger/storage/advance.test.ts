@@ -3,7 +3,7 @@ import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import { advance } from '../../../src/ledger/executor/statements.ts'
-import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { testDatabase } from '../../harness/postgres.ts'
 import { bench, rowsOf, testChains } from '../../harness/test-executor.ts'
 
@@ -20,9 +20,9 @@ test('so many kinds of batches are prepared; the changes of others come behind',
 
   // From here on this process has no kinds left but those.
   const database = await testDatabase(t)
-  const one = bench(t, database.serviceUrl, { batch: 10 })
-  const other = bench(t, database.serviceUrl, { batch: 10 })
-  await one.did(openLedger, { fairness_key: testChains.keyHash })
+  const one = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
+  const other = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
+  await one.did(genesis, { fairness_key: testChains.keyHash })
   await one.did(defineUsers, { listed: true, users: [{ id: 1 }] })
   await one.did(credit, coins(1_000))
   const settled = await Promise.allSettled(

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { Hints, retryMs } from '../../../src/ledger/subscriptions/commit-notifier.ts'
+import { CommitNotifier, retryDelayMs } from '../../../src/ledger/subscriptions/commit-notifier.ts'
 
 const message = (type: string, body: Buffer): Buffer => {
   const length = Buffer.alloc(4)
@@ -33,10 +33,10 @@ test('a server that refuses to listen is left without a connection and asked les
   await new Promise<void>((resolve) => standby.listen(0, '127.0.0.1', resolve))
   const address = standby.address()
   if (address === null || typeof address === 'string') throw new Error('no address')
-  const hints = new Hints({
+  const hints = new CommitNotifier({
     connection: { host: '127.0.0.1', port: address.port, user: 'u', database: 'd', password: 'p' },
-    heard: () => {},
-    listening: () => t.fail('it does not listen'),
+    onPosition: () => {},
+    onListening: () => t.fail('it does not listen'),
   })
   hints.start()
   while (connectedAt.length < 4) await pause(10)
@@ -53,10 +53,10 @@ test('a server that refuses to listen is left without a connection and asked les
 })
 
 test('the wait grows to a bound, and half of it is random', (t) => {
-  t.equal(retryMs(1, 0), 100)
-  t.equal(retryMs(1, 1), 200)
-  t.equal(retryMs(4, 1), 1_600)
-  t.equal(retryMs(1_000, 1), 10_000)
-  t.equal(retryMs(1_000, 0), 5_000)
+  t.equal(retryDelayMs(1, 0), 100)
+  t.equal(retryDelayMs(1, 1), 200)
+  t.equal(retryDelayMs(4, 1), 1_600)
+  t.equal(retryDelayMs(1_000, 1), 10_000)
+  t.equal(retryDelayMs(1_000, 0), 5_000)
   t.end()
 })

@@ -24,9 +24,9 @@ function tailOf(
   const tail = new Tail({
     url: serviceUrl,
     pool,
-    troubles: { failed: (error) => troubles.push(error), worked: () => {} },
+    failureLog: { failed: (error) => troubles.push(error), worked: () => {} },
     pollMs: options.pollMs ?? 50,
-    ...(options.landed !== undefined && { landed: options.landed }),
+    ...(options.landed !== undefined && { waitForInFlight: options.landed }),
   })
   tail.start()
   t.teardown(async () => {
@@ -73,15 +73,15 @@ test('every follower gets every event once and in order, whoever committed it', 
   const early: number[] = []
   const late: number[] = []
   const slow: number[] = []
-  tail.follow(0, (events) => {
+  tail.subscribe(0, (events) => {
     early.push(...events.map(({ position }) => position))
   })
-  tail.follow(0, async (events) => {
+  tail.subscribe(0, async (events) => {
     await pause(20)
     slow.push(...events.map(({ position }) => position))
   })
   await Promise.all(writers.map((writer) => make(writer, 400)))
-  tail.follow(700, (events) => {
+  tail.subscribe(700, (events) => {
     late.push(...events.map(({ position }) => position))
   })
   await Promise.all(writers.map((writer) => make(writer, 400)))
@@ -99,19 +99,19 @@ test('a hint brings events at once, polling brings them without one', async (t) 
   const writing = tailOf(t, database, { pollMs: NEVER_MS })
   const hinted = tailOf(t, database, { pollMs: NEVER_MS })
   const arrivals: number[] = []
-  hinted.tail.follow(0, (events) => {
+  hinted.tail.subscribe(0, (events) => {
     arrivals.push(...events.map(({ position }) => position))
   })
   await listening(database, 2)
   await make(writer, 1)
-  writing.tail.hear(await eventsAfter(writing.pool, 0, 1))
+  writing.tail.publish(await eventsAfter(writing.pool, 0, 1))
   await until(() => arrivals.length > 0)
   t.same(arrivals, [1], 'without a poll')
 
   // Whoever writes without the hint, as a restored backup does, is seen by the poll.
   const polled: number[] = []
   const { tail } = tailOf(t, database)
-  tail.follow(1, (events) => {
+  tail.subscribe(1, (events) => {
     polled.push(...events.map(({ position }) => position))
   })
   await rowsOf(
@@ -133,7 +133,7 @@ test('hints are not given with every commit, and the last one is', async (t) => 
   listener.on('notification', ({ payload }) => hints.push(payload))
   await listener.query('listen ledger')
   await listening(database, 1)
-  for (const event of await eventsAfter(pool, 0, 50)) tail.hear([event])
+  for (const event of await eventsAfter(pool, 0, 50)) tail.publish([event])
   await until(() => hints.length === 2)
   await pause(50)
   t.same(hints, ['1', '50'])
@@ -148,10 +148,10 @@ test('one who begins further on while the ledger is read does not wait for the n
   await pause(300)
   const all: number[] = []
   const rest: number[] = []
-  tail.follow(0, (events) => {
+  tail.subscribe(0, (events) => {
     all.push(...events.map(({ position }) => position))
   })
-  tail.follow(5, (events) => {
+  tail.subscribe(5, (events) => {
     rest.push(...events.map(({ position }) => position))
   })
   await until(() => all.length === 8 && rest.length === 3)
@@ -165,14 +165,14 @@ test('what a follower does not take comes again, and holds up nobody else', asyn
   const taken: number[] = []
   const others: number[] = []
   let failures = 2
-  tail.follow(0, (events) => {
+  tail.subscribe(0, (events) => {
     if (failures > 0) {
       failures -= 1
       throw new Error('not now')
     }
     taken.push(...events.map(({ position }) => position))
   })
-  tail.follow(0, (events) => {
+  tail.subscribe(0, (events) => {
     others.push(...events.map(({ position }) => position))
   })
   await make(writer, 3)
@@ -190,11 +190,11 @@ test('a stored cursor: one instance at a time, and another takes over where it s
     return true
   }
   const one = tailOf(t, database)
-  one.tail.followStored('push', follower('one'))
+  one.tail.subscribeDurable('push', follower('one'))
   await make(writer, 5)
   await until(() => taken.length === 5)
   const other = tailOf(t, database)
-  other.tail.followStored('push', follower('other'))
+  other.tail.subscribeDurable('push', follower('other'))
   await make(writer, 5)
   await until(() => taken.length === 10)
   await one.tail.stop()
@@ -214,7 +214,7 @@ test('a stored cursor goes on when its session is ended in the midst of a statem
   const writer = bench(t, database.serviceUrl)
   const taken: number[] = []
   const { tail, troubles } = tailOf(t, database)
-  tail.followStored('push', (events) => {
+  tail.subscribeDurable('push', (events) => {
     taken.push(...events.map(({ position }) => position))
     return true
   })
@@ -250,7 +250,7 @@ test('a session that is ended each time is trouble', async (t) => {
   const { tail, troubles } = tailOf(t, database)
   let ends = 0
   let taken = false
-  tail.followStored('push', () => {
+  tail.subscribeDurable('push', () => {
     if (ends === 3) return (taken = true)
     ends += 1
     throw Object.assign(new DatabaseError('terminating connection', 0, 'error'), { code: '57P01' })
@@ -265,7 +265,7 @@ test('what is read while an answer is on its way comes after the answer', async 
   const answer = Promise.withResolvers<void>()
   const { tail } = tailOf(t, database, { pollMs: 5, landed: () => answer.promise })
   const told: string[] = []
-  tail.follow(0, () => {
+  tail.subscribe(0, () => {
     told.push('event')
   })
   await make(writer, 1)

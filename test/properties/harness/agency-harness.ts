@@ -3,7 +3,7 @@ import { depositSalaries } from '../../../src/features/agency/salaries/deposit-s
 import { changeStatus } from '../../../src/features/agency/withdrawals/change-status.ts'
 import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
-import type { Settled } from '../../../src/ledger/executor/command-queue.ts'
+import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { type Bench, testVault } from '../../harness/test-executor.ts'
 import { AGENT, type AgencyStep, withdrawalOf } from '../steps/agency-steps.ts'
 
@@ -17,7 +17,12 @@ export interface AgencyMade {
   readonly salary: string | null
 }
 
-export function runAgency({ run }: Bench, step: AgencyStep, key: string, known: readonly number[]): Promise<Settled> {
+export function runAgency(
+  { run }: Bench,
+  step: AgencyStep,
+  key: string,
+  known: readonly number[],
+): Promise<CommandResult> {
   const staff = { actor: 'staff:ann', key }
   switch (step.does) {
     case 'withdraw': {
@@ -67,7 +72,7 @@ export function runAgency({ run }: Bench, step: AgencyStep, key: string, known: 
 
 type Any = { readonly does: string } | AgencyStep
 
-export function agencyMade(step: Any, { reply }: Settled, known: readonly number[]): AgencyMade {
+export function agencyMade(step: Any, { reply }: CommandResult, known: readonly number[]): AgencyMade {
   const { answer } = JSON.parse(reply.body)
   const salary =
     step.does !== 'salary'
@@ -86,7 +91,7 @@ export function agencyMade(step: Any, { reply }: Settled, known: readonly number
 }
 
 /** The withdrawal that a step requested. */
-export function withdrawalsMade(step: Any, { reply }: Settled): readonly number[] {
+export function withdrawalsMade(step: Any, { reply }: CommandResult): readonly number[] {
   if (step.does !== 'withdraw') return []
   const { answer } = JSON.parse(reply.body)
   return answer === undefined ? [] : [answer.id]

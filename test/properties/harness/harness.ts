@@ -11,8 +11,8 @@ import { defineCountry } from '../../../src/features/users/countries/define-coun
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
-import type { Settled } from '../../../src/ledger/executor/command-queue.ts'
-import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
 import { type Bench, bench, testChains } from '../../harness/test-executor.ts'
 import { type GameName, MEMBERS } from '../steps/roulette-steps.ts'
@@ -65,7 +65,7 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
     scope.teardown(() => client.end())
     const one = bench(scope, database.serviceUrl)
     const other = bench(scope, database.serviceUrl)
-    await one.did(openLedger, { fairness_key: testChains.keyHash })
+    await one.did(genesis, { fairness_key: testChains.keyHash })
     await one.did(defineCountry, { id: COUNTRY, name: 'Here' })
     await one.did(defineUsers, { users: USERS.map((id) => ({ id })), listed: true })
     // Steps define rooms later: who is a member of one must not hang on when that was.
@@ -82,8 +82,8 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
 function arena(database: TestDatabase, client: Client, one: Bench, other: Bench): Arena {
   let keys = 0
   let known: Known = { cards: [], withdrawals: [], games: [] }
-  const learn = (steps: readonly Step[], settled: readonly Settled[]): void => {
-    const all = <T>(read: (step: Step, one: Settled) => readonly T[]): T[] =>
+  const learn = (steps: readonly Step[], settled: readonly CommandResult[]): void => {
+    const all = <T>(read: (step: Step, one: CommandResult) => readonly T[]): T[] =>
       settled.flatMap((one, i) => read(steps[i] ?? assert.fail(), one))
     known = {
       cards: [...known.cards, ...all(cardsGranted)],
@@ -148,7 +148,7 @@ async function drawnBy(client: Client, keys: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ idempotency_key, data }) => [idempotency_key, JSON.parse(data)]))
 }
 
-function madeOf(step: Step, settled: Settled, drawn: Made['drawn'], { cards, withdrawals, games }: Known): Made {
+function madeOf(step: Step, settled: CommandResult, drawn: Made['drawn'], { cards, withdrawals, games }: Known): Made {
   const { answer, refusal = null } = JSON.parse(settled.reply.body)
   return {
     refusal,
@@ -163,7 +163,7 @@ function madeOf(step: Step, settled: Settled, drawn: Made['drawn'], { cards, wit
 const send = sendGift({ chains: testChains, ownerPercent: OWNER_PERCENT })
 const seed = chooseSeed(testChains)
 
-function run(bench: Bench, step: Step, key: string, known: Known): Promise<Settled> {
+function run(bench: Bench, step: Step, key: string, known: Known): Promise<CommandResult> {
   const { run } = bench
   const staff = { actor: 'staff:ann', key }
   const reason = 'property'

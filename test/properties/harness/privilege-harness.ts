@@ -2,7 +2,7 @@ import { activateCard } from '../../../src/features/privilege/activate.ts'
 import { grantCards } from '../../../src/features/privilege/grant.ts'
 import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
 import { transferCard } from '../../../src/features/privilege/transfer.ts'
-import type { Settled } from '../../../src/ledger/executor/command-queue.ts'
+import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import type { Bench } from '../../harness/test-executor.ts'
 import { cardOf, type PrivilegeStep } from '../steps/privilege-steps.ts'
 
@@ -18,7 +18,7 @@ export function runPrivilege(
   step: PrivilegeStep,
   key: string,
   cards: readonly number[],
-): Promise<Settled> {
+): Promise<CommandResult> {
   const staff = { actor: 'staff:ann', key }
   switch (step.does) {
     case 'define package': {
@@ -42,7 +42,7 @@ export function runPrivilege(
 
 type Any = { readonly does: string } | PrivilegeStep
 
-export function privilegeMade(step: Any, settled: Settled, cards: readonly number[]): PrivilegeMade {
+export function privilegeMade(step: Any, settled: CommandResult, cards: readonly number[]): PrivilegeMade {
   const { answer } = JSON.parse(settled.reply.body)
   return {
     granted: cardsGranted(step, settled),
@@ -52,7 +52,7 @@ export function privilegeMade(step: Any, settled: Settled, cards: readonly numbe
 }
 
 /** The cards that a step has granted, the oldest first. */
-export function cardsGranted(step: Any, { reply }: Settled): readonly number[] {
+export function cardsGranted(step: Any, { reply }: CommandResult): readonly number[] {
   if (step.does !== 'grant') return []
   const { answer = [] } = JSON.parse(reply.body)
   return answer.map(({ card_id }: { readonly card_id: number }) => card_id).toReversed()

@@ -5,7 +5,7 @@ import { joinGame } from '../../../src/features/roulette/join.ts'
 import { leaveGame } from '../../../src/features/roulette/leave.ts'
 import { MOST_PURGED, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
-import type { Settled } from '../../../src/ledger/executor/command-queue.ts'
+import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { type Bench, testSpins } from '../../harness/test-executor.ts'
 import { aimedAt, type GameName, type RouletteStep } from '../steps/roulette-steps.ts'
 
@@ -28,7 +28,7 @@ export function runRoulette(
   step: RouletteStep,
   key: string,
   known: readonly GameName[],
-): Promise<Settled> {
+): Promise<CommandResult> {
   if (step.does === 'purge games') {
     const input = { older_than_minutes: step.minutes, dry_run: step.dry }
     return run(purgeGames(purgeable(known)), input, { actor: 'staff:ann', key })
@@ -59,7 +59,7 @@ export const purgeable = (known: readonly GameName[]): readonly number[] =>
 
 type Any = { readonly does: string }
 
-export function rouletteMade({ does }: Any, { reply }: Settled, known: readonly GameName[]): RouletteMade {
+export function rouletteMade({ does }: Any, { reply }: CommandResult, known: readonly GameName[]): RouletteMade {
   const { answer = null, refusal = null } = JSON.parse(reply.body)
   return {
     refusal,
@@ -70,7 +70,7 @@ export function rouletteMade({ does }: Any, { reply }: Settled, known: readonly 
 }
 
 /** The game that a step has made, if it has. */
-export function gamesMade({ does }: Any, { reply }: Settled): readonly GameName[] {
+export function gamesMade({ does }: Any, { reply }: CommandResult): readonly GameName[] {
   const { answer } = JSON.parse(reply.body)
   if (does !== 'open game' || answer === undefined) return []
   return [{ id: answer.id, uid: answer.uid, room: Number(answer.room_uid.slice(1)) }]

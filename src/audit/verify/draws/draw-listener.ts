@@ -1,4 +1,4 @@
-import type { Movement } from '../../../ledger/rules/movement.ts'
+import type { Movement } from '../../../ledger/rules/event.ts'
 
 /** Hears what came of checking draws, in the ledger's order. */
 export interface DrawListener {
@@ -13,10 +13,10 @@ export interface DrawListener {
 /** What an event moved. */
 export interface Moved {
   /** How much from one account to another. */
-  paid(from: string, to: string): number
+  amountMoved(from: string, to: string): number
 }
 
 export const movedBy = (movements: readonly Movement[]): Moved => ({
-  paid: (from, to) =>
+  amountMoved: (from, to) =>
     movements.reduce((sum, { debit, credit, amount }) => (debit === from && credit === to ? sum + amount : sum), 0),
 })

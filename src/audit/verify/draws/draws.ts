@@ -3,8 +3,8 @@ import { evolveFact } from '../../../domain.ts'
 import { oddsTables } from '../../../features/gifts/catalogue/decoration.ts'
 import { rowOf, totalWeight } from '../../../features/gifts/lucky/odds.ts'
 import { Replay } from '../../../ledger/replay/replay.ts'
-import type { ChainedEntry } from '../../../ledger/storage/event-hash.ts'
-import { readEvent } from '../../../ledger/storage/stored-event.ts'
+import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
+import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
 import { type ChiSquare, chiSquare, type Frequency } from './chi-square.ts'
 import { type DrawListener, movedBy } from './draw-listener.ts'
 import { LuckyChecks } from './lucky-checks.ts'
@@ -46,7 +46,7 @@ interface Counted {
 }
 
 /** Recomputes every draw of the ledger, and compares how often each outcome came with how often it ought to. */
-export async function checkDraws(pages: AsyncIterable<readonly ChainedEntry[]>): Promise<DrawsChecked> {
+export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): Promise<DrawsChecked> {
   const replay = new Replay(evolveFact)
   const faults: DrawFault[] = []
   const tables = new Map<string, Counted>()
@@ -54,7 +54,7 @@ export async function checkDraws(pages: AsyncIterable<readonly ChainedEntry[]>):
   const tableOf = (hash: string): Counted | undefined => {
     let table = tables.get(hash)
     if (table === undefined) {
-      const found = replay.rows.get(oddsTables, hash)
+      const found = replay.state.get(oddsTables, hash)
       if (found === undefined) return undefined
       table = { ...found, weight: totalWeight(found.odds), counts: new Map() }
       tables.set(hash, table)
@@ -79,9 +79,9 @@ export async function checkDraws(pages: AsyncIterable<readonly ChainedEntry[]>):
   let events = 0
   for await (const page of pages) {
     for (const entry of page) {
-      const event = readEvent(entry)
+      const event = parseStoredEvent(entry)
       const moved = movedBy(event.movements)
-      for (const check of checks) check.check(event, moved, replay.rows)
+      for (const check of checks) check.check(event, moved, replay.state)
       replay.fold(event, event.movements)
       events += 1
     }

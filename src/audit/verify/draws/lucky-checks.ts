@@ -4,8 +4,9 @@ import { luckyProgress } from '../../../features/fairness/lucky-progress.ts'
 import { decorations, oddsTables } from '../../../features/gifts/catalogue/decoration.ts'
 import { oddsHash, rewardOf, rowOf, totalWeight } from '../../../features/gifts/lucky/odds.ts'
 import { account } from '../../../ledger/rules/account.ts'
+import type { Fact } from '../../../ledger/rules/event.ts'
 import { sha256 } from '../../../ledger/rules/hash.ts'
-import type { Fact, State } from '../../../ledger/rules/verb.ts'
+import type { State } from '../../../ledger/rules/state.ts'
 import type { DrawListener, Moved } from './draw-listener.ts'
 
 /**
@@ -79,7 +80,7 @@ export class LuckyChecks {
       won += order.reward
       this.#listener.drawn(odds_hash, r)
     }
-    const paid = moved.paid(account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
+    const paid = moved.amountMoved(account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
     if (paid !== won) find(`the orders win ${won} diamonds and ${paid} are paid`)
   }
 }

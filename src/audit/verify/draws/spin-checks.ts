@@ -2,7 +2,8 @@ import type { EventData } from '../../../../schema/events.ts'
 import { entriesHash, entryLines, spin, spinCommitment } from '../../../features/fairness/rr1.ts'
 import { gameAccount, gameIdOf, games, potOf, prizeOf } from '../../../features/roulette/game.ts'
 import { account } from '../../../ledger/rules/account.ts'
-import type { Fact, State } from '../../../ledger/rules/verb.ts'
+import type { Fact } from '../../../ledger/rules/event.ts'
+import type { State } from '../../../ledger/rules/state.ts'
 import type { DrawListener, Moved } from './draw-listener.ts'
 
 /**
@@ -49,7 +50,7 @@ export class SpinChecks {
     if (data.prize !== prize || data.fee !== pot - prize) {
       find(`the prize is ${prize} and the fee ${pot - prize}, not ${data.prize} and ${data.fee}`)
     }
-    const paid = moved.paid(gameAccount(game.game_id), account('user', data.winner_id, 'coins'))
+    const paid = moved.amountMoved(gameAccount(game.game_id), account('user', data.winner_id, 'coins'))
     if (paid !== data.prize) find(`the winner wins ${data.prize} coins and is paid ${paid}`)
     this.#listener.spun(entries.length, r)
   }

@@ -1,5 +1,5 @@
 import type { Page } from '../../../db/copy-out.ts'
-import { EventRows } from '../../../ledger/storage/event-rows.ts'
+import { EventRowReader } from '../../../ledger/storage/event-row-reader.ts'
 import type { Ending } from '../../checkpoint/checkpoint.ts'
 import type { FoundAt } from '../../finding.ts'
 import type { KeptBalances } from '../balance-checks.ts'
@@ -36,7 +36,7 @@ export type OnChecked = (checked: PageChecked) => void
 /** Checks the rows of a page. */
 export function checkPage(checks: ChainChecks, bytes: Buffer): PageChecked {
   const began = performance.now()
-  for (const rows = new EventRows(bytes); rows.next(); ) checks.check(rows)
+  for (const rows = new EventRowReader(bytes); rows.next(); ) checks.check(rows)
   return { found: checks.take(), last: checks.last, took: performance.now() - began }
 }
 

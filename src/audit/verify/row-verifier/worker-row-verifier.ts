@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Page } from '../../../db/copy-out.ts'
-import { GENESIS } from '../../../ledger/storage/event-hash.ts'
+import { GENESIS_HASH } from '../../../ledger/storage/event-hash.ts'
 import type { Ending } from '../../checkpoint/checkpoint.ts'
 import type { KeptBalances } from '../balance-checks.ts'
 import type { LastEvent } from '../integrity-checks.ts'
@@ -19,7 +19,7 @@ export class ChainAside implements ChainHalf {
   readonly #onChecked: OnChecked
   readonly #signal: AbortSignal
   #waiting = 0
-  #last: LastEvent = { position: 0, hash: GENESIS, at: Number.NEGATIVE_INFINITY }
+  #last: LastEvent = { position: 0, hash: GENESIS_HASH, at: Number.NEGATIVE_INFINITY }
   #taken: KeptBalances | undefined
   #failure: Error | undefined
   /** Whoever waits for the thread to get on, or to fail. */

@@ -1,8 +1,11 @@
 import { type Account, account, balances } from '../../../ledger/rules/account.ts'
-import { dollars, type ExactNumber } from '../../../ledger/rules/money.ts'
-import { moves, obstacle } from '../../../ledger/rules/movement.ts'
-import { keyOf, projection } from '../../../ledger/rules/state.ts'
-import { type Evolver, type LedgerEvent, type State, type Verb } from '../../../ledger/rules/verb.ts'
+import type { LedgerEvent } from '../../../ledger/rules/event.ts'
+import type { Evolver } from '../../../ledger/rules/evolve.ts'
+import { centsToDollars, type ExactNumber } from '../../../ledger/rules/money.ts'
+import { transferError, transfers } from '../../../ledger/rules/movement.ts'
+import { keyOf, projection } from '../../../ledger/rules/projection.ts'
+import type { State } from '../../../ledger/rules/state.ts'
+import type { Verb } from '../../../ledger/rules/verb.ts'
 import { users } from '../../users/user.ts'
 
 /** What a user is paid for a period. */
@@ -91,7 +94,7 @@ export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
     )
   },
 
-  answer(state, input, events) {
+  result(state, input, events) {
     const { period } = input
     // What these events paid is judged as paid before.
     const now = new Map(
@@ -126,8 +129,8 @@ const SYSTEM: readonly Account[] = [...CREDITED.map(issued), POINTS]
 
 const tell = ({ user_id, target, ...cents }: Deposit): Told => ({
   user_id,
-  dollars: dollars(cents.dollars),
-  agent_dollars: dollars(cents.agent_dollars),
+  dollars: centsToDollars(cents.dollars),
+  agent_dollars: centsToDollars(cents.agent_dollars),
   target,
 })
 
@@ -138,7 +141,7 @@ const deposited = (period: string, deposit: Deposit): LedgerEvent<'salary-deposi
 })
 
 const movementsOf = ({ user_id, dollars, agent_dollars, target }: Deposit) =>
-  moves(
+  transfers(
     [issued('dollars'), account('user', user_id, 'dollars'), dollars],
     [issued('agent_dollars'), account('user', user_id, 'agent_dollars'), agent_dollars],
     [account('user', user_id, 'target'), POINTS, target],
@@ -164,7 +167,7 @@ function judged(state: State, { period, deposits }: DepositSalaries): Judged[] {
 function refusedDeposit(state: State, deposit: Deposit): RefusedDeposit | undefined {
   if (state.get(users, String(deposit.user_id)) === undefined) return 'unknown_user'
   if (deposit.dollars === 0 && deposit.agent_dollars === 0) return 'nothing_to_pay'
-  return obstacle(state, movementsOf(deposit))
+  return transferError(state, movementsOf(deposit))
 }
 
 const same = (a: Deposit, b: Deposit): boolean =>

@@ -1,8 +1,10 @@
 import type { WithdrawalStatus } from '../../../../schema/agency-events.ts'
-import { balances, purse } from '../../../ledger/rules/account.ts'
-import { type Movement, move, obstacle } from '../../../ledger/rules/movement.ts'
-import { keyOf } from '../../../ledger/rules/state.ts'
-import { type Key, refuse, type State, type Verb } from '../../../ledger/rules/verb.ts'
+import { balanceKeys, balances } from '../../../ledger/rules/account.ts'
+import type { Movement } from '../../../ledger/rules/event.ts'
+import { transfer, transferError } from '../../../ledger/rules/movement.ts'
+import { type Key, keyOf } from '../../../ledger/rules/projection.ts'
+import type { State } from '../../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { keep, type SealedRecord } from '../../../vault/record.ts'
 import { countries } from '../../users/countries/country.ts'
 import { userProfiles, users } from '../../users/user.ts'
@@ -31,7 +33,7 @@ export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<Ch
     ...[withdrawalAccount(withdrawal_id), AGENT_DOLLARS_IN, DOLLARS_OUT].map((name) => keyOf(balances, name)),
   ],
 
-  follow(state, { withdrawal_id }) {
+  dependentReads(state, { withdrawal_id }) {
     const withdrawal = state.get(withdrawals, String(withdrawal_id))
     return withdrawal === undefined ? [] : around(withdrawal)
   },
@@ -45,17 +47,17 @@ export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<Ch
     if (note !== null && note.user_id !== user_id) throw new Error(`the note is about user ${note.user_id}`)
     const movements = movementsOf(withdrawal, input.to)
     // An approval spends what is on hold for it.
-    const stopped = from === 'pending' ? undefined : obstacle(state, movements)
+    const stopped = from === 'pending' ? undefined : transferError(state, movements)
     if (stopped !== undefined) return refuse(stopped)
     const change = { withdrawal_id, user_id, target_id, wallet, amount, from, to: input.to }
     return [{ type: 'withdrawal-status-changed', data: { ...change, note: note?.record_id ?? null }, movements }]
   },
 
-  note(state) {
+  sideWrites(state) {
     if (note !== null) keep(state, note)
   },
 
-  answer(state, { withdrawal_id }) {
+  result(state, { withdrawal_id }) {
     const withdrawal = state.get(withdrawals, String(withdrawal_id))
     if (withdrawal === undefined) throw new Error(`there is no withdrawal ${withdrawal_id}`)
     return sealedRecord(withdrawal, wordsIn(state))
@@ -67,7 +69,7 @@ const around = ({ user_id, target_id, beneficiary_id, country_id, wallet }: With
   ...[user_id, target_id, ...(beneficiary_id === null ? [] : [beneficiary_id])].map((id) => keyOf(userProfiles, id)),
   keyOf(countries, country_id),
   keyOf(users, target_id),
-  ...purse(walletAccount(user_id, wallet)),
+  ...balanceKeys(walletAccount(user_id, wallet)),
   keyOf(balances, settledAccount(target_id)),
 ]
 
@@ -86,9 +88,9 @@ function movementsOf({ withdrawal_id, user_id, target_id, wallet, amount, status
   const from = walletAccount(user_id, wallet)
   const paidIn: readonly Movement[] =
     wallet === 'dollars'
-      ? [move(from, own, amount)]
-      : [move(from, AGENT_DOLLARS_IN, amount), move(DOLLARS_OUT, own, amount)]
+      ? [transfer(from, own, amount)]
+      : [transfer(from, AGENT_DOLLARS_IN, amount), transfer(DOLLARS_OUT, own, amount)]
   if (status === 'pending') return to === 'approved' ? paidIn : []
-  if (to === 'transferred') return [move(own, settledAccount(target_id), amount)]
+  if (to === 'transferred') return [transfer(own, settledAccount(target_id), amount)]
   return paidIn.toReversed().map(({ debit, credit }) => ({ debit: credit, credit: debit, amount }))
 }

@@ -1,7 +1,8 @@
 import type { WithdrawalType } from '../../../../schema/agency-events.ts'
-import { available, purse } from '../../../ledger/rules/account.ts'
-import { keyOf } from '../../../ledger/rules/state.ts'
-import { refuse, type State, type Verb } from '../../../ledger/rules/verb.ts'
+import { available, balanceKeys } from '../../../ledger/rules/account.ts'
+import { keyOf } from '../../../ledger/rules/projection.ts'
+import type { State } from '../../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { keep, type SealedRecord } from '../../../vault/record.ts'
 import { countries } from '../../users/countries/country.ts'
 import { userProfiles, users } from '../../users/user.ts'
@@ -34,7 +35,7 @@ export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWit
     ...[input.caller_id, input.target_id, ...beneficiary(input)].map((id) => keyOf(userProfiles, id)),
     ...[input.target_id, ...beneficiary(input)].map((id) => keyOf(users, id)),
     keyOf(countries, input.country_id),
-    ...purse(wallet(input)),
+    ...balanceKeys(wallet(input)),
   ],
 
   decide(state, input) {
@@ -61,11 +62,11 @@ export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWit
     ]
   },
 
-  note(state) {
+  sideWrites(state) {
     if (details !== null) keep(state, details)
   },
 
-  answer(state, _input, [requested]) {
+  result(state, _input, [requested]) {
     const withdrawal = requested && state.get(withdrawals, String(requested.position))
     if (withdrawal === undefined) throw new Error('nothing was requested')
     return sealedRecord(withdrawal, wordsIn(state))

@@ -1,8 +1,9 @@
 import type { DollarWallet, WithdrawalStatus, WithdrawalType } from '../../../../schema/agency-events.ts'
 import { balances, hold } from '../../../ledger/rules/account.ts'
-import { projection } from '../../../ledger/rules/state.ts'
+import type { Evolver } from '../../../ledger/rules/evolve.ts'
+import { projection } from '../../../ledger/rules/projection.ts'
+import type { State } from '../../../ledger/rules/state.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import type { Evolver, State } from '../../../ledger/rules/verb.ts'
 import { walletAccount, withdrawalAccount } from '../accounts.ts'
 
 /** A request to have dollars paid out by a charging agent (in diamonds) or a business manager (in cash). */

@@ -1,6 +1,6 @@
 import type { Release as ReleaseRecord } from '../../../../schema/app-status.ts'
 import type { ClientType, EventData } from '../../../../schema/events.ts'
-import { keyOf } from '../../../ledger/rules/state.ts'
+import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { releaseRecord } from '../presenters.ts'
 import { changed, type SomeWords } from '../texts.ts'
@@ -51,7 +51,7 @@ export const defineRelease: Verb<DefineRelease, ReleaseRecord> = {
     return [{ type: 'release-defined', data, movements: [] }]
   },
 
-  answer(state, { client_type }) {
+  result(state, { client_type }) {
     const defined = state.get(releases, client_type)
     if (defined === undefined) throw new Error(`the release of ${client_type} was not defined`)
     return releaseRecord(defined)

@@ -1,5 +1,5 @@
 import type { ClientType } from '../../../../schema/events.ts'
-import { keyOf } from '../../../ledger/rules/state.ts'
+import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { releases } from './release.ts'
 
@@ -16,5 +16,5 @@ export const removeRelease: Verb<RemoveRelease, null> = {
       ? refuse('not_found')
       : [{ type: 'release-removed', data: { client_type }, movements: [] }],
 
-  answer: () => null,
+  result: () => null,
 }

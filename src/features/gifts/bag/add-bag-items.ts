@@ -1,5 +1,5 @@
 import { MAX_INTEGER } from '../../../../schema/max-integer.ts'
-import { keyOf } from '../../../ledger/rules/state.ts'
+import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { users } from '../../users/user.ts'
 import { decorations } from '../catalogue/decoration.ts'
@@ -33,7 +33,7 @@ export const addBagItems: Verb<AddBagItems, Omit<BagItem, 'added_at'>> = {
     if (held === 0 && kindsIn(state, user_id) >= MAX_KINDS) return refuse('holding_limit')
     return [{ type: 'bag-items-added', data: { user_id, decoration_id, quantity, reason }, movements: [] }]
   },
-  answer: (state, { user_id, decoration_id }) => ({
+  result: (state, { user_id, decoration_id }) => ({
     user_id,
     decoration_id,
     quantity: itemsIn(state, user_id, decoration_id),

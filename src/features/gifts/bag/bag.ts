@@ -1,5 +1,6 @@
-import { projection } from '../../../ledger/rules/state.ts'
-import type { Evolver, State, WritableState } from '../../../ledger/rules/verb.ts'
+import type { Evolver } from '../../../ledger/rules/evolve.ts'
+import { projection } from '../../../ledger/rules/projection.ts'
+import type { State, WritableState } from '../../../ledger/rules/state.ts'
 
 /** Gifts that a user holds and can send without paying. */
 export interface BagItem {

@@ -1,7 +1,8 @@
 import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
-import { projection } from '../../../ledger/rules/state.ts'
+import type { Evolver } from '../../../ledger/rules/evolve.ts'
+import { projection } from '../../../ledger/rules/projection.ts'
+import type { State } from '../../../ledger/rules/state.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import type { Evolver, State } from '../../../ledger/rules/verb.ts'
 
 /** A gift of the catalogue. */
 export interface Decoration {

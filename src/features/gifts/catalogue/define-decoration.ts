@@ -1,6 +1,7 @@
 import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
-import { keyOf } from '../../../ledger/rules/state.ts'
-import { refuse, type State, type Verb } from '../../../ledger/rules/verb.ts'
+import { keyOf } from '../../../ledger/rules/projection.ts'
+import type { State } from '../../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { heldOdds, MAX_TOTAL_WEIGHT, oddsHash, type PublishedRow, returnToPlayer, totalWeight } from '../lucky/odds.ts'
 import { sharesOf } from '../shares.ts'
 import {
@@ -62,7 +63,7 @@ export const defineDecoration: Verb<DefineDecoration, Decoration> = {
     if (before !== undefined && meaning(before) === meaning(data)) return []
     return [{ type: 'decoration-defined', data, movements: [] }]
   },
-  answer: (state, { decoration_id }) => known(state, decoration_id),
+  result: (state, { decoration_id }) => known(state, decoration_id),
 }
 
 /** All that a definition says, as text. */

@@ -1,6 +1,7 @@
 import type { EventData } from '../../../../schema/events.ts'
+import type { LedgerEvent } from '../../../ledger/rules/event.ts'
+import type { State } from '../../../ledger/rules/state.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import type { LedgerEvent, State } from '../../../ledger/rules/verb.ts'
 import { drawOrder, type LuckyChains } from '../../fairness/lg1.ts'
 import { nextSend } from '../../fairness/lucky-progress.ts'
 import type { Decoration } from '../catalogue/decoration.ts'

@@ -1,7 +1,7 @@
 import type { OddsRow } from '../../../../schema/events.ts'
 import type { PublishedDraw, VerifyDraw } from '../../../../schema/fairness.ts'
 import { sha256Bytes } from '../../../ledger/rules/hash.ts'
-import { answered } from '../../../ledger/rules/money.ts'
+import { serializeBalance } from '../../../ledger/rules/money.ts'
 import { drawOrder, isChainId } from '../../fairness/lg1.ts'
 import { notOnLedger, notRecorded, type Step, type VerdictInParts, verdictOf } from '../../fairness/verdict.ts'
 import { exactRewardOf, MULTIPLIER_UNIT, oddsHash, published, rowOf, totalWeight } from './odds.ts'
@@ -142,7 +142,7 @@ function checkOrder(draw: VerifyDraw, table: Table | undefined, i: number): Step
   const { r, words } = drawOrder(Buffer.from(link, 'hex'), chain, client_seed, k, i, table.weight)
   const row = rowOf(table.odds, r)
   // Whoever verifies may name a stake whose reward nobody could be paid; it is told to the last digit all the same.
-  const reward = stake === undefined ? null : answered(exactRewardOf(stake, row))
+  const reward = stake === undefined ? null : serializeBalance(exactRewardOf(stake, row))
   const wrong =
     order.r !== undefined && order.r !== r
       ? `the number drawn is ${r}, not ${order.r}`

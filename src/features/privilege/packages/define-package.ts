@@ -1,6 +1,6 @@
 import type { EventData } from '../../../../schema/events.ts'
 import type { PackageRecord } from '../../../../schema/privilege.ts'
-import { keyOf } from '../../../ledger/rules/state.ts'
+import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { packageRecord } from '../presenters.ts'
 import { packages } from './package.ts'
@@ -36,7 +36,7 @@ export const definePackage: Verb<DefinePackage, PackageRecord> = {
     return [{ type: 'privilege-package-defined', data, movements: [] }]
   },
 
-  answer(state, { privilege_package_id }) {
+  result(state, { privilege_package_id }) {
     const defined = state.get(packages, String(privilege_package_id))
     if (defined === undefined) throw new Error(`package ${privilege_package_id} was not defined`)
     return packageRecord(defined)

@@ -1,6 +1,6 @@
-import { projection } from '../../../ledger/rules/state.ts'
+import type { Evolver } from '../../../ledger/rules/evolve.ts'
+import { projection } from '../../../ledger/rules/projection.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import type { Evolver } from '../../../ledger/rules/verb.ts'
 
 /** A kind of privilege that cards are made of. */
 export interface PrivilegePackage {

@@ -20,7 +20,7 @@ export interface StaleGames {
  */
 export const cancelStaleGames: Verb<StaleGames, number> = {
   reads: ({ candidates }) => candidates.flatMap(gameKeys),
-  follow: (state, { candidates }) => candidateKeys(state, candidates),
+  dependentReads: (state, { candidates }) => candidateKeys(state, candidates),
   decide: (state, { candidates, max_open_minutes }, { now }) =>
     sortCandidates(
       state,
@@ -29,5 +29,5 @@ export const cancelStaleGames: Verb<StaleGames, number> = {
         (empty_since !== null && empty_since <= now - MAX_EMPTY_MINUTES * MINUTE) ||
         (max_open_minutes !== null && created_at <= now - max_open_minutes * MINUTE),
     ).payable.map((game) => cancelling(game)),
-  answer: (_state, _input, events) => events.length,
+  result: (_state, _input, events) => events.length,
 }

@@ -1,8 +1,10 @@
 import type { PurgedGames } from '../../../../schema/roulette.ts'
-import { type Movement, moves, obstacle } from '../../../ledger/rules/movement.ts'
-import { keyOf } from '../../../ledger/rules/state.ts'
+import type { Movement } from '../../../ledger/rules/event.ts'
+import { transferError, transfers } from '../../../ledger/rules/movement.ts'
+import { type Key, keyOf } from '../../../ledger/rules/projection.ts'
+import type { State } from '../../../ledger/rules/state.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import type { Key, State, Verb } from '../../../ledger/rules/verb.ts'
+import type { Verb } from '../../../ledger/rules/verb.ts'
 import { roomProfiles } from '../../rooms/room.ts'
 import { cancelling } from '../cancel.ts'
 import { type Game, gameAccount, games } from '../game.ts'
@@ -28,10 +30,10 @@ export const MINUTE = 60_000_000
  */
 export const purgeGames = (candidates: readonly number[]): Verb<PurgeGames, PurgedGames> => ({
   reads: () => candidates.flatMap(gameKeys),
-  follow: (state) => candidateKeys(state, candidates),
+  dependentReads: (state) => candidateKeys(state, candidates),
   decide: (state, input, { now }) =>
     input.dry_run ? [] : sortCandidates(state, candidates, isOld(input, now)).payable.map((game) => cancelling(game)),
-  answer: (state, input, events, { now }) => {
+  result: (state, input, events, { now }) => {
     const { payable, skipped } = sortCandidates(state, candidates, isOld(input, now))
     const ids = input.dry_run
       ? payable.map(({ game_id }) => game_id)
@@ -75,7 +77,7 @@ export function sortCandidates(
     if (game?.status !== 'open' || !isDue(game)) continue
     const paid = cancelling(game).movements
     // One user may be in several of them.
-    const stopped = obstacle(state, [...movements, ...paid])
+    const stopped = transferError(state, [...movements, ...paid])
     if (stopped !== undefined) {
       const { uid, room_uid } = answerGame(state, game)
       skipped.push({ id, uid, room_uid, code: stopped, user_ids: unpayable(state, movements, game) })
@@ -90,6 +92,6 @@ export function sortCandidates(
 /** Whose balances stand in the way. */
 const unpayable = (state: State, before: readonly Movement[], { game_id, entries }: Game): number[] =>
   entries.flatMap(({ user_id, stake }) => {
-    const back = moves([gameAccount(game_id), coinsOf(user_id), stake])
-    return obstacle(state, [...before, ...back]) === undefined ? [] : [user_id]
+    const back = transfers([gameAccount(game_id), coinsOf(user_id), stake])
+    return transferError(state, [...before, ...back]) === undefined ? [] : [user_id]
   })

@@ -1,4 +1,4 @@
-import { projection } from '../../../ledger/rules/state.ts'
+import { projection } from '../../../ledger/rules/projection.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 
 /** Words: beside the ledger. */

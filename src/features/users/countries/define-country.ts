@@ -1,6 +1,7 @@
 import type { CountryRecord } from '../../../../schema/operator.ts'
-import { keyOf } from '../../../ledger/rules/state.ts'
-import { refuse, type State, type Verb } from '../../../ledger/rules/verb.ts'
+import { keyOf } from '../../../ledger/rules/projection.ts'
+import type { State } from '../../../ledger/rules/state.ts'
+import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { countryRecord } from '../presenters.ts'
 import { countries } from './country.ts'
 
@@ -17,7 +18,7 @@ export const defineCountry: Verb<DefineCountry, CountryRecord> = {
   decide: (state, input) =>
     nameOf(state, input) === undefined ? refuse('validation_failed', { name: ['is required'] }) : [],
 
-  note(state, input, { now, actor }) {
+  sideWrites(state, input, { now, actor }) {
     const before = state.get(countries, String(input.id))
     const name = nameOf(state, input)
     if (name === undefined || name === before?.name) return
@@ -30,7 +31,7 @@ export const defineCountry: Verb<DefineCountry, CountryRecord> = {
     })
   },
 
-  answer(state, { id }) {
+  result(state, { id }) {
     const country = state.get(countries, String(id))
     if (country === undefined) throw new Error(`country ${id} was not noted`)
     return countryRecord(country)

@@ -1,7 +1,7 @@
 import type { Platform } from '../../../../schema/devices.ts'
-import { projection } from '../../../ledger/rules/state.ts'
+import { projection } from '../../../ledger/rules/projection.ts'
+import type { State, WritableState } from '../../../ledger/rules/state.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
-import type { State, WritableState } from '../../../ledger/rules/verb.ts'
 
 /** Where a user can be told something. Words: beside the ledger. */
 export interface UserDevice {

@@ -1,5 +1,5 @@
 import type { Device, Platform } from '../../../../schema/devices.ts'
-import { keyOf } from '../../../ledger/rules/state.ts'
+import { keyOf } from '../../../ledger/rules/projection.ts'
 import { isoMicros } from '../../../ledger/rules/time.ts'
 import type { Verb } from '../../../ledger/rules/verb.ts'
 import { devices, devicesOfUsers, putDevice } from './device.ts'
@@ -16,12 +16,12 @@ export interface RegisterDevice {
  */
 export const registerDevice: Verb<RegisterDevice, Device> = {
   reads: ({ user_id, token }) => [keyOf(devices, token), keyOf(devicesOfUsers, user_id)],
-  follow: (state, { token }) => {
+  dependentReads: (state, { token }) => {
     const device = state.get(devices, token)
     return device === undefined ? [] : [keyOf(devicesOfUsers, device.user_id)]
   },
   decide: () => [],
-  note: (state, { user_id, token, platform }, { now }) =>
+  sideWrites: (state, { user_id, token, platform }, { now }) =>
     putDevice(state, { token, user_id, platform, registered_at: now }),
-  answer: (_state, { platform }, _events, { now }) => ({ platform, created_at: isoMicros(now) }),
+  result: (_state, { platform }, _events, { now }) => ({ platform, created_at: isoMicros(now) }),
 }

@@ -1,4 +1,4 @@
-import { keyOf } from '../../../ledger/rules/state.ts'
+import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { devices, devicesOfUsers, dropDevice } from './device.ts'
 
@@ -11,6 +11,6 @@ export interface RemoveDevice {
 export const removeDevice: Verb<RemoveDevice, null> = {
   reads: ({ user_id, token }) => [keyOf(devices, token), keyOf(devicesOfUsers, user_id)],
   decide: (state, { user_id, token }) => (state.get(devices, token)?.user_id === user_id ? [] : refuse('not_found')),
-  note: (state, { user_id, token }) => dropDevice(state, user_id, token),
-  answer: () => null,
+  sideWrites: (state, { user_id, token }) => dropDevice(state, user_id, token),
+  result: () => null,
 }

@@ -10,7 +10,7 @@ export const textArray = (values: readonly (string | null)[]): string =>
   `{${values.map((value) => (value === null ? 'NULL' : `"${value.replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
 
 /** For texts without control characters, at least one: not an array's text, but one that `fromLines` makes an array of. */
-export const lines = (values: readonly (string | null)[]): string => values.map((value) => value ?? '\t').join('\n')
+export const joinLines = (values: readonly (string | null)[]): string => values.map((value) => value ?? '\t').join('\n')
 
 /** SQL: the array in a parameter that was made by `lines`. */
-export const fromLines = (parameter: string): string => `string_to_array(${parameter}::text, E'\\n', E'\\t')`
+export const arrayFromLines = (parameter: string): string => `string_to_array(${parameter}::text, E'\\n', E'\\t')`

@@ -1,5 +1,5 @@
-import type { RecordedEvent } from '../event-hash.ts'
-import type { RememberedReply } from '../head.ts'
+import type { StoredEvent } from '../event-hash.ts'
+import type { StoredReply } from '../head.ts'
 
 /**
  * Bytes beside the texts, with entries of indexes: `npm run bench:tables` measures what the tables take. An event also
@@ -12,18 +12,18 @@ const ROW_BYTES = 100
 const NUMBER_BYTES = 8
 
 /** About what a command adds to the database: its events, the rows that were not there before, and its reply. */
-export function storedBytes(
-  events: readonly RecordedEvent[],
+export function estimateStoredBytes(
+  events: readonly StoredEvent[],
   added: readonly unknown[],
-  reply: RememberedReply | undefined,
+  reply: StoredReply | undefined,
 ): number {
-  let bytes = reply === undefined ? 0 : bytesOfReply(reply)
-  for (const event of events) bytes += bytesOfEvent(event)
-  for (const row of added) bytes += bytesOfRow(row)
+  let bytes = reply === undefined ? 0 : replyBytes(reply)
+  for (const event of events) bytes += eventBytes(event)
+  for (const row of added) bytes += rowBytes(row)
   return bytes
 }
 
-function bytesOfEvent({ entry }: RecordedEvent): number {
+function eventBytes({ entry }: StoredEvent): number {
   const { type, data, movements, actor, requestId, idempotencyKey, replyHash, hash } = entry
   let bytes = EVENT_BYTES + type.length + Buffer.byteLength(data) + actor.length + requestId.length + hash.length
   bytes += (idempotencyKey?.length ?? 0) + (replyHash?.length ?? 0)
@@ -32,10 +32,10 @@ function bytesOfEvent({ entry }: RecordedEvent): number {
 }
 
 /** The key stands in the index too. */
-const bytesOfReply = ({ actor, key, requestHash, body }: RememberedReply): number =>
+const replyBytes = ({ actor, key, requestHash, body }: StoredReply): number =>
   REPLY_BYTES + 2 * (actor.length + key.length) + requestHash.length + Buffer.byteLength(body)
 
-function bytesOfRow(row: unknown): number {
+function rowBytes(row: unknown): number {
   let bytes = ROW_BYTES
   if (typeof row !== 'object' || row === null) return bytes
   for (const value of Object.values(row)) {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { Client } from 'pg'
 import { test } from 'tap'
-import { fromLines, lines, plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
+import { arrayFromLines, joinLines, plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
 import { emptyDatabase } from '../../../harness/postgres.ts'
 
 test('PostgreSQL reads the arrays as they were meant', async (t) => {
@@ -34,7 +34,9 @@ test('PostgreSQL reads the arrays as they were meant', async (t) => {
   await fc.assert(
     // One line that is empty is no line at all.
     fc.asyncProperty(fc.array(fc.option(line), { minLength: 2, maxLength: 20 }), async (values) => {
-      const { rows } = await client.query<{ values: unknown }>(`select ${fromLines('$1')} as values`, [lines(values)])
+      const { rows } = await client.query<{ values: unknown }>(`select ${arrayFromLines('$1')} as values`, [
+        joinLines(values),
+      ])
       t.same(rows[0]?.values, values)
     }),
     { numRuns: 300 },

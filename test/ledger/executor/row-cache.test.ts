@@ -8,12 +8,12 @@ import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import type { Command } from '../../../src/ledger/executor/command.ts'
-import { UsedKeys } from '../../../src/ledger/executor/recent-key-filter.ts'
-import { type Opened, Store } from '../../../src/ledger/executor/store.ts'
+import { RecentKeyFilter } from '../../../src/ledger/executor/recent-key-filter.ts'
+import { RowCache } from '../../../src/ledger/executor/row-cache.ts'
+import { type BatchContext, Store } from '../../../src/ledger/executor/store.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
-import { keyOf, projection, Rows } from '../../../src/ledger/rules/state.ts'
-import type { Key } from '../../../src/ledger/rules/verb.ts'
-import { openLedger } from '../../../src/ledger/storage/genesis.ts'
+import { type Key, keyOf, projection } from '../../../src/ledger/rules/projection.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { testDatabase } from '../../harness/postgres.ts'
 import { bench, testChains } from '../../harness/test-executor.ts'
 
@@ -25,7 +25,7 @@ test('what writes nothing is not answered from rows that another instance has ch
   const one = bench(t, database.serviceUrl)
   const other = bench(t, database.serviceUrl)
   const look = () => one.did(showChains(testChains), { user_id: 1 })
-  await one.did(openLedger, { fairness_key: testChains.keyHash })
+  await one.did(genesis, { fairness_key: testChains.keyHash })
   await one.did(defineUsers, { listed: true, users: [{ id: 1 }] })
   for (let i = 0; i < 3; i += 1) await look()
   t.match((await one.run(debit, coins(5))).reply.body, /insufficient_balance/)
@@ -40,38 +40,38 @@ test('what writes nothing is not answered from rows that another instance has ch
 const asking = (reads: readonly Key[]): Command => ({
   cause: { actor: 'system', requestId: 'r', idempotency: null },
   reads,
-  follow: () => [],
+  dependentReads: () => [],
   decide: () => [],
-  note: () => {},
+  sideWrites: () => {},
   reply: () => ({ status: 200, body: '' }),
-  refused: () => ({ status: 422, body: '' }),
+  refusalReply: () => ({ status: 422, body: '' }),
 })
 
 test('what is used stays, what is not used goes when much else is, heavy rows sooner', async (t) => {
   const { serviceUrl } = await testDatabase(t)
-  const store = await Store.connect(serviceUrl, tables, new UsedKeys())
+  const store = await Store.connect(serviceUrl, tables, new RecentKeyFilter())
   t.teardown(() => store.close())
   const hot = keyOf(balances, 'user:0:coins')
   const cold = keyOf(balances, 'user:1:coins')
   const balance = (i: number): Key => keyOf(balances, `user:${i}:diamonds`)
   const game = (i: number): Key => keyOf(games, i)
-  const look = async (reads: readonly Key[], see: (opened: Opened) => void = () => {}) => {
-    const opened = await store.begin([asking(reads)])
+  const look = async (reads: readonly Key[], see: (opened: BatchContext) => void = () => {}) => {
+    const opened = await store.open([asking(reads)])
     see(opened)
-    await store.leave(opened)
+    await store.finishReadOnly(opened)
   }
   const knows = async ({ projection, id }: Key): Promise<boolean> => {
     const known: boolean[] = []
-    await look([], ({ rows }) => known.push(rows.knows(projection, id)))
+    await look([], ({ rows }) => known.push(rows.isLoaded(projection, id)))
     return known.every(Boolean)
   }
   const from = (first: number, count: number, key: (i: number) => Key) =>
     Array.from({ length: count }, (_, i) => key(first + i))
 
   await look([])
-  t.equal(store.ahead, false, 'others may write')
+  t.equal(store.canPipeline, false, 'others may write')
   await look([hot, cold])
-  t.equal(store.ahead, true)
+  t.equal(store.canPipeline, true)
   await look(from(0, 65_000, balance))
   t.equal(await knows(hot), true)
   await look(from(65_000, 65_000, balance))
@@ -85,7 +85,7 @@ test('what is used stays, what is not used goes when much else is, heavy rows so
   await look(from(3_250, 3_251, game))
   t.equal(await knows(cold), false, 'a game is as heavy as 20 balances')
   t.equal(await knows(hot), true)
-  t.equal(store.ahead, true, 'however much there was')
+  t.equal(store.canPipeline, true, 'however much there was')
 })
 
 const plain = projection<number>('plain')
@@ -97,34 +97,34 @@ const kept = [
 ]
 
 test('the oldest go first, and never is more known than may be', (t) => {
-  const rows = new Rows()
+  const rows = new RowCache()
   for (let i = 1; i <= 100; i += 1) {
     rows.put(plain, `${i}`, i)
-    rows.settle(kept, 8)
+    rows.markClean(kept, 8)
   }
-  const known = Array.from({ length: 100 }, (_, i) => i + 1).filter((i) => rows.knows(plain, `${i}`))
+  const known = Array.from({ length: 100 }, (_, i) => i + 1).filter((i) => rows.isLoaded(plain, `${i}`))
   t.same(known, [96, 97, 98, 99, 100])
   t.end()
 })
 
 test('what is known to be absent stays so while it is used', (t) => {
-  const rows = new Rows()
+  const rows = new RowCache()
   rows.put(plain, 'hot', undefined)
   for (let i = 1; i <= 100; i += 1) {
-    t.equal(rows.knows(plain, 'hot'), true)
+    t.equal(rows.isLoaded(plain, 'hot'), true)
     t.equal(rows.get(plain, 'hot'), undefined)
     rows.put(plain, `${i}`, i)
-    rows.settle(kept, 8)
+    rows.markClean(kept, 8)
   }
   t.end()
 })
 
 test('what was set without being known is as unknown as before when that is taken back', (t) => {
-  const rows = new Rows()
+  const rows = new RowCache()
   rows.checkpoint()
   rows.set(plain, '1', 1)
   rows.rollback()
-  t.equal(rows.knows(plain, '1'), false)
+  t.equal(rows.isLoaded(plain, '1'), false)
   t.end()
 })
 
@@ -149,7 +149,7 @@ test('whatever is known is what was written last, whenever it was used, and what
   const nameOf = ({ name }: { name: string }, id: number): string => `${name} ${id}`
   verify(
     property(array(step, { maxLength: 200, size: 'max' }), (steps) => {
-      const rows = new Rows()
+      const rows = new RowCache()
       /** As the database holds it, and as the batch has it so far and had it when it was last checked. */
       const written = new Map<string, number | undefined>()
       let set = new Map<string, number | undefined>()
@@ -162,7 +162,7 @@ test('whatever is known is what was written last, whenever it was used, and what
         if (todo.does === 'ask') {
           const id = String(todo.id)
           const name = nameOf(todo.of, todo.id)
-          if (!rows.knows(todo.of, id)) rows.put(todo.of, id, written.get(name))
+          if (!rows.isLoaded(todo.of, id)) rows.put(todo.of, id, written.get(name))
           assert.equal(rows.get(todo.of, id), set.has(name) ? set.get(name) : written.get(name), name)
           if (!set.has(name)) asked.set(name, () => rows.get(todo.of, id))
           inBatch += 3
@@ -186,21 +186,21 @@ test('whatever is known is what was written last, whenever it was used, and what
           for (const [name, row] of set) written.set(name, row)
           set = new Map()
           checked = new Map()
-          rows.settle(kept, MOST)
-          assert.equal(rows.dirty, false)
+          rows.markClean(kept, MOST)
+          assert.equal(rows.isDirty, false)
           mostInBatch = Math.max(mostInBatch, inBatch)
           inBatch = 0
           asked.clear()
         }
       }
       rows.rollback()
-      rows.settle(kept, MOST)
+      rows.markClean(kept, MOST)
       let weight = 0
       for (const { projection, weight: each } of kept) {
-        for (let id = 0; id <= 11; id += 1) if (rows.knows(projection, String(id))) weight += each
+        for (let id = 0; id <= 11; id += 1) if (rows.isLoaded(projection, String(id))) weight += each
       }
       assert.ok(weight <= MOST + Math.max(mostInBatch, inBatch), `${weight} of ${MOST}, and batches of ${mostInBatch}`)
-      for (let id = 0; id <= 11; id += 1) assert.equal(rows.knows(unkept, String(id)), false)
+      for (let id = 0; id <= 11; id += 1) assert.equal(rows.isLoaded(unkept, String(id)), false)
     }),
     { numRuns: 300 },
   )

@@ -1,10 +1,10 @@
 import { assert, double, integer, oneof, property } from 'fast-check'
 import { test } from 'tap'
-import { ByteText } from '../../../../src/ledger/storage/bytes/byte-text.ts'
+import { Utf8Builder } from '../../../../src/ledger/storage/bytes/utf8-builder.ts'
 
 const written = (value: number): string => {
-  const text = new ByteText()
-  text.number(value)
+  const text = new Utf8Builder()
+  text.appendNumber(value)
   return text.bytes.toString()
 }
 
@@ -19,15 +19,15 @@ test('a number reads as it does in any text', (t) => {
 })
 
 test('piece by piece, also beyond the room that there was', (t) => {
-  const text = new ByteText()
+  const text = new Utf8Builder()
   const long = 'x'.repeat(20_000)
   for (let round = 0; round < 2; round += 1) {
     text.clear()
-    text.number(1234)
-    text.letter(32)
-    text.ascii(long)
-    text.number(7)
-    text.piece(Buffer.from('..é..'), 2, 2)
+    text.appendNumber(1234)
+    text.appendByte(32)
+    text.appendAscii(long)
+    text.appendNumber(7)
+    text.appendBytes(Buffer.from('..é..'), 2, 2)
     t.equal(text.bytes.toString(), `1234 ${long}7é`)
   }
   t.end()

@@ -1,9 +1,9 @@
 /** Up to so many bytes a loop is quicker than to call for a copy. */
-const SHORT = 28
+const MAX_LOOP_BYTES = 28
 const ZERO = '0'.charCodeAt(0)
 
 /** UTF-8 text that is put together piece by piece, again and again in the same place. */
-export class ByteText {
+export class Utf8Builder {
   #bytes = Buffer.alloc(16_384)
   #length = 0
 
@@ -17,18 +17,18 @@ export class ByteText {
   }
 
   /** One letter of ASCII. */
-  letter(code: number): void {
-    this.#make(1)
+  appendByte(code: number): void {
+    this.#reserve(1)
     this.#bytes[this.#length - 1] = code
   }
 
   /** As `ascii(String(value))`; no text is made of what is short. */
-  number(value: number): void {
+  appendNumber(value: number): void {
     let rest = value | 0
-    if (rest !== value || rest < 0) return this.ascii(String(value))
+    if (rest !== value || rest < 0) return this.appendAscii(String(value))
     let digits = 1
     for (let least = 10; rest >= least && digits < 10; least *= 10) digits += 1
-    const from = this.#make(digits)
+    const from = this.#reserve(digits)
     const bytes = this.#bytes
     for (let i = digits - 1; i >= 0; i -= 1) {
       const next = (rest / 10) | 0
@@ -38,23 +38,23 @@ export class ByteText {
   }
 
   /** Text of ASCII alone. */
-  ascii(text: string): void {
-    const to = this.#make(text.length)
+  appendAscii(text: string): void {
+    const to = this.#reserve(text.length)
     const bytes = this.#bytes
-    if (text.length > SHORT) bytes.write(text, to, 'latin1')
+    if (text.length > MAX_LOOP_BYTES) bytes.write(text, to, 'latin1')
     else for (let i = 0; i < text.length; i += 1) bytes[to + i] = text.charCodeAt(i)
   }
 
   /** A piece of other text. */
-  piece(text: Buffer, start: number, length: number): void {
-    const to = this.#make(length)
+  appendBytes(text: Buffer, start: number, length: number): void {
+    const to = this.#reserve(length)
     const bytes = this.#bytes
-    if (length > SHORT) text.copy(bytes, to, start, start + length)
+    if (length > MAX_LOOP_BYTES) text.copy(bytes, to, start, start + length)
     else for (let i = 0; i < length; i += 1) bytes[to + i] = text[start + i] ?? 0
   }
 
   /** Room for so many bytes more; answers where it begins. */
-  #make(length: number): number {
+  #reserve(length: number): number {
     const from = this.#length
     this.#length = from + length
     if (this.#length > this.#bytes.length) {

@@ -1,14 +1,14 @@
 import { Client, type QueryResult } from 'pg'
 import type { Statement, TextRow } from '../storage/row-table.ts'
 
-const CONNECT_MS = 3_000
+const CONNECT_TIMEOUT_MS = 3_000
 /** How long a server may take to say goodbye. */
-const CLOSE_MS = 1_000
+const CLOSE_TIMEOUT_MS = 1_000
 
-export type Answer = QueryResult<TextRow>
+export type StatementResult = QueryResult<TextRow>
 
 /** What every session of the writer is set to, whatever the database's defaults and the address say. */
-const session = `
+const sessionSettings = `
   -- A writer that vanished while it held the head frees it soon.
   set idle_in_transaction_session_timeout = '5s'; set lock_timeout = '5s'; set statement_timeout = '10s';
   -- Durable, whatever the role or the database were set to.
@@ -19,7 +19,7 @@ const session = `
   set enable_mergejoin = off; set jit = off; set timezone = 'UTC'`
 
 /** One connection on which all statements of a step are sent at once; named ones are prepared once. */
-export class Pipeline {
+export class PipelinedConnection {
   readonly #client: Client
   #broken: Error | undefined
 
@@ -31,21 +31,21 @@ export class Pipeline {
   }
 
   /** Throws when the database cannot be reached within 3 seconds. */
-  static async connect(url: string, name: string): Promise<Pipeline> {
+  static async connect(url: string, name: string): Promise<PipelinedConnection> {
     const client = new Client({
       connectionString: url,
       application_name: name,
-      connectionTimeoutMillis: CONNECT_MS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       pipeline: true,
       types: { getTypeParser: () => (text: string) => text },
     })
-    const pipeline = new Pipeline(client)
+    const pipeline = new PipelinedConnection(client)
     // The driver's own limit ends with the login; a server may fall silent after it.
-    const watchdog = setTimeout(() => pipeline.cut(), CONNECT_MS)
+    const watchdog = setTimeout(() => pipeline.cut(), CONNECT_TIMEOUT_MS)
     try {
       await client.connect()
-      await client.query(session)
+      await client.query(sessionSettings)
       return pipeline
     } catch (error) {
       pipeline.cut()
@@ -55,12 +55,12 @@ export class Pipeline {
     }
   }
 
-  get broken(): boolean {
+  get isBroken(): boolean {
     return this.#broken !== undefined
   }
 
   /** Waits for all answers, also when one is an error, so that none is left on the wire. */
-  settle(statements: readonly Statement[]): Promise<PromiseSettledResult<Answer>[]> {
+  sendAll(statements: readonly Statement[]): Promise<PromiseSettledResult<StatementResult>[]> {
     const { stream } = this.#client.connection
     // All in one write: the kernel is asked once, and not once a statement.
     stream.cork()
@@ -76,8 +76,8 @@ export class Pipeline {
   }
 
   /** As `settle`; throws the first error. */
-  async run(statements: readonly Statement[]): Promise<Answer[]> {
-    const results = await this.settle(statements)
+  async query(statements: readonly Statement[]): Promise<StatementResult[]> {
+    const results = await this.sendAll(statements)
     return results.map((result) => {
       if (result.status === 'rejected') throw result.reason
       return result.value
@@ -92,7 +92,7 @@ export class Pipeline {
   }
 
   async close(): Promise<void> {
-    const watchdog = setTimeout(() => this.cut(), CLOSE_MS)
+    const watchdog = setTimeout(() => this.cut(), CLOSE_TIMEOUT_MS)
     try {
       await this.#client.end()
     } finally {

@@ -1,24 +1,24 @@
-import type { Rows } from '../rules/state.ts'
-import type { Key } from '../rules/verb.ts'
+import type { Key } from '../rules/projection.ts'
 import type { RowTable, Statement } from '../storage/row-table.ts'
-import type { Answer } from './pipeline.ts'
+import type { StatementResult } from './pipelined-connection.ts'
+import type { RowCache } from './row-cache.ts'
 
 /** Which rows are still to be loaded. */
-export class Loads {
+export class PendingLoads {
   readonly #tables: ReadonlyMap<string, RowTable>
-  readonly #rows: Rows
+  readonly #rows: RowCache
   readonly #wanted = new Map<RowTable, Set<string>>()
 
-  constructor(tables: ReadonlyMap<string, RowTable>, rows: Rows) {
+  constructor(tables: ReadonlyMap<string, RowTable>, rows: RowCache) {
     this.#tables = tables
     this.#rows = rows
   }
 
   /** Whether all these rows are known; those that are not will be loaded. */
-  add(keys: readonly Key[]): boolean {
+  request(keys: readonly Key[]): boolean {
     let known = true
     for (const { projection, id } of keys) {
-      if (this.#rows.knows(projection, id)) continue
+      if (this.#rows.isLoaded(projection, id)) continue
       known = false
       const table = this.#tables.get(projection.name)
       if (table === undefined) throw new Error(`no table for ${projection.name}`)
@@ -34,7 +34,7 @@ export class Loads {
   }
 
   /** Puts in what the statements were answered; a row that was not found is known to be absent. */
-  take(answers: readonly Pick<Answer, 'rows'>[]): void {
+  accept(answers: readonly Pick<StatementResult, 'rows'>[]): void {
     let i = 0
     for (const [table, ids] of this.#wanted) {
       for (const id of ids) this.#rows.put(table.projection, id, undefined)

@@ -1,11 +1,11 @@
 import { endOfMessage, MESSAGE_HEADER, ROW } from '../../db/copy-out.ts'
-import type { Movement } from '../rules/movement.ts'
+import type { Movement } from '../rules/event.ts'
 import { isoMicros } from '../rules/time.ts'
-import { missing, Unreadable } from '../rules/unreadable.ts'
-import { ByteText } from './bytes/byte-text.ts'
-import { isAt, nameIn } from './bytes/names.ts'
-import { type ChainedEntry, LINE_BREAK } from './event-hash.ts'
-import { isWatchedAt } from './watched.ts'
+import { missingColumn, UnreadableEvent } from '../rules/unreadable-event.ts'
+import { equalsAt, internName } from './bytes/interned-names.ts'
+import { Utf8Builder } from './bytes/utf8-builder.ts'
+import { type LedgerEntry, LINE_BREAK } from './event-hash.ts'
+import { isReadByEvolversAt } from './evolver-balances.ts'
 
 const columns =
   'position,type,version,data,debit,credit,amount,actor,at,request_id,idempotency_key,reply_hash,hash'.split(',')
@@ -24,26 +24,26 @@ const REPLY_HASH = 11
 const HASH = 12
 
 /** An event's columns as PostgreSQL has them; for `select ${storedColumns} from ledger_events e`. */
-export const storedColumns = columns.map((column) => `e.${column}`).join(', ')
+export const binaryColumns = columns.map((column) => `e.${column}`).join(', ')
 
 /** PostgreSQL counts microseconds from 2000 on. */
-const EPOCH = 946_684_800_000_000
+const POSTGRES_EPOCH_MICROS = 946_684_800_000_000
 /** The years 1 to 9999, between which stands all that is printed as a time. */
-const FIRST = -62_135_596_800_000_000
-const LAST = 253_402_300_800_000_000
+const MIN_TIME_MICROS = -62_135_596_800_000_000
+const MAX_TIME_MICROS = 253_402_300_800_000_000
 
 const SPACE = 32
 const SEMICOLON = 59
-const text = new ByteText()
+const text = new Utf8Builder()
 
 /** Before the elements of a list: how many dimensions, whether some are null, of which type, how many, from which on. */
-const LIST_HEADER = 20
+const ARRAY_HEADER_BYTES = 20
 
 /**
  * Reads events from the bytes of their rows, one after the other, and of each only what is asked for. Whatever cannot
  * be had throws `Unreadable`.
  */
-export class EventRows {
+export class EventRowReader {
   readonly #bytes: Buffer
   readonly #view: DataView
   /** Where the next row begins. */
@@ -101,8 +101,9 @@ export class EventRows {
 
   /** Microseconds. */
   get at(): number {
-    const at = int64(this.#view, this.#start(AT)) + EPOCH
-    if (at < FIRST || at >= LAST) throw new Unreadable(`event ${this.position} has no time that can be told`)
+    const at = int64(this.#view, this.#start(AT)) + POSTGRES_EPOCH_MICROS
+    if (at < MIN_TIME_MICROS || at >= MAX_TIME_MICROS)
+      throw new UnreadableEvent(`event ${this.position} has no time that can be told`)
     return at
   }
 
@@ -112,21 +113,23 @@ export class EventRows {
   }
 
   get movements(): Movement[] {
-    return this.#movementsThat(() => true)
+    return this.#filterMovements(() => true)
   }
 
   /** Of its movements those from or to a watched account. */
-  get watchedMovements(): Movement[] {
+  get movementsReadByEvolvers(): Movement[] {
     const bytes = this.#bytes
-    return this.#movementsThat((debit, credit) => isListedWatched(bytes, debit) || isListedWatched(bytes, credit))
+    return this.#filterMovements(
+      (debit, credit) => isItemReadByEvolvers(bytes, debit) || isItemReadByEvolvers(bytes, credit),
+    )
   }
 
   /** How much it moves from one account to another. */
-  paid(from: string, to: string): number {
+  amountMoved(from: string, to: string): number {
     const bytes = this.#bytes
     let sum = 0
-    this.eachMovement((debit, credit, amount) => {
-      if (isListed(bytes, debit, from) && isListed(bytes, credit, to)) sum += amount
+    this.forEachMovement((debit, credit, amount) => {
+      if (itemEquals(bytes, debit, from) && itemEquals(bytes, credit, to)) sum += amount
     })
     return sum
   }
@@ -140,42 +143,42 @@ export class EventRows {
    * The bytes of `canonical` over what is stored, for which no text is made of what is bytes already. They are there
    * until they are asked for again.
    */
-  canonical(previous: string): Buffer {
+  canonicalBytes(previous: string): Buffer {
     const bytes = this.#bytes
     text.clear()
-    text.ascii(previous)
-    text.letter(LINE_BREAK)
-    text.number(this.position)
-    text.letter(LINE_BREAK)
+    text.appendAscii(previous)
+    text.appendByte(LINE_BREAK)
+    text.appendNumber(this.position)
+    text.appendByte(LINE_BREAK)
     this.#write(TYPE)
-    text.letter(LINE_BREAK)
-    text.number(this.version)
-    text.letter(LINE_BREAK)
-    text.ascii(isoMicros(this.at))
-    text.letter(LINE_BREAK)
+    text.appendByte(LINE_BREAK)
+    text.appendNumber(this.version)
+    text.appendByte(LINE_BREAK)
+    text.appendAscii(isoMicros(this.at))
+    text.appendByte(LINE_BREAK)
     this.#write(ACTOR)
-    text.letter(LINE_BREAK)
+    text.appendByte(LINE_BREAK)
     this.#write(REQUEST_ID)
-    text.letter(LINE_BREAK)
-    this.#writeIfAny(IDEMPOTENCY_KEY)
-    text.letter(LINE_BREAK)
-    this.#writeIfAny(REPLY_HASH)
-    text.letter(LINE_BREAK)
-    this.eachMovement((debit, credit, amount) => {
-      writeListed(bytes, debit)
-      text.letter(SPACE)
-      writeListed(bytes, credit)
-      text.letter(SPACE)
-      text.number(amount)
-      text.letter(SEMICOLON)
+    text.appendByte(LINE_BREAK)
+    this.#writeOptional(IDEMPOTENCY_KEY)
+    text.appendByte(LINE_BREAK)
+    this.#writeOptional(REPLY_HASH)
+    text.appendByte(LINE_BREAK)
+    this.forEachMovement((debit, credit, amount) => {
+      appendItem(bytes, debit)
+      text.appendByte(SPACE)
+      appendItem(bytes, credit)
+      text.appendByte(SPACE)
+      text.appendNumber(amount)
+      text.appendByte(SEMICOLON)
     })
-    text.letter(LINE_BREAK)
+    text.appendByte(LINE_BREAK)
     this.#write(DATA)
     return text.bytes
   }
 
   /** All that is stored. */
-  get entry(): ChainedEntry {
+  get entry(): LedgerEntry {
     return {
       position: this.position,
       type: this.type,
@@ -192,15 +195,15 @@ export class EventRows {
   }
 
   /** Calls for each movement with where its accounts stand, before each of which is its length, and its amount. */
-  eachMovement(visit: (debit: number, credit: number, amount: number) => void): void {
+  forEachMovement(visit: (debit: number, credit: number, amount: number) => void): void {
     const view = this.#view
     const count = this.#elements(DEBIT)
     if (this.#elements(CREDIT) !== count || this.#elements(AMOUNT) !== count) {
-      throw new Unreadable(`event ${this.position} has not as many accounts as amounts`)
+      throw new UnreadableEvent(`event ${this.position} has not as many accounts as amounts`)
     }
-    let debit = this.#start(DEBIT) + LIST_HEADER
-    let credit = this.#start(CREDIT) + LIST_HEADER
-    let amount = this.#start(AMOUNT) + LIST_HEADER
+    let debit = this.#start(DEBIT) + ARRAY_HEADER_BYTES
+    let credit = this.#start(CREDIT) + ARRAY_HEADER_BYTES
+    let amount = this.#start(AMOUNT) + ARRAY_HEADER_BYTES
     for (let i = 0; i < count; i += 1) {
       const length = view.getInt32(amount)
       visit(debit, credit, length < 0 ? Number.NaN : int64(view, amount + 4))
@@ -210,24 +213,24 @@ export class EventRows {
     }
   }
 
-  #movementsThat(wanted: (debit: number, credit: number) => boolean): Movement[] {
+  #filterMovements(wanted: (debit: number, credit: number) => boolean): Movement[] {
     const bytes = this.#bytes
     const movements: Movement[] = []
-    this.eachMovement((debit, credit, amount) => {
+    this.forEachMovement((debit, credit, amount) => {
       if (!wanted(debit, credit)) return
-      movements.push({ debit: listed(bytes, debit), credit: listed(bytes, credit), amount })
+      movements.push({ debit: arrayItem(bytes, debit), credit: arrayItem(bytes, credit), amount })
     })
     return movements
   }
 
   #write(column: number): void {
-    text.piece(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
+    text.appendBytes(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
   }
 
   /** Nothing is none, and has no other form: both would have the same bytes. */
-  #writeIfAny(column: number): void {
+  #writeOptional(column: number): void {
     if (!this.#has(column)) return
-    if (this.#lengths[column] === 0) throw new Unreadable(`event ${this.position} has an empty ${columns[column]}`)
+    if (this.#lengths[column] === 0) throw new UnreadableEvent(`event ${this.position} has an empty ${columns[column]}`)
     this.#write(column)
   }
 
@@ -236,7 +239,7 @@ export class EventRows {
   }
 
   #start(column: number): number {
-    if (!this.#has(column)) missing(this.position, columns[column] ?? '')
+    if (!this.#has(column)) missingColumn(this.position, columns[column] ?? '')
     return this.#starts[column] ?? 0
   }
 
@@ -246,7 +249,7 @@ export class EventRows {
   }
 
   #name(column: number): string {
-    return nameIn(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
+    return internName(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
   }
 
   /** How many elements a list has. It begins with the first, as every list of the service's does. */
@@ -254,30 +257,31 @@ export class EventRows {
     const start = this.#start(column)
     const dimensions = this.#view.getInt32(start)
     if (dimensions === 0) return 0
-    if (dimensions !== 1 || this.#view.getInt32(start + LIST_HEADER - 4) !== 1) {
-      throw new Unreadable(`event ${this.position} has no plain list of ${columns[column]}s`)
+    if (dimensions !== 1 || this.#view.getInt32(start + ARRAY_HEADER_BYTES - 4) !== 1) {
+      throw new UnreadableEvent(`event ${this.position} has no plain list of ${columns[column]}s`)
     }
-    return this.#view.getInt32(start + LIST_HEADER - 8)
+    return this.#view.getInt32(start + ARRAY_HEADER_BYTES - 8)
   }
 }
 
-const NULL = 'NULL'
+const NULL_TEXT = 'NULL'
 
 /** A name in a list, before which stands its length. */
-export function listed(bytes: Buffer, at: number): string {
+export function arrayItem(bytes: Buffer, at: number): string {
   const length = bytes.readInt32BE(at)
-  return length < 0 ? NULL : nameIn(bytes, at + 4, length)
+  return length < 0 ? NULL_TEXT : internName(bytes, at + 4, length)
 }
 
-const isListed = (bytes: Buffer, at: number, name: string): boolean =>
-  bytes.readInt32BE(at) === name.length && isAt(name, bytes, at + 4)
+const itemEquals = (bytes: Buffer, at: number, name: string): boolean =>
+  bytes.readInt32BE(at) === name.length && equalsAt(name, bytes, at + 4)
 
-const isListedWatched = (bytes: Buffer, at: number): boolean => isWatchedAt(bytes, at + 4, bytes.readInt32BE(at))
+const isItemReadByEvolvers = (bytes: Buffer, at: number): boolean =>
+  isReadByEvolversAt(bytes, at + 4, bytes.readInt32BE(at))
 
-function writeListed(bytes: Buffer, at: number): void {
+function appendItem(bytes: Buffer, at: number): void {
   const length = bytes.readInt32BE(at)
-  if (length < 0) text.ascii(NULL)
-  else text.piece(bytes, at + 4, length)
+  if (length < 0) text.appendAscii(NULL_TEXT)
+  else text.appendBytes(bytes, at + 4, length)
 }
 
 /** As a number: exact up to 2^53, as all that the service writes is. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { test } from 'tap'
-import { Clock } from '../../../src/ledger/executor/clock.ts'
+import { DatabaseClock } from '../../../src/ledger/executor/database-clock.ts'
 import { lockHead } from '../../../src/ledger/executor/statements.ts'
 import { testDatabase } from '../../harness/postgres.ts'
 import { until } from '../../harness/until.ts'
@@ -33,7 +33,7 @@ test('the clock that comes with the head is that of the moment at which it was l
 })
 
 test('the time of this process is trusted for a while, and not over a sleep of the machine', async (t) => {
-  const clock = new Clock()
+  const clock = new DatabaseClock()
   t.equal(clock.now, undefined)
   clock.set(1_000_000)
   await pause(20)

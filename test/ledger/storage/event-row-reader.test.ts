@@ -1,9 +1,9 @@
 import { test } from 'tap'
 import { connect } from '../../../src/db/connect.ts'
-import { nameIn } from '../../../src/ledger/storage/bytes/names.ts'
-import { copiedBytes } from '../../../src/ledger/storage/copy.ts'
-import { type ChainedEntry, canonical, GENESIS } from '../../../src/ledger/storage/event-hash.ts'
-import { EventRows, storedColumns } from '../../../src/ledger/storage/event-rows.ts'
+import { internName } from '../../../src/ledger/storage/bytes/interned-names.ts'
+import { copyBinaryRows } from '../../../src/ledger/storage/copy-rows.ts'
+import { canonicalText, GENESIS_HASH, type LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
+import { binaryColumns, EventRowReader } from '../../../src/ledger/storage/event-row-reader.ts'
 import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
 import { seed } from '../../audit/seed.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
@@ -12,17 +12,18 @@ import { rowsOf } from '../../harness/test-executor.ts'
 async function pagesOf({ serviceUrl }: TestDatabase, query: string): Promise<Buffer[]> {
   const client = await connect(serviceUrl, 'test')
   const pages: Buffer[] = []
-  for await (const page of copiedBytes(client, query)) pages.push(page)
+  for await (const page of copyBinaryRows(client, query)) pages.push(page)
   await client.end()
   return pages
 }
 
-function entriesIn(pages: readonly Buffer[]): ChainedEntry[] {
-  const entries: ChainedEntry[] = []
+function entriesIn(pages: readonly Buffer[]): LedgerEntry[] {
+  const entries: LedgerEntry[] = []
   for (const page of pages) {
-    for (const rows = new EventRows(page); rows.next(); ) {
+    for (const rows = new EventRowReader(page); rows.next(); ) {
       entries.push(rows.entry)
-      if (rows.canonical(GENESIS).toString() !== canonical(rows.entry, GENESIS)) throw new Error('another hash')
+      if (rows.canonicalBytes(GENESIS_HASH).toString() !== canonicalText(rows.entry, GENESIS_HASH))
+        throw new Error('another hash')
     }
   }
   return entries
@@ -33,8 +34,8 @@ test('the bytes of a row say what its text says', async (t) => {
   await seed(t, database)
   const all = 'from ledger_events e order by e.position'
   const texts = (await rowsOf(database, `select ${eventColumns} ${all}`)).map(parseEntry)
-  t.same(entriesIn(await pagesOf(database, `select ${storedColumns} ${all}`)), texts)
-  const none = `select ${storedColumns} from ledger_events e where e.position > 22`
+  t.same(entriesIn(await pagesOf(database, `select ${binaryColumns} ${all}`)), texts)
+  const none = `select ${binaryColumns} from ledger_events e where e.position > 22`
   t.same(entriesIn(await pagesOf(database, none)), [])
 
   // Whatever else can stand in such columns.
@@ -52,7 +53,7 @@ test('the bytes of a row say what its text says', async (t) => {
     const [text] = (await rowsOf(database, `select ${eventColumns} from ${from}`)).map((row) =>
       parseEntry({ ...row, debit: (row['debit'] ?? '').replaceAll('"', '') }),
     )
-    t.same(entriesIn(await pagesOf(database, `select ${storedColumns} from ${from}`)), [text], list)
+    t.same(entriesIn(await pagesOf(database, `select ${binaryColumns} from ${from}`)), [text], list)
   }
 })
 
@@ -79,13 +80,13 @@ test('names are what their bytes say, also when one takes the place of another',
   const bytes = Buffer.from(names.join(''))
   for (let round = 0; round < 2; round += 1) {
     let at = 0
-    const wrong = names.filter((name) => nameIn(bytes, (at += name.length) - name.length, name.length) !== name)
+    const wrong = names.filter((name) => internName(bytes, (at += name.length) - name.length, name.length) !== name)
     t.same(wrong, [])
   }
   const odd = ['', 'é', 'user:é:coins', 'user:è:coins', 'a', 'ab', 'house:gifts:diamonds', 'x'.repeat(99)]
   for (const name of [...odd, ...odd]) {
     const own = Buffer.from(`..${name}..`)
-    t.equal(nameIn(own, 2, own.length - 4), name)
+    t.equal(internName(own, 2, own.length - 4), name)
   }
   t.end()
 })
