@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { command, type Presenter } from '../ledger/executor/command.ts'
+import { type Cause, command, type Presenter } from '../ledger/executor/command.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
 import { sha256 } from '../ledger/rules/hash.ts'
 import type { Refusal, Verb } from '../ledger/rules/verb.ts'
@@ -42,11 +42,12 @@ export function runWith(executor: Executor, writes: WriteAllowance): Run {
     const user = request.caller.kind === 'user' ? request.caller.id : null
     const forgetRefusal = user !== null && !writes.hasLeft(user)
     const { formerInput } = told
-    const formerHash = formerInput === undefined ? undefined : requestHash(request, formerInput)
-    const cause = {
+    const formerRequestHash = formerInput === undefined ? undefined : requestHash(request, formerInput)
+    const cause: Cause = {
       actor: actorOf(request.caller),
       requestId: request.id,
-      idempotency: key === null ? null : { key, requestHash: requestHash(request, input), formerHash, forgetRefusal },
+      idempotency:
+        key === null ? null : { key, requestHash: requestHash(request, input), formerRequestHash, forgetRefusal },
     }
     const settled = await executor.run(command(verb, input, cause, presenter(request.id, told)))
     const { status, body } = settled.reply
