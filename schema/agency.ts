@@ -134,7 +134,7 @@ export type InstantTransfer = Static<typeof InstantTransfer>
 export const OwnTransfers = Type.Composite([PageQuery, Type.Object({ status: filters.status })])
 
 /** Users in one request. */
-export const MOST_DEPOSITS = 1_000
+export const MAX_DEPOSITS = 1_000
 
 const DepositedDollars = Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
   description: 'dollars from 0 with at most 2 decimals: a number, or a string such as 12.50',
@@ -156,7 +156,7 @@ export const Period = Type.String({ pattern: '^[0-9A-Za-z_-]{1,32}$', descriptio
 
 export const DepositSalaries = Type.Object({
   period: Period,
-  deposits: Type.Array(SalaryDeposit, { minItems: 1, maxItems: MOST_DEPOSITS }),
+  deposits: Type.Array(SalaryDeposit, { minItems: 1, maxItems: MAX_DEPOSITS }),
 })
 
 const deposit = { user_id: Id, dollars: Dollars, agent_dollars: Dollars, target: Type.Integer({ minimum: 0 }) }

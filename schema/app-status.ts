@@ -40,10 +40,10 @@ export const AppStatusHeaders = Type.Object({
 export const VERSION_PATTERN = '^[0-9]+(\\.[0-9]+)*(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$'
 
 /** The longest version that is read. */
-export const LONGEST_VERSION = 64
+export const MAX_VERSION_LENGTH = 64
 
 const Version = Type.String({
-  maxLength: LONGEST_VERSION,
+  maxLength: MAX_VERSION_LENGTH,
   pattern: VERSION_PATTERN,
   description: 'a version: numbers with dots between them, such as 1.10.2, 2.0-rc.1 or 1.4.0+88',
 })

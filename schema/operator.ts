@@ -31,10 +31,10 @@ export const DefineUser = Type.Object(userFields)
 export type DefineUser = Static<typeof DefineUser>
 
 /** Users in one request. */
-export const MOST_USERS = 1_000
+export const MAX_USERS_PER_REQUEST = 1_000
 
 export const DefineUsers = Type.Object({
-  users: Type.Array(Type.Object({ id: Id, ...userFields }), { minItems: 1, maxItems: MOST_USERS }),
+  users: Type.Array(Type.Object({ id: Id, ...userFields }), { minItems: 1, maxItems: MAX_USERS_PER_REQUEST }),
 })
 
 export const UserRecord = Type.Object({

@@ -59,10 +59,10 @@ export const PackageRecord = Type.Object({
 export type PackageRecord = Static<typeof PackageRecord>
 
 /** Cards of one grant. */
-export const MOST_CARDS = 1_000
+export const MAX_CARDS_PER_GRANT = 1_000
 
 export const GrantCards = Type.Object({
   privilege_package_id: Id,
-  quantity: Type.Integer({ minimum: 1, maximum: MOST_CARDS }),
+  quantity: Type.Integer({ minimum: 1, maximum: MAX_CARDS_PER_GRANT }),
   reason: Text(500, 1),
 })

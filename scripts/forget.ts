@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { withDatabase } from '../src/audit/database.ts'
 import { openPool } from '../src/db/pool.ts'
 import type { Tables } from '../src/db/tables.ts'
-import { forget, Refused } from '../src/erasure/forget.ts'
+import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
 import { pathId } from '../src/http/validation/ids.ts'
 import { together } from '../src/notifications/notifier.ts'
 import { slices } from '../src/slices.ts'
@@ -20,14 +20,14 @@ async function forgetIn(url: string, user: number): Promise<void> {
   const notifier = together(slices.flatMap(({ notifier = [] }) => notifier))
   try {
     const { records, devices, replies } = await withExecutor(url, (executor) =>
-      forget(executor, db, user, { actor: staffHere(), notifier }),
+      eraseUser(executor, db, user, { actor: staffHere(), notifier }),
     )
     console.log(
       `user ${user} is forgotten; encrypted records erased: ${records}, devices removed: ${devices}, ` +
         `remembered replies blanked: ${replies}`,
     )
   } catch (error) {
-    throw error instanceof Refused ? new Error(reasons[error.code] ?? error.code) : error
+    throw error instanceof ErasureRefused ? new Error(reasons[error.code] ?? error.code) : error
   } finally {
     await db.destroy()
   }

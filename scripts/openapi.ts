@@ -16,7 +16,7 @@ import { createLogger } from '../src/http/observability/logging.ts'
 import { Metrics } from '../src/http/observability/metrics.ts'
 import { Executor } from '../src/ledger/executor/executor.ts'
 import { slices } from '../src/slices.ts'
-import { vaultWith } from '../src/vault/vault.ts'
+import { createVault } from '../src/vault/vault.ts'
 
 // Prints the OpenAPI document, as /docs/json serves it. Needs no database: nothing is asked of it.
 
@@ -41,7 +41,7 @@ const app = await build({
     appState: alwaysOpen,
     chains: luckyChains(''),
     spins: spinSeeds(''),
-    vault: vaultWith(''),
+    vault: createVault(''),
     sessions,
     staffSessions: staffSessionsIn(db),
     aside: asideOn(''),

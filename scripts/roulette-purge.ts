@@ -6,8 +6,8 @@ import { PurgedGames } from '../schema/roulette.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { openPool } from '../src/db/pool.ts'
 import type { Tables } from '../src/db/tables.ts'
-import { MOST_PURGED, type PurgeGames, purgeGames } from '../src/features/roulette/old-games/purge.ts'
-import { oldOpenGames } from '../src/features/roulette/reads.ts'
+import { MAX_PURGED_GAMES, type PurgeGames, purgeGames } from '../src/features/roulette/old-games/purge.ts'
+import { openGamesOlderThan } from '../src/features/roulette/reads.ts'
 import { command, type Presenter } from '../src/ledger/executor/command.ts'
 import { interruption, runCommandLine, staffHere, withExecutor } from './command-line.ts'
 
@@ -36,7 +36,7 @@ async function purge(url: string, { olderThan, dryRun }: Options): Promise<numbe
     await withExecutor(url, async (executor) => {
       for (let after = 0; ; ) {
         interrupted.throwIfAborted()
-        const candidates = await oldOpenGames(db, olderThan, after, MOST_PURGED)
+        const candidates = await openGamesOlderThan(db, olderThan, after, MAX_PURGED_GAMES)
         const last = candidates.at(-1)
         if (last === undefined) break
         after = last

@@ -10,7 +10,7 @@ import {
   depositSalaries,
   type SalaryReport,
 } from '../src/features/agency/salaries/deposit-salaries.ts'
-import { readDepositFile } from '../src/features/agency/salaries/salary-file.ts'
+import { parseSalaryFile } from '../src/features/agency/salaries/salary-file.ts'
 import { command, type Presenter } from '../src/ledger/executor/command.ts'
 import type { Executor } from '../src/ledger/executor/executor.ts'
 import { centsToDollars } from '../src/ledger/rules/money.ts'
@@ -35,7 +35,7 @@ async function pay(url: string, { period, file, dryRun }: Options): Promise<numb
     counts[what] += 1
     console.log(line)
   }
-  const rows = readDepositFile(file, readFileSync(file, 'utf8'), period)
+  const rows = parseSalaryFile(file, readFileSync(file, 'utf8'), period)
   for (const row of rows) if ('fault' in row) say('refused', `refused ${row.place}: ${row.fault}`)
   const sound = rows.filter((row) => 'deposit' in row)
   // No user stands in a file twice.

@@ -21,12 +21,12 @@ import { evolveGames } from './features/roulette/game.ts'
 import { rouletteTables } from './features/roulette/tables.ts'
 import { evolveStaff } from './features/staff/staff.ts'
 import { staffTables } from './features/staff/tables.ts'
-import { peopleTables } from './features/users/tables.ts'
+import { userTables } from './features/users/tables.ts'
 import { evolveUsers } from './features/users/user.ts'
 import { combineEvolvers, type Evolve, type EvolveFact } from './ledger/rules/evolve.ts'
 import type { RowTable } from './ledger/storage/row-table.ts'
 import { ledgerTables } from './ledger/storage/tables.ts'
-import { vaultTables } from './vault/projection.ts'
+import { vaultTables } from './vault/tables.ts'
 
 // No door is loaded here: whoever audits the books has no use for them.
 
@@ -57,7 +57,7 @@ export const evolve: Evolve = (state, event) => evolveFact(state, event, event.m
 export const tables: readonly RowTable[] = [
   ...ledgerTables,
   ...vaultTables,
-  ...peopleTables,
+  ...userTables,
   ...roomTables,
   ...giftTables,
   ...fairnessTables,

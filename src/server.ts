@@ -31,7 +31,7 @@ import { aborted, stopSignal } from './startup/signals.ts'
 import { startStaleGames } from './startup/stale-games.ts'
 import { runAsSystem } from './startup/system.ts'
 import { UnreadableRecords } from './vault/unreadable-records.ts'
-import { vaultWith } from './vault/vault.ts'
+import { createVault } from './vault/vault.ts'
 
 /** Starts everything; each part adds to `cleanUp` how it is stopped. Ends early when `stop` is aborted. */
 async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<void> {
@@ -74,7 +74,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
       appState,
-      vault: vaultWith(keys.pii, new UnreadableRecords(log, () => metrics.unreadableRecord()).report),
+      vault: createVault(keys.pii, new UnreadableRecords(log, () => metrics.unreadableRecord()).report),
       sessions,
       staffSessions,
       aside: asideOn(database.url),

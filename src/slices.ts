@@ -12,8 +12,8 @@ import { activeGames, checkSpin } from './features/roulette/reads.ts'
 import { rouletteSlice } from './features/roulette/slice.ts'
 import type { Slice } from './features/slice.ts'
 import { staffSlice } from './features/staff/slice.ts'
-import { namesOf } from './features/users/reads.ts'
-import { peopleSlice } from './features/users/slice.ts'
+import { userNames } from './features/users/reads.ts'
+import { usersSlice } from './features/users/slice.ts'
 import { walletSlice } from './features/wallet/slice.ts'
 import type { Lookups } from './realtime/frames/announcer.ts'
 
@@ -23,7 +23,7 @@ const verifySlice = verifyWith({ lg1: checkDraw, rr1: checkSpin })
 
 /** The one list of slices. */
 export const slices: readonly Slice[] = [
-  peopleSlice,
+  usersSlice,
   roomsSlice,
   walletSlice,
   giftsSlice,
@@ -38,7 +38,7 @@ export const slices: readonly Slice[] = [
 
 /** Where the words are found that announcements want. */
 export const lookupsWith = (assetBaseUrl: () => string): Lookups => ({
-  users: namesOf(assetBaseUrl),
+  users: userNames(assetBaseUrl),
   rooms: roomNames,
   decorations: decorationNames,
   packages: packageNames,

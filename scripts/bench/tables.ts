@@ -18,7 +18,7 @@ import { command } from '../../src/ledger/executor/command.ts'
 import { sha256 } from '../../src/ledger/rules/hash.ts'
 import type { Verb } from '../../src/ledger/rules/verb.ts'
 import { runAsSystem } from '../../src/startup/system.ts'
-import { vaultWith } from '../../src/vault/vault.ts'
+import { createVault } from '../../src/vault/vault.ts'
 import { tell } from './bench.ts'
 import { startCluster } from './cluster.ts'
 import { keys } from './keys.ts'
@@ -44,7 +44,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   const executor = openExecutor(database.serviceUrl)
   cleanUp.defer(() => executor.close())
   const chains = luckyChains(keys.FAIRNESS_KEY)
-  const vault = vaultWith(keys.PII_KEY)
+  const vault = createVault(keys.PII_KEY)
   const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
   const userOf = (i: number): number => 1 + (i % (USERS - 1))
 

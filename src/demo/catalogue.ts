@@ -14,7 +14,7 @@ export interface DemoUser {
   readonly name: string
   readonly avatar: string
   /** To begin with: whole units, cents of dollars. */
-  readonly purse: Readonly<Partial<Record<Currency, number>>>
+  readonly balances: Readonly<Partial<Record<Currency, number>>>
   /** Countries that the user serves as charging agent, with diamonds for a dollar; none for most. */
   readonly agency?: readonly { readonly country_id: number; readonly diamonds_per_dollar: number }[]
   readonly business_manager?: true
@@ -26,22 +26,22 @@ export const demoUsers: readonly DemoUser[] = [
     uid: 'amina',
     name: 'Amina',
     avatar: 'avatars/amina.png',
-    purse: { coins: 50_000, diamonds: 100_000, dollars: 25_000 },
+    balances: { coins: 50_000, diamonds: 100_000, dollars: 25_000 },
   },
-  { id: 2, uid: 'badr', name: 'Badr', avatar: 'avatars/badr.png', purse: { coins: 50_000, diamonds: 20_000 } },
-  { id: 3, uid: 'carmen', name: 'Carmen', avatar: 'avatars/carmen.png', purse: { coins: 50_000, diamonds: 20_000 } },
+  { id: 2, uid: 'badr', name: 'Badr', avatar: 'avatars/badr.png', balances: { coins: 50_000, diamonds: 20_000 } },
+  { id: 3, uid: 'carmen', name: 'Carmen', avatar: 'avatars/carmen.png', balances: { coins: 50_000, diamonds: 20_000 } },
   {
     id: 4,
     uid: 'dalia',
     name: 'Dalia',
     avatar: 'avatars/dalia.png',
-    purse: { agent_dollars: 12_000 },
+    balances: { agent_dollars: 12_000 },
     agency: [
       { country_id: 1, diamonds_per_dollar: 10_500 },
       { country_id: 2, diamonds_per_dollar: 10_200 },
     ],
   },
-  { id: 5, uid: 'emil', name: 'Emil', avatar: 'avatars/emil.png', purse: {}, business_manager: true },
+  { id: 5, uid: 'emil', name: 'Emil', avatar: 'avatars/emil.png', balances: {}, business_manager: true },
 ]
 
 /** Owned by Carmen. */

@@ -28,7 +28,7 @@ export async function loadDemo(executor: Executor, db: Kysely<Tables>): Promise<
     .values(demoMembers.map((user_id) => ({ room_id: demoRoom.id, user_id })))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const settled = await Promise.all(demoCommands().map((part) => executor.run(part)))
+  const settled = await Promise.all(demoCommands().map((demoCommand) => executor.run(demoCommand)))
   const refused = settled.find(({ reply }) => reply.status !== DONE)
   if (refused !== undefined) throw new Error(`the demo catalogue was refused: ${refused.reply.body}`)
 }
@@ -63,9 +63,9 @@ const demoCommands = (): Command[] => [
   }),
   part('room', defineRoom, demoRoom),
   ...demoGifts.map(({ id, ...gift }) => part(`gift ${id}`, defineDecoration, { decoration_id: id, ...gift })),
-  ...demoUsers.flatMap(({ id, purse }) =>
+  ...demoUsers.flatMap(({ id, balances }) =>
     currencies.flatMap((currency) => {
-      const amount = purse[currency] ?? 0
+      const amount = balances[currency] ?? 0
       return amount > 0 ? [part(`${currency} of ${id}`, credit, { user_id: id, currency, amount, reason: 'demo' })] : []
     }),
   ),

@@ -16,15 +16,15 @@ export interface ForgetUser {
   readonly devices: readonly string[]
 }
 
-const PREFIX = 'forgotten-'
+const FORGOTTEN_UID_PREFIX = 'forgotten-'
 
 /** A uid that tells nothing. It is random, so that nobody can hold it beforehand; `random` is 32 hex digits. */
-export const forgottenUid = (random: string): string => `${PREFIX}${random}`
+export const forgottenUid = (random: string): string => `${FORGOTTEN_UID_PREFIX}${random}`
 
 export const isForgottenUid = (uid: string): boolean =>
-  uid.startsWith(PREFIX) && /^[0-9a-f]{32}$/.test(uid.slice(PREFIX.length))
+  uid.startsWith(FORGOTTEN_UID_PREFIX) && /^[0-9a-f]{32}$/.test(uid.slice(FORGOTTEN_UID_PREFIX.length))
 
-const wallets = ({ user_id }: ForgetUser) =>
+const dollarAccounts = ({ user_id }: ForgetUser) =>
   (['dollars', 'agent_dollars'] as const).map((currency) => account('user', user_id, currency))
 
 /**
@@ -36,7 +36,7 @@ export const forgetUser: Verb<ForgetUser, null> = {
     keyOf(users, input.user_id),
     keyOf(userProfiles, input.user_id),
     keyOf(userUids, input.new_uid),
-    ...wallets(input).map((name) => keyOf(holds, name)),
+    ...dollarAccounts(input).map((name) => keyOf(holds, name)),
     ...input.withdrawal_ids.map((id) => keyOf(withdrawals, id)),
     ...input.devices.map((token) => keyOf(devices, token)),
   ],
@@ -63,8 +63,8 @@ export const forgetUser: Verb<ForgetUser, null> = {
     if (state.get(userUids, uid) !== undefined) throw new Error(`the new uid of user ${input.user_id} is taken`)
     state.set(userUids, before.uid, undefined)
     state.set(userUids, uid, { uid, user_id: input.user_id })
-    const blank = { ...before, uid, name: '', avatar: '', updated_at: now, updated_by: actor }
-    state.set(userProfiles, String(input.user_id), blank)
+    const redacted = { ...before, uid, name: '', avatar: '', updated_at: now, updated_by: actor }
+    state.set(userProfiles, String(input.user_id), redacted)
   },
 
   result: () => null,
@@ -75,7 +75,7 @@ const profileOf = (state: State, { user_id }: ForgetUser): UserProfile | undefin
 
 /** A pending request is on hold in a wallet, so that one that was made just now is seen too. */
 const hasOpenWithdrawal = (state: State, input: ForgetUser): boolean =>
-  wallets(input).some((name) => (state.get(holds, name)?.held ?? 0n) > 0n) ||
+  dollarAccounts(input).some((name) => (state.get(holds, name)?.held ?? 0n) > 0n) ||
   input.withdrawal_ids.some((id) => ['pending', 'approved'].includes(state.get(withdrawals, String(id))?.status ?? ''))
 
 function isForgotten(state: State, input: ForgetUser): boolean {

@@ -1,10 +1,10 @@
 import type { EventData } from '../../schema/events.ts'
 import type { Verb } from '../ledger/rules/verb.ts'
 
-export type NoteBlanked = EventData<'replies-blanked'>
+export type NoteRedacted = EventData<'replies-blanked'>
 
 /** Says what remembered replies are from now on allowed to be, before they are written anew. Never refused. */
-export const noteBlanked: Verb<NoteBlanked, null> = {
+export const noteRedacted: Verb<NoteRedacted, null> = {
   reads: () => [],
   decide: (_state, data) => [{ type: 'replies-blanked', data, movements: [] }],
   result: () => null,

@@ -5,17 +5,17 @@ import type { TextRow } from '../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../ledger/storage/stored-event.ts'
 import type { Notifier } from '../notifications/notifier.ts'
 import { isForgottenUid } from './forget-user.ts'
-import { withoutPerson } from './redact-person.ts'
+import { redactPerson } from './redact-person.ts'
 
 type Db = Kysely<Tables>
 
-export interface Held {
+export interface UserData {
   readonly withdrawal_ids: readonly number[]
   readonly devices: readonly string[]
 }
 
 /** What a user has that is in the way of being forgotten, or goes with them. */
-export async function heldBy(db: Db, userId: number): Promise<Held> {
+export async function findUserData(db: Db, userId: number): Promise<UserData> {
   const [open, owned] = await Promise.all([
     db
       .selectFrom('withdrawals')
@@ -30,7 +30,7 @@ export async function heldBy(db: Db, userId: number): Promise<Held> {
 }
 
 /** Whether anything is left to be called by. */
-export async function isNamed(db: Db, userId: number): Promise<boolean> {
+export async function isIdentifiable(db: Db, userId: number): Promise<boolean> {
   const row = await db
     .selectFrom('user_profiles')
     .select(['name', 'avatar', 'uid'])
@@ -40,23 +40,23 @@ export async function isNamed(db: Db, userId: number): Promise<boolean> {
 }
 
 /** A remembered reply that names a person, and how it reads without them. */
-interface NamingReply {
+interface ReplyNamingUser {
   readonly actor: string
   readonly idempotency_key: string
   readonly body: string
-  readonly blank: string
+  readonly redacted: string
   /** Of the blank one. */
   readonly reply_hash: string
 }
 
 /** The replies, also those to others, that name a person who has a uid that tells nothing by now. */
-export async function repliesNaming(db: Db, userId: number): Promise<NamingReply[]> {
+export async function findRepliesNaming(db: Db, userId: number): Promise<ReplyNamingUser[]> {
   const { rows } = await sql<{ actor: string; idempotency_key: string; status: number; body: string }>`
     select actor, idempotency_key, status, body from replies where body like ${`%"id":${userId},%`}`.execute(db)
   const profile = await db.selectFrom('user_profiles').select('uid').where('user_id', '=', userId).executeTakeFirst()
   return rows.flatMap(({ status, ...reply }) => {
-    const blank = withoutPerson(reply.body, userId, profile?.uid ?? '')
-    return blank === reply.body ? [] : [{ ...reply, blank, reply_hash: replyHash(status, blank) }]
+    const redacted = redactPerson(reply.body, userId, profile?.uid ?? '')
+    return redacted === reply.body ? [] : [{ ...reply, redacted, reply_hash: replyHash(status, redacted) }]
   })
 }
 
@@ -64,11 +64,11 @@ export async function repliesNaming(db: Db, userId: number): Promise<NamingReply
  * Writes replies anew: they stay, so that nobody's retry does anything twice. One that somebody else has changed
  * meanwhile is left. Answers how many were written.
  */
-export async function blankReplies(db: Db, replies: readonly NamingReply[]): Promise<number> {
+export async function redactReplies(db: Db, replies: readonly ReplyNamingUser[]): Promise<number> {
   let written = 0
-  for (const { actor, idempotency_key, body, blank } of replies) {
+  for (const { actor, idempotency_key, body, redacted } of replies) {
     const { numAffectedRows = 0n } = await sql`
-      update replies set body = ${blank}
+      update replies set body = ${redacted}
       where actor = ${actor} and idempotency_key = ${idempotency_key} and body = ${body}`.execute(db)
     written += Number(numAffectedRows)
   }
@@ -76,7 +76,7 @@ export async function blankReplies(db: Db, replies: readonly NamingReply[]): Pro
 }
 
 /** Lets go of notifications that wait for the user, and writes those that tell others of the user anew. */
-export async function blankNotifications(db: Db, userId: number, notifier: Notifier): Promise<void> {
+export async function redactNotifications(db: Db, userId: number, notifier: Notifier): Promise<void> {
   await sql`delete from push_outbox where user_id = ${userId}`.execute(db)
   const { rows } = await sql<TextRow>`
     select ${sql.raw(eventColumns)} from ledger_events e

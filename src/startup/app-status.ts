@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { AppStatusGate } from '../features/app-status/app-status.ts'
-import { ToldClients } from '../features/app-status/clients/client-registry.ts'
-import { standing } from '../features/app-status/reads.ts'
+import { ClientRegistry } from '../features/app-status/clients/client-registry.ts'
+import { readAppStatus } from '../features/app-status/reads.ts'
 import type { Database } from './database.ts'
 
 /** To whom the service is open, as it is now; what clients tell of themselves is written until `cleanUp`. */
@@ -10,8 +10,8 @@ export async function startAppStatus(
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): Promise<AppStatusGate> {
-  const told = new ToldClients(followers, log)
+  const told = new ClientRegistry(followers, log)
   cleanUp.defer(() => told.stop())
   told.start()
-  return new AppStatusGate(await standing(db), told)
+  return new AppStatusGate(await readAppStatus(db), told)
 }

@@ -27,7 +27,7 @@ export interface Ledger {
 export async function startLedger(
   database: Database,
   metrics: Metrics,
-  appState: Pick<AppStatusGate, 'hear' | 'follow'>,
+  appState: Pick<AppStatusGate, 'applyAll' | 'follow'>,
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): Promise<Ledger> {
@@ -56,7 +56,7 @@ export async function startLedger(
       committed: (batch) => {
         observer.committed(batch)
         writing.worked(observer)
-        appState.hear(batch.events)
+        appState.applyAll(batch.events)
         tail.publish(batch.events)
       },
     },

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { BatchedLookup } from '../db/batched-lookup.ts'
 import { headOf } from '../db/head.ts'
 import type { Tables } from '../db/tables.ts'
-import { memberRooms, type RoomOfUser } from '../features/rooms/reads.ts'
+import { roomIdsOfMembers, type UserAndRoomUid } from '../features/rooms/reads.ts'
 import type { Slice } from '../features/slice.ts'
 import type { AppState } from '../http/auth/gate.ts'
 import type { Sessions } from '../http/auth/sessions.ts'
@@ -72,7 +72,9 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
   const hub = new Hub({ tell, words, history, head: () => headOf(db), sent }, position)
 
   return (read) => {
-    const memberships = new BatchedLookup(MOST_PAIRS, (pairs: readonly RoomOfUser[]) => memberRooms(database.db, pairs))
+    const memberships = new BatchedLookup(MOST_PAIRS, (pairs: readonly UserAndRoomUid[]) =>
+      roomIdsOfMembers(database.db, pairs),
+    )
     const resumes = new ResumeBudget()
     const lobby = new Lobby({
       hub,

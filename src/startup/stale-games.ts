@@ -4,8 +4,8 @@ import type { Logger } from 'pino'
 import { Troubles } from '../db/failure-log.ts'
 import type { Tables } from '../db/tables.ts'
 import { cancelStaleGames } from '../features/roulette/old-games/cancel-stale-games.ts'
-import { MOST_PURGED } from '../features/roulette/old-games/purge.ts'
-import { staleGames } from '../features/roulette/reads.ts'
+import { MAX_PURGED_GAMES } from '../features/roulette/old-games/purge.ts'
+import { findStaleGames } from '../features/roulette/reads.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
 import type { Database } from './database.ts'
 import { runAsSystem } from './system.ts'
@@ -35,11 +35,11 @@ export function startStaleGames(
     let candidates: readonly number[]
     let cancelled = 0
     do {
-      candidates = await staleGames(db, max_open_minutes, MOST_PURGED)
+      candidates = await findStaleGames(db, max_open_minutes, MAX_PURGED_GAMES)
       if (candidates.length === 0) return
       cancelled = await runAsSystem(executor, cancelStaleGames, { candidates, max_open_minutes })
       if (cancelled > 0) log.info({ games: cancelled }, 'stale roulette games cancelled')
-    } while (candidates.length === MOST_PURGED && cancelled > 0 && !signal.aborted)
+    } while (candidates.length === MAX_PURGED_GAMES && cancelled > 0 && !signal.aborted)
   }
 
   const poll = async (): Promise<void> => {

@@ -48,7 +48,7 @@ function openOrReport(vault: Vault, { record_id, sealed, user_id, wrapped }: Sto
  * Erases every record about a user, keys first and all in one transaction; answers how many. What comes into the vault
  * while this runs stays: first see to it that nothing does.
  */
-export async function destroyAllOf(db: Db, userId: number): Promise<number> {
+export async function destroyRecords(db: Db, userId: number): Promise<number> {
   const { rows } = await sql<{ record_id: string }>`
     with keys as (delete from vault_keys where user_id = ${userId} returning record_id),
          records as (delete from vault_records r using keys where r.record_id = keys.record_id)

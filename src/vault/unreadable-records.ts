@@ -4,27 +4,27 @@ import type { Log } from '../db/log.ts'
 export type UnreadableReason = 'record lost' | 'key lost' | 'not decrypted' | 'not understood'
 
 /** Records with a line of their own in the log: with a wrong key it is all of them. */
-const MAX_LOGGED = 100
+const MAX_LOGGED_RECORDS = 100
 /** Records that are remembered so that they count once. */
-const MAX_REMEMBERED = 10_000
+const MAX_REMEMBERED_RECORDS = 10_000
 
 /** Counts and logs records of the vault that cannot be read, each of them once as long as they can be remembered. */
 export class UnreadableRecords {
   readonly #log: Log
-  readonly #count: () => void
-  readonly #known = new Set<string>()
+  readonly #countOne: () => void
+  readonly #reported = new Set<string>()
 
   constructor(log: Log, count: () => void) {
     this.#log = log
-    this.#count = count
+    this.#countOne = count
   }
 
   readonly report = (recordId: string, reason: UnreadableReason): void => {
-    if (this.#known.has(recordId)) return
-    this.#count()
-    if (this.#known.size < MAX_LOGGED) {
+    if (this.#reported.has(recordId)) return
+    this.#countOne()
+    if (this.#reported.size < MAX_LOGGED_RECORDS) {
       this.#log.warn({ record_id: recordId, reason }, 'vault record cannot be read; it is shown as unreadable')
     }
-    if (this.#known.size < MAX_REMEMBERED) this.#known.add(recordId)
+    if (this.#reported.size < MAX_REMEMBERED_RECORDS) this.#reported.add(recordId)
   }
 }

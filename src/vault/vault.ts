@@ -19,9 +19,9 @@ export interface Vault {
 }
 
 /** The vault of a PII_KEY; `reportUnreadable` hears of records that could not be read. */
-export function vaultWith(piiKey: string, reportUnreadable: Vault['reportUnreadable'] = () => {}): Vault {
-  const wrapping = derived(piiKey, 'vault: keys of records')
-  const digesting = derived(piiKey, 'vault: digests')
+export function createVault(piiKey: string, reportUnreadable: Vault['reportUnreadable'] = () => {}): Vault {
+  const wrapping = deriveKey(piiKey, 'vault: keys of records')
+  const digesting = deriveKey(piiKey, 'vault: digests')
   return {
     seal(userId, clear) {
       const record_id = randomUUID()
@@ -48,21 +48,21 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /** A key for one use, of the key that is configured. */
-const derived = (secret: string, use: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', use, KEY_BYTES))
+const deriveKey = (secret: string, use: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', use, KEY_BYTES))
 
 /** base64 of nonce, ciphertext and tag; `place` has to be the same again when it is decrypted. */
-function encrypt(key: Buffer, place: string, clear: Buffer): string {
+function encrypt(key: Buffer, context: string, clear: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place))
+  const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(context))
   return Buffer.concat([nonce, cipher.update(clear), cipher.final(), cipher.getAuthTag()]).toString('base64')
 }
 
-function decrypt(key: Buffer, place: string, text: string): Buffer {
+function decrypt(key: Buffer, context: string, text: string): Buffer {
   const bytes = Buffer.from(text, 'base64')
   const nonce = bytes.subarray(0, NONCE_BYTES)
   const ciphertext = bytes.subarray(NONCE_BYTES, -TAG_BYTES)
   const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES })
-    .setAAD(Buffer.from(place))
+    .setAAD(Buffer.from(context))
     .setAuthTag(bytes.subarray(-TAG_BYTES))
   return Buffer.concat([decipher.update(ciphertext), decipher.final()])
 }

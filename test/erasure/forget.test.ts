@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { test } from 'tap'
-import { type Forgotten, forget } from '../../src/erasure/forget.ts'
-import { noteBlanked } from '../../src/erasure/note-redacted.ts'
-import { repliesNaming } from '../../src/erasure/personal-rows.ts'
-import { withoutPerson } from '../../src/erasure/redact-person.ts'
+import { type ErasureSummary, eraseUser } from '../../src/erasure/erase-user.ts'
+import { noteRedacted } from '../../src/erasure/note-redacted.ts'
+import { findRepliesNaming } from '../../src/erasure/personal-rows.ts'
+import { redactPerson } from '../../src/erasure/redact-person.ts'
 import { privilegeNotifier } from '../../src/features/privilege/notifier.ts'
 import { slices } from '../../src/slices.ts'
 import { tamper, verified } from '../audit/verify/verified.ts'
@@ -16,7 +16,7 @@ const CANARY = 'canary'
 
 interface World extends Doors {
   readonly db: ReturnType<typeof readDb>
-  readonly forget: (user: number, options?: { fails?: boolean }) => Promise<Forgotten>
+  readonly forget: (user: number, options?: { fails?: boolean }) => Promise<ErasureSummary>
   /** Tables that hold a canary, and in how many rows. */
   readonly found: () => Promise<Record<string, number>>
 }
@@ -46,7 +46,7 @@ async function world(t: Parameters<typeof doors>[0]): Promise<World> {
     ...open,
     db,
     forget: (id, { fails = false } = {}) =>
-      forget(bench.executor, db, id, {
+      eraseUser(bench.executor, db, id, {
         actor: 'staff:root',
         heardMs: 0,
         notifier: fails ? () => Promise.reject(new Error('interrupted')) : privilegeNotifier,
@@ -109,14 +109,14 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
   t.same(Object.keys(await found()).sort(), ['devices', 'push_outbox', 'replies', 'user_profiles'])
 
   await t.rejects(all.forget(1, { fails: true }), { message: 'interrupted' })
-  const named = await repliesNaming(all.db, 1)
+  const named = await findRepliesNaming(all.db, 1)
   const noted = named.map(({ actor, idempotency_key, reply_hash }) => ({ actor, idempotency_key, reply_hash }))
   t.same(noted.map(({ actor, idempotency_key }) => `${actor} ${idempotency_key}`).sort(), [
     'user:1 request',
     'user:3 join',
     'user:4 approve',
   ])
-  await all.bench.did(noteBlanked, { user_id: 1, replies: noted })
+  await all.bench.did(noteRedacted, { user_id: 1, replies: noted })
   t.same((await verified(database)).findings, [], 'interrupted before they are written, they are still what they were')
   t.same(await all.forget(1), { records: 0, devices: 0, replies: 3 })
   t.same(await found(), {})
@@ -219,10 +219,9 @@ test('a person is blanked in an answer wherever they stand, and nothing else cha
       { ...person, id: '7' },
     ],
   ]
-  for (const [before, after] of rows)
-    t.equal(withoutPerson(JSON.stringify(before), 7, blank.uid), JSON.stringify(after))
+  for (const [before, after] of rows) t.equal(redactPerson(JSON.stringify(before), 7, blank.uid), JSON.stringify(after))
   const exact = `{"wallet":1.10,"big":9007199254740993,"user":${JSON.stringify(person)}}`
-  t.equal(withoutPerson(exact, 7, blank.uid), `{"wallet":1.10,"big":9007199254740993,"user":${JSON.stringify(blank)}}`)
-  t.equal(withoutPerson(`{ "id":7, "name":"" }`, 7, blank.uid), `{ "id":7, "name":"" }`)
+  t.equal(redactPerson(exact, 7, blank.uid), `{"wallet":1.10,"big":9007199254740993,"user":${JSON.stringify(blank)}}`)
+  t.equal(redactPerson(`{ "id":7, "name":"" }`, 7, blank.uid), `{ "id":7, "name":"" }`)
   t.end()
 })

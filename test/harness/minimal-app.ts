@@ -24,7 +24,7 @@ import { createLogger } from '../../src/http/observability/logging.ts'
 import { Metrics } from '../../src/http/observability/metrics.ts'
 import { Executor, type Limits } from '../../src/ledger/executor/executor.ts'
 import type { Verb } from '../../src/ledger/rules/verb.ts'
-import { vaultWith } from '../../src/vault/vault.ts'
+import { createVault } from '../../src/vault/vault.ts'
 
 /** The HTTP side with a slice of toys and a database that nobody reaches. */
 
@@ -161,7 +161,7 @@ export async function tinyApp(t: Test, wishes: Wishes = {}): Promise<TinyApp> {
       spins: spinSeeds('a key for tests'),
       aside: asideOn(''),
       checkpoints: checkpointSigner('a key for tests'),
-      vault: vaultWith('a key for tests'),
+      vault: createVault('a key for tests'),
       sessions,
       staffSessions: new StaffSessions(async (sub) => (sub === 'bob' ? seconds() - 60 : 0)),
     },

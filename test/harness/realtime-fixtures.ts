@@ -1,7 +1,7 @@
-import { bagCounts, bagId, bagItems } from '../../src/features/gifts/bag/bag.ts'
+import { bagCounts, bagItemKey, bagItems } from '../../src/features/gifts/bag/bag.ts'
 import { rooms } from '../../src/features/rooms/room.ts'
 import type { Slice } from '../../src/features/slice.ts'
-import { peopleSlice } from '../../src/features/users/slice.ts'
+import { usersSlice } from '../../src/features/users/slice.ts'
 import { command } from '../../src/ledger/executor/command.ts'
 import type { Executor } from '../../src/ledger/executor/executor.ts'
 import { keyOf } from '../../src/ledger/rules/projection.ts'
@@ -27,7 +27,7 @@ const announcer: Announcer = {
 
 const talk = (n: number) => (n > 3_000_000 ? { n, more: 'x'.repeat(20_000) } : { n })
 
-export const talkSlices: readonly Slice[] = [peopleSlice, { published: '/v1', announcer }]
+export const talkSlices: readonly Slice[] = [usersSlice, { published: '/v1', announcer }]
 
 interface Said {
   readonly to: number
@@ -41,7 +41,7 @@ const inRoom: Verb<Said, number> = {
 }
 
 const toUser: Verb<Said, number> = {
-  reads: ({ to, n }) => [keyOf(bagItems, bagId(to, n)), keyOf(bagCounts, to)],
+  reads: ({ to, n }) => [keyOf(bagItems, bagItemKey(to, n)), keyOf(bagCounts, to)],
   decide: (_state, { to, n }) => [
     { type: 'bag-items-added', data: { user_id: to, decoration_id: n, quantity: 1, reason: 'told' }, movements: [] },
   ],

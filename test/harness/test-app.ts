@@ -7,8 +7,8 @@ import { asideOn } from '../../src/audit/verify/audit-worker.ts'
 import { forReads, openPool } from '../../src/db/pool.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { AppStatusGate } from '../../src/features/app-status/app-status.ts'
-import { ToldClients } from '../../src/features/app-status/clients/client-registry.ts'
-import { standing } from '../../src/features/app-status/reads.ts'
+import { ClientRegistry } from '../../src/features/app-status/clients/client-registry.ts'
+import { readAppStatus } from '../../src/features/app-status/reads.ts'
 import type { Slice } from '../../src/features/slice.ts'
 import { sessionsIn, staffSessionsIn } from '../../src/http/auth/sessions.ts'
 import { anyToken } from '../../src/http/auth/tokens.ts'
@@ -43,7 +43,7 @@ export interface Doors {
   readonly bench: Bench
   readonly app: FastifyInstance
   readonly appState: AppStatusGate
-  readonly told: ToldClients
+  readonly told: ClientRegistry
   /** Asks as the operator ann. */
   readonly operator: Ask
   /** Asks as a user, with a token issued some seconds ago. */
@@ -72,10 +72,13 @@ export async function doors(
   const database = shared ?? (await testDatabase(t))
   const log = pino({ level: 'silent' })
   const db = readDb(t, database)
-  const told = new ToldClients(openPool(database.serviceUrl, { max: 1, application_name: 'told under test' }, log), log)
+  const told = new ClientRegistry(
+    openPool(database.serviceUrl, { max: 1, application_name: 'told under test' }, log),
+    log,
+  )
   t.teardown(() => told.stop())
-  const appState = new AppStatusGate(await standing(db), told)
-  const ledger = bench(t, database.serviceUrl, {}, (events) => appState.hear(events))
+  const appState = new AppStatusGate(await readAppStatus(db), told)
+  const ledger = bench(t, database.serviceUrl, {}, (events) => appState.applyAll(events))
   const sessions = sessionsIn(db)
   const app = await build({
     slices,

@@ -7,7 +7,7 @@ import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
 import { Executor, type Limits, type Observer } from '../../src/ledger/executor/executor.ts'
 import type { Refusal, Verb } from '../../src/ledger/rules/verb.ts'
 import type { StoredEvent } from '../../src/ledger/storage/event-hash.ts'
-import { vaultWith } from '../../src/vault/vault.ts'
+import { createVault } from '../../src/vault/vault.ts'
 import type { TestDatabase } from './postgres.ts'
 
 interface Test {
@@ -96,4 +96,4 @@ export const testChains = luckyChains(testKey)
 /** Seeds of the same key. */
 export const testSpins = spinSeeds(testKey)
 
-export const testVault = vaultWith('a key for personal data, for tests')
+export const testVault = createVault('a key for personal data, for tests')

@@ -7,7 +7,7 @@ import {
   parseMultiplier,
   returnToPlayer,
   rewardOf,
-  rowOf,
+  rowForNumber,
   totalWeight,
 } from '../../src/features/gifts/lucky/odds.ts'
 
@@ -83,12 +83,12 @@ test('every row is drawn by as many numbers as it weighs', (t) => {
   })
   fc.assert(
     fc.property(light, (odds) => {
-      const drawn = Array.from({ length: totalWeight(odds) }, (_, r) => odds.indexOf(rowOf(odds, r)))
+      const drawn = Array.from({ length: totalWeight(odds) }, (_, r) => odds.indexOf(rowForNumber(odds, r)))
       assert.deepEqual(
         drawn,
         odds.flatMap(({ weight }, i) => Array.from({ length: weight }, () => i)),
       )
-      assert.throws(() => rowOf(odds, totalWeight(odds)), RangeError)
+      assert.throws(() => rowForNumber(odds, totalWeight(odds)), RangeError)
     }),
     { numRuns: 500 },
   )

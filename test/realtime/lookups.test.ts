@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { announceCards } from '../../src/features/privilege/frames.ts'
+import { cardFrames } from '../../src/features/privilege/frames.ts'
 import { lookupsWith, slices } from '../../src/slices.ts'
 import { morning } from '../harness/given-when.ts'
 import { doors, readDb } from '../harness/test-app.ts'
@@ -42,7 +42,7 @@ test('whoever receives a card is told from whom and which', (t) => {
   ] as const
   for (const [from_user_id, privilege_package_id, body] of rows) {
     const data = { card_id: 5, privilege_package_id, from_user_id, to_user_id: 2 }
-    t.same(said(announceCards, { type: 'card-moved', data, movements: [], position: 9, at: morning }), [
+    t.same(said(cardFrames, { type: 'card-moved', data, movements: [], position: 9, at: morning }), [
       { channel: 'user:2', event: 'notification', data: { ...about, body } },
     ])
   }

@@ -1,23 +1,23 @@
 import { test } from 'tap'
-import { destroyAllOf, openRecords } from '../../src/vault/reads.ts'
+import { destroyRecords, openRecords } from '../../src/vault/reads.ts'
 import type { SealedRecord } from '../../src/vault/record.ts'
-import { keep } from '../../src/vault/record.ts'
-import { vaultWith } from '../../src/vault/vault.ts'
+import { storeRecord } from '../../src/vault/record.ts'
+import { createVault } from '../../src/vault/vault.ts'
 import { testDatabase } from '../harness/postgres.ts'
 import { readDb } from '../harness/test-app.ts'
 import { bench, rowsOf } from '../harness/test-executor.ts'
 
-const vault = vaultWith('a key')
+const vault = createVault('a key')
 const clear = 'IBAN EG38 0019 0005, عنوان'
 
 test('what is sealed can be opened with the same key, and says nothing by itself', (t) => {
   const sealed = vault.seal(7, clear)
-  t.equal(vaultWith('a key').open(sealed), clear)
+  t.equal(createVault('a key').open(sealed), clear)
   t.equal(vault.open(vault.seal(7, '')), '')
   const again = vault.seal(7, clear)
   for (const field of ['record_id', 'sealed', 'wrapped'] as const) t.not(again[field], sealed[field])
   t.notMatch(Buffer.from(sealed.sealed, 'base64').toString('latin1'), /IBAN/)
-  t.throws(() => vaultWith('another key').open(sealed))
+  t.throws(() => createVault('another key').open(sealed))
   t.end()
 })
 
@@ -48,9 +48,9 @@ test('a record that was changed, moved or given to somebody else cannot be opene
 
 test('a digest tells texts apart, with the key only', (t) => {
   t.match(vault.digest(clear), /^[0-9a-f]{64}$/)
-  t.equal(vault.digest(clear), vaultWith('a key').digest(clear))
+  t.equal(vault.digest(clear), createVault('a key').digest(clear))
   t.not(vault.digest(clear), vault.digest(`${clear} `))
-  t.not(vault.digest(clear), vaultWith('another key').digest(clear))
+  t.not(vault.digest(clear), createVault('another key').digest(clear))
   t.end()
 })
 
@@ -64,7 +64,7 @@ test('records are written with their command, read by id and erased by user', as
     {
       reads: () => [],
       decide: () => [],
-      sideWrites: (state) => records.forEach((record) => keep(state, record)),
+      sideWrites: (state) => records.forEach((record) => storeRecord(state, record)),
       result: () => null,
     },
     null,
@@ -72,11 +72,11 @@ test('records are written with their command, read by id and erased by user', as
   const read = async () => [...(await openRecords(db, vault, ids)).values()].map(String).toSorted()
   t.same(await read(), ['one', 'three', 'two'])
   t.same(await openRecords(db, vault, []), new Map())
-  t.equal(await destroyAllOf(db, 7), 2)
+  t.equal(await destroyRecords(db, 7), 2)
   t.same(await read(), ['three'])
   t.same(
     await rowsOf(database, 'select (select count(*) from vault_keys), (select count(*) from vault_records) as records'),
     [{ count: '1', records: '1' }],
   )
-  t.equal(await destroyAllOf(db, 7), 0)
+  t.equal(await destroyRecords(db, 7), 0)
 })

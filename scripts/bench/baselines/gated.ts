@@ -1,9 +1,9 @@
 import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
-import type { Known } from '../../../src/features/app-status/clients/client-registry.ts'
+import type { CachedClient } from '../../../src/features/app-status/clients/client-registry.ts'
 import { type AppState, alwaysOpen } from '../../../src/http/auth/gate.ts'
 
 /** What every token is known for here. */
-const told: Known = { client: { type: 'android', version: '2.4.1' }, at: 0 }
+const told: CachedClient = { client: { type: 'android', version: '2.4.1' }, at: 0 }
 
 const words = { en: '', ar: '' }
 const release = { client_type: 'android', version: '2.5', minimum_version: '2.0', store_link: '' } as const
@@ -17,13 +17,13 @@ export function switchedAppState(): AppState {
 }
 
 function judging(): AppState {
-  const known = new Map<string, Known>()
+  const known = new Map<string, CachedClient>()
   return new AppStatusGate(
     { position: 0, mode: null, releases: [{ ...release, title: words, message: words }] },
     {
-      known: (key) => known.get(key),
-      lookUp: async (key) => void known.set(key, told),
-      tell: () => {},
+      get: (key) => known.get(key),
+      load: async (key) => void known.set(key, told),
+      record: () => {},
     },
   )
 }

@@ -18,7 +18,7 @@ import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { createLogger } from '../../../src/http/observability/logging.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
-import { vaultWith } from '../../../src/vault/vault.ts'
+import { createVault } from '../../../src/vault/vault.ts'
 import { switchedAppState } from './gated.ts'
 
 /** A driver that knows no database. */
@@ -55,7 +55,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
       spins: spinSeeds(keys.fairness),
       aside: asideOn(''),
       checkpoints: checkpointSigner(keys.checkpoint),
-      vault: vaultWith(keys.pii),
+      vault: createVault(keys.pii),
       sessions,
       staffSessions: new StaffSessions(async () => 0),
     },

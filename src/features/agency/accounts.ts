@@ -1,7 +1,7 @@
 import type { DollarWallet } from '../../../schema/agency-events.ts'
 import { type Account, account } from '../../ledger/rules/account.ts'
 
-export const walletFor = (agentBenefit: boolean): DollarWallet => (agentBenefit ? 'agent_dollars' : 'dollars')
+export const dollarWallet = (agentBenefit: boolean): DollarWallet => (agentBenefit ? 'agent_dollars' : 'dollars')
 
 export const walletAccount = (userId: number, wallet: DollarWallet): Account => account('user', userId, wallet)
 
@@ -9,8 +9,8 @@ export const walletAccount = (userId: number, wallet: DollarWallet): Account => 
 export const withdrawalAccount = (withdrawalId: number): Account => account('withdrawal', withdrawalId, 'dollars')
 
 /** What an agent or manager has paid out and been credited for. */
-export const settledAccount = (targetId: number): Account => account('settled', targetId, 'dollars')
+export const settlementAccount = (targetId: number): Account => account('settled', targetId, 'dollars')
 
 /** Agent dollars become dollars where they leave the wallet, and agent dollars again should they come back. */
-export const AGENT_DOLLARS_IN = account('house', 'withdrawals', 'agent_dollars')
-export const DOLLARS_OUT = account('house', 'withdrawals', 'dollars')
+export const AGENT_DOLLARS_CLEARING = account('house', 'withdrawals', 'agent_dollars')
+export const DOLLARS_CLEARING = account('house', 'withdrawals', 'dollars')

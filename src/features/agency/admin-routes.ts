@@ -2,7 +2,7 @@ import {
   AllWithdrawals,
   ChangeStatus,
   DepositSalaries,
-  MOST_DEPOSITS,
+  MAX_DEPOSITS,
   type SalaryDeposit,
   SalaryReport,
   Withdrawal,
@@ -13,17 +13,17 @@ import { onePage, readPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
-import { walletFor } from './accounts.ts'
-import { askedDollars, dollarsRule } from './dollars.ts'
-import { withdrawalsOf } from './reads.ts'
+import { dollarWallet } from './accounts.ts'
+import { dollarsRule, parseDollars } from './dollars.ts'
+import { findWithdrawals } from './reads.ts'
 import { type Deposit, depositSalaries } from './salaries/deposit-salaries.ts'
 import { changeStatus } from './withdrawals/change-status.ts'
-import { revealWith, sealChange, unseal } from './withdrawals/sealed-details.ts'
+import { hydrateSealed, sealNoteForChange, unseal } from './withdrawals/sealed-details.ts'
 
 const tags = ['operators']
 
 /** The operators' doors for withdrawals and salaries. */
-export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): void {
+export function agencyAdminRoutes(app: App, { run, db, vault }: Services): void {
   app.get(
     '/withdrawals',
     {
@@ -38,8 +38,8 @@ export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): vo
     async (request) => {
       const { type, status, agent_benefit } = request.query
       const { limit, cursor } = readPage(request.query, 1)
-      const wallet = agent_benefit === undefined ? undefined : walletFor(isOn(agent_benefit))
-      const rows = await withdrawalsOf(db, { type, status, wallet }, limit + 1, cursor?.[0] ?? null)
+      const wallet = agent_benefit === undefined ? undefined : dollarWallet(isOn(agent_benefit))
+      const rows = await findWithdrawals(db, { type, status, wallet }, limit + 1, cursor?.[0] ?? null)
       const { caller } = request
       const viewer = caller.kind === 'staff' && caller.role === 'operator' ? 'whole' : 'finance'
       const page = onePage(await unseal(db, vault, rows, { viewer }), limit, ({ id }) => [id])
@@ -61,9 +61,9 @@ export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): vo
     },
     async (request, reply) => {
       const withdrawal_id = idInPath(request.params.id)
-      const { isKnown, note, said } = await sealChange(db, vault, withdrawal_id, request.body.note)
+      const { isKnown, note, said } = await sealNoteForChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: null, to: request.body.status, note: note.digest }
-      await run(request, reply, changeStatus(note.record, isKnown), input, { reveal: revealWith(db, vault, said) })
+      await run(request, reply, changeStatus(note.record, isKnown), input, { reveal: hydrateSealed(db, vault, said) })
     },
   )
 
@@ -79,24 +79,24 @@ export function agencyOperatorRoutes(app: App, { run, db, vault }: Services): vo
       },
       // Every fault is named, also in a list that is far too long: that could hold everybody up for seconds.
       preValidation: async ({ body }) => {
-        if (Array.isArray(body?.deposits) && body.deposits.length > MOST_DEPOSITS) {
-          throw validationFailed({ deposits: [`must hold at most ${MOST_DEPOSITS}`] })
+        if (Array.isArray(body?.deposits) && body.deposits.length > MAX_DEPOSITS) {
+          throw validationFailed({ deposits: [`must hold at most ${MAX_DEPOSITS}`] })
         }
       },
     },
     (request, reply) => {
       const { period, deposits } = request.body
-      const input = { period, deposits: readDeposits(deposits), dry_run: false }
+      const input = { period, deposits: parseDeposits(deposits), dry_run: false }
       return run(request, reply, depositSalaries, input, { status: 201 })
     },
   )
 }
 
 /** How many decimals an amount has a schema cannot tell: the rest of the schema's check. */
-function readDeposits(rows: readonly SalaryDeposit[]): Deposit[] {
+function parseDeposits(rows: readonly SalaryDeposit[]): Deposit[] {
   const errors: Record<string, string[]> = {}
   const cents = (row: SalaryDeposit, i: number, field: 'dollars' | 'agent_dollars'): number => {
-    const units = askedDollars(row[field], 0)
+    const units = parseDollars(row[field], 0)
     if (units === null) errors[`deposits.${i}.${field}`] = [dollarsRule(0)]
     return units ?? 0
   }

@@ -8,12 +8,12 @@ import type { Announcement, Announcer } from '../../realtime/frames/announcer.ts
 type Request = Pick<EventData<'withdrawal-status-changed'>, 'user_id' | 'target_id' | 'wallet' | 'amount'>
 
 /** Whoever made a request and whom it is addressed to are told where it stands. Nothing of what they wrote is. */
-export const announceWithdrawals: Announcer = {
-  'withdrawal-requested': ({ data, position, at }) => changed(data, position, 'pending', at),
-  'withdrawal-status-changed': ({ data, at }) => changed(data, data.withdrawal_id, data.to, at),
+export const withdrawalFrames: Announcer = {
+  'withdrawal-requested': ({ data, position, at }) => withdrawalChangedFrames(data, position, 'pending', at),
+  'withdrawal-status-changed': ({ data, at }) => withdrawalChangedFrames(data, data.withdrawal_id, data.to, at),
 }
 
-const changed = (request: Request, id: number, status: WithdrawalStatus, at: Micros): Announcement[] =>
+const withdrawalChangedFrames = (request: Request, id: number, status: WithdrawalStatus, at: Micros): Announcement[] =>
   [request.user_id, request.target_id].map((user) =>
     announcement(`user:${user}`, 'withdrawal-changed', {}, () => ({
       id,

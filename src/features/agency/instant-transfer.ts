@@ -7,9 +7,9 @@ import { keyOf, projection } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { userProfiles, users } from '../users/user.ts'
-import { walletAccount, walletFor } from './accounts.ts'
+import { dollarWallet, walletAccount } from './accounts.ts'
 import { personIn, transferRecord } from './presenters.ts'
-import { diamondsFor, diamondsPerCent, rateOf } from './rates.ts'
+import { diamondsFor, diamondsPerCent, toDiamondsPerDollar } from './rates.ts'
 
 export interface InstantTransfer {
   /** Position of the event that made it. */
@@ -42,7 +42,7 @@ export interface MakeInstantTransfer {
 }
 
 const ISSUANCE = account('issuance', 'exchange', 'diamonds')
-const exchange = (wallet: DollarWallet) => account('house', 'exchange', wallet)
+const exchangeAccount = (wallet: DollarWallet) => account('house', 'exchange', wallet)
 
 /**
  * The platform takes dollars and gives diamonds, at once. Refusals in this order: `validation_failed` (receiver),
@@ -53,23 +53,28 @@ export const makeInstantTransfer: Verb<MakeInstantTransfer, TransferRecord> = {
     keyOf(users, receiver_id),
     keyOf(userProfiles, caller_id),
     keyOf(userProfiles, receiver_id),
-    ...balanceKeys(walletAccount(caller_id, walletFor(agent_benefit))),
-    ...[exchange(walletFor(agent_benefit)), ISSUANCE, diamondsOf(receiver_id)].map((name) => keyOf(balances, name)),
+    ...balanceKeys(walletAccount(caller_id, dollarWallet(agent_benefit))),
+    ...[exchangeAccount(dollarWallet(agent_benefit)), ISSUANCE, diamondAccount(receiver_id)].map((name) =>
+      keyOf(balances, name),
+    ),
   ],
 
   decide(state, { caller_id, receiver_id, amount, agent_benefit }) {
     const receiver = state.get(users, String(receiver_id))
     if (receiver === undefined) return refuse('validation_failed', { user_id: ['is not a known user'] })
-    const wallet = walletFor(agent_benefit)
+    const wallet = dollarWallet(agent_benefit)
     const from = walletAccount(caller_id, wallet)
     if (available(state, from) < BigInt(amount)) return refuse('insufficient_balance')
     const perCent = diamondsPerCent(receiver)
     const diamonds = diamondsFor(amount, perCent)
     if (diamonds === null) return refuse('balance_limit')
-    const movements = [transfer(from, exchange(wallet), amount), transfer(ISSUANCE, diamondsOf(receiver_id), diamonds)]
-    const stopped = transferError(state, movements)
-    if (stopped !== undefined) return refuse(stopped)
-    const data = { user_id: caller_id, receiver_id, wallet, amount, rate: rateOf(perCent), diamonds }
+    const movements = [
+      transfer(from, exchangeAccount(wallet), amount),
+      transfer(ISSUANCE, diamondAccount(receiver_id), diamonds),
+    ]
+    const error = transferError(state, movements)
+    if (error !== undefined) return refuse(error)
+    const data = { user_id: caller_id, receiver_id, wallet, amount, rate: toDiamondsPerDollar(perCent), diamonds }
     return [{ type: 'instant-transfer-made', data, movements }]
   },
 
@@ -80,4 +85,4 @@ export const makeInstantTransfer: Verb<MakeInstantTransfer, TransferRecord> = {
   },
 }
 
-const diamondsOf = (userId: number) => account('user', userId, 'diamonds')
+const diamondAccount = (userId: number) => account('user', userId, 'diamonds')

@@ -11,27 +11,29 @@ import type { Withdrawal } from './withdrawals/withdrawal.ts'
 type PersonOf = (userId: number) => Person
 
 /** Where the words of a request are found. */
-export interface WithdrawalWords {
+export interface NameLookup {
   readonly person: PersonOf
   readonly country: (countryId: number) => Country
 }
 
 /** Words may have been erased; whoever asked or was asked stays. */
-export const nobody = (id: number): Person => ({ id, name: '', uid: '', avatar: '' })
+export const unnamedPerson = (id: number): Person => ({ id, name: '', uid: '', avatar: '' })
 
 export function personIn(state: State, id: number): Person {
   const profile = state.get(userProfiles, String(id))
-  return profile === undefined ? nobody(id) : { id, name: profile.name, uid: profile.uid, avatar: profile.avatar }
+  return profile === undefined
+    ? unnamedPerson(id)
+    : { id, name: profile.name, uid: profile.uid, avatar: profile.avatar }
 }
 
 /** Of the rows that a request's verbs ask for. */
-export const wordsIn = (state: State): WithdrawalWords => ({
+export const namesIn = (state: State): NameLookup => ({
   person: (id) => personIn(state, id),
   country: (id) => ({ id, name: state.get(countries, String(id))?.name ?? '' }),
 })
 
 /** A request as it is answered, less what is in the vault. */
-export function openRecord(withdrawal: Withdrawal, { person, country }: WithdrawalWords) {
+export function openRecord(withdrawal: Withdrawal, { person, country }: NameLookup) {
   const { type, target_id, beneficiary_id } = withdrawal
   const agent = type === 'gold_agent' ? target_id : null
   const manager = type === 'cash' ? target_id : null
@@ -60,8 +62,8 @@ export interface SealedWithdrawal extends OpenRecord {
   readonly sealed: { readonly details: string | null; readonly note: string | null }
 }
 
-export const sealedRecord = (withdrawal: Withdrawal, words: WithdrawalWords): SealedWithdrawal => ({
-  ...openRecord(withdrawal, words),
+export const sealedRecord = (withdrawal: Withdrawal, names: NameLookup): SealedWithdrawal => ({
+  ...openRecord(withdrawal, names),
   sealed: { details: withdrawal.details, note: withdrawal.note },
 })
 

@@ -11,7 +11,7 @@ import type { Person } from '../../../schema/common.ts'
 import type { AgencyCountry } from '../../../schema/events.ts'
 import { micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
-import { nobody, type SealedWithdrawal, sealedRecord, transferRecord } from './presenters.ts'
+import { type SealedWithdrawal, sealedRecord, transferRecord, unnamedPerson } from './presenters.ts'
 
 type Db = Kysely<Tables>
 
@@ -26,7 +26,7 @@ export interface WithdrawalFilter {
 }
 
 /** Requests, newest first, before an id (null: from the newest on). */
-export async function withdrawalsOf(
+export async function findWithdrawals(
   db: Db,
   filter: WithdrawalFilter,
   limit: number,
@@ -54,7 +54,7 @@ export async function withdrawalsOf(
     .limit(limit)
     .execute()
   const [person, names] = await Promise.all([
-    peopleIn(
+    personLookup(
       db,
       rows.flatMap(({ user_id, target_id, beneficiary_id }) => [user_id, target_id, beneficiary_id]),
     ),
@@ -75,7 +75,7 @@ export async function withdrawalsOf(
 }
 
 /** Who made a request, and which record of the vault holds its details. */
-export const requestOf = (db: Db, withdrawalId: number) =>
+export const findRequesterAndDetails = (db: Db, withdrawalId: number) =>
   db
     .selectFrom('withdrawals')
     .select(['user_id', 'details'])
@@ -83,7 +83,7 @@ export const requestOf = (db: Db, withdrawalId: number) =>
     .executeTakeFirst()
 
 /** A user's instant transfers, newest first, before an id (null: from the newest on). */
-export async function transfersOf(db: Db, userId: number, limit: number, before: number | null) {
+export async function findTransfers(db: Db, userId: number, limit: number, before: number | null) {
   const rows = await db
     .selectFrom('instant_transfers as t')
     .select(['t.transfer_id', 't.user_id', 't.receiver_id', 't.wallet', 't.amount', 't.rate', 't.diamonds'])
@@ -93,7 +93,7 @@ export async function transfersOf(db: Db, userId: number, limit: number, before:
     .orderBy('t.transfer_id', 'desc')
     .limit(limit)
     .execute()
-  const person = await peopleIn(
+  const person = await personLookup(
     db,
     rows.flatMap(({ user_id, receiver_id }) => [user_id, receiver_id]),
   )
@@ -137,14 +137,14 @@ async function countryNames(db: Db): Promise<ReadonlyMap<number, string>> {
   return new Map(countries.map(({ country_id, name }) => [country_id, name]))
 }
 
-async function peopleIn(db: Db, ids: readonly (number | null)[]): Promise<(id: number) => Person> {
-  const different = [...new Set(ids)].filter((id) => id !== null)
-  if (different.length === 0) return nobody
+async function personLookup(db: Db, ids: readonly (number | null)[]): Promise<(id: number) => Person> {
+  const distinctIds = [...new Set(ids)].filter((id) => id !== null)
+  if (distinctIds.length === 0) return unnamedPerson
   const people = await db
     .selectFrom('user_profiles')
     .select(['user_id as id', 'name', 'uid', 'avatar'])
-    .where('user_id', 'in', different)
+    .where('user_id', 'in', distinctIds)
     .execute()
   const known = new Map(people.map((one) => [one.id, one]))
-  return (id) => known.get(id) ?? nobody(id)
+  return (id) => known.get(id) ?? unnamedPerson(id)
 }

@@ -17,13 +17,13 @@ import { fitting, onePage, readPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
-import { walletFor } from './accounts.ts'
-import { askedDollars, dollarsRule, LEAST } from './dollars.ts'
+import { dollarWallet } from './accounts.ts'
+import { dollarsRule, MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
-import { chargingAgents, transfersOf, withdrawalsOf } from './reads.ts'
+import { chargingAgents, findTransfers, findWithdrawals } from './reads.ts'
 import { changeStatus } from './withdrawals/change-status.ts'
 import { requestWithdrawal } from './withdrawals/request-withdrawal.ts'
-import { formerDigest, revealWith, sealChange, sealDetails, unseal } from './withdrawals/sealed-details.ts'
+import { hydrateSealed, legacyDigest, sealDetails, sealNoteForChange, unseal } from './withdrawals/sealed-details.ts'
 
 const tags = ['agency']
 const requests = '/agency/target-withdraw-requests'
@@ -48,14 +48,14 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
       const details = sealDetails(vault, caller_id, { ...body, bank_details: bankDetails(body) })
       const input = {
         caller_id,
-        ...addressed(body),
+        ...targetOf(body),
         country_id: body.country_id,
-        amount: asked('amount_in_dollars', body.amount_in_dollars),
+        amount: parseAmount('amount_in_dollars', body.amount_in_dollars),
         agent_benefit: isOn(body.agent_benefit),
         details: details.digest,
       }
-      const reveal = revealWith(db, vault, details.said)
-      const former = body.type === 'gold_agent' ? formerDigest(vault, body, body) : undefined
+      const reveal = hydrateSealed(db, vault, details.plaintext)
+      const former = body.type === 'gold_agent' ? legacyDigest(vault, body, body) : undefined
       const formerInput = former === undefined ? undefined : { ...input, details: former }
       return run(request, reply, requestWithdrawal(details.record), input, { status: 201, reveal, formerInput })
     },
@@ -79,9 +79,9 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
         ...(isOn(received) ? { target_id: userOf(request) } : { user_id: userOf(request) }),
         type,
         status,
-        wallet: agent_benefit === undefined ? undefined : walletFor(isOn(agent_benefit)),
+        wallet: agent_benefit === undefined ? undefined : dollarWallet(isOn(agent_benefit)),
       }
-      const rows = await withdrawalsOf(db, filter, limit + 1, cursor?.[0] ?? null)
+      const rows = await findWithdrawals(db, filter, limit + 1, cursor?.[0] ?? null)
       const page = onePage(await unseal(db, vault, rows), limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
@@ -116,9 +116,9 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
     },
     async (request, reply) => {
       const withdrawal_id = idInPath(request.params.id)
-      const { isKnown, note, said } = await sealChange(db, vault, withdrawal_id, request.body.note)
+      const { isKnown, note, said } = await sealNoteForChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: userOf(request), to: request.body.status, note: note.digest }
-      await run(request, reply, changeStatus(note.record, isKnown), input, { reveal: revealWith(db, vault, said) })
+      await run(request, reply, changeStatus(note.record, isKnown), input, { reveal: hydrateSealed(db, vault, said) })
     },
   )
 
@@ -135,7 +135,7 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
     },
     (request, reply) => {
       const { dollars, user_id, agent_benefit } = request.body
-      const amount = asked('dollars', dollars)
+      const amount = parseAmount('dollars', dollars)
       const input = { caller_id: userOf(request), receiver_id: user_id, amount, agent_benefit: isOn(agent_benefit) }
       return run(request, reply, makeInstantTransfer, input, { status: 201 })
     },
@@ -157,7 +157,7 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
       const { status } = request.query
       // All of them were approved when they were made.
       const none = status !== undefined && status !== 'approved'
-      const rows = none ? [] : await transfersOf(db, userOf(request), limit + 1, cursor?.[0] ?? null)
+      const rows = none ? [] : await findTransfers(db, userOf(request), limit + 1, cursor?.[0] ?? null)
       const page = onePage(rows, limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
@@ -169,14 +169,14 @@ const bankDetails = (body: RequestWithdrawal): BankDetails | null =>
   body.type === 'cash' ? { ...body.bank_details, account_number: String(body.bank_details.account_number) } : null
 
 /** Whom a request is for. */
-const addressed = (body: RequestWithdrawal) =>
+const targetOf = (body: RequestWithdrawal) =>
   body.type === 'cash'
     ? { type: body.type, target_id: body.business_manager_id, beneficiary_id: null }
     : { type: body.type, target_id: body.target_user_id, beneficiary_id: body.beneficiary_user_id }
 
 /** How many decimals an amount has a schema cannot tell: the rest of the schema's check. */
-function asked(field: string, sent: string | number): number {
-  const cents = askedDollars(sent, LEAST)
-  if (cents === null) throw validationFailed({ [field]: [dollarsRule(LEAST)] })
+function parseAmount(field: string, sent: string | number): number {
+  const cents = parseDollars(sent, MIN_TRANSFER_CENTS)
+  if (cents === null) throw validationFailed({ [field]: [dollarsRule(MIN_TRANSFER_CENTS)] })
   return cents
 }

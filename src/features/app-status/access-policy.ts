@@ -1,7 +1,7 @@
-import { type AppStatus, LONGEST_VERSION } from '../../../schema/app-status.ts'
+import { type AppStatus, MAX_VERSION_LENGTH } from '../../../schema/app-status.ts'
 import type { ClientType, EventData } from '../../../schema/events.ts'
 import type { Language } from './languages.ts'
-import { isOlder, readVersion, type Version } from './releases/version.ts'
+import { isOlder, parseVersion, type Version } from './releases/version.ts'
 
 /** What a client is known to be. */
 export interface Client {
@@ -19,20 +19,20 @@ export interface Closed {
 
 export type InLanguages<T> = Readonly<Record<Language, T>>
 
-const none: AppStatus = { status: 'success', type: 'none', data: {} }
+const noUpdate: AppStatus = { status: 'success', type: 'none', data: {} }
 
 /** Versions that clients have: there are not many, and whoever makes them up gets no more room than this. */
-const MOST_VERSIONS = 1_000
+const MAX_CACHED_VERSIONS = 1_000
 
 type Age = 'current' | 'old' | 'too old'
 
 /** A release, made ready for judging. */
-class Judge {
+class ReleasePolicy {
   readonly optional: InLanguages<AppStatus>
   readonly forced: InLanguages<Closed>
   readonly hasMinimum: boolean
-  readonly #newest: Version | null
-  readonly #oldest: Version | null
+  readonly #version: Version | null
+  readonly #minimumVersion: Version | null
   readonly #ages = new Map<string, Age>()
 
   constructor({ version, minimum_version, store_link, title, message }: EventData<'release-defined'>) {
@@ -45,38 +45,38 @@ class Judge {
       en: { status: 426, body: body(true, 'en') },
       ar: { status: 426, body: body(true, 'ar') },
     }
-    this.#newest = readVersion(version)
-    this.#oldest = minimum_version === null ? null : readVersion(minimum_version)
-    this.hasMinimum = this.#oldest !== null
+    this.#version = parseVersion(version)
+    this.#minimumVersion = minimum_version === null ? null : parseVersion(minimum_version)
+    this.hasMinimum = this.#minimumVersion !== null
   }
 
   /** A version that is missing or cannot be read is older than every other. */
   ageOf(version: string | null): Age {
-    const text = version === null || version.length > LONGEST_VERSION ? '' : version
+    const text = version === null || version.length > MAX_VERSION_LENGTH ? '' : version
     let age = this.#ages.get(text)
     if (age === undefined) {
-      if (this.#ages.size >= MOST_VERSIONS) this.#ages.clear()
-      this.#ages.set(text, (age = this.#compare(readVersion(text))))
+      if (this.#ages.size >= MAX_CACHED_VERSIONS) this.#ages.clear()
+      this.#ages.set(text, (age = this.#compare(parseVersion(text))))
     }
     return age
   }
 
   #compare(version: Version | null): Age {
     const isBelow = (limit: Version | null) => limit !== null && (version === null || isOlder(version, limit))
-    if (isBelow(this.#oldest)) return 'too old'
-    return isBelow(this.#newest) ? 'old' : 'current'
+    if (isBelow(this.#minimumVersion)) return 'too old'
+    return isBelow(this.#version) ? 'old' : 'current'
   }
 }
 
 /** Mode and releases as they stand, with every answer made: judging a request is looking things up. */
-export class Posture {
+export class AccessPolicy {
   /** The answer to everyone during maintenance. */
   readonly maintenance: InLanguages<Closed> | null
   /** The answer to clients of which nothing is known. */
   readonly unidentified: InLanguages<Closed> | null
   /** Whether it matters who a client is. */
-  readonly asksWho: boolean
-  readonly #judges: ReadonlyMap<ClientType, Judge>
+  readonly dependsOnClient: boolean
+  readonly #releases: ReadonlyMap<ClientType, ReleasePolicy>
 
   constructor(mode: EventData<'app-mode-set'>, releases: Iterable<EventData<'release-defined'>>) {
     const closed = (language: Language): Closed => {
@@ -84,25 +84,26 @@ export class Posture {
       return { status: 503, body: { status: 'success', type: 'maintenance', data } }
     }
     this.maintenance = mode.maintenance ? { en: closed('en'), ar: closed('ar') } : null
-    this.#judges = new Map([...releases].map((release) => [release.client_type, new Judge(release)]))
-    const named = mode.block_unidentified === null ? undefined : this.#judges.get(mode.block_unidentified)
-    this.unidentified = named?.forced ?? null
-    this.asksWho = this.unidentified !== null || [...this.#judges.values()].some(({ hasMinimum }) => hasMinimum)
+    this.#releases = new Map([...releases].map((release) => [release.client_type, new ReleasePolicy(release)]))
+    const blocking = mode.block_unidentified === null ? undefined : this.#releases.get(mode.block_unidentified)
+    this.unidentified = blocking?.forced ?? null
+    this.dependsOnClient =
+      this.unidentified !== null || [...this.#releases.values()].some(({ hasMinimum }) => hasMinimum)
   }
 
   /** The answer to a client that a forced update refuses; null: nothing is known of it. */
-  refused(client: Client | null): InLanguages<Closed> | null {
+  refusalFor(client: Client | null): InLanguages<Closed> | null {
     if (client === null || client.type === null) return this.unidentified
-    const judge = this.#judges.get(client.type)
-    return judge?.ageOf(client.version) === 'too old' ? judge.forced : null
+    const release = this.#releases.get(client.type)
+    return release?.ageOf(client.version) === 'too old' ? release.forced : null
   }
 
   /** What `app-status` answers. */
-  told({ type, version }: Client, language: Language): AppStatus {
+  appStatusFor({ type, version }: Client, language: Language): AppStatus {
     if (this.maintenance !== null) return this.maintenance[language].body
-    const judge = type === null ? undefined : this.#judges.get(type)
-    const age = judge?.ageOf(version)
-    if (judge === undefined || age === 'current') return none
-    return age === 'too old' ? judge.forced[language].body : judge.optional[language]
+    const release = type === null ? undefined : this.#releases.get(type)
+    const age = release?.ageOf(version)
+    if (release === undefined || age === 'current') return noUpdate
+    return age === 'too old' ? release.forced[language].body : release.optional[language]
   }
 }

@@ -11,17 +11,17 @@ import { notFound } from '../../http/errors/errors.ts'
 import { onePage, readPage } from '../../http/pages.ts'
 import type { App, Services } from '../services.ts'
 import { modeRecord, releaseRecord } from './presenters.ts'
-import { currentMode, newestReleases, releaseOf } from './reads.ts'
+import { currentMode, findRelease, newestReleases } from './reads.ts'
 import { defineRelease } from './releases/define-release.ts'
 import { removeRelease } from './releases/remove-release.ts'
 import { setMode } from './set-mode.ts'
-import type { SomeWords } from './texts.ts'
+import type { PartialTexts } from './texts.ts'
 
 const tags = ['operators']
 const params = ReleaseParams
 
 /** The operators' doors for the mode of the app and for its releases. */
-export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
+export function appStatusAdminRoutes(app: App, { run, db }: Services): void {
   app.put(
     '/app-mode',
     {
@@ -37,8 +37,8 @@ export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
       const { maintenance, title, message, block_unidentified } = request.body
       const input = {
         maintenance: maintenance === undefined ? undefined : isOn(maintenance),
-        title: inLanguages(title),
-        message: inLanguages(message),
+        title: pickLanguages(title),
+        message: pickLanguages(message),
       }
       return run(request, reply, setMode, { ...input, block_unidentified })
     },
@@ -72,7 +72,7 @@ export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
     (request, reply) => {
       const { version, minimum_version, store_link, title, message } = request.body
       const { client_type } = request.params
-      const words = { title: inLanguages(title), message: inLanguages(message) }
+      const words = { title: pickLanguages(title), message: pickLanguages(message) }
       return run(request, reply, defineRelease, { client_type, version, minimum_version, store_link, ...words })
     },
   )
@@ -110,7 +110,7 @@ export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
       },
     },
     async (request) => {
-      const release = await releaseOf(db, request.params.client_type)
+      const release = await findRelease(db, request.params.client_type)
       if (release === undefined) throw notFound()
       return { data: releaseRecord(release) }
     },
@@ -137,4 +137,5 @@ export function appStatusOperatorRoutes(app: App, { run, db }: Services): void {
 }
 
 /** Without what else the object holds: what a request means must not depend on it. */
-const inLanguages = (words: SomeWords | undefined): SomeWords | undefined => words && { en: words.en, ar: words.ar }
+const pickLanguages = (words: PartialTexts | undefined): PartialTexts | undefined =>
+  words && { en: words.en, ar: words.ar }

@@ -4,25 +4,25 @@ import type { EventData } from '../../../schema/events.ts'
 import { type AppState, type ClosedState, type IsOurs, type Judgement, type Shown } from '../../http/auth/gate.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
-import { type Client, Posture } from './access-policy.ts'
-import { clientOf, languageIn, typeIn, versionIn } from './clients/client-hints.ts'
-import type { ToldClients } from './clients/client-registry.ts'
+import { AccessPolicy, type Client } from './access-policy.ts'
+import { clientTypeIn, clientVersionIn, languageIn, toClient } from './clients/client-hints.ts'
+import type { ClientRegistry } from './clients/client-registry.ts'
 import { TokenKeys } from './clients/token-keys.ts'
 import type { Language } from './languages.ts'
-import { openMode } from './mode.ts'
-import { readVersion } from './releases/version.ts'
+import { defaultMode } from './mode.ts'
+import { parseVersion } from './releases/version.ts'
 
 /** Mode and releases as they are at a position of the ledger. */
-export interface Standing {
+export interface AppStatusSnapshot {
   readonly position: number
   readonly mode: EventData<'app-mode-set'> | null
   readonly releases: readonly EventData<'release-defined'>[]
 }
 
 /** So long what the database said of a token is good enough to refuse its holder, who may just have updated. */
-const REFUSE_WITHIN_MS = 1_000
+const MAX_REFUSAL_AGE_MS = 1_000
 /** So long a token of which nothing is known is not looked up again; what is told with it meanwhile arrives by itself. */
-const UNKNOWN_FOR_MS = 60_000
+const MAX_UNKNOWN_AGE_MS = 60_000
 
 /** What an event is about: the mode, or the release of a type. */
 type Subject = 'mode' | EventData<'release-defined'>['client_type']
@@ -32,49 +32,52 @@ type Subject = 'mode' | EventData<'release-defined'>['client_type']
  * away. Events may be heard twice and those of other instances late: of each subject the highest position counts.
  */
 export class AppStatusGate implements AppState {
-  readonly #told: Pick<ToldClients, 'known' | 'lookUp' | 'tell'>
-  readonly #from: number
-  readonly #heard = new Map<Subject, number>()
+  readonly #registry: Pick<ClientRegistry, 'get' | 'load' | 'record'>
+  readonly #snapshotPosition: number
+  readonly #appliedPositions = new Map<Subject, number>()
   #mode: EventData<'app-mode-set'>
   readonly #releases: Map<Subject, EventData<'release-defined'>>
-  #posture: Posture
+  #policy: AccessPolicy
   readonly #keys = new TokenKeys()
   readonly #listeners = new Set<() => void>()
 
-  constructor({ position, mode, releases }: Standing, told: Pick<ToldClients, 'known' | 'lookUp' | 'tell'>) {
-    this.#told = told
-    this.#from = position
-    this.#mode = mode ?? openMode
+  constructor(
+    { position, mode, releases }: AppStatusSnapshot,
+    registry: Pick<ClientRegistry, 'get' | 'load' | 'record'>,
+  ) {
+    this.#registry = registry
+    this.#snapshotPosition = position
+    this.#mode = mode ?? defaultMode
     this.#releases = new Map(releases.map((release) => [release.client_type, release]))
-    this.#posture = new Posture(this.#mode, this.#releases.values())
+    this.#policy = new AccessPolicy(this.#mode, this.#releases.values())
   }
 
   /** Hears of switches on other instances. */
   follow(tail: Pick<Tail, 'subscribe'>): void {
-    tail.subscribe(this.#from, (events) => this.hear(events))
+    tail.subscribe(this.#snapshotPosition, (events) => this.applyAll(events))
   }
 
   /** These were committed. When it returns, the gate judges by them. */
-  hear(events: readonly PositionedEvent[]): void {
+  applyAll(events: readonly PositionedEvent[]): void {
     let changed = false
     for (const event of events) changed = this.#apply(event) || changed
     if (!changed) return
-    this.#posture = new Posture(this.#mode, this.#releases.values())
+    this.#policy = new AccessPolicy(this.#mode, this.#releases.values())
     for (const listener of this.#listeners) listener()
   }
 
   #apply(event: PositionedEvent): boolean {
     switch (event.type) {
       case 'app-mode-set':
-        if (!this.#isNews('mode', event.position)) return false
+        if (!this.#advance('mode', event.position)) return false
         this.#mode = event.data
         return true
       case 'release-defined':
-        if (!this.#isNews(event.data.client_type, event.position)) return false
+        if (!this.#advance(event.data.client_type, event.position)) return false
         this.#releases.set(event.data.client_type, event.data)
         return true
       case 'release-removed':
-        if (!this.#isNews(event.data.client_type, event.position)) return false
+        if (!this.#advance(event.data.client_type, event.position)) return false
         this.#releases.delete(event.data.client_type)
         return true
       default:
@@ -82,62 +85,62 @@ export class AppStatusGate implements AppState {
     }
   }
 
-  #isNews(subject: Subject, position: number): boolean {
-    if (position <= (this.#heard.get(subject) ?? this.#from)) return false
-    this.#heard.set(subject, position)
+  #advance(subject: Subject, position: number): boolean {
+    if (position <= (this.#appliedPositions.get(subject) ?? this.#snapshotPosition)) return false
+    this.#appliedPositions.set(subject, position)
     return true
   }
 
   readonly gate = (request: FastifyRequest, isOurs: IsOurs): Judgement => {
-    const { maintenance, asksWho } = this.#posture
+    const { maintenance, dependsOnClient } = this.#policy
     if (maintenance !== null) return maintenance[languageIn(request)]
-    if (!asksWho) return undefined
-    const client = clientOf(typeIn(request), versionIn(request))
+    if (!dependsOnClient) return undefined
+    const client = toClient(clientTypeIn(request), clientVersionIn(request))
     const language = (): Language => languageIn(request)
     return client === null
-      ? this.#ofToken(this.#keys.of(request.headers.authorization, isOurs), language)
-      : this.#of(client, language)
+      ? this.#refusalForToken(this.#keys.of(request.headers.authorization, isOurs), language)
+      : this.#refusalFor(client, language)
   }
 
   readonly judge = ({ type, version, language, tokenKey: key }: Shown): Judgement => {
-    const { maintenance, asksWho } = this.#posture
+    const { maintenance, dependsOnClient } = this.#policy
     if (maintenance !== null) return maintenance[language]
-    if (!asksWho) return undefined
-    const client = clientOf(type, version)
-    return client === null ? this.#ofToken(key, () => language) : this.#of(client, () => language)
+    if (!dependsOnClient) return undefined
+    const client = toClient(type, version)
+    return client === null ? this.#refusalForToken(key, () => language) : this.#refusalFor(client, () => language)
   }
 
-  #of(client: Client | null, language: () => Language): ClosedState | undefined {
-    const { maintenance } = this.#posture
-    return (maintenance ?? this.#posture.refused(client))?.[language()]
+  #refusalFor(client: Client | null, language: () => Language): ClosedState | undefined {
+    const { maintenance } = this.#policy
+    return (maintenance ?? this.#policy.refusalFor(client))?.[language()]
   }
 
   /** Judges a client that shows nothing, by what it told with its token. */
-  #ofToken(key: string | null, language: () => Language): Judgement {
-    if (key === null) return this.#of(null, language)
-    const known = this.#told.known(key)
+  #refusalForToken(key: string | null, language: () => Language): Judgement {
+    if (key === null) return this.#refusalFor(null, language)
+    const known = this.#registry.get(key)
     if (known !== undefined) {
-      const refused = this.#posture.refused(known.client) !== null
+      const refused = this.#policy.refusalFor(known.client) !== null
       if (known.client !== null && !refused) return undefined
-      if (performance.now() - known.at < (refused ? REFUSE_WITHIN_MS : UNKNOWN_FOR_MS)) {
-        return this.#of(known.client, language)
+      if (performance.now() - known.at < (refused ? MAX_REFUSAL_AGE_MS : MAX_UNKNOWN_AGE_MS)) {
+        return this.#refusalFor(known.client, language)
       }
     }
-    return this.#told.lookUp(key).then(() => this.#of(this.#told.known(key)?.client ?? null, language))
+    return this.#registry.load(key).then(() => this.#refusalFor(this.#registry.get(key)?.client ?? null, language))
   }
 
   readonly shownBy = (request: FastifyRequest): Omit<Shown, 'tokenKey'> => ({
-    type: typeIn(request),
-    version: versionIn(request),
+    type: clientTypeIn(request),
+    version: clientVersionIn(request),
     language: languageIn(request),
   })
 
   readonly answer = (request: FastifyRequest, isOurs: IsOurs, mayRemember: () => boolean): AppStatus => {
-    const client = clientOf(typeIn(request), versionIn(request))
-    if (client === null) return this.#posture.told(nobody, languageIn(request))
+    const client = toClient(clientTypeIn(request), clientVersionIn(request))
+    if (client === null) return this.#policy.appStatusFor(unknownClient, languageIn(request))
     const key = this.#keys.of(request.headers.authorization, isOurs)
-    if (key !== null && mayRemember()) this.#told.tell(key, readable(client))
-    return this.#posture.told(client, languageIn(request))
+    if (key !== null && mayRemember()) this.#registry.record(key, withReadableVersion(client))
+    return this.#policy.appStatusFor(client, languageIn(request))
   }
 
   readonly onChange = (listener: () => void): (() => void) => {
@@ -146,8 +149,8 @@ export class AppStatusGate implements AppState {
   }
 }
 
-const nobody: Client = { type: null, version: null }
+const unknownClient: Client = { type: null, version: null }
 
 /** What cannot be read is not kept. */
-const readable = ({ type, version }: Client): Client =>
-  version === null || readVersion(version) === null ? { type, version: null } : { type, version }
+const withReadableVersion = ({ type, version }: Client): Client =>
+  version === null || parseVersion(version) === null ? { type, version: null } : { type, version }

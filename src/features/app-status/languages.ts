@@ -1,9 +1,9 @@
 export type Language = 'en' | 'ar'
 
-const ours: readonly Language[] = ['en', 'ar']
+const supportedLanguages: readonly Language[] = ['en', 'ar']
 
 /** Nobody who likes a language names more of them. */
-const MOST_READ = 500
+const MAX_LIST_LENGTH = 500
 
 /**
  * The language of ours that has the highest quality in a list such as `fr, ar-EG;q=0.8, en;q=0.7`; of several the one
@@ -11,17 +11,17 @@ const MOST_READ = 500
  */
 export function preferredLanguage(list: string): Language {
   let best: { readonly language: Language; readonly quality: number } = { language: 'en', quality: 0 }
-  const wishes = list.slice(0, MOST_READ).split(',').map(readWish)
-  const named = new Set(wishes.map(({ name }) => name))
-  for (const { name, quality } of wishes) {
-    const language = ours.find((known) => (name === '*' ? !named.has(known) : known === name))
+  const preferences = list.slice(0, MAX_LIST_LENGTH).split(',').map(parsePreference)
+  const named = new Set(preferences.map(({ name }) => name))
+  for (const { name, quality } of preferences) {
+    const language = supportedLanguages.find((known) => (name === '*' ? !named.has(known) : known === name))
     if (language !== undefined && quality > best.quality) best = { language, quality }
   }
   return best.language
 }
 
 /** `ar-EG;q=0.8` and `ar_EG;q=0.8` are Arabic. A quality that cannot be read is none. */
-function readWish(text: string): { readonly name: string; readonly quality: number } {
+function parsePreference(text: string): { readonly name: string; readonly quality: number } {
   const [range = '', ...params] = text.split(';').map((part) => part.trim().toLowerCase())
   const [name = ''] = range.split(/[-_]/)
   const quality = params.find((param) => param.startsWith('q='))?.slice(2)

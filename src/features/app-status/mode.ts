@@ -4,11 +4,11 @@ import { projection } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
 /** The one mode there is. */
-export const ALL = 'all'
+export const MODE_SCOPE = 'all'
 
 /** Whether the service is closed to clients. */
 export interface Mode {
-  readonly scope: typeof ALL
+  readonly scope: typeof MODE_SCOPE
   readonly maintenance: boolean
   readonly title: InBoth
   readonly message: InBoth
@@ -20,7 +20,7 @@ export interface Mode {
 export const modes = projection<Mode>('app_modes')
 
 /** The mode as long as none was set. */
-export const openMode: Omit<Mode, 'scope' | 'updated_at'> = {
+export const defaultMode: Omit<Mode, 'scope' | 'updated_at'> = {
   maintenance: false,
   title: { en: 'Maintenance', ar: 'صيانة' },
   message: { en: 'We will be back soon.', ar: 'سنعود قريبًا.' },
@@ -28,5 +28,5 @@ export const openMode: Omit<Mode, 'scope' | 'updated_at'> = {
 }
 
 export const evolveModes: Evolver = {
-  'app-mode-set': (state, { data, at }) => state.set(modes, ALL, { scope: ALL, ...data, updated_at: at }),
+  'app-mode-set': (state, { data, at }) => state.set(modes, MODE_SCOPE, { scope: MODE_SCOPE, ...data, updated_at: at }),
 }

@@ -1,11 +1,11 @@
 import type { AppMode, Release as ReleaseRecord } from '../../../schema/app-status.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { type Mode, openMode } from './mode.ts'
+import { defaultMode, type Mode } from './mode.ts'
 import type { Release } from './releases/release.ts'
 
 /** The mode as operators see it; the open one as long as none was set. */
 export const modeRecord = (mode: Mode | undefined): AppMode => {
-  const { maintenance, title, message, block_unidentified } = mode ?? openMode
+  const { maintenance, title, message, block_unidentified } = mode ?? defaultMode
   const updated_at = mode === undefined ? null : isoMicros(mode.updated_at)
   return { maintenance, title, message, block_unidentified, updated_at }
 }

@@ -1,10 +1,10 @@
 import type { Slice } from '../slice.ts'
-import { appStatusOperatorRoutes } from './admin-routes.ts'
+import { appStatusAdminRoutes } from './admin-routes.ts'
 import { appStatusRoutes } from './routes.ts'
 
 /** Whether the app is in maintenance, and which versions of it may be used. */
 export const appStatusSlice: Slice = {
   published: '/api/v1',
   open: appStatusRoutes,
-  operator: appStatusOperatorRoutes,
+  operator: appStatusAdminRoutes,
 }

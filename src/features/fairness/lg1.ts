@@ -13,7 +13,7 @@ export const isChainId = (chain: string): boolean => /^[1-9]\d*-[1-9]\d*$/.test(
 export const chainStart = (fairnessKey: string, chain: string): Buffer => hmac(fairnessKey, `lg1|${chain}`)
 
 /** s(i) from s(0). */
-export function walk(from: Uint8Array, steps: number): Uint8Array {
+export function hashTimes(from: Uint8Array, steps: number): Uint8Array {
   let link = from
   for (let i = 0; i < steps; i += 1) link = sha256Bytes(link)
   return link
@@ -39,46 +39,46 @@ export interface LuckyChains {
   link(chain: string, k: number): Uint8Array
 }
 
-const STRIDE = 16
-const MARKS = CHAIN_LENGTH / STRIDE
+const CHECKPOINT_INTERVAL = 16
+const CHECKPOINTS_PER_CHAIN = CHAIN_LENGTH / CHECKPOINT_INTERVAL
 /** Bytes. */
-const LINK = 32
-const KEPT_CHAINS = 20_000
+const LINK_BYTES = 32
+const MAX_CACHED_CHAINS = 20_000
 
 /**
  * The chains of a key. Of a chain in use every 16th link is kept, so that a draw costs 8 hashes and not 128; the chains
  * used longest ago make room. The links of a chain are one piece of 512 bytes: as sixteen they took 4 KB.
  */
 export function luckyChains(fairnessKey: string): LuckyChains {
-  const kept = new Map<string, Uint8Array>()
+  const cache = new Map<string, Uint8Array>()
   const marks = (chain: string): Uint8Array => {
-    let links = kept.get(chain)
+    let links = cache.get(chain)
     if (links === undefined) {
-      links = new Uint8Array(MARKS * LINK)
+      links = new Uint8Array(CHECKPOINTS_PER_CHAIN * LINK_BYTES)
       let link: Uint8Array = chainStart(fairnessKey, chain)
-      for (let mark = 0; mark < MARKS; mark += 1) {
-        if (mark > 0) link = walk(link, STRIDE)
-        links.set(link, mark * LINK)
+      for (let mark = 0; mark < CHECKPOINTS_PER_CHAIN; mark += 1) {
+        if (mark > 0) link = hashTimes(link, CHECKPOINT_INTERVAL)
+        links.set(link, mark * LINK_BYTES)
       }
-      const oldest = kept.keys().next()
-      if (kept.size >= KEPT_CHAINS && oldest.done !== true) kept.delete(oldest.value)
+      const oldest = cache.keys().next()
+      if (cache.size >= MAX_CACHED_CHAINS && oldest.done !== true) cache.delete(oldest.value)
     } else {
-      kept.delete(chain)
+      cache.delete(chain)
     }
-    kept.set(chain, links)
+    cache.set(chain, links)
     return links
   }
-  const at = (chain: string, i: number): Uint8Array => {
-    const nearest = Math.min(Math.floor(i / STRIDE), MARKS - 1)
-    const mark = marks(chain).slice(nearest * LINK, (nearest + 1) * LINK)
-    return walk(mark, i - nearest * STRIDE)
+  const linkAt = (chain: string, i: number): Uint8Array => {
+    const nearest = Math.min(Math.floor(i / CHECKPOINT_INTERVAL), CHECKPOINTS_PER_CHAIN - 1)
+    const mark = marks(chain).slice(nearest * LINK_BYTES, (nearest + 1) * LINK_BYTES)
+    return hashTimes(mark, i - nearest * CHECKPOINT_INTERVAL)
   }
   return {
     keyHash: sha256(fairnessKey),
-    commitment: (chain) => Buffer.from(at(chain, CHAIN_LENGTH)).toString('hex'),
+    commitment: (chain) => Buffer.from(linkAt(chain, CHAIN_LENGTH)).toString('hex'),
     link: (chain, k) => {
       if (k < 1 || k > CHAIN_LENGTH) throw new RangeError(`chain ${chain} has no send ${k}`)
-      return at(chain, CHAIN_LENGTH - k)
+      return linkAt(chain, CHAIN_LENGTH - k)
     },
   }
 }

@@ -26,14 +26,14 @@ export interface LuckyChain {
 }
 
 export const luckyProgress = projection<LuckyProgress>('lucky_progress')
-export const luckyChainsKnown = projection<LuckyChain>('lucky_chains')
+export const publishedLuckyChains = projection<LuckyChain>('lucky_chains')
 
 export const evolveLuckyChains: Evolver = {
   'lucky-chain-opened': (state, { data }) => {
     const { user_id, chain, number, commitment, client_seed, next_chain, next_commitment, fairness_key } = data
     state.set(luckyProgress, String(user_id), { user_id, number, used: 0, client_seed, commitment, next_commitment })
-    state.set(luckyChainsKnown, chain, { chain, user_id, commitment, fairness_key })
-    state.set(luckyChainsKnown, next_chain, {
+    state.set(publishedLuckyChains, chain, { chain, user_id, commitment, fairness_key })
+    state.set(publishedLuckyChains, next_chain, {
       chain: next_chain,
       user_id,
       commitment: next_commitment,

@@ -7,19 +7,19 @@ import { inTurns, ownTurn } from '../../http/limits/event-loop-yield.ts'
 import { idempotencyKey } from '../../http/validation/idempotency.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
-import type { Verdict as Checked, VerdictInParts } from './verdict.ts'
+import type { Verdict as Checked, IncrementalVerdict } from './verdict.ts'
 
 /** How a published draw of each kind is checked: draws belong to other slices. `errors`: fields that are no good. */
-export interface Checks {
+export interface DrawChecks {
   readonly lg1: (
     db: Kysely<Tables>,
     draw: VerifyDraw,
-  ) => Promise<{ readonly check: VerdictInParts } | { readonly errors: Readonly<Record<string, string[]>> }>
+  ) => Promise<{ readonly check: IncrementalVerdict } | { readonly errors: Readonly<Record<string, string[]>> }>
   readonly rr1: (db: Kysely<Tables>, spin: VerifySpin, said?: Omit<VerifyGame, 'fairness'>) => Promise<Checked>
 }
 
 /** The one door through which anyone checks a draw of whatever kind. */
-export function verifyRoutes(app: App, { db }: Services, checks: Checks): void {
+export function verifyRoutes(app: App, { db }: Services, checks: DrawChecks): void {
   app.post(
     '/fairness/verify',
     {
@@ -40,9 +40,9 @@ export function verifyRoutes(app: App, { db }: Services, checks: Checks): void {
       const { body } = request
       if (Value.Check(VerifySpin, body)) return { data: await checks.rr1(db, body) }
       if (Value.Check(VerifyGame, body)) return { data: await checks.rr1(db, body.fairness, body) }
-      const begun = await checks.lg1(db, body)
-      if ('errors' in begun) throw validationFailed(begun.errors)
-      return { data: await inTurns(begun.check) }
+      const started = await checks.lg1(db, body)
+      if ('errors' in started) throw validationFailed(started.errors)
+      return { data: await inTurns(started.check) }
     },
   )
 }

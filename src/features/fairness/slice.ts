@@ -1,8 +1,8 @@
 import type { Slice } from '../slice.ts'
-import { type Checks, verifyRoutes } from './routes.ts'
+import { type DrawChecks, verifyRoutes } from './routes.ts'
 
 /** The check of published draws. */
-export const verifyWith = (checks: Checks): Slice => ({
+export const verifyWith = (checks: DrawChecks): Slice => ({
   published: '/api/v1',
   routes: (app, services) => verifyRoutes(app, services, checks),
 })

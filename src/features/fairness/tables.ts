@@ -1,5 +1,5 @@
 import { rowTable } from '../../ledger/storage/row-table.ts'
-import { luckyChainsKnown, luckyProgress } from './lucky-progress.ts'
+import { luckyProgress, publishedLuckyChains } from './lucky-progress.ts'
 
 export const fairnessTables = [
   rowTable(luckyProgress, {
@@ -14,7 +14,7 @@ export const fairnessTables = [
     },
     isRewrittenOften: true,
   }),
-  rowTable(luckyChainsKnown, {
+  rowTable(publishedLuckyChains, {
     key: ['chain'],
     columns: { chain: 'text', user_id: 'integer', commitment: 'text', fairness_key: 'text' },
   }),

@@ -7,8 +7,8 @@ export interface UniformDraw {
   readonly words: readonly string[]
 }
 
-const WORDS_A_MAC = 4
-const RANGE = 1n << 64n
+const WORDS_PER_MAC = 4
+const WORD_RANGE = 1n << 64n
 
 /**
  * A number from 0 to `size`-1, each as likely as the other. HMAC-SHA256(key, `<label>|j`) for j = 0, 1, … gives
@@ -19,17 +19,17 @@ export function uniform(key: Uint8Array, label: string, size: number): UniformDr
   const words: string[] = []
   for (let j = 0; ; j += 1) {
     const mac = hmac(key, `${label}|${j}`)
-    for (let i = 0; i < WORDS_A_MAC; i += 1) {
+    for (let i = 0; i < WORDS_PER_MAC; i += 1) {
       const word = mac.readBigUInt64BE(i * 8)
       words.push(word.toString(16).padStart(16, '0'))
-      const r = pick(word, size)
+      const r = reduceWord(word, size)
       if (r !== null) return { r, words }
     }
   }
 }
 
 /** The number that a word stands for, or null when it is rejected. */
-export function pick(word: bigint, size: number): number | null {
+export function reduceWord(word: bigint, size: number): number | null {
   const range = BigInt(size)
-  return word < (RANGE / range) * range ? Number(word % range) : null
+  return word < (WORD_RANGE / range) * range ? Number(word % range) : null
 }

@@ -14,10 +14,10 @@ export interface Verdict {
 }
 
 /** A check in parts of a fraction of a millisecond, so that its caller can let others in between them. */
-export type VerdictInParts = Generator<undefined, Verdict, undefined>
+export type IncrementalVerdict = Generator<undefined, Verdict, undefined>
 
 /** Of what our ledger does not hold nothing contradicts what was sent, and nothing vouches for it. */
-export const notRecorded = (what: 'draw' | 'spin'): Step => ({
+export const unrecordedStep = (what: 'draw' | 'spin'): Step => ({
   step: 'ledger',
   ok: true,
   why: `not on our ledger: what this ${what} was committed to and who took part is the sender's word`,
@@ -28,7 +28,7 @@ export const notRecorded = (what: 'draw' | 'spin'): Step => ({
  * Of what is named as ours and does not match: the same whether it does not exist, is somebody else's or differs, so
  * that nobody learns of draws that were not shown to them.
  */
-export const notOnLedger = (what: 'draw' | 'spin'): Step => ({
+export const notOnLedgerStep = (what: 'draw' | 'spin'): Step => ({
   step: 'ledger',
   ok: false,
   why: `the ledger holds no such ${what}`,

@@ -9,13 +9,13 @@ import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
 import { addBagItems } from './bag/add-bag-items.ts'
 import { defineDecoration } from './catalogue/define-decoration.ts'
-import { heldOdds, type PublishedRow } from './lucky/odds.ts'
+import { type PublishedRow, parseOdds } from './lucky/odds.ts'
 import { decorationById, newestDecorations, publishedDecoration } from './reads.ts'
 
 const params = IdParams
 
 /** The operators' doors for the catalogue of gifts and for bags. */
-export function giftOperatorRoutes(app: App, { run, db }: Services): void {
+export function giftAdminRoutes(app: App, { run, db }: Services): void {
   app.put(
     '/decorations/:id',
     {
@@ -35,7 +35,7 @@ export function giftOperatorRoutes(app: App, { run, db }: Services): void {
         kind,
         price,
         image_path,
-        odds: odds === undefined ? undefined : checked(odds ?? []),
+        odds: odds === undefined ? undefined : validateOdds(odds ?? []),
       }
       const id = idInPath(request.params.id)
       return run(
@@ -109,8 +109,8 @@ export function giftOperatorRoutes(app: App, { run, db }: Services): void {
 }
 
 /** The part of the schema's check that a schema cannot tell: decimals of multipliers. The fields that count. */
-function checked(odds: NonNullable<DefineDecoration['odds']>): readonly PublishedRow[] {
-  const held = heldOdds(odds)
+function validateOdds(odds: NonNullable<DefineDecoration['odds']>): readonly PublishedRow[] {
+  const held = parseOdds(odds)
   if ('errors' in held) throw validationFailed(held.errors)
   return odds.map(({ multiplier, weight }) => ({ multiplier, weight }))
 }

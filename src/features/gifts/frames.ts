@@ -4,11 +4,11 @@ import type { Announcer, Words } from '../../realtime/frames/announcer.ts'
 import { rot41 } from './rot41.ts'
 
 /** Diamonds won by one order of which the room is told, and of which everyone is. */
-const BIG_WIN = 5_000
-const BIG_WIN_FOR_ALL = 10_000
+const MIN_BIG_WIN = 5_000
+const MIN_GLOBAL_BIG_WIN = 10_000
 
 /** What rooms, and everyone, are told of gifts with a draw. No one's balance is. */
-export const announceGifts: Announcer = {
+export const giftFrames: Announcer = {
   'gift-drawn': ({ data, position, at }) => {
     const { sender_id, room_id, decoration_id } = data
     const path = data.encrypted ? rot41 : (plain: string) => plain
@@ -37,14 +37,14 @@ export const announceGifts: Announcer = {
         last_update: plainSeconds(at),
       }),
     )
-    const wants = { users: [sender_id], decorations: [decoration_id] }
+    const requiredIds = { users: [sender_id], decorations: [decoration_id] }
     const won = (reward: number) => (words: Words) => {
       const { id, name, uid, picture } = named(words, sender_id)
       return { user: { id, name, uid, current_profile_image_url: path(picture) }, reward, decoration: gift(words) }
     }
     const wins = data.draws.flatMap(({ reward }) => [
-      ...(reward >= BIG_WIN ? [announcement(`room:${room_id}`, 'lucky-big-win', wants, won(reward))] : []),
-      ...(reward >= BIG_WIN_FOR_ALL ? [announcement('global', 'lucky-big-win-all', wants, won(reward))] : []),
+      ...(reward >= MIN_BIG_WIN ? [announcement(`room:${room_id}`, 'lucky-big-win', requiredIds, won(reward))] : []),
+      ...(reward >= MIN_GLOBAL_BIG_WIN ? [announcement('global', 'lucky-big-win-all', requiredIds, won(reward))] : []),
     ])
     return [sent, ...wins].map((announcement) => ({ ...announcement, ...enc }))
   },

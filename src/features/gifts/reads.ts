@@ -11,11 +11,11 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
 import { type PublishedChains, publishedChains } from '../fairness/choose-seed.ts'
-import type { VerdictInParts } from '../fairness/verdict.ts'
+import type { IncrementalVerdict } from '../fairness/verdict.ts'
 import type { Decoration } from './catalogue/decoration.ts'
-import { fractionOf, heldOdds, published } from './lucky/odds.ts'
+import { parseOdds, publishedRow, returnToPlayerFraction } from './lucky/odds.ts'
 import { verifyDraw } from './lucky/verify-draw.ts'
-import { orderId, positionOf } from './send.ts'
+import { orderId, parseOrderId } from './send.ts'
 
 /** A gift as everyone sees it, odds included. */
 export function publishedDecoration({ decoration_id, created_at, ...words }: Decoration): PublishedDecoration {
@@ -25,16 +25,16 @@ export function publishedDecoration({ decoration_id, created_at, ...words }: Dec
     kind: words.kind,
     price: words.price,
     image_path: words.image_path,
-    odds: words.odds.map(published),
+    odds: words.odds.map(publishedRow),
     odds_hash: words.odds_hash,
-    return_to_player: words.odds.length === 0 ? null : fractionOf(words.odds),
+    return_to_player: words.odds.length === 0 ? null : returnToPlayerFraction(words.odds),
     created_at: isoMicros(created_at),
   }
 }
 
 const oddsRows = TypeCompiler.Compile(Type.Array(OddsRow))
 
-function oddsIn(text: string): OddsRow[] {
+function parseStoredOdds(text: string): OddsRow[] {
   const rows: unknown = JSON.parse(text)
   if (!oddsRows.Check(rows)) throw new Error('a table holds odds that are none')
   return rows
@@ -43,23 +43,23 @@ function oddsIn(text: string): OddsRow[] {
 /** The whole catalogue, newest first. */
 export async function allDecorations(db: Kysely<Tables>): Promise<PublishedDecoration[]> {
   const rows = await selectDecorations(db).execute()
-  return rows.map(asPublished)
+  return rows.map(toPublishedDecoration)
 }
 
 /** A page of the catalogue, newest first: what comes after the place where the last page ended. */
 export async function newestDecorations(
   db: Kysely<Tables>,
   limit: number,
-  place: readonly number[] | null,
+  cursor: readonly number[] | null,
 ): Promise<{ readonly micros: number; readonly decoration: PublishedDecoration }[]> {
   let query = selectDecorations(db).limit(limit)
-  if (place !== null) query = query.where(after('created_at', 'decoration_id', place))
-  return (await query.execute()).map((row) => ({ micros: row.micros, decoration: asPublished(row) }))
+  if (cursor !== null) query = query.where(after('created_at', 'decoration_id', cursor))
+  return (await query.execute()).map((row) => ({ micros: row.micros, decoration: toPublishedDecoration(row) }))
 }
 
 export async function decorationById(db: Kysely<Tables>, id: number): Promise<PublishedDecoration | undefined> {
   const row = await selectDecorations(db).where('decoration_id', '=', id).executeTakeFirst()
-  return row === undefined ? undefined : asPublished(row)
+  return row === undefined ? undefined : toPublishedDecoration(row)
 }
 
 /** What gifts look like, by their ids. */
@@ -82,47 +82,47 @@ const selectDecorations = (db: Kysely<Tables>) =>
 
 type DecorationRow = Omit<Selectable<Tables['decorations']>, 'created_at'> & { readonly micros: number }
 
-const asPublished = ({ micros, odds, kind, ...row }: DecorationRow): PublishedDecoration =>
-  publishedDecoration({ ...row, kind: Value.Parse(GiftKind, kind), odds: oddsIn(odds), created_at: micros })
+const toPublishedDecoration = ({ micros, odds, kind, ...row }: DecorationRow): PublishedDecoration =>
+  publishedDecoration({ ...row, kind: Value.Parse(GiftKind, kind), odds: parseStoredOdds(odds), created_at: micros })
 
 /** An odds table that is or was in force. */
-export async function oddsTableByHash(db: Kysely<Tables>, hash: string): Promise<PublishedOddsTable | undefined> {
+export async function publishedOddsTable(db: Kysely<Tables>, hash: string): Promise<PublishedOddsTable | undefined> {
   const row = await db.selectFrom('odds_tables').selectAll().where('odds_hash', '=', hash).executeTakeFirst()
   if (row === undefined) return undefined
-  const odds = oddsIn(row.odds)
+  const odds = parseStoredOdds(row.odds)
   return {
     odds_hash: row.odds_hash,
     decoration_id: row.decoration_id,
-    odds: odds.map(published),
-    return_to_player: fractionOf(odds),
+    odds: odds.map(publishedRow),
+    return_to_player: returnToPlayerFraction(odds),
   }
 }
 
 /** The rows of an odds table, as they are held. */
-async function oddsOf(db: Kysely<Tables>, hash: string): Promise<readonly OddsRow[] | undefined> {
+async function findOdds(db: Kysely<Tables>, hash: string): Promise<readonly OddsRow[] | undefined> {
   const row = await db.selectFrom('odds_tables').select('odds').where('odds_hash', '=', hash).executeTakeFirst()
-  return row === undefined ? undefined : oddsIn(row.odds)
+  return row === undefined ? undefined : parseStoredOdds(row.odds)
 }
 
 /** What a chain was committed to, for every chain that was ever announced. */
-async function commitmentOf(db: Kysely<Tables>, chain: string): Promise<string | undefined> {
+async function findCommitment(db: Kysely<Tables>, chain: string): Promise<string | undefined> {
   const row = await db.selectFrom('lucky_chains').select('commitment').where('chain', '=', chain).executeTakeFirst()
   return row?.commitment
 }
 
 /** The user's chains, when the first one has been opened. */
-export async function chainsOf(db: Kysely<Tables>, userId: number): Promise<PublishedChains | undefined> {
+export async function findChains(db: Kysely<Tables>, userId: number): Promise<PublishedChains | undefined> {
   const row = await db.selectFrom('lucky_progress').selectAll().where('user_id', '=', userId).executeTakeFirst()
   return row === undefined ? undefined : publishedChains(row)
 }
 
-export interface PlacedDraw {
+export interface PositionedDraw {
   readonly position: number
   readonly draw: PublishedDraw
 }
 
 export interface DrawPage {
-  readonly draws: readonly PlacedDraw[]
+  readonly draws: readonly PositionedDraw[]
   /** Whether there are older ones. */
   readonly more: boolean
 }
@@ -132,14 +132,14 @@ export interface DrawPage {
  * each would be of a megabyte, and everybody would wait while it is made. Counting orders would cost more than making
  * the page; how long an event is, PostgreSQL knows without reading it.
  */
-const SMALL_SEND = 1_024
-const MOST_BEYOND = 24 * 1_024
+const SMALL_SEND_BYTES = 1_024
+const MAX_EXCESS_BYTES = 24 * 1_024
 
 /**
  * The user's sends that were drawn, newest first, before a position; straight from the ledger. At most `limit`, and
  * fewer where they have many orders, but one at least.
  */
-export async function drawsOf(
+export async function pageDraws(
   db: Kysely<Tables>,
   userId: number,
   before: number | null,
@@ -147,7 +147,7 @@ export async function drawsOf(
 ): Promise<DrawPage> {
   const { rows } = await sql<TextRow>`
     with candidates as (
-      select position, greatest(octet_length(data) - ${SMALL_SEND}, 0) as beyond
+      select position, greatest(octet_length(data) - ${SMALL_SEND_BYTES}, 0) as beyond
       from ledger_events
       where type = 'gift-drawn' and actor = ${`user:${userId}`} and position < ${before ?? Number.MAX_SAFE_INTEGER}
       order by position desc limit ${limit + 1}
@@ -159,20 +159,20 @@ export async function drawsOf(
     )
     select ${sql.raw(eventColumns)}, counted.next::text
     from counted join ledger_events e using (position)
-    where place <= ${limit} and beyond_before < ${MOST_BEYOND}
+    where place <= ${limit} and beyond_before < ${MAX_EXCESS_BYTES}
     order by counted.position desc`.execute(db)
-  return { draws: rows.flatMap((row) => placedDraw(row) ?? []), more: (rows.at(-1)?.['next'] ?? null) !== null }
+  return { draws: rows.flatMap((row) => positionedDraw(row) ?? []), more: (rows.at(-1)?.['next'] ?? null) !== null }
 }
 
 /** The draw that stands at a position; undefined when there is none. */
-async function drawAt(db: Kysely<Tables>, position: number): Promise<PublishedDraw | undefined> {
+async function findDraw(db: Kysely<Tables>, position: number): Promise<PublishedDraw | undefined> {
   const { rows } = await sql<TextRow>`
     select ${sql.raw(eventColumns)} from ledger_events e
     where e.type = 'gift-drawn' and e.position = ${position}`.execute(db)
-  return rows[0] === undefined ? undefined : placedDraw(rows[0])?.draw
+  return rows[0] === undefined ? undefined : positionedDraw(rows[0])?.draw
 }
 
-function placedDraw(row: TextRow): PlacedDraw | undefined {
+function positionedDraw(row: TextRow): PositionedDraw | undefined {
   const event = parseStoredEvent(parseEntry(row))
   if (event.type !== 'gift-drawn') return undefined
   const { chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = event.data
@@ -189,21 +189,23 @@ function placedDraw(row: TextRow): PlacedDraw | undefined {
 export async function checkDraw(
   db: Kysely<Tables>,
   draw: VerifyDraw,
-): Promise<{ readonly check: VerdictInParts } | { readonly errors: Readonly<Record<string, string[]>> }> {
-  const sent = draw.odds === undefined ? undefined : heldOdds(draw.odds)
+): Promise<{ readonly check: IncrementalVerdict } | { readonly errors: Readonly<Record<string, string[]>> }> {
+  const sent = draw.odds === undefined ? undefined : parseOdds(draw.odds)
   if (sent !== undefined && 'errors' in sent) return sent
-  const position = positionOf(draw.orders.find(({ order_id }) => order_id !== undefined)?.order_id ?? '')
-  const [commitment, odds, placed] = await Promise.all([
-    commitmentOf(db, draw.chain),
-    draw.odds_hash === undefined ? undefined : oddsOf(db, draw.odds_hash),
-    position === undefined ? undefined : drawAt(db, position),
+  const position = parseOrderId(draw.orders.find(({ order_id }) => order_id !== undefined)?.order_id ?? '')
+  const [commitment, odds, recorded] = await Promise.all([
+    findCommitment(db, draw.chain),
+    draw.odds_hash === undefined ? undefined : findOdds(db, draw.odds_hash),
+    position === undefined ? undefined : findDraw(db, position),
   ])
-  const named = sent?.rows
-  return { check: verifyDraw(draw, { published: commitment, odds: odds ?? named, named, recorded: placed }) }
+  const sentRows = sent?.rows
+  return {
+    check: verifyDraw(draw, { published: commitment, odds: odds ?? sentRows, named: sentRows, recorded }),
+  }
 }
 
 /** What a user can send without paying, what was added last first. */
-export async function bagOf(
+export async function findBag(
   db: Kysely<Tables>,
   userId: number,
 ): Promise<{ readonly decoration_id: number; readonly quantity: number }[]> {

@@ -6,19 +6,19 @@ import { userOf } from '../../http/auth/caller.ts'
 import { charge } from '../../http/limits/limits.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
-import { allDecorations, bagOf } from './reads.ts'
+import { allDecorations, findBag } from './reads.ts'
 import { sendGift } from './send.ts'
 
 /** An order and a draw, without a request and a transaction of their own. */
-const COST_PER_FURTHER_RECEIVER = 0.3
+const COST_PER_ADDITIONAL_RECEIVER = 0.3
 
 /** Requests that one reading of the catalogue answers at most: each answer is written out anew. */
-const MAX_CATALOGUES = 10
+const MAX_REQUESTS_PER_CATALOGUE_READ = 10
 
 /** The client's doors for gifts. */
 export function giftRoutes(app: App, { run, db, chains, settings }: Services): void {
   const send = sendGift({ chains, ownerPercent: settings.ownerCommissionPercent })
-  const catalogue = new BatchedLookup(MAX_CATALOGUES, async (requests: readonly null[]) => {
+  const catalogue = new BatchedLookup(MAX_REQUESTS_PER_CATALOGUE_READ, async (requests: readonly null[]) => {
     const decorations = await allDecorations(db)
     return requests.map(() => decorations)
   })
@@ -37,7 +37,7 @@ export function giftRoutes(app: App, { run, db, chains, settings }: Services): v
     },
     (request, reply) => {
       const receivers = request.body.user_id
-      charge(request, (receivers.length - 1) * COST_PER_FURTHER_RECEIVER)
+      charge(request, (receivers.length - 1) * COST_PER_ADDITIONAL_RECEIVER)
       return run(request, reply, send, {
         caller_id: userOf(request),
         sender_id: request.body.u_id,
@@ -103,6 +103,6 @@ export function giftRoutes(app: App, { run, db, chains, settings }: Services): v
         response: { 200: dataOf(Type.Array(BagItem)) },
       },
     },
-    async (request) => ({ data: await bagOf(db, userOf(request)) }),
+    async (request) => ({ data: await findBag(db, userOf(request)) }),
   )
 }

@@ -10,12 +10,12 @@ import type { LuckyChains } from '../fairness/lg1.ts'
 import { luckyProgress } from '../fairness/lucky-progress.ts'
 import { rooms, roomUids } from '../rooms/room.ts'
 import { users } from '../users/user.ts'
-import { bagCounts, bagId, bagItems, itemsIn } from './bag/bag.ts'
+import { bagCounts, bagItemKey, bagItems, quantityInBag } from './bag/bag.ts'
 import { decorations } from './catalogue/decoration.ts'
 import { drawOrders } from './lucky/draw.ts'
-import { mostReward } from './lucky/odds.ts'
+import { maxTotalReward } from './lucky/odds.ts'
 import { sharesOf } from './shares.ts'
-import { counted, streakId, streaks } from './streak.ts'
+import { nextStreak, streakKey, streaks } from './streak.ts'
 
 export interface SendGift {
   /** Whose request it is. */
@@ -70,7 +70,7 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
       if (input.sender_id !== input.caller_id) return refuse('not_the_sender')
 
       const decoration = state.get(decorations, String(input.decoration_id))
-      const roomId = roomIdOf(state, input.room)
+      const roomId = resolveRoomId(state, input.room)
       const room = roomId === null ? undefined : state.get(rooms, String(roomId))
       const errors = {
         ...(decoration === undefined && { decoration_id: ['There is no such gift.'] }),
@@ -81,41 +81,41 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
         return refuse('validation_failed', errors)
       }
 
-      const order = product(decoration.price, input.quantity)
-      const value = order === null ? null : product(order, input.receiver_ids.length)
+      const stake = product(decoration.price, input.quantity)
+      const value = stake === null ? null : product(stake, input.receiver_ids.length)
       const items = input.quantity * input.receiver_ids.length
       const diamonds = account('user', input.sender_id, 'diamonds')
       if (input.from_bag) {
-        if (itemsIn(state, input.sender_id, input.decoration_id) < items) return refuse('insufficient_items')
+        if (quantityInBag(state, input.sender_id, input.decoration_id) < items) return refuse('insufficient_items')
       } else if (value === null || balanceOf(state, diamonds) < value) {
         return refuse('insufficient_balance')
       }
-      if (order === null || value === null) return refuse('balance_limit')
+      if (stake === null || value === null) return refuse('balance_limit')
 
       const shares = sharesOf(decoration.kind, terms.ownerPercent)
       const cost = input.from_bag ? 0 : value
-      const owner = room.owner_id === input.sender_id ? 0 : percentOf(value, shares.owner)
-      const trophies = shares.trophies ? value : 0
-      const paying = (reward: number) =>
+      const ownerShare = room.owner_id === input.sender_id ? 0 : percentOf(value, shares.owner)
+      const trophyPoints = shares.trophies ? value : 0
+      const movementsFor = (reward: number) =>
         transfers(
           [diamonds, HOUSE, cost],
           [HOUSE, diamonds, reward],
           ...input.receiver_ids.map(
-            (id) => [ISSUANCE, account('user', id, 'target'), percentOf(order, shares.receiver)] as const,
+            (id) => [ISSUANCE, account('user', id, 'target'), percentOf(stake, shares.receiver)] as const,
           ),
           [ISSUANCE, account('room', room.room_id, 'target'), percentOf(value, shares.room)],
-          [ISSUANCE, account('user', room.owner_id, 'target'), owner],
+          [ISSUANCE, account('user', room.owner_id, 'target'), ownerShare],
         )
       // Refused for the most that could be won, whatever is drawn: a refusal must not tell what a link holds.
-      const drawn = decoration.odds.length > 0
-      const most = drawn ? mostReward(decoration.odds, order, input.receiver_ids.length) : 0
-      const ofStreak = streakId(input.sender_id, room.room_id, input.decoration_id)
-      const streak = drawn ? state.get(streaks, ofStreak) : undefined
-      if (most === null || counted(streak, now, most).won > MAX_INTEGER) return refuse('balance_limit')
-      const mostPaid = paying(most)
-      const stopped = transferError(state, mostPaid)
-      if (stopped !== undefined) return refuse(stopped)
-      if (room.trophy_points + trophies > MAX_INTEGER) return refuse('balance_limit')
+      const hasOdds = decoration.odds.length > 0
+      const maxReward = hasOdds ? maxTotalReward(decoration.odds, stake, input.receiver_ids.length) : 0
+      const streakRow = streakKey(input.sender_id, room.room_id, input.decoration_id)
+      const streak = hasOdds ? state.get(streaks, streakRow) : undefined
+      if (maxReward === null || nextStreak(streak, now, maxReward).won > MAX_INTEGER) return refuse('balance_limit')
+      const maxMovements = movementsFor(maxReward)
+      const error = transferError(state, maxMovements)
+      if (error !== undefined) return refuse(error)
+      if (room.trophy_points + trophyPoints > MAX_INTEGER) return refuse('balance_limit')
 
       const gift = {
         sender_id: input.sender_id,
@@ -131,11 +131,11 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
         receiver_percent: shares.receiver,
         room_percent: shares.room,
         owner_percent: shares.owner,
-        trophy_points: trophies,
+        trophy_points: trophyPoints,
       }
-      if (!drawn) return [{ type: 'gift-sent', data: gift, movements: mostPaid }]
-      const { opening, fact, reward } = drawOrders(state, terms.chains, input, decoration, streak, order, now)
-      return [...opening, { type: 'gift-drawn', data: { ...gift, ...fact }, movements: paying(reward) }]
+      if (!hasOdds) return [{ type: 'gift-sent', data: gift, movements: maxMovements }]
+      const { opening, drawData, reward } = drawOrders(state, terms.chains, input, decoration, streak, stake, now)
+      return [...opening, { type: 'gift-drawn', data: { ...gift, ...drawData }, movements: movementsFor(reward) }]
     },
     result: (state, input, events) => answer(state, input, events),
   }
@@ -147,7 +147,7 @@ function reads({ sender_id, decoration_id, receiver_ids, room, from_bag }: SendG
     keyOf(balances, account('user', sender_id, 'diamonds')),
     keyOf(balances, HOUSE),
     keyOf(balances, ISSUANCE),
-    ...(from_bag ? [keyOf(bagItems, bagId(sender_id, decoration_id)), keyOf(bagCounts, sender_id)] : []),
+    ...(from_bag ? [keyOf(bagItems, bagItemKey(sender_id, decoration_id)), keyOf(bagCounts, sender_id)] : []),
     ...receiver_ids.flatMap((id) => [keyOf(users, id), keyOf(balances, account('user', id, 'target'))]),
     ...(typeof room === 'number' ? roomKeys(room) : [keyOf(roomUids, room)]),
   ]
@@ -160,11 +160,11 @@ const roomKeys = (roomId: number): readonly Key[] => [
 
 function follow(state: State, input: SendGift, { ownerPercent }: GiftTerms): readonly Key[] {
   const { sender_id, decoration_id, room } = input
-  const roomId = roomIdOf(state, room)
+  const roomId = resolveRoomId(state, room)
   if (roomId === null) return []
   const keys = typeof room === 'number' ? [] : [...roomKeys(roomId)]
   const draws = (state.get(decorations, String(decoration_id))?.odds.length ?? 0) > 0
-  if (draws) keys.push(keyOf(luckyProgress, sender_id), keyOf(streaks, streakId(sender_id, roomId, decoration_id)))
+  if (draws) keys.push(keyOf(luckyProgress, sender_id), keyOf(streaks, streakKey(sender_id, roomId, decoration_id)))
   if (ownerPercent > 0 && state.isLoaded(rooms, String(roomId))) {
     const owner = state.get(rooms, String(roomId))?.owner_id
     if (owner !== undefined) keys.push(keyOf(balances, account('user', owner, 'target')))
@@ -172,16 +172,16 @@ function follow(state: State, input: SendGift, { ownerPercent }: GiftTerms): rea
   return keys
 }
 
-const roomIdOf = (state: State, room: number | string): number | null =>
+const resolveRoomId = (state: State, room: number | string): number | null =>
   typeof room === 'number' ? room : (state.get(roomUids, room)?.room_id ?? null)
 
 function receiverErrors(state: State, { sender_id, receiver_ids }: SendGift): { user_id?: string[] } {
   const unknown = receiver_ids.filter((id) => state.get(users, String(id)) === undefined)
-  const sentences = [
+  const messages = [
     ...(receiver_ids.includes(sender_id) ? ['The sender cannot be a receiver.'] : []),
     ...unknown.map((id) => `There is no user ${id}.`),
   ]
-  return sentences.length > 0 ? { user_id: sentences } : {}
+  return messages.length > 0 ? { user_id: messages } : {}
 }
 
 function answer(state: State, input: SendGift, events: readonly PositionedEvent[]): SentGift {
@@ -207,7 +207,7 @@ function answer(state: State, input: SendGift, events: readonly PositionedEvent[
 }
 
 /** The position of the send that an order belongs to; undefined for what is no order's id. */
-export function positionOf(order: string): number | undefined {
+export function parseOrderId(order: string): number | undefined {
   const position = /^([1-9]\d{0,14})-\d{1,3}$/.exec(order)?.[1]
   return position === undefined ? undefined : Number(position)
 }

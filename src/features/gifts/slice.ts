@@ -1,6 +1,6 @@
 import type { Slice } from '../slice.ts'
-import { giftOperatorRoutes } from './admin-routes.ts'
-import { announceGifts } from './frames.ts'
+import { giftAdminRoutes } from './admin-routes.ts'
+import { giftFrames } from './frames.ts'
 import { luckyFairnessRoutes } from './lucky/routes.ts'
 import { giftRoutes } from './routes.ts'
 
@@ -11,6 +11,6 @@ export const giftsSlice: Slice = {
     giftRoutes(app, services)
     luckyFairnessRoutes(app, services)
   },
-  operator: giftOperatorRoutes,
-  announcer: announceGifts,
+  operator: giftAdminRoutes,
+  announcer: giftFrames,
 }

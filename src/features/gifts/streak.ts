@@ -14,16 +14,16 @@ export interface Streak {
 }
 
 /** So long without a send, and the count starts again. */
-const RESET_MICROS = 6_000_000
+const STREAK_TIMEOUT_MICROS = 6_000_000
 
 export const streaks = projection<Streak>('gift_streaks')
 
-export const streakId = (senderId: number, roomId: number, decorationId: number): string =>
+export const streakKey = (senderId: number, roomId: number, decorationId: number): string =>
   `${senderId}:${roomId}:${decorationId}`
 
 /** The count with one more send that won `won` diamonds. */
-export function counted(streak: Streak | undefined, now: Micros, won: number): { times: number; won: number } {
-  if (streak === undefined || now - streak.last_at >= RESET_MICROS) return { times: 1, won }
+export function nextStreak(streak: Streak | undefined, now: Micros, won: number): { times: number; won: number } {
+  if (streak === undefined || now - streak.last_at >= STREAK_TIMEOUT_MICROS) return { times: 1, won }
   return { times: streak.times + 1, won: streak.won + won }
 }
 
@@ -31,6 +31,6 @@ export const evolveStreaks: Evolver = {
   'gift-drawn': (state, { data, at }) => {
     const { sender_id, room_id, decoration_id, times, won } = data
     const streak = { sender_id, room_id, decoration_id, times, won, last_at: at }
-    state.set(streaks, streakId(sender_id, room_id, decoration_id), streak)
+    state.set(streaks, streakKey(sender_id, room_id, decoration_id), streak)
   },
 }

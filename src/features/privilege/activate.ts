@@ -4,9 +4,9 @@ import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { cardCounts, cards } from './card.ts'
 import { packages } from './packages/package.ts'
-import { percentOfDays } from './packages/ranks.ts'
-import { privileges, runningAt } from './privilege.ts'
-import { daysAfter, secondOf, validityText } from './validity.ts'
+import { percentOfDays } from './packages/percent-of-days.ts'
+import { activePrivilege, privileges } from './privilege.ts'
+import { daysAfter, formatValidUntil, toSeconds } from './validity.ts'
 
 export interface ActivateCard {
   readonly caller_id: number
@@ -44,21 +44,25 @@ export const activateCard: Verb<ActivateCard, Activation> = {
     const rank = state.get(packages, String(privilege_package_id))?.rank
     if (rank === undefined) throw new Error(`card ${card_id} is of no known package`)
 
-    const running = runningAt(state.get(privileges, String(caller_id)), now)
-    const percent = running === undefined ? 100 : percentOfDays(running.rank, rank)
+    const active = activePrivilege(state.get(privileges, String(caller_id)), now)
+    const percent = active === undefined ? 100 : percentOfDays(active.rank, rank)
     const days = percentOf(valid_days, percent)
     if (days === 0) return refuse('too_few_days')
-    const goesOn = running !== undefined && rank <= running.rank
-    const valid_until = daysAfter(goesOn ? running.valid_until : secondOf(now), days)
+    const isExtension = active !== undefined && rank <= active.rank
+    const valid_until = daysAfter(isExtension ? active.valid_until : toSeconds(now), days)
     if (valid_until === null) return refuse('validity_limit')
 
-    const used = { card_id, user_id: caller_id, privilege_package_id, rank, valid_days }
-    const made = { user_id: caller_id, card_id, days, valid_until }
+    const activated = { card_id, user_id: caller_id, privilege_package_id, rank, valid_days }
+    const outcome = { user_id: caller_id, card_id, days, valid_until }
     return [
-      { type: 'card-activated', data: used, movements: [] },
-      goesOn || running === undefined
-        ? added({ ...made, percent, ...termsOf(running ?? used) })
-        : replaced({ ...made, replaced: { ...termsOf(running), valid_until: running.valid_until }, ...termsOf(used) }),
+      { type: 'card-activated', data: activated, movements: [] },
+      isExtension || active === undefined
+        ? daysAddedEvent({ ...outcome, percent, ...packageAndRank(active ?? activated) })
+        : privilegeReplacedEvent({
+            ...outcome,
+            replaced: { ...packageAndRank(active), valid_until: active.valid_until },
+            ...packageAndRank(activated),
+          }),
     ]
   },
 
@@ -66,24 +70,24 @@ export const activateCard: Verb<ActivateCard, Activation> = {
     const made = events.at(-1)
     if (made?.type !== 'privilege-days-added' && made?.type !== 'privilege-replaced')
       throw new Error('nothing was made')
-    return { days_added: made.data.days, valid_until: validityText(made.data.valid_until) }
+    return { days_added: made.data.days, valid_until: formatValidUntil(made.data.valid_until) }
   },
 }
 
-const added = (data: LedgerEvent<'privilege-days-added'>['data']): LedgerEvent => ({
+const daysAddedEvent = (data: LedgerEvent<'privilege-days-added'>['data']): LedgerEvent => ({
   type: 'privilege-days-added',
   data,
   movements: [],
 })
 
-const replaced = (data: LedgerEvent<'privilege-replaced'>['data']): LedgerEvent => ({
+const privilegeReplacedEvent = (data: LedgerEvent<'privilege-replaced'>['data']): LedgerEvent => ({
   type: 'privilege-replaced',
   data,
   movements: [],
 })
 
 /** Of what a privilege runs with. */
-const termsOf = ({ privilege_package_id, rank }: { privilege_package_id: number; rank: number }) => ({
+const packageAndRank = ({ privilege_package_id, rank }: { privilege_package_id: number; rank: number }) => ({
   privilege_package_id,
   rank,
 })

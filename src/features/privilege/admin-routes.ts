@@ -15,7 +15,7 @@ const tags = ['operators']
 const params = IdParams
 
 /** The operators' doors for privilege packages and for cards. */
-export function privilegeOperatorRoutes(app: App, { run, db, settings }: Services): void {
+export function privilegeAdminRoutes(app: App, { run, db, settings }: Services): void {
   app.put(
     '/privilege-packages/:id',
     {

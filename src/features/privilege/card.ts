@@ -31,15 +31,16 @@ export interface CardCount {
 
 export const cardCounts = projection<CardCount>('card_counts')
 
-export const storedCount = (state: State, userId: number): number => state.get(cardCounts, String(userId))?.stored ?? 0
+export const storedCardCount = (state: State, userId: number): number =>
+  state.get(cardCounts, String(userId))?.stored ?? 0
 
-function count(state: WritableState, userId: number, change: number): void {
-  const stored = storedCount(state, userId) + change
+function adjustCardCount(state: WritableState, userId: number, change: number): void {
+  const stored = storedCardCount(state, userId) + change
   state.set(cardCounts, String(userId), stored === 0 ? undefined : { user_id: userId, stored })
 }
 
 /** The card that an event is about, which must be stored with this owner. Throws when it is not. */
-function stored(state: State, id: number, owner: number): Card {
+function requireStoredCard(state: State, id: number, owner: number): Card {
   const card = state.get(cards, String(id))
   if (card === undefined || card.activated || card.owner_id !== owner) {
     throw new Error(`card ${id} is not stored with user ${owner}`)
@@ -58,16 +59,16 @@ export const evolveCards: Evolver = {
       created_at: at,
       entered: position,
     })
-    count(state, user_id, 1)
+    adjustCardCount(state, user_id, 1)
   },
   'card-moved': (state, { data: { card_id, from_user_id, to_user_id }, position, at }) => {
-    const card = stored(state, card_id, from_user_id)
+    const card = requireStoredCard(state, card_id, from_user_id)
     state.set(cards, String(card_id), { ...card, owner_id: to_user_id, created_at: at, entered: position })
-    count(state, from_user_id, -1)
-    count(state, to_user_id, 1)
+    adjustCardCount(state, from_user_id, -1)
+    adjustCardCount(state, to_user_id, 1)
   },
   'card-activated': (state, { data: { card_id, user_id } }) => {
-    state.set(cards, String(card_id), { ...stored(state, card_id, user_id), activated: true })
-    count(state, user_id, -1)
+    state.set(cards, String(card_id), { ...requireStoredCard(state, card_id, user_id), activated: true })
+    adjustCardCount(state, user_id, -1)
   },
 }

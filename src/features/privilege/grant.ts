@@ -2,7 +2,7 @@ import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
-import { cardCounts, cards, MAX_STORED_CARDS, storedCount } from './card.ts'
+import { cardCounts, cards, MAX_STORED_CARDS, storedCardCount } from './card.ts'
 import { packages } from './packages/package.ts'
 import type { NamedCard } from './presenters.ts'
 
@@ -30,7 +30,7 @@ export const grantCards: Verb<GrantCards, readonly NamedCard[]> = {
     if (granted === undefined) {
       return refuse('validation_failed', { privilege_package_id: ['There is no such package.'] })
     }
-    if (storedCount(state, user_id) + quantity > MAX_STORED_CARDS) return refuse('holding_limit')
+    if (storedCardCount(state, user_id) + quantity > MAX_STORED_CARDS) return refuse('holding_limit')
     const data = { user_id, privilege_package_id, valid_days: granted.valid_days, reason }
     return Array.from({ length: quantity }, (): LedgerEvent => ({ type: 'card-granted', data, movements: [] }))
   },

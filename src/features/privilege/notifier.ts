@@ -1,7 +1,7 @@
 import type { Notification } from '../../../schema/notifications.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Notifier } from '../../notifications/notifier.ts'
-import { wordsOf } from './reads.ts'
+import { userAndPackageNames } from './reads.ts'
 
 /** Whoever receives a card is told from whom and which, by the names of today. */
 export const privilegeNotifier: Notifier = async (db, events) => {
@@ -9,16 +9,16 @@ export const privilegeNotifier: Notifier = async (db, events) => {
   if (moved.length === 0) return []
   const senders = moved.map(({ data }) => data.from_user_id)
   const packages = moved.map(({ data }) => data.privilege_package_id)
-  const words = await wordsOf(db, senders, packages)
+  const names = await userAndPackageNames(db, senders, packages)
   return moved.map(({ position, data: { from_user_id, to_user_id, privilege_package_id } }) => ({
     position,
     user_id: to_user_id,
-    notification: cardReceived(words.users.get(from_user_id), words.packages.get(privilege_package_id)),
+    notification: cardReceivedNotification(names.users.get(from_user_id), names.packages.get(privilege_package_id)),
   }))
 }
 
 /** By the names of sender and package, where they are known. */
-export const cardReceived = (sender = '', name = 'a privilege'): Notification => ({
+export const cardReceivedNotification = (sender = '', name = 'a privilege'): Notification => ({
   title: 'New privilege',
   body: `${sender === '' ? 'Somebody' : sender} sent ${name} to your privilege wallet.`,
   type: 'reward',

@@ -15,7 +15,7 @@ export interface Privilege {
 export const privileges = projection<Privilege>('privileges')
 
 /** The privilege, if it is still running at this moment; it is over when `valid_until` is reached. */
-export const runningAt = (privilege: Privilege | undefined, now: Micros): Privilege | undefined =>
+export const activePrivilege = (privilege: Privilege | undefined, now: Micros): Privilege | undefined =>
   privilege !== undefined && now < privilege.valid_until * 1_000_000 ? privilege : undefined
 
 export const evolvePrivileges: Evolver = {

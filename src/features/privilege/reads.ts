@@ -22,9 +22,9 @@ export const packageById = (db: Db, id: number): Promise<PrivilegePackage | unde
   packageRows(db).where('privilege_package_id', '=', id).executeTakeFirst()
 
 /** Newest first; `place` is [created_at, privilege_package_id] of the last one seen. */
-export const newestPackages = (db: Db, limit: number, place: readonly number[] | null): Promise<PrivilegePackage[]> =>
+export const newestPackages = (db: Db, limit: number, cursor: readonly number[] | null): Promise<PrivilegePackage[]> =>
   packageRows(db)
-    .$if(place !== null, (query) => query.where(after('p.created_at', 'p.privilege_package_id', place ?? [])))
+    .$if(cursor !== null, (query) => query.where(after('p.created_at', 'p.privilege_package_id', cursor ?? [])))
     .orderBy('p.created_at', 'desc')
     .orderBy('p.privilege_package_id', 'desc')
     .limit(limit)
@@ -43,7 +43,7 @@ export async function packageNames(db: Db, ids: readonly number[]) {
 }
 
 /** Names of users and of packages, by their ids. */
-export async function wordsOf(
+export async function userAndPackageNames(
   db: Db,
   userIds: readonly number[],
   packageIds: readonly number[],

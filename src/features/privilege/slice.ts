@@ -1,6 +1,6 @@
 import type { Slice } from '../slice.ts'
-import { privilegeOperatorRoutes } from './admin-routes.ts'
-import { announceCards } from './frames.ts'
+import { privilegeAdminRoutes } from './admin-routes.ts'
+import { cardFrames } from './frames.ts'
 import { privilegeNotifier } from './notifier.ts'
 import { privilegeRoutes } from './routes.ts'
 
@@ -8,7 +8,7 @@ import { privilegeRoutes } from './routes.ts'
 export const privilegeSlice: Slice = {
   published: '/api/v1',
   routes: privilegeRoutes,
-  operator: privilegeOperatorRoutes,
+  operator: privilegeAdminRoutes,
   notifier: privilegeNotifier,
-  announcer: announceCards,
+  announcer: cardFrames,
 }

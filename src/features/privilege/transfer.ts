@@ -1,7 +1,7 @@
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
-import { cardCounts, cards, MAX_STORED_CARDS, storedCount } from './card.ts'
+import { cardCounts, cards, MAX_STORED_CARDS, storedCardCount } from './card.ts'
 
 export interface TransferCard {
   readonly caller_id: number
@@ -29,7 +29,7 @@ export const transferCard: Verb<TransferCard, null> = {
     if (state.get(users, String(receiver_id)) === undefined) {
       return refuse('validation_failed', { receiver_id: [`There is no user ${receiver_id}.`] })
     }
-    if (storedCount(state, receiver_id) >= MAX_STORED_CARDS) return refuse('holding_limit')
+    if (storedCardCount(state, receiver_id) >= MAX_STORED_CARDS) return refuse('holding_limit')
     const { privilege_package_id } = card
     const data = { card_id, privilege_package_id, from_user_id: caller_id, to_user_id: receiver_id }
     return [{ type: 'card-moved', data, movements: [] }]

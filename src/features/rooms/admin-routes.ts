@@ -11,7 +11,7 @@ import { newestRooms, roomRow } from './reads.ts'
 const tags = ['operators']
 
 /** The operators' doors for rooms. */
-export function roomOperatorRoutes(app: App, { run, db }: Services): void {
+export function roomAdminRoutes(app: App, { run, db }: Services): void {
   app.put(
     '/rooms/:id',
     {

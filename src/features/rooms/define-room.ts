@@ -26,9 +26,9 @@ export const defineRoom: Verb<DefineRoom, RoomRecord> = {
 
   decide(state, input) {
     const { id, owner_id } = input
-    const { uid } = words(state, input)
-    const kept = state.get(roomProfiles, String(id))?.uid
-    if (uid !== kept && state.get(roomUids, uid) !== undefined) {
+    const { uid } = profileFields(state, input)
+    const currentUid = state.get(roomProfiles, String(id))?.uid
+    if (uid !== currentUid && state.get(roomUids, uid) !== undefined) {
       return refuse('validation_failed', { uid: ['has already been taken'] })
     }
     const before = state.get(rooms, String(id))
@@ -45,8 +45,8 @@ export const defineRoom: Verb<DefineRoom, RoomRecord> = {
 
   sideWrites(state, input, { now, actor }) {
     const before = state.get(roomProfiles, String(input.id))
-    const after = words(state, input)
-    if (before !== undefined && same(after, before)) return
+    const after = profileFields(state, input)
+    if (before !== undefined && isSameProfile(after, before)) return
     if (before !== undefined) state.set(roomUids, before.uid, undefined)
     state.set(roomUids, after.uid, { uid: after.uid, room_id: input.id })
     state.set(roomProfiles, String(input.id), {
@@ -67,9 +67,9 @@ export const defineRoom: Verb<DefineRoom, RoomRecord> = {
 
 const defaultUid = (id: number): string => `r${id}`
 
-type Words = Pick<RoomProfile, 'room_id' | 'uid' | 'name' | 'cover_url'>
+type ProfileFields = Pick<RoomProfile, 'room_id' | 'uid' | 'name' | 'cover_url'>
 
-function words(state: State, { id, uid, name, cover_url }: DefineRoom): Words {
+function profileFields(state: State, { id, uid, name, cover_url }: DefineRoom): ProfileFields {
   const before = state.get(roomProfiles, String(id))
   return {
     room_id: id,
@@ -79,4 +79,5 @@ function words(state: State, { id, uid, name, cover_url }: DefineRoom): Words {
   }
 }
 
-const same = (a: Words, b: Words): boolean => a.uid === b.uid && a.name === b.name && a.cover_url === b.cover_url
+const isSameProfile = (a: ProfileFields, b: ProfileFields): boolean =>
+  a.uid === b.uid && a.name === b.name && a.cover_url === b.cover_url

@@ -3,17 +3,17 @@ import type { RoomResource } from '../../../schema/rooms.ts'
 import { after, micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-import { addressOf } from '../asset-url.ts'
+import { assetUrl } from '../asset-url.ts'
 
 type Db = Kysely<Tables>
 
 /** The id of a room that goes by this: a number is the id itself, a string is a uid. Null when no room has the uid. */
-export async function roomIdOf(db: Db, ref: string | number): Promise<number | null> {
-  return typeof ref === 'number' ? ref : ((await roomIdsOf(db, [ref])).get(ref) ?? null)
+export async function findRoomId(db: Db, ref: string | number): Promise<number | null> {
+  return typeof ref === 'number' ? ref : ((await findRoomIds(db, [ref])).get(ref) ?? null)
 }
 
 /** The ids of rooms by their uids; a uid that no room has is missing. */
-export async function roomIdsOf(db: Db, uids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+export async function findRoomIds(db: Db, uids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ readonly uid: string; readonly room_id: number }>`
     select uid, room_id from room_profiles where uid = any(${uids}::text[])`.execute(db)
   return new Map(rows.map(({ uid, room_id }) => [uid, room_id]))
@@ -30,9 +30,9 @@ export async function roomNames(db: Db, ids: readonly number[]) {
 }
 
 /** A room as its guests see it, without its game. */
-export type GuestRoom = Omit<RoomResource, 'active_roulette_game'>
+export type PublicRoom = Omit<RoomResource, 'active_roulette_game'>
 
-interface GuestRoomRow {
+interface PublicRoomRow {
   readonly room_id: number
   readonly uid: string
   readonly name: string
@@ -47,13 +47,13 @@ interface GuestRoomRow {
 }
 
 /** Rooms as their guests see them, by their ids; an id that is no room's is missing. */
-export async function guestRooms(
+export async function publicRooms(
   db: Db,
   ids: readonly number[],
   assetBaseUrl: string,
-): Promise<ReadonlyMap<number, GuestRoom>> {
+): Promise<ReadonlyMap<number, PublicRoom>> {
   // The members of a room are bigint each; their sum is numeric, and no room has that many.
-  const { rows } = await sql<GuestRoomRow>`
+  const { rows } = await sql<PublicRoomRow>`
     select r.room_id, p.uid, p.name, p.cover_url, r.trophy_points, ${micros('p.created_at')} as created_at,
            o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
            (select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)
@@ -62,14 +62,14 @@ export async function guestRooms(
     join room_profiles p on p.room_id = r.room_id
     join user_profiles o on o.user_id = r.owner_id
     where r.room_id = any(${ids}::bigint[])`.execute(db)
-  return new Map(rows.map((row) => [row.room_id, guestRoom(row, assetBaseUrl)]))
+  return new Map(rows.map((row) => [row.room_id, toPublicRoom(row, assetBaseUrl)]))
 }
 
-const guestRoom = (row: GuestRoomRow, assetBaseUrl: string): GuestRoom => ({
+const toPublicRoom = (row: PublicRoomRow, assetBaseUrl: string): PublicRoom => ({
   id: row.room_id,
   uid: row.uid,
   name: row.name,
-  cover_url: addressOf(row.cover_url, assetBaseUrl),
+  cover_url: assetUrl(row.cover_url, assetBaseUrl),
   owner: { id: row.owner_id, name: row.owner_name, avatar: row.owner_avatar, uid: row.owner_uid },
   members_count: row.members_count,
   trophy_points: row.trophy_points,
@@ -91,9 +91,9 @@ export const roomRow = (db: Db, id: number): Promise<RoomRow | undefined> =>
   roomRows(db).where('r.room_id', '=', id).executeTakeFirst()
 
 /** Newest first; `place` is [created_at, room_id] of the last one seen. */
-export const newestRooms = (db: Db, limit: number, place: readonly number[] | null): Promise<RoomRow[]> =>
+export const newestRooms = (db: Db, limit: number, cursor: readonly number[] | null): Promise<RoomRow[]> =>
   roomRows(db)
-    .$if(place !== null, (query) => query.where(after('p.created_at', 'p.room_id', place ?? [])))
+    .$if(cursor !== null, (query) => query.where(after('p.created_at', 'p.room_id', cursor ?? [])))
     .orderBy('p.created_at', 'desc')
     .orderBy('p.room_id', 'desc')
     .limit(limit)
@@ -106,13 +106,13 @@ const roomRows = (db: Db) =>
     .select(['r.room_id', 'r.owner_id', 'r.trophy_points', 'p.uid', 'p.name', 'p.cover_url'])
     .select(micros('p.created_at').as('created_at'))
 
-export interface RoomOfUser {
+export interface UserAndRoomUid {
   readonly uid: string
   readonly userId: number
 }
 
 /** For each of these the room's id, or null where the user is no member of a room with that uid. */
-export async function memberRooms(db: Db, pairs: readonly RoomOfUser[]): Promise<(number | null)[]> {
+export async function roomIdsOfMembers(db: Db, pairs: readonly UserAndRoomUid[]): Promise<(number | null)[]> {
   const { rows } = await sql<{ room_id: number | null }>`
     select m.room_id
     from unnest(${pairs.map(({ uid }) => uid)}::text[], ${pairs.map(({ userId }) => userId)}::bigint[])

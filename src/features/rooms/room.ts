@@ -37,7 +37,7 @@ export interface RoomMember {
 }
 
 export const roomMembers = projection<RoomMember>('room_members')
-export const memberId = (roomId: number, userId: number): string => `${roomId}:${userId}`
+export const roomMemberKey = (roomId: number, userId: number): string => `${roomId}:${userId}`
 
 export const evolveRooms: Evolver = {
   'room-defined': (state, { data }) => {

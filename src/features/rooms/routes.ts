@@ -8,7 +8,7 @@ import { notFound } from '../../http/errors/errors.ts'
 import { pathId } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
 import { joinRoom } from './join-room.ts'
-import { guestRooms, roomIdsOf } from './reads.ts'
+import { findRoomIds, publicRooms } from './reads.ts'
 
 const tags = ['rooms']
 
@@ -19,18 +19,18 @@ export type ActiveGames = (
 ) => Promise<ReadonlyMap<number, RoomResource['active_roulette_game']>>
 
 /** Rooms that one query reads at most. */
-const MAX_ROOMS = 100
+const MAX_ROOMS_PER_QUERY = 100
 
 /** The client's doors for rooms. */
 export function roomRoutes(app: App, { db, settings }: Services, activeGames: ActiveGames): void {
-  const ids = new BatchedLookup(MAX_ROOMS, async (uids: readonly string[]) => {
-    const found = await roomIdsOf(db, uids)
+  const ids = new BatchedLookup(MAX_ROOMS_PER_QUERY, async (uids: readonly string[]) => {
+    const found = await findRoomIds(db, uids)
     return uids.map((uid) => found.get(uid) ?? null)
   })
-  const rooms = new BatchedLookup(MAX_ROOMS, async (roomIds: readonly number[]) => {
+  const rooms = new BatchedLookup(MAX_ROOMS_PER_QUERY, async (roomIds: readonly number[]) => {
     const distinct = [...new Set(roomIds)]
     const [found, games] = await Promise.all([
-      guestRooms(db, distinct, settings.assetBaseUrl),
+      publicRooms(db, distinct, settings.assetBaseUrl),
       activeGames(db, distinct),
     ])
     return roomIds.map((id): RoomResource | null => {
@@ -40,14 +40,14 @@ export function roomRoutes(app: App, { db, settings }: Services, activeGames: Ac
   })
 
   /** The id of the room that a path names; 404 when there is no such uid. An id need not be a room's. */
-  const namedRoom = async (ref: string): Promise<number> => {
+  const resolveRoomId = async (ref: string): Promise<number> => {
     const id = pathId(ref) ?? (await ids.load(ref))
     if (id === null) throw notFound()
     return id
   }
 
   /** The room as it is shown; 404 when there is none. */
-  const knownRoom = async (id: number): Promise<RoomResource> => {
+  const loadRoom = async (id: number): Promise<RoomResource> => {
     const room = await rooms.load(id)
     if (room === null) throw notFound()
     return room
@@ -64,7 +64,7 @@ export function roomRoutes(app: App, { db, settings }: Services, activeGames: Ac
         response: { 200: dataOf(RoomResource) },
       },
     },
-    async (request) => ({ data: await knownRoom(await namedRoom(request.params.uid)) }),
+    async (request) => ({ data: await loadRoom(await resolveRoomId(request.params.uid)) }),
   )
 
   app.get(
@@ -81,9 +81,9 @@ export function roomRoutes(app: App, { db, settings }: Services, activeGames: Ac
       },
     },
     async (request) => {
-      const id = await namedRoom(request.params.uid)
+      const id = await resolveRoomId(request.params.uid)
       await joinRoom(db, id, userOf(request))
-      return { data: await knownRoom(id) }
+      return { data: await loadRoom(id) }
     },
   )
 }

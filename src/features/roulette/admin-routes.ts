@@ -2,18 +2,18 @@ import { Type } from '@sinclair/typebox'
 import { isOn } from '../../../schema/common.ts'
 import { Game, PurgeGames, SkippedGame } from '../../../schema/roulette.ts'
 import type { App, Services } from '../services.ts'
-import { MOST_PURGED, purgeGames } from './old-games/purge.ts'
-import { oldestGames } from './reads.ts'
+import { MAX_PURGED_GAMES, purgeGames } from './old-games/purge.ts'
+import { purgeCandidates } from './reads.ts'
 
 /** The operators' door for games that nobody finished. */
-export function rouletteOperatorRoutes(app: App, { run, db }: Services): void {
+export function rouletteAdminRoutes(app: App, { run, db }: Services): void {
   app.post(
     '/roulette/purge',
     {
       schema: {
         operationId: 'purgeRoulette',
-        summary: `Cancel old open games, the oldest ${MOST_PURGED} at a time, and pay everyone back`,
-        description: `Games whose players cannot be paid back stay open and are told as skipped, the oldest ${MOST_PURGED}.`,
+        summary: `Cancel old open games, the oldest ${MAX_PURGED_GAMES} at a time, and pay everyone back`,
+        description: `Games whose players cannot be paid back stay open and are told as skipped, the oldest ${MAX_PURGED_GAMES}.`,
         tags: ['operators'],
         body: PurgeGames,
         response: {
@@ -23,7 +23,7 @@ export function rouletteOperatorRoutes(app: App, { run, db }: Services): void {
     },
     async (request, reply) => {
       const { older_than_minutes, dry_run } = request.body
-      const candidates = await oldestGames(db, older_than_minutes, MOST_PURGED)
+      const candidates = await purgeCandidates(db, older_than_minutes, MAX_PURGED_GAMES)
       const input = { older_than_minutes, dry_run: isOn(dry_run) }
       await run(request, reply, purgeGames(candidates), input, {
         body: ({ games, skipped }) => ({ data: games, meta: { skipped } }),

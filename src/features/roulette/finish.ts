@@ -5,57 +5,66 @@ import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { entriesHash, type SpinSeeds, spin, spinCommitment } from '../fairness/rr1.ts'
 import { entryOf, type Game, gameAccount, potOf, prizeOf } from './game.ts'
-import { type AtGame, answerAt, atGameFollows, atGameKeys, coinsOf, endOf, gameAt, purseKeys } from './game-lookup.ts'
+import {
+  answerAt,
+  coinAccount,
+  dependentGameKeys,
+  endedRefusal,
+  findGameInRoom,
+  type GameRequest,
+  gameRequestKeys,
+  requestedPlayerBalanceKeys,
+} from './game-lookup.ts'
 import { finishedGame } from './presenters.ts'
 
 /** The house's share of every pot. */
 const HOUSE = account('house', 'roulette', 'coins')
-const FEWEST_PLAYERS = 2
+const MIN_PLAYERS = 2
 
 /**
  * Spins the wheel, shows what the spin came from and pays the winner. Refusals in this order: `not_found` (room,
  * game), `not_in_game` (neither creator nor player), `game_finished`, `game_cancelled`, `not_enough_players`,
  * `balance_limit` (when any player could not hold the prize).
  */
-export const finishGame = (spins: SpinSeeds): Verb<AtGame, FinishedGame> => ({
-  reads: (input) => [...atGameKeys(input), keyOf(balances, HOUSE)],
-  dependentReads: (state, input) => [...atGameFollows(state, input), ...purseKeys(state, input)],
+export const finishGame = (spins: SpinSeeds): Verb<GameRequest, FinishedGame> => ({
+  reads: (input) => [...gameRequestKeys(input), keyOf(balances, HOUSE)],
+  dependentReads: (state, input) => [...dependentGameKeys(state, input), ...requestedPlayerBalanceKeys(state, input)],
   decide: (state, input) => {
-    const game = gameAt(state, input)
+    const game = findGameInRoom(state, input)
     if (game === undefined) return refuse('not_found')
     if (game.creator_id !== input.caller_id && entryOf(game, input.caller_id) === undefined) {
       return refuse('not_in_game')
     }
-    const over = endOf(game)
-    if (over !== undefined) return refuse(over)
-    if (game.entries.length < FEWEST_PLAYERS) return refuse('not_enough_players')
+    const ended = endedRefusal(game)
+    if (ended !== undefined) return refuse(ended)
+    if (game.entries.length < MIN_PLAYERS) return refuse('not_enough_players')
 
     const { game_id, room_id, entries } = game
     const pot = potOf(game)
     const prize = prizeOf(pot, game.fee_percent)
     const fee = pot - prize
-    const paying = (user: number) =>
-      transfers([gameAccount(game_id), coinsOf(user), prize], [gameAccount(game_id), HOUSE, fee])
+    const movementsFor = (user: number) =>
+      transfers([gameAccount(game_id), coinAccount(user), prize], [gameAccount(game_id), HOUSE, fee])
     // Before the spin, of everyone who may win: a refusal must not tell who would have won.
     for (const { user_id } of entries) {
-      const stopped = transferError(state, paying(user_id))
-      if (stopped !== undefined) return refuse(stopped)
+      const error = transferError(state, movementsFor(user_id))
+      if (error !== undefined) return refuse(error)
     }
-    const { seed, draw, winner_id } = spun(spins, game)
+    const { seed, draw, winner_id } = spinWheel(spins, game)
     const loser_ids = entries.map(({ user_id }) => user_id).filter((id) => id !== winner_id)
-    const shown = { server_seed: seed, entries: [...entries], entries_hash: entriesHash(entries), draw }
+    const proof = { server_seed: seed, entries: [...entries], entries_hash: entriesHash(entries), draw }
     return [
       {
         type: 'roulette-finished',
-        data: { game_id, room_id, winner_id, loser_ids, prize, fee, ...shown },
-        movements: paying(winner_id),
+        data: { game_id, room_id, winner_id, loser_ids, prize, fee, ...proof },
+        movements: movementsFor(winner_id),
       },
     ]
   },
   result: (state, input) => finishedGame(answerAt(state, input)),
 })
 
-function spun(spins: SpinSeeds, { uid, commitment, entries }: Game) {
+function spinWheel(spins: SpinSeeds, { uid, commitment, entries }: Game) {
   const seed = spins.seed(uid)
   // With another fairness key than the game was created with nobody could check the spin.
   if (spinCommitment(uid, seed) !== commitment) throw new Error(`game ${uid} is committed to another seed`)

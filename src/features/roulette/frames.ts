@@ -5,7 +5,7 @@ import { announcement, named } from '../../realtime/frames/announcement.ts'
 import type { Announcer, Words } from '../../realtime/frames/announcer.ts'
 
 /** What the room of a game is told of it. */
-export const announceGames: Announcer = {
+export const gameFrames: Announcer = {
   'roulette-created': ({ data, position, at }) => [
     announcement(`room:${data.room_id}`, 'roulette-wheel-created', { users: [data.creator_id] }, (words) => ({
       id: position,

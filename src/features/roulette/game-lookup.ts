@@ -3,31 +3,31 @@ import type { Game as PublishedGame } from '../../../schema/roulette.ts'
 import { account, balances } from '../../ledger/rules/account.ts'
 import { type Key, keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
-import { memberId, roomMembers, roomProfiles, rooms, roomUids } from '../rooms/room.ts'
+import { roomMemberKey, roomMembers, roomProfiles, rooms, roomUids } from '../rooms/room.ts'
 import { userProfiles } from '../users/user.ts'
 import { type Game, gameAccount, gameIdOf, games } from './game.ts'
 import { publishedGame } from './presenters.ts'
 
 /** Who asks in which room; a room goes by id or uid. */
-export interface AtTable {
+export interface RoomRequest {
   readonly caller_id: number
   readonly room: number | string
 }
 
 /** Who asks about which game of which room; both go by id or uid. */
-export interface AtGame extends AtTable {
+export interface GameRequest extends RoomRequest {
   readonly game: number | string
 }
 
 /** What is known of a table beforehand. */
-export const tableKeys = ({ caller_id, room }: AtTable): readonly Key[] => [
+export const roomRequestKeys = ({ caller_id, room }: RoomRequest): readonly Key[] => [
   keyOf(userProfiles, caller_id),
-  keyOf(balances, coinsOf(caller_id)),
+  keyOf(balances, coinAccount(caller_id)),
   ...(typeof room === 'number' ? roomKeys(room, caller_id) : [keyOf(roomUids, room)]),
 ]
 
 /** What the table's room leads to. */
-export function tableFollows(state: State, { caller_id, room }: AtTable): readonly Key[] {
+export function dependentRoomKeys(state: State, { caller_id, room }: RoomRequest): readonly Key[] {
   const roomId = typeof room === 'number' ? room : state.get(roomUids, room)?.room_id
   return roomId === undefined ? [] : roomKeys(roomId, caller_id)
 }
@@ -35,66 +35,66 @@ export function tableFollows(state: State, { caller_id, room }: AtTable): readon
 const roomKeys = (roomId: number, callerId: number): readonly Key[] => [
   keyOf(rooms, roomId),
   keyOf(roomProfiles, roomId),
-  keyOf(roomMembers, memberId(roomId, callerId)),
+  keyOf(roomMembers, roomMemberKey(roomId, callerId)),
 ]
 
-export function atGameKeys(asked: AtGame): readonly Key[] {
-  const id = gameIdOf(asked.game)
-  return [...tableKeys(asked), ...(id === null ? [] : gameKeys(id))]
+export function gameRequestKeys(request: GameRequest): readonly Key[] {
+  const id = gameIdOf(request.game)
+  return [...roomRequestKeys(request), ...(id === null ? [] : gameKeys(id))]
 }
 
 export const gameKeys = (gameId: number): readonly Key[] => [keyOf(games, gameId), keyOf(balances, gameAccount(gameId))]
 
 /** What the game leads to: the words about all who are in it. */
-export function atGameFollows(state: State, asked: AtGame): readonly Key[] {
-  const game = gameOf(state, asked.game)
-  return [...tableFollows(state, asked), ...(game === undefined ? [] : peopleKeys(game))]
+export function dependentGameKeys(state: State, request: GameRequest): readonly Key[] {
+  const game = findGame(state, request.game)
+  return [...dependentRoomKeys(state, request), ...(game === undefined ? [] : profileKeys(game))]
 }
 
-export const peopleKeys = ({ creator_id, entries }: Game): readonly Key[] =>
+export const profileKeys = ({ creator_id, entries }: Game): readonly Key[] =>
   [creator_id, ...entries.map(({ user_id }) => user_id)].map((id) => keyOf(userProfiles, id))
 
 /** The accounts of all who are in the game. */
-export function purseKeys(state: State, asked: AtGame): readonly Key[] {
-  const game = gameOf(state, asked.game)
-  return game === undefined ? [] : pursesOf(game)
+export function requestedPlayerBalanceKeys(state: State, request: GameRequest): readonly Key[] {
+  const game = findGame(state, request.game)
+  return game === undefined ? [] : playerBalanceKeys(game)
 }
 
-export const pursesOf = ({ entries }: Game): readonly Key[] =>
-  entries.map(({ user_id }) => keyOf(balances, coinsOf(user_id)))
+export const playerBalanceKeys = ({ entries }: Game): readonly Key[] =>
+  entries.map(({ user_id }) => keyOf(balances, coinAccount(user_id)))
 
-export const coinsOf = (userId: number) => account('user', userId, 'coins')
+export const coinAccount = (userId: number) => account('user', userId, 'coins')
 
 /** The id of the room that was asked for; undefined when there is none. */
-export const roomIdAt = (state: State, { room }: AtTable): number | undefined =>
+export const resolveRoomId = (state: State, { room }: RoomRequest): number | undefined =>
   typeof room === 'number' ? state.get(rooms, String(room))?.room_id : state.get(roomUids, room)?.room_id
 
 export const isMember = (state: State, roomId: number, userId: number): boolean =>
-  state.get(roomMembers, memberId(roomId, userId)) !== undefined
+  state.get(roomMembers, roomMemberKey(roomId, userId)) !== undefined
 
 /** The game that was asked for; undefined when there is none in that room. */
-export function gameAt(state: State, asked: AtGame): Game | undefined {
-  const game = gameOf(state, asked.game)
-  const roomId = roomIdAt(state, asked)
+export function findGameInRoom(state: State, request: GameRequest): Game | undefined {
+  const game = findGame(state, request.game)
+  const roomId = resolveRoomId(state, request)
   return game !== undefined && game.room_id === roomId ? game : undefined
 }
 
-function gameOf(state: State, ref: number | string): Game | undefined {
+function findGame(state: State, ref: number | string): Game | undefined {
   const id = gameIdOf(ref)
   const game = id === null ? undefined : state.get(games, String(id))
   return typeof ref === 'number' || game?.uid === ref ? game : undefined
 }
 
 /** Why nothing can be done with a game that is over. */
-export function endOf({ status }: Game): 'game_finished' | 'game_cancelled' | undefined {
+export function endedRefusal({ status }: Game): 'game_finished' | 'game_cancelled' | undefined {
   if (status === 'finished') return 'game_finished'
   return status === 'cancelled' ? 'game_cancelled' : undefined
 }
 
 /** The game that was asked for, as it is answered. */
-export function answerAt(state: State, asked: AtGame): PublishedGame {
-  const game = gameAt(state, asked)
-  if (game === undefined) throw new Error(`game ${asked.game} is not known`)
+export function answerAt(state: State, request: GameRequest): PublishedGame {
+  const game = findGameInRoom(state, request)
+  if (game === undefined) throw new Error(`game ${request.game} is not known`)
   return answerGame(state, game)
 }
 

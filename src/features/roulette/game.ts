@@ -102,46 +102,51 @@ export const evolveGames: Evolver = {
     state.set(balances, gameAccount(position), undefined)
   },
   'roulette-joined': (state, { data: { game_id, user_id, stake, client_seed }, position }) => {
-    const game = stillOpen(state, game_id)
+    const game = requireOpenGame(state, game_id)
     const entries = [...game.entries, { entry: position, user_id, stake, client_seed }]
     if (entries.length > game.max_players) throw new Error(`game ${game_id} has more players than places`)
-    goOn(state, { ...game, entries, empty_since: null })
+    setOpenGame(state, { ...game, entries, empty_since: null })
   },
   'roulette-left': (state, { data: { game_id, user_id }, at }) => {
-    const game = stillOpen(state, game_id)
+    const game = requireOpenGame(state, game_id)
     const entries = game.entries.filter((entry) => entry.user_id !== user_id)
-    goOn(state, { ...game, entries, empty_since: entries.length === 0 ? at : null })
+    setOpenGame(state, { ...game, entries, empty_since: entries.length === 0 ? at : null })
   },
   'roulette-finished': (state, { data, position, at }) => {
-    const game = stillOpen(state, data.game_id)
+    const game = requireOpenGame(state, data.game_id)
     const { winner_id, prize, server_seed, entries_hash, draw } = data
     if (game.entries[draw]?.user_id !== winner_id) throw new Error(`user ${winner_id} did not win game ${data.game_id}`)
     const spin = { server_seed, entries_hash, draw }
-    end(state, { ...game, status: 'finished', winner_id, prize, spin, ended_at: at, end_position: position })
+    setEndedGame(state, { ...game, status: 'finished', winner_id, prize, spin, ended_at: at, end_position: position })
   },
   'roulette-cancelled': (state, { data: { game_id }, position, at }) => {
-    end(state, { ...stillOpen(state, game_id), status: 'cancelled', ended_at: at, end_position: position })
+    setEndedGame(state, {
+      ...requireOpenGame(state, game_id),
+      status: 'cancelled',
+      ended_at: at,
+      end_position: position,
+    })
   },
 }
 
-function stillOpen(state: State, id: number): Game {
+function requireOpenGame(state: State, id: number): Game {
   const game = state.get(games, String(id))
   if (game?.status !== 'open') throw new Error(`game ${id} is not open`)
   return game
 }
 
-function goOn(state: WritableState, game: Game): void {
+function setOpenGame(state: WritableState, game: Game): void {
   state.set(games, String(game.game_id), game)
-  assertHolds(state, game, potOf(game))
+  assertAccountHolds(state, game, potOf(game))
 }
 
-function end(state: WritableState, game: Game): void {
+function setEndedGame(state: WritableState, game: Game): void {
   state.set(games, String(game.game_id), { ...game, empty_since: null })
   state.set(openGames, String(game.room_id), undefined)
-  assertHolds(state, game, 0)
+  assertAccountHolds(state, game, 0)
 }
 
-function assertHolds(state: State, { game_id }: Game, coins: number): void {
+function assertAccountHolds(state: State, { game_id }: Game, coins: number): void {
   const held = balanceOf(state, gameAccount(game_id))
   if (held !== coins) throw new Error(`game ${game_id} holds ${held} coins and ought to hold ${coins}`)
 }

@@ -3,9 +3,18 @@ import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { transfer, transferError } from '../../ledger/rules/movement.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { entryOf, type Game, gameAccount } from './game.ts'
-import { type AtGame, answerAt, atGameFollows, atGameKeys, coinsOf, endOf, gameAt, isMember } from './game-lookup.ts'
+import {
+  answerAt,
+  coinAccount,
+  dependentGameKeys,
+  endedRefusal,
+  findGameInRoom,
+  type GameRequest,
+  gameRequestKeys,
+  isMember,
+} from './game-lookup.ts'
 
-export interface JoinGame extends AtGame {
+export interface JoinGame extends GameRequest {
   /** May be empty. */
   readonly client_seed: string
 }
@@ -15,29 +24,29 @@ export interface JoinGame extends AtGame {
  * `not_room_member`, `game_finished`, `game_cancelled`, `already_joined`, `game_full`, `insufficient_balance`.
  */
 export const joinGame: Verb<JoinGame, PublishedGame> = {
-  reads: atGameKeys,
-  dependentReads: atGameFollows,
+  reads: gameRequestKeys,
+  dependentReads: dependentGameKeys,
   decide: (state, input) => {
-    const game = gameAt(state, input)
+    const game = findGameInRoom(state, input)
     if (game === undefined) return refuse('not_found')
     if (!isMember(state, game.room_id, input.caller_id)) return refuse('not_room_member')
-    const over = endOf(game)
-    if (over !== undefined) return refuse(over)
+    const ended = endedRefusal(game)
+    if (ended !== undefined) return refuse(ended)
     if (entryOf(game, input.caller_id) !== undefined) return refuse('already_joined')
     if (game.entries.length >= game.max_players) return refuse('game_full')
-    const joined = joining(game, input.caller_id, input.client_seed)
-    const stopped = transferError(state, joined.movements)
-    return stopped === undefined ? [joined] : refuse(stopped)
+    const joined = joinedEvent(game, input.caller_id, input.client_seed)
+    const error = transferError(state, joined.movements)
+    return error === undefined ? [joined] : refuse(error)
   },
   result: (state, input) => answerAt(state, input),
 }
 
-export const joining = (
+export const joinedEvent = (
   { game_id, room_id, game_price }: Pick<Game, 'game_id' | 'room_id' | 'game_price'>,
   user_id: number,
   client_seed: string,
 ): LedgerEvent<'roulette-joined'> => ({
   type: 'roulette-joined',
   data: { game_id, room_id, user_id, stake: game_price, client_seed },
-  movements: [transfer(coinsOf(user_id), gameAccount(game_id), game_price)],
+  movements: [transfer(coinAccount(user_id), gameAccount(game_id), game_price)],
 })

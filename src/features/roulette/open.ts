@@ -5,10 +5,18 @@ import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { type SpinSeeds, spinCommitment } from '../fairness/rr1.ts'
 import { games, gameUid, openGames, prizeOf } from './game.ts'
-import { type AtTable, answerGame, coinsOf, isMember, roomIdAt, tableFollows, tableKeys } from './game-lookup.ts'
-import { joining } from './join.ts'
+import {
+  answerGame,
+  coinAccount,
+  dependentRoomKeys,
+  isMember,
+  type RoomRequest,
+  resolveRoomId,
+  roomRequestKeys,
+} from './game-lookup.ts'
+import { joinedEvent } from './join.ts'
 
-export interface OpenGame extends AtTable {
+export interface OpenGame extends RoomRequest {
   /** Coins, 1 to 10,000,000. */
   readonly game_price: number
   /** 2 to 50. */
@@ -31,18 +39,18 @@ export interface RouletteTerms {
  * `game_already_open`, `insufficient_balance` (of a creator who joins; then there is no game).
  */
 export const openGame = (terms: RouletteTerms): Verb<OpenGame, PublishedGame> => ({
-  reads: tableKeys,
+  reads: roomRequestKeys,
   dependentReads: (state, input) => {
-    const roomId = roomIdAt(state, input)
-    return [...tableFollows(state, input), ...(roomId === undefined ? [] : [keyOf(openGames, roomId)])]
+    const roomId = resolveRoomId(state, input)
+    return [...dependentRoomKeys(state, input), ...(roomId === undefined ? [] : [keyOf(openGames, roomId)])]
   },
   decide: (state, input, { position, now }) => {
     const { caller_id, game_price, max_players, join_admin, client_seed } = input
-    const room_id = roomIdAt(state, input)
+    const room_id = resolveRoomId(state, input)
     if (room_id === undefined) return refuse('not_found')
     if (!isMember(state, room_id, caller_id)) return refuse('not_room_member')
     if (state.get(openGames, String(room_id)) !== undefined) return refuse('game_already_open')
-    if (join_admin && balanceOf(state, coinsOf(caller_id)) < game_price) return refuse('insufficient_balance')
+    if (join_admin && balanceOf(state, coinAccount(caller_id)) < game_price) return refuse('insufficient_balance')
 
     const game_uid = gameUid(position, now)
     const created: LedgerEvent = {
@@ -61,7 +69,7 @@ export const openGame = (terms: RouletteTerms): Verb<OpenGame, PublishedGame> =>
       movements: [],
     }
     const game = { game_id: position, room_id, game_price }
-    return join_admin ? [created, joining(game, caller_id, client_seed)] : [created]
+    return join_admin ? [created, joinedEvent(game, caller_id, client_seed)] : [created]
   },
   result: (state, _input, [created]) => {
     const game = created && state.get(games, String(created.position))

@@ -14,7 +14,7 @@ import type { Verdict } from '../fairness/verdict.ts'
 import { type Game, gameIdOf } from './game.ts'
 import { MAX_EMPTY_MINUTES } from './old-games/cancel-stale-games.ts'
 import { publishedGame } from './presenters.ts'
-import { type SaidOfGame, verifySpin } from './verify-spin.ts'
+import { type GameClaims, verifySpin } from './verify-spin.ts'
 
 type Db = Kysely<Tables>
 
@@ -28,7 +28,7 @@ export async function activeGames(db: Db, roomIds: readonly number[]): Promise<R
     .innerJoin('roulette_open_games as o', 'o.game_id', 'g.game_id')
     .where('o.room_id', 'in', roomIds)
     .execute()
-  return await asPublished(db, rows)
+  return await toPublishedGames(db, rows)
 }
 
 /** A game of a room by its id or uid, also one that is over; undefined when there is none. */
@@ -40,14 +40,14 @@ export async function gameInRoom(db: Db, roomId: number, ref: number | string): 
     .where('g.room_id', '=', roomId)
     .$if(typeof ref === 'string', (query) => query.where('g.uid', '=', String(ref)))
     .executeTakeFirst()
-  return row && (await asPublished(db, [row])).get(roomId)
+  return row && (await toPublishedGames(db, [row])).get(roomId)
 }
 
 /**
  * Open games that were created so many minutes ago or earlier by the ledger's clock, the oldest first, after a game.
  */
-export async function oldOpenGames(db: Db, minutes: number, after: number, limit: number): Promise<number[]> {
-  const rows = await oldGames(db, minutes, limit).where('g.game_id', '>', after).execute()
+export async function openGamesOlderThan(db: Db, minutes: number, after: number, limit: number): Promise<number[]> {
+  const rows = await selectOldOpenGames(db, minutes, limit).where('g.game_id', '>', after).execute()
   return rows.map(({ game_id }) => game_id)
 }
 
@@ -55,24 +55,24 @@ export async function oldOpenGames(db: Db, minutes: number, after: number, limit
  * As `oldOpenGames`, from the first: so many that can be paid back as things stand, and as many that cannot. Those do
  * not hide the others.
  */
-export async function oldestGames(db: Db, minutes: number, limit: number): Promise<number[]> {
+export async function purgeCandidates(db: Db, minutes: number, limit: number): Promise<number[]> {
   const [payable, others] = await Promise.all([
-    oldGames(db, minutes, limit)
-      .where((eb) => eb.not(stuck))
+    selectOldOpenGames(db, minutes, limit)
+      .where((eb) => eb.not(hasUnpayablePlayer))
       .execute(),
-    oldGames(db, minutes, limit).where(stuck).execute(),
+    selectOldOpenGames(db, minutes, limit).where(hasUnpayablePlayer).execute(),
   ])
   return [...payable, ...others].map(({ game_id }) => game_id).toSorted((a, b) => a - b)
 }
 
 /** A game of which somebody cannot be paid back, as things stand. */
-const stuck = sql<boolean>`exists (
+const hasUnpayablePlayer = sql<boolean>`exists (
   select from jsonb_to_recordset(g.entries::jsonb) as e(user_id bigint, stake numeric)
   join balances b on b.account = 'user:' || e.user_id || ':coins'
   where b.balance + e.stake > ${MAX_INTEGER}::numeric)`
 
 /** Stale games as `cancelStaleGames` has them, by the ledger's clock and without those that cannot be paid back. */
-export async function staleGames(db: Db, maxOpenMinutes: number | null, limit: number): Promise<number[]> {
+export async function findStaleGames(db: Db, maxOpenMinutes: number | null, limit: number): Promise<number[]> {
   const ago = (minutes: number) =>
     sql<string>`(select greatest(clock_timestamp(), at) from ledger_head) - make_interval(mins => ${minutes})`
   const rows = await db
@@ -85,14 +85,14 @@ export async function staleGames(db: Db, maxOpenMinutes: number | null, limit: n
         ...(maxOpenMinutes === null ? [] : [eb('g.created_at', '<=', ago(maxOpenMinutes))]),
       ]),
     )
-    .where((eb) => eb.not(stuck))
+    .where((eb) => eb.not(hasUnpayablePlayer))
     .orderBy('g.game_id')
     .limit(limit)
     .execute()
   return rows.map(({ game_id }) => game_id)
 }
 
-const oldGames = (db: Db, minutes: number, limit: number) =>
+const selectOldOpenGames = (db: Db, minutes: number, limit: number) =>
   db
     .selectFrom('roulette_open_games as o')
     .innerJoin('roulette_games as g', 'g.game_id', 'o.game_id')
@@ -104,12 +104,12 @@ const oldGames = (db: Db, minutes: number, limit: number) =>
     .limit(limit)
 
 /** Checks a spin, and what its game says beside it, against what is published and what the ledger holds. */
-export async function checkSpin(db: Db, asked: VerifySpin, said?: SaidOfGame): Promise<Verdict> {
-  const events = await spinEvents(db, asked.game_uid)
+export async function checkSpin(db: Db, spin: VerifySpin, claims?: GameClaims): Promise<Verdict> {
+  const events = await spinEvents(db, spin.game_uid)
   const created = events.find((event) => event.type === 'roulette-created')
   const finished = events.find((event) => event.type === 'roulette-finished')
   const recorded = created && finished && { ...finished.data, game_price: created.data.game_price }
-  return verifySpin(asked, { published: created?.data.commitment, recorded }, said)
+  return verifySpin(spin, { commitment: created?.data.commitment, recorded }, claims)
 }
 
 /** The events that created and ended a game, straight from the ledger; none for a game that is not ours. */
@@ -139,26 +139,26 @@ const Entries = Type.Array(RouletteEntry)
 const Spin = Type.Object({ server_seed: Type.String(), entries_hash: Type.String(), draw: Type.Integer() })
 
 /** Games of different rooms, by their rooms' ids. */
-async function asPublished(db: Db, rows: readonly GameRow[]): Promise<ReadonlyMap<number, PublishedGame>> {
+async function toPublishedGames(db: Db, rows: readonly GameRow[]): Promise<ReadonlyMap<number, PublishedGame>> {
   if (rows.length === 0) return new Map()
-  const games = rows.map(({ room_uid, ...row }) => ({ game: gameIn(row), room_uid }))
+  const games = rows.map(({ room_uid, ...row }) => ({ game: toGame(row), room_uid }))
   const ids = games.flatMap(({ game }) => [game.creator_id, ...game.entries.map(({ user_id }) => user_id)])
-  const people = await db
+  const profiles = await db
     .selectFrom('user_profiles')
     .select(['user_id as id', 'name', 'avatar', 'uid'])
     .where('user_id', 'in', [...new Set(ids)])
     .execute()
-  const byId = new Map(people.map((person) => [person.id, person]))
+  const byId = new Map(profiles.map((person) => [person.id, person]))
   // Words may have been erased; whoever played stays a player.
-  const person = (id: number) => byId.get(id) ?? nobody(id)
+  const person = (id: number) => byId.get(id) ?? unnamedPerson(id)
   return new Map(games.map(({ game, room_uid }) => [game.room_id, publishedGame(game, room_uid, person)]))
 }
 
-const gameIn = ({ status, entries, spin, ...row }: Omit<GameRow, 'room_uid'>): Game => ({
+const toGame = ({ status, entries, spin, ...row }: Omit<GameRow, 'room_uid'>): Game => ({
   ...row,
   status: Value.Parse(Status, status),
   entries: Value.Parse(Entries, JSON.parse(entries)),
   spin: spin === null ? null : Value.Parse(Spin, JSON.parse(spin)),
 })
 
-const nobody = (id: number) => ({ id, name: '', avatar: '', uid: '' })
+const unnamedPerson = (id: number) => ({ id, name: '', avatar: '', uid: '' })

@@ -13,7 +13,7 @@ import {
 import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/errors.ts'
 import { pathId } from '../../http/validation/ids.ts'
-import { roomIdOf, roomRow } from '../rooms/reads.ts'
+import { findRoomId, roomRow } from '../rooms/reads.ts'
 import type { App, Services } from '../services.ts'
 import { cancelGame } from './cancel.ts'
 import { finishGame } from './finish.ts'
@@ -31,8 +31,8 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
   const finish = finishGame(spins)
 
   /** The id of the room that a path names; 404 when there is none. */
-  const knownRoom = async (ref: string): Promise<number> => {
-    const id = await roomIdOf(db, pathId(ref) ?? ref)
+  const existingRoomId = async (ref: string): Promise<number> => {
+    const id = await findRoomId(db, pathId(ref) ?? ref)
     if (id === null || (await roomRow(db, id)) === undefined) throw notFound()
     return id
   }
@@ -48,7 +48,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
         response: { 200: dataOf(Type.Union([Game, Type.Null()])) },
       },
     },
-    async (request) => ({ data: await activeGame(db, await knownRoom(request.params.room_uid)) }),
+    async (request) => ({ data: await activeGame(db, await existingRoomId(request.params.room_uid)) }),
   )
 
   app.get(
@@ -64,7 +64,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
     },
     async (request) => {
       const { room_uid, id } = request.params
-      const game = await gameInRoom(db, await knownRoom(room_uid), pathId(id) ?? id)
+      const game = await gameInRoom(db, await existingRoomId(room_uid), pathId(id) ?? id)
       if (game === undefined) throw notFound()
       return { data: game }
     },
@@ -84,7 +84,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
     },
     (request, reply) => {
       const { game_price, max_players, join_admin, client_seed = '' } = request.body
-      const input = { ...atTable(request), game_price, max_players, join_admin: isOn(join_admin), client_seed }
+      const input = { ...roomRequest(request), game_price, max_players, join_admin: isOn(join_admin), client_seed }
       return run(request, reply, open, input, { status: 201 })
     },
   )
@@ -102,7 +102,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
       },
     },
     (request, reply) =>
-      run(request, reply, joinGame, { ...atGame(request), client_seed: request.body.client_seed ?? '' }),
+      run(request, reply, joinGame, { ...gameRequest(request), client_seed: request.body.client_seed ?? '' }),
   )
 
   app.post(
@@ -117,7 +117,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
         response: { 200: dataOf(Game) },
       },
     },
-    (request, reply) => run(request, reply, leaveGame, atGame(request)),
+    (request, reply) => run(request, reply, leaveGame, gameRequest(request)),
   )
 
   app.post(
@@ -132,7 +132,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
         response: { 200: dataOf(FinishedGame) },
       },
     },
-    (request, reply) => run(request, reply, finish, atGame(request)),
+    (request, reply) => run(request, reply, finish, gameRequest(request)),
   )
 
   app.delete(
@@ -148,20 +148,20 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
       },
     },
     (request, reply) =>
-      run(request, reply, cancelGame, atGame(request), {
+      run(request, reply, cancelGame, gameRequest(request), {
         body: () => ({ meta: { message: 'The game is cancelled and everyone is paid back.' } }),
       }),
   )
 }
 
-type Asking<Params> = Pick<FastifyRequest, 'caller'> & { readonly params: Params }
+type RequestWithParams<Params> = Pick<FastifyRequest, 'caller'> & { readonly params: Params }
 
-const atTable = (request: Asking<{ readonly room_uid: string }>) => ({
+const roomRequest = (request: RequestWithParams<{ readonly room_uid: string }>) => ({
   caller_id: userOf(request),
   room: pathId(request.params.room_uid) ?? request.params.room_uid,
 })
 
-const atGame = (request: Asking<{ readonly room_uid: string; readonly id: string }>) => ({
-  ...atTable(request),
+const gameRequest = (request: RequestWithParams<{ readonly room_uid: string; readonly id: string }>) => ({
+  ...roomRequest(request),
   game: pathId(request.params.id) ?? request.params.id,
 })

@@ -1,7 +1,7 @@
 import type { RouletteEntry } from '../../../schema/events.ts'
 import type { VerifyGame, VerifySpin } from '../../../schema/fairness.ts'
 import { entriesHash, entryLines, type SpinEntry, spin, spinCommitment, spinLabel } from '../fairness/rr1.ts'
-import { notOnLedger, notRecorded, type Step, type Verdict, verdictOf } from '../fairness/verdict.ts'
+import { notOnLedgerStep, type Step, unrecordedStep, type Verdict, verdictOf } from '../fairness/verdict.ts'
 import { gameIdOf, potOf } from './game.ts'
 
 /** A spin as the ledger holds it. */
@@ -20,27 +20,27 @@ export interface RecordedSpin {
 /** What is known of a spin beside what is said of it: from the ledger or, for one that is not ours, sent along. */
 export interface KnownSpin {
   /** The game's commitment on our ledger. */
-  readonly published: string | undefined
+  readonly commitment: string | undefined
   /** Of a game of ours that is finished. */
   readonly recorded?: RecordedSpin | undefined
 }
 
 /** What a finished game says beside its spin. */
-export type SaidOfGame = Omit<VerifyGame, 'fairness'>
+export type GameClaims = Omit<VerifyGame, 'fairness'>
 
 /**
  * Checks a published spin step by step, from public values alone; `said` is what else the game says. Of the ledger it
  * shows what belongs to the seed that was sent, and nothing else.
  */
-export function verifySpin(asked: VerifySpin, known: KnownSpin, said: SaidOfGame = {}): Verdict {
-  const hash = spinCommitment(asked.game_uid, Buffer.from(asked.server_seed, 'hex'))
-  const { published, recorded }: KnownSpin = hash === known.published ? known : { published: undefined }
-  const entries = asked.entries.map(({ client_seed = '', ...entry }) => ({ ...entry, client_seed }))
+export function verifySpin(sent: VerifySpin, known: KnownSpin, claims: GameClaims = {}): Verdict {
+  const hash = spinCommitment(sent.game_uid, Buffer.from(sent.server_seed, 'hex'))
+  const { commitment: published, recorded }: KnownSpin = hash === known.commitment ? known : { commitment: undefined }
+  const entries = sent.entries.map(({ client_seed = '', ...entry }) => ({ ...entry, client_seed }))
   return verdictOf('rr1', [
-    checkCommitment(asked, hash, published),
-    checkEntries(asked, entries),
-    recorded === undefined ? unrecorded(asked, said) : checkRecord(asked, entries, recorded, said),
-    checkDraw(asked, entries, said),
+    checkCommitment(sent, hash, published),
+    checkEntries(sent, entries),
+    recorded === undefined ? checkUnrecorded(sent, claims) : checkRecord(sent, entries, recorded, claims),
+    checkDraw(sent, entries, claims),
   ])
 }
 
@@ -51,19 +51,19 @@ function checkCommitment(
   published: string | undefined,
 ): Step {
   const commitment = published ?? sent
-  const told = sent === undefined || sent === commitment
-  const whose =
+  const matchesSent = sent === undefined || sent === commitment
+  const commitmentName =
     published === undefined ? 'commitment that was sent along' : 'commitment published when the game was created'
   const why =
     commitment === undefined
       ? `no commitment of game ${game_uid} is known`
       : hash !== commitment
-        ? `hashing the seed does not give the ${whose}`
-        : told
-          ? `hashing the seed gives the ${whose}`
+        ? `hashing the seed does not give the ${commitmentName}`
+        : matchesSent
+          ? `hashing the seed gives the ${commitmentName}`
           : 'another commitment was published when the game was created'
   const values = { prefix: `rr1|commit|${game_uid}|`, server_seed, hash, commitment: commitment ?? null }
-  return { step: 'commitment', ok: hash === commitment && told, why, values }
+  return { step: 'commitment', ok: hash === commitment && matchesSent, why, values }
 }
 
 function checkEntries({ entries_hash }: VerifySpin, entries: readonly SpinEntry[]): Step {
@@ -77,18 +77,23 @@ function checkEntries({ entries_hash }: VerifySpin, entries: readonly SpinEntry[
 }
 
 /** A spin that the ledger does not hold: of another ledger, or one that names itself after none of our games. */
-function unrecorded({ game_uid }: VerifySpin, { uid }: SaidOfGame): Step {
+function checkUnrecorded({ game_uid }: VerifySpin, { uid }: GameClaims): Step {
   const values = { game_uid, uid: uid ?? game_uid }
-  if (gameIdOf(game_uid) !== null) return notOnLedger('spin')
-  if (uid === undefined || uid === game_uid) return notRecorded('spin')
+  if (gameIdOf(game_uid) !== null) return notOnLedgerStep('spin')
+  if (uid === undefined || uid === game_uid) return unrecordedStep('spin')
   return { step: 'ledger', ok: false, why: 'the game and its spin name different games', values }
 }
 
 /** Whether all that was said of a spin is what the ledger says of it. */
-function checkRecord(asked: VerifySpin, entries: readonly SpinEntry[], recorded: RecordedSpin, said: SaidOfGame): Step {
-  const { winner } = said
+function checkRecord(
+  sent: VerifySpin,
+  entries: readonly SpinEntry[],
+  recorded: RecordedSpin,
+  claims: GameClaims,
+): Step {
+  const { winner } = claims
   const game = {
-    uid: asked.game_uid,
+    uid: sent.game_uid,
     status: 'finished',
     prize: recorded.prize,
     pot: potOf(recorded),
@@ -96,17 +101,17 @@ function checkRecord(asked: VerifySpin, entries: readonly SpinEntry[], recorded:
     players_count: recorded.entries.length,
   }
   const ok =
-    asked.server_seed === recorded.server_seed &&
+    sent.server_seed === recorded.server_seed &&
     entryLines(entries) === entryLines(recorded.entries) &&
-    (asked.entries_hash ?? recorded.entries_hash) === recorded.entries_hash &&
-    (asked.draw ?? recorded.draw) === recorded.draw &&
+    (sent.entries_hash ?? recorded.entries_hash) === recorded.entries_hash &&
+    (sent.draw ?? recorded.draw) === recorded.draw &&
     (winner === undefined || winner?.id === recorded.winner_id) &&
-    (said.uid ?? game.uid) === game.uid &&
-    (said.status ?? game.status) === game.status &&
-    (said.prize ?? game.prize) === game.prize &&
-    (said.pot ?? game.pot) === game.pot &&
-    (said.game_price ?? game.game_price) === game.game_price &&
-    (said.players_count ?? game.players_count) === game.players_count
+    (claims.uid ?? game.uid) === game.uid &&
+    (claims.status ?? game.status) === game.status &&
+    (claims.prize ?? game.prize) === game.prize &&
+    (claims.pot ?? game.pot) === game.pot &&
+    (claims.game_price ?? game.game_price) === game.game_price &&
+    (claims.players_count ?? game.players_count) === game.players_count
   const why = `the ledger ${ok ? 'says' : 'does not say'} the same of this spin`
   const { server_seed, entries_hash, draw, winner_id } = recorded
   const values = { server_seed, entries: recorded.entries, entries_hash, draw, winner_id, ...game }
@@ -116,15 +121,15 @@ function checkRecord(asked: VerifySpin, entries: readonly SpinEntry[], recorded:
 function checkDraw(
   { game_uid, server_seed, draw }: VerifySpin,
   entries: readonly SpinEntry[],
-  { winner: said }: SaidOfGame,
+  { winner: claimedWinner }: GameClaims,
 ): Step {
   const { r, words } = spin(Buffer.from(server_seed, 'hex'), game_uid, entries)
   const winner = entries[r]
   const wrong =
     (draw ?? r) !== r
       ? `the number drawn is ${r}, not ${draw}`
-      : said !== undefined && said?.id !== winner?.user_id
-        ? `the winner is user ${winner?.user_id}, not ${said?.id ?? 'nobody'}`
+      : claimedWinner !== undefined && claimedWinner?.id !== winner?.user_id
+        ? `the winner is user ${winner?.user_id}, not ${claimedWinner?.id ?? 'nobody'}`
         : undefined
   const why = wrong ?? 'the winner follows from seed and entries'
   const label = spinLabel(game_uid, entriesHash(entries))

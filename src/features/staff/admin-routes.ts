@@ -6,7 +6,7 @@ import type { App, Services } from '../services.ts'
 import { revokeStaffSessions } from './revoke-staff-sessions.ts'
 
 /** The operators' route for other staff. */
-export function staffOperatorRoutes(app: App, { run, staffSessions }: Services): void {
+export function staffAdminRoutes(app: App, { run, staffSessions }: Services): void {
   app.post(
     '/staff/:sub/revoke-sessions',
     {

@@ -1,6 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { dataOf, type Flag, isOn, PageQuery, pageOf } from '../../../schema/common.ts'
-import { DefineUser, DefineUsers, IdParams, MOST_USERS, RevokedSessions, UserRecord } from '../../../schema/operator.ts'
+import {
+  DefineUser,
+  DefineUsers,
+  IdParams,
+  MAX_USERS_PER_REQUEST,
+  RevokedSessions,
+  UserRecord,
+} from '../../../schema/operator.ts'
 import { notFound } from '../../http/errors/errors.ts'
 import { fitting, onePage, readPage } from '../../http/pages.ts'
 import { idInPath, pathId } from '../../http/validation/ids.ts'
@@ -14,7 +21,7 @@ import { revokeSessions } from './revoke-sessions.ts'
 const tags = ['operators']
 
 /** The operators' doors for users. */
-export function peopleOperatorRoutes(app: App, { run, db, sessions }: Services): void {
+export function userAdminRoutes(app: App, { run, db, sessions }: Services): void {
   app.put(
     '/users/:id',
     {
@@ -47,14 +54,14 @@ export function peopleOperatorRoutes(app: App, { run, db, sessions }: Services):
       },
       // Every fault is named, also in a list that is far too long: that could hold everybody up for seconds.
       preValidation: async ({ body }) => {
-        if (Array.isArray(body?.users) && body.users.length > MOST_USERS) {
-          throw validationFailed({ users: [`must hold at most ${MOST_USERS}`] })
+        if (Array.isArray(body?.users) && body.users.length > MAX_USERS_PER_REQUEST) {
+          throw validationFailed({ users: [`must hold at most ${MAX_USERS_PER_REQUEST}`] })
         }
       },
     },
     (request, reply) => {
       const users = request.body.users.map((user) => userFields(user.id, user))
-      return run(request, reply, defineUsers, { users, listed: true }, { body: fittingUsers })
+      return run(request, reply, defineUsers, { users, listed: true }, { body: firstUsersWithinLimit })
     },
   )
 
@@ -120,12 +127,12 @@ export function peopleOperatorRoutes(app: App, { run, db, sessions }: Services):
 }
 
 /** JSON of the users that are answered at once: not all of 1,000 users have their longest texts. */
-const MAX_ANSWERED_BYTES = 1_000_000
+const MAX_RESPONSE_BYTES = 1_000_000
 
-const fittingUsers = (users: readonly UserRecord[]) => ({ data: fitting(users, MAX_ANSWERED_BYTES) })
+const firstUsersWithinLimit = (users: readonly UserRecord[]) => ({ data: fitting(users, MAX_RESPONSE_BYTES) })
 
 /** Ten thousand diamonds a dollar, where an operator names no other rate. */
-const DEFAULT_RATE = 10_000
+const DEFAULT_DIAMONDS_PER_DOLLAR = 10_000
 
 /** What a body says about a user; each field in its place, whatever the order of the body's keys. */
 const userFields = (id: number, body: DefineUser): UserFields => ({
@@ -136,7 +143,7 @@ const userFields = (id: number, body: DefineUser): UserFields => ({
   charging_agent: flag(body.charging_agent),
   allow_receive_withdraw_requests: flag(body.allow_receive_withdraw_requests),
   business_manager: flag(body.business_manager),
-  agency_countries: body.agency_countries?.map(({ country_id, diamonds_per_dollar = DEFAULT_RATE }) => ({
+  agency_countries: body.agency_countries?.map(({ country_id, diamonds_per_dollar = DEFAULT_DIAMONDS_PER_DOLLAR }) => ({
     country_id,
     diamonds_per_dollar,
   })),

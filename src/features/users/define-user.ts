@@ -38,18 +38,18 @@ export const defineUsers: Verb<DefineUsers, readonly UserRecord[]> = {
     ]),
 
   decide(state, input) {
-    for (const guard of [uidsAreFree, idsDiffer, countriesAreKnown, countriesDiffer]) {
+    for (const guard of [takenUidErrors, duplicateIdErrors, unknownCountryErrors, duplicateCountryErrors]) {
       const errors = guard(state, input)
       if (errors.length > 0) return refuse('validation_failed', Object.fromEntries(errors))
     }
-    return input.users.flatMap((user) => defined(state, user))
+    return input.users.flatMap((user) => userDefinedEvents(state, user))
   },
 
   sideWrites(state, input, { now, actor }) {
     const changed = input.users.flatMap((user) => {
       const before = state.get(userProfiles, String(user.id))
-      const after = words(user, before)
-      if (before !== undefined && same(after, before)) return []
+      const after = profileFields(user, before)
+      if (before !== undefined && isSameProfile(after, before)) return []
       return [
         { before, after: { ...after, created_at: before?.created_at ?? now, updated_at: now, updated_by: actor } },
       ]
@@ -73,19 +73,20 @@ export const defineUsers: Verb<DefineUsers, readonly UserRecord[]> = {
 
 const defaultUid = (id: number): string => `u${id}`
 
-type Words = Pick<UserProfile, 'user_id' | 'uid' | 'name' | 'avatar'>
+type ProfileFields = Pick<UserProfile, 'user_id' | 'uid' | 'name' | 'avatar'>
 
-const words = (user: UserFields, before: UserProfile | undefined): Words => ({
+const profileFields = (user: UserFields, before: UserProfile | undefined): ProfileFields => ({
   user_id: user.id,
   uid: user.uid ?? before?.uid ?? defaultUid(user.id),
   name: user.name ?? before?.name ?? `User ${user.id}`,
   avatar: user.avatar ?? before?.avatar ?? '',
 })
 
-const same = (a: Words, b: Words): boolean => a.uid === b.uid && a.name === b.name && a.avatar === b.avatar
+const isSameProfile = (a: ProfileFields, b: ProfileFields): boolean =>
+  a.uid === b.uid && a.name === b.name && a.avatar === b.avatar
 
 /** `user-defined`, when that says anything new. */
-function defined(state: State, user: UserFields): LedgerEvent[] {
+function userDefinedEvents(state: State, user: UserFields): LedgerEvent[] {
   const before = state.get(users, String(user.id))
   const data: EventData<'user-defined'> = {
     user_id: user.id,
@@ -101,11 +102,11 @@ function defined(state: State, user: UserFields): LedgerEvent[] {
     data.charging_agent === bit(before.charging_agent) &&
     data.allow_receive_withdraw_requests === bit(before.allow_receive_withdraw_requests) &&
     data.business_manager === bit(before.business_manager) &&
-    sameCountries(data.agency_countries, before.agency_countries)
+    areSameCountries(data.agency_countries, before.agency_countries)
   return unchanged ? [] : [{ type: 'user-defined', data, movements: [] }]
 }
 
-const sameCountries = (a: readonly AgencyCountry[], b: readonly AgencyCountry[]): boolean =>
+const areSameCountries = (a: readonly AgencyCountry[], b: readonly AgencyCountry[]): boolean =>
   a.length === b.length &&
   a.every((country, i) => {
     const other = b[i]
@@ -114,51 +115,52 @@ const sameCountries = (a: readonly AgencyCountry[], b: readonly AgencyCountry[])
 
 type Errors = [field: string, messages: string[]][]
 
-const field = ({ listed }: DefineUsers, i: number, name: string): string => (listed ? `users.${i}.${name}` : name)
+const errorField = ({ listed }: DefineUsers, i: number, name: string): string => (listed ? `users.${i}.${name}` : name)
 
 /** No uid may be another user's, except one that this list moves elsewhere. */
-function uidsAreFree(state: State, input: DefineUsers): Errors {
-  const kept = input.users.map(({ id }) => state.get(userProfiles, String(id))?.uid)
-  const wanted = input.users.map(({ id, uid }, i) => uid ?? kept[i] ?? defaultUid(id))
-  const takers = new Map<string, Set<number>>()
+function takenUidErrors(state: State, input: DefineUsers): Errors {
+  const currentUids = input.users.map(({ id }) => state.get(userProfiles, String(id))?.uid)
+  const requestedUids = input.users.map(({ id, uid }, i) => uid ?? currentUids[i] ?? defaultUid(id))
+  const usersByUid = new Map<string, Set<number>>()
   input.users.forEach(({ id }, i) => {
-    const uid = wanted[i] ?? ''
-    takers.set(uid, (takers.get(uid) ?? new Set()).add(id))
+    const uid = requestedUids[i] ?? ''
+    usersByUid.set(uid, (usersByUid.get(uid) ?? new Set()).add(id))
   })
-  const listed = new Set(input.users.map(({ id }) => id))
+  const listedIds = new Set(input.users.map(({ id }) => id))
   return input.users.flatMap(({ id }, i) => {
-    const uid = wanted[i] ?? ''
+    const uid = requestedUids[i] ?? ''
     // A uid that is kept was not asked for. Of a holder who is in the list only what it wants now counts.
-    const holder = uid === kept[i] ? id : (state.get(userUids, uid)?.user_id ?? id)
-    const taken = takers.get(uid)?.size !== 1 || !(holder === id || listed.has(holder))
-    return taken ? [[field(input, i, 'uid'), ['has already been taken']]] : []
+    const holder = uid === currentUids[i] ? id : (state.get(userUids, uid)?.user_id ?? id)
+    const taken = usersByUid.get(uid)?.size !== 1 || !(holder === id || listedIds.has(holder))
+    return taken ? [[errorField(input, i, 'uid'), ['has already been taken']]] : []
   })
 }
 
-function idsDiffer(_state: State, input: DefineUsers): Errors {
+function duplicateIdErrors(_state: State, input: DefineUsers): Errors {
   const seen = new Set<number>()
   return input.users.flatMap(({ id }, i) => {
-    if (seen.has(id)) return [[field(input, i, 'id'), ['stands in the list twice']]]
+    if (seen.has(id)) return [[errorField(input, i, 'id'), ['stands in the list twice']]]
     seen.add(id)
     return []
   })
 }
 
-const countriesAreKnown = (state: State, input: DefineUsers): Errors =>
+const unknownCountryErrors = (state: State, input: DefineUsers): Errors =>
   countryErrors(input, 'is not a known country', (ids, i) => state.get(countries, String(ids[i])) === undefined)
 
-const countriesDiffer = (_state: State, input: DefineUsers): Errors =>
+const duplicateCountryErrors = (_state: State, input: DefineUsers): Errors =>
   countryErrors(input, 'stands in the list twice', (ids, i) => ids.indexOf(ids[i] ?? 0) < i)
 
 function countryErrors(
   input: DefineUsers,
   message: string,
-  wrong: (countryIds: readonly number[], i: number) => boolean,
+  isWrong: (countryIds: readonly number[], i: number) => boolean,
 ): Errors {
   return input.users.flatMap(({ agency_countries: list = [] }, i) => {
     const ids = list.map(({ country_id }) => country_id)
     return ids.flatMap(
-      (_, j): Errors => (wrong(ids, j) ? [[field(input, i, `agency_countries.${j}.country_id`), [message]]] : []),
+      (_, j): Errors =>
+        isWrong(ids, j) ? [[errorField(input, i, `agency_countries.${j}.country_id`), [message]]] : [],
     )
   })
 }

@@ -3,7 +3,7 @@ import type { AgencyCountry } from '../../../schema/events.ts'
 import { after, micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import { addressOf } from '../asset-url.ts'
+import { assetUrl } from '../asset-url.ts'
 
 type Db = Kysely<Tables>
 
@@ -22,18 +22,18 @@ export interface UserRow {
 
 export async function userById(db: Db, id: number): Promise<UserRow | undefined> {
   const row = await userRows(db).where('u.user_id', '=', id).executeTakeFirst()
-  return row && asUser(row)
+  return row && toUserRow(row)
 }
 
 /** Newest first; `place` is [created_at, user_id] of the last one seen. */
-export async function newestUsers(db: Db, limit: number, place: readonly number[] | null): Promise<UserRow[]> {
+export async function newestUsers(db: Db, limit: number, cursor: readonly number[] | null): Promise<UserRow[]> {
   const rows = await userRows(db)
-    .$if(place !== null, (query) => query.where(after('p.created_at', 'p.user_id', place ?? [])))
+    .$if(cursor !== null, (query) => query.where(after('p.created_at', 'p.user_id', cursor ?? [])))
     .orderBy('p.created_at', 'desc')
     .orderBy('p.user_id', 'desc')
     .limit(limit)
     .execute()
-  return rows.map(asUser)
+  return rows.map(toUserRow)
 }
 
 const userRows = (db: Db) =>
@@ -43,20 +43,20 @@ const userRows = (db: Db) =>
     .select(['u.user_id', 'u.charging_agent', 'u.allow_receive_withdraw_requests', 'u.business_manager'])
     .select(['u.agency_countries', 'p.uid', 'p.name', 'p.avatar', micros('p.created_at').as('created_at')])
 
-function asUser(row: Omit<UserRow, 'agency_countries'> & { readonly agency_countries: string }): UserRow {
+function toUserRow(row: Omit<UserRow, 'agency_countries'> & { readonly agency_countries: string }): UserRow {
   const agency_countries: AgencyCountry[] = JSON.parse(row.agency_countries)
   return { ...row, agency_countries }
 }
 
 /** The words of users by their ids, each with the avatar's address; `assetBaseUrl` has no slash at its end. */
-export const namesOf = (assetBaseUrl: () => string) => async (db: Db, ids: readonly number[]) => {
+export const userNames = (assetBaseUrl: () => string) => async (db: Db, ids: readonly number[]) => {
   const rows = await db
     .selectFrom('user_profiles')
     .select(['user_id as id', 'name', 'avatar', 'uid'])
     .where('user_id', 'in', ids)
     .execute()
   const base = assetBaseUrl()
-  return new Map(rows.map((row) => [row.id, { ...row, picture: addressOf(row.avatar, base) }]))
+  return new Map(rows.map((row) => [row.id, { ...row, picture: assetUrl(row.avatar, base) }]))
 }
 
 export interface CountryRow {
@@ -69,9 +69,9 @@ export const countryById = (db: Db, id: number): Promise<CountryRow | undefined>
   countryRows(db).where('country_id', '=', id).executeTakeFirst()
 
 /** Newest first; `place` is [created_at, country_id] of the last one seen. */
-export const newestCountries = (db: Db, limit: number, place: readonly number[] | null): Promise<CountryRow[]> =>
+export const newestCountries = (db: Db, limit: number, cursor: readonly number[] | null): Promise<CountryRow[]> =>
   countryRows(db)
-    .$if(place !== null, (query) => query.where(after('c.created_at', 'c.country_id', place ?? [])))
+    .$if(cursor !== null, (query) => query.where(after('c.created_at', 'c.country_id', cursor ?? [])))
     .orderBy('c.created_at', 'desc')
     .orderBy('c.country_id', 'desc')
     .limit(limit)

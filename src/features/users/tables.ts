@@ -3,7 +3,7 @@ import { countries } from './countries/country.ts'
 import { devices, devicesOfUsers } from './devices/device.ts'
 import { userProfiles, users, userUids } from './user.ts'
 
-export const peopleTables = [
+export const userTables = [
   rowTable(users, {
     key: ['user_id'],
     columns: {

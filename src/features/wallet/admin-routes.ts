@@ -3,7 +3,7 @@ import { BalanceMoved, IdParams, MoveBalance } from '../../../schema/operator.ts
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
-import { amountRule, askedUnits } from './amount.ts'
+import { amountRule, parseAmount } from './amount.ts'
 import type { BalanceMove } from './balance-move.ts'
 import { credit } from './credit.ts'
 import { debit } from './debit.ts'
@@ -14,12 +14,12 @@ const body = MoveBalance
 const response = { 201: dataOf(BalanceMoved) }
 
 /** The operators' doors for balances. */
-export function walletOperatorRoutes(app: App, { run }: Services): void {
+export function walletAdminRoutes(app: App, { run }: Services): void {
   app.post(
     '/users/:id/credits',
     { schema: { operationId: 'creditUser', summary: "Add to a user's balance", tags, params, body, response } },
     (request, reply) => {
-      const move = asked(request.body)
+      const move = toBalanceMove(request.body)
       return run(request, reply, credit, { user_id: idInPath(request.params.id), ...move }, { status: 201 })
     },
   )
@@ -28,7 +28,7 @@ export function walletOperatorRoutes(app: App, { run }: Services): void {
     '/users/:id/debits',
     { schema: { operationId: 'debitUser', summary: "Take from a user's balance", tags, params, body, response } },
     (request, reply) => {
-      const move = asked(request.body)
+      const move = toBalanceMove(request.body)
       return run(request, reply, debit, { holder: 'user', id: idInPath(request.params.id), ...move }, { status: 201 })
     },
   )
@@ -37,15 +37,15 @@ export function walletOperatorRoutes(app: App, { run }: Services): void {
     '/rooms/:id/debits',
     { schema: { operationId: 'debitRoom', summary: "Take from a room's balance", tags, params, body, response } },
     (request, reply) => {
-      const move = asked(request.body)
+      const move = toBalanceMove(request.body)
       return run(request, reply, debit, { holder: 'room', id: idInPath(request.params.id), ...move }, { status: 201 })
     },
   )
 }
 
 /** What an amount may be depends on its currency, which the schema cannot tell: the rest of the schema's check. */
-function asked({ currency, amount, reason }: MoveBalance): BalanceMove {
-  const units = askedUnits(currency, amount)
+function toBalanceMove({ currency, amount, reason }: MoveBalance): BalanceMove {
+  const units = parseAmount(currency, amount)
   if (units === null) throw validationFailed({ amount: [amountRule(currency)] })
   return { currency, amount: units, reason }
 }

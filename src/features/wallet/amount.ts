@@ -4,7 +4,7 @@ import { centsToDollars, dollarsToCents, type ExactNumber } from '../../ledger/r
 const isDollars = (currency: Currency): boolean => currency === 'dollars' || currency === 'agent_dollars'
 
 /** An amount as it was sent, in whole units (cents of a dollar) from 1; null when it is none. */
-export function askedUnits(currency: Currency, sent: string | number): number | null {
+export function parseAmount(currency: Currency, sent: string | number): number | null {
   const units = isDollars(currency) ? dollarsToCents(sent) : sent
   return typeof units === 'number' && Number.isSafeInteger(units) && units > 0 ? units : null
 }
@@ -16,5 +16,5 @@ export const amountRule = (currency: Currency): string =>
     : 'must be an integer from 1 to 9007199254740991'
 
 /** Units as they are answered: dollars with their decimals, else the whole number. */
-export const answeredAmount = (currency: Currency, units: number): number | ExactNumber =>
+export const formatAmount = (currency: Currency, units: number): number | ExactNumber =>
   isDollars(currency) ? centsToDollars(units) : units

@@ -3,7 +3,7 @@ import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { ExactNumber } from '../../ledger/rules/money.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { answeredAmount } from './amount.ts'
+import { formatAmount } from './amount.ts'
 
 /** What an operator asks for: a move between an account and the operators' own. */
 export interface BalanceMove {
@@ -38,8 +38,8 @@ export function balanceMoved(
     id: event.position,
     account,
     currency,
-    amount: answeredAmount(currency, movement.amount),
-    balance: answeredAmount(currency, balanceOf(state, account)),
+    amount: formatAmount(currency, movement.amount),
+    balance: formatAmount(currency, balanceOf(state, account)),
     reason,
     created_at: isoMicros(event.at),
   }

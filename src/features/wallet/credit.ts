@@ -16,8 +16,8 @@ export const credit: Verb<Credit, BalanceMoved> = {
   decide(state, input) {
     if (state.get(users, String(input.user_id)) === undefined) return refuse('not_found')
     const movements = [transfer(source(input), credited(input), input.amount)]
-    const obstructed = transferError(state, movements)
-    if (obstructed !== undefined) return refuse(obstructed)
+    const error = transferError(state, movements)
+    if (error !== undefined) return refuse(error)
     return [{ type: 'balance-credited', data: { reason: input.reason }, movements }]
   },
 

@@ -19,8 +19,8 @@ export const debit: Verb<Debit, BalanceMoved> = {
     const { projection, id } = holder(input)
     if (state.get(projection, id) === undefined) return refuse('not_found')
     const movements = [transfer(debited(input), sink(input), input.amount)]
-    const obstructed = transferError(state, movements)
-    if (obstructed !== undefined) return refuse(obstructed)
+    const error = transferError(state, movements)
+    if (error !== undefined) return refuse(error)
     return [{ type: 'balance-debited', data: { reason: input.reason }, movements }]
   },
 

@@ -1,10 +1,10 @@
 import type { EventData, EventType } from '../../../schema/events.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { ShownState } from '../../realtime/frames/announcer.ts'
-import { walletsOf } from './reads.ts'
+import { findWallets } from './reads.ts'
 
 /** Whose wallet an event may change beside the balances that it moves. */
-const others: { readonly [T in EventType]?: (data: EventData<T>) => readonly number[] } = {
+const otherUsersByType: { readonly [T in EventType]?: (data: EventData<T>) => readonly number[] } = {
   'user-defined': ({ user_id }) => [user_id],
   'bag-items-added': ({ user_id }) => [user_id],
   'gift-sent': ({ sender_id, from_bag }) => (from_bag ? [sender_id] : []),
@@ -19,19 +19,20 @@ const others: { readonly [T in EventType]?: (data: EventData<T>) => readonly num
 /** The wallet, in the form of GET /wallet. */
 export const shownWallet: ShownState = {
   event: 'wallet-changed',
-  changedBy: (event) => [...new Set([...holders(event), ...beside(event)])],
-  read: walletsOf,
+  changedBy: (event) => [...new Set([...usersWithMovements(event), ...otherUsers(event)])],
+  read: findWallets,
 }
 
-function beside<T extends EventType>({ type, data }: PositionedEvent<T>): readonly number[] {
+function otherUsers<T extends EventType>({ type, data }: PositionedEvent<T>): readonly number[] {
   const of: T = type
-  return others[of]?.(data) ?? []
+  return otherUsersByType[of]?.(data) ?? []
 }
 
 /** The users whose balances moved. */
-const holders = ({ movements }: PositionedEvent): number[] =>
-  movements.flatMap(({ debit, credit }) => [debit, credit].filter(isUsers).map(holderOf))
+const usersWithMovements = ({ movements }: PositionedEvent): number[] =>
+  movements.flatMap(({ debit, credit }) => [debit, credit].filter(isUserAccount).map(userIdOf))
 
-const USER = 'user:'
-const isUsers = (account: string): boolean => account.startsWith(USER)
-const holderOf = (account: string): number => Number(account.slice(USER.length, account.indexOf(':', USER.length)))
+const USER_PREFIX = 'user:'
+const isUserAccount = (account: string): boolean => account.startsWith(USER_PREFIX)
+const userIdOf = (account: string): number =>
+  Number(account.slice(USER_PREFIX.length, account.indexOf(':', USER_PREFIX.length)))

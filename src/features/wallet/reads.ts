@@ -8,12 +8,12 @@ import { centsToDollars } from '../../ledger/rules/money.ts'
 type Db = Kysely<Tables>
 
 /** Wallets that one query reads at most. */
-const MAX_WALLETS = 100
+const MAX_WALLETS_PER_QUERY = 100
 
 /** Reads the wallets that are asked for together with one query; null for a user who is not known. */
 export const walletLookup = (db: Db) =>
-  new BatchedLookup(MAX_WALLETS, async (userIds: readonly number[]) => {
-    const wallets = await walletsOf(db, userIds)
+  new BatchedLookup(MAX_WALLETS_PER_QUERY, async (userIds: readonly number[]) => {
+    const wallets = await findWallets(db, userIds)
     return userIds.map((id) => wallets.get(id) ?? null)
   })
 
@@ -40,7 +40,7 @@ interface WalletRow {
 }
 
 /** All that each of these users holds, as they see it and as of one moment; whoever is not known is missing. */
-export async function walletsOf(db: Db, userIds: readonly number[]) {
+export async function findWallets(db: Db, userIds: readonly number[]) {
   const { rows } = await sql<WalletRow>`
     select u.user_id, p.uid, p.name, p.avatar,
            u.charging_agent, u.allow_receive_withdraw_requests, u.business_manager, money.balances, money.holds,
@@ -62,10 +62,10 @@ export async function walletsOf(db: Db, userIds: readonly number[]) {
     left join (privileges r join privilege_packages k on k.privilege_package_id = r.privilege_package_id)
       on r.user_id = u.user_id and r.valid_until > (${ledgerSeconds})
     where u.user_id = any(${userIds}::bigint[])`.execute(db)
-  return new Map(rows.map((row) => [row.user_id, walletIn(row)]))
+  return new Map(rows.map((row) => [row.user_id, toWallet(row)]))
 }
 
-function walletIn(row: WalletRow) {
+function toWallet(row: WalletRow) {
   const amount = (amounts: readonly string[], currency: Currency) => Number(amounts[currencies.indexOf(currency)])
   const balance = (currency: Currency) => amount(row.balances, currency)
   const held = (currency: Currency) => amount(row.holds, currency)

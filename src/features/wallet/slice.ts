@@ -1,5 +1,5 @@
 import type { Slice } from '../slice.ts'
-import { walletOperatorRoutes } from './admin-routes.ts'
+import { walletAdminRoutes } from './admin-routes.ts'
 import { shownWallet } from './frames.ts'
 import { walletRoutes } from './routes.ts'
 
@@ -7,6 +7,6 @@ import { walletRoutes } from './routes.ts'
 export const walletSlice: Slice = {
   published: '/api/v1',
   routes: walletRoutes,
-  operator: walletOperatorRoutes,
+  operator: walletAdminRoutes,
   shown: shownWallet,
 }

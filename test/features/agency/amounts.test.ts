@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { askedDollars, LEAST } from '../../../src/features/agency/dollars.ts'
+import { MIN_TRANSFER_CENTS, parseDollars } from '../../../src/features/agency/dollars.ts'
 import { diamondsFor, diamondsPerCent } from '../../../src/features/agency/rates.ts'
 import { centsToDollars, dollarsToCents } from '../../../src/ledger/rules/money.ts'
 import { rowsOf } from '../../harness/test-executor.ts'
@@ -18,7 +18,7 @@ test('a cent is 100 diamonds, or 130 for a charging agent, for every amount up t
       dollarsToCents((amount / 100).toFixed(2)) !== amount
     )
       wrong += 1
-    if ((askedDollars(text, LEAST) === null) !== amount < 100) wrong += 1
+    if ((parseDollars(text, MIN_TRANSFER_CENTS) === null) !== amount < 100) wrong += 1
   }
   t.equal(wrong, 0)
   t.equal(diamondsFor(Number.MAX_SAFE_INTEGER, 100), null)

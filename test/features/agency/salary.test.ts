@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { BadFile, readDepositFile } from '../../../src/features/agency/salaries/salary-file.ts'
+import { InvalidSalaryFile, parseSalaryFile } from '../../../src/features/agency/salaries/salary-file.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { rowsOf } from '../../harness/test-executor.ts'
 import { bureau, dataOf } from './agency-fixture.ts'
@@ -19,7 +19,7 @@ const commandLine = (url: string, ...args: string[]): Promise<{ code: number; ou
   })
 
 test('what a file may look like', (t) => {
-  const csv = (...lines: string[]) => readDepositFile('a.csv', lines.join('\n'), '2026-10')
+  const csv = (...lines: string[]) => parseSalaryFile('a.csv', lines.join('\n'), '2026-10')
   const deposit = (user_id: number, dollars: number, agent_dollars = 0, target = 0) => ({
     deposit: { user_id, dollars, agent_dollars, target },
   })
@@ -59,10 +59,10 @@ test('what a file may look like', (t) => {
     'user_id;dollars;agent_dollars',
     'user_id,dollars,dollars,agent_dollars',
   ]) {
-    t.throws(() => csv(head, '7,1,1'), BadFile, head)
+    t.throws(() => csv(head, '7,1,1'), InvalidSalaryFile, head)
   }
 
-  const json = (text: string) => readDepositFile('a.JSON', text, '2026-10')
+  const json = (text: string) => parseSalaryFile('a.JSON', text, '2026-10')
   const rows =
     '[{"user_id":7,"dollars":1.290,"agent_dollars":"0.5"},{"user_id":8,"dollars":1e2,"agent_dollars":0,"target":3}]'
   const read = [
@@ -79,7 +79,7 @@ test('what a file may look like', (t) => {
     [{ fault: 'must be an object' }, { fault: /^user_id/ }, { fault: /^user_id/ }, { fault: /^dollars/ }],
   )
   for (const text of ['', '{}', '7', '{"deposits":7}', `{"period":"2026-11","deposits":${rows}}`]) {
-    t.throws(() => json(text), BadFile, text)
+    t.throws(() => json(text), InvalidSalaryFile, text)
   }
   t.end()
 })

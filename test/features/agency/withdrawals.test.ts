@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import { test } from 'tap'
 import type { Tables } from '../../../src/db/tables.ts'
-import { revealWith } from '../../../src/features/agency/withdrawals/sealed-details.ts'
-import { destroyAllOf } from '../../../src/vault/reads.ts'
+import { hydrateSealed } from '../../../src/features/agency/withdrawals/sealed-details.ts'
+import { destroyRecords } from '../../../src/vault/reads.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { readDb } from '../../harness/test-app.ts'
 import { rowsOf, testVault } from '../../harness/test-executor.ts'
@@ -153,7 +153,7 @@ test('what was written in private: kept apart, shown to those it is for, told ag
   t.match((await user(1)('POST', `${requests}/request`, poor)).body, { code: 'insufficient_balance' })
   t.same(await rowsOf(database, 'select count(*) from vault_keys'), [{ count: '3' }], 'nor what was refused')
 
-  t.equal(await destroyAllOf(db, 1), 3)
+  t.equal(await destroyRecords(db, 1), 3)
   const erased = { bank_details: null, user_notice: null, payment_method: null, note: null }
   t.match(dataOf(await user(1)('GET', requests)), [{ id, status: 'transferred', ...erased }])
   t.match((await user(1)('POST', `${requests}/request`, body, key)).body, {
@@ -212,7 +212,7 @@ test('a replay that cannot be told whole is a failure and no replay; what was ju
       pool: { connect: () => Promise.reject(new Error('looked')), end: async () => {}, options: {} },
     }),
   })
-  const reveal = revealWith(
+  const reveal = hydrateSealed(
     nowhere,
     testVault,
     new Map([

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { preferredLanguage } from '../../../src/features/app-status/languages.ts'
-import { isOlder, readVersion } from '../../../src/features/app-status/releases/version.ts'
+import { isOlder, parseVersion } from '../../../src/features/app-status/releases/version.ts'
 
 test('versions in their order', (t) => {
   // Each row is older than the next one; what stands in one row is the same version.
@@ -32,7 +32,7 @@ test('versions in their order', (t) => {
     ['99999999999999999999.1'],
   ]
   const read = (text: string) => {
-    const version = readVersion(text)
+    const version = parseVersion(text)
     if (version === null) throw new Error(`${text} cannot be read`)
     return version
   }
@@ -49,8 +49,8 @@ test('versions in their order', (t) => {
 test('what is no version', (t) => {
   const texts = ['', ' ', '1 ', ' 1', 'v1', '1.', '.1', '1..2', '1.x', 'x', '-1', '1-', '1+', '1-a..b', '1-a.', '1.-1']
   const more = ['1,2', '1e3', '٢.٠', '1.2.3 (45)', '1-rc_1', '1\n', '1.0-é', 'null', '1'.repeat(65)]
-  for (const text of [...texts, ...more]) t.equal(readVersion(text), null, JSON.stringify(text))
-  t.not(readVersion('1'.repeat(64)), null)
+  for (const text of [...texts, ...more]) t.equal(parseVersion(text), null, JSON.stringify(text))
+  t.not(parseVersion('1'.repeat(64)), null)
   t.end()
 })
 

@@ -1,16 +1,16 @@
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'tap'
-import { CHAIN_LENGTH, chainStart, drawOrder, luckyChains, walk } from '../../../src/features/fairness/lg1.ts'
-import { pick, uniform } from '../../../src/features/fairness/uniform.ts'
+import { CHAIN_LENGTH, chainStart, drawOrder, hashTimes, luckyChains } from '../../../src/features/fairness/lg1.ts'
+import { reduceWord, uniform } from '../../../src/features/fairness/uniform.ts'
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
 test('the published vectors', (t) => {
   const length = 1024
   const start = Uint8Array.from({ length: 32 }, (_, i) => i)
-  const link = (k: number) => walk(start, length - k)
+  const link = (k: number) => hashTimes(start, length - k)
   const r = (k: number, i: number) => drawOrder(link(k), 'c-1', 'alice-seed-1', k, i, 1_000_000).r
-  t.equal(hex(walk(start, length)), '014f68f1316b596d8f66923bacb9555f83e22c9887068760371c5b3f299e464b')
+  t.equal(hex(hashTimes(start, length)), '014f68f1316b596d8f66923bacb9555f83e22c9887068760371c5b3f299e464b')
   t.equal(hex(link(1)), '2f9e6381ca267e772e5a8181b05453cd1a084fc7d6f7816485fa3ca18d10f2a9')
   t.equal(r(1, 0), 744227)
   t.equal(r(1, 1), 84878)
@@ -20,12 +20,12 @@ test('the published vectors', (t) => {
 })
 
 test('words that would bias the remainder are rejected', (t) => {
-  t.equal(pick(0xffff_ffff_ffff_ffffn, 1_000_000), null)
-  t.equal(pick(7n, 1_000_000), 7)
+  t.equal(reduceWord(0xffff_ffff_ffff_ffffn, 1_000_000), null)
+  t.equal(reduceWord(7n, 1_000_000), 7)
   const limit = ((1n << 64n) / 1_000_000n) * 1_000_000n
-  t.equal(pick(limit - 1n, 1_000_000), 999_999)
-  t.equal(pick(limit, 1_000_000), null)
-  t.equal(pick(0xffff_ffff_ffff_ffffn, 1), 0)
+  t.equal(reduceWord(limit - 1n, 1_000_000), 999_999)
+  t.equal(reduceWord(limit, 1_000_000), null)
+  t.equal(reduceWord(0xffff_ffff_ffff_ffffn, 1), 0)
   t.end()
 })
 

@@ -5,7 +5,13 @@ import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { evolveBags } from '../../../src/features/gifts/bag/bag.ts'
 import { evolveDecorations } from '../../../src/features/gifts/catalogue/decoration.ts'
 import { type DefineDecoration, defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
-import { fractionOf, oddsHash, parseMultiplier, rewardOf, rowOf } from '../../../src/features/gifts/lucky/odds.ts'
+import {
+  oddsHash,
+  parseMultiplier,
+  returnToPlayerFraction,
+  rewardOf,
+  rowForNumber,
+} from '../../../src/features/gifts/lucky/odds.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import { userDefined } from '../../harness/event-fixtures.ts'
 import { rules } from '../../harness/given-when.ts'
@@ -100,13 +106,13 @@ test('odds: multipliers, rows, rewards, what they return, their hash', (t) => {
     { multiplier: 25_000, weight: 1 },
   ]
   t.same(
-    [0, 2, 3].map((r) => rowOf(odds, r).multiplier),
+    [0, 2, 3].map((r) => rowForNumber(odds, r).multiplier),
     [0, 0, 25_000],
   )
-  t.throws(() => rowOf(odds, 4), RangeError)
+  t.throws(() => rowForNumber(odds, 4), RangeError)
   t.equal(rewardOf(3, { multiplier: 25_000, weight: 1 }), 7, 'rounded down')
   t.equal(rewardOf(MAX_INTEGER, { multiplier: 10_000, weight: 1 }), MAX_INTEGER, 'exact for all stakes')
-  t.equal(fractionOf(odds), 0.625)
+  t.equal(returnToPlayerFraction(odds), 0.625)
   const text = '{"decoration_id":5,"odds":[{"multiplier":0,"weight":3},{"multiplier":2.5,"weight":1}]}'
   t.equal(oddsHash(5, odds), createHash('sha256').update(text).digest('hex'))
   t.end()

@@ -1,9 +1,9 @@
 import { test } from 'tap'
 import type { VerifyDraw } from '../../../schema/fairness.ts'
 import { chooseSeed, showChains } from '../../../src/features/fairness/choose-seed.ts'
-import { drawOrder, walk } from '../../../src/features/fairness/lg1.ts'
+import { drawOrder, hashTimes } from '../../../src/features/fairness/lg1.ts'
 import { evolveLuckyChains } from '../../../src/features/fairness/lucky-progress.ts'
-import type { Verdict, VerdictInParts } from '../../../src/features/fairness/verdict.ts'
+import type { IncrementalVerdict, Verdict } from '../../../src/features/fairness/verdict.ts'
 import { verifyDraw } from '../../../src/features/gifts/lucky/verify-draw.ts'
 import { rules } from '../../harness/given-when.ts'
 import { testChains } from '../../harness/test-executor.ts'
@@ -12,7 +12,7 @@ const choose = chooseSeed(testChains)
 const show = showChains(testChains)
 
 /** What comes of a check when nothing is let in between its parts. */
-function verdictOf(check: VerdictInParts): Verdict {
+function verdictOf(check: IncrementalVerdict): Verdict {
   for (;;) {
     const { done, value } = check.next()
     if (done === true) return value
@@ -55,7 +55,7 @@ test('a draw of another ledger is checked by what comes with it', (t) => {
   const draw: VerifyDraw = {
     chain: 'c-1',
     k: 1,
-    link: Buffer.from(walk(start, 1023)).toString('hex'),
+    link: Buffer.from(hashTimes(start, 1023)).toString('hex'),
     client_seed: 'alice-seed-1',
     stake: 100,
     orders: [

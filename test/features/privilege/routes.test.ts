@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { privilegeSlice } from '../../../src/features/privilege/slice.ts'
-import { peopleSlice } from '../../../src/features/users/slice.ts'
+import { usersSlice } from '../../../src/features/users/slice.ts'
 import { walletSlice } from '../../../src/features/wallet/slice.ts'
 import { type Doors, doors } from '../../harness/test-app.ts'
 import { rowsOf } from '../../harness/test-executor.ts'
@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000
 
 /** Users 1 to 3, and packages 1 to 3 of the same ranks. */
 async function shop(t: Parameters<typeof doors>[0]): Promise<Doors> {
-  const open = await doors(t, [peopleSlice, walletSlice, privilegeSlice])
+  const open = await doors(t, [usersSlice, walletSlice, privilegeSlice])
   await open.operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
   for (const id of [1, 2, 3]) {
     const body = { name: `Package ${id}`, rank: id, valid_days: 10 * id, icon_path: `icons/${id}.png` }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { test } from 'tap'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
-import { peopleSlice } from '../../../src/features/users/slice.ts'
+import { usersSlice } from '../../../src/features/users/slice.ts'
 import { roomsSlice } from '../../../src/slices.ts'
 import { ask } from '../../harness/embedded.ts'
 import { emptyDatabase, testDatabase } from '../../harness/postgres.ts'
@@ -134,7 +134,7 @@ test('rooms that had members before are counted by the migration', async (t) => 
 })
 
 test('a look at a room and joining it do not read its members', async (t) => {
-  const { operator, user, database } = await doors(t, [peopleSlice, roomsSlice])
+  const { operator, user, database } = await doors(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   await operator('PUT', '/admin/v1/rooms/3', { owner_id: 1 })
   await ask(database.ownerUrl, 'insert into room_members select 3, u from generate_series(3, 5000) u')

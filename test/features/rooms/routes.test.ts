@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { peopleSlice } from '../../../src/features/users/slice.ts'
+import { usersSlice } from '../../../src/features/users/slice.ts'
 import { roomsSlice } from '../../../src/slices.ts'
 import { doors } from '../../harness/test-app.ts'
 import { rowsOf } from '../../harness/test-executor.ts'
@@ -7,7 +7,7 @@ import { rowsOf } from '../../harness/test-executor.ts'
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
 test('operators define rooms', async (t) => {
-  const { operator, bench } = await doors(t, [peopleSlice, roomsSlice])
+  const { operator, bench } = await doors(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   const made = await operator('PUT', '/admin/v1/rooms/3', {
     uid: 'majlis',
@@ -59,7 +59,7 @@ test('operators define rooms', async (t) => {
 })
 
 test('a cover is shown by its address', async (t) => {
-  const { operator, user } = await doors(t, [peopleSlice, roomsSlice])
+  const { operator, user } = await doors(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
   for (const [cover_url, shown] of [
     ['rooms/c.png', 'http://assets.test/rooms/c.png'],
@@ -73,7 +73,7 @@ test('a cover is shown by its address', async (t) => {
 })
 
 test('a user sees a room and joins it', async (t) => {
-  const { operator, user, database, bench } = await doors(t, [peopleSlice, roomsSlice])
+  const { operator, user, database, bench } = await doors(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', {
     users: [{ id: 1, name: 'Aya', avatar: 'a/1.png', uid: 'aya' }, { id: 2 }],
   })
@@ -122,7 +122,7 @@ test('a user sees a room and joins it', async (t) => {
 })
 
 test('rooms that are asked for together are each their own, and one that cannot be read fails alone', async (t) => {
-  const { operator, user, database } = await doors(t, [peopleSlice, roomsSlice])
+  const { operator, user, database } = await doors(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   for (const id of [1, 2, 3, 4]) await operator('PUT', `/admin/v1/rooms/${id}`, { uid: `room-${id}`, owner_id: 1 })
   await rowsOf(

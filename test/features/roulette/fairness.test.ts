@@ -22,7 +22,7 @@ const vector: VerifySpin = {
 test('a spin of another ledger is checked by what comes with it', (t) => {
   const verdict = (change: Partial<VerifySpin> = {}) => {
     const asked = { ...vector, ...change }
-    return verifySpin(asked, { published: undefined })
+    return verifySpin(asked, { commitment: undefined })
   }
   const answer = verdict()
   t.match(answer, { algorithm: 'rr1', valid: true })
@@ -71,12 +71,12 @@ test('a spin of another ledger is checked by what comes with it', (t) => {
     t.equal(steps.find(({ ok }) => !ok)?.step, step, name)
   }
   const { commitment: _commitment, ...silent } = vector
-  t.match(verifySpin(silent, { published: undefined }), {
+  t.match(verifySpin(silent, { commitment: undefined }), {
     valid: false,
     steps: [{ ok: false }],
   })
   const { entries_hash: _hash, draw: _draw, ...least } = vector
-  t.match(verifySpin(least, { published: undefined }), { valid: true })
+  t.match(verifySpin(least, { commitment: undefined }), { valid: true })
   t.end()
 })
 

@@ -1,8 +1,8 @@
-import { evolveRooms, memberId, roomMembers, roomProfiles, roomUids } from '../../../src/features/rooms/room.ts'
+import { evolveRooms, roomMemberKey, roomMembers, roomProfiles, roomUids } from '../../../src/features/rooms/room.ts'
 import { cancelGame } from '../../../src/features/roulette/cancel.ts'
 import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { evolveGames } from '../../../src/features/roulette/game.ts'
-import type { AtGame } from '../../../src/features/roulette/game-lookup.ts'
+import type { GameRequest } from '../../../src/features/roulette/game-lookup.ts'
 import { type JoinGame, joinGame } from '../../../src/features/roulette/join.ts'
 import { leaveGame } from '../../../src/features/roulette/leave.ts'
 import { type OpenGame, openGame } from '../../../src/features/roulette/open.ts'
@@ -36,7 +36,8 @@ export function lounge(): Rules {
     ...[1, 2, 3, 4].map((user) => [1, user] as const),
     ...[1, 2].map((user) => [2, user] as const),
   ]
-  for (const [room_id, user_id] of members) state.set(roomMembers, memberId(room_id, user_id), { room_id, user_id })
+  for (const [room_id, user_id] of members)
+    state.set(roomMembers, roomMemberKey(room_id, user_id), { room_id, user_id })
   return ledger
 }
 
@@ -58,7 +59,7 @@ export function atTheTable(change: Partial<OpenGame> = {}, feePercent = 0) {
   const ledger = lounge()
   const { answer } = ledger.when(open(feePercent), { ...asked, ...change })
   if (answer === undefined) throw new Error('no game was opened')
-  const at = (caller_id: number, others: Partial<JoinGame> = {}): AtGame & JoinGame => ({
+  const at = (caller_id: number, others: Partial<JoinGame> = {}): GameRequest & JoinGame => ({
     caller_id,
     room: 1,
     game: answer.id,

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { MOST_PURGED } from '../../../src/features/roulette/old-games/purge.ts'
-import { oldestGames } from '../../../src/features/roulette/reads.ts'
+import { MAX_PURGED_GAMES } from '../../../src/features/roulette/old-games/purge.ts'
+import { purgeCandidates } from '../../../src/features/roulette/reads.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { testDatabase } from '../../harness/postgres.ts'
 import { readDb } from '../../harness/test-app.ts'
@@ -9,7 +9,7 @@ import { commandLine, hall } from './roulette-fixture.ts'
 
 test('games that cannot be paid back are named, and hide none that can', async (t) => {
   const database = await testDatabase(t)
-  const rooms = MOST_PURGED + 2
+  const rooms = MAX_PURGED_GAMES + 2
   const { ledger, made } = await hall(t, database, rooms)
   const stuck = made.slice(0, -1)
   const last = made.at(-1)
@@ -18,8 +18,8 @@ test('games that cannot be paid back are named, and hide none that can', async (
   const [first] = stuck
   if (first === undefined || last === undefined) throw new Error('there are no games')
 
-  t.same(await oldestGames(readDb(t, database), 0, MOST_PURGED), [
-    ...stuck.slice(0, MOST_PURGED).map(({ game }) => game),
+  t.same(await purgeCandidates(readDb(t, database), 0, MAX_PURGED_GAMES), [
+    ...stuck.slice(0, MAX_PURGED_GAMES).map(({ game }) => game),
     last.game,
   ])
   const said = `game ${first.game} in room r1 is skipped: balance_limit, cannot be paid back: user ${first.second}\n`

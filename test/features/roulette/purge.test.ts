@@ -6,7 +6,7 @@ import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { games } from '../../../src/features/roulette/game.ts'
 import { joinGame } from '../../../src/features/roulette/join.ts'
 import { leaveGame } from '../../../src/features/roulette/leave.ts'
-import { MOST_PURGED, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
+import { MAX_PURGED_GAMES, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { verified } from '../../audit/verify/verified.ts'
@@ -212,7 +212,7 @@ test('two people purge the same games at once, on two instances, while players j
 
 test('two command lines at once beside a running instance', async (t) => {
   const database = await testDatabase(t)
-  const rooms = MOST_PURGED + 20
+  const rooms = MAX_PURGED_GAMES + 20
   const { ledger, made } = await hall(t, database, rooms)
   const purging = Promise.all([
     commandLine(database.serviceUrl, '--older-than', '0'),

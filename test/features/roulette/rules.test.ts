@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { spin, spinCommitment, spinSeeds } from '../../../src/features/fairness/rr1.ts'
-import { memberId, roomMembers } from '../../../src/features/rooms/room.ts'
+import { roomMemberKey, roomMembers } from '../../../src/features/rooms/room.ts'
 import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { gameAccount, games, openGames } from '../../../src/features/roulette/game.ts'
 import type { OpenGame } from '../../../src/features/roulette/open.ts'
@@ -312,7 +312,7 @@ test('with another key than the game was created with nothing is drawn', (t) => 
 test('who is no member any more still leaves and finishes; whose words are gone still plays', (t) => {
   const { join, leave, finish, state } = atTheTable()
   join(2)
-  state.set(roomMembers, memberId(1, 2), undefined)
+  state.set(roomMembers, roomMemberKey(1, 2), undefined)
   state.set(userProfiles, '2', undefined)
   t.match(leave(1).answer, { players: [{ id: 2, name: '', avatar: '', uid: '' }] })
   join(3)

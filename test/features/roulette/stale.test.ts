@@ -8,7 +8,7 @@ import { joinGame } from '../../../src/features/roulette/join.ts'
 import { leaveGame } from '../../../src/features/roulette/leave.ts'
 import { cancelStaleGames } from '../../../src/features/roulette/old-games/cancel-stale-games.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
-import { staleGames } from '../../../src/features/roulette/reads.ts'
+import { findStaleGames } from '../../../src/features/roulette/reads.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { credited } from '../../harness/event-fixtures.ts'
@@ -94,18 +94,18 @@ test('two instances cancel each stale game once, while players join and leave', 
   for (const { room, game, creator, second } of made.slice(0, 18)) {
     for (const caller_id of [creator, second]) await ledger.did(leaveGame, { caller_id, room, game })
   }
-  t.same(await staleGames(db, null, 100), [], 'everybody left just now')
+  t.same(await findStaleGames(db, null, 100), [], 'everybody left just now')
   await later(database, '3 minutes')
-  const candidates = await staleGames(db, null, 100)
+  const candidates = await findStaleGames(db, null, 100)
   t.same(
     candidates,
     made.slice(0, 18).map(({ game }) => game),
   )
   t.same(
-    await staleGames(db, 3, 100),
+    await findStaleGames(db, 3, 100),
     made.map(({ game }) => game),
   )
-  t.same(await staleGames(db, 4, 3), candidates.slice(0, 3))
+  t.same(await findStaleGames(db, 4, 3), candidates.slice(0, 3))
 
   const counts = await Promise.all([
     ...[ledger, other].map(({ did }) => did(cancelStaleGames, { candidates, max_open_minutes: null })),
@@ -146,7 +146,7 @@ test('more games than one sweep takes, that cannot be paid back, hide none that 
   await later(database, '2 hours')
   const most = { currency: 'coins', amount: MAX_INTEGER - 60, reason: 'test' } as const
   for (const { second } of made.slice(0, 4)) await ledger.did(credit, { ...most, user_id: second })
-  t.same(await staleGames(readDb(t, database), 60, 2), [made[4]?.game])
+  t.same(await findStaleGames(readDb(t, database), 60, 2), [made[4]?.game])
 })
 
 test('an older database gets the moments from its ledger', async (t) => {

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { peopleSlice } from '../../../src/features/users/slice.ts'
+import { usersSlice } from '../../../src/features/users/slice.ts'
 import { roomsSlice } from '../../../src/slices.ts'
 import { doors } from '../../harness/test-app.ts'
 import { rowsOf } from '../../harness/test-executor.ts'
@@ -7,7 +7,7 @@ import { rowsOf } from '../../harness/test-executor.ts'
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
 test('operators define users', async (t) => {
-  const { operator, database, bench } = await doors(t, [peopleSlice])
+  const { operator, database, bench } = await doors(t, [usersSlice])
   for (const id of [1, 2]) t.equal((await operator('PUT', `/admin/v1/countries/${id}`, { name: `C${id}` })).status, 200)
 
   const made = await operator('PUT', '/admin/v1/users/7', {
@@ -70,7 +70,7 @@ test('operators define users', async (t) => {
 })
 
 test('what operators may not write', async (t) => {
-  const { operator, bench } = await doors(t, [peopleSlice])
+  const { operator, bench } = await doors(t, [usersSlice])
   await operator('PUT', '/admin/v1/users/1', { uid: 'a' })
   const rows: readonly [method: 'PUT' | 'POST', url: string, body: unknown, status: number, field?: string][] = [
     ['PUT', '/admin/v1/users/0', {}, 404],
@@ -114,7 +114,7 @@ test('what operators may not write', async (t) => {
 })
 
 test('many users at once, then page by page', async (t) => {
-  const { operator, bench } = await doors(t, [peopleSlice])
+  const { operator, bench } = await doors(t, [usersSlice])
   const users = Array.from({ length: 1_000 }, (_, i) => ({ id: i + 11, name: `N${i}` }))
   const made = await operator('POST', '/admin/v1/users', { users }, { 'idempotency-key': 'first' })
   t.equal(made.status, 200)
@@ -148,7 +148,7 @@ test('many users at once, then page by page', async (t) => {
 })
 
 test('uids are taken under each other’s eyes', async (t) => {
-  const { operator, bench } = await doors(t, [peopleSlice])
+  const { operator, bench } = await doors(t, [usersSlice])
   // In one batch: each is decided on what the ones before it did.
   const both = await Promise.all([1, 2, 3].map((id) => operator('PUT', `/admin/v1/users/${id}`, { uid: 'star' })))
   t.same(
@@ -169,7 +169,7 @@ test('uids are taken under each other’s eyes', async (t) => {
 })
 
 test('revoked sessions are over at once', async (t) => {
-  const { operator, user, bench } = await doors(t, [peopleSlice, roomsSlice])
+  const { operator, user, bench } = await doors(t, [usersSlice, roomsSlice])
   await operator('PUT', '/admin/v1/users/7', {})
   const before = user(7, 10)
   t.equal((await before('GET', '/v1/rooms/1')).status, 404)
@@ -182,7 +182,7 @@ test('revoked sessions are over at once', async (t) => {
 })
 
 test('the answer to a long list of users stays below 1 MiB', async (t) => {
-  const { operator, database } = await doors(t, [peopleSlice])
+  const { operator, database } = await doors(t, [usersSlice])
   const ids = Array.from({ length: 1_000 }, (_, i) => ({ id: i + 1 }))
   const avatar = '€'.repeat(500)
   for (const half of [ids.slice(0, 500), ids.slice(500)]) {
@@ -205,7 +205,7 @@ test('the answer to a long list of users stays below 1 MiB', async (t) => {
 })
 
 test('countries', async (t) => {
-  const { operator, database, bench } = await doors(t, [peopleSlice])
+  const { operator, database, bench } = await doors(t, [usersSlice])
   const made = await operator('PUT', '/admin/v1/countries/20', { name: 'Egypt' })
   t.equal(made.status, 200)
   t.match(made.body, { data: { id: 20, name: 'Egypt', created_at: instant } })

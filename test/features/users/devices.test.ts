@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { peopleSlice } from '../../../src/features/users/slice.ts'
+import { usersSlice } from '../../../src/features/users/slice.ts'
 import { doors } from '../../harness/test-app.ts'
 import { rowsOf } from '../../harness/test-executor.ts'
 
@@ -7,7 +7,7 @@ const token = 'fcm:APA91b-a_token/with+every=kind%of;sign'
 const path = `/api/v1/devices/${encodeURIComponent(token)}`
 
 test('a token belongs to whoever registered it last', async (t) => {
-  const { operator, user, database, bench } = await doors(t, [peopleSlice])
+  const { operator, user, database, bench } = await doors(t, [usersSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   const devices = () => rowsOf(database, 'select token, user_id, platform from devices')
 
@@ -30,7 +30,7 @@ test('a token belongs to whoever registered it last', async (t) => {
 })
 
 test('a user has at most 20 devices: one more removes the one that was registered first', async (t) => {
-  const { operator, user, database, bench } = await doors(t, [peopleSlice])
+  const { operator, user, database, bench } = await doors(t, [usersSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   const register = (id: number, name: string) => user(id)('POST', '/v1/devices', { token: name, platform: 'ios' })
   const tokensOf = async (id: number) => {
@@ -59,7 +59,7 @@ test('a user has at most 20 devices: one more removes the one that was registere
 })
 
 test('a device that cannot be is refused', async (t) => {
-  const { operator, user, database } = await doors(t, [peopleSlice])
+  const { operator, user, database } = await doors(t, [usersSlice])
   await operator('PUT', '/admin/v1/users/1', {})
   const rows: readonly (readonly [object, readonly string[]])[] = [
     [{}, ['platform', 'token']],
@@ -84,7 +84,7 @@ test('a device that cannot be is refused', async (t) => {
 })
 
 test('a token stands in its own table and nowhere else', async (t) => {
-  const { operator, user, database } = await doors(t, [peopleSlice])
+  const { operator, user, database } = await doors(t, [usersSlice])
   await operator('PUT', '/admin/v1/users/1', {})
   const key = { 'idempotency-key': 'one' }
   const ask = user(1)

@@ -1,11 +1,11 @@
 import { test } from 'tap'
-import { peopleSlice } from '../../../src/features/users/slice.ts'
+import { usersSlice } from '../../../src/features/users/slice.ts'
 import { walletSlice } from '../../../src/features/wallet/slice.ts'
 import { roomsSlice } from '../../../src/slices.ts'
 import { doors } from '../../harness/test-app.ts'
 import { rowsOf } from '../../harness/test-executor.ts'
 
-const slices = [peopleSlice, roomsSlice, walletSlice]
+const slices = [usersSlice, roomsSlice, walletSlice]
 
 test('operators move balances', async (t) => {
   const { operator, user, database, bench } = await doors(t, slices)

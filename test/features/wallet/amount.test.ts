@@ -1,6 +1,6 @@
 import { assert, integer, oneof, property } from 'fast-check'
 import { test } from 'tap'
-import { answeredAmount, askedUnits } from '../../../src/features/wallet/amount.ts'
+import { formatAmount, parseAmount } from '../../../src/features/wallet/amount.ts'
 import { currencies } from '../../../src/ledger/rules/account.ts'
 import { centsToDollars, dollarsToCents } from '../../../src/ledger/rules/money.ts'
 
@@ -108,9 +108,9 @@ test('what an amount of each currency may be', (t) => {
       ['9999999999999.99', whole ? undefined : 999_999_999_999_999],
     ]
     for (const [sent, units] of rows) {
-      t.same(askedUnits(currency, sent), units ?? null, `${JSON.stringify(sent)} ${currency}`)
+      t.same(parseAmount(currency, sent), units ?? null, `${JSON.stringify(sent)} ${currency}`)
     }
-    t.equal(JSON.stringify(answeredAmount(currency, 1250)), whole ? '1250' : '12.5')
+    t.equal(JSON.stringify(formatAmount(currency, 1250)), whole ? '1250' : '12.5')
   }
   t.end()
 })

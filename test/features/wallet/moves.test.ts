@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { evolveRooms } from '../../../src/features/rooms/room.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
-import { askedUnits } from '../../../src/features/wallet/amount.ts'
+import { parseAmount } from '../../../src/features/wallet/amount.ts'
 import { type Credit, credit } from '../../../src/features/wallet/credit.ts'
 import { type Debit, debit } from '../../../src/features/wallet/debit.ts'
 import { type Currency, currencies } from '../../../src/ledger/rules/account.ts'
@@ -11,7 +11,7 @@ import { morning, rules } from '../../harness/given-when.ts'
 const LARGEST = Number.MAX_SAFE_INTEGER
 
 function units(currency: Currency, amount: string | number): number {
-  const asked = askedUnits(currency, amount)
+  const asked = parseAmount(currency, amount)
   if (asked === null) throw new Error(`${amount} is no amount of ${currency}`)
   return asked
 }

@@ -1,10 +1,10 @@
 import { test } from 'tap'
-import { peopleSlice } from '../../../src/features/users/slice.ts'
+import { usersSlice } from '../../../src/features/users/slice.ts'
 import { walletSlice } from '../../../src/features/wallet/slice.ts'
 import { doors } from '../../harness/test-app.ts'
 import { rowsOf } from '../../harness/test-executor.ts'
 
-const slices = [peopleSlice, walletSlice]
+const slices = [usersSlice, walletSlice]
 const ids = Array.from({ length: 30 }, (_, i) => i + 1)
 
 test('wallets that are asked for together are each their own; who has none gets 404', async (t) => {

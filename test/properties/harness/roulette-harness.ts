@@ -3,7 +3,7 @@ import { cancelGame } from '../../../src/features/roulette/cancel.ts'
 import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { joinGame } from '../../../src/features/roulette/join.ts'
 import { leaveGame } from '../../../src/features/roulette/leave.ts'
-import { MOST_PURGED, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
+import { MAX_PURGED_GAMES, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { type Bench, testSpins } from '../../harness/test-executor.ts'
@@ -55,7 +55,7 @@ export function runRoulette(
 
 /** The games that a purge looks at. */
 export const purgeable = (known: readonly GameName[]): readonly number[] =>
-  known.slice(0, MOST_PURGED).map(({ id }) => id)
+  known.slice(0, MAX_PURGED_GAMES).map(({ id }) => id)
 
 type Any = { readonly does: string }
 

@@ -1,7 +1,7 @@
 import type { OddsRow } from '../../../../schema/events.ts'
 import { evolveFact } from '../../../domain.ts'
 import { oddsTables } from '../../../features/gifts/catalogue/decoration.ts'
-import { rowOf, totalWeight } from '../../../features/gifts/lucky/odds.ts'
+import { rowForNumber, totalWeight } from '../../../features/gifts/lucky/odds.ts'
 import { Replay } from '../../../ledger/replay/replay.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
@@ -66,7 +66,7 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
     drawn(hash, r) {
       const table = tableOf(hash)
       if (table === undefined) return
-      const row = rowOf(table.odds, r)
+      const row = rowForNumber(table.odds, r)
       table.counts.set(row, (table.counts.get(row) ?? 0) + 1)
     },
     spun(players, draw) {

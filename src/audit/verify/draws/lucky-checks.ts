@@ -2,7 +2,7 @@ import type { EventData } from '../../../../schema/events.ts'
 import { CHAIN_LENGTH, chainId, drawOrder } from '../../../features/fairness/lg1.ts'
 import { luckyProgress } from '../../../features/fairness/lucky-progress.ts'
 import { decorations, oddsTables } from '../../../features/gifts/catalogue/decoration.ts'
-import { oddsHash, rewardOf, rowOf, totalWeight } from '../../../features/gifts/lucky/odds.ts'
+import { oddsHash, rewardOf, rowForNumber, totalWeight } from '../../../features/gifts/lucky/odds.ts'
 import { account } from '../../../ledger/rules/account.ts'
 import type { Fact } from '../../../ledger/rules/event.ts'
 import { sha256 } from '../../../ledger/rules/hash.ts'
@@ -73,7 +73,7 @@ export class LuckyChecks {
     let won = 0
     for (const [i, order] of draws.entries()) {
       const { r } = drawOrder(key, chain, client_seed, k, i, weight)
-      const reward = rewardOf(price * quantity, rowOf(odds, r))
+      const reward = rewardOf(price * quantity, rowForNumber(odds, r))
       if (order.r !== r || order.reward !== reward) {
         find(`order ${i} drew ${r} and wins ${reward}, not ${order.r} and ${order.reward}`)
       }

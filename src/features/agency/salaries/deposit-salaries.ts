@@ -46,7 +46,7 @@ export interface DepositSalaries {
   readonly dry_run: boolean
 }
 
-interface Told {
+interface DepositRecord {
   readonly user_id: number
   readonly dollars: ExactNumber
   readonly agent_dollars: ExactNumber
@@ -54,13 +54,13 @@ interface Told {
 }
 
 /** `id` is the deposit's position; null when it would only be paid. */
-type Paid = Told & { readonly id: number | null }
+type PaidRecord = DepositRecord & { readonly id: number | null }
 
 export interface SalaryReport {
   readonly period: string
-  readonly paid: readonly Paid[]
-  readonly already_paid: readonly Paid[]
-  readonly refused: readonly (Told & { readonly code: RefusedDeposit; readonly message: string })[]
+  readonly paid: readonly PaidRecord[]
+  readonly already_paid: readonly PaidRecord[]
+  readonly refused: readonly (DepositRecord & { readonly code: DepositRefusal; readonly message: string })[]
 }
 
 const reasons = {
@@ -70,7 +70,7 @@ const reasons = {
   insufficient_balance: 'The user has fewer points than are to be taken.',
   balance_limit: 'A balance would pass the largest amount that can be held.',
 } as const
-type RefusedDeposit = keyof typeof reasons
+type DepositRefusal = keyof typeof reasons
 
 /**
  * Pays each user once for a period; whoever cannot be paid, or was paid before, holds up nobody else. Never refused as
@@ -78,42 +78,42 @@ type RefusedDeposit = keyof typeof reasons
  */
 export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
   reads: ({ period, deposits }) => [
-    ...SYSTEM.map((name) => keyOf(balances, name)),
+    ...SYSTEM_ACCOUNTS.map((name) => keyOf(balances, name)),
     ...deposits.flatMap(({ user_id }) => [
       keyOf(users, user_id),
       keyOf(salaries, salaryId(period, user_id)),
-      ...CREDITED.map((currency) => keyOf(balances, account('user', user_id, currency))),
+      ...CREDITED_CURRENCIES.map((currency) => keyOf(balances, account('user', user_id, currency))),
       keyOf(balances, account('user', user_id, 'target')),
     ]),
   ],
 
   decide(state, input) {
     if (input.dry_run) return []
-    return judged(state, input).flatMap(({ deposit, verdict }) =>
-      verdict === 'payable' ? [deposited(input.period, deposit)] : [],
+    return assessDeposits(state, input).flatMap(({ deposit, verdict }) =>
+      verdict === 'payable' ? [depositedEvent(input.period, deposit)] : [],
     )
   },
 
   result(state, input, events) {
     const { period } = input
     // What these events paid is judged as paid before.
-    const now = new Map(
+    const newPositions = new Map(
       events.flatMap((event) => (event.type === 'salary-deposited' ? [[event.data.user_id, event.position]] : [])),
     )
-    const paid: Paid[] = []
-    const already_paid: Paid[] = []
+    const paid: PaidRecord[] = []
+    const already_paid: PaidRecord[] = []
     const refused: SalaryReport['refused'][number][] = []
-    for (const { deposit, verdict } of judged(state, input)) {
-      const told = tell(deposit)
-      if (verdict === 'payable') paid.push({ id: null, ...told })
-      else if (verdict !== 'paid') refused.push({ ...told, code: verdict, message: reasons[verdict] })
+    for (const { deposit, verdict } of assessDeposits(state, input)) {
+      const fields = depositRecord(deposit)
+      if (verdict === 'payable') paid.push({ id: null, ...fields })
+      else if (verdict !== 'paid') refused.push({ ...fields, code: verdict, message: reasons[verdict] })
       else {
-        const id = now.get(deposit.user_id)
+        const id = newPositions.get(deposit.user_id)
         // Of rows that say the same it was the first that was paid.
-        if (id !== undefined) now.delete(deposit.user_id)
+        if (id !== undefined) newPositions.delete(deposit.user_id)
         ;(id === undefined ? already_paid : paid).push({
           id: state.get(salaries, salaryId(period, deposit.user_id))?.deposit_id ?? null,
-          ...told,
+          ...fields,
         })
       }
     }
@@ -121,20 +121,21 @@ export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
   },
 }
 
-const CREDITED = ['dollars', 'agent_dollars'] as const
-const issued = (currency: (typeof CREDITED)[number]): Account => account('issuance', 'salary', currency)
+const CREDITED_CURRENCIES = ['dollars', 'agent_dollars'] as const
+const issuanceAccount = (currency: (typeof CREDITED_CURRENCIES)[number]): Account =>
+  account('issuance', 'salary', currency)
 /** Where points go that were paid for. */
-const POINTS = account('house', 'salary', 'target')
-const SYSTEM: readonly Account[] = [...CREDITED.map(issued), POINTS]
+const REDEEMED_POINTS = account('house', 'salary', 'target')
+const SYSTEM_ACCOUNTS: readonly Account[] = [...CREDITED_CURRENCIES.map(issuanceAccount), REDEEMED_POINTS]
 
-const tell = ({ user_id, target, ...cents }: Deposit): Told => ({
+const depositRecord = ({ user_id, target, ...cents }: Deposit): DepositRecord => ({
   user_id,
   dollars: centsToDollars(cents.dollars),
   agent_dollars: centsToDollars(cents.agent_dollars),
   target,
 })
 
-const deposited = (period: string, deposit: Deposit): LedgerEvent<'salary-deposited'> => ({
+const depositedEvent = (period: string, deposit: Deposit): LedgerEvent<'salary-deposited'> => ({
   type: 'salary-deposited',
   data: { period, ...deposit },
   movements: movementsOf(deposit),
@@ -142,33 +143,33 @@ const deposited = (period: string, deposit: Deposit): LedgerEvent<'salary-deposi
 
 const movementsOf = ({ user_id, dollars, agent_dollars, target }: Deposit) =>
   transfers(
-    [issued('dollars'), account('user', user_id, 'dollars'), dollars],
-    [issued('agent_dollars'), account('user', user_id, 'agent_dollars'), agent_dollars],
-    [account('user', user_id, 'target'), POINTS, target],
+    [issuanceAccount('dollars'), account('user', user_id, 'dollars'), dollars],
+    [issuanceAccount('agent_dollars'), account('user', user_id, 'agent_dollars'), agent_dollars],
+    [account('user', user_id, 'target'), REDEEMED_POINTS, target],
   )
 
-interface Judged {
+interface AssessedDeposit {
   readonly deposit: Deposit
-  readonly verdict: 'payable' | 'paid' | RefusedDeposit
+  readonly verdict: 'payable' | 'paid' | DepositRefusal
 }
 
 /** Each row, as it stands after those before it. */
-function judged(state: State, { period, deposits }: DepositSalaries): Judged[] {
+function assessDeposits(state: State, { period, deposits }: DepositSalaries): AssessedDeposit[] {
   const payable = new Map<number, Deposit>()
   return deposits.map((deposit) => {
     const before = payable.get(deposit.user_id) ?? state.get(salaries, salaryId(period, deposit.user_id))
-    if (before !== undefined) return { deposit, verdict: same(before, deposit) ? 'paid' : 'paid_differently' }
-    const verdict = refusedDeposit(state, deposit) ?? 'payable'
+    if (before !== undefined) return { deposit, verdict: isSameDeposit(before, deposit) ? 'paid' : 'paid_differently' }
+    const verdict = depositRefusal(state, deposit) ?? 'payable'
     if (verdict === 'payable') payable.set(deposit.user_id, deposit)
     return { deposit, verdict }
   })
 }
 
-function refusedDeposit(state: State, deposit: Deposit): RefusedDeposit | undefined {
+function depositRefusal(state: State, deposit: Deposit): DepositRefusal | undefined {
   if (state.get(users, String(deposit.user_id)) === undefined) return 'unknown_user'
   if (deposit.dollars === 0 && deposit.agent_dollars === 0) return 'nothing_to_pay'
   return transferError(state, movementsOf(deposit))
 }
 
-const same = (a: Deposit, b: Deposit): boolean =>
+const isSameDeposit = (a: Deposit, b: Deposit): boolean =>
   a.dollars === b.dollars && a.agent_dollars === b.agent_dollars && a.target === b.target

@@ -1,19 +1,19 @@
-import { askedDollars, dollarsRule } from '../dollars.ts'
+import { dollarsRule, parseDollars } from '../dollars.ts'
 import type { Deposit } from './deposit-salaries.ts'
 
 /** A row of a file: where it stands, and what it asks for or what is wrong with it. */
 export type DepositRow = { readonly place: string } & ({ readonly deposit: Deposit } | { readonly fault: string })
 
 /** The file cannot be understood as a whole. */
-export class BadFile extends Error {
+export class InvalidSalaryFile extends Error {
   override readonly name = 'BadFile'
 }
 
 /** Reads `deposits.csv` or `deposits.json` for a period. Throws a BadFile; a row that is wrong is only told. */
-export function readDepositFile(name: string, text: string, period: string): DepositRow[] {
+export function parseSalaryFile(name: string, text: string, period: string): DepositRow[] {
   // Some programs begin every file with a mark that tells its byte order.
-  const written = text.replace(/^\ufeff/, '')
-  const rows = /\.json$/i.test(name) ? jsonRows(written, period) : csvRows(written)
+  const content = text.replace(/^\ufeff/, '')
+  const rows = /\.json$/i.test(name) ? jsonRows(content, period) : csvRows(content)
   const places = new Map<number, string>()
   return rows.map((row) => {
     if ('fault' in row) return row
@@ -31,31 +31,35 @@ type Cells = Readonly<Partial<Record<(typeof COLUMNS)[number], unknown>>>
 
 function csvRows(text: string): DepositRow[] {
   const [head = '', ...lines] = text.split(/\r?\n/)
-  const names = cellsOf(head)?.map((name) => name.toLowerCase()) ?? []
+  const names = parseCells(head)?.map((name) => name.toLowerCase()) ?? []
   const twice = COLUMNS.filter((column) => names.indexOf(column) !== names.lastIndexOf(column))
   if (REQUIRED.some((column) => !names.includes(column)) || twice.length > 0) {
-    throw new BadFile(
+    throw new InvalidSalaryFile(
       'its first line must name the columns user_id, dollars, agent_dollars and, if there is one, target',
     )
   }
   return lines.flatMap((line, i): DepositRow[] => {
     if (line.trim() === '') return []
     const place = `line ${i + 2}`
-    const cells = cellsOf(line)
+    const cells = parseCells(line)
     if (cells?.length !== names.length) return [{ place, fault: `must have ${names.length} columns` }]
     const row: Cells = Object.fromEntries(COLUMNS.map((column) => [column, cells[names.indexOf(column)]]))
     // What a cell holds is text; whole numbers are read from it here and dollars as text.
     return [
-      depositOf(place, { ...row, user_id: wholeNumber(row.user_id), target: row.target ? wholeNumber(row.target) : 0 }),
+      toDepositRow(place, {
+        ...row,
+        user_id: parseWholeNumber(row.user_id),
+        target: row.target ? parseWholeNumber(row.target) : 0,
+      }),
     ]
   })
 }
 
-const wholeNumber = (cell: unknown): unknown =>
+const parseWholeNumber = (cell: unknown): unknown =>
   typeof cell === 'string' && /^(0|[1-9]\d{0,15})$/.test(cell) ? Number(cell) : cell
 
 /** The cells of a line, trimmed and without quotation marks; null when those do not match. */
-function cellsOf(line: string): string[] | null {
+function parseCells(line: string): string[] | null {
   const cells: string[] = []
   const cell = /\s*(?:"((?:[^"]|"")*)"|([^",]*))\s*(,|$)/y
   for (;;) {
@@ -67,39 +71,39 @@ function cellsOf(line: string): string[] | null {
 }
 
 function jsonRows(text: string, period: string): DepositRow[] {
-  const rows = rowsIn(text, period)
+  const rows = parseJsonRows(text, period)
   return rows.map((row, i) => {
     const place = `row ${i + 1}`
-    return typeof row === 'object' && row !== null ? depositOf(place, row) : { place, fault: 'must be an object' }
+    return typeof row === 'object' && row !== null ? toDepositRow(place, row) : { place, fault: 'must be an object' }
   })
 }
 
-function rowsIn(text: string, period: string): readonly unknown[] {
+function parseJsonRows(text: string, period: string): readonly unknown[] {
   let whole: unknown
   try {
     whole = JSON.parse(text)
   } catch {
-    throw new BadFile('it is not JSON')
+    throw new InvalidSalaryFile('it is not JSON')
   }
   if (Array.isArray(whole)) return whole
   if (typeof whole === 'object' && whole !== null && 'deposits' in whole && Array.isArray(whole.deposits)) {
-    if ('period' in whole && whole.period !== period) throw new BadFile('it is for another period')
+    if ('period' in whole && whole.period !== period) throw new InvalidSalaryFile('it is for another period')
     return whole.deposits
   }
-  throw new BadFile('it must hold a list of deposits')
+  throw new InvalidSalaryFile('it must hold a list of deposits')
 }
 
-function depositOf(place: string, { user_id, dollars, agent_dollars, target = 0 }: Cells): DepositRow {
-  const cents = { dollars: centsOf(dollars), agent_dollars: centsOf(agent_dollars) }
-  if (!isWhole(user_id) || user_id === 0) return { place, fault: 'user_id must be the id of a user' }
+function toDepositRow(place: string, { user_id, dollars, agent_dollars, target = 0 }: Cells): DepositRow {
+  const cents = { dollars: toCents(dollars), agent_dollars: toCents(agent_dollars) }
+  if (!isWholeNumber(user_id) || user_id === 0) return { place, fault: 'user_id must be the id of a user' }
   if (cents.dollars === null) return { place, fault: `dollars ${dollarsRule(0)}` }
   if (cents.agent_dollars === null) return { place, fault: `agent_dollars ${dollarsRule(0)}` }
-  if (!isWhole(target)) return { place, fault: 'target must be an integer from 0' }
+  if (!isWholeNumber(target)) return { place, fault: 'target must be an integer from 0' }
   return { place, deposit: { user_id, dollars: cents.dollars, agent_dollars: cents.agent_dollars, target } }
 }
 
-const centsOf = (value: unknown): number | null =>
-  typeof value === 'string' || typeof value === 'number' ? askedDollars(value, 0) : null
+const toCents = (value: unknown): number | null =>
+  typeof value === 'string' || typeof value === 'number' ? parseDollars(value, 0) : null
 
-const isWhole = (value: unknown): value is number =>
+const isWholeNumber = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0

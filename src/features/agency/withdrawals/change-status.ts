@@ -5,12 +5,18 @@ import { transfer, transferError } from '../../../ledger/rules/movement.ts'
 import { type Key, keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
-import { keep, type SealedRecord } from '../../../vault/record.ts'
+import { type SealedRecord, storeRecord } from '../../../vault/record.ts'
 import { countries } from '../../users/countries/country.ts'
 import { userProfiles, users } from '../../users/user.ts'
-import { AGENT_DOLLARS_IN, DOLLARS_OUT, settledAccount, walletAccount, withdrawalAccount } from '../accounts.ts'
-import { type SealedWithdrawal, sealedRecord, wordsIn } from '../presenters.ts'
-import { type Party, refusedChange } from './transitions.ts'
+import {
+  AGENT_DOLLARS_CLEARING,
+  DOLLARS_CLEARING,
+  settlementAccount,
+  walletAccount,
+  withdrawalAccount,
+} from '../accounts.ts'
+import { namesIn, type SealedWithdrawal, sealedRecord } from '../presenters.ts'
+import { type Party, transitionRefusal } from './transitions.ts'
 import { type Withdrawal, withdrawals } from './withdrawal.ts'
 
 export interface ChangeStatus {
@@ -30,47 +36,49 @@ export interface ChangeStatus {
 export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<ChangeStatus, SealedWithdrawal> => ({
   reads: ({ withdrawal_id }) => [
     keyOf(withdrawals, withdrawal_id),
-    ...[withdrawalAccount(withdrawal_id), AGENT_DOLLARS_IN, DOLLARS_OUT].map((name) => keyOf(balances, name)),
+    ...[withdrawalAccount(withdrawal_id), AGENT_DOLLARS_CLEARING, DOLLARS_CLEARING].map((name) =>
+      keyOf(balances, name),
+    ),
   ],
 
   dependentReads(state, { withdrawal_id }) {
     const withdrawal = state.get(withdrawals, String(withdrawal_id))
-    return withdrawal === undefined ? [] : around(withdrawal)
+    return withdrawal === undefined ? [] : dependentKeys(withdrawal)
   },
 
   decide(state, input) {
     const withdrawal = state.get(withdrawals, String(input.withdrawal_id))
     if (!isKnown || withdrawal === undefined) return refuse('not_found')
     const { withdrawal_id, user_id, target_id, wallet, amount, status: from } = withdrawal
-    const refused = refusedChange(from, input.to, partyOf(state, withdrawal, input.caller_id))
+    const refused = transitionRefusal(from, input.to, partyOf(state, withdrawal, input.caller_id))
     if (refused !== undefined) return refuse(refused)
     if (note !== null && note.user_id !== user_id) throw new Error(`the note is about user ${note.user_id}`)
     const movements = movementsOf(withdrawal, input.to)
     // An approval spends what is on hold for it.
-    const stopped = from === 'pending' ? undefined : transferError(state, movements)
-    if (stopped !== undefined) return refuse(stopped)
+    const error = from === 'pending' ? undefined : transferError(state, movements)
+    if (error !== undefined) return refuse(error)
     const change = { withdrawal_id, user_id, target_id, wallet, amount, from, to: input.to }
     return [{ type: 'withdrawal-status-changed', data: { ...change, note: note?.record_id ?? null }, movements }]
   },
 
   sideWrites(state) {
-    if (note !== null) keep(state, note)
+    if (note !== null) storeRecord(state, note)
   },
 
   result(state, { withdrawal_id }) {
     const withdrawal = state.get(withdrawals, String(withdrawal_id))
     if (withdrawal === undefined) throw new Error(`there is no withdrawal ${withdrawal_id}`)
-    return sealedRecord(withdrawal, wordsIn(state))
+    return sealedRecord(withdrawal, namesIn(state))
   },
 })
 
 /** What a request leads to. */
-const around = ({ user_id, target_id, beneficiary_id, country_id, wallet }: Withdrawal): readonly Key[] => [
+const dependentKeys = ({ user_id, target_id, beneficiary_id, country_id, wallet }: Withdrawal): readonly Key[] => [
   ...[user_id, target_id, ...(beneficiary_id === null ? [] : [beneficiary_id])].map((id) => keyOf(userProfiles, id)),
   keyOf(countries, country_id),
   keyOf(users, target_id),
   ...balanceKeys(walletAccount(user_id, wallet)),
-  keyOf(balances, settledAccount(target_id)),
+  keyOf(balances, settlementAccount(target_id)),
 ]
 
 function partyOf(state: State, { type, user_id, target_id }: Withdrawal, callerId: number | null): Party | null {
@@ -78,8 +86,8 @@ function partyOf(state: State, { type, user_id, target_id }: Withdrawal, callerI
   if (callerId === user_id) return 'requester'
   if (callerId !== target_id) return null
   const target = state.get(users, String(target_id))
-  const still = type === 'cash' ? target?.business_manager : target?.charging_agent
-  return still === true ? 'target' : 'former_target'
+  const isStillTarget = type === 'cash' ? target?.business_manager : target?.charging_agent
+  return isStillTarget === true ? 'target' : 'former_target'
 }
 
 /** Where the dollars go: into the request's own account, out to who settled it, or back. */
@@ -89,8 +97,8 @@ function movementsOf({ withdrawal_id, user_id, target_id, wallet, amount, status
   const paidIn: readonly Movement[] =
     wallet === 'dollars'
       ? [transfer(from, own, amount)]
-      : [transfer(from, AGENT_DOLLARS_IN, amount), transfer(DOLLARS_OUT, own, amount)]
+      : [transfer(from, AGENT_DOLLARS_CLEARING, amount), transfer(DOLLARS_CLEARING, own, amount)]
   if (status === 'pending') return to === 'approved' ? paidIn : []
-  if (to === 'transferred') return [transfer(own, settledAccount(target_id), amount)]
+  if (to === 'transferred') return [transfer(own, settlementAccount(target_id), amount)]
   return paidIn.toReversed().map(({ debit, credit }) => ({ debit: credit, credit: debit, amount }))
 }

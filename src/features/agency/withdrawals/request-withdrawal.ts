@@ -3,11 +3,11 @@ import { available, balanceKeys } from '../../../ledger/rules/account.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
-import { keep, type SealedRecord } from '../../../vault/record.ts'
+import { type SealedRecord, storeRecord } from '../../../vault/record.ts'
 import { countries } from '../../users/countries/country.ts'
 import { userProfiles, users } from '../../users/user.ts'
-import { walletAccount, walletFor } from '../accounts.ts'
-import { type SealedWithdrawal, sealedRecord, wordsIn } from '../presenters.ts'
+import { dollarWallet, walletAccount } from '../accounts.ts'
+import { namesIn, type SealedWithdrawal, sealedRecord } from '../presenters.ts'
 import { withdrawals } from './withdrawal.ts'
 
 export interface RequestWithdrawal {
@@ -32,17 +32,17 @@ export interface RequestWithdrawal {
  */
 export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWithdrawal, SealedWithdrawal> => ({
   reads: (input) => [
-    ...[input.caller_id, input.target_id, ...beneficiary(input)].map((id) => keyOf(userProfiles, id)),
-    ...[input.target_id, ...beneficiary(input)].map((id) => keyOf(users, id)),
+    ...[input.caller_id, input.target_id, ...beneficiaryIds(input)].map((id) => keyOf(userProfiles, id)),
+    ...[input.target_id, ...beneficiaryIds(input)].map((id) => keyOf(users, id)),
     keyOf(countries, input.country_id),
-    ...balanceKeys(wallet(input)),
+    ...balanceKeys(callerWallet(input)),
   ],
 
   decide(state, input) {
     const { caller_id, type, target_id, beneficiary_id, country_id, amount } = input
-    const errors = errorsOf(state, input)
+    const errors = validationErrors(state, input)
     if (Object.keys(errors).length > 0) return refuse('validation_failed', errors)
-    if (available(state, wallet(input)) < BigInt(amount)) return refuse('insufficient_balance')
+    if (available(state, callerWallet(input)) < BigInt(amount)) return refuse('insufficient_balance')
     return [
       {
         type: 'withdrawal-requested',
@@ -52,9 +52,9 @@ export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWit
           target_id,
           beneficiary_id,
           country_id,
-          wallet: walletFor(input.agent_benefit),
+          wallet: dollarWallet(input.agent_benefit),
           amount,
-          diamonds_per_dollar: rate(state, input),
+          diamonds_per_dollar: agentRate(state, input),
           details: details?.record_id ?? null,
         },
         movements: [],
@@ -63,48 +63,50 @@ export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWit
   },
 
   sideWrites(state) {
-    if (details !== null) keep(state, details)
+    if (details !== null) storeRecord(state, details)
   },
 
   result(state, _input, [requested]) {
     const withdrawal = requested && state.get(withdrawals, String(requested.position))
     if (withdrawal === undefined) throw new Error('nothing was requested')
-    return sealedRecord(withdrawal, wordsIn(state))
+    return sealedRecord(withdrawal, namesIn(state))
   },
 })
 
-const wallet = ({ caller_id, agent_benefit }: RequestWithdrawal) => walletAccount(caller_id, walletFor(agent_benefit))
+const callerWallet = ({ caller_id, agent_benefit }: RequestWithdrawal) =>
+  walletAccount(caller_id, dollarWallet(agent_benefit))
 
-const beneficiary = ({ beneficiary_id }: RequestWithdrawal): number[] =>
+const beneficiaryIds = ({ beneficiary_id }: RequestWithdrawal): number[] =>
   beneficiary_id === null ? [] : [beneficiary_id]
 
 /** The agent's for that country; null for cash, and where the agent does not serve it. */
-function rate(state: State, { type, target_id, country_id }: RequestWithdrawal): number | null {
+function agentRate(state: State, { type, target_id, country_id }: RequestWithdrawal): number | null {
   if (type === 'cash') return null
   const served = state.get(users, String(target_id))?.agency_countries.find((one) => one.country_id === country_id)
   return served?.diamonds_per_dollar ?? null
 }
 
-function errorsOf(state: State, input: RequestWithdrawal): Record<string, string[]> {
+function validationErrors(state: State, input: RequestWithdrawal): Record<string, string[]> {
   const target = targetErrors(state, input)
-  const unknown = beneficiary(input).some((id) => state.get(users, String(id)) === undefined)
-  const nowhere = state.get(countries, String(input.country_id)) === undefined
+  const unknownBeneficiary = beneficiaryIds(input).some((id) => state.get(users, String(id)) === undefined)
+  const unknownCountry = state.get(countries, String(input.country_id)) === undefined
   return {
     ...(target.length > 0 && { [input.type === 'cash' ? 'business_manager_id' : 'target_user_id']: target }),
-    ...(unknown && { beneficiary_user_id: ['is not a known user'] }),
-    ...(nowhere && { country_id: ['is not a known country'] }),
+    ...(unknownBeneficiary && { beneficiary_user_id: ['is not a known user'] }),
+    ...(unknownCountry && { country_id: ['is not a known country'] }),
   }
 }
 
 function targetErrors(state: State, input: RequestWithdrawal): string[] {
   const { caller_id, target_id, type } = input
   const target = state.get(users, String(target_id))
-  const oneself = target_id === caller_id ? ['must be somebody else'] : []
-  if (type === 'cash') return target?.business_manager === true ? oneself : ['is not a business manager', ...oneself]
-  if (target?.charging_agent !== true) return ['is not a charging agent', ...oneself]
+  const selfErrors = target_id === caller_id ? ['must be somebody else'] : []
+  if (type === 'cash')
+    return target?.business_manager === true ? selfErrors : ['is not a business manager', ...selfErrors]
+  if (target?.charging_agent !== true) return ['is not a charging agent', ...selfErrors]
   return [
     ...(target.allow_receive_withdraw_requests ? [] : ['receives no requests']),
-    ...(rate(state, input) === null ? ['does not serve this country'] : []),
-    ...oneself,
+    ...(agentRate(state, input) === null ? ['does not serve this country'] : []),
+    ...selfErrors,
   ]
 }

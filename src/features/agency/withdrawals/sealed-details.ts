@@ -7,7 +7,7 @@ import type { Tables } from '../../../db/tables.ts'
 import { openRecords } from '../../../vault/reads.ts'
 import type { SealedRecord } from '../../../vault/record.ts'
 import type { Vault } from '../../../vault/vault.ts'
-import { requestOf } from '../reads.ts'
+import { findRequesterAndDetails } from '../reads.ts'
 
 type Db = Kysely<Tables>
 
@@ -27,24 +27,24 @@ const Details = TypeCompiler.Compile(
 type Details = Pick<Withdrawal, 'bank_details' | 'payment_method' | 'user_notice'>
 
 /** What is in the vault of a request. */
-type Secrets = Details & Pick<Withdrawal, 'note'>
+type SealedFields = Details & Pick<Withdrawal, 'note'>
 
 /** What some records of the vault say, by their ids; null for one that cannot be opened. */
-type Said = ReadonlyMap<string, string | null>
+type KnownPlaintext = ReadonlyMap<string, string | null>
 
 /** A record for the vault, and the digest by which requests are told apart; both null when there is nothing to keep. */
-export interface Sealed {
+export interface SealedText {
   readonly record: SealedRecord | null
   readonly digest: string | null
-  readonly said: ReadonlyMap<string, string>
+  readonly plaintext: ReadonlyMap<string, string>
 }
 
-const nothingToKeep: Sealed = { record: null, digest: null, said: new Map() }
+const nothingSealed: SealedText = { record: null, digest: null, plaintext: new Map() }
 
 /** Seals what a requester wrote; empty texts count as not written. */
-export function sealDetails(vault: Vault, userId: number, details: Partial<Details>): Sealed {
+export function sealDetails(vault: Vault, userId: number, details: Partial<Details>): SealedText {
   const { bank_details = null, payment_method, user_notice } = details
-  if (bank_details === null && !payment_method && !user_notice) return nothingToKeep
+  if (bank_details === null && !payment_method && !user_notice) return nothingSealed
   const bank = bank_details && {
     bank_name: bank_details.bank_name,
     account_name: bank_details.account_name,
@@ -58,7 +58,7 @@ export function sealDetails(vault: Vault, userId: number, details: Partial<Detai
  * The digest of a request for diamonds as it was until such requests ignored `bank_details`; undefined when it is the
  * same. Only for retries of what is remembered: it can go two days after the upgrade.
  */
-export function formerDigest(vault: Vault, body: object, details: Partial<Details>): string | undefined {
+export function legacyDigest(vault: Vault, body: object, details: Partial<Details>): string | undefined {
   const sent: unknown = Reflect.get(body, 'bank_details')
   if (sent === undefined || sent === null) return undefined
   const { bank_name, account_name, account_number } = Object(sent)
@@ -69,40 +69,40 @@ export function formerDigest(vault: Vault, body: object, details: Partial<Detail
 }
 
 /** Seals a note about a user's request. */
-const sealNote = (vault: Vault, userId: number, note: string | undefined): Sealed =>
-  note ? sealText(vault, userId, note) : nothingToKeep
+const sealNote = (vault: Vault, userId: number, note: string | undefined): SealedText =>
+  note ? sealText(vault, userId, note) : nothingSealed
 
-function sealText(vault: Vault, userId: number, clear: string): Sealed {
+function sealText(vault: Vault, userId: number, clear: string): SealedText {
   const record = vault.seal(userId, clear)
-  return { record, digest: vault.digest(clear), said: new Map([[record.record_id, clear]]) }
+  return { record, digest: vault.digest(clear), plaintext: new Map([[record.record_id, clear]]) }
 }
 
 /**
  * Seals a note for a change of a request, and looks up beforehand what the answer will tell of that request. Without a
  * request there is nobody whom a note could be about.
  */
-export async function sealChange(
+export async function sealNoteForChange(
   db: Db,
   vault: Vault,
   withdrawalId: number,
   note: string | undefined,
-): Promise<{ readonly isKnown: boolean; readonly note: Sealed; readonly said: Said }> {
-  const request = await requestOf(db, withdrawalId)
+): Promise<{ readonly isKnown: boolean; readonly note: SealedText; readonly said: KnownPlaintext }> {
+  const request = await findRequesterAndDetails(db, withdrawalId)
   // The digest tells requests apart, so that an idempotency key means the same whether the request is known or not.
   if (request === undefined) {
     const digest = note ? vault.digest(note) : null
-    return { isKnown: false, note: { ...nothingToKeep, digest }, said: new Map() }
+    return { isKnown: false, note: { ...nothingSealed, digest }, said: new Map() }
   }
   const sealed = sealNote(vault, request.user_id, note)
-  const told = await openRecords(db, vault, request.details === null ? [] : [request.details])
-  return { isKnown: true, note: sealed, said: new Map([...told, ...sealed.said]) }
+  const opened = await openRecords(db, vault, request.details === null ? [] : [request.details])
+  return { isKnown: true, note: sealed, said: new Map([...opened, ...sealed.plaintext]) }
 }
 
 /** Who looks: finance is shown what it takes to recognise an account, and no notice. */
 export type Viewer = 'whole' | 'finance'
 
 /** Which records of the vault hold what a request does not say openly. */
-interface WithSealed {
+interface HasSealedFields {
   readonly type: string
   readonly sealed: { readonly details: string | null; readonly note: string | null }
 }
@@ -111,25 +111,25 @@ interface WithSealed {
  * Requests with what is in the vault for them, as somebody may see it; null where it has been erased, and where it
  * cannot be read, which `unreadable` says.
  */
-export async function unseal<Record extends WithSealed>(
+export async function unseal<Record extends HasSealedFields>(
   db: Db,
   vault: Vault,
   sealed: readonly Record[],
-  { viewer = 'whole', said = new Map() }: { readonly viewer?: Viewer; readonly said?: Said } = {},
-): Promise<(Omit<Record, 'sealed'> & Secrets & Unreadable)[]> {
+  { viewer = 'whole', said = new Map() }: { readonly viewer?: Viewer; readonly said?: KnownPlaintext } = {},
+): Promise<(Omit<Record, 'sealed'> & SealedFields & Unreadable)[]> {
   const ids = sealed.flatMap(({ sealed: { details, note } }) => [details, note]).filter((id) => id !== null)
   const unknown = ids.filter((id) => !said.has(id))
   const clear = unknown.length === 0 ? said : new Map([...said, ...(await openRecords(db, vault, unknown))])
   return sealed.map(({ sealed: { details, note }, ...record }) => {
-    const told = details === null ? undefined : clear.get(details)
-    const read = details === null || !told ? undefined : readDetails(record.type, told)
-    if (details !== null && read === null) vault.reportUnreadable(details, 'not understood')
-    const written = note === null ? undefined : clear.get(note)
-    const secrets = { ...(read ?? nothing), note: written ?? null }
-    const unreadable = told === null || read === null || written === null
+    const detailsText = details === null ? undefined : clear.get(details)
+    const parsedDetails = details === null || !detailsText ? undefined : parseDetails(record.type, detailsText)
+    if (details !== null && parsedDetails === null) vault.reportUnreadable(details, 'not understood')
+    const noteText = note === null ? undefined : clear.get(note)
+    const fields = { ...(parsedDetails ?? noDetails), note: noteText ?? null }
+    const unreadable = detailsText === null || parsedDetails === null || noteText === null
     return {
       ...record,
-      ...(viewer === 'finance' ? masked(secrets) : secrets),
+      ...(viewer === 'finance' ? maskForFinance(fields) : fields),
       ...(unreadable && { unreadable }),
     }
   })
@@ -138,15 +138,15 @@ export async function unseal<Record extends WithSealed>(
 type Unreadable = Pick<Withdrawal, 'unreadable'>
 
 /** Null when it is not what a record of details is. Only requests for cash have bank details. */
-function readDetails(type: string, text: string): Details | null {
-  const read = parsed(text)
+function parseDetails(type: string, text: string): Details | null {
+  const read = parseJson(text)
   const fields: unknown = type === 'cash' ? read : { ...Object(read), bank_details: null }
   if (!Details.Check(fields)) return null
   const { bank_details, payment_method, user_notice } = fields
   return { bank_details, payment_method, user_notice }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -165,22 +165,22 @@ const SealedBody = Type.Object({
  * For `reveal` of an answer that is one request: it is remembered sealed, and told whole. What is `said` already need not
  * be looked up: sockets hear of a request as soon as it is committed, and its answer goes out before.
  */
-export const revealWith =
-  (db: Db, vault: Vault, said: Said) =>
+export const hydrateSealed =
+  (db: Db, vault: Vault, said: KnownPlaintext) =>
   async (body: unknown): Promise<unknown> => {
     if (!Value.Check(SealedBody, body)) throw new Error('the remembered answer is no sealed request')
     const [data] = await unseal(db, vault, [body.data], { said })
     return { ...body, data }
   }
 
-const nothing = { bank_details: null, payment_method: null, user_notice: null }
+const noDetails = { bank_details: null, payment_method: null, user_notice: null }
 
-const HIDDEN = '****'
+const MASK = '****'
 
-const masked = ({ bank_details, payment_method, note }: Secrets): Secrets => ({
+const maskForFinance = ({ bank_details, payment_method, note }: SealedFields): SealedFields => ({
   bank_details: bank_details && {
-    bank_name: HIDDEN,
-    account_name: HIDDEN,
+    bank_name: MASK,
+    account_name: MASK,
     account_number: lastFour(bank_details.account_number),
   },
   payment_method,
@@ -191,5 +191,5 @@ const masked = ({ bank_details, payment_method, note }: Secrets): Secrets => ({
 /** Whole characters: half of a pair is no text. */
 function lastFour(text: string): string {
   const characters = Array.from(text)
-  return characters.length > 4 ? `${HIDDEN}${characters.slice(-4).join('')}` : HIDDEN
+  return characters.length > 4 ? `${MASK}${characters.slice(-4).join('')}` : MASK
 }

@@ -18,7 +18,7 @@ const transitions: Readonly<Record<WithdrawalStatus, Readonly<Partial<Record<Wit
 }
 
 /** Why somebody (null: a stranger to the request) may not bring it from one status to another, if so. */
-export function refusedChange(
+export function transitionRefusal(
   from: WithdrawalStatus,
   to: WithdrawalStatus,
   party: Party | null,

@@ -58,12 +58,13 @@ export const evolveWithdrawals: Evolver = {
       throw new Error(`withdrawal ${withdrawal_id} is of another wallet or amount`)
     }
     if (from === 'pending') hold(state, walletAccount(user_id, wallet), -amount)
-    if (from === 'approved' || to === 'approved') checkStanding(state, withdrawal_id, to === 'approved' ? amount : 0)
+    if (from === 'approved' || to === 'approved')
+      assertAccountHolds(state, withdrawal_id, to === 'approved' ? amount : 0)
     state.set(withdrawals, String(withdrawal_id), { ...before, status: to, note, changed_at: at, changed: position })
   },
 }
 
-function checkStanding(state: State, withdrawalId: number, amount: number): void {
+function assertAccountHolds(state: State, withdrawalId: number, amount: number): void {
   const name = withdrawalAccount(withdrawalId)
   const balance = state.get(balances, name)?.balance ?? 0n
   if (balance !== BigInt(amount)) throw new Error(`${name} holds ${balance} and ought to hold ${amount}`)

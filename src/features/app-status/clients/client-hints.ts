@@ -12,24 +12,27 @@ const TYPE = 'client-type'
 const VERSION = 'client-version'
 
 /** `Client-Type` as sent, in a header or in the query; null when it is missing. */
-export const typeIn = ({ headers, query }: Request): string | null => headerOf(headers[TYPE]) ?? queried(query, TYPE)
+export const clientTypeIn = ({ headers, query }: Request): string | null =>
+  headerValue(headers[TYPE]) ?? queryValue(query, TYPE)
 
 /** `Client-Version`, likewise. */
-export const versionIn = ({ headers, query }: Request): string | null =>
-  headerOf(headers[VERSION]) ??
+export const clientVersionIn = ({ headers, query }: Request): string | null =>
+  headerValue(headers[VERSION]) ??
   // Of a plus that was not encoded, as in 1.4.0+88, a query makes a blank.
-  queried(query, VERSION)?.replace(' ', '+') ??
+  queryValue(query, VERSION)?.replace(' ', '+') ??
   null
 
 /** `lang` wins over `Accept-Language`; English when neither names one of ours. */
 export function languageIn({ headers, query }: Request): Language {
-  const lang = headerOf(headers['lang']) ?? queried(query, 'lang')
-  return preferredLanguage(lang ?? headerOf(headers['accept-language']) ?? queried(query, 'accept-language') ?? '')
+  const lang = headerValue(headers['lang']) ?? queryValue(query, 'lang')
+  return preferredLanguage(
+    lang ?? headerValue(headers['accept-language']) ?? queryValue(query, 'accept-language') ?? '',
+  )
 }
 
 /** What a type and a version say of a client; null when neither was shown. */
-export function clientOf(type: string | null, version: string | null): Client | null {
-  return type === null && version === null ? null : { type: typeOf(type), version }
+export function toClient(type: string | null, version: string | null): Client | null {
+  return type === null && version === null ? null : { type: parseClientType(type), version }
 }
 
 const types: ReadonlyMap<string, ClientType> = new Map([
@@ -39,15 +42,15 @@ const types: ReadonlyMap<string, ClientType> = new Map([
 ])
 
 /** Null for a type that is none of ours. */
-export const typeOf = (name: string | null): ClientType | null =>
+export const parseClientType = (name: string | null): ClientType | null =>
   name === null ? null : (types.get(name) ?? types.get(name.trim().toLowerCase()) ?? null)
 
 /** An empty header is an absent one. */
-const headerOf = (value: string | string[] | undefined): string | null =>
+const headerValue = (value: string | string[] | undefined): string | null =>
   typeof value === 'string' && value !== '' ? value : null
 
 /** The value of a query's name, however that is written: `Client-Type`, `client_type`. Given twice it is no value of ours. */
-function queried(query: unknown, wanted: string): string | null {
+function queryValue(query: unknown, wanted: string): string | null {
   if (typeof query !== 'object' || query === null) return null
   for (const name in query) {
     if (name.toLowerCase().replaceAll('_', '-') !== wanted) continue

@@ -2,33 +2,33 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Log } from '../../../db/log.ts'
 import type { Client } from '../access-policy.ts'
-import { findTold, pruneTold, saveTold, type Told, toldWithin } from './client-rows.ts'
+import { type ClientsByKey, deleteExpiredClients, findClients, findRecentClients, saveClients } from './client-rows.ts'
 
 /** Tokens whose clients are known here; the one that was learned of first makes room. */
-const MOST_KNOWN = 100_000
+const MAX_CACHED_CLIENTS = 100_000
 /** Tokens whose clients wait to be written, or to be looked up. */
-const MOST_WAITING = 10_000
+const MAX_PENDING = 10_000
 /** Rows of one statement. */
-const CHUNK = 1_000
+const MAX_ROWS_PER_WRITE = 1_000
 /** Between two writes, so that many of them go together. */
-const PACE_MS = 20
+const WRITE_INTERVAL_MS = 20
 /** How often instances ask what was told to the others. */
-const POLL_MS = 250
+const POLL_INTERVAL_MS = 250
 /** They ask for more than that, since a row is seen a moment after its time. */
-const OVERLAP_MS = 2_000
+const POLL_WINDOW_MS = 2_000
 /** How long a request may wait for what its token is known for. */
-const PATIENCE_MS = 1_000
-const RETRY_MS = 1_000
-const PRUNE_MS = 3_600_000
+const LOOKUP_TIMEOUT_MS = 1_000
+const RETRY_DELAY_MS = 1_000
+const CLEANUP_INTERVAL_MS = 3_600_000
 
 /** What is known of a token: `client` is null when nothing was told with it. */
-export interface Known {
+export interface CachedClient {
   readonly client: Client | null
   /** When the database said so, as `performance.now()` tells it. */
   readonly at: number
 }
 
-interface LookUp {
+interface PendingLookup {
   readonly found: Promise<void>
   readonly done: () => void
 }
@@ -38,19 +38,19 @@ interface LookUp {
  * here is what this instance has needed of it. What is told is known here at once and written soon after; what was told
  * to other instances arrives within a moment, for tokens that are known here, and is looked up for others.
  */
-export class ToldClients {
+export class ClientRegistry {
   readonly #pool: Pool
   readonly #log: Log
-  readonly #known = new Map<string, Known>()
+  readonly #cache = new Map<string, CachedClient>()
   /** Told here and not written yet. */
-  readonly #unwritten = new Map<string, Client>()
-  #lookUps = new Map<string, LookUp>()
+  readonly #pendingWrites = new Map<string, Client>()
+  #pendingLookups = new Map<string, PendingLookup>()
   #writing: Promise<void> | undefined
-  #lookingUp = false
-  #polling = false
-  #polled = performance.now()
-  #stopped = false
-  #troubled = false
+  #isLookingUp = false
+  #isPolling = false
+  #lastPollAt = performance.now()
+  #isStopped = false
+  #isFailing = false
   #timers: readonly NodeJS.Timeout[] = []
 
   constructor(pool: Pool, log: Log) {
@@ -60,115 +60,115 @@ export class ToldClients {
 
   start(): void {
     this.#timers = [
-      setInterval(() => void this.#poll(), POLL_MS),
-      setInterval(() => void pruneTold(this.#pool).catch(this.#trouble), PRUNE_MS),
+      setInterval(() => void this.#poll(), POLL_INTERVAL_MS),
+      setInterval(() => void deleteExpiredClients(this.#pool).catch(this.#logFailure), CLEANUP_INTERVAL_MS),
     ]
   }
 
   /** Writes what is not written yet, if the database takes it now. */
   async stop(): Promise<void> {
-    this.#stopped = true
+    this.#isStopped = true
     for (const timer of this.#timers) clearInterval(timer)
     await this.#writing
-    if (this.#unwritten.size > 0) await saveTold(this.#pool, this.#unwritten).catch(this.#trouble)
+    if (this.#pendingWrites.size > 0) await saveClients(this.#pool, this.#pendingWrites).catch(this.#logFailure)
   }
 
   /** Undefined for a token that has to be looked up. */
-  known(key: string): Known | undefined {
-    return this.#known.get(key)
+  get(key: string): CachedClient | undefined {
+    return this.#cache.get(key)
   }
 
   /** The holder of a token told what their app is. */
-  tell(key: string, client: Client): void {
-    this.#learn(key, client)
-    if (this.#unwritten.size >= MOST_WAITING) dropOldest(this.#unwritten)
-    this.#unwritten.set(key, client)
-    this.#writing ??= this.#write().finally(() => (this.#writing = undefined))
+  record(key: string, client: Client): void {
+    this.#cacheClient(key, client)
+    if (this.#pendingWrites.size >= MAX_PENDING) dropOldest(this.#pendingWrites)
+    this.#pendingWrites.set(key, client)
+    this.#writing ??= this.#writePending().finally(() => (this.#writing = undefined))
   }
 
   /** Asks the database for a token; then `known` tells. Leaves it at that when the database does not answer in time. */
-  async lookUp(key: string): Promise<void> {
-    let lookUp = this.#lookUps.get(key)
+  async load(key: string): Promise<void> {
+    let lookUp = this.#pendingLookups.get(key)
     if (lookUp === undefined) {
-      if (this.#lookUps.size >= MOST_WAITING) return
+      if (this.#pendingLookups.size >= MAX_PENDING) return
       const { promise, resolve } = Promise.withResolvers<void>()
-      this.#lookUps.set(key, (lookUp = { found: promise, done: resolve }))
-      void this.#lookUpAll()
+      this.#pendingLookups.set(key, (lookUp = { found: promise, done: resolve }))
+      void this.#loadPending()
     }
     const { done } = lookUp
-    const patience = setTimeout(done, PATIENCE_MS)
+    const timeout = setTimeout(done, LOOKUP_TIMEOUT_MS)
     await lookUp.found
-    clearTimeout(patience)
+    clearTimeout(timeout)
   }
 
   /** One query at a time, for all who asked meanwhile. */
-  async #lookUpAll(): Promise<void> {
-    if (this.#lookingUp) return
-    this.#lookingUp = true
-    while (this.#lookUps.size > 0) {
-      const asked = this.#lookUps
-      this.#lookUps = new Map()
-      const keys = [...asked.keys()]
+  async #loadPending(): Promise<void> {
+    if (this.#isLookingUp) return
+    this.#isLookingUp = true
+    while (this.#pendingLookups.size > 0) {
+      const lookups = this.#pendingLookups
+      this.#pendingLookups = new Map()
+      const keys = [...lookups.keys()]
       try {
-        const found = await findTold(this.#pool, keys)
-        for (const key of keys) this.#hear(key, found.get(key) ?? null)
+        const found = await findClients(this.#pool, keys)
+        for (const key of keys) this.#cacheStored(key, found.get(key) ?? null)
       } catch (error) {
-        this.#trouble(error)
+        this.#logFailure(error)
       }
-      for (const { done } of asked.values()) done()
+      for (const { done } of lookups.values()) done()
     }
-    this.#lookingUp = false
+    this.#isLookingUp = false
   }
 
-  async #write(): Promise<void> {
-    while (this.#unwritten.size > 0 && !this.#stopped) {
-      const told: Told = new Map([...this.#unwritten].slice(0, CHUNK))
+  async #writePending(): Promise<void> {
+    while (this.#pendingWrites.size > 0 && !this.#isStopped) {
+      const batch: ClientsByKey = new Map([...this.#pendingWrites].slice(0, MAX_ROWS_PER_WRITE))
       try {
-        await saveTold(this.#pool, told)
-        for (const [key, client] of told) if (this.#unwritten.get(key) === client) this.#unwritten.delete(key)
-        await sleep(PACE_MS)
+        await saveClients(this.#pool, batch)
+        for (const [key, client] of batch) if (this.#pendingWrites.get(key) === client) this.#pendingWrites.delete(key)
+        await sleep(WRITE_INTERVAL_MS)
       } catch (error) {
-        this.#trouble(error)
-        await sleep(RETRY_MS)
+        this.#logFailure(error)
+        await sleep(RETRY_DELAY_MS)
       }
     }
   }
 
   /** Learns what was told to other instances. */
   async #poll(): Promise<void> {
-    if (this.#polling) return
-    this.#polling = true
-    const asked = performance.now()
+    if (this.#isPolling) return
+    this.#isPolling = true
+    const startedAt = performance.now()
     try {
-      const told = await toldWithin(this.#pool, OVERLAP_MS)
+      const recent = await findRecentClients(this.#pool, POLL_WINDOW_MS)
       // After a longer silence some of it was missed: everything is looked up again.
-      if (asked - this.#polled > OVERLAP_MS / 2) this.#known.clear()
-      this.#polled = asked
-      this.#troubled = false
-      for (const [key, client] of told) if (this.#known.has(key)) this.#hear(key, client)
+      if (startedAt - this.#lastPollAt > POLL_WINDOW_MS / 2) this.#cache.clear()
+      this.#lastPollAt = startedAt
+      this.#isFailing = false
+      for (const [key, client] of recent) if (this.#cache.has(key)) this.#cacheStored(key, client)
     } catch (error) {
-      this.#trouble(error)
+      this.#logFailure(error)
     } finally {
-      this.#polling = false
+      this.#isPolling = false
     }
   }
 
   /** What the database says; what was told here meanwhile is newer. */
-  #hear(key: string, client: Client | null): void {
-    this.#learn(key, this.#unwritten.get(key) ?? client)
+  #cacheStored(key: string, client: Client | null): void {
+    this.#cacheClient(key, this.#pendingWrites.get(key) ?? client)
   }
 
-  #learn(key: string, client: Client | null): void {
-    if (this.#known.size >= MOST_KNOWN && !this.#known.has(key)) dropOldest(this.#known)
-    this.#known.set(key, { client, at: performance.now() })
+  #cacheClient(key: string, client: Client | null): void {
+    if (this.#cache.size >= MAX_CACHED_CLIENTS && !this.#cache.has(key)) dropOldest(this.#cache)
+    this.#cache.set(key, { client, at: performance.now() })
   }
 
   /** Told once, until the database has answered again. */
-  readonly #trouble = (err: unknown): void => {
-    if (!this.#troubled) {
+  readonly #logFailure = (err: unknown): void => {
+    if (!this.#isFailing) {
       this.#log.warn({ err }, 'what clients told of themselves could not be written or read; trying again')
     }
-    this.#troubled = true
+    this.#isFailing = true
   }
 }
 

@@ -2,28 +2,28 @@ import { type IsOurs, tokenKey } from '../../../http/auth/gate.ts'
 import { bearerToken } from '../../../http/auth/tokens.ts'
 
 /** `Authorization` headers whose keys are remembered; the one that came first makes room. */
-const MOST_KNOWN = 20_000
+const MAX_CACHED_HEADERS = 20_000
 
 /** The keys of tokens that are ours, by the headers that they come in: to read one takes longer than to judge by it. */
 export class TokenKeys {
-  readonly #known = new Map<string, string>()
+  readonly #keys = new Map<string, string>()
 
   /** Null for a header without a token of ours. */
   of(authorization: string | undefined, isOurs: IsOurs): string | null {
     if (authorization === undefined) return null
-    const known = this.#known.get(authorization)
-    if (known !== undefined) return known
+    const cached = this.#keys.get(authorization)
+    if (cached !== undefined) return cached
     const token = bearerToken(authorization)
     if (token === undefined || !isOurs(token)) return null
-    if (this.#known.size >= MOST_KNOWN) this.#forgetOne()
+    if (this.#keys.size >= MAX_CACHED_HEADERS) this.#evictOldest()
     const key = tokenKey(token)
-    this.#known.set(authorization, key)
+    this.#keys.set(authorization, key)
     return key
   }
 
-  #forgetOne(): void {
-    for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest)
+  #evictOldest(): void {
+    for (const oldest of this.#keys.keys()) {
+      this.#keys.delete(oldest)
       return
     }
   }

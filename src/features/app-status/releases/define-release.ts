@@ -3,9 +3,9 @@ import type { ClientType, EventData } from '../../../../schema/events.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { releaseRecord } from '../presenters.ts'
-import { changed, type SomeWords } from '../texts.ts'
+import { mergeTexts, type PartialTexts } from '../texts.ts'
 import { releases } from './release.ts'
-import { isOlder, readVersion } from './version.ts'
+import { isOlder, parseVersion } from './version.ts'
 
 /** What is left out keeps its value. */
 export interface DefineRelease {
@@ -13,11 +13,11 @@ export interface DefineRelease {
   readonly version?: string | undefined
   readonly minimum_version?: string | null | undefined
   readonly store_link?: string | undefined
-  readonly title?: SomeWords | undefined
-  readonly message?: SomeWords | undefined
+  readonly title?: PartialTexts | undefined
+  readonly message?: PartialTexts | undefined
 }
 
-const firstWords = {
+const defaults = {
   minimum_version: null,
   store_link: '',
   title: { en: 'Update available', ar: 'يتوفر تحديث' },
@@ -34,7 +34,7 @@ export const defineRelease: Verb<DefineRelease, ReleaseRecord> = {
   decide(state, input) {
     const { client_type } = input
     const before = state.get(releases, client_type)
-    const { minimum_version, store_link, title, message } = before ?? firstWords
+    const { minimum_version, store_link, title, message } = before ?? defaults
     const version = input.version ?? before?.version
     if (version === undefined) return refuse('validation_failed', { version: ['is required'] })
     const data = {
@@ -42,12 +42,12 @@ export const defineRelease: Verb<DefineRelease, ReleaseRecord> = {
       version,
       minimum_version: input.minimum_version === undefined ? minimum_version : input.minimum_version,
       store_link: input.store_link ?? store_link,
-      title: changed(title, input.title),
-      message: changed(message, input.message),
+      title: mergeTexts(title, input.title),
+      message: mergeTexts(message, input.message),
     }
     const errors = versionErrors(data)
     if (errors !== null) return refuse('validation_failed', errors)
-    if (before !== undefined && meaning(before) === meaning(data)) return []
+    if (before !== undefined && canonicalText(before) === canonicalText(data)) return []
     return [{ type: 'release-defined', data, movements: [] }]
   },
 
@@ -61,14 +61,14 @@ export const defineRelease: Verb<DefineRelease, ReleaseRecord> = {
 type Definition = EventData<'release-defined'>
 
 function versionErrors({ version, minimum_version }: Definition): Record<string, string[]> | null {
-  const newest = readVersion(version)
+  const newest = parseVersion(version)
   if (newest === null) return { version: ['cannot be read'] }
   if (minimum_version === null) return null
-  const oldest = readVersion(minimum_version)
+  const oldest = parseVersion(minimum_version)
   if (oldest === null) return { minimum_version: ['cannot be read'] }
   return isOlder(newest, oldest) ? { minimum_version: ['must not be above version'] } : null
 }
 
 /** All that a definition says, as text. */
-const meaning = ({ version, minimum_version, store_link, title, message }: Definition): string =>
+const canonicalText = ({ version, minimum_version, store_link, title, message }: Definition): string =>
   JSON.stringify([version, minimum_version, store_link, title.en, title.ar, message.en, message.ar])

@@ -1,4 +1,4 @@
-import { LONGEST_VERSION, VERSION_PATTERN } from '../../../../schema/app-status.ts'
+import { MAX_VERSION_LENGTH, VERSION_PATTERN } from '../../../../schema/app-status.ts'
 
 /** A version of an app, as far as it counts. */
 export interface Version {
@@ -7,17 +7,17 @@ export interface Version {
   readonly preRelease: readonly string[]
 }
 
-const readable = new RegExp(VERSION_PATTERN)
+const versionPattern = new RegExp(VERSION_PATTERN)
 
 /** Null for what cannot be read as a version. */
-export function readVersion(text: string): Version | null {
-  if (text.length > LONGEST_VERSION || !readable.test(text)) return null
-  const [counting = ''] = text.split('+')
-  const dash = counting.indexOf('-')
-  const release = dash === -1 ? counting : counting.slice(0, dash)
+export function parseVersion(text: string): Version | null {
+  if (text.length > MAX_VERSION_LENGTH || !versionPattern.test(text)) return null
+  const [precedence = ''] = text.split('+')
+  const dash = precedence.indexOf('-')
+  const release = dash === -1 ? precedence : precedence.slice(0, dash)
   return {
     numbers: release.split('.').map(BigInt),
-    preRelease: dash === -1 ? [] : counting.slice(dash + 1).split('.'),
+    preRelease: dash === -1 ? [] : precedence.slice(dash + 1).split('.'),
   }
 }
 

@@ -3,7 +3,7 @@ import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { users } from '../../users/user.ts'
 import { decorations } from '../catalogue/decoration.ts'
-import { type BagItem, bagCounts, bagId, bagItems, itemsIn, kindsIn, MAX_KINDS } from './bag.ts'
+import { type BagItem, bagCounts, bagItemKey, bagItems, bagKindCount, MAX_BAG_KINDS, quantityInBag } from './bag.ts'
 
 export interface AddBagItems {
   readonly user_id: number
@@ -20,7 +20,7 @@ export const addBagItems: Verb<AddBagItems, Omit<BagItem, 'added_at'>> = {
   reads: ({ user_id, decoration_id }) => [
     keyOf(users, user_id),
     keyOf(decorations, decoration_id),
-    keyOf(bagItems, bagId(user_id, decoration_id)),
+    keyOf(bagItems, bagItemKey(user_id, decoration_id)),
     keyOf(bagCounts, user_id),
   ],
   decide: (state, { user_id, decoration_id, quantity, reason }) => {
@@ -28,14 +28,14 @@ export const addBagItems: Verb<AddBagItems, Omit<BagItem, 'added_at'>> = {
     if (state.get(decorations, String(decoration_id)) === undefined) {
       return refuse('validation_failed', { decoration_id: ['There is no such gift.'] })
     }
-    const held = itemsIn(state, user_id, decoration_id)
+    const held = quantityInBag(state, user_id, decoration_id)
     if (held + quantity > MAX_INTEGER) return refuse('balance_limit')
-    if (held === 0 && kindsIn(state, user_id) >= MAX_KINDS) return refuse('holding_limit')
+    if (held === 0 && bagKindCount(state, user_id) >= MAX_BAG_KINDS) return refuse('holding_limit')
     return [{ type: 'bag-items-added', data: { user_id, decoration_id, quantity, reason }, movements: [] }]
   },
   result: (state, { user_id, decoration_id }) => ({
     user_id,
     decoration_id,
-    quantity: itemsIn(state, user_id, decoration_id),
+    quantity: quantityInBag(state, user_id, decoration_id),
   }),
 }

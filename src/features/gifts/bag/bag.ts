@@ -15,7 +15,7 @@ export interface BagItem {
 export const bagItems = projection<BagItem>('bag_items')
 
 /** Kinds of gifts in a bag, which is answered whole. */
-export const MAX_KINDS = 2_000
+export const MAX_BAG_KINDS = 2_000
 
 /** How many kinds of gifts a user's bag holds; no row where it is empty. */
 export interface BagCount {
@@ -25,17 +25,17 @@ export interface BagCount {
 
 export const bagCounts = projection<BagCount>('bag_counts')
 
-export const kindsIn = (state: State, userId: number): number => state.get(bagCounts, String(userId))?.kinds ?? 0
+export const bagKindCount = (state: State, userId: number): number => state.get(bagCounts, String(userId))?.kinds ?? 0
 
-function count(state: WritableState, userId: number, change: number): void {
-  const kinds = kindsIn(state, userId) + change
+function adjustKindCount(state: WritableState, userId: number, change: number): void {
+  const kinds = bagKindCount(state, userId) + change
   state.set(bagCounts, String(userId), kinds === 0 ? undefined : { user_id: userId, kinds })
 }
 
-export const bagId = (userId: number, decorationId: number): string => `${userId}:${decorationId}`
+export const bagItemKey = (userId: number, decorationId: number): string => `${userId}:${decorationId}`
 
-export const itemsIn = (state: State, userId: number, decorationId: number): number =>
-  state.get(bagItems, bagId(userId, decorationId))?.quantity ?? 0
+export const quantityInBag = (state: State, userId: number, decorationId: number): number =>
+  state.get(bagItems, bagItemKey(userId, decorationId))?.quantity ?? 0
 
 interface SentGift {
   readonly from_bag: boolean
@@ -45,23 +45,23 @@ interface SentGift {
   readonly receiver_ids: readonly number[]
 }
 
-function takeOut(state: WritableState, gift: SentGift): void {
+function removeSentItems(state: WritableState, gift: SentGift): void {
   if (!gift.from_bag) return
-  const id = bagId(gift.sender_id, gift.decoration_id)
+  const id = bagItemKey(gift.sender_id, gift.decoration_id)
   const item = state.get(bagItems, id)
   const quantity = (item?.quantity ?? 0) - gift.quantity * gift.receiver_ids.length
   if (item === undefined || quantity < 0) throw new Error(`the bag does not hold that many of ${id}`)
   state.set(bagItems, id, quantity === 0 ? undefined : { ...item, quantity })
-  if (quantity === 0) count(state, gift.sender_id, -1)
+  if (quantity === 0) adjustKindCount(state, gift.sender_id, -1)
 }
 
 export const evolveBags: Evolver = {
   'bag-items-added': (state, { data: { user_id, decoration_id, quantity }, position }) => {
-    const held = itemsIn(state, user_id, decoration_id)
+    const held = quantityInBag(state, user_id, decoration_id)
     const item = { user_id, decoration_id, quantity: held + quantity, added_at: position }
-    state.set(bagItems, bagId(user_id, decoration_id), item)
-    if (held === 0) count(state, user_id, 1)
+    state.set(bagItems, bagItemKey(user_id, decoration_id), item)
+    if (held === 0) adjustKindCount(state, user_id, 1)
   },
-  'gift-sent': (state, { data }) => takeOut(state, data),
-  'gift-drawn': (state, { data }) => takeOut(state, data),
+  'gift-sent': (state, { data }) => removeSentItems(state, data),
+  'gift-drawn': (state, { data }) => removeSentItems(state, data),
 }

@@ -2,7 +2,7 @@ import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
-import { heldOdds, MAX_TOTAL_WEIGHT, oddsHash, type PublishedRow, returnToPlayer, totalWeight } from '../lucky/odds.ts'
+import { MAX_TOTAL_WEIGHT, oddsHash, type PublishedRow, parseOdds, returnToPlayer, totalWeight } from '../lucky/odds.ts'
 import { sharesOf } from '../shares.ts'
 import {
   CATALOGUE,
@@ -43,9 +43,9 @@ export const defineDecoration: Verb<DefineDecoration, Decoration> = {
     if (name === undefined) errors['name'] = ['A new gift needs a name.']
     if (kind === undefined) errors['kind'] = ['A new gift needs a kind.']
     if (price === undefined) errors['price'] = ['A new gift needs a price.']
-    const held = input.odds === undefined ? { rows: before?.odds ?? [] } : heldOdds(input.odds)
-    const odds = 'rows' in held ? held.rows : []
-    if ('errors' in held) Object.assign(errors, held.errors)
+    const parsed = input.odds === undefined ? { rows: before?.odds ?? [] } : parseOdds(input.odds)
+    const odds = 'rows' in parsed ? parsed.rows : []
+    if ('errors' in parsed) Object.assign(errors, parsed.errors)
     else if (kind !== undefined) checkOdds(kind, odds, errors)
     if (name === undefined || kind === undefined || price === undefined || Object.keys(errors).length > 0) {
       return refuse('validation_failed', errors)
@@ -60,17 +60,17 @@ export const defineDecoration: Verb<DefineDecoration, Decoration> = {
       odds: [...odds],
       odds_hash: odds.length === 0 ? null : oddsHash(input.decoration_id, odds),
     }
-    if (before !== undefined && meaning(before) === meaning(data)) return []
+    if (before !== undefined && canonicalText(before) === canonicalText(data)) return []
     return [{ type: 'decoration-defined', data, movements: [] }]
   },
-  result: (state, { decoration_id }) => known(state, decoration_id),
+  result: (state, { decoration_id }) => requireDecoration(state, decoration_id),
 }
 
 /** All that a definition says, as text. */
-const meaning = ({ name, kind, price, image_path, odds_hash }: Omit<Decoration, 'created_at'>): string =>
+const canonicalText = ({ name, kind, price, image_path, odds_hash }: Omit<Decoration, 'created_at'>): string =>
   JSON.stringify([name, kind, price, image_path, odds_hash])
 
-function known(state: State, id: number): Decoration {
+function requireDecoration(state: State, id: number): Decoration {
   const decoration = state.get(decorations, String(id))
   if (decoration === undefined) throw new Error(`gift ${id} was not defined`)
   return decoration

@@ -5,10 +5,10 @@ import type { Micros } from '../../../ledger/rules/time.ts'
 import { drawOrder, type LuckyChains } from '../../fairness/lg1.ts'
 import { nextSend } from '../../fairness/lucky-progress.ts'
 import type { Decoration } from '../catalogue/decoration.ts'
-import { counted, type Streak } from '../streak.ts'
-import { rewardOf, rowOf, totalWeight } from './odds.ts'
+import { nextStreak, type Streak } from '../streak.ts'
+import { rewardOf, rowForNumber, totalWeight } from './odds.ts'
 
-type DrawnFact = Pick<
+type DrawData = Pick<
   EventData<'gift-drawn'>,
   'chain' | 'k' | 'link' | 'client_seed' | 'odds_hash' | 'draws' | 'times' | 'won'
 >
@@ -17,7 +17,7 @@ type DrawnFact = Pick<
 export interface Draws {
   /** A chain that has to be opened first. */
   readonly opening: readonly LedgerEvent[]
-  readonly fact: DrawnFact
+  readonly drawData: DrawData
   /** Diamonds that all orders won. */
   readonly reward: number
 }
@@ -39,13 +39,22 @@ export function drawOrders(
   const weights = totalWeight(odds)
   const draws = send.receiver_ids.map((_, i) => {
     const { r } = drawOrder(link, chain, clientSeed, k, i, weights)
-    return { r, reward: rewardOf(stake, rowOf(odds, r)) }
+    return { r, reward: rewardOf(stake, rowForNumber(odds, r)) }
   })
   const reward = draws.reduce((sum, draw) => sum + draw.reward, 0)
-  const { times, won } = counted(streak, now, reward)
+  const { times, won } = nextStreak(streak, now, reward)
   return {
     opening,
-    fact: { chain, k, link: Buffer.from(link).toString('hex'), client_seed: clientSeed, odds_hash, draws, times, won },
+    drawData: {
+      chain,
+      k,
+      link: Buffer.from(link).toString('hex'),
+      client_seed: clientSeed,
+      odds_hash,
+      draws,
+      times,
+      won,
+    },
     reward,
   }
 }

@@ -10,9 +10,9 @@ export const MAX_TOTAL_WEIGHT = 1_000_000_000
 
 /** A multiplier as it is published (0 to 10,000, at most 4 decimals), in ten-thousandths; null when it is not one. */
 export function parseMultiplier(value: number): number | null {
-  const held = Math.abs(Math.round(value * MULTIPLIER_UNIT))
+  const units = Math.abs(Math.round(value * MULTIPLIER_UNIT))
   // Only of a value with more decimals, or below zero, is the nearest multiplier another number.
-  return held <= MAX_MULTIPLIER && held / MULTIPLIER_UNIT === value ? held : null
+  return units <= MAX_MULTIPLIER && units / MULTIPLIER_UNIT === value ? units : null
 }
 
 /** A row as it is published: the multiplier is a decimal number of times the stake. */
@@ -25,21 +25,21 @@ export interface PublishedRow {
 const MULTIPLIER_RULE = 'must be 0 to 10,000 with at most 4 decimals'
 
 /** Rows as they are published, as they are held; errors by field when a multiplier is none. */
-export function heldOdds(
+export function parseOdds(
   odds: readonly PublishedRow[],
 ): { readonly rows: readonly OddsRow[] } | { readonly errors: Record<string, string[]> } {
   const rows: OddsRow[] = []
   const errors: Record<string, string[]> = {}
   odds.forEach(({ multiplier, weight }, i) => {
-    const held = parseMultiplier(multiplier)
-    if (held === null) errors[`odds.${i}.multiplier`] = [MULTIPLIER_RULE]
-    else rows.push({ multiplier: held, weight })
+    const parsed = parseMultiplier(multiplier)
+    if (parsed === null) errors[`odds.${i}.multiplier`] = [MULTIPLIER_RULE]
+    else rows.push({ multiplier: parsed, weight })
   })
   return Object.keys(errors).length > 0 ? { errors } : { rows }
 }
 
 /** A row as it is published. */
-export const published = ({ multiplier, weight }: OddsRow): PublishedRow => ({
+export const publishedRow = ({ multiplier, weight }: OddsRow): PublishedRow => ({
   multiplier: multiplier / MULTIPLIER_UNIT,
   weight,
 })
@@ -47,7 +47,7 @@ export const published = ({ multiplier, weight }: OddsRow): PublishedRow => ({
 export const totalWeight = (odds: readonly OddsRow[]): number => odds.reduce((sum, { weight }) => sum + weight, 0)
 
 /** The first row whose cumulative weight exceeds `r`. */
-export function rowOf(odds: readonly OddsRow[], r: number): OddsRow {
+export function rowForNumber(odds: readonly OddsRow[], r: number): OddsRow {
   let cumulative = 0
   for (const row of odds) {
     cumulative += row.weight
@@ -60,7 +60,7 @@ export function rowOf(odds: readonly OddsRow[], r: number): OddsRow {
 export const rewardOf = (stake: number, { multiplier }: OddsRow): number => share(stake, multiplier, MULTIPLIER_UNIT)
 
 /** The most that so many orders can win; null beyond 2^53-1. */
-export function mostReward(odds: readonly OddsRow[], stake: number, orders: number): number | null {
+export function maxTotalReward(odds: readonly OddsRow[], stake: number, orders: number): number | null {
   return product(Math.max(...odds.map((row) => rewardOf(stake, row))), orders)
 }
 
@@ -75,7 +75,7 @@ export function returnToPlayer(odds: readonly OddsRow[]): { readonly paid: bigin
 }
 
 /** `return_to_player` as a fraction. */
-export function fractionOf(odds: readonly OddsRow[]): number {
+export function returnToPlayerFraction(odds: readonly OddsRow[]): number {
   const { paid, staked } = returnToPlayer(odds)
   // 12 decimals, exact for all that people write; both parts stay below 2^53 for it.
   const scaled = (paid * 1_000_000_000_000n) / staked
@@ -87,4 +87,4 @@ export function fractionOf(odds: readonly OddsRow[]): number {
  * stand here, and numbers are written as JSON.stringify does.
  */
 export const oddsHash = (decorationId: number, odds: readonly OddsRow[]): string =>
-  sha256(JSON.stringify({ decoration_id: decorationId, odds: odds.map(published) }))
+  sha256(JSON.stringify({ decoration_id: decorationId, odds: odds.map(publishedRow) }))

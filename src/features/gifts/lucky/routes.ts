@@ -7,7 +7,7 @@ import { ownTurn } from '../../../http/limits/event-loop-yield.ts'
 import { pageUpTo, readPage } from '../../../http/pages.ts'
 import { chooseSeed, showChains } from '../../fairness/choose-seed.ts'
 import type { App, Services } from '../../services.ts'
-import { chainsOf, drawsOf, oddsTableByHash } from '../reads.ts'
+import { findChains, pageDraws, publishedOddsTable } from '../reads.ts'
 
 /** Doors through which players check their draws. */
 export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): void {
@@ -26,8 +26,8 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
     },
     async (request, reply) => {
       const user_id = userOf(request)
-      const known = await chainsOf(db, user_id)
-      return known === undefined ? await run(request, reply, show, { user_id }) : { data: known }
+      const chains = await findChains(db, user_id)
+      return chains === undefined ? await run(request, reply, show, { user_id }) : { data: chains }
     },
   )
 
@@ -63,7 +63,7 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
       await ownTurn()
-      const { draws, more } = await drawsOf(db, userOf(request), cursor?.[0] ?? null, limit)
+      const { draws, more } = await pageDraws(db, userOf(request), cursor?.[0] ?? null, limit)
       const page = pageUpTo(draws, more, ({ position }) => [position])
       return { ...page, data: page.data.map(({ draw }) => draw) }
     },
@@ -82,7 +82,7 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
     },
     async (request) => {
       const { hash } = request.params
-      const table = /^[0-9a-f]{64}$/.test(hash) ? await oddsTableByHash(db, hash) : undefined
+      const table = /^[0-9a-f]{64}$/.test(hash) ? await publishedOddsTable(db, hash) : undefined
       if (table === undefined) throw notFound()
       return { data: table }
     },

@@ -3,8 +3,14 @@ import type { PublishedDraw, VerifyDraw } from '../../../../schema/fairness.ts'
 import { sha256Bytes } from '../../../ledger/rules/hash.ts'
 import { serializeBalance } from '../../../ledger/rules/money.ts'
 import { drawOrder, isChainId } from '../../fairness/lg1.ts'
-import { notOnLedger, notRecorded, type Step, type VerdictInParts, verdictOf } from '../../fairness/verdict.ts'
-import { exactRewardOf, MULTIPLIER_UNIT, oddsHash, published, rowOf, totalWeight } from './odds.ts'
+import {
+  type IncrementalVerdict,
+  notOnLedgerStep,
+  type Step,
+  unrecordedStep,
+  verdictOf,
+} from '../../fairness/verdict.ts'
+import { exactRewardOf, MULTIPLIER_UNIT, oddsHash, publishedRow, rowForNumber, totalWeight } from './odds.ts'
 
 /** What is known of a draw beside what is said of it: from the ledger or, for a draw that is not ours, sent along. */
 export interface Known {
@@ -25,7 +31,10 @@ const ORDERS_PER_PART = 25
  * Checks a published draw step by step, from public values alone. Of the ledger it shows what belongs to the link that
  * was sent, and nothing else: orders and chains have names that can be guessed.
  */
-export function* verifyDraw(asked: VerifyDraw, { published, odds, named, recorded: placed }: Known): VerdictInParts {
+export function* verifyDraw(
+  asked: VerifyDraw,
+  { published, odds, named, recorded: placed }: Known,
+): IncrementalVerdict {
   const hashes = yield* hashesOf(asked)
   const commitment = hashes.at(-1) === published ? published : undefined
   const recorded = commitment !== undefined && placed && isSameDraw(asked, placed) ? placed : undefined
@@ -87,7 +96,7 @@ function checkOdds({ odds_hash, decoration_id }: VerifyDraw, table: Table | unde
   const values = {
     odds_hash: odds_hash ?? null,
     decoration_id: decoration_id ?? null,
-    odds: table?.odds.map(published) ?? null,
+    odds: table?.odds.map(publishedRow) ?? null,
   }
   if (table === undefined) {
     return { step: 'odds', ok: false, why: 'the odds table is not known', values }
@@ -107,8 +116,8 @@ function checkOdds({ odds_hash, decoration_id }: VerifyDraw, table: Table | unde
 
 /** A draw that the ledger does not hold: of another ledger, or one that names itself after none of our sends. */
 function unrecorded({ chain, orders }: VerifyDraw, published: string | undefined): readonly Step[] {
-  if (published === undefined) return [isChainId(chain) ? notOnLedger('draw') : notRecorded('draw')]
-  return orders.every(({ order_id }) => order_id === undefined) ? [] : [notOnLedger('draw')]
+  if (published === undefined) return [isChainId(chain) ? notOnLedgerStep('draw') : unrecordedStep('draw')]
+  return orders.every(({ order_id }) => order_id === undefined) ? [] : [notOnLedgerStep('draw')]
 }
 
 /** Whether all that was said of a draw is what the ledger says of it; chain, place and link are the same. */
@@ -140,7 +149,7 @@ function checkOrder(draw: VerifyDraw, table: Table | undefined, i: number): Step
   const { chain, client_seed, k, link, stake } = draw
   const label = `lg1|${chain}|${client_seed}|${k}|${i}`
   const { r, words } = drawOrder(Buffer.from(link, 'hex'), chain, client_seed, k, i, table.weight)
-  const row = rowOf(table.odds, r)
+  const row = rowForNumber(table.odds, r)
   // Whoever verifies may name a stake whose reward nobody could be paid; it is told to the last digit all the same.
   const reward = stake === undefined ? null : serializeBalance(exactRewardOf(stake, row))
   const wrong =

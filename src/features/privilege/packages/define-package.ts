@@ -27,12 +27,12 @@ export const definePackage: Verb<DefinePackage, PackageRecord> = {
     const rank = input.rank ?? before?.rank
     const valid_days = input.valid_days ?? before?.valid_days
     if (name === undefined || rank === undefined || valid_days === undefined) {
-      const lacking = Object.entries({ name, rank, valid_days }).filter(([, value]) => value === undefined)
-      return refuse('validation_failed', Object.fromEntries(lacking.map(([field]) => [field, ['is required']])))
+      const missing = Object.entries({ name, rank, valid_days }).filter(([, value]) => value === undefined)
+      return refuse('validation_failed', Object.fromEntries(missing.map(([field]) => [field, ['is required']])))
     }
     const { privilege_package_id } = input
     const data = { privilege_package_id, name, rank, valid_days, icon_path: input.icon_path ?? before?.icon_path ?? '' }
-    if (before !== undefined && meaning(before) === meaning(data)) return []
+    if (before !== undefined && canonicalText(before) === canonicalText(data)) return []
     return [{ type: 'privilege-package-defined', data, movements: [] }]
   },
 
@@ -44,5 +44,5 @@ export const definePackage: Verb<DefinePackage, PackageRecord> = {
 }
 
 /** All that a definition says, as text. */
-const meaning = ({ name, rank, valid_days, icon_path }: EventData<'privilege-package-defined'>): string =>
+const canonicalText = ({ name, rank, valid_days, icon_path }: EventData<'privilege-package-defined'>): string =>
   JSON.stringify([name, rank, valid_days, icon_path])

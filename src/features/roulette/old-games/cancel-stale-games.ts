@@ -1,7 +1,7 @@
 import type { Verb } from '../../../ledger/rules/verb.ts'
-import { cancelling } from '../cancel.ts'
+import { cancelledEvent } from '../cancel.ts'
 import { gameKeys } from '../game-lookup.ts'
-import { candidateKeys, MINUTE, sortCandidates } from './purge.ts'
+import { candidateKeys, MICROS_PER_MINUTE, partitionCandidates } from './purge.ts'
 
 /** A game in which nobody has been seated for so long is cancelled: it blocks its room. */
 export const MAX_EMPTY_MINUTES = 2
@@ -22,12 +22,12 @@ export const cancelStaleGames: Verb<StaleGames, number> = {
   reads: ({ candidates }) => candidates.flatMap(gameKeys),
   dependentReads: (state, { candidates }) => candidateKeys(state, candidates),
   decide: (state, { candidates, max_open_minutes }, { now }) =>
-    sortCandidates(
+    partitionCandidates(
       state,
       candidates,
       ({ empty_since, created_at }) =>
-        (empty_since !== null && empty_since <= now - MAX_EMPTY_MINUTES * MINUTE) ||
-        (max_open_minutes !== null && created_at <= now - max_open_minutes * MINUTE),
-    ).payable.map((game) => cancelling(game)),
+        (empty_since !== null && empty_since <= now - MAX_EMPTY_MINUTES * MICROS_PER_MINUTE) ||
+        (max_open_minutes !== null && created_at <= now - max_open_minutes * MICROS_PER_MINUTE),
+    ).payable.map((game) => cancelledEvent(game)),
   result: (_state, _input, events) => events.length,
 }

@@ -6,9 +6,9 @@ import type { State } from '../../../ledger/rules/state.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import type { Verb } from '../../../ledger/rules/verb.ts'
 import { roomProfiles } from '../../rooms/room.ts'
-import { cancelling } from '../cancel.ts'
+import { cancelledEvent } from '../cancel.ts'
 import { type Game, gameAccount, games } from '../game.ts'
-import { answerGame, coinsOf, gameKeys, peopleKeys, pursesOf } from '../game-lookup.ts'
+import { answerGame, coinAccount, gameKeys, playerBalanceKeys, profileKeys } from '../game-lookup.ts'
 
 export interface PurgeGames {
   /** Since they were created. */
@@ -18,10 +18,10 @@ export interface PurgeGames {
 }
 
 /** Games in one purge: with 50 players each it took a quarter of a second on two busy cores, for which all others wait. */
-export const MOST_PURGED = 100
+export const MAX_PURGED_GAMES = 100
 
 /** In microseconds. */
-export const MINUTE = 60_000_000
+export const MICROS_PER_MINUTE = 60_000_000
 
 /**
  * Cancels games that nobody finished, and pays everyone back. `candidates` were open a moment ago; of them counts what
@@ -32,9 +32,11 @@ export const purgeGames = (candidates: readonly number[]): Verb<PurgeGames, Purg
   reads: () => candidates.flatMap(gameKeys),
   dependentReads: (state) => candidateKeys(state, candidates),
   decide: (state, input, { now }) =>
-    input.dry_run ? [] : sortCandidates(state, candidates, isOld(input, now)).payable.map((game) => cancelling(game)),
+    input.dry_run
+      ? []
+      : partitionCandidates(state, candidates, isOld(input, now)).payable.map((game) => cancelledEvent(game)),
   result: (state, input, events, { now }) => {
-    const { payable, skipped } = sortCandidates(state, candidates, isOld(input, now))
+    const { payable, skipped } = partitionCandidates(state, candidates, isOld(input, now))
     const ids = input.dry_run
       ? payable.map(({ game_id }) => game_id)
       : events.flatMap((event) => (event.type === 'roulette-cancelled' ? [event.data.game_id] : []))
@@ -49,40 +51,42 @@ export const purgeGames = (candidates: readonly number[]): Verb<PurgeGames, Purg
 const isOld =
   ({ older_than_minutes }: PurgeGames, now: Micros) =>
   ({ created_at }: Game): boolean =>
-    created_at <= now - older_than_minutes * MINUTE
+    created_at <= now - older_than_minutes * MICROS_PER_MINUTE
 
 /** What is read of games that may be cancelled, once the games themselves are known. */
 export const candidateKeys = (state: State, candidates: readonly number[]): readonly Key[] =>
   candidates.flatMap((id) => {
     const game = state.get(games, String(id))
-    return game === undefined ? [] : [keyOf(roomProfiles, game.room_id), ...peopleKeys(game), ...pursesOf(game)]
+    return game === undefined
+      ? []
+      : [keyOf(roomProfiles, game.room_id), ...profileKeys(game), ...playerBalanceKeys(game)]
   })
 
-interface SortedGames {
+interface PartitionedGames {
   /** At most `MOST_PURGED`, which can be paid back together. */
   readonly payable: Game[]
   readonly skipped: PurgedGames['skipped']
 }
 
 /** Which of the candidates are open and due, and can be paid back. */
-export function sortCandidates(
+export function partitionCandidates(
   state: State,
   candidates: readonly number[],
   isDue: (game: Game) => boolean,
-): SortedGames {
+): PartitionedGames {
   const movements: Movement[] = []
-  const { payable, skipped }: SortedGames = { payable: [], skipped: [] }
+  const { payable, skipped }: PartitionedGames = { payable: [], skipped: [] }
   for (const id of candidates) {
     const game = state.get(games, String(id))
     if (game?.status !== 'open' || !isDue(game)) continue
-    const paid = cancelling(game).movements
+    const refunds = cancelledEvent(game).movements
     // One user may be in several of them.
-    const stopped = transferError(state, [...movements, ...paid])
-    if (stopped !== undefined) {
+    const error = transferError(state, [...movements, ...refunds])
+    if (error !== undefined) {
       const { uid, room_uid } = answerGame(state, game)
-      skipped.push({ id, uid, room_uid, code: stopped, user_ids: unpayable(state, movements, game) })
-    } else if (payable.length < MOST_PURGED) {
-      movements.push(...paid)
+      skipped.push({ id, uid, room_uid, code: error, user_ids: unpayableUserIds(state, movements, game) })
+    } else if (payable.length < MAX_PURGED_GAMES) {
+      movements.push(...refunds)
       payable.push(game)
     }
   }
@@ -90,8 +94,8 @@ export function sortCandidates(
 }
 
 /** Whose balances stand in the way. */
-const unpayable = (state: State, before: readonly Movement[], { game_id, entries }: Game): number[] =>
+const unpayableUserIds = (state: State, before: readonly Movement[], { game_id, entries }: Game): number[] =>
   entries.flatMap(({ user_id, stake }) => {
-    const back = transfers([gameAccount(game_id), coinsOf(user_id), stake])
-    return transferError(state, [...before, ...back]) === undefined ? [] : [user_id]
+    const refund = transfers([gameAccount(game_id), coinAccount(user_id), stake])
+    return transferError(state, [...before, ...refund]) === undefined ? [] : [user_id]
   })

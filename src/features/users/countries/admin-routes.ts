@@ -11,7 +11,7 @@ import { defineCountry } from './define-country.ts'
 const tags = ['operators']
 
 /** The operators' doors for countries. */
-export function countryOperatorRoutes(app: App, { run, db }: Services): void {
+export function countryAdminRoutes(app: App, { run, db }: Services): void {
   app.put(
     '/countries/:id',
     {

@@ -16,11 +16,11 @@ export const defineCountry: Verb<DefineCountry, CountryRecord> = {
   reads: ({ id }) => [keyOf(countries, id)],
 
   decide: (state, input) =>
-    nameOf(state, input) === undefined ? refuse('validation_failed', { name: ['is required'] }) : [],
+    nameAfter(state, input) === undefined ? refuse('validation_failed', { name: ['is required'] }) : [],
 
   sideWrites(state, input, { now, actor }) {
     const before = state.get(countries, String(input.id))
-    const name = nameOf(state, input)
+    const name = nameAfter(state, input)
     if (name === undefined || name === before?.name) return
     state.set(countries, String(input.id), {
       country_id: input.id,
@@ -38,5 +38,5 @@ export const defineCountry: Verb<DefineCountry, CountryRecord> = {
   },
 }
 
-const nameOf = (state: State, { id, name }: DefineCountry): string | undefined =>
+const nameAfter = (state: State, { id, name }: DefineCountry): string | undefined =>
   name ?? state.get(countries, String(id))?.name

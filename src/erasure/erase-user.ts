@@ -7,19 +7,19 @@ import { command, type Presenter } from '../ledger/executor/command.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
 import type { Verb } from '../ledger/rules/verb.ts'
 import type { Notifier } from '../notifications/notifier.ts'
-import { destroyAllOf } from '../vault/reads.ts'
+import { destroyRecords } from '../vault/reads.ts'
 import { forgetUser, forgottenUid } from './forget-user.ts'
-import { noteBlanked } from './note-redacted.ts'
-import { blankNotifications, blankReplies, heldBy, isNamed, repliesNaming } from './personal-rows.ts'
+import { noteRedacted } from './note-redacted.ts'
+import { findRepliesNaming, findUserData, isIdentifiable, redactNotifications, redactReplies } from './personal-rows.ts'
 
 /** Every instance has heard within this that somebody's sessions are over. */
-const HEARD_MS = 1_000
+const REVOCATION_DELAY_MS = 1_000
 
 /** Replies that one event tells of. */
-const REPLIES = 500
+const MAX_REPLIES_PER_EVENT = 500
 
 /** The user cannot be forgotten now; the code is that of the refusal. */
-export class Refused extends Error {
+export class ErasureRefused extends Error {
   readonly code: string
 
   constructor(code: string) {
@@ -28,7 +28,7 @@ export class Refused extends Error {
   }
 }
 
-export interface Forgotten {
+export interface ErasureSummary {
   /** Records of the vault whose keys were destroyed. */
   readonly records: number
   readonly devices: number
@@ -46,39 +46,43 @@ const presenter: Presenter<unknown> = {
  * left to do, also after it was interrupted. Throws `Refused` (`not_found`, `withdrawal_open`), and then nothing is
  * erased.
  */
-export async function forget(
+export async function eraseUser(
   executor: Executor,
   db: Kysely<Tables>,
   userId: number,
-  { actor, notifier, heardMs = HEARD_MS }: { actor: string; notifier: Notifier; heardMs?: number },
-): Promise<Forgotten> {
+  {
+    actor,
+    notifier,
+    heardMs: revocationDelayMs = REVOCATION_DELAY_MS,
+  }: { actor: string; notifier: Notifier; heardMs?: number },
+): Promise<ErasureSummary> {
   const run = async <Input>(verb: Verb<Input, unknown>, input: Input): Promise<void> => {
     const cause = { actor, requestId: randomUUID(), idempotency: null }
     const { reply } = await executor.run(command(verb, input, cause, presenter))
-    if (reply.status !== 200) throw new Refused(reply.body)
+    if (reply.status !== 200) throw new ErasureRefused(reply.body)
   }
-  const before = await heldBy(db, userId)
-  if (before.withdrawal_ids.length > 0) throw new Refused('withdrawal_open')
-  if (await isNamed(db, userId)) {
+  const dataBefore = await findUserData(db, userId)
+  if (dataBefore.withdrawal_ids.length > 0) throw new ErasureRefused('withdrawal_open')
+  if (await isIdentifiable(db, userId)) {
     // Whoever is being forgotten tells nothing new meanwhile.
     await run(revokeSessions, { user_id: userId })
-    await sleep(heardMs)
+    await sleep(revocationDelayMs)
   }
-  const held = await heldBy(db, userId)
+  const data = await findUserData(db, userId)
   const new_uid = forgottenUid(randomBytes(16).toString('hex'))
-  await run(forgetUser, { user_id: userId, new_uid, ...held })
-  const records = await destroyAllOf(db, userId)
-  await blankNotifications(db, userId, notifier)
+  await run(forgetUser, { user_id: userId, new_uid, ...data })
+  const records = await destroyRecords(db, userId)
+  await redactNotifications(db, userId, notifier)
   let replies = 0
   // Until there are none: somebody who is named in the same reply may be forgotten at the same time.
-  for (let named = await repliesNaming(db, userId); named.length > 0; named = await repliesNaming(db, userId)) {
-    for (let i = 0; i < named.length; i += REPLIES) {
-      const some = named.slice(i, i + REPLIES)
+  for (let named = await findRepliesNaming(db, userId); named.length > 0; named = await findRepliesNaming(db, userId)) {
+    for (let i = 0; i < named.length; i += MAX_REPLIES_PER_EVENT) {
+      const some = named.slice(i, i + MAX_REPLIES_PER_EVENT)
       // First what they may be: a reply that is none of those on the ledger is a finding of `verify`.
       const noted = some.map(({ actor, idempotency_key, reply_hash }) => ({ actor, idempotency_key, reply_hash }))
-      await run(noteBlanked, { user_id: userId, replies: noted })
-      replies += await blankReplies(db, some)
+      await run(noteRedacted, { user_id: userId, replies: noted })
+      replies += await redactReplies(db, some)
     }
   }
-  return { records, devices: held.devices.length, replies }
+  return { records, devices: data.devices.length, replies }
 }
