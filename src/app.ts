@@ -33,8 +33,8 @@ import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, readBodies } from './http/valid
 import { parseQuery } from './http/validation/query.ts'
 import { schemaError } from './http/validation/validation.ts'
 import { validatorCompiler } from './http/validation/validators.ts'
-import type { Lobby } from './realtime/sockets/connection-registry.ts'
-import { openSockets } from './realtime/sockets/upgrade.ts'
+import type { ConnectionRegistry } from './realtime/sockets/connection-registry.ts'
+import { registerSocketRoutes } from './realtime/sockets/upgrade.ts'
 
 export interface Parts {
   readonly slices: readonly Slice[]
@@ -59,7 +59,7 @@ export interface Parts {
   readonly docs: boolean
   /** Where sockets go, and the pages that may open them; without it there are none. */
   readonly live?: {
-    readonly lobbyWith: (read: ReadToken) => Lobby
+    readonly lobbyWith: (read: ReadToken) => ConnectionRegistry
     readonly isAllowedOrigin: (origin: string) => boolean
   }
 }
@@ -121,12 +121,12 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     const { shownBy } = services.appState
     const { addressLimit, metrics } = parts
     const lobby = lobbyWith(readToken)
-    await openSockets(app, {
-      lobby,
+    await registerSocketRoutes(app, {
+      registry: lobby,
       isAllowedOrigin,
-      shownBy,
-      before: [notStored, gate],
-      ofToken,
+      clientHintsOf: shownBy,
+      beforeToken: [notStored, gate],
+      tokenChecks: ofToken,
       addressLimit,
       metrics,
     })

@@ -15,7 +15,7 @@ import { staffSlice } from './features/staff/slice.ts'
 import { userNames } from './features/users/reads.ts'
 import { usersSlice } from './features/users/slice.ts'
 import { walletSlice } from './features/wallet/slice.ts'
-import type { Lookups } from './realtime/frames/announcer.ts'
+import type { ProfileLookups } from './realtime/frames/frame-mapper.ts'
 
 // Slices do not know each other. What one shows of another is handed over here.
 export const roomsSlice = roomsWith(activeGames)
@@ -37,7 +37,7 @@ export const slices: readonly Slice[] = [
 ]
 
 /** Where the words are found that announcements want. */
-export const lookupsWith = (assetBaseUrl: () => string): Lookups => ({
+export const lookupsWith = (assetBaseUrl: () => string): ProfileLookups => ({
   users: userNames(assetBaseUrl),
   rooms: roomNames,
   decorations: decorationNames,

@@ -1,4 +1,4 @@
-import { INDEX_FOLLOWER } from '../../src/realtime/channels/channel-index.ts'
+import { INDEX_CURSOR } from '../../src/realtime/channels/channel-index.ts'
 import { PUSH_FOLLOWER } from '../../src/startup/notifications.ts'
 
 /**
@@ -7,4 +7,4 @@ import { PUSH_FOLLOWER } from '../../src/startup/notifications.ts'
  */
 export const followersDone = `
   insert into ledger_cursors (name, position)
-    select name, position from ledger_head, unnest(array['${INDEX_FOLLOWER}', '${PUSH_FOLLOWER}']) as name`
+    select name, position from ledger_head, unnest(array['${INDEX_CURSOR}', '${PUSH_FOLLOWER}']) as name`

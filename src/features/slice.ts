@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { IsOurs } from '../http/auth/gate.ts'
 import type { ClientPrefix } from '../http/prefixes.ts'
 import type { Notifier } from '../notifications/notifier.ts'
-import type { Announcer, ShownState } from '../realtime/frames/announcer.ts'
+import type { FrameMapper, LiveQuery } from '../realtime/frames/frame-mapper.ts'
 import type { App, Services } from './services.ts'
 
 /** What open routes may ask about a request. */
@@ -25,7 +25,7 @@ export interface Slice {
   /** What users are told of its events on their devices. */
   readonly notifier?: Notifier
   /** What its events tell rooms, users and everybody over sockets. */
-  readonly announcer?: Announcer
+  readonly frameMapper?: FrameMapper
   /** What users are shown of their own as it changes. */
-  readonly shown?: ShownState
+  readonly liveQuery?: LiveQuery
 }

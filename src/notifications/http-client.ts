@@ -1,7 +1,7 @@
 import { errorCode } from '../config/error-code.ts'
 
 /** What came back over HTTP, or why nothing did. */
-export type Heard =
+export type HttpResult =
   | {
       readonly status: number
       /** What the body's JSON says; undefined when it is not JSON. */
@@ -12,7 +12,7 @@ export type Heard =
   | { readonly status: null; readonly why: string }
 
 /** An answer that takes longer is not waited for. */
-const PATIENCE_MS = 5_000
+const REQUEST_TIMEOUT_MS = 5_000
 
 /** Posts and never throws. `signal` gives up early. */
 export async function post(
@@ -20,24 +20,24 @@ export async function post(
   headers: Readonly<Record<string, string>>,
   body: string,
   signal: AbortSignal,
-): Promise<Heard> {
+): Promise<HttpResult> {
   try {
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method: 'POST',
       headers,
       body,
       // Nobody but who was asked may see what was sent.
       redirect: 'error',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
     })
-    const text = await answer.text()
+    const text = await response.text()
     return {
-      status: answer.status,
-      body: parsed(text),
-      retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), Date.now()),
+      status: response.status,
+      body: parseJson(text),
+      retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()),
     }
   } catch (error) {
-    return { status: null, why: reasonOf(error) }
+    return { status: null, why: failureReason(error) }
   }
 }
 
@@ -48,7 +48,7 @@ export function retryAfterMs(header: string | null, now: number): number {
   return wait > 0 ? wait : 0
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -57,7 +57,7 @@ function parsed(text: string): unknown {
 }
 
 /** `ECONNREFUSED`, `TimeoutError` …: a word that quotes nothing of what was sent. */
-function reasonOf(error: unknown): string {
+function failureReason(error: unknown): string {
   if (!(error instanceof Error)) return 'Error'
   return errorCode(error.cause) ?? error.name
 }

@@ -1,20 +1,20 @@
 import { Value } from '@sinclair/typebox/value'
 import type { Pool } from 'pg'
 import { Notification } from '../../schema/notifications.ts'
-import type { Addressed } from './notifier.ts'
+import type { AddressedNotification } from './notifier.ts'
 import type { Delivery } from './sender.ts'
 
 /** The devices of a user that are told something: those registered last. */
-const MOST_DEVICES = 10
+const MAX_DEVICES_PER_USER = 10
 /** Notifications that wait for one device; what comes on top is not kept, nor would FCM keep more than these. */
-const MOST_WAITING = 100
+const MAX_QUEUED_PER_DEVICE = 100
 /** Whoever claimed a row and has not been heard of for so long is taken for dead: longer than two posts take. */
 const LEASE_MS = 12_000
 /** What could not be sent for so long is of no interest any more, to FCM either. */
-const KEPT_FOR = '28 days'
+const MAX_AGE = '28 days'
 
 /** A row that is this instance's to send, for the time of a lease. */
-export interface Claimed extends Omit<Delivery, 'notification'> {
+export interface LeasedDelivery extends Omit<Delivery, 'notification'> {
   /** Null when what is stored cannot be read. */
   readonly notification: Notification | null
   readonly user_id: number
@@ -35,7 +35,7 @@ export class Outbox {
   }
 
   /** Adds notifications for the devices that their users have now. Again does no harm. */
-  async add(addressed: readonly Addressed[]): Promise<void> {
+  async add(addressed: readonly AddressedNotification[]): Promise<void> {
     if (addressed.length === 0) return
     await this.#pool.query({
       name: 'add to outbox',
@@ -43,9 +43,9 @@ export class Outbox {
              select d.token, n.position, n.user_id, n.notification
              from unnest($1::bigint[], $2::bigint[], $3::text[]) as n (position, user_id, notification)
              cross join lateral (
-               select token from devices where user_id = n.user_id order by registered_at desc limit ${MOST_DEVICES}
+               select token from devices where user_id = n.user_id order by registered_at desc limit ${MAX_DEVICES_PER_USER}
              ) d
-             where (select count(*) from push_outbox w where w.token = d.token) < ${MOST_WAITING}
+             where (select count(*) from push_outbox w where w.token = d.token) < ${MAX_QUEUED_PER_DEVICE}
              on conflict do nothing`,
       values: [
         addressed.map(({ position }) => position),
@@ -56,8 +56,8 @@ export class Outbox {
   }
 
   /** Takes rows that are due, those first that have been due for longest; nobody else gets them until the lease ends. */
-  async claim(most: number): Promise<Claimed[]> {
-    const { rows } = await this.#pool.query<Omit<Claimed, 'notification'> & { readonly notification: string }>({
+  async lease(limit: number): Promise<LeasedDelivery[]> {
+    const { rows } = await this.#pool.query<Omit<LeasedDelivery, 'notification'> & { readonly notification: string }>({
       name: 'claim from outbox',
       text: `with due as (
                select token, position from push_outbox where next_attempt <= now()
@@ -68,14 +68,14 @@ export class Outbox {
              from due where o.token = due.token and o.position = due.position
              returning o.token, o.position, o.user_id, o.notification, o.attempts,
                        (select d.registered_at from devices d where d.token = o.token and d.user_id = o.user_id) as registered_at,
-                       o.made_at < now() - interval '${KEPT_FOR}' as stale`,
-      values: [most],
+                       o.made_at < now() - interval '${MAX_AGE}' as stale`,
+      values: [limit],
     })
     return rows.map((row) => ({ ...row, notification: readNotification(row.notification) }))
   }
 
   /** It arrived, or there is no use in sending it. */
-  async remove({ token, position }: Claimed): Promise<void> {
+  async remove({ token, position }: LeasedDelivery): Promise<void> {
     await this.#pool.query({
       name: 'remove from outbox',
       text: 'delete from push_outbox where token = $1 and position = $2',
@@ -84,7 +84,7 @@ export class Outbox {
   }
 
   /** It is due again after a while. Changes nothing when the lease has ended and somebody else has it. */
-  async putOff({ token, position, attempts }: Claimed, ms: number): Promise<void> {
+  async reschedule({ token, position, attempts }: LeasedDelivery, ms: number): Promise<void> {
     await this.#pool.query({
       name: 'put off in outbox',
       text: `update push_outbox set next_attempt = now() + $4 * interval '1 millisecond'
@@ -94,7 +94,7 @@ export class Outbox {
   }
 
   /** The token leads nowhere: drops the device, unless it has been registered anew since the row was claimed. */
-  async dropDevice(row: Claimed): Promise<void> {
+  async dropDevice(row: LeasedDelivery): Promise<void> {
     await this.#pool.query({
       name: 'drop device',
       text: 'delete from devices where token = $1 and user_id = $2 and registered_at = $3::timestamptz',

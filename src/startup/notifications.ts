@@ -6,9 +6,9 @@ import type { Slice } from '../features/slice.ts'
 import type { Tail } from '../ledger/subscriptions/tail.ts'
 import { Dispatcher } from '../notifications/dispatcher.ts'
 import { fcmSender } from '../notifications/fcm.ts'
-import { together } from '../notifications/notifier.ts'
+import { combineNotifiers } from '../notifications/notifier.ts'
 import { Outbox } from '../notifications/outbox.ts'
-import { intoLog, intoOutbox } from '../notifications/subscribe.ts'
+import { logSubscriber, outboxSubscriber } from '../notifications/subscribers.ts'
 import type { Database } from './database.ts'
 
 /** The name of the ledger's cursor, one whatever notifications are sent with. */
@@ -26,9 +26,9 @@ export function startPush(
   cleanUp: AsyncDisposableStack,
 ): void {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: followers }) })
-  const notifier = together(slices.flatMap(({ notifier = [] }) => notifier))
+  const notifier = combineNotifiers(slices.flatMap(({ notifier = [] }) => notifier))
   if (fcm === null) {
-    tail.subscribeDurable(PUSH_FOLLOWER, intoLog(db, notifier, log))
+    tail.subscribeDurable(PUSH_FOLLOWER, logSubscriber(db, notifier, log))
     return
   }
   const giveUp = new AbortController()
@@ -40,5 +40,5 @@ export function startPush(
     clearTimeout(patience)
   })
   dispatcher.start()
-  tail.subscribeDurable(PUSH_FOLLOWER, intoOutbox(db, notifier, outbox, dispatcher, log))
+  tail.subscribeDurable(PUSH_FOLLOWER, outboxSubscriber(db, notifier, outbox, dispatcher, log))
 }

@@ -10,16 +10,16 @@ import type { Sessions } from '../http/auth/sessions.ts'
 import type { ReadToken } from '../http/auth/tokens.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import type { Tail } from '../ledger/subscriptions/tail.ts'
-import { History } from '../realtime/channels/backlog.ts'
-import { ChannelIndex, INDEX_FOLLOWER } from '../realtime/channels/channel-index.ts'
+import { BacklogReader } from '../realtime/channels/backlog-reader.ts'
+import { ChannelIndex, INDEX_CURSOR } from '../realtime/channels/channel-index.ts'
 import { Hub } from '../realtime/channels/hub.ts'
 import { ResumeBudget } from '../realtime/channels/resume-budget.ts'
-import type { Lookups } from '../realtime/frames/announcer.ts'
-import { tellWith } from '../realtime/frames/event-mapper.ts'
-import { WordBook } from '../realtime/frames/lookup-cache.ts'
-import { Shower, type ShowerParts } from '../realtime/frames/state-pusher.ts'
-import { admitWith } from '../realtime/sockets/authenticate.ts'
-import { Lobby } from '../realtime/sockets/connection-registry.ts'
+import { createEventMapper } from '../realtime/frames/event-mapper.ts'
+import type { ProfileLookups } from '../realtime/frames/frame-mapper.ts'
+import { ProfileCache } from '../realtime/frames/profile-cache.ts'
+import { StatePusher, type StatePusherParts } from '../realtime/frames/state-pusher.ts'
+import { authenticateWith } from '../realtime/sockets/authenticate.ts'
+import { ConnectionRegistry } from '../realtime/sockets/connection-registry.ts'
 import type { Database } from './database.ts'
 
 /** Milliseconds. */
@@ -45,57 +45,63 @@ interface LiveParts {
   readonly sessions: Sessions
   readonly appState: Pick<AppState, 'judge' | 'onChange'>
   readonly slices: readonly Slice[]
-  readonly lookups: Lookups
+  readonly lookups: ProfileLookups
   readonly metrics: Metrics
   readonly log: Logger
   readonly times?: LiveTimes
 }
 
 /** Carries what the ledger tells to sockets, as soon as there is somebody to read tokens; stopped by `cleanUp`. */
-export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack): Promise<(read: ReadToken) => Lobby> {
+export async function startLive(
+  parts: LiveParts,
+  cleanUp: AsyncDisposableStack,
+): Promise<(read: ReadToken) => ConnectionRegistry> {
   const { database, tail, sessions, appState, slices, metrics, log, times = usual } = parts
   const { followers } = database
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: followers }) })
   const bug = (err: unknown, position: number): void => log.error({ err, position }, 'an event could not be announced')
   const trouble = (err: unknown): void => log.warn({ err }, 'a socket could not be served; trying again')
 
-  const tell = tellWith(
-    slices.flatMap(({ announcer = [] }) => announcer),
+  const tell = createEventMapper(
+    slices.flatMap(({ frameMapper = [] }) => frameMapper),
     bug,
   )
   const unreadable = (err: unknown): void => log.error({ err }, 'a name for a frame could not be looked up; left out')
-  const words = new WordBook(db, parts.lookups, unreadable)
+  const words = new ProfileCache(db, parts.lookups, unreadable)
   const index = new ChannelIndex(followers)
-  const history = new History(followers, index, tell, words)
+  const history = new BacklogReader(followers, index, tell, words)
   const position = await headOf(db)
   const sent = (frames: number): void => metrics.sockets.sent(frames)
-  const hub = new Hub({ tell, words, history, head: () => headOf(db), sent }, position)
+  const hub = new Hub(
+    { mapEvent: tell, profiles: words, backlogs: history, head: () => headOf(db), onSent: sent },
+    position,
+  )
 
   return (read) => {
     const memberships = new BatchedLookup(MOST_PAIRS, (pairs: readonly UserAndRoomUid[]) =>
       roomIdsOfMembers(database.db, pairs),
     )
     const resumes = new ResumeBudget()
-    const lobby = new Lobby({
+    const lobby = new ConnectionRegistry({
       hub,
       resumes,
-      admit: admitWith(read, sessions),
+      authenticate: authenticateWith(read, sessions),
       memberRoom: (uid, userId) => memberships.load({ uid, userId }),
-      judge: appState.judge,
+      judgeState: appState.judge,
       authMs: times.auth,
       heartbeatMs: times.heartbeat,
-      failed: trouble,
-      closed: (code) => metrics.sockets.closed(code),
+      onError: trouble,
+      onSocketClosed: (code) => metrics.sockets.closed(code),
     })
     metrics.sockets.watch(() => lobby.size)
-    appState.onChange(() => lobby.judge())
+    appState.onChange(() => lobby.recheckGate())
     sessions.onRevoked((userId, before) => lobby.revoke(userId, before))
     const looking = setInterval(() => {
-      lobby.look()
+      lobby.sweep()
       hub.trim()
     }, times.look)
     const lookingAtQueues = setInterval(() => {
-      lobby.lookAtQueues().catch(trouble)
+      lobby.checkSendQueues().catch(trouble)
     }, QUEUES_MS)
     const pruning = setInterval(() => {
       index.prune().catch(trouble)
@@ -106,22 +112,22 @@ export async function startLive(parts: LiveParts, cleanUp: AsyncDisposableStack)
       clearInterval(lookingAtQueues)
       clearInterval(pruning)
     })
-    const shows: ShowerParts = {
+    const shows: StatePusherParts = {
       db,
-      anyone: () => lobby.size > 0,
-      viewers: (id) => lobby.of(id),
+      hasConnections: () => lobby.size > 0,
+      connectionsOf: (id) => lobby.connectionsOf(id),
       position: () => hub.position,
-      trouble,
+      onError: trouble,
     }
-    const showers = slices.flatMap(({ shown = [] }) => shown).map((state) => new Shower(state, shows))
+    const showers = slices.flatMap(({ liveQuery = [] }) => liveQuery).map((state) => new StatePusher(state, shows))
     cleanUp.defer(() => {
       for (const shower of showers) shower.stop()
     })
     tail.subscribe(position, async (events) => {
-      await hub.follow(events)
-      for (const shower of showers) shower.hear(events)
+      await hub.onEvents(events)
+      for (const shower of showers) shower.onEvents(events)
     })
-    tail.subscribeDurable(INDEX_FOLLOWER, index.follower(tell))
+    tail.subscribeDurable(INDEX_CURSOR, index.subscriber(tell))
     return lobby
   }
 }

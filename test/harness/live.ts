@@ -20,7 +20,7 @@ import { WriteAllowance } from '../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../src/http/observability/metrics.ts'
 import { Executor } from '../../src/ledger/executor/executor.ts'
 import { Tail } from '../../src/ledger/subscriptions/tail.ts'
-import type { Lookups } from '../../src/realtime/frames/announcer.ts'
+import type { ProfileLookups } from '../../src/realtime/frames/frame-mapper.ts'
 import { type LiveTimes, startLive } from '../../src/startup/realtime.ts'
 import { SECRET, token } from './minimal-app.ts'
 import type { TestDatabase } from './postgres.ts'
@@ -34,7 +34,7 @@ interface Test {
 export interface Wishes {
   readonly times?: LiveTimes
   readonly allowedOrigins?: readonly string[]
-  readonly lookups?: Lookups
+  readonly lookups?: ProfileLookups
   readonly appState?: AppState
   readonly addressLimit?: AddressLimit
 }
@@ -143,7 +143,7 @@ export async function startInstance(
   return { origin, executor, metrics, log: lines, stop }
 }
 
-export const noWords: Lookups = {
+export const noWords: ProfileLookups = {
   users: async () => new Map(),
   rooms: async () => new Map(),
   decorations: async () => new Map(),

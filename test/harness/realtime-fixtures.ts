@@ -6,28 +6,33 @@ import { command } from '../../src/ledger/executor/command.ts'
 import type { Executor } from '../../src/ledger/executor/executor.ts'
 import { keyOf } from '../../src/ledger/rules/projection.ts'
 import type { Refusal, Verb } from '../../src/ledger/rules/verb.ts'
-import type { Announcer } from '../../src/realtime/frames/announcer.ts'
+import type { FrameMapper } from '../../src/realtime/frames/frame-mapper.ts'
 import type { TestDatabase } from './postgres.ts'
 import { rowsOf } from './test-executor.ts'
 
 /** What is said in rooms, to users and to all: events that are easily made, told as they are. */
 
-const announcer: Announcer = {
+const frameMapper: FrameMapper = {
   // A room's owner stands for what is said there; one above a million is said twice, one above two million to all too,
   // and one above three million at length.
   'room-defined': ({ data: { room_id, owner_id } }) => {
-    const said = { channel: `room:${room_id}`, event: 'said', wants: {}, data: () => talk(owner_id) } as const
+    const said = { channel: `room:${room_id}`, event: 'said', requiredIds: {}, data: () => talk(owner_id) } as const
     const twice = owner_id > 1_000_000 ? [said, { ...said, event: 'said-again', enc: 'rot41' as const }] : [said]
     return owner_id > 2_000_000 ? [...twice, { ...said, channel: 'global' }] : twice
   },
   'bag-items-added': ({ data: { user_id, decoration_id } }) => [
-    { channel: `user:${user_id}`, event: 'told', wants: { users: [user_id] }, data: () => ({ n: decoration_id }) },
+    {
+      channel: `user:${user_id}`,
+      event: 'told',
+      requiredIds: { users: [user_id] },
+      data: () => ({ n: decoration_id }),
+    },
   ],
 }
 
 const talk = (n: number) => (n > 3_000_000 ? { n, more: 'x'.repeat(20_000) } : { n })
 
-export const talkSlices: readonly Slice[] = [usersSlice, { published: '/v1', announcer }]
+export const talkSlices: readonly Slice[] = [usersSlice, { published: '/v1', frameMapper }]
 
 interface Said {
   readonly to: number

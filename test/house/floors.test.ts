@@ -161,7 +161,12 @@ test('frames follow from events and looked-up names alone', (t) => {
   t.ok(mappers.length > 3)
   for (const file of mappers) {
     const own = new RegExp(`^${dirname(file.path)}/`)
-    const allowed = [/^schema\//, /^src\/ledger\/rules\//, own, /^src\/realtime\/frames\/(announcer|announcement)\.ts$/]
+    const allowed = [
+      /^schema\//,
+      /^src\/ledger\/rules\//,
+      own,
+      /^src\/realtime\/frames\/(frame-mapper|event-frame)\.ts$/,
+    ]
     t.same(foreign(file, allowed), [], file.path)
     t.notMatch(file.text, /Date\.now|new Date\(\)|Math\.random|performance\./, file.path)
   }

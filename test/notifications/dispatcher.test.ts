@@ -26,7 +26,7 @@ function dispatching(
     begins()
     return sender(delivery)
   }
-  const dispatcher = new Dispatcher({ outbox, send, log, chance: () => 0 })
+  const dispatcher = new Dispatcher({ outbox, send, log, random: () => 0 })
   t.teardown(() => dispatcher.stop())
   dispatcher.start()
   return dispatcher
@@ -191,9 +191,9 @@ test('a database that is away stops nothing for good', { buffered: true }, async
   const send = fcmSender(readServiceAccount(fcm.account), fcm.origin, new AbortController().signal)
   const dispatcher = new Dispatcher({
     outbox: {
-      claim: (most) => flaky(() => outbox.claim(most)),
+      lease: (most) => flaky(() => outbox.lease(most)),
       remove: (row) => outbox.remove(row),
-      putOff: (row, ms) => outbox.putOff(row, ms),
+      reschedule: (row, ms) => outbox.reschedule(row, ms),
       dropDevice: (row) => outbox.dropDevice(row),
     },
     send,

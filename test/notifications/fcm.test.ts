@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { readServiceAccount } from '../../src/config/service-account.ts'
-import { backOffMs } from '../../src/notifications/back-off.ts'
+import { backoffMs } from '../../src/notifications/backoff.ts'
 import { fcmSender } from '../../src/notifications/fcm.ts'
 import { retryAfterMs } from '../../src/notifications/http-client.ts'
 import type { Outcome, Send } from '../../src/notifications/sender.ts'
@@ -134,15 +134,15 @@ test('whoever does not answer is given up', async (t) => {
 })
 
 test('how long to wait', (t) => {
-  const waits = [1, 2, 3, 4, 12, 13, 1_000].map((failures) => backOffMs(failures, 0, 3_600_000, 1))
+  const waits = [1, 2, 3, 4, 12, 13, 1_000].map((failures) => backoffMs(failures, 0, 3_600_000, 1))
   t.same(waits, [1_000, 2_000, 4_000, 8_000, 2_048_000, 3_600_000, 3_600_000])
-  t.equal(backOffMs(4, 0, 3_600_000, 0), 4_000, 'at least half of it')
+  t.equal(backoffMs(4, 0, 3_600_000, 0), 4_000, 'at least half of it')
   for (const chance of [0, 0.5, 1]) {
-    const asked = backOffMs(1, 60_000, 3_600_000, chance)
+    const asked = backoffMs(1, 60_000, 3_600_000, chance)
     t.ok(asked >= 60_000 && asked <= 72_000, 'never less than was asked for')
-    t.ok(backOffMs(1, 1e12, 3_600_000, chance) <= 1.2 * 86_400_000, 'and not for ever')
+    t.ok(backoffMs(1, 1e12, 3_600_000, chance) <= 1.2 * 86_400_000, 'and not for ever')
   }
-  t.equal(backOffMs(9, 1_000, 3_600_000, 1), 256_000, 'the longer of the two')
+  t.equal(backoffMs(9, 1_000, 3_600_000, 1), 256_000, 'the longer of the two')
 
   const now = Date.UTC(2026, 10, 21)
   t.equal(retryAfterMs(null, now), 0)

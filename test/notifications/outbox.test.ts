@@ -30,7 +30,7 @@ test('whoever claims has it alone, until the lease ends', async (t) => {
   const { outbox, register, tell, database } = await pushing(t)
   await register(1, 'a')
   for (let position = 1; position <= 9; position += 1) await tell(position, 1)
-  const claims = await Promise.all([outbox.claim(3), outbox.claim(3), outbox.claim(3)])
+  const claims = await Promise.all([outbox.lease(3), outbox.lease(3), outbox.lease(3)])
   t.same(
     claims
       .flat()
@@ -39,7 +39,7 @@ test('whoever claims has it alone, until the lease ends', async (t) => {
     [1, 2, 3, 4, 5, 6, 7, 8, 9],
   )
   t.match(claims[0][0], { token: 'a', user_id: 1, attempts: 1, stale: false, notification: told(1, 1).notification })
-  t.same(await outbox.claim(9), [])
+  t.same(await outbox.lease(9), [])
   const [lease] = await rowsOf(
     database,
     'select extract(epoch from min(next_attempt) - clock_timestamp())::int as s, count(*) from push_outbox',
@@ -50,15 +50,15 @@ test('whoever claims has it alone, until the lease ends', async (t) => {
   const [first] = claims.flat()
   if (first === undefined) throw new Error('nothing was claimed')
   await rowsOf(database, `update push_outbox set next_attempt = now() where position = ${first.position}`)
-  const again = await outbox.claim(9)
+  const again = await outbox.lease(9)
   t.match(again, [{ position: first.position, attempts: 2 }])
-  await outbox.putOff(first, 0)
-  t.same(await outbox.claim(9), [], 'still leased')
-  for (const row of again) await outbox.putOff(row, 0)
-  t.match(await outbox.claim(9), [{ position: first.position, attempts: 3 }])
+  await outbox.reschedule(first, 0)
+  t.same(await outbox.lease(9), [], 'still leased')
+  for (const row of again) await outbox.reschedule(row, 0)
+  t.match(await outbox.lease(9), [{ position: first.position, attempts: 3 }])
   await outbox.remove(first)
   await rowsOf(database, 'update push_outbox set next_attempt = now()')
-  t.equal((await outbox.claim(9)).length, 8)
+  t.equal((await outbox.lease(9)).length, 8)
 })
 
 test('what is due for longest comes first', async (t) => {
@@ -66,8 +66,8 @@ test('what is due for longest comes first', async (t) => {
   await register(1, 'a')
   for (let position = 1; position <= 3; position += 1) await tell(position, 1)
   await rowsOf(database, `update push_outbox set next_attempt = now() - position * interval '1 minute'`)
-  t.match(await outbox.claim(1), [{ position: 3 }])
-  t.match(await outbox.claim(1), [{ position: 2 }])
+  t.match(await outbox.lease(1), [{ position: 3 }])
+  t.match(await outbox.lease(1), [{ position: 2 }])
 })
 
 test('a token that went to somebody else carries nothing of its former user', async (t) => {
@@ -78,14 +78,14 @@ test('a token that went to somebody else carries nothing of its former user', as
   await tell(6, 2)
   await register(3, 'a')
   await bench.did(removeDevice, { user_id: 2, token: 'b' })
-  t.match(await outbox.claim(9), [{ registered_at: null }, { registered_at: null }])
+  t.match(await outbox.lease(9), [{ registered_at: null }, { registered_at: null }])
 })
 
 test('a device is dropped as it was registered, and no other', async (t) => {
   const { outbox, register, tell, database, waiting } = await pushing(t)
   for (const token of ['a', 'b', 'c']) await register(1, token)
   await tell(5, 1)
-  const claimed = await outbox.claim(9)
+  const claimed = await outbox.lease(9)
   await register(1, 'b')
   await register(2, 'c')
   for (const row of claimed) await outbox.dropDevice(row)
@@ -102,7 +102,7 @@ test('what has waited for weeks says so', async (t) => {
   await tell(5, 1)
   await tell(6, 1)
   await rowsOf(database, `update push_outbox set made_at = now() - interval '29 days' where position = 5`)
-  const claimed = await outbox.claim(9)
+  const claimed = await outbox.lease(9)
   t.same(
     claimed.map(({ position, stale }) => ({ position, stale })).sort((a, b) => a.position - b.position),
     [

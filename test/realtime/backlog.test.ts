@@ -2,22 +2,22 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
 import { test } from 'tap'
 import { openPool } from '../../src/db/pool.ts'
-import { History } from '../../src/realtime/channels/backlog.ts'
+import { BacklogReader } from '../../src/realtime/channels/backlog-reader.ts'
 import { ChannelIndex } from '../../src/realtime/channels/channel-index.ts'
-import { sizeOf } from '../../src/realtime/channels/channel-message.ts'
+import { messageSize } from '../../src/realtime/channels/channel-message.ts'
 import { Hub } from '../../src/realtime/channels/hub.ts'
 import { ResumeBudget } from '../../src/realtime/channels/resume-budget.ts'
-import type { ChannelKey } from '../../src/realtime/frames/announcer.ts'
-import { tellWith } from '../../src/realtime/frames/event-mapper.ts'
-import { WordBook } from '../../src/realtime/frames/lookup-cache.ts'
+import { createEventMapper } from '../../src/realtime/frames/event-mapper.ts'
+import type { ChannelKey } from '../../src/realtime/frames/frame-mapper.ts'
+import { ProfileCache } from '../../src/realtime/frames/profile-cache.ts'
 import { enter, noWords, startInstance } from '../harness/live.ts'
 import { testDatabase } from '../harness/postgres.ts'
 import { openRooms, sayIn, talkSlices } from '../harness/realtime-fixtures.ts'
 import { readDb } from '../harness/test-app.ts'
 import { bench } from '../harness/test-executor.ts'
 
-const tell = tellWith(
-  talkSlices.flatMap(({ announcer = [] }) => announcer),
+const tell = createEventMapper(
+  talkSlices.flatMap(({ frameMapper = [] }) => frameMapper),
   (error) => {
     throw error
   },
@@ -38,8 +38,8 @@ test('a backlog is read in pages and bounded in entries and bytes, however long 
     if (config.name === 'events at') pages.push(new Set(result.rows.map((row) => Number(Reflect.get(row, 'position')))))
     return result
   })
-  const words = new WordBook(readDb(t, database), noWords, () => {})
-  const history = new History(pool, new ChannelIndex(pool), tell, words)
+  const words = new ProfileCache(readDb(t, database), noWords, () => {})
+  const history = new BacklogReader(pool, new ChannelIndex(pool), tell, words)
 
   // Nobody writes the index: all of it is a gap. Room 1 is quiet, room 2 is busy, room 3 talks at length.
   const quiet = await sayIn(speaker, 1)
@@ -47,22 +47,22 @@ test('a backlog is read in pages and bounded in entries and bytes, however long 
   const long = await Promise.all(Array.from({ length: 300 }, () => sayIn(speaker, 3, 3_000_001)))
   const end = Math.max(...busy, ...long)
   const channels: readonly ChannelKey[] = ['room:1', 'room:2', 'room:3', 'room:9']
-  const recalled = await history.recall(channels, end)
+  const recalled = await history.read(channels, end)
   t.ok(mostRows <= 500, `${mostRows} rows at a time`)
   const longAtOnce = Math.max(...pages.map((page) => long.filter((position) => page.has(position)).length))
   t.ok(longAtOnce > 0 && longAtOnce <= 16, `${longAtOnce} long entries at a time`)
 
-  const positionsOf = (channel: ChannelKey) => recalled.get(channel)?.entries.map(({ position }) => position)
+  const positionsOf = (channel: ChannelKey) => recalled.get(channel)?.messages.map(({ position }) => position)
   t.same(positionsOf('room:1'), [quiet])
   const ordered = busy.toSorted((a, b) => a - b)
   t.same(positionsOf('room:2'), ordered.slice(-1_000))
   t.equal(recalled.get('room:2')?.from, ordered.at(-1_001))
-  const bytes = recalled.get('room:3')?.entries.reduce((sum, entry) => sum + sizeOf(entry), 0) ?? 0
+  const bytes = recalled.get('room:3')?.messages.reduce((sum, entry) => sum + messageSize(entry), 0) ?? 0
   t.ok(bytes > 8 * 1024 * 1024 && bytes < 8 * 1024 * 1024 + 100_000, `${bytes} bytes`)
   const kept = positionsOf('room:3') ?? []
   t.same(kept, long.toSorted((a, b) => a - b).slice(-kept.length))
   t.equal(recalled.get('room:3')?.from, long.toSorted((a, b) => a - b).at(-kept.length - 1))
-  t.same(recalled.get('room:9'), { from: 0, entries: [] })
+  t.same(recalled.get('room:9'), { from: 0, messages: [] })
 
   const lasts = await history.lastBefore(channels, end + 1)
   t.same(
@@ -75,28 +75,28 @@ test('a backlog outlives its last listener for some seconds', async (t) => {
   let recalls = 0
   const hub = new Hub(
     {
-      tell,
-      words: {
-        find: async () => ({ users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }),
+      mapEvent: tell,
+      profiles: {
+        get: async () => ({ users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }),
       },
-      history: {
+      backlogs: {
         lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
-        recall: async (channels) => {
+        read: async (channels) => {
           recalls += 1
-          const entries = [{ position: 5, prev: null, at: Date.now(), bodies: ['"event":"x"}'] }]
-          return new Map(channels.map((channel) => [channel, { from: 0, entries }]))
+          const messages = [{ position: 5, prev: null, at: Date.now(), bodies: ['"event":"x"}'] }]
+          return new Map(channels.map((channel) => [channel, { from: 0, messages }]))
         },
       },
       head: async () => 10,
-      sent: () => {},
+      onSent: () => {},
     },
     10,
   )
   const come = async (): Promise<number> => {
-    const topic = hub.hold('room:1')
+    const topic = hub.acquire('room:1')
     let entries = 0
     await hub.resume(topic, 1, async (beginning) => {
-      entries = beginning.entries?.length ?? -1
+      entries = beginning.messages?.length ?? -1
     })
     hub.release(topic)
     hub.trim()
@@ -116,7 +116,7 @@ test("a user's resumes wait for the budget, and another's do not", async (t) => 
     mostRunning = Math.max(mostRunning, running)
     await pause(1)
     running -= 1
-    return { queries: 2, entries: 100, characters: 0 }
+    return { queries: 2, messages: 100, characters: 0 }
   }
   // As a client of 50 rooms that comes back.
   await Promise.all(Array.from({ length: 50 }, () => budget.run(1, whole)))

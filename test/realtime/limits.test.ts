@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { connectionKey, longQueues, queuesIn } from '../../src/realtime/sockets/tcp-send-queues.ts'
+import { connectionKey, parseSendQueues, readSendQueues } from '../../src/realtime/sockets/tcp-send-queues.ts'
 import { enter, type Instance, startInstance, TestClient, type Wishes } from '../harness/live.ts'
 import { bearer, token } from '../harness/minimal-app.ts'
 import { testDatabase } from '../harness/postgres.ts'
@@ -233,7 +233,7 @@ test('what the kernel holds back for a client is read off its list', (t) => {
     line(5, '0000000000000000FFFF00000100007F:0BB8', '0000000000000000FFFF00000100000A:C004', '01', '00123456'),
     line(6, '000080FE00000000FF005450AB89DEFE:0BB8', 'B80D0120000000000000000001000000:C004', '01', '00200000'),
   ].join('\n')
-  const queues = queuesIn(text)
+  const queues = parseSendQueues(text)
   t.equal(queues.size, 4)
   const bytes = (local: string, remote: string, port: number) =>
     queues.get(connectionKey({ address: local, port: 3000 }, { address: remote, port }))
@@ -267,7 +267,7 @@ test('the kernel names a connection as this process does', async (t) => {
     if (process.platform === 'linux') {
       let bytes: number | undefined
       for (let ms = 0; bytes === undefined && ms < 20_000; ms += 20) {
-        bytes = (await longQueues()).get(key)
+        bytes = (await readSendQueues()).get(key)
         await pause(20)
       }
       t.ok(bytes !== undefined && bytes >= 0x80000, host)

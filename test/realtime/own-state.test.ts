@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import type { ShownState } from '../../src/realtime/frames/announcer.ts'
+import type { LiveQuery } from '../../src/realtime/frames/frame-mapper.ts'
 import { enter, startInstance, type TestClient } from '../harness/live.ts'
 import { testDatabase } from '../harness/postgres.ts'
 import { openRooms, talkSlices, tell } from '../harness/realtime-fixtures.ts'
@@ -7,12 +7,12 @@ import { openRooms, talkSlices, tell } from '../harness/realtime-fixtures.ts'
 test('who has left their own channel is shown nothing there until they come back', async (t) => {
   const database = await testDatabase(t)
   await openRooms(database, 1, 2)
-  const purse: ShownState = {
+  const purse: LiveQuery = {
     event: 'purse',
     changedBy: ({ type, data }) => (type === 'bag-items-added' ? [data.user_id] : []),
     read: async (_db, ids) => new Map(ids.map((id) => [id, {}])),
   }
-  const instance = await startInstance(t, database, [...talkSlices, { published: '/v1', shown: purse }])
+  const instance = await startInstance(t, database, [...talkSlices, { published: '/v1', liveQuery: purse }])
   const [here, away] = [await enter(t, instance.origin, 1), await enter(t, instance.origin, 1)]
   const shown = ({ frames }: TestClient) => frames.filter(({ event }) => event === 'purse').length
   const seen = async (client: TestClient, count: number) =>

@@ -3,8 +3,8 @@ import { test } from 'tap'
 import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
 import { Hub } from '../../src/realtime/channels/hub.ts'
 import { ResumeBudget } from '../../src/realtime/channels/resume-budget.ts'
-import type { ChannelKey } from '../../src/realtime/frames/announcer.ts'
-import { tellWith } from '../../src/realtime/frames/event-mapper.ts'
+import { createEventMapper } from '../../src/realtime/frames/event-mapper.ts'
+import type { ChannelKey } from '../../src/realtime/frames/frame-mapper.ts'
 import type { Client } from '../../src/realtime/sockets/client.ts'
 import { Subscriptions } from '../../src/realtime/sockets/subscriptions.ts'
 import { enter, startInstance } from '../harness/live.ts'
@@ -15,8 +15,8 @@ import { DEADLINE_MS } from '../harness/until.ts'
 const ENTRIES = 1_000
 const ROOM = 'one-to-room:R1'
 
-const tell = tellWith(
-  talkSlices.flatMap(({ announcer = [] }) => announcer),
+const tell = createEventMapper(
+  talkSlices.flatMap(({ frameMapper = [] }) => frameMapper),
   (error) => {
     throw error
   },
@@ -43,23 +43,23 @@ function openHub() {
   const words = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
   const hub = new Hub(
     {
-      tell,
-      words: { find: async () => words },
-      history: {
+      mapEvent: tell,
+      profiles: { get: async () => words },
+      backlogs: {
         lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
-        recall: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, entries: [] }])),
+        read: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, messages: [] }])),
       },
       head: async () => hub.position,
-      sent: () => {},
+      onSent: () => {},
     },
     0,
   )
   const holdersOf = (key: ChannelKey): number => {
-    const topic = hub.hold(key)
+    const topic = hub.acquire(key)
     hub.release(topic)
-    return topic.holders
+    return topic.references
   }
-  hub.hold('room:1')
+  hub.acquire('room:1')
   return { hub, holdersOf }
 }
 
@@ -77,7 +77,7 @@ function openClient(hub: Hub) {
   const client: Client = {
     send: (frame) => frames.push(JSON.parse(JSON.stringify(frame))),
     push: read,
-    bringBack: (bytes) => {
+    pushReplay: (bytes) => {
       if (!isSameTurn) {
         isSameTurn = true
         replayedInTurn.push(0)
@@ -97,7 +97,7 @@ function openClient(hub: Hub) {
     hub,
     resumes: new ResumeBudget(),
     memberRoom: async () => 1,
-    failed: (error) => {
+    onError: (error) => {
       throw error
     },
   })
@@ -119,17 +119,17 @@ const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 
 
 test('a replay goes out in slices, before what is announced meanwhile, and all of it once', async (t) => {
   const { hub } = openHub()
-  await hub.follow(upTo(ENTRIES - 100).map((position) => said(position)))
+  await hub.onEvents(upTo(ENTRIES - 100).map((position) => said(position)))
   const { subscriptions, frames, positions, replayedInTurn } = openClient(hub)
   let isDone = false
   const subscribed = subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' }).then(() => (isDone = true))
   while (!isDone) {
-    await hub.follow([said(hub.position + 1), said(hub.position + 2)])
+    await hub.onEvents([said(hub.position + 1), said(hub.position + 2)])
     await turn()
   }
   await subscribed
   t.ok(hub.position > ENTRIES - 90, 'events were announced meanwhile')
-  await hub.follow([said(hub.position + 1)])
+  await hub.onEvents([said(hub.position + 1)])
   await turnsUntil(() => positions(ROOM).includes(hub.position))
   t.same(frames[0], { t: 'subbed', i: 1, ch: ROOM, position: '0', resumed: true })
   t.same(positions(ROOM), upTo(hub.position))
@@ -140,7 +140,7 @@ test('a replay goes out in slices, before what is announced meanwhile, and all o
 test('a slice is bounded in bytes, and of several replays one is under way', async (t) => {
   const { hub } = openHub()
   // Each of some 40 KB.
-  await hub.follow(upTo(20).map((position) => said(position, 3_000_001)))
+  await hub.onEvents(upTo(20).map((position) => said(position, 3_000_001)))
   const clients = [openClient(hub), openClient(hub), openClient(hub)]
   const done: number[] = []
   await Promise.all(
@@ -161,7 +161,7 @@ test('a slice is bounded in bytes, and of several replays one is under way', asy
 
 test('a socket that is closed amid a replay gets no more of it and holds nothing', async (t) => {
   const { hub, holdersOf } = openHub()
-  await hub.follow(upTo(ENTRIES).map((position) => said(position)))
+  await hub.onEvents(upTo(ENTRIES).map((position) => said(position)))
   const leaving = openClient(hub)
   const subscribed = leaving.subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
   const waiting = openClient(hub)
@@ -174,7 +174,7 @@ test('a socket that is closed amid a replay gets no more of it and holds nothing
   leaving.subscriptions.end()
   waiting.subscriptions.end()
   await Promise.all([subscribed, never, stayed])
-  await hub.follow([said(ENTRIES + 1)])
+  await hub.onEvents([said(ENTRIES + 1)])
   await turnsUntil(() => staying.positions(ROOM).length > ENTRIES)
   t.same(staying.positions(ROOM), upTo(ENTRIES + 1), 'the next one begins')
   t.same(leaving.positions(ROOM), got)
@@ -186,13 +186,13 @@ test('a socket that is closed amid a replay gets no more of it and holds nothing
 
 test('a client is closed when something was forgotten amid its replay', async (t) => {
   const { hub, holdersOf } = openHub()
-  await hub.follow(upTo(ENTRIES).map((position) => said(position)))
+  await hub.onEvents(upTo(ENTRIES).map((position) => said(position)))
   const { subscriptions, positions, closed } = openClient(hub)
   const subscribed = subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
   await turnsUntil(() => positions(ROOM).length > 0)
-  await hub.follow([said(ENTRIES + 1)])
-  const topic = hub.hold('room:1')
-  topic.forget()
+  await hub.onEvents([said(ENTRIES + 1)])
+  const topic = hub.acquire('room:1')
+  topic.dropBacklog()
   hub.release(topic)
   await subscribed
   t.same(closed, [4100])
@@ -204,13 +204,13 @@ test('a client is closed when something was forgotten amid its replay', async (t
 
 test('whoever listens already gets what was before, in slices, and the rest once', async (t) => {
   const { hub } = openHub()
-  await hub.follow(upTo(600).map((position) => said(position)))
+  await hub.onEvents(upTo(600).map((position) => said(position)))
   const { subscriptions, positions, replayedInTurn } = openClient(hub)
   await subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM })
-  await hub.follow(upTo(700, 601).map((position) => said(position)))
+  await hub.onEvents(upTo(700, 601).map((position) => said(position)))
   const again = subscriptions.subscribe({ t: 'sub', i: 2, ch: ROOM, since: '100' })
   await turnsUntil(() => positions(ROOM).includes(101))
-  await hub.follow(upTo(710, 701).map((position) => said(position)))
+  await hub.onEvents(upTo(710, 701).map((position) => said(position)))
   await again
   await turnsUntil(() => positions(ROOM).includes(710))
   t.same(
@@ -227,14 +227,14 @@ test('whoever listens already gets what was before, in slices, and the rest once
 
 test("the user's own channel begins by itself in slices, and a frame of the client waits for it", async (t) => {
   const { hub } = openHub()
-  const earlier = hub.hold('user:1')
-  await hub.follow(upTo(200).map(toldUser))
+  const earlier = hub.acquire('user:1')
+  await hub.onEvents(upTo(200).map(toldUser))
   const { subscriptions, frames, positions } = openClient(hub)
-  await hub.follow(upTo(600, 201).map(toldUser))
+  await hub.onEvents(upTo(600, 201).map(toldUser))
   await turnsUntil(() => positions('user:1').length > 0)
   t.ok(positions('user:1').length < 400, 'it is under way')
   const again = subscriptions.subscribe({ t: 'sub', i: 1, ch: 'user:1', since: '50' })
-  await hub.follow([toldUser(601)])
+  await hub.onEvents([toldUser(601)])
   await again
   await subscriptions.unsubscribe({ t: 'unsub', i: 2, ch: 'user:1' })
   t.same(positions('user:1'), [...upTo(601, 201), ...upTo(200, 51)])

@@ -7,7 +7,7 @@ import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
 import { openRooms, sayIn, talkSlices } from '../harness/realtime-fixtures.ts'
 import { rowsOf } from '../harness/test-executor.ts'
 import { until } from '../harness/until.ts'
-import { Reader } from './reader.ts'
+import { RoomReader } from './room-reader.ts'
 
 const ROOMS = 2
 const READERS = 6
@@ -71,7 +71,7 @@ test('whoever is cut off and comes back anywhere has heard all of it, once, in o
   }
 
   const act = async (steps: readonly Step[]): Promise<void> => {
-    const readers = Array.from({ length: READERS }, (_, i) => new Reader((i % ROOMS) + 1, i + 1))
+    const readers = Array.from({ length: READERS }, (_, i) => new RoomReader((i % ROOMS) + 1, i + 1))
     const saying: Promise<number>[] = []
     for (const step of steps) {
       if (step.do === 'say') {
@@ -80,7 +80,7 @@ test('whoever is cut off and comes back anywhere has heard all of it, once, in o
       if (step.do === 'connect' && readers[step.reader]?.isConnected === false) {
         readers[step.reader]?.connect(at(step.instance).origin)
       }
-      if (step.do === 'cut') readers[step.reader]?.cut()
+      if (step.do === 'cut') readers[step.reader]?.disconnect()
       if (step.do === 'wait') await pause(step.ms)
       if (step.do === 'restart') {
         await Promise.all(saying)
@@ -97,10 +97,12 @@ test('whoever is cut off and comes back anywhere has heard all of it, once, in o
       const last = Number(history.at(-1)?.position)
       await until(() => Number(reader.since ?? -1) >= last).catch(() => {})
       await reader.end()
-      const due = history.filter(({ position }) => reader.began !== null && Number(position) > Number(reader.began))
-      if (JSON.stringify(reader.heard) !== JSON.stringify(due) || reader.faults.length > 0) {
+      const due = history.filter(
+        ({ position }) => reader.subscribedAt !== null && Number(position) > Number(reader.subscribedAt),
+      )
+      if (JSON.stringify(reader.received) !== JSON.stringify(due) || reader.faults.length > 0) {
         throw new Error(
-          `reader ${i}: ${JSON.stringify({ heard: reader.heard, faults: reader.faults, began: reader.began, due })}`,
+          `reader ${i}: ${JSON.stringify({ heard: reader.received, faults: reader.faults, began: reader.subscribedAt, due })}`,
         )
       }
     }

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
-import { Outlet } from '../../src/realtime/sockets/socket-writer.ts'
+import { SocketWriter } from '../../src/realtime/sockets/socket-writer.ts'
 import { connectionKey } from '../../src/realtime/sockets/tcp-send-queues.ts'
 import { until } from '../harness/until.ts'
 
@@ -25,10 +25,10 @@ test('what a client asked for may be unsent, slice by slice, until it has taken 
   const there = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 }
   const queue = (bytes: number) => new Map([[connectionKey(here, there), bytes]])
   let closes = 0
-  const outlet = new Outlet(socket, () => (closes += 1))
+  const outlet = new SocketWriter(socket, () => (closes += 1))
   const bringBack = async (bytes: number): Promise<void> => {
     for (let sent = 0; sent < bytes; sent += SLICE.length) {
-      outlet.bringBack(SLICE)
+      outlet.pushReplay(SLICE)
       await turn()
     }
   }
@@ -38,16 +38,16 @@ test('what a client asked for may be unsent, slice by slice, until it has taken 
   t.ok(closes > 0, 'eight megabytes and what the kernel takes are the most')
   client.resume()
   await until(() => socket.writableLength === 0)
-  outlet.judgeQueues(new Map())
+  outlet.checkSendQueue(new Map())
 
   closes = 0
   await bringBack(2 * MIB)
   await until(() => socket.writableLength === 0)
-  outlet.judgeQueues(queue(2.5 * MIB))
+  outlet.checkSendQueue(queue(2.5 * MIB))
   t.equal(closes, 0, 'the kernel has what was asked for')
-  outlet.judgeQueues(new Map())
-  outlet.judgeQueues(queue(0.9 * MIB))
+  outlet.checkSendQueue(new Map())
+  outlet.checkSendQueue(queue(0.9 * MIB))
   t.equal(closes, 0)
-  outlet.judgeQueues(queue(2.5 * MIB))
+  outlet.checkSendQueue(queue(2.5 * MIB))
   t.equal(closes, 1, 'it had taken everything')
 })

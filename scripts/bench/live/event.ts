@@ -1,5 +1,5 @@
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
-import type { Words } from '../../../src/realtime/frames/announcer.ts'
+import type { Profiles } from '../../../src/realtime/frames/frame-mapper.ts'
 
 /** A lucky gift, which takes a frame of some 400 bytes. */
 export const giftAt = (position: number): PositionedEvent<'gift-drawn'> => ({
@@ -33,7 +33,7 @@ export const giftAt = (position: number): PositionedEvent<'gift-drawn'> => ({
   },
 })
 
-export const words: Words = {
+export const words: Profiles = {
   users: new Map([[1, { id: 1, uid: 'amina', name: 'Amina', avatar: 'avatars/amina.png', picture: '' }]]),
   rooms: new Map([[1, { uid: 'R1', name: 'Lounge' }]]),
   decorations: new Map([[3, { name: 'Lucky clover', image_path: 'gifts/clover-with-four-leaves-animated.webp' }]]),

@@ -6,10 +6,10 @@ import { registerTokens, signToken } from '../../../src/http/auth/tokens.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { Hub } from '../../../src/realtime/channels/hub.ts'
 import { ResumeBudget } from '../../../src/realtime/channels/resume-budget.ts'
-import { tellWith } from '../../../src/realtime/frames/event-mapper.ts'
-import { admitWith } from '../../../src/realtime/sockets/authenticate.ts'
-import { Lobby } from '../../../src/realtime/sockets/connection-registry.ts'
-import { openSockets } from '../../../src/realtime/sockets/upgrade.ts'
+import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
+import { authenticateWith } from '../../../src/realtime/sockets/authenticate.ts'
+import { ConnectionRegistry } from '../../../src/realtime/sockets/connection-registry.ts'
+import { registerSocketRoutes } from '../../../src/realtime/sockets/upgrade.ts'
 import { slices } from '../../../src/slices.ts'
 import type { Contender } from './contender.ts'
 import { giftAt, words } from './event.ts'
@@ -22,39 +22,46 @@ export async function ours(sockets: number): Promise<Contender> {
   const fail = (error: unknown): void => console.error(error)
   const hub = new Hub(
     {
-      tell: tellWith(
-        slices.flatMap(({ announcer = [] }) => announcer),
+      mapEvent: createEventMapper(
+        slices.flatMap(({ frameMapper = [] }) => frameMapper),
         fail,
       ),
-      words: { find: async () => words },
-      history: { lastBefore: async (channels) => new Map(channels.map((key) => [key, null])), recall: nothing },
+      profiles: { get: async () => words },
+      backlogs: { lastBefore: async (channels) => new Map(channels.map((key) => [key, null])), read: nothing },
       head: async () => 0,
-      sent: () => {},
+      onSent: () => {},
     },
     0,
   )
-  const lobby = new Lobby({
+  const lobby = new ConnectionRegistry({
     hub,
     resumes: new ResumeBudget(),
-    judge: alwaysOpen.judge,
-    admit: admitWith(read, sessions),
+    judgeState: alwaysOpen.judge,
+    authenticate: authenticateWith(read, sessions),
     memberRoom: async () => 1,
     authMs: 10_000,
     heartbeatMs: 25_000,
-    failed: fail,
-    closed: (code) => code !== null && fail(`closed with ${code}`),
+    onError: fail,
+    onSocketClosed: (code) => code !== null && fail(`closed with ${code}`),
   })
   const { shownBy } = alwaysOpen
   const ofToken = [userCheck(read, sessions, () => undefined)]
   const limits = { addressLimit: new AddressLimit(null), metrics: { refused: () => {} } }
-  await openSockets(app, { lobby, isAllowedOrigin: () => true, shownBy, before: [], ofToken, ...limits })
+  await registerSocketRoutes(app, {
+    registry: lobby,
+    isAllowedOrigin: () => true,
+    clientHintsOf: shownBy,
+    beforeToken: [],
+    tokenChecks: ofToken,
+    ...limits,
+  })
   const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   let position = 0
   return {
     port: Number(address.port),
     tokens: Array.from({ length: sockets }, (_, i) => signToken(app, String(i + 1), null, '1h')),
     tell(events) {
-      void hub.follow(Array.from({ length: events }, () => giftAt((position += 1))))
+      void hub.onEvents(Array.from({ length: events }, () => giftAt((position += 1))))
     },
   }
 }

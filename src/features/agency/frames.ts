@@ -2,20 +2,20 @@ import type { WithdrawalStatus } from '../../../schema/agency-events.ts'
 import type { EventData } from '../../../schema/events.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-import { announcement } from '../../realtime/frames/announcement.ts'
-import type { Announcement, Announcer } from '../../realtime/frames/announcer.ts'
+import { eventFrame } from '../../realtime/frames/event-frame.ts'
+import type { EventFrame, FrameMapper } from '../../realtime/frames/frame-mapper.ts'
 
 type Request = Pick<EventData<'withdrawal-status-changed'>, 'user_id' | 'target_id' | 'wallet' | 'amount'>
 
 /** Whoever made a request and whom it is addressed to are told where it stands. Nothing of what they wrote is. */
-export const withdrawalFrames: Announcer = {
+export const withdrawalFrames: FrameMapper = {
   'withdrawal-requested': ({ data, position, at }) => withdrawalChangedFrames(data, position, 'pending', at),
   'withdrawal-status-changed': ({ data, at }) => withdrawalChangedFrames(data, data.withdrawal_id, data.to, at),
 }
 
-const withdrawalChangedFrames = (request: Request, id: number, status: WithdrawalStatus, at: Micros): Announcement[] =>
+const withdrawalChangedFrames = (request: Request, id: number, status: WithdrawalStatus, at: Micros): EventFrame[] =>
   [request.user_id, request.target_id].map((user) =>
-    announcement(`user:${user}`, 'withdrawal-changed', {}, () => ({
+    eventFrame(`user:${user}`, 'withdrawal-changed', {}, () => ({
       id,
       status,
       amount_in_dollars: centsToDollars(request.amount),

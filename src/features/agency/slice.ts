@@ -8,5 +8,5 @@ export const agencySlice: Slice = {
   published: '/api/v1',
   routes: agencyRoutes,
   operator: agencyAdminRoutes,
-  announcer: withdrawalFrames,
+  frameMapper: withdrawalFrames,
 }

@@ -1,6 +1,6 @@
 import { plainSeconds } from '../../ledger/rules/time.ts'
-import { announcement, named } from '../../realtime/frames/announcement.ts'
-import type { Announcer, Words } from '../../realtime/frames/announcer.ts'
+import { eventFrame, userProfile } from '../../realtime/frames/event-frame.ts'
+import type { FrameMapper, Profiles } from '../../realtime/frames/frame-mapper.ts'
 import { rot41 } from './rot41.ts'
 
 /** Diamonds won by one order of which the room is told, and of which everyone is. */
@@ -8,18 +8,18 @@ const MIN_BIG_WIN = 5_000
 const MIN_GLOBAL_BIG_WIN = 10_000
 
 /** What rooms, and everyone, are told of gifts with a draw. No one's balance is. */
-export const giftFrames: Announcer = {
+export const giftFrames: FrameMapper = {
   'gift-drawn': ({ data, position, at }) => {
     const { sender_id, room_id, decoration_id } = data
     const path = data.encrypted ? rot41 : (plain: string) => plain
     const enc = data.encrypted ? { enc: 'rot41' as const } : {}
     const win = data.draws.reduce((sum, { reward }) => sum + reward, 0)
-    const gift = (words: Words) => {
+    const gift = (words: Profiles) => {
       const { name = '', image_path = '' } = words.decorations.get(decoration_id) ?? {}
       return { id: decoration_id, name, image_path: path(image_path) }
     }
 
-    const sent = announcement(
+    const sent = eventFrame(
       `room:${room_id}`,
       'one-to-room:lucky-gift-sent',
       { rooms: [room_id], decorations: [decoration_id] },
@@ -38,13 +38,13 @@ export const giftFrames: Announcer = {
       }),
     )
     const requiredIds = { users: [sender_id], decorations: [decoration_id] }
-    const won = (reward: number) => (words: Words) => {
-      const { id, name, uid, picture } = named(words, sender_id)
+    const won = (reward: number) => (words: Profiles) => {
+      const { id, name, uid, picture } = userProfile(words, sender_id)
       return { user: { id, name, uid, current_profile_image_url: path(picture) }, reward, decoration: gift(words) }
     }
     const wins = data.draws.flatMap(({ reward }) => [
-      ...(reward >= MIN_BIG_WIN ? [announcement(`room:${room_id}`, 'lucky-big-win', requiredIds, won(reward))] : []),
-      ...(reward >= MIN_GLOBAL_BIG_WIN ? [announcement('global', 'lucky-big-win-all', requiredIds, won(reward))] : []),
+      ...(reward >= MIN_BIG_WIN ? [eventFrame(`room:${room_id}`, 'lucky-big-win', requiredIds, won(reward))] : []),
+      ...(reward >= MIN_GLOBAL_BIG_WIN ? [eventFrame('global', 'lucky-big-win-all', requiredIds, won(reward))] : []),
     ])
     return [sent, ...wins].map((announcement) => ({ ...announcement, ...enc }))
   },

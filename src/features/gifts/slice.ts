@@ -12,5 +12,5 @@ export const giftsSlice: Slice = {
     luckyFairnessRoutes(app, services)
   },
   operator: giftAdminRoutes,
-  announcer: giftFrames,
+  frameMapper: giftFrames,
 }

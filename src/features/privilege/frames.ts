@@ -1,11 +1,11 @@
-import { announcement } from '../../realtime/frames/announcement.ts'
-import type { Announcer } from '../../realtime/frames/announcer.ts'
+import { eventFrame } from '../../realtime/frames/event-frame.ts'
+import type { FrameMapper } from '../../realtime/frames/frame-mapper.ts'
 import { cardReceivedNotification } from './notifier.ts'
 
 /** Whoever receives a card is told on their sockets what their devices are told. */
-export const cardFrames: Announcer = {
+export const cardFrames: FrameMapper = {
   'card-moved': ({ data: { from_user_id, to_user_id, privilege_package_id } }) => [
-    announcement(
+    eventFrame(
       `user:${to_user_id}`,
       'notification',
       { users: [from_user_id], packages: [privilege_package_id] },

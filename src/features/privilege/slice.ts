@@ -10,5 +10,5 @@ export const privilegeSlice: Slice = {
   routes: privilegeRoutes,
   operator: privilegeAdminRoutes,
   notifier: privilegeNotifier,
-  announcer: cardFrames,
+  frameMapper: cardFrames,
 }

@@ -1,13 +1,13 @@
-import type { ToldData } from '../../../schema/announcements.ts'
+import type { ChannelEventData } from '../../../schema/channel-events.ts'
 import type { Person } from '../../../schema/common.ts'
 import { plainSeconds } from '../../ledger/rules/time.ts'
-import { announcement, named } from '../../realtime/frames/announcement.ts'
-import type { Announcer, Words } from '../../realtime/frames/announcer.ts'
+import { eventFrame, userProfile } from '../../realtime/frames/event-frame.ts'
+import type { FrameMapper, Profiles } from '../../realtime/frames/frame-mapper.ts'
 
 /** What the room of a game is told of it. */
-export const gameFrames: Announcer = {
+export const gameFrames: FrameMapper = {
   'roulette-created': ({ data, position, at }) => [
-    announcement(`room:${data.room_id}`, 'roulette-wheel-created', { users: [data.creator_id] }, (words) => ({
+    eventFrame(`room:${data.room_id}`, 'roulette-wheel-created', { users: [data.creator_id] }, (words) => ({
       id: position,
       game_price: data.game_price,
       prize: data.prize,
@@ -17,19 +17,19 @@ export const gameFrames: Announcer = {
     })),
   ],
   'roulette-joined': ({ data: { room_id, game_id, user_id } }) => [
-    announcement(`room:${room_id}`, 'roulette-wheel-joined', { users: [user_id] }, (words) => ({
+    eventFrame(`room:${room_id}`, 'roulette-wheel-joined', { users: [user_id] }, (words) => ({
       game_id,
       user: player(words, user_id),
     })),
   ],
   'roulette-left': ({ data: { room_id, game_id, user_id } }) => [
-    announcement(`room:${room_id}`, 'roulette-wheel-left', { users: [user_id] }, (words) => ({
+    eventFrame(`room:${room_id}`, 'roulette-wheel-left', { users: [user_id] }, (words) => ({
       game_id,
       user: player(words, user_id),
     })),
   ],
   'roulette-finished': ({ data: { room_id, game_id, winner_id, loser_ids, prize } }) => [
-    announcement(`room:${room_id}`, 'roulette-wheel-finished', { users: [winner_id, ...loser_ids] }, (words) => ({
+    eventFrame(`room:${room_id}`, 'roulette-wheel-finished', { users: [winner_id, ...loser_ids] }, (words) => ({
       game_id,
       winner: player(words, winner_id),
       prize,
@@ -37,16 +37,16 @@ export const gameFrames: Announcer = {
     })),
   ],
   'roulette-cancelled': ({ data: { room_id, game_id } }) => [
-    announcement(`room:${room_id}`, 'roulette-wheel-destroyed', {}, () => ({ game_id })),
+    eventFrame(`room:${room_id}`, 'roulette-wheel-destroyed', {}, () => ({ game_id })),
   ],
 }
 
-function creator(words: Words, userId: number): Person {
-  const { id, name, avatar, uid } = named(words, userId)
+function creator(words: Profiles, userId: number): Person {
+  const { id, name, avatar, uid } = userProfile(words, userId)
   return { id, name, avatar, uid }
 }
 
-function player(words: Words, userId: number): ToldData<'roulette-wheel-joined'>['user'] {
-  const { id, name, avatar } = named(words, userId)
+function player(words: Profiles, userId: number): ChannelEventData<'roulette-wheel-joined'>['user'] {
+  const { id, name, avatar } = userProfile(words, userId)
   return { id, name, avatar }
 }

@@ -8,5 +8,5 @@ export const rouletteSlice: Slice = {
   published: '/v1',
   routes: rouletteRoutes,
   operator: rouletteAdminRoutes,
-  announcer: gameFrames,
+  frameMapper: gameFrames,
 }

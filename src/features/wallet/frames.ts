@@ -1,6 +1,6 @@
 import type { EventData, EventType } from '../../../schema/events.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
-import type { ShownState } from '../../realtime/frames/announcer.ts'
+import type { LiveQuery } from '../../realtime/frames/frame-mapper.ts'
 import { findWallets } from './reads.ts'
 
 /** Whose wallet an event may change beside the balances that it moves. */
@@ -17,7 +17,7 @@ const otherUsersByType: { readonly [T in EventType]?: (data: EventData<T>) => re
 }
 
 /** The wallet, in the form of GET /wallet. */
-export const shownWallet: ShownState = {
+export const liveWallet: LiveQuery = {
   event: 'wallet-changed',
   changedBy: (event) => [...new Set([...usersWithMovements(event), ...otherUsers(event)])],
   read: findWallets,

@@ -1,6 +1,6 @@
 import type { Slice } from '../slice.ts'
 import { walletAdminRoutes } from './admin-routes.ts'
-import { shownWallet } from './frames.ts'
+import { liveWallet } from './frames.ts'
 import { walletRoutes } from './routes.ts'
 
 /** What users hold, and what operators add and take. */
@@ -8,5 +8,5 @@ export const walletSlice: Slice = {
   published: '/api/v1',
   routes: walletRoutes,
   operator: walletAdminRoutes,
-  shown: shownWallet,
+  liveQuery: liveWallet,
 }

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/announcements.ts'
+import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/channel-events.ts'
 import { clientFrames, closeCodes, serverFrames } from '../../../schema/frames.ts'
 
 /** A JSON object of the document. */

@@ -1,25 +1,25 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { DurableSubscriber } from '../../ledger/subscriptions/tail.ts'
-import type { ChannelKey } from '../frames/announcer.ts'
-import type { Tell } from '../frames/event-mapper.ts'
+import type { EventMapper } from '../frames/event-mapper.ts'
+import type { ChannelKey } from '../frames/frame-mapper.ts'
 
 /** The name of the ledger's cursor. */
-export const INDEX_FOLLOWER = 'live'
+export const INDEX_CURSOR = 'live'
 /** What can be brought back of a channel: so many positions, that are no older. */
-export const MOST_BACK = 1_000
-export const BACK_MS = 600_000
+export const MAX_BACKLOG_MESSAGES = 1_000
+export const MAX_BACKLOG_AGE_MS = 600_000
 /** Rows are kept for longer than they count, since clocks differ. */
-const KEPT_FOR = '12 minutes'
+const INDEX_RETENTION = '12 minutes'
 /** Between two writes. Whoever asks looks through the rest of the ledger, which is the longer, the longer this is. */
-const PAUSE_MS = 50
+const MIN_WRITE_INTERVAL_MS = 50
 /** Events in one go of which there is no use in waiting for more. */
-const MANY = 250
+const LARGE_BATCH_EVENTS = 250
 /** Rows deleted in one statement, so that none takes long. */
-const CHUNK = 5_000
+const MAX_DELETED_ROWS = 5_000
 
 /** An announced position of a channel; `at` in milliseconds since 1970. */
-export interface Announced {
+export interface IndexEntry {
   readonly position: number
   /** The position that was announced before it; null for the channel's first. */
   readonly prev: number | null
@@ -27,7 +27,7 @@ export interface Announced {
 }
 
 /** What is written down of some channels before some position. */
-export interface Lasts {
+export interface LastPositions {
   /** How far the ledger has been written down: what comes after is not in here. */
   readonly upTo: number
   /** The ledger's end. */
@@ -45,20 +45,20 @@ export class ChannelIndex {
   }
 
   /** Writes down what was announced. Doing so again changes nothing. */
-  follower(tell: Tell): DurableSubscriber {
+  subscriber(mapEvent: EventMapper): DurableSubscriber {
     return async (events) => {
-      const announced = events.flatMap((event) =>
-        [...tell(event).keys()].map((channel) => ({
+      const entries = events.flatMap((event) =>
+        [...mapEvent(event).keys()].map((channel) => ({
           channel,
           position: event.position,
           at: Math.floor(event.at / 1000),
         })),
       )
-      const [first] = announced
+      const [first] = entries
       if (first !== undefined) {
-        const channels = [...new Set(announced.map(({ channel }) => channel))]
+        const channels = [...new Set(entries.map(({ channel }) => channel))]
         const { positions } = await this.lastBefore(channels, first.position)
-        const rows = announced.map((row) => {
+        const rows = entries.map((row) => {
           const prev = positions.get(row.channel) ?? null
           positions.set(row.channel, row.position)
           return { ...row, prev }
@@ -67,12 +67,12 @@ export class ChannelIndex {
       }
       if (first === undefined) return false
       // What comes meanwhile goes together: each time is a commit beside those of the ledger. Whoever is behind goes on.
-      if (events.length < MANY) await setTimeout(PAUSE_MS)
+      if (events.length < LARGE_BATCH_EVENTS) await setTimeout(MIN_WRITE_INTERVAL_MS)
       return true
     }
   }
 
-  async #add(rows: readonly (Announced & { readonly channel: ChannelKey })[]): Promise<void> {
+  async #add(rows: readonly (IndexEntry & { readonly channel: ChannelKey })[]): Promise<void> {
     await this.#pool.query({
       name: 'add announced',
       text: `with added as (
@@ -95,7 +95,7 @@ export class ChannelIndex {
   }
 
   /** The last positions of these channels before this one, as far as they are written down. */
-  async lastBefore(channels: readonly ChannelKey[], position: number): Promise<Lasts> {
+  async lastBefore(channels: readonly ChannelKey[], position: number): Promise<LastPositions> {
     const { rows } = await this.#pool.query<{
       channel: ChannelKey | null
       last: number | null
@@ -108,7 +108,7 @@ export class ChannelIndex {
                case when later.position is not null then later.prev when c.last < p.position then c.last end as last
              from (select f.up_to, h.position as head, least($2, f.up_to + 1) as position
                    from (select coalesce(max(position), 0) as up_to
-                         from ledger_cursors where name = '${INDEX_FOLLOWER}') f, ledger_head h) p
+                         from ledger_cursors where name = '${INDEX_CURSOR}') f, ledger_head h) p
              left join unnest($1::text[]) as a (channel) on true
              left join live_channels c on c.channel = a.channel
              left join lateral (
@@ -123,19 +123,19 @@ export class ChannelIndex {
   }
 
   /** What was announced on these channels up to a position and since a time, in order: the newest of each. */
-  async window(
+  async newestEntries(
     channels: readonly ChannelKey[],
     upTo: number,
     since: number,
-  ): Promise<ReadonlyMap<ChannelKey, readonly Announced[]>> {
-    const { rows } = await this.#pool.query<Announced & { readonly channel: ChannelKey }>({
+  ): Promise<ReadonlyMap<ChannelKey, readonly IndexEntry[]>> {
+    const { rows } = await this.#pool.query<IndexEntry & { readonly channel: ChannelKey }>({
       name: 'announced since',
       text: `select a.channel, l.position, l.prev, l.at
              from unnest($1::text[]) as a (channel)
              cross join lateral (
                select position, prev, floor(extract(epoch from at) * 1000)::bigint as at from live_announcements
                where channel = a.channel and position <= $2 and at >= to_timestamp($3::bigint / 1000.0)
-               order by position desc limit ${MOST_BACK}
+               order by position desc limit ${MAX_BACKLOG_MESSAGES}
              ) l order by l.position`,
       values: [channels, upTo, since],
     })
@@ -147,10 +147,10 @@ export class ChannelIndex {
     for (;;) {
       const { rowCount } = await this.#pool.query(
         `delete from live_announcements where ctid = any (array(
-           select ctid from live_announcements where at < clock_timestamp() - interval '${KEPT_FOR}'
-           limit ${CHUNK} for update skip locked))`,
+           select ctid from live_announcements where at < clock_timestamp() - interval '${INDEX_RETENTION}'
+           limit ${MAX_DELETED_ROWS} for update skip locked))`,
       )
-      if ((rowCount ?? 0) < CHUNK) return
+      if ((rowCount ?? 0) < MAX_DELETED_ROWS) return
     }
   }
 }

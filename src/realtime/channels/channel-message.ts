@@ -1,8 +1,8 @@
-import type { Words } from '../frames/announcer.ts'
-import type { Told } from '../frames/event-mapper.ts'
+import type { FrameTemplate } from '../frames/event-mapper.ts'
+import type { Profiles } from '../frames/frame-mapper.ts'
 
 /** What one event of the ledger told one channel. */
-export interface Entry {
+export interface ChannelMessage {
   readonly position: number
   /** The position of the channel's entry before this one; null for its first. */
   readonly prev: number | null
@@ -12,15 +12,15 @@ export interface Entry {
   readonly bodies: readonly string[]
 }
 
-export function entryOf(
+export function channelMessage(
   place: { readonly position: number; readonly prev: number | null; readonly at: number },
-  told: readonly Told[],
-  words: Words,
-): Entry {
+  templates: readonly FrameTemplate[],
+  profiles: Profiles,
+): ChannelMessage {
   const { position, prev, at } = place
   const before = prev === null ? 'null' : `"${prev}"`
-  const bodies = told.flatMap(({ event, index, enc, json }) => {
-    const data = json(words)
+  const bodies = templates.flatMap(({ event, index, enc, json }) => {
+    const data = json(profiles)
     if (data === undefined) return []
     const id = `"position":"${position}","prev":${before},"id":"${position}.${index}"`
     return `"event":${JSON.stringify(event)},${id},${enc === undefined ? '' : `"enc":"${enc}",`}"data":${data}}`
@@ -29,11 +29,12 @@ export function entryOf(
 }
 
 /** About how much memory it takes, in characters. */
-export const sizeOf = ({ bodies }: Entry): number => bodies.reduce((size, body) => size + body.length, 100)
+export const messageSize = ({ bodies }: ChannelMessage): number =>
+  bodies.reduce((size, body) => size + body.length, 100)
 
 /** As a frame of an entry, for state, which has no place in its channel's history. */
 export const stateBody = (event: string, position: number, data: object): string =>
   `"event":${JSON.stringify(event)},"position":"${position}","data":${JSON.stringify(data)}}`
 
 /** A frame's whole text. */
-export const inChannel = (name: string, body: string): string => `{"t":"ev","ch":${JSON.stringify(name)},${body}`
+export const frameText = (name: string, body: string): string => `{"t":"ev","ch":${JSON.stringify(name)},${body}`

@@ -1,4 +1,4 @@
-import type { ChannelKey } from '../frames/announcer.ts'
+import type { ChannelKey } from '../frames/frame-mapper.ts'
 
 /** A channel as a client names it. */
 export type NamedChannel =
@@ -10,7 +10,7 @@ const ROOM = 'one-to-room:'
 const USER = 'user:'
 
 /** Undefined for what names no kind of channel. */
-export function readChannel(name: string): NamedChannel | undefined {
+export function parseChannelName(name: string): NamedChannel | undefined {
   if (name === 'global') return { kind: 'global' }
   if (name.startsWith(ROOM) && name.length > ROOM.length) return { kind: 'room', uid: name.slice(ROOM.length) }
   if (name.startsWith(USER)) return { kind: 'user', id: name.slice(USER.length) }

@@ -1,52 +1,52 @@
 import { BatchedLookup } from '../../db/batched-lookup.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
-import type { ChannelKey, Wanted, Words } from '../frames/announcer.ts'
-import type { Tell, Told } from '../frames/event-mapper.ts'
-import type { WordBook } from '../frames/lookup-cache.ts'
-import type { History, Recalled } from './backlog.ts'
-import { type Listener, Topic } from './channel.ts'
-import { type Entry, entryOf } from './channel-message.ts'
-import { Pace } from './flush-scheduler.ts'
+import type { EventMapper, FrameTemplate } from '../frames/event-mapper.ts'
+import type { ChannelKey, Profiles, RequiredIds } from '../frames/frame-mapper.ts'
+import type { ProfileCache } from '../frames/profile-cache.ts'
+import type { Backlog, BacklogReader } from './backlog-reader.ts'
+import { Channel, type Listener } from './channel.ts'
+import { type ChannelMessage, channelMessage } from './channel-message.ts'
+import { FlushScheduler } from './flush-scheduler.ts'
 import { ReplayQueue, sliceLength } from './replay-slices.ts'
 
 /** Characters that are kept to be brought back, of all channels together. */
-const MOST_KEPT = 64 * 1024 * 1024
+const MAX_BACKLOG_CHARACTERS = 64 * 1024 * 1024
 /** Channels whose past is asked for at a time. */
-const MOST_RECALLED = 16
+const MAX_CHANNELS_PER_READ = 16
 /** For so long a channel's backlog is kept when nobody listens any more, and for so many channels at most. */
 const BACKLOG_RETENTION_MS = 10_000
-const MAX_RETAINED = 1_000
+const MAX_RETAINED_CHANNELS = 1_000
 
 export interface HubParts {
-  readonly tell: Tell
-  readonly words: Pick<WordBook, 'find'>
-  readonly history: Pick<History, 'lastBefore' | 'recall'>
+  readonly mapEvent: EventMapper
+  readonly profiles: Pick<ProfileCache, 'get'>
+  readonly backlogs: Pick<BacklogReader, 'lastBefore' | 'read'>
   /** The ledger's end. */
   readonly head: () => Promise<number>
   /** Frames went out, so many to whoever got them. */
-  readonly sent: (frames: number) => void
+  readonly onSent: (frames: number) => void
 }
 
 /** How a listener begins to listen. */
-export interface Beginning {
+export interface Replay {
   /** What is brought back; null when something cannot be brought back any more. */
-  readonly entries: readonly Entry[] | null
+  readonly messages: readonly ChannelMessage[] | null
   /** Everything after this position is brought back or follows. */
   readonly from: number
 }
 
-interface Missing {
+interface MissingData {
   /** Those of which the last position is not known. */
-  readonly topics: readonly ChannelKey[]
-  readonly wanted: readonly Wanted[]
+  readonly channels: readonly ChannelKey[]
+  readonly requiredIds: readonly RequiredIds[]
 }
 
-const NO_WORDS: Words = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
+const NO_PROFILES: Profiles = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
 
-interface Frame {
+interface ChannelFrames {
   readonly event: PositionedEvent
   readonly channel: ChannelKey
-  readonly told: readonly Told[]
+  readonly templates: readonly FrameTemplate[]
 }
 
 /**
@@ -56,25 +56,25 @@ interface Frame {
  */
 export class Hub {
   readonly #parts: HubParts
-  readonly #topics = new Map<ChannelKey, Topic>()
+  readonly #channels = new Map<ChannelKey, Channel>()
   /** Topics that nobody holds, with when they were given back. */
-  readonly #retained = new Map<Topic, number>()
-  readonly #outgoing = new Set<Topic>()
-  readonly #pace = new Pace(() => this.#flush())
-  readonly #recall: BatchedLookup<ChannelKey, Recalled & { readonly upTo: number }>
-  readonly #replays = new ReplayQueue()
+  readonly #retained = new Map<Channel, number>()
+  readonly #outgoing = new Set<Channel>()
+  readonly #flushScheduler = new FlushScheduler(() => this.#flushAll())
+  readonly #backlogLookup: BatchedLookup<ChannelKey, Backlog & { readonly upTo: number }>
+  readonly #replayQueue = new ReplayQueue()
   /** Those who wait until the ledger was heard up to a position. */
-  readonly #waiting = new Set<{ readonly position: number; readonly resolve: () => void }>()
+  readonly #waiters = new Set<{ readonly position: number; readonly resolve: () => void }>()
   #position: number
 
   /** `position` is where to begin. */
   constructor(parts: HubParts, position: number) {
     this.#parts = parts
     this.#position = position
-    this.#recall = new BatchedLookup(MOST_RECALLED, async (channels) => {
+    this.#backlogLookup = new BatchedLookup(MAX_CHANNELS_PER_READ, async (channels) => {
       const upTo = this.#position
-      const recalled = await parts.history.recall([...new Set(channels)], upTo)
-      return channels.map((channel) => ({ from: upTo, entries: [], ...recalled.get(channel), upTo }))
+      const recalled = await parts.backlogs.read([...new Set(channels)], upTo)
+      return channels.map((channel) => ({ from: upTo, messages: [], ...recalled.get(channel), upTo }))
     })
   }
 
@@ -84,57 +84,65 @@ export class Hub {
   }
 
   /** For the ledger's tail. */
-  readonly follow = async (followed: readonly PositionedEvent[]): Promise<void> => {
-    const events = followed.filter(({ position }) => position > this.#position)
+  readonly onEvents = async (delivered: readonly PositionedEvent[]): Promise<void> => {
+    const events = delivered.filter(({ position }) => position > this.#position)
     const frames = events.flatMap((event) =>
-      [...this.#parts.tell(event)].map(([channel, told]): Frame => ({ event, channel, told })),
+      [...this.#parts.mapEvent(event)].map(([channel, templates]): ChannelFrames => ({ event, channel, templates })),
     )
-    let words = NO_WORDS
+    let profiles = NO_PROFILES
     // Until nothing is missing any more: while we ask, others begin to listen.
-    for (let missing = this.#missing(frames, true); missing !== null; missing = this.#missing(frames, false)) {
-      const [found] = await Promise.all([this.#parts.words.find(missing.wanted), this.#learn(missing.topics)])
-      words = found
+    for (let missing = this.#missingData(frames, true); missing !== null; missing = this.#missingData(frames, false)) {
+      const [found] = await Promise.all([
+        this.#parts.profiles.get(missing.requiredIds),
+        this.#loadLastPositions(missing.channels),
+      ])
+      profiles = found
     }
-    for (const { event, channel, told } of frames) {
-      const topic = this.#topics.get(channel)
-      if (topic === undefined) continue
+    for (const { event, channel, templates } of frames) {
+      const listenedTo = this.#channels.get(channel)
+      if (listenedTo === undefined) continue
       const { position, at } = event
-      topic.add(entryOf({ position, prev: topic.last ?? null, at: at / 1000 }, told, words))
-      this.#outgoing.add(topic)
+      listenedTo.append(
+        channelMessage({ position, prev: listenedTo.lastPosition ?? null, at: at / 1000 }, templates, profiles),
+      )
+      this.#outgoing.add(listenedTo)
     }
     this.#position = events.at(-1)?.position ?? this.#position
-    if (this.#outgoing.size > 0) this.#pace.soon()
-    for (const waiting of this.#waiting) {
+    if (this.#outgoing.size > 0) this.#flushScheduler.schedule()
+    for (const waiting of this.#waiters) {
       if (waiting.position > this.#position) continue
-      this.#waiting.delete(waiting)
+      this.#waiters.delete(waiting)
       waiting.resolve()
     }
   }
 
   /** What has to be asked for before these frames can go to those who listen now; null when that is nothing. */
-  #missing(frames: readonly Frame[], first: boolean): Missing | null {
-    const heard = frames.filter(({ channel }) => this.#topics.has(channel))
-    const topics = [...new Set(heard.map(({ channel }) => channel))]
+  #missingData(frames: readonly ChannelFrames[], first: boolean): MissingData | null {
+    const needed = frames.filter(({ channel }) => this.#channels.has(channel))
+    const channels = [...new Set(needed.map(({ channel }) => channel))]
     // A topic that is new since we asked last is always one of these.
-    const unknown = topics.filter((channel) => this.#topics.get(channel)?.last === undefined)
-    if (heard.length === 0 || (!first && unknown.length === 0)) return null
-    return { topics: unknown, wanted: heard.flatMap(({ told }) => told.map(({ wants }) => wants)) }
-  }
-
-  async #learn(channels: readonly ChannelKey[]): Promise<void> {
-    if (channels.length === 0) return
-    const lasts = await this.#parts.history.lastBefore(channels, this.#position + 1)
-    for (const [channel, last] of lasts) {
-      const topic = this.#topics.get(channel)
-      if (topic !== undefined) topic.last ??= last
+    const unknown = channels.filter((channel) => this.#channels.get(channel)?.lastPosition === undefined)
+    if (needed.length === 0 || (!first && unknown.length === 0)) return null
+    return {
+      channels: unknown,
+      requiredIds: needed.flatMap(({ templates }) => templates.map(({ requiredIds }) => requiredIds)),
     }
   }
 
-  #flush(): void {
+  async #loadLastPositions(channels: readonly ChannelKey[]): Promise<void> {
+    if (channels.length === 0) return
+    const positions = await this.#parts.backlogs.lastBefore(channels, this.#position + 1)
+    for (const [channel, last] of positions) {
+      const topic = this.#channels.get(channel)
+      if (topic !== undefined) topic.lastPosition ??= last
+    }
+  }
+
+  #flushAll(): void {
     let sent = 0
     for (const topic of this.#outgoing) sent += topic.flush()
     this.#outgoing.clear()
-    this.#parts.sent(sent)
+    this.#parts.onSent(sent)
   }
 
   /**
@@ -144,50 +152,50 @@ export class Hub {
   trim(): void {
     const longAgo = performance.now() - BACKLOG_RETENTION_MS
     for (const [topic, releasedAt] of this.#retained) {
-      if (releasedAt > longAgo && this.#retained.size <= MAX_RETAINED) break
+      if (releasedAt > longAgo && this.#retained.size <= MAX_RETAINED_CHANNELS) break
       this.#remove(topic)
     }
     let size = 0
-    for (const topic of this.#topics.values()) size += topic.size
+    for (const topic of this.#channels.values()) size += topic.size
     for (const topic of this.#retained.keys()) {
-      if (size <= MOST_KEPT) return
+      if (size <= MAX_BACKLOG_CHARACTERS) return
       size -= topic.size
       this.#remove(topic)
     }
-    for (const topic of this.#topics.values()) {
-      if (size <= MOST_KEPT) return
+    for (const topic of this.#channels.values()) {
+      if (size <= MAX_BACKLOG_CHARACTERS) return
       size -= topic.size
-      topic.forget()
+      topic.dropBacklog()
     }
   }
 
   /** Keeps a channel's topic, which from here on hears all that is announced. To be given back with `release`. */
-  hold(key: ChannelKey): Topic {
-    let topic = this.#topics.get(key)
-    if (topic === undefined) this.#topics.set(key, (topic = new Topic(key, this.#position)))
-    topic.holders += 1
+  acquire(key: ChannelKey): Channel {
+    let topic = this.#channels.get(key)
+    if (topic === undefined) this.#channels.set(key, (topic = new Channel(key, this.#position)))
+    topic.references += 1
     this.#retained.delete(topic)
     return topic
   }
 
-  release(topic: Topic): void {
-    topic.holders -= 1
-    if (topic.holders > 0) return
-    this.settle(topic)
+  release(topic: Channel): void {
+    topic.references -= 1
+    if (topic.references > 0) return
+    this.flush(topic)
     // Whoever comes back soon is not a reason to read it all again.
     if (topic.hasBacklog) this.#retained.set(topic, performance.now())
     else this.#remove(topic)
   }
 
-  #remove(topic: Topic): void {
-    this.#topics.delete(topic.key)
+  #remove(topic: Channel): void {
+    this.#channels.delete(topic.key)
     this.#retained.delete(topic)
     this.#outgoing.delete(topic)
   }
 
   /** Sends what is still to go on a channel, so that somebody may come or go. */
-  settle(topic: Topic): void {
-    if (this.#outgoing.delete(topic)) this.#parts.sent(topic.flush())
+  flush(topic: Channel): void {
+    if (this.#outgoing.delete(topic)) this.#parts.onSent(topic.flush())
   }
 
   /**
@@ -195,14 +203,14 @@ export class Hub {
    * it is there, and all that is announced later comes after that call. A replay that takes several turns of the event
    * loop begins when no other is under way. Answers how often the database was asked.
    */
-  async resume(topic: Topic, since: number, begin: (beginning: Beginning) => Promise<void>): Promise<number> {
+  async resume(topic: Channel, since: number, begin: (beginning: Replay) => Promise<void>): Promise<number> {
     let queries = 0
     if (since > this.#position) {
       queries += 1
-      if (!(await this.#reach(since))) {
+      if (!(await this.#waitFor(since))) {
         // The ledger has not come that far: this is no position of ours.
-        this.settle(topic)
-        await begin({ entries: null, from: this.#position })
+        this.flush(topic)
+        await begin({ messages: null, from: this.#position })
         return queries
       }
     }
@@ -210,18 +218,18 @@ export class Hub {
     try {
       for (;;) {
         const isKept = topic.key !== 'global'
-        const entries = isKept ? topic.after(since, Date.now()) : []
+        const entries = isKept ? topic.messagesAfter(since, Date.now()) : []
         if (entries === undefined) {
           release?.()
           release = undefined
           queries += 1
-          const recalled = await this.#recall.load(topic.key)
-          topic.remember(recalled, recalled.upTo)
+          const recalled = await this.#backlogLookup.load(topic.key)
+          topic.merge(recalled, recalled.upTo)
         } else if (entries !== null && sliceLength(entries) < entries.length && release === undefined) {
-          release = await this.#replays.acquire()
+          release = await this.#replayQueue.acquire()
         } else {
-          this.settle(topic)
-          await begin({ entries, from: isKept && entries !== null ? since : this.#position })
+          this.flush(topic)
+          await begin({ messages: entries, from: isKept && entries !== null ? since : this.#position })
           return queries
         }
       }
@@ -231,20 +239,20 @@ export class Hub {
   }
 
   /** Waits until the ledger was heard up to a position; false when it has not come that far. */
-  async #reach(position: number): Promise<boolean> {
+  async #waitFor(position: number): Promise<boolean> {
     if (position > (await this.#parts.head())) return false
     if (position <= this.#position) return true
-    await new Promise<void>((resolve) => this.#waiting.add({ position, resolve }))
+    await new Promise<void>((resolve) => this.#waiters.add({ position, resolve }))
     return true
   }
 
-  listen(topic: Topic, name: string, listener: Listener): void {
-    this.settle(topic)
-    topic.listen(name, listener)
+  addListener(topic: Channel, name: string, listener: Listener): void {
+    this.flush(topic)
+    topic.addListener(name, listener)
   }
 
-  leave(topic: Topic, name: string, listener: Listener): void {
-    this.settle(topic)
-    topic.leave(name, listener)
+  removeListener(topic: Channel, name: string, listener: Listener): void {
+    this.flush(topic)
+    topic.removeListener(name, listener)
   }
 }

@@ -1,16 +1,16 @@
-import { type Entry, sizeOf } from './channel-message.ts'
+import { type ChannelMessage, messageSize } from './channel-message.ts'
 
 /** What goes out of a replay in one turn of the event loop, which takes well under a millisecond. */
-const MAX_SLICE_ENTRIES = 100
+const MAX_SLICE_MESSAGES = 100
 const MAX_SLICE_CHARACTERS = 64 * 1024
 
 /** How many of these entries go out in one turn: one at least, however long. */
-export function sliceLength(entries: readonly Entry[]): number {
+export function sliceLength(entries: readonly ChannelMessage[]): number {
   let count = 0
   let characters = 0
   for (const entry of entries) {
-    characters += sizeOf(entry)
-    if (count === MAX_SLICE_ENTRIES || (count > 0 && characters > MAX_SLICE_CHARACTERS)) break
+    characters += messageSize(entry)
+    if (count === MAX_SLICE_MESSAGES || (count > 0 && characters > MAX_SLICE_CHARACTERS)) break
     count += 1
   }
   return count

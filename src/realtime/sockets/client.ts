@@ -13,7 +13,7 @@ export interface ChannelRefusal {
 export interface Client extends Listener {
   send(frame: object): void
   /** As `push`, for what happened before. */
-  bringBack(frames: Buffer): void
+  pushReplay(frames: Buffer): void
   refuse(refusal: ChannelRefusal): void
   close(code: CloseCode): void
 }

@@ -3,28 +3,28 @@ import type { WebSocket } from 'ws'
 import type { CloseCode, Echo } from '../../../schema/frames.ts'
 import type { Shown } from '../../http/auth/gate.ts'
 import type { ChannelRefusal } from './client.ts'
-import { type Heard, notUnderstood, readFrame } from './client-frames.ts'
+import { invalidFrame, type ParsedFrame, parseFrame } from './client-frames.ts'
 import { closeCodes } from './close-codes.ts'
+import { FixedWindow } from './fixed-window.ts'
 import { CLOSE, FrameScanner, PONG } from './frame-scanner.ts'
 import { framed } from './framing.ts'
-import { Rate } from './rate.ts'
-import { Outlet } from './socket-writer.ts'
+import { SocketWriter } from './socket-writer.ts'
 import { type SubscriptionParts, Subscriptions } from './subscriptions.ts'
 
 /** Frames of a client in a second, of any kind; pongs that answer a ping of ours aside. */
-const MOST_FRAMES = 20
+const MAX_FRAMES_PER_SECOND = 20
 /** Frames that wait for one that takes its time. */
-const MOST_WAITING = 100
+const MAX_QUEUED_FRAMES = 100
 /** Frames that are not understood, one after the other or not. */
-const MOST_FAULTS = 10
+const MAX_INVALID_FRAMES = 10
 /** Pings that go unanswered. */
-const MOST_UNANSWERED = 2
+const MAX_UNANSWERED_PINGS = 2
 
 const PING = Buffer.from([0x89, 0])
-const SIGN_OF_LIFE = Buffer.concat([PING, framed(['{"t":"hb"}'])])
+const HEARTBEAT = Buffer.concat([PING, framed(['{"t":"hb"}'])])
 
 /** Whose socket it is, as a token said. Times in seconds since 1970. */
-export interface Holder {
+export interface SocketSession {
   readonly userId: number
   readonly issuedAt: number
   readonly expiresAt: number
@@ -33,25 +33,25 @@ export interface Holder {
 }
 
 /** A socket that was opened just now. */
-export interface Opened {
+export interface OpenedSocket {
   readonly ws: WebSocket
   /** The one under it. */
   readonly socket: Socket
   /** What its request showed. */
-  readonly shown: Omit<Shown, 'tokenKey'>
+  readonly clientHints: Omit<Shown, 'tokenKey'>
   /** The `addressKey` of its client. */
   readonly address: string
 }
 
 export interface ConnectionParts extends SubscriptionParts {
   /** Finds who holds a token, and calls `admitted` with the holder while that is so, or with why it is not. */
-  readonly admit: (token: string, admitted: (found: Holder | CloseCode) => void) => Promise<void>
+  readonly authenticate: (token: string, admitted: (found: SocketSession | CloseCode) => void) => Promise<void>
   /** The client is let in, or has a new token: `connection.holder` is set. */
-  readonly entered: (connection: Connection, isNew: boolean) => void
+  readonly onAuthenticated: (connection: Connection, isNew: boolean) => void
   /** It is gone, or on its way. `code` is ours, or null when the client left. */
-  readonly left: (connection: Connection, code: CloseCode | null) => void
+  readonly onClosed: (connection: Connection, code: CloseCode | null) => void
   readonly heartbeatMs: number
-  readonly failed: (error: unknown) => void
+  readonly onError: (error: unknown) => void
 }
 
 /** One client's socket: who it is, what it says, what it is told. */
@@ -60,76 +60,76 @@ export class Connection {
   readonly address: string
   readonly #ws: WebSocket
   readonly #socket: Socket
-  readonly #shown: Omit<Shown, 'tokenKey'>
+  readonly #clientHints: Omit<Shown, 'tokenKey'>
   readonly #parts: ConnectionParts
-  readonly #outlet: Outlet
-  readonly #rate = new Rate(MOST_FRAMES)
-  readonly #waiting: Heard[] = []
+  readonly #writer: SocketWriter
+  readonly #frameRate = new FixedWindow(MAX_FRAMES_PER_SECOND)
+  readonly #queue: ParsedFrame[] = []
   /** In milliseconds, as `performance.now()` tells them. */
-  #authBy: number | null
-  #beatAt: number
-  #holder: Holder | undefined
+  #authDeadline: number | null
+  #heartbeatAt: number
+  #session: SocketSession | undefined
   #subscriptions: Subscriptions | undefined
-  #working = false
-  #unanswered = 0
-  #faults = 0
-  #closed = false
+  #isHandling = false
+  #unansweredPings = 0
+  #invalidFrames = 0
+  #isClosed = false
 
   /** To be made at once when the socket is open. `authMs` is how long a client may take to say who it is. */
-  constructor(opened: Opened, authMs: number, parts: ConnectionParts) {
-    const { ws, socket, shown, address } = opened
+  constructor(opened: OpenedSocket, authMs: number, parts: ConnectionParts) {
+    const { ws, socket, clientHints, address } = opened
     this.address = address
     this.#ws = ws
     this.#socket = socket
-    this.#shown = shown
+    this.#clientHints = clientHints
     this.#parts = parts
-    this.#outlet = new Outlet(socket, () => this.close(closeCodes.slow))
+    this.#writer = new SocketWriter(socket, () => this.close(closeCodes.slow))
     const now = performance.now()
-    this.#authBy = now + authMs
-    this.#beatAt = now + parts.heartbeatMs
+    this.#authDeadline = now + authMs
+    this.#heartbeatAt = now + parts.heartbeatMs
     ws.on('message', (data, isBinary) => this.#guard(() => this.#receive(data, isBinary)))
     const scanner = new FrameScanner((opcode) => this.#countFrame(opcode))
     // Before `ws` reads it: what is too much costs no more than this.
     socket.prependListener('data', (chunk: Buffer) => {
-      if (!this.#closed && !scanner.scan(chunk)) this.#cutFlood()
+      if (!this.#isClosed && !scanner.scan(chunk)) this.#closeFlood()
     })
     // It closes by itself.
     ws.on('error', () => {})
-    ws.on('close', () => this.#leave(null))
+    ws.on('close', () => this.#onClosing(null))
   }
 
-  get holder(): Holder | undefined {
-    return this.#holder
+  get session(): SocketSession | undefined {
+    return this.#session
   }
 
   /** What it shows of itself, by which the app's state is judged. */
-  get shown(): Shown {
-    return { ...this.#shown, tokenKey: this.#holder?.tokenKey ?? null }
+  get clientHints(): Shown {
+    return { ...this.#clientHints, tokenKey: this.#session?.tokenKey ?? null }
   }
 
   /** Lets the client in with a token, or closes. */
-  async enter(token: string): Promise<void> {
+  async authenticate(token: string): Promise<void> {
     try {
-      await this.#parts.admit(token, (found) => this.#admitted(found))
+      await this.#parts.authenticate(token, (found) => this.#onAuthentication(found))
     } catch (error) {
-      this.#parts.failed(error)
+      this.#parts.onError(error)
       // The database is away, which is nothing against the client.
       this.close(closeCodes.capacity)
     }
   }
 
-  #admitted(found: Holder | CloseCode): void {
-    if (this.#closed) return
-    if (typeof found === 'number') return this.close(found)
-    const before = this.#holder
-    if (before !== undefined && before.userId !== found.userId) return this.close(closeCodes.forbidden)
-    this.#holder = found
-    this.#authBy = null
-    this.#parts.entered(this, before === undefined)
-    if (this.#closed || before !== undefined) return
+  #onAuthentication(result: SocketSession | CloseCode): void {
+    if (this.#isClosed) return
+    if (typeof result === 'number') return this.close(result)
+    const previous = this.#session
+    if (previous !== undefined && previous.userId !== result.userId) return this.close(closeCodes.forbidden)
+    this.#session = result
+    this.#authDeadline = null
+    this.#parts.onAuthenticated(this, previous === undefined)
+    if (this.#isClosed || previous !== undefined) return
     const { hub, heartbeatMs } = this.#parts
-    this.#subscriptions = new Subscriptions(found.userId, this, this.#parts)
-    this.send({ t: 'ready', user_id: found.userId, position: String(hub.position), heartbeat: heartbeatMs / 1000 })
+    this.#subscriptions = new Subscriptions(result.userId, this, this.#parts)
+    this.send({ t: 'ready', user_id: result.userId, position: String(hub.position), heartbeat: heartbeatMs / 1000 })
   }
 
   /** Sends one frame. */
@@ -138,16 +138,16 @@ export class Connection {
   }
 
   push(frames: Buffer): void {
-    this.#outlet.push(frames)
+    this.#writer.push(frames)
   }
 
-  bringBack(frames: Buffer): void {
-    this.#outlet.bringBack(frames)
+  pushReplay(frames: Buffer): void {
+    this.#writer.pushReplay(frames)
   }
 
   /** Shows the user's own state, as long as the client has not left its channel. */
-  show(frames: Buffer): void {
-    if (this.#subscriptions?.hasOwn === true) this.push(frames)
+  pushState(frames: Buffer): void {
+    if (this.#subscriptions?.hasOwnChannel === true) this.push(frames)
   }
 
   refuse(refusal: ChannelRefusal): void {
@@ -155,25 +155,25 @@ export class Connection {
   }
 
   /** Looks what is due; `now` as `performance.now()` and `seconds` since 1970. */
-  look(now: number, seconds: number): void {
-    if (this.#authBy !== null && now >= this.#authBy) return this.close(closeCodes.token)
-    if (this.#holder !== undefined && seconds > this.#holder.expiresAt) return this.close(closeCodes.tokenExpired)
-    if (now < this.#beatAt) return
-    if (this.#unanswered >= MOST_UNANSWERED) return this.close(closeCodes.noPong)
-    this.#unanswered += 1
-    this.#beatAt = now + this.#parts.heartbeatMs
-    this.push(SIGN_OF_LIFE)
+  checkDeadlines(now: number, seconds: number): void {
+    if (this.#authDeadline !== null && now >= this.#authDeadline) return this.close(closeCodes.token)
+    if (this.#session !== undefined && seconds > this.#session.expiresAt) return this.close(closeCodes.tokenExpired)
+    if (now < this.#heartbeatAt) return
+    if (this.#unansweredPings >= MAX_UNANSWERED_PINGS) return this.close(closeCodes.noPong)
+    this.#unansweredPings += 1
+    this.#heartbeatAt = now + this.#parts.heartbeatMs
+    this.push(HEARTBEAT)
   }
 
   /** Closes when the kernel holds too much that the client did not take. */
-  judgeQueues(queues: ReadonlyMap<string, number>): void {
-    this.#outlet.judgeQueues(queues)
+  checkSendQueue(queues: ReadonlyMap<string, number>): void {
+    this.#writer.checkSendQueue(queues)
   }
 
   /** After all that was sent. Nothing is sent or heard any more. */
   close(code: CloseCode): void {
-    if (this.#closed) return
-    this.#leave(code)
+    if (this.#isClosed) return
+    this.#onClosing(code)
     this.#ws.close(code)
   }
 
@@ -182,64 +182,64 @@ export class Connection {
     this.#ws.terminate()
   }
 
-  #leave(code: CloseCode | null): void {
-    if (this.#closed) return
-    this.#closed = true
-    this.#outlet.end()
-    this.#waiting.length = 0
+  #onClosing(code: CloseCode | null): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#writer.end()
+    this.#queue.length = 0
     this.#subscriptions?.end()
-    this.#parts.left(this, code)
+    this.#parts.onClosed(this, code)
   }
 
   /** False when there were too many. */
   #countFrame(opcode: number): boolean {
     if (opcode === CLOSE) return true
-    if (opcode === PONG && this.#unanswered > 0) {
-      this.#unanswered = 0
+    if (opcode === PONG && this.#unansweredPings > 0) {
+      this.#unansweredPings = 0
       return true
     }
-    return this.#rate.count(performance.now())
+    return this.#frameRate.take(performance.now())
   }
 
   /** Closes and reads no more: whoever floods is not waited for, and what comes is left to the kernel. */
-  #cutFlood(): void {
+  #closeFlood(): void {
     this.close(closeCodes.tooFast)
     this.#ws.pause()
     this.#socket.end()
   }
 
   #receive(data: unknown, isBinary: boolean): void {
-    if (this.#closed) return
-    if (this.#waiting.length >= MOST_WAITING) return this.close(closeCodes.tooFast)
-    this.#waiting.push(isBinary || !Buffer.isBuffer(data) ? notUnderstood : readFrame(data.toString()))
-    if (!this.#working) void this.#work()
+    if (this.#isClosed) return
+    if (this.#queue.length >= MAX_QUEUED_FRAMES) return this.close(closeCodes.tooFast)
+    this.#queue.push(isBinary || !Buffer.isBuffer(data) ? invalidFrame : parseFrame(data.toString()))
+    if (!this.#isHandling) void this.#handleQueue()
   }
 
   /** One frame after the other, as they came. */
-  async #work(): Promise<void> {
-    this.#working = true
-    for (let heard = this.#waiting.shift(); heard !== undefined; heard = this.#waiting.shift()) {
+  async #handleQueue(): Promise<void> {
+    this.#isHandling = true
+    for (let parsed = this.#queue.shift(); parsed !== undefined; parsed = this.#queue.shift()) {
       try {
-        await this.#handle(heard)
+        await this.#handle(parsed)
       } catch (error) {
         this.#fail(error)
       }
     }
-    this.#working = false
+    this.#isHandling = false
   }
 
-  async #handle({ frame, i }: Heard): Promise<void> {
+  async #handle({ frame, i }: ParsedFrame): Promise<void> {
     const subscriptions = this.#subscriptions
     if (subscriptions === undefined) {
       // Nothing is said to whoever has not said who they are.
-      return frame?.t === 'auth' ? this.enter(frame.token) : this.close(closeCodes.token)
+      return frame?.t === 'auth' ? this.authenticate(frame.token) : this.close(closeCodes.token)
     }
     switch (frame?.t) {
       case undefined:
-        return this.#fault(i)
+        return this.#rejectFrame(i)
       case 'auth':
       case 'refresh':
-        await this.enter(frame.token)
+        await this.authenticate(frame.token)
         return this.send({ t: 'refreshed', i: frame.i })
       case 'sub':
         return subscriptions.subscribe(frame)
@@ -250,10 +250,10 @@ export class Connection {
     }
   }
 
-  #fault(i: Echo): void {
-    this.#faults += 1
+  #rejectFrame(i: Echo): void {
+    this.#invalidFrames += 1
     this.send({ t: 'err', i, code: 'bad_frame', message: 'This frame is not understood.' })
-    if (this.#faults >= MOST_FAULTS) this.close(closeCodes.badFrames)
+    if (this.#invalidFrames >= MAX_INVALID_FRAMES) this.close(closeCodes.badFrames)
   }
 
   #guard(work: () => void): void {
@@ -266,7 +266,7 @@ export class Connection {
 
   /** A bug, or the database is away: this client comes back, and nobody else is touched. */
   #fail(error: unknown): void {
-    this.#parts.failed(error)
+    this.#parts.onError(error)
     this.close(closeCodes.capacity)
   }
 }

@@ -13,7 +13,7 @@ export const PONG = 0xa
  * empty fragments could be sent without end.
  */
 export class FrameScanner {
-  readonly #frame: (opcode: number) => boolean
+  readonly #onFrame: (opcode: number) => boolean
   #opcode: number | undefined
   /** Bytes of the extended length that are still to come. */
   #lengthBytes = 0
@@ -24,7 +24,7 @@ export class FrameScanner {
 
   /** `frame` hears of each frame once its header's first two bytes are there; false ends the scan. */
   constructor(frame: (opcode: number) => boolean) {
-    this.#frame = frame
+    this.#onFrame = frame
   }
 
   /** What came next. False when the scan was ended. */
@@ -53,7 +53,7 @@ export class FrameScanner {
     this.#lengthBytes = EXTENDED_LENGTHS.get(length) ?? 0
     this.#length = 0
     if (this.#lengthBytes === 0) this.#rest = this.#maskBytes + length
-    return this.#frame(opcode)
+    return this.#onFrame(opcode)
   }
 
   #extendLength(byte: number): void {

@@ -3,34 +3,34 @@ import type { Listener } from '../channels/channel.ts'
 import { connectionKey } from './tcp-send-queues.ts'
 
 /** Unsent bytes beyond which a client is given up; and so many more, at most, of what it asked for itself. */
-const MOST_UNSENT = 1024 * 1024
-const MOST_ASKED = 8 * 1024 * 1024
+const MAX_UNSENT_BYTES = 1024 * 1024
+const MAX_REPLAY_BYTES = 8 * 1024 * 1024
 
 /**
  * Writes whole frames to a client: what comes in one turn goes out in one write. Nobody waits for the client: when too
  * much has not been taken, `tooSlow` is called.
  */
-export class Outlet implements Listener {
+export class SocketWriter implements Listener {
   readonly #socket: Socket
-  readonly #tooSlow: () => void
+  readonly #onSlow: () => void
   readonly #write = (): void => this.flush()
   #first: Buffer | null = null
   /** What came after the first. */
   #others: Buffer[] = []
-  #ended = false
+  #isEnded = false
   /** Bytes that the client asked for since it was last seen to have taken everything. */
-  #asked = 0
+  #replayBytes = 0
   /** What the kernel's queues know the connection by; made when it is first needed. */
   #key: string | undefined
 
   /** `socket` is the one under the websocket, which writes each of its own frames in one go too. */
   constructor(socket: Socket, tooSlow: () => void) {
     this.#socket = socket
-    this.#tooSlow = tooSlow
+    this.#onSlow = tooSlow
   }
 
   push(frames: Buffer): void {
-    if (this.#ended) return
+    if (this.#isEnded) return
     if (this.#first !== null) {
       this.#others.push(frames)
       return
@@ -40,8 +40,8 @@ export class Outlet implements Listener {
   }
 
   /** As `push`, for what happened before: it may be much at once, which is no fault of the client's. */
-  bringBack(frames: Buffer): void {
-    this.#asked += frames.length
+  pushReplay(frames: Buffer): void {
+    this.#replayBytes += frames.length
     this.push(frames)
   }
 
@@ -60,22 +60,22 @@ export class Outlet implements Listener {
       for (const frames of others) socket.write(frames)
       socket.uncork()
     }
-    this.#judge(socket.writableLength)
+    this.#checkBackpressure(socket.writableLength)
   }
 
-  #judge(unsent: number): void {
-    if (!this.#ended && unsent > MOST_UNSENT + Math.min(this.#asked, MOST_ASKED)) this.#tooSlow()
+  #checkBackpressure(unsent: number): void {
+    if (!this.#isEnded && unsent > MAX_UNSENT_BYTES + Math.min(this.#replayBytes, MAX_REPLAY_BYTES)) this.#onSlow()
   }
 
   /** Counts what the kernel holds for the client, by `connectionKey`; nothing where it is not among the long queues. */
-  judgeQueues(queues: ReadonlyMap<string, number>): void {
-    if (this.#ended) return
-    const unsent = this.#queueIn(queues) + this.#socket.writableLength
-    this.#judge(unsent)
-    if (unsent === 0) this.#asked = 0
+  checkSendQueue(queues: ReadonlyMap<string, number>): void {
+    if (this.#isEnded) return
+    const unsent = this.#queuedIn(queues) + this.#socket.writableLength
+    this.#checkBackpressure(unsent)
+    if (unsent === 0) this.#replayBytes = 0
   }
 
-  #queueIn(queues: ReadonlyMap<string, number>): number {
+  #queuedIn(queues: ReadonlyMap<string, number>): number {
     if (queues.size === 0) return 0
     this.#key ??= keyOf(this.#socket)
     return this.#key === undefined ? 0 : (queues.get(this.#key) ?? 0)
@@ -84,7 +84,7 @@ export class Outlet implements Listener {
   /** Writes what there is, and nothing after it. */
   end(): void {
     this.flush()
-    this.#ended = true
+    this.#isEnded = true
   }
 }
 

@@ -1,18 +1,18 @@
 import type { ClientFrame, Echo } from '../../../schema/frames.ts'
 import { ownTurn } from '../../http/limits/event-loop-yield.ts'
-import type { Topic } from '../channels/channel.ts'
-import { type Entry, inChannel, sizeOf } from '../channels/channel-message.ts'
-import { readChannel, roomChannel, userChannel } from '../channels/channel-names.ts'
-import type { Beginning, Hub } from '../channels/hub.ts'
+import type { Channel } from '../channels/channel.ts'
+import { type ChannelMessage, frameText, messageSize } from '../channels/channel-message.ts'
+import { parseChannelName, roomChannel, userChannel } from '../channels/channel-names.ts'
+import type { Hub, Replay } from '../channels/hub.ts'
 import { sliceLength } from '../channels/replay-slices.ts'
 import type { ResumeBudget } from '../channels/resume-budget.ts'
-import type { ChannelKey } from '../frames/announcer.ts'
+import type { ChannelKey } from '../frames/frame-mapper.ts'
 import type { Client } from './client.ts'
 import { closeCodes } from './close-codes.ts'
 import { framed } from './framing.ts'
 
 /** Rooms that a socket may listen to at a time. */
-const MOST_ROOMS = 50
+const MAX_ROOMS = 50
 /**
  * For so long a new socket's own channel waits for a `sub` that says where to resume, so that nothing newer comes first.
  */
@@ -23,12 +23,12 @@ export interface SubscriptionParts {
   readonly resumes: Pick<ResumeBudget, 'run'>
   /** The id of the room with this uid if the user is a member of it, else null. */
   readonly memberRoom: (uid: string, userId: number) => Promise<number | null>
-  readonly failed: (error: unknown) => void
+  readonly onError: (error: unknown) => void
 }
 
 /** What a client listens to. */
 interface Subscription {
-  readonly topic: Topic
+  readonly channel: Channel
   name: string
   /** The client is sent everything after this position. */
   from: number
@@ -44,26 +44,26 @@ export class Subscriptions {
   readonly #userId: number
   readonly #client: Client
   readonly #parts: SubscriptionParts
-  readonly #all = new Map<ChannelKey, Subscription>()
-  #timer: NodeJS.Timeout
+  readonly #byChannel = new Map<ChannelKey, Subscription>()
+  #holdTimer: NodeJS.Timeout
   /** The held channel's replay, once it begins by itself. */
-  #heldReplay: Promise<unknown> | undefined
-  #ended = false
+  #ownReplay: Promise<unknown> | undefined
+  #isEnded = false
 
   constructor(userId: number, client: Client, parts: SubscriptionParts) {
     this.#userId = userId
     this.#client = client
     this.#parts = parts
     const { hub } = parts
-    const own = hub.hold(userChannel(userId))
-    this.#all.set(own.key, { topic: own, name: own.key, from: hub.position, state: 'held' })
-    this.#timer = this.#later(own.key)
-    this.#listen(hub.hold('global'), 'global', hub.position)
+    const own = hub.acquire(userChannel(userId))
+    this.#byChannel.set(own.key, { channel: own, name: own.key, from: hub.position, state: 'held' })
+    this.#holdTimer = this.#startAfterHold(own.key)
+    this.#goLive(hub.acquire('global'), 'global', hub.position)
   }
 
   /** Whether the client is on its user's own channel. */
-  get hasOwn(): boolean {
-    return this.#all.has(userChannel(this.#userId))
+  get hasOwnChannel(): boolean {
+    return this.#byChannel.has(userChannel(this.#userId))
   }
 
   /** Answers the client in every case: what cannot be had now may be had later, and its other channels go on. */
@@ -71,38 +71,38 @@ export class Subscriptions {
     try {
       await this.#subscribe(sub)
     } catch (error) {
-      this.#parts.failed(error)
+      this.#parts.onError(error)
       const { i, ch } = sub
       this.#client.refuse({ i, ch, code: 'unavailable', message: 'Not available now. Try again later.', retry: true })
     }
   }
 
   async #subscribe({ i, ch, since }: Sub): Promise<void> {
-    const key = await this.#find(ch, i)
-    await this.#heldReplay
-    if (key === undefined || this.#ended) return
+    const key = await this.#resolveChannel(ch, i)
+    await this.#ownReplay
+    if (key === undefined || this.#isEnded) return
     const from = since === undefined ? null : Number(since)
-    const subscription = this.#all.get(key)
-    if (subscription === undefined) await this.#start(key, ch, i, from)
-    else if (subscription.state === 'held') await this.#unhold(subscription, i, from)
-    else await this.#again(subscription, ch, i, from)
+    const subscription = this.#byChannel.get(key)
+    if (subscription === undefined) await this.#add(key, ch, i, from)
+    else if (subscription.state === 'held') await this.#startHeld(subscription, i, from)
+    else await this.#resubscribe(subscription, ch, i, from)
   }
 
   async unsubscribe({ i, ch }: Unsub): Promise<void> {
-    await this.#heldReplay
-    for (const [key, subscription] of this.#all) if (subscription.name === ch) this.#drop(key, subscription)
+    await this.#ownReplay
+    for (const [key, subscription] of this.#byChannel) if (subscription.name === ch) this.#remove(key, subscription)
     this.#client.send({ t: 'unsubbed', i, ch })
   }
 
   end(): void {
-    this.#ended = true
-    clearTimeout(this.#timer)
-    for (const [key, subscription] of this.#all) this.#drop(key, subscription)
+    this.#isEnded = true
+    clearTimeout(this.#holdTimer)
+    for (const [key, subscription] of this.#byChannel) this.#remove(key, subscription)
   }
 
   /** The channel of a name; undefined when the client was told why it cannot have it. */
-  async #find(name: string, i: Echo): Promise<ChannelKey | undefined> {
-    const channel = readChannel(name)
+  async #resolveChannel(name: string, i: Echo): Promise<ChannelKey | undefined> {
+    const channel = parseChannelName(name)
     switch (channel?.kind) {
       case undefined:
         this.#client.refuse({ i, ch: name, code: 'unknown_channel', message: 'There is no such channel.' })
@@ -124,21 +124,21 @@ export class Subscriptions {
     }
   }
 
-  async #start(key: ChannelKey, name: string, i: Echo, since: number | null): Promise<void> {
-    const rooms = [...this.#all.keys()].filter((other) => other.startsWith('room:')).length
-    if (key.startsWith('room:') && rooms >= MOST_ROOMS) {
-      const message = `A socket listens to ${MOST_ROOMS} rooms at most.`
+  async #add(key: ChannelKey, name: string, i: Echo, since: number | null): Promise<void> {
+    const rooms = [...this.#byChannel.keys()].filter((other) => other.startsWith('room:')).length
+    if (key.startsWith('room:') && rooms >= MAX_ROOMS) {
+      const message = `A socket listens to ${MAX_ROOMS} rooms at most.`
       return this.#client.refuse({ i, ch: name, code: 'too_many_channels', message })
     }
     const { hub } = this.#parts
-    const topic = hub.hold(key)
+    const topic = hub.acquire(key)
     if (since === null) {
-      this.#answer(i, name, hub.position, true)
-      return this.#listen(topic, name, hub.position)
+      this.#confirm(i, name, hub.position, true)
+      return this.#goLive(topic, name, hub.position)
     }
     try {
-      await this.#resume(topic, since, async ({ entries, from }) => {
-        if (!this.#ended) this.#answer(i, name, from, entries !== null)
+      await this.#resume(topic, since, async ({ messages: entries, from }) => {
+        if (!this.#isEnded) this.#confirm(i, name, from, entries !== null)
         if (!(await this.#replay(topic, name, from, entries ?? []))) hub.release(topic)
       })
     } catch (error) {
@@ -148,73 +148,73 @@ export class Subscriptions {
   }
 
   /** Begins to listen to what was held, from where the client says or from where it was held. */
-  async #unhold(subscription: Subscription, i: Echo, since: number | null): Promise<void> {
-    const { topic, name } = subscription
+  async #startHeld(subscription: Subscription, i: Echo, since: number | null): Promise<void> {
+    const { channel: topic, name } = subscription
     subscription.state = 'asked'
     let resumed = true
-    const begin = async ({ entries, from }: Beginning): Promise<void> => {
-      if (this.#ended) return
-      this.#answer(i, name, from, resumed && entries !== null)
+    const begin = async ({ messages: entries, from }: Replay): Promise<void> => {
+      if (this.#isEnded) return
+      this.#confirm(i, name, from, resumed && entries !== null)
       await this.#replay(topic, name, from, entries ?? [])
     }
     try {
       await this.#resume(topic, since ?? subscription.from, async (beginning) => {
-        if (beginning.entries === null) resumed = false
+        if (beginning.messages === null) resumed = false
         else await begin(beginning)
       })
       if (!resumed) await this.#resume(topic, subscription.from, begin)
     } catch (error) {
       subscription.state = 'held'
-      if (!this.#ended) this.#timer = this.#later(topic.key)
+      if (!this.#isEnded) this.#holdTimer = this.#startAfterHold(topic.key)
       throw error
     }
   }
 
   /** The client listens already, and may want what was before. What it was sent it is not sent again. */
-  async #again(subscription: Subscription, name: string, i: Echo, since: number | null): Promise<void> {
-    const { topic, from: before } = subscription
+  async #resubscribe(subscription: Subscription, name: string, i: Echo, since: number | null): Promise<void> {
+    const { channel: topic, from: before } = subscription
     const { hub } = this.#parts
     if (name !== subscription.name) {
-      hub.leave(topic, subscription.name, this.#client)
-      hub.listen(topic, name, this.#client)
+      hub.removeListener(topic, subscription.name, this.#client)
+      hub.addListener(topic, name, this.#client)
       subscription.name = name
     }
     if (since === null || since >= before) {
-      hub.settle(topic)
-      return this.#answer(i, name, hub.position, true)
+      hub.flush(topic)
+      return this.#confirm(i, name, hub.position, true)
     }
-    await this.#resume(topic, since, async ({ entries, from }) => {
-      if (this.#ended) return
-      this.#answer(i, name, from, entries !== null)
+    await this.#resume(topic, since, async ({ messages: entries, from }) => {
+      if (this.#isEnded) return
+      this.#confirm(i, name, from, entries !== null)
       if (entries === null) return
       subscription.from = from
-      let rest = this.#bringBack(
+      let rest = this.#sendSlice(
         name,
         entries.filter(({ position }) => position <= before),
       )
       while (rest.length > 0) {
         await ownTurn()
-        if (this.#ended) return
-        rest = this.#bringBack(name, rest)
+        if (this.#isEnded) return
+        rest = this.#sendSlice(name, rest)
       }
     })
   }
 
   /** Finds what the client asks for, within what its user may have replayed. */
-  #resume(topic: Topic, since: number, begin: (beginning: Beginning) => Promise<void>): Promise<void> {
+  #resume(topic: Channel, since: number, begin: (beginning: Replay) => Promise<void>): Promise<void> {
     const { hub, resumes } = this.#parts
     return resumes.run(this.#userId, async () => {
-      if (this.#ended) {
-        await begin({ entries: null, from: since })
-        return { queries: 0, entries: 0, characters: 0 }
+      if (this.#isEnded) {
+        await begin({ messages: null, from: since })
+        return { queries: 0, messages: 0, characters: 0 }
       }
-      let replayed: readonly Entry[] = []
+      let replayed: readonly ChannelMessage[] = []
       const queries = await hub.resume(topic, since, (beginning) => {
-        replayed = beginning.entries ?? []
+        replayed = beginning.messages ?? []
         return begin(beginning)
       })
-      const characters = replayed.reduce((sum, entry) => sum + sizeOf(entry), 0)
-      return { queries, entries: replayed.length, characters }
+      const characters = replayed.reduce((sum, entry) => sum + messageSize(entry), 0)
+      return { queries, messages: replayed.length, characters }
     })
   }
 
@@ -222,70 +222,70 @@ export class Subscriptions {
    * Sends a slice of these entries in each turn of the event loop, then what was announced meanwhile, and listens in the
    * turn of the last slice. False when the socket was closed before.
    */
-  async #replay(topic: Topic, name: string, from: number, entries: readonly Entry[]): Promise<boolean> {
-    if (this.#ended) return false
+  async #replay(topic: Channel, name: string, from: number, entries: readonly ChannelMessage[]): Promise<boolean> {
+    if (this.#isEnded) return false
     let last = entries.at(-1)?.position ?? from
-    let rest = this.#bringBack(name, entries)
+    let rest = this.#sendSlice(name, entries)
     while (rest.length > 0) {
       await ownTurn()
-      if (this.#ended) return false
-      const announced = topic.after(last, Date.now())
+      if (this.#isEnded) return false
+      const announced = topic.messagesAfter(last, Date.now())
       if (announced === undefined || announced === null) {
         // Memory was short: the client comes back and resumes from what it got.
         this.#client.close(closeCodes.capacity)
         return false
       }
       last = announced.at(-1)?.position ?? last
-      rest = this.#bringBack(name, [...rest, ...announced])
+      rest = this.#sendSlice(name, [...rest, ...announced])
     }
-    this.#listen(topic, name, from)
+    this.#goLive(topic, name, from)
     return true
   }
 
-  #listen(topic: Topic, name: string, from: number): void {
-    this.#all.set(topic.key, { topic, name, from, state: 'listening' })
-    this.#parts.hub.listen(topic, name, this.#client)
+  #goLive(topic: Channel, name: string, from: number): void {
+    this.#byChannel.set(topic.key, { channel: topic, name, from, state: 'listening' })
+    this.#parts.hub.addListener(topic, name, this.#client)
   }
 
   /** Listens to what is held once nobody can be expected to ask for more. */
-  #later(key: ChannelKey): NodeJS.Timeout {
+  #startAfterHold(key: ChannelKey): NodeJS.Timeout {
     return setTimeout(() => {
-      const subscription = this.#all.get(key)
+      const subscription = this.#byChannel.get(key)
       if (subscription === undefined) return
-      const { topic, name, from } = subscription
+      const { channel: topic, name, from } = subscription
       this.#parts.hub
-        .resume(topic, from, async ({ entries }) => {
+        .resume(topic, from, async ({ messages: entries }) => {
           // A `sub` may have come meanwhile.
-          if (subscription.state !== 'held' || this.#all.get(key) !== subscription) return
+          if (subscription.state !== 'held' || this.#byChannel.get(key) !== subscription) return
           if (entries === null) return this.#client.close(closeCodes.capacity)
           // One that comes from here on waits until the client listens.
           const replay = this.#replay(topic, name, from, entries)
-          this.#heldReplay = Promise.allSettled([replay])
+          this.#ownReplay = Promise.allSettled([replay])
           await replay
         })
         .catch((error: unknown) => {
-          this.#parts.failed(error)
-          this.#timer = this.#later(key)
+          this.#parts.onError(error)
+          this.#holdTimer = this.#startAfterHold(key)
         })
     }, HOLD_MS)
   }
 
-  #answer(i: Echo, ch: string, position: number, resumed: boolean): void {
+  #confirm(i: Echo, ch: string, position: number, resumed: boolean): void {
     this.#client.send({ t: 'subbed', i, ch, position: String(position), resumed })
   }
 
   /** Sends as many of these entries as may go out in one turn of the event loop; answers the others. */
-  #bringBack(name: string, entries: readonly Entry[]): readonly Entry[] {
+  #sendSlice(name: string, entries: readonly ChannelMessage[]): readonly ChannelMessage[] {
     const count = sliceLength(entries)
-    const texts = entries.slice(0, count).flatMap(({ bodies }) => bodies.map((body) => inChannel(name, body)))
-    if (texts.length > 0) this.#client.bringBack(framed(texts))
+    const texts = entries.slice(0, count).flatMap(({ bodies }) => bodies.map((body) => frameText(name, body)))
+    if (texts.length > 0) this.#client.pushReplay(framed(texts))
     return entries.slice(count)
   }
 
-  #drop(key: ChannelKey, subscription: Subscription): void {
-    const { topic, name, state } = subscription
-    this.#all.delete(key)
-    if (state === 'listening') this.#parts.hub.leave(topic, name, this.#client)
+  #remove(key: ChannelKey, subscription: Subscription): void {
+    const { channel: topic, name, state } = subscription
+    this.#byChannel.delete(key)
+    if (state === 'listening') this.#parts.hub.removeListener(topic, name, this.#client)
     this.#parts.hub.release(topic)
   }
 }

@@ -8,60 +8,63 @@ export interface Endpoint {
 }
 
 /** Established connections (01) whose queue has at least half a MiB (0x00080000). */
-const LONG = /: ([0-9A-F]{8,32}):([0-9A-F]{4}) ([0-9A-F]{8,32}):([0-9A-F]{4}) 01 ((?!000[0-7])[0-9A-F]{8}):/g
+const LONG_QUEUE = /: ([0-9A-F]{8,32}):([0-9A-F]{4}) ([0-9A-F]{8,32}):([0-9A-F]{4}) 01 ((?!000[0-7])[0-9A-F]{8}):/g
 const IPV4_MAPPED = '00000000000000000000ffff'
 
 /**
  * The long queues of this machine in bytes, by `connectionKey`. A socket takes some MiB for a client that does not read
  * before it holds anything back, of which Node says nothing; Linux does. Elsewhere there are none.
  */
-export async function longQueues(): Promise<ReadonlyMap<string, number>> {
+export async function readSendQueues(): Promise<ReadonlyMap<string, number>> {
   const texts = await Promise.all(
     ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'utf8').catch(() => '')),
   )
-  return new Map(texts.flatMap((text) => [...queuesIn(text)]))
+  return new Map(texts.flatMap((text) => [...parseSendQueues(text)]))
 }
 
 /** Those in the text of such a file. */
-export function queuesIn(text: string): ReadonlyMap<string, number> {
+export function parseSendQueues(text: string): ReadonlyMap<string, number> {
   const queues = new Map<string, number>()
-  for (const [, local = '', localPort = '', remote = '', remotePort = '', bytes = ''] of text.matchAll(LONG)) {
-    const ends = [`${fromKernel(local)}:${hex(localPort)}`, `${fromKernel(remote)}:${hex(remotePort)}`]
-    queues.set(ends.join(' '), hex(bytes))
+  for (const [, local = '', localPort = '', remote = '', remotePort = '', bytes = ''] of text.matchAll(LONG_QUEUE)) {
+    const ends = [
+      `${kernelAddressHex(local)}:${parseHex(localPort)}`,
+      `${kernelAddressHex(remote)}:${parseHex(remotePort)}`,
+    ]
+    queues.set(ends.join(' '), parseHex(bytes))
   }
   return queues
 }
 
 /** What a connection goes by: both addresses and both ports, since two clients may well use the same port. */
 export const connectionKey = (local: Endpoint, remote: Endpoint): string =>
-  [local, remote].map(({ address, port }) => `${fromText(address)}:${port}`).join(' ')
+  [local, remote].map(({ address, port }) => `${addressHex(address)}:${port}`).join(' ')
 
-const hex = (digits: string): number => Number.parseInt(digits, 16)
+const parseHex = (digits: string): number => Number.parseInt(digits, 16)
 
 /**
  * As 32 hex digits in network order; an IPv4 address as IPv6 maps it. The kernel writes words of four bytes as the CPU
  * has them: the last byte first.
  */
-function fromKernel(address: string): string {
+function kernelAddressHex(address: string): string {
   const words = address.match(/.{8}/g) ?? []
   const digits = words.map((word) => (word.match(/../g) ?? []).toReversed().join('')).join('')
-  return digits.length === 8 ? mapped(digits.toLowerCase()) : digits.toLowerCase()
+  return digits.length === 8 ? ipv4Mapped(digits.toLowerCase()) : digits.toLowerCase()
 }
 
 /** As `fromKernel`, of an address such as `10.0.0.1`, `::ffff:10.0.0.1` or `fe80::1%eth0`. */
-function fromText(address: string): string {
+function addressHex(address: string): string {
   const [text = ''] = address.split('%')
   const last = text.slice(text.lastIndexOf(':') + 1)
-  if (isIPv4(text)) return mapped(ofIPv4(text))
-  const groups = isIPv4(last) ? `${text.slice(0, -last.length)}${ofIPv4(last).replace(/.{4}$/, ':$&')}` : text
+  if (isIPv4(text)) return ipv4Mapped(ipv4Hex(text))
+  const groups = isIPv4(last) ? `${text.slice(0, -last.length)}${ipv4Hex(last).replace(/.{4}$/, ':$&')}` : text
   const [head = [], tail = []] = groups.split('::').map((half) => half.split(':').filter((group) => group !== ''))
   const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0')
   return [...head, ...zeros, ...tail].map((group) => group.padStart(4, '0').toLowerCase()).join('')
 }
 
-const mapped = (digits: string): string => `${IPV4_MAPPED}${digits}`
+const ipv4Mapped = (digits: string): string => `${IPV4_MAPPED}${digits}`
 
-const ofIPv4 = (address: string): string =>
+const ipv4Hex = (address: string): string =>
   address
     .split('.')
     .map((part) => Number(part).toString(16).padStart(2, '0'))

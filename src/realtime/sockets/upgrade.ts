@@ -12,54 +12,54 @@ import { addressKey } from '../../http/limits/client-address.ts'
 import type { Metrics } from '../../http/observability/metrics.ts'
 import { socketPaths } from '../../http/upgrades.ts'
 import { closeCodes } from './close-codes.ts'
-import type { Lobby } from './connection-registry.ts'
+import type { ConnectionRegistry } from './connection-registry.ts'
 
 /** Bytes of a client's message. */
-const MOST_BYTES = 8 * 1024
+const MAX_FRAME_BYTES = 8 * 1024
 /** What `ws` closes with when it does not understand what it reads. */
-const NOT_UNDERSTOOD: readonly unknown[] = [1002, 1007, 1009]
+const PROTOCOL_ERROR_CODES: readonly unknown[] = [1002, 1007, 1009]
 
 export interface UpgradeParts {
-  readonly lobby: Lobby
+  readonly registry: ConnectionRegistry
   /** Whether pages of an origin may open sockets. */
   readonly isAllowedOrigin: (origin: string) => boolean
-  readonly shownBy: AppState['shownBy']
+  readonly clientHintsOf: AppState['shownBy']
   /** The checks of every client route, in their order: those before a token is looked at, and those of one that is there. */
-  readonly before: readonly onRequestHookHandler[]
-  readonly ofToken: readonly onRequestHookHandler[]
+  readonly beforeToken: readonly onRequestHookHandler[]
+  readonly tokenChecks: readonly onRequestHookHandler[]
   /** For those who bring no token. */
   readonly addressLimit: AddressLimit
   readonly metrics: Pick<Metrics, 'refused'>
 }
 
 /** The doors through which sockets come. */
-export async function openSockets(app: FastifyInstance, parts: UpgradeParts): Promise<void> {
-  const { lobby, before, ofToken } = parts
+export async function registerSocketRoutes(app: FastifyInstance, parts: UpgradeParts): Promise<void> {
+  const { registry, beforeToken, tokenChecks } = parts
   await app.register(websocket, {
-    options: { perMessageDeflate: false, maxPayload: MOST_BYTES },
+    options: { perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES },
     // The lobby says goodbye.
     preClose: (done) => done(),
   })
   await app.register(async (doors) => {
-    for (const check of before) doors.addHook('onRequest', check)
-    doors.addHook('onRequest', (request, _reply, done) => done(fault(request, parts.isAllowedOrigin)))
-    for (const check of ofToken) doors.addHook('onRequest', ifToken(check))
-    doors.addHook('onRequest', (request, _reply, done) => done(strangerFault(request, parts)))
+    for (const check of beforeToken) doors.addHook('onRequest', check)
+    doors.addHook('onRequest', (request, _reply, done) => done(handshakeError(request, parts.isAllowedOrigin)))
+    for (const check of tokenChecks) doors.addHook('onRequest', ifToken(check))
+    doors.addHook('onRequest', (request, _reply, done) => done(addressLimitError(request, parts)))
     for (const path of socketPaths) {
       doors.get(path, { websocket: true, schema: { hide: true } }, (ws, request) => {
         const { socket } = request.raw
-        forgetRequest(ws, socket)
-        closeWithOurs(ws)
-        const opened = { ws, socket, shown: parts.shownBy(request), address: addressKey(request.ip) }
-        lobby.connect(opened, bearerToken(request.headers.authorization))
+        detachRequest(ws, socket)
+        mapCloseCodes(ws)
+        const opened = { ws, socket, clientHints: parts.clientHintsOf(request), address: addressKey(request.ip) }
+        registry.connect(opened, bearerToken(request.headers.authorization))
       })
     }
   })
-  app.addHook('preClose', () => lobby.drain())
+  app.addHook('preClose', () => registry.drain())
 }
 
 /** A socket outlives its request by hours: what holds on to request and reply takes more memory than all the rest. */
-function forgetRequest(ws: WebSocket, socket: Socket): void {
+function detachRequest(ws: WebSocket, socket: Socket): void {
   // The plugin's, which would only log what a connection ends with.
   ws.removeAllListeners('error')
   const answer: unknown = Reflect.get(socket, '_httpMessage')
@@ -67,17 +67,17 @@ function forgetRequest(ws: WebSocket, socket: Socket): void {
 }
 
 /** What cannot be read closes a socket with a code of ours. */
-function closeWithOurs(socket: WebSocket): void {
+function mapCloseCodes(socket: WebSocket): void {
   const close = socket.close.bind(socket)
-  socket.close = (code, reason) => close(NOT_UNDERSTOOD.includes(code) ? closeCodes.badFrames : code, reason)
+  socket.close = (code, reason) => close(PROTOCOL_ERROR_CODES.includes(code) ? closeCodes.badFrames : code, reason)
 }
 
 /** What is wrong with a request for a socket, whoever sends it. */
-function fault(
+function handshakeError(
   { ws, headers, query }: FastifyRequest,
   isAllowedOrigin: UpgradeParts['isAllowedOrigin'],
 ): HttpError | undefined {
-  if (hasToken(query)) return new HttpError(400, 'token_in_url', 'A token does not belong into an address.')
+  if (hasTokenInUrl(query)) return new HttpError(400, 'token_in_url', 'A token does not belong into an address.')
   if (!ws) return new HttpError(400, 'not_a_websocket', 'This is for websockets.')
   const { origin, 'sec-websocket-key': key = '', 'sec-websocket-version': version } = headers
   if (origin !== undefined && !isAllowedOrigin(origin)) {
@@ -90,7 +90,7 @@ function fault(
 }
 
 /** What is against a request without a token: too many of its address. */
-function strangerFault(
+function addressLimitError(
   { headers, ip }: FastifyRequest,
   { addressLimit, metrics }: Pick<UpgradeParts, 'addressLimit' | 'metrics'>,
 ): HttpError | undefined {
@@ -99,7 +99,7 @@ function strangerFault(
   return rateLimited(addressLimit.retryAfter(ip))
 }
 
-const hasToken = (query: unknown): boolean => typeof query === 'object' && query !== null && 'token' in query
+const hasTokenInUrl = (query: unknown): boolean => typeof query === 'object' && query !== null && 'token' in query
 
 const ifToken = (check: onRequestHookHandler): onRequestHookHandler =>
   function (request, reply, done) {

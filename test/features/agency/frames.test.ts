@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { withdrawalFrames } from '../../../src/features/agency/frames.ts'
 import { morning } from '../../harness/given-when.ts'
-import { said } from '../../realtime/frames.ts'
+import { framesFrom } from '../../realtime/frame-fixtures.ts'
 
 test('requester and agent are told where a request stands, and nothing that anybody wrote', (t) => {
   const request = { user_id: 1, target_id: 2, wallet: 'agent_dollars', amount: 1_250 } as const
@@ -25,12 +25,12 @@ test('requester and agent are told where a request stands, and nothing that anyb
   } as const
   const placed = { movements: [], at: morning }
   t.same(
-    said(withdrawalFrames, { type: 'withdrawal-requested', data: requested, position: 40, ...placed }),
+    framesFrom(withdrawalFrames, { type: 'withdrawal-requested', data: requested, position: 40, ...placed }),
     told('pending'),
   )
   for (const to of ['approved', 'rejected', 'transferred'] as const) {
     const data = { ...request, withdrawal_id: 40, from: 'pending', to, note: 'vault-record-2' } as const
-    t.same(said(withdrawalFrames, { type: 'withdrawal-status-changed', data, position: 41, ...placed }), told(to))
+    t.same(framesFrom(withdrawalFrames, { type: 'withdrawal-status-changed', data, position: 41, ...placed }), told(to))
   }
   t.end()
 })

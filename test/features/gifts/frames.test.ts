@@ -4,7 +4,7 @@ import { giftFrames } from '../../../src/features/gifts/frames.ts'
 import { rot41 } from '../../../src/features/gifts/rot41.ts'
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { morning } from '../../harness/given-when.ts'
-import { said } from '../../realtime/frames.ts'
+import { framesFrom } from '../../realtime/frame-fixtures.ts'
 
 const drawn = (
   rewards: readonly number[],
@@ -45,7 +45,7 @@ const user = { id: 1, name: 'Amina', uid: 'amina', current_profile_image_url: 'h
 const decoration = { id: 3, name: 'Clover', image_path: 'gifts/clover.png' }
 
 test('a send that was drawn is told to the room, with its count', (t) => {
-  t.same(said(giftFrames, drawn([0, 700])), [
+  t.same(framesFrom(giftFrames, drawn([0, 700])), [
     {
       channel: 'room:7',
       event: 'one-to-room:lucky-gift-sent',
@@ -64,7 +64,7 @@ test('a send that was drawn is told to the room, with its count', (t) => {
       },
     },
   ])
-  const [bagged] = said(giftFrames, drawn([0], { from_bag: true, cost: 0 }))
+  const [bagged] = framesFrom(giftFrames, drawn([0], { from_bag: true, cost: 0 }))
   t.match(bagged?.data, { totalcost: 0, win: 0 })
   t.end()
 })
@@ -92,7 +92,7 @@ test('big wins are told by the order: from 5,000 to the room, from 10,000 to eve
     ],
   ]
   for (const [rewards, tolds] of rows) {
-    const [sent, ...wins] = said(giftFrames, drawn(rewards))
+    const [sent, ...wins] = framesFrom(giftFrames, drawn(rewards))
     t.equal(sent?.event, 'one-to-room:lucky-gift-sent')
     t.same(
       wins,
@@ -104,7 +104,7 @@ test('big wins are told by the order: from 5,000 to the room, from 10,000 to eve
 })
 
 test('of an encrypted send every path is in rot41, and every frame says so', (t) => {
-  const frames = said(giftFrames, drawn([10_000], { encrypted: true }))
+  const frames = framesFrom(giftFrames, drawn([10_000], { encrypted: true }))
   t.equal(frames.length, 3)
   for (const { enc } of frames) t.equal(enc, 'rot41')
   const [sent, ...wins] = frames
@@ -134,7 +134,7 @@ test('rot41 moves what is printed 41 places on, and 41 back is the same again', 
 })
 
 test('whoever and whatever was erased leaves its id', (t) => {
-  const frames = said(giftFrames, drawn([10_000], { sender_id: 99, room_id: 98, decoration_id: 97 }))
+  const frames = framesFrom(giftFrames, drawn([10_000], { sender_id: 99, room_id: 98, decoration_id: 97 }))
   t.match(frames[0]?.data, { roomuid: '', gift: { id: 97, name: '', image_path: '' }, senderid: 99 })
   t.match(frames[1]?.data, { user: { id: 99, name: '', uid: '', current_profile_image_url: '' } })
   t.end()

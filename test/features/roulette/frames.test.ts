@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { gameFrames } from '../../../src/features/roulette/frames.ts'
 import type { LedgerEvent, PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { morning } from '../../harness/given-when.ts'
-import { said } from '../../realtime/frames.ts'
+import { framesFrom } from '../../realtime/frame-fixtures.ts'
 
 const atTable = { game_id: 20, room_id: 7 }
 const placed = <T extends LedgerEvent['type']>(type: T, data: LedgerEvent<T>['data']): PositionedEvent<T> =>
@@ -65,7 +65,7 @@ test('what a room is told of its game', (t) => {
     [placed('roulette-cancelled', { ...atTable, player_ids: [1] }), 'roulette-wheel-destroyed', { game_id: 20 }],
   ]
   for (const [event, name, data] of rows) {
-    t.same(said(gameFrames, event), [{ channel: 'room:7', event: name, data }], name)
+    t.same(framesFrom(gameFrames, event), [{ channel: 'room:7', event: name, data }], name)
   }
   t.end()
 })

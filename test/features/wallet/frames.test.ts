@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
-import { userStates } from '../../../schema/announcements.ts'
-import { shownWallet } from '../../../src/features/wallet/frames.ts'
+import { userStates } from '../../../schema/channel-events.ts'
+import { liveWallet } from '../../../src/features/wallet/frames.ts'
 import type { LedgerEvent, PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { transfer } from '../../../src/ledger/rules/movement.ts'
 import { slices } from '../../../src/slices.ts'
@@ -66,7 +66,7 @@ test('whose wallet an event changes', (t) => {
     [withdrawalChanged('rejected', []), [4]],
     [{ type: 'privilege-replaced', data: { ...privilege, replaced }, movements: [] }, [4]],
   ]
-  for (const [event, users] of rows) t.same(shownWallet.changedBy(placed(event)), users, event.type)
+  for (const [event, users] of rows) t.same(liveWallet.changedBy(placed(event)), users, event.type)
   t.end()
 })
 
@@ -90,7 +90,7 @@ test('wallets are shown as GET /wallet shows them, those of many at once', async
   const granted = await operator('POST', '/admin/v1/users/2/cards', { privilege_package_id: 3, quantity: 1, reason })
   await user(2)('POST', `/v1/privilege-wallet/${Object(granted.body).data[0].id}/activate`)
 
-  const wallets = await shownWallet.read(readDb(t, database), [1, 2, 3, 99])
+  const wallets = await liveWallet.read(readDb(t, database), [1, 2, 3, 99])
   t.same([...wallets.keys()], [1, 2, 3])
   for (const [id, wallet] of wallets) {
     const heard = await user(id)('GET', '/v1/wallet')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test } from 'tap'
-import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/announcements.ts'
+import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/channel-events.ts'
 import { clientFrames, serverFrames } from '../../../schema/frames.ts'
 import { bearer, tinyApp, token } from '../../harness/minimal-app.ts'
 

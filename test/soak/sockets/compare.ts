@@ -1,6 +1,6 @@
 import { Pool } from 'pg'
 import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
-import { tellWith } from '../../../src/realtime/frames/event-mapper.ts'
+import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
 import { slices } from '../../../src/slices.ts'
 import type { World } from '../environment/environment.ts'
 import type { Stage } from '../scenario-context.ts'
@@ -38,8 +38,8 @@ const framesIn = (channels: RoomClient['stretches']): number =>
 
 /** What the ledger tells each channel, as clients name it: the frames' ids in order. */
 async function toldOn(url: string): Promise<ReadonlyMap<string, readonly string[]>> {
-  const announcers = slices.flatMap(({ announcer = [] }) => announcer)
-  const tell = tellWith(announcers, (error) => {
+  const announcers = slices.flatMap(({ frameMapper = [] }) => frameMapper)
+  const tell = createEventMapper(announcers, (error) => {
     throw error
   })
   const pool = new Pool({ connectionString: url, max: 1 })

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts'
 
 /** Sockets that came without a token and have not shown one yet, in the order in which they came. */
-export class UnknownSockets {
+export class UnauthenticatedSockets {
   readonly #all = new Set<Connection>()
   readonly #byAddress = new Map<string, Set<Connection>>()
 

@@ -8,7 +8,8 @@ import { Wallet } from './wallet.ts'
 /** What sockets are told: the data of each event's frame, by the event's name. */
 
 /** `about` is for the documents. */
-const told = <P extends TProperties>(about: string, properties: P) => Type.Object(properties, { description: about })
+const eventData = <P extends TProperties>(about: string, properties: P) =>
+  Type.Object(properties, { description: about })
 
 /** `YYYY-MM-DD HH:MM:SS`, UTC. */
 const Seconds = Type.String({
@@ -22,7 +23,7 @@ const ImagePath = Type.String({ description: 'a storage path; in rot41 when the 
 const Picture = Type.Object({ id: Id, name: Type.String(), image_path: ImagePath })
 const atGame = { game_id: Id }
 
-const RouletteCreated = told('A game is open', {
+const RouletteCreated = eventData('A game is open', {
   id: Id,
   game_price: Coins,
   prize: { ...Coins, description: 'coins that a full table wins' },
@@ -30,15 +31,15 @@ const RouletteCreated = told('A game is open', {
   from: Person,
   created_at: Seconds,
 })
-const RouletteJoined = told('A player joined', { ...atGame, user: Player })
-const RouletteLeft = told('A player left and was paid back', { ...atGame, user: Player })
-const RouletteFinished = told('The wheel was spun and the winner was paid', {
+const RouletteJoined = eventData('A player joined', { ...atGame, user: Player })
+const RouletteLeft = eventData('A player left and was paid back', { ...atGame, user: Player })
+const RouletteFinished = eventData('The wheel was spun and the winner was paid', {
   ...atGame,
   winner: Player,
   prize: { ...Coins, description: 'coins that the winner was paid' },
   losers: Type.Array(Player),
 })
-const RouletteDestroyed = told('The game was cancelled and everyone was paid back', atGame)
+const RouletteDestroyed = eventData('The game was cancelled and everyone was paid back', atGame)
 
 const bigWin = {
   user: Type.Object({
@@ -50,10 +51,10 @@ const bigWin = {
   reward: { ...Diamonds, description: 'diamonds that one order won' },
   decoration: Picture,
 }
-const LuckyBigWin = told('One order won 5,000 diamonds or more', bigWin)
-const LuckyBigWinAll = told('One order won 10,000 diamonds or more; never replayed', bigWin)
+const LuckyBigWin = eventData('One order won 5,000 diamonds or more', bigWin)
+const LuckyBigWinAll = eventData('One order won 10,000 diamonds or more; never replayed', bigWin)
 
-const LuckyGiftSent = told('A gift with a draw was sent; 6 seconds without one, and times starts again', {
+const LuckyGiftSent = eventData('A gift with a draw was sent; 6 seconds without one, and times starts again', {
   id: Type.String({ description: 'of the send' }),
   totalcost: { ...Diamonds, description: 'diamonds that this send cost; 0 from the bag' },
   gift: Picture,
@@ -67,7 +68,7 @@ const LuckyGiftSent = told('A gift with a draw was sent; 6 seconds without one, 
   last_update: Seconds,
 })
 
-const WithdrawalChanged = told('A request of the user, or one that is addressed to them, stands elsewhere now', {
+const WithdrawalChanged = eventData('A request of the user, or one that is addressed to them, stands elsewhere now', {
   id: Id,
   status: WithdrawalStatus,
   amount_in_dollars: Dollars,
@@ -109,6 +110,6 @@ export const globalStates = {
   }),
 } as const satisfies Record<string, TSchema>
 
-const toldEvents = { ...roomEvents, ...userEvents, ...globalEvents, ...userStates }
-export type ToldEvent = keyof typeof toldEvents
-export type ToldData<E extends ToldEvent = ToldEvent> = Static<(typeof toldEvents)[E]>
+const channelEvents = { ...roomEvents, ...userEvents, ...globalEvents, ...userStates }
+export type ChannelEvent = keyof typeof channelEvents
+export type ChannelEventData<E extends ChannelEvent = ChannelEvent> = Static<(typeof channelEvents)[E]>

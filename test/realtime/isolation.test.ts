@@ -4,9 +4,9 @@ import { test } from 'tap'
 import { BatchedLookup } from '../../src/db/batched-lookup.ts'
 import { PoolExhausted } from '../../src/db/pool.ts'
 import { queryBatch, queryByIds } from '../../src/db/query-batch.ts'
-import { intoLog, intoOutbox } from '../../src/notifications/subscribe.ts'
-import type { ShownState } from '../../src/realtime/frames/announcer.ts'
-import { Shower } from '../../src/realtime/frames/state-pusher.ts'
+import { logSubscriber, outboxSubscriber } from '../../src/notifications/subscribers.ts'
+import type { LiveQuery } from '../../src/realtime/frames/frame-mapper.ts'
+import { StatePusher } from '../../src/realtime/frames/state-pusher.ts'
 import { enter, noWords, startInstance, type TestClient } from '../harness/live.ts'
 import { testDatabase } from '../harness/postgres.ts'
 import { openRooms, sayIn, talkSlices, tell } from '../harness/realtime-fixtures.ts'
@@ -109,7 +109,7 @@ test('a wallet that cannot be read is tried less and less often, and delays no o
   await openRooms(database, 1, 2)
   let reads = 0
   let broken = true
-  const purse: ShownState = {
+  const purse: LiveQuery = {
     event: 'purse',
     changedBy: ({ type, data }) => (type === 'bag-items-added' ? [data.user_id] : []),
     read: async (_db, ids) => {
@@ -120,7 +120,7 @@ test('a wallet that cannot be read is tried less and less often, and delays no o
       return new Map(ids.map((id) => [id, {}]))
     },
   }
-  const instance = await startInstance(t, database, [...talkSlices, { published: '/v1', shown: purse }])
+  const instance = await startInstance(t, database, [...talkSlices, { published: '/v1', liveQuery: purse }])
   const one = await enter(t, instance.origin, 1)
   const other = await enter(t, instance.origin, 2)
   const shown = ({ frames }: TestClient) => frames.filter(({ event }) => event === 'purse').length
@@ -139,7 +139,7 @@ test('a wallet that cannot be read is tried less and less often, and delays no o
 test('a wallet that cannot be read is not read any more once its user has left', async (t) => {
   let reads = 0
   let present = true
-  const shower = new Shower(
+  const shower = new StatePusher(
     {
       event: 'purse',
       changedBy: () => [1],
@@ -150,14 +150,14 @@ test('a wallet that cannot be read is not read any more once its user has left',
     },
     {
       db: readDb(t, await testDatabase(t)),
-      anyone: () => true,
-      viewers: () => (present ? new Set() : undefined),
+      hasConnections: () => true,
+      connectionsOf: () => (present ? new Set() : undefined),
       position: () => 1,
-      trouble: () => {},
+      onError: () => {},
     },
   )
   t.teardown(() => shower.stop())
-  shower.hear([recordedEvent(1)])
+  shower.onEvents([recordedEvent(1)])
   while (reads < 2) await pause(10)
   present = false
   await pause(700)
@@ -183,7 +183,7 @@ test('an event that no notification can be made of delays no other notification'
     if (events.some(({ position }) => position === 2)) throw new Error('2 is damaged')
     return events.map(({ position }) => addressed(position))
   }
-  await intoLog(db, notifier, log)([at(1), at(2), at(3)])
+  await logSubscriber(db, notifier, log)([at(1), at(2), at(3)])
   t.match(lines, [{ error: true, position: 2 }, { position: 1 }, { position: 3 }])
 
   const stored: number[] = []
@@ -193,7 +193,7 @@ test('an event that no notification can be made of delays no other notification'
       stored.push(...some.map(({ position }) => position))
     },
   }
-  await intoOutbox(db, notifier, outbox, { wake: () => {} }, log)([at(1), at(2), at(3), at(4)])
+  await outboxSubscriber(db, notifier, outbox, { wake: () => {} }, log)([at(1), at(2), at(3), at(4)])
   t.same(stored, [1, 4])
   t.match(lines.slice(-2), [
     { error: true, position: 2 },
@@ -202,7 +202,7 @@ test('an event that no notification can be made of delays no other notification'
 
   await t.rejects(
     async () =>
-      intoLog(
+      logSubscriber(
         db,
         async () => {
           throw away()
@@ -216,10 +216,10 @@ test('an event that no notification can be made of delays no other notification'
     throw Object.assign(new DatabaseError(`SQLSTATE ${code}`, 0, 'error'), { code })
   }
   await t.rejects(
-    async () => intoLog(db, failing('40P01'), log)([at(1)]),
+    async () => logSubscriber(db, failing('40P01'), log)([at(1)]),
     /40P01/,
     'a deadlock passes: they come again',
   )
-  await intoLog(db, failing('22021'), log)([at(5)])
+  await logSubscriber(db, failing('22021'), log)([at(5)])
   t.match(lines.at(-1), { error: true, position: 5 }, 'data that cannot be read is dropped')
 })

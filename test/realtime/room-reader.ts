@@ -2,16 +2,16 @@ import { TestClient } from '../harness/live.ts'
 import { bearer, token } from '../harness/minimal-app.ts'
 
 /** A client of a room that comes back, with `since`, after each time that it was cut off: what it has heard in all. */
-export class Reader {
+export class RoomReader {
   readonly #room: number
   readonly #user: number
   #client: TestClient | undefined
-  #left: Promise<void> = Promise.resolve()
+  #disconnected: Promise<void> = Promise.resolve()
   /** The position that it resumes from; null before it has one. */
   since: string | null = null
   /** Where it began. */
-  began: string | null = null
-  readonly heard: { readonly position: string; readonly prev: unknown; readonly n: unknown }[] = []
+  subscribedAt: string | null = null
+  readonly received: { readonly position: string; readonly prev: unknown; readonly n: unknown }[] = []
   /** Answers to its `sub` that were not as they should be. */
   readonly faults: unknown[] = []
 
@@ -37,25 +37,25 @@ export class Reader {
       const frame = JSON.parse(data.toString())
       if (frame.t === 'err') this.faults.push(frame)
       if (frame.t === 'subbed') {
-        this.began ??= frame.position
+        this.subscribedAt ??= frame.position
         if (frame.resumed !== true || (this.since !== null && frame.position !== this.since)) this.faults.push(frame)
         this.since = frame.position
       }
       if (frame.t !== 'ev' || frame.ch !== ch) return
-      this.heard.push({ position: frame.position, prev: frame.prev, n: frame.data.n })
+      this.received.push({ position: frame.position, prev: frame.prev, n: frame.data.n })
       this.since = frame.position
     })
   }
 
   /** Leaves without a word; what arrives later was not heard. */
-  cut(): void {
+  disconnect(): void {
     const client = this.#client
     this.#client = undefined
-    if (client !== undefined) this.#left = client.leave()
+    if (client !== undefined) this.#disconnected = client.leave()
   }
 
   async end(): Promise<void> {
-    this.cut()
-    await this.#left
+    this.disconnect()
+    await this.#disconnected
   }
 }

@@ -1,11 +1,11 @@
 import { Value } from '@sinclair/typebox/value'
-import { globalEvents, roomEvents, userEvents } from '../../schema/announcements.ts'
+import { globalEvents, roomEvents, userEvents } from '../../schema/channel-events.ts'
 import type { EventType } from '../../schema/events.ts'
 import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
-import type { Announcement, Announcer, Wanted, Words } from '../../src/realtime/frames/announcer.ts'
+import type { EventFrame, FrameMapper, Profiles, RequiredIds } from '../../src/realtime/frames/frame-mapper.ts'
 
 /** Users 1 to 3, room 7, gift 3 and package 3. */
-export const words: Words = {
+export const profiles: Profiles = {
   users: new Map(
     ['Amina', 'Badr', 'Carmen'].map((name, i) => {
       const avatar = `avatars/${i + 1}.png`
@@ -18,21 +18,21 @@ export const words: Words = {
 }
 
 /** A frame, and where it goes. */
-export interface Said extends Pick<Announcement, 'channel' | 'event' | 'enc'> {
+export interface MappedFrame extends Pick<EventFrame, 'channel' | 'event' | 'enc'> {
   readonly data: object
 }
 
 /**
- * What an announcer says of an event with only the words that it asked for. Throws when that is not of the form which
+ * What an mapper says of an event with only the words that it asked for. Throws when that is not of the form which
  * the documents tell of that channel, or has anything beyond it.
  */
-export function said<T extends EventType>(announcer: Announcer, event: PositionedEvent<T>): Said[] {
+export function framesFrom<T extends EventType>(mapper: FrameMapper, event: PositionedEvent<T>): MappedFrame[] {
   const type: T = event.type
-  return (announcer[type]?.(event) ?? []).map(({ wants, data, ...frame }) => {
+  return (mapper[type]?.(event) ?? []).map(({ requiredIds: wants, data, ...frame }) => {
     // As it is sent: dollars are exact only in JSON.
-    const made: object = JSON.parse(JSON.stringify(data(wanted(wants))))
+    const made: object = JSON.parse(JSON.stringify(data(onlyRequired(wants))))
     const [kind = ''] = frame.channel.split(':')
-    const schema = Object(forms)[kind]?.[frame.event]
+    const schema = Object(schemas)[kind]?.[frame.event]
     if (schema === undefined) throw new Error(`${frame.event} is told to ${frame.channel}`)
     if (!Value.Check(schema, made)) throw new Error(JSON.stringify([...Value.Errors(schema, made)]))
     if (JSON.stringify(Value.Clean(schema, structuredClone(made))) !== JSON.stringify(made)) {
@@ -42,13 +42,13 @@ export function said<T extends EventType>(announcer: Announcer, event: Positione
   })
 }
 
-const forms = { room: roomEvents, user: userEvents, global: globalEvents }
+const schemas = { room: roomEvents, user: userEvents, global: globalEvents }
 
-const wanted = (wants: Wanted): Words => ({
-  users: only(words.users, wants.users),
-  rooms: only(words.rooms, wants.rooms),
-  decorations: only(words.decorations, wants.decorations),
-  packages: only(words.packages, wants.packages),
+const onlyRequired = (wants: RequiredIds): Profiles => ({
+  users: only(profiles.users, wants.users),
+  rooms: only(profiles.rooms, wants.rooms),
+  decorations: only(profiles.decorations, wants.decorations),
+  packages: only(profiles.packages, wants.packages),
 })
 
 const only = <Word>(all: ReadonlyMap<number, Word>, ids: readonly number[] = []): ReadonlyMap<number, Word> =>

@@ -7,13 +7,13 @@ import type { Tables } from '../db/tables.ts'
 import type { PositionedEvent } from '../ledger/rules/event.ts'
 import type { DurableSubscriber } from '../ledger/subscriptions/tail.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import type { Addressed, Notifier } from './notifier.ts'
+import type { AddressedNotification, Notifier } from './notifier.ts'
 import type { Outbox } from './outbox.ts'
 
 type FailureLog = Pick<Logger, 'error'>
 
 /** Puts what users are to be told into the outbox: that is all that the ledger's follower waits for. */
-export const intoOutbox =
+export const outboxSubscriber =
   (
     db: Kysely<Tables>,
     notifier: Notifier,
@@ -22,7 +22,7 @@ export const intoOutbox =
     log: FailureLog,
   ): DurableSubscriber =>
   async (events) => {
-    const addressed = await addressedBy(db, notifier, events, log)
+    const addressed = await composeAll(db, notifier, events, log)
     const added = await queryBatch(addressed, async (some) => {
       await outbox.add(some)
       return some
@@ -33,10 +33,10 @@ export const intoOutbox =
   }
 
 /** Logs what users are to be told, for want of a way to their devices; without its text, which names people. */
-export const intoLog =
+export const logSubscriber =
   (db: Kysely<Tables>, notifier: Notifier, log: Pick<Logger, 'info' | 'error'>): DurableSubscriber =>
   async (events) => {
-    const addressed = await addressedBy(db, notifier, events, log)
+    const addressed = await composeAll(db, notifier, events, log)
     for (const { user_id, position, notification } of addressed) {
       const { type, identifier } = notification
       log.info({ user_id, position, type, identifier }, 'a push notification; FCM_SERVICE_ACCOUNT is not set')
@@ -45,12 +45,12 @@ export const intoLog =
   }
 
 /** What all events tell users; an event that cannot be read is left out and delays no other. */
-async function addressedBy(
+async function composeAll(
   db: Kysely<Tables>,
   notifier: Notifier,
   events: readonly PositionedEvent[],
   log: FailureLog,
-): Promise<readonly Addressed[]> {
+): Promise<readonly AddressedNotification[]> {
   const results = await queryBatch(events, async (some) => {
     const byPosition = Map.groupBy(await notifier(db, some), ({ position }) => position)
     return some.map(({ position }) => byPosition.get(position) ?? [])
@@ -60,11 +60,11 @@ async function addressedBy(
 }
 
 /** Data that cannot be stored or read, by SQLSTATE class: it fails however often it is tried. */
-const isOfData = (code: string): boolean => /^2[23][0-9A-Z]{3}$/.test(code)
+const isDataError = (code: string): boolean => /^2[23][0-9A-Z]{3}$/.test(code)
 
 /** Whether it may work the next time: a lost connection, a deadlock, tables that are being swapped. */
-const mayPass = (error: unknown): boolean =>
-  databaseIsAway(error) || (error instanceof DatabaseError && !isOfData(error.code ?? ''))
+const isTransient = (error: unknown): boolean =>
+  databaseIsAway(error) || (error instanceof DatabaseError && !isDataError(error.code ?? ''))
 
 /** Throws an error that may pass: then all of them come again. */
 function logFailures(
@@ -76,7 +76,7 @@ function logFailures(
   for (const [i, result] of results.entries()) {
     if (result.status === 'fulfilled') continue
     const err: unknown = result.reason
-    if (mayPass(err)) throw err
+    if (isTransient(err)) throw err
     log.error({ position: members[i]?.position, err }, message)
   }
 }
