@@ -7,7 +7,7 @@ import { command } from '../src/ledger/executor/command.ts'
 import type { Executor } from '../src/ledger/executor/executor.ts'
 import { currencies } from '../src/ledger/rules/account.ts'
 import { growBooks } from './bench/audit/books.ts'
-import { type BenchCluster, startCluster } from './bench/cluster.ts'
+import { type BenchCluster, startCluster } from './bench/run/cluster.ts'
 import { openExecutor, seed } from './bench/seed.ts'
 
 // The books of a service that was at work, decided by its own rules, read by two programs that know nothing of it:

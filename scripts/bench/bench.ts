@@ -1,21 +1,21 @@
-import { Helper } from '../../test/harness/child-process-rpc.ts'
-import type { BenchCluster, DatabaseUrls } from './cluster.ts'
-import { startCluster } from './cluster.ts'
-import { keys } from './keys.ts'
+import { HelperProcess } from '../../test/harness/process/child-process-rpc.ts'
 import type { Options } from './options.ts'
+import type { BenchCluster, DatabaseUrls } from './run/cluster.ts'
+import { startCluster } from './run/cluster.ts'
+import { keys } from './run/keys.ts'
+import { Servers } from './run/servers.ts'
 import { seed } from './seed.ts'
-import { Servers } from './servers.ts'
 
 /** What all parts of a run work with. */
 export interface Bench {
   readonly options: Options
   readonly cluster: BenchCluster
-  readonly generator: Helper
+  readonly generator: HelperProcess
   readonly servers: Servers
   /** A database of its own, with users, rooms and the gift. */
   seeded(name: string): Promise<DatabaseUrls>
   /** A process that works on that database. */
-  helper(file: string, database: DatabaseUrls): Helper
+  helper(file: string, database: DatabaseUrls): HelperProcess
 }
 
 const SEED = 'seed'
@@ -25,8 +25,8 @@ export async function openBench(options: Options, cleanUp: AsyncDisposableStack)
   tell('starting PostgreSQL and seeding')
   const cluster = await startCluster(cleanUp, { statements: options.profile })
   await seed(await cluster.create(SEED))
-  const start = (file: string, environment: Readonly<Record<string, string>>): Helper => {
-    const helper = new Helper(new URL(file, import.meta.url), environment)
+  const start = (file: string, environment: Readonly<Record<string, string>>): HelperProcess => {
+    const helper = new HelperProcess(new URL(file, import.meta.url), environment)
     cleanUp.defer(() => helper.stop())
     return helper
   }

@@ -1,8 +1,8 @@
-import type { Helper } from '../../test/harness/child-process-rpc.ts'
-import { median } from '../../test/harness/percentiles.ts'
-import { cpuOf, cpuOfCluster } from './cpu.ts'
+import { median } from '../../test/harness/load/percentiles.ts'
+import type { HelperProcess } from '../../test/harness/process/child-process-rpc.ts'
 import { Ran } from './in-process/job.ts'
 import { type Job, Measured } from './load/job.ts'
+import { cpuOf, cpuOfCluster } from './profile/cpu.ts'
 
 /** CPU microseconds a request or command. */
 export interface Cost {
@@ -35,18 +35,23 @@ export function ratio(turns: readonly Turn[], others: readonly Turn[], field: Fi
 }
 
 /** Has the generator do a job against a server, and looks at what that cost. */
-export async function turnOf(server: { pid: number }, generator: Helper, postmaster: number, job: Job): Promise<Turn> {
+export async function turnOf(
+  server: { pid: number },
+  generator: HelperProcess,
+  postmaster: number,
+  job: Job,
+): Promise<Turn> {
   const { measured, cost } = await withCost(server.pid, postmaster, generator.pid, async () => {
-    const measured = await generator.ask(job, Measured)
+    const measured = await generator.call(job, Measured)
     return { measured, count: measured.answered }
   })
   return { perSecond: measured.perSecond, p50: measured.p50, p99: measured.p99, cost }
 }
 
 /** Has a helper run commands of its own. */
-export async function ownTurn(helper: Helper, postmaster: number, seconds: number): Promise<Turn> {
+export async function ownTurn(helper: HelperProcess, postmaster: number, seconds: number): Promise<Turn> {
   const { measured, cost } = await withCost(helper.pid, postmaster, null, async () => {
-    const measured = await helper.ask({ seconds }, Ran)
+    const measured = await helper.call({ seconds }, Ran)
     return { measured, count: measured.commands }
   })
   return { perSecond: measured.commands / measured.seconds, p50: Number.NaN, p99: Number.NaN, cost }

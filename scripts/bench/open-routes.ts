@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { percentile, Samples } from '../../test/harness/percentiles.ts'
+import { percentile, Samples } from '../../test/harness/load/percentiles.ts'
 import { openBench, tell } from './bench.ts'
-import { keys } from './keys.ts'
 import { signTokens } from './load/requests.ts'
-import { toTheEnd } from './run-and-exit.ts'
+import { keys } from './run/keys.ts'
+import { toTheEnd } from './run/run-and-exit.ts'
 
 // What open routes cost others: GET /wallet of one user at a time, alone and beside 20 connections of a stranger who
 // loads one route over and over. `node scripts/bench/open-routes.ts`

@@ -1,10 +1,10 @@
-import { median } from '../../test/harness/percentiles.ts'
-import type { AgainstResults } from './against.ts'
-import type { GateResults } from './gate.ts'
-import type { GrowthResults } from './growth.ts'
-import type { InProcessResults } from './in-process.ts'
+import { median } from '../../test/harness/load/percentiles.ts'
+import type { AgainstResults } from './gifts/against.ts'
+import type { GateResults } from './gifts/gate.ts'
+import type { GrowthResults } from './gifts/growth.ts'
+import { contenders, type HttpResults, type Turns } from './gifts/over-http.ts'
+import type { InProcessResults } from './in-process/in-process.ts'
 import { type Field, middle, ratio } from './measure.ts'
-import { contenders, type HttpResults, type Turns } from './over-http.ts'
 
 export interface Results {
   readonly http: HttpResults

@@ -10,8 +10,8 @@ import { credit } from '../../src/features/wallet/credit.ts'
 import { Executor, type Limits } from '../../src/ledger/executor/executor.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { runAsSystem } from '../../src/startup/system.ts'
-import type { DatabaseUrls } from './cluster.ts'
-import { keys } from './keys.ts'
+import type { DatabaseUrls } from './run/cluster.ts'
+import { keys } from './run/keys.ts'
 import { asInput, DIAMONDS, GIFT, ROOMS, sendBy, USERS } from './workload.ts'
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'tap'
 import { grantService } from '../../src/db/migrations/grants.ts'
 import { migrate } from '../../src/db/migrations/migrate.ts'
-import { newDataDir, open } from '../harness/embedded.ts'
-import { testDatabase } from '../harness/postgres.ts'
+import { newDataDir, openEmbeddedCluster } from '../harness/postgres/embedded.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 import { audit, script } from './command-line.ts'
 import { seed } from './seed.ts'
 import { tamper } from './verify/verified.ts'
@@ -99,7 +99,7 @@ test('nothing is signed of a head that is not the last event', async (t) => {
 
 test('it finds the embedded database, whether the service runs or not', async (t) => {
   const dataDir = newDataDir(t)
-  const embedded = await open(t, dataDir)
+  const embedded = await openEmbeddedCluster(t, dataDir)
   await migrate(embedded.ownerUrl)
   await grantService(embedded.ownerUrl, 'economy_service')
   await seed(t, embedded)

@@ -5,14 +5,14 @@ import { test } from 'tap'
 import { entriesOf } from '../../src/audit/export/entries.ts'
 import { chiSquare } from '../../src/audit/verify/draws/chi-square.ts'
 import { checkDraws, drawFindings } from '../../src/audit/verify/draws/draws.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
-import { rowsOf } from '../harness/test-executor.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { audit } from './command-line.ts'
 import { seed } from './seed.ts'
 
 const balancesOf = async (database: TestDatabase) =>
   new Map(
-    (await rowsOf(database, 'select account, balance from balances where balance <> 0')).map((row) => [
+    (await queryRows(database, 'select account, balance from balances where balance <> 0')).map((row) => [
       row['account'],
       Number(row['balance']),
     ]),
@@ -52,7 +52,7 @@ test('every event, with all that its hash covers', async (t) => {
       t.equal(event.hash, hash, `position ${position}`)
       return hash
     })
-  const [head] = await rowsOf(database, 'select position, hash from ledger_head')
+  const [head] = await queryRows(database, 'select position, hash from ledger_head')
   t.same([String(hashes.length), hashes.at(-1)], [head?.['position'], head?.['hash']])
   const part = await audit(env, 'export', '--format', 'jsonl', '--from', '5', '--to', '7')
   t.same(part.out, `${out.split('\n').slice(4, 7).join('\n')}\n`)

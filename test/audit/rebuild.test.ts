@@ -10,8 +10,8 @@ import { defineDecoration } from '../../src/features/gifts/catalogue/define-deco
 import { sendGift } from '../../src/features/gifts/send.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
-import { type Bench, bench, rowsOf, testChains } from '../harness/test-executor.ts'
+import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { seed } from './seed.ts'
 import { tamper, verified } from './verify/verified.ts'
 
@@ -21,7 +21,7 @@ const build = ({ ownerUrl }: TestDatabase) =>
 
 /** All that the catalogue says of the tables, whatever their numbers there. */
 const catalogue = (database: TestDatabase) =>
-  rowsOf(
+  queryRows(
     database,
     `select c.relname, c.relkind, c.relowner::regrole::text as owner, c.relacl::text, c.reloptions::text,
             coalesce(pg_get_indexdef(i.indexrelid), '') as index, coalesce(pg_get_constraintdef(k.oid), '') as constraint,
@@ -34,25 +34,25 @@ const catalogue = (database: TestDatabase) =>
 const contents = async (database: TestDatabase) => {
   const held: Record<string, unknown> = {}
   for (const { projection, selectAll: scan } of derived)
-    held[projection.name] = await rowsOf(database, `${scan} order by 1, 2`)
+    held[projection.name] = await queryRows(database, `${scan} order by 1, 2`)
   return held
 }
 
 const send = sendGift({ chains: testChains, ownerPercent: 5 })
 const gift = (sender: number) => ({ caller_id: sender, sender_id: sender, decoration_id: 2, quantity: 1, room: 9 })
-const sendAs = ({ did }: Bench, sender: number, receiver: number) =>
-  did(send, { ...gift(sender), receiver_ids: [receiver], from_bag: false, encrypted: false })
+const sendAs = ({ runOk }: TestExecutor, sender: number, receiver: number) =>
+  runOk(send, { ...gift(sender), receiver_ids: [receiver], from_bag: false, encrypted: false })
 
 test('tables that were spoilt are as the ledger says, and all about them is as before', async (t) => {
   const database = await testDatabase(t)
   await seed(t, database)
   // An instance that knows rows and has prepared its statements.
-  const ledger = bench(t, database.serviceUrl)
+  const ledger = createTestExecutor(t, database.serviceUrl)
   for (let i = 0; i < 3; i += 1) await sendAs(ledger, 1, 2)
   const name = 'a\tb\\N\\.\r\n"ü",{}'
-  await ledger.did(defineDecoration, { decoration_id: 3, name, kind: 'standard', price: 1 })
+  await ledger.runOk(defineDecoration, { decoration_id: 3, name, kind: 'standard', price: 1 })
   const before = { catalogue: await catalogue(database), contents: await contents(database) }
-  const words = await rowsOf(database, 'select * from user_profiles order by 1')
+  const words = await queryRows(database, 'select * from user_profiles order by 1')
   await tamper(
     database,
     `update balances set balance = 1000000 where account = 'user:1:diamonds'`,
@@ -65,22 +65,22 @@ test('tables that were spoilt are as the ledger says, and all about them is as b
   t.match(await build(database), { position: 26, tables: derived.length })
   await tamper(database, 'drop table left_alone')
   t.same({ catalogue: await catalogue(database), contents: await contents(database) }, before)
-  t.same(await rowsOf(database, 'select * from user_profiles order by 1'), words)
+  t.same(await queryRows(database, 'select * from user_profiles order by 1'), words)
   t.same(await verified(database), { position: 26, events: 26, findings: [] })
-  t.same(await rowsOf(database, `select 1 from pg_namespace where nspname = 'rebuilt'`), [])
+  t.same(await queryRows(database, `select 1 from pg_namespace where nspname = 'rebuilt'`), [])
 
   await sendAs(ledger, 1, 3)
   t.same((await verified(database)).findings, [])
-  t.same([...ledger.bugs, ...ledger.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('an instance does not go on with rows that it keeps from the spoilt tables', async (t) => {
   const database = await testDatabase(t)
   await seed(t, database)
   await tamper(database, `update balances set balance = 1000000 where account = 'user:1:diamonds'`)
-  const ledger = bench(t, database.serviceUrl)
+  const ledger = createTestExecutor(t, database.serviceUrl)
   const rob = { holder: 'user', id: 1, currency: 'diamonds', amount: 500_000, reason: 'too much' } as const
-  for (let i = 0; i < 3; i += 1) await ledger.did(credit, { user_id: 1, currency: 'diamonds', amount: 1, reason: '' })
+  for (let i = 0; i < 3; i += 1) await ledger.runOk(credit, { user_id: 1, currency: 'diamonds', amount: 1, reason: '' })
   await build(database)
   t.match((await ledger.run(debit, rob)).reply.body, /insufficient_balance/)
   t.same((await verified(database)).findings, [])
@@ -90,11 +90,11 @@ test('two instances go on under load while it is built and swapped, and lose not
   const database = await testDatabase(t)
   await seed(t, database)
   const ledgers = [
-    bench(t, database.serviceUrl, { maxBatchCommands: 8 }),
-    bench(t, database.serviceUrl, { maxBatchCommands: 8 }),
+    createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }),
+    createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }),
   ]
   for (const user_id of [1, 2]) {
-    await ledgers[0]?.did(credit, { user_id, currency: 'diamonds', amount: 1_000_000_000, reason: 'load' })
+    await ledgers[0]?.runOk(credit, { user_id, currency: 'diamonds', amount: 1_000_000_000, reason: 'load' })
   }
   const over = new AbortController()
   let sent = 0
@@ -120,7 +120,7 @@ test('two instances go on under load while it is built and swapped, and lose not
   await sleep(100)
   over.abort()
   await Promise.all([...load, reading])
-  const [drawn] = await rowsOf(
+  const [drawn] = await queryRows(
     database,
     `select count(*) from ledger_events where type = 'gift-drawn' and position > 24`,
   )
@@ -128,7 +128,7 @@ test('two instances go on under load while it is built and swapped, and lose not
   t.ok(position > 24 && position < 24 + sent)
   t.same((await verified(database)).findings, [])
   t.same(
-    ledgers.flatMap(({ bugs, troubles }) => [...bugs, ...troubles]),
+    ledgers.flatMap(({ bugs, failures }) => [...bugs, ...failures]),
     [],
   )
 })
@@ -147,8 +147,8 @@ test('killed half-way it leaves all as it was, and the next one clears its lefto
   const child = spawn(process.execPath, [script, 'rebuild'], { env, stdio: 'ignore' })
   const ended = once(child, 'exit')
   while (
-    (await rowsOf(database, `select 1 from pg_indexes where schemaname = 'rebuilt' and tablename = 'rooms'`)).length ===
-    0
+    (await queryRows(database, `select 1 from pg_indexes where schemaname = 'rebuilt' and tablename = 'rooms'`))
+      .length === 0
   ) {
     await sleep(20)
   }
@@ -157,7 +157,7 @@ test('killed half-way it leaves all as it was, and the next one clears its lefto
   await ended
   t.same(await contents(database), before)
   t.same(await verified(database), { position: 22, events: 22, findings: [] })
-  await sendAs(bench(t, database.serviceUrl), 1, 2)
+  await sendAs(createTestExecutor(t, database.serviceUrl), 1, 2)
 
   const again = new Promise<string>((resolve, reject) => {
     execFile(process.execPath, [script, 'rebuild'], { env }, (error, out) => (error ? reject(error) : resolve(out)))

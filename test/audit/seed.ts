@@ -7,8 +7,8 @@ import { defineUsers } from '../../src/features/users/define-user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
-import type { TestDatabase } from '../harness/postgres.ts'
-import { bench, testChains } from '../harness/test-executor.ts'
+import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
+import type { TestDatabase } from '../harness/postgres/test-database.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -16,7 +16,7 @@ interface Test {
 
 /** Runs one command of every kind, and a few more, on an empty ledger. */
 export async function seed(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Promise<void> {
-  const ledger = bench(t, serviceUrl)
+  const ledger = createTestExecutor(t, serviceUrl)
   const send = sendGift({ chains: testChains, ownerPercent: 5 })
   const gift = (fields: Partial<SendGift>): SendGift => ({
     caller_id: 1,
@@ -33,26 +33,26 @@ export async function seed(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceU
     { multiplier: 0, weight: 3 },
     { multiplier: 1.5, weight: 2 },
   ]
-  await ledger.did(genesis, { fairness_key: testChains.keyHash })
-  await ledger.did(defineUsers, { users: [1, 2, 3].map((id) => ({ id })), listed: true })
-  await ledger.did(defineRoom, { id: 9, owner_id: 3 })
-  await ledger.did(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 11 })
-  await ledger.did(defineDecoration, { decoration_id: 2, name: 'Clover', kind: 'lucky', price: 10, odds })
+  await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+  await ledger.runOk(defineUsers, { users: [1, 2, 3].map((id) => ({ id })), listed: true })
+  await ledger.runOk(defineRoom, { id: 9, owner_id: 3 })
+  await ledger.runOk(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 11 })
+  await ledger.runOk(defineDecoration, { decoration_id: 2, name: 'Clover', kind: 'lucky', price: 10, odds })
   for (const user_id of [1, 2]) {
-    await ledger.did(credit, { user_id, currency: 'diamonds', amount: 10_000, reason: 'opening' }, 'staff:ann')
+    await ledger.runOk(credit, { user_id, currency: 'diamonds', amount: 10_000, reason: 'opening' }, 'staff:ann')
   }
-  await ledger.did(credit, { user_id: 2, currency: 'dollars', amount: 1299, reason: 'salary' })
-  await ledger.did(debit, { holder: 'user', id: 2, currency: 'diamonds', amount: 40, reason: 'mistake' })
-  await ledger.did(addBagItems, { user_id: 1, decoration_id: 2, quantity: 20, reason: 'prize' })
-  await ledger.did(addBagItems, { user_id: 2, decoration_id: 1, quantity: 2, reason: 'prize' })
+  await ledger.runOk(credit, { user_id: 2, currency: 'dollars', amount: 1299, reason: 'salary' })
+  await ledger.runOk(debit, { holder: 'user', id: 2, currency: 'diamonds', amount: 40, reason: 'mistake' })
+  await ledger.runOk(addBagItems, { user_id: 1, decoration_id: 2, quantity: 20, reason: 'prize' })
+  await ledger.runOk(addBagItems, { user_id: 2, decoration_id: 1, quantity: 2, reason: 'prize' })
   await ledger.run(send, gift({}), { actor: 'user:1', key: 'standard' })
   await ledger.run(send, gift({ decoration_id: 2 }), { actor: 'user:1', key: 'lucky' })
-  await ledger.did(send, gift({ decoration_id: 2, from_bag: true }))
-  await ledger.did(chooseSeed(testChains), { user_id: 1, client_seed: 'my-seed' })
-  await ledger.did(send, gift({ decoration_id: 2, receiver_ids: [3] }))
-  await ledger.did(defineDecoration, { decoration_id: 2, price: 12 })
-  await ledger.did(send, gift({ caller_id: 2, sender_id: 2, receiver_ids: [1], from_bag: true, quantity: 2 }))
-  await ledger.did(debit, { holder: 'room', id: 9, currency: 'target', amount: 1, reason: 'mistake' })
+  await ledger.runOk(send, gift({ decoration_id: 2, from_bag: true }))
+  await ledger.runOk(chooseSeed(testChains), { user_id: 1, client_seed: 'my-seed' })
+  await ledger.runOk(send, gift({ decoration_id: 2, receiver_ids: [3] }))
+  await ledger.runOk(defineDecoration, { decoration_id: 2, price: 12 })
+  await ledger.runOk(send, gift({ caller_id: 2, sender_id: 2, receiver_ids: [1], from_bag: true, quantity: 2 }))
+  await ledger.runOk(debit, { holder: 'room', id: 9, currency: 'target', amount: 1, reason: 'mistake' })
   // Refused, and remembered without an event.
   await ledger.run(send, gift({ quantity: 9_999 }), { actor: 'user:1', key: 'too much' })
 }

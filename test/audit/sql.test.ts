@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
-import { rowsOf } from '../harness/test-executor.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { seed } from './seed.ts'
 import { rechain, tamper } from './verify/verified.ts'
 
 const questions = ['chain', 'double-entry', 'balances'] as const
 
 const ask = (database: TestDatabase, question: (typeof questions)[number]) =>
-  rowsOf(database, readFileSync(new URL(`../../sql/audit/${question}.sql`, import.meta.url), 'utf8'))
+  queryRows(database, readFileSync(new URL(`../../sql/audit/${question}.sql`, import.meta.url), 'utf8'))
 
 const answersTo = async (database: TestDatabase) => ({
   chain: await ask(database, 'chain'),

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import type { Finding } from '../../src/audit/finding.ts'
-import { testDatabase } from '../harness/postgres.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 import { seed } from './seed.ts'
 import { tamper, verified } from './verify/verified.ts'
 

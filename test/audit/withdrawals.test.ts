@@ -6,8 +6,8 @@ import { defineCountry } from '../../src/features/users/countries/define-country
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { credit } from '../../src/features/wallet/credit.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { bench, rowsOf, testChains } from '../harness/test-executor.ts'
+import { createTestExecutor, queryRows, testChains } from '../harness/ledger/test-executor.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 import { audit } from './command-line.ts'
 import { alone } from './seed.ts'
 import { tamper } from './verify/verified.ts'
@@ -24,14 +24,14 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
 
   const ids: number[] = []
   await alone(async (inner) => {
-    const { did } = bench(inner, database.serviceUrl)
-    await did(genesis, { fairness_key: testChains.keyHash })
-    await did(defineCountry, { id: 1, name: 'Egypt' })
+    const { runOk } = createTestExecutor(inner, database.serviceUrl)
+    await runOk(genesis, { fairness_key: testChains.keyHash })
+    await runOk(defineCountry, { id: 1, name: 'Egypt' })
     const people = [1, 2].map((id) => ({ id }))
-    await did(defineUsers, { listed: true, users: [...people, { id: 7, business_manager: true }] })
+    await runOk(defineUsers, { listed: true, users: [...people, { id: 7, business_manager: true }] })
     for (const user_id of [1, 2]) {
-      await did(credit, { user_id, currency: 'dollars', amount: 100_000, reason: 'salary' })
-      await did(credit, { user_id, currency: 'agent_dollars', amount: 100_000, reason: 'salary' })
+      await runOk(credit, { user_id, currency: 'dollars', amount: 100_000, reason: 'salary' })
+      await runOk(credit, { user_id, currency: 'agent_dollars', amount: 100_000, reason: 'salary' })
     }
     const request = async (
       caller_id: number,
@@ -39,13 +39,13 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
       more: Partial<RequestWithdrawal> = {},
     ): Promise<number> => {
       const cash = { type: 'cash', target_id: 7, beneficiary_id: null, country_id: 1, agent_benefit: false } as const
-      const { id } = await did(requestWithdrawal(null), { ...cash, caller_id, amount, details: null, ...more })
+      const { id } = await runOk(requestWithdrawal(null), { ...cash, caller_id, amount, details: null, ...more })
       ids.push(id)
       return id
     }
     const bring = (id: number, to: 'approved' | 'rejected' | 'transferred', by: number | null): Promise<unknown> => {
       const change = { withdrawal_id: id, caller_id: by, to, note: null }
-      return did(changeStatus(null), change, by === null ? 'staff:ann' : `user:${by}`)
+      return runOk(changeStatus(null), change, by === null ? 'staff:ann' : `user:${by}`)
     }
     await request(1, 1250)
     await request(2, 5)
@@ -87,7 +87,7 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
     const is = ages[i] ?? Number.NaN
     t.ok(is >= least && is < least + MINUTE, `${is} s, from ${least} on`)
   }
-  const events = await rowsOf(
+  const events = await queryRows(
     database,
     `select position, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from ledger_events
      where type = 'withdrawal-status-changed' and data::json ->> 'to' = 'approved' order by position`,
@@ -123,7 +123,7 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
     },
   ])
   t.equal(report.approved[0]?.approved_at, approval(1).approved_at)
-  t.equal(report.position, Number((await rowsOf(database, 'select position from ledger_head'))[0]?.['position']))
+  t.equal(report.position, Number((await queryRows(database, 'select position from ledger_head'))[0]?.['position']))
   t.notOk(report.approvals.some(({ id }) => id === refused))
 
   const lines = (await audit(env, 'withdrawals')).out.split('\n').map((line) => line.trim().split(/\s{2,}/))

@@ -4,7 +4,7 @@ import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { copyOut, endOfMessage, MESSAGE_HEADER, type Page, ROW } from '../../src/db/copy-out.ts'
 import { copyRows } from '../../src/ledger/storage/copy-rows.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
 interface Test {

@@ -21,18 +21,18 @@ import { findPostmaster } from '../../src/db/cluster/postmaster.ts'
 import { chooseRunner } from '../../src/db/cluster/run-as.ts'
 import { connect } from '../../src/db/connect.ts'
 import {
-  ask,
-  canRunKeeper,
+  canRunClusterOwner,
   capabilities,
-  eventually,
   kill,
   newDataDir,
-  open,
+  openEmbeddedCluster,
   ownerOfProcess,
   pidOf,
-  spawnKeeper,
-  startKeeper,
-} from '../harness/embedded.ts'
+  queryRows,
+  retryUntilSuccess,
+  spawnClusterOwner,
+  startClusterOwner,
+} from '../harness/postgres/embedded.ts'
 
 const root = process.geteuid?.() === 0
 /** A normal user: nobody, or who we are. */
@@ -42,7 +42,7 @@ test('a data directory from its first start to its last', async (t) => {
   const dataDir = newDataDir(t)
   mkdirSync(join(dataDir, 'postgres-init-999999999-left'), { recursive: true, mode: 0o711 })
 
-  const starts = await Promise.allSettled([open(t, dataDir), open(t, dataDir)])
+  const starts = await Promise.allSettled([openEmbeddedCluster(t, dataDir), openEmbeddedCluster(t, dataDir)])
   const embedded = starts
     .map((start) => (start.status === 'fulfilled' ? start.value : null))
     .find((one) => one !== null)
@@ -68,7 +68,7 @@ test('a data directory from its first start to its last', async (t) => {
   )
 
   t.same(
-    await ask(
+    await queryRows(
       embedded.serviceUrl,
       `select current_setting('listen_addresses') as listens,
               current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
@@ -96,11 +96,15 @@ test('a data directory from its first start to its last', async (t) => {
   )
   const pidFile = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')
   t.equal(pidFile[4], '', 'there is no unix socket')
-  await t.rejects(ask(embedded.serviceUrl.replace(/:[0-9a-f]{64}@/, ':guess@'), 'select 1'), { code: '28P01' })
-  await ask(embedded.ownerUrl, 'create table kept as select 7 as number')
+  await t.rejects(queryRows(embedded.serviceUrl.replace(/:[0-9a-f]{64}@/, ':guess@'), 'select 1'), { code: '28P01' })
+  await queryRows(embedded.ownerUrl, 'create table kept as select 7 as number')
 
-  await t.rejects(open(t, dataDir), DataDirInUse)
-  t.same(await ask(embedded.ownerUrl, 'select number from kept'), [{ number: 7 }], 'the refused start stopped nothing')
+  await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse)
+  t.same(
+    await queryRows(embedded.ownerUrl, 'select number from kept'),
+    [{ number: 7 }],
+    'the refused start stopped nothing',
+  )
 
   await Promise.all([embedded.stop(), embedded.stop()])
   t.equal(findPostmaster(join(dataDir, 'postgres')), null, 'stop waits until it is down')
@@ -108,17 +112,17 @@ test('a data directory from its first start to its last', async (t) => {
   await sleep(300)
   t.equal(findPostmaster(join(dataDir, 'postgres')), null, 'and nobody brings it back')
 
-  const again = await open(t, dataDir)
+  const again = await openEmbeddedCluster(t, dataDir)
   t.equal(again.ownerUrl, embedded.ownerUrl, 'the second start has the port and passwords of the first')
-  t.same(await ask(again.ownerUrl, 'select number from kept'), [{ number: 7 }])
+  t.same(await queryRows(again.ownerUrl, 'select number from kept'), [{ number: 7 }])
   await again.stop()
 })
 
 test('PostgreSQL killed under load comes back by itself', async (t) => {
   const dataDir = newDataDir(t)
-  const embedded = await open(t, dataDir)
+  const embedded = await openEmbeddedCluster(t, dataDir)
   const before = pidOf(dataDir)
-  await ask(embedded.ownerUrl, 'create table written (number int primary key)')
+  await queryRows(embedded.ownerUrl, 'create table written (number int primary key)')
 
   let confirmed = 0
   const writer = await connect(embedded.ownerUrl, 'test')
@@ -132,43 +136,43 @@ test('PostgreSQL killed under load comes back by itself', async (t) => {
     }
   }
   await t.rejects(write())
-  const rows = await eventually(() => ask(embedded.ownerUrl, 'select count(*)::int as count from written'))
+  const rows = await retryUntilSuccess(() => queryRows(embedded.ownerUrl, 'select count(*)::int as count from written'))
   t.not(pidOf(dataDir), before)
   t.ok(Number(rows[0]?.['count']) >= confirmed, 'with all that was confirmed')
-  await eventually(async () => {
-    const locks = await ask(embedded.ownerUrl, `select from pg_locks where locktype = 'advisory' and granted`)
+  await retryUntilSuccess(async () => {
+    const locks = await queryRows(embedded.ownerUrl, `select from pg_locks where locktype = 'advisory' and granted`)
     if (locks.length !== 1) throw new Error('nobody keeps the data directory yet')
   })
-  await t.rejects(open(t, dataDir), DataDirInUse, 'the same process keeps it again')
+  await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse, 'the same process keeps it again')
 })
 
 test('a killed service leaves PostgreSQL behind, and the next start takes it over', async (t) => {
   const dataDir = newDataDir(t)
-  const service = await startKeeper(t, dataDir)
+  const service = await startClusterOwner(t, dataDir)
   const url = readFileSync(join(dataDir, 'database-owner-url'), 'utf8').trim()
-  await ask(url, 'create table kept as select 7 as number')
-  await t.rejects(open(t, dataDir), DataDirInUse, 'while the service lives')
+  await queryRows(url, 'create table kept as select 7 as number')
+  await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse, 'while the service lives')
   const orphan = pidOf(dataDir)
   await kill(service)
 
   await (await borrowEmbedded(dataDir)).close()
   t.equal(pidOf(dataDir), orphan, 'a tool leaves it as it was')
-  const embedded = await open(t, dataDir)
+  const embedded = await openEmbeddedCluster(t, dataDir)
   t.equal(pidOf(dataDir), orphan)
   t.equal(embedded.ownerUrl, url)
-  t.same(await ask(url, 'select number from kept'), [{ number: 7 }])
+  t.same(await queryRows(url, 'select number from kept'), [{ number: 7 }])
 
   await embedded.stop()
 
   await t.test('a tool starts it and stops it again, unless somebody uses it', async (t) => {
     const first = await borrowEmbedded(dataDir)
     const second = await borrowEmbedded(dataDir)
-    t.same(await ask(second.serviceUrl, 'select current_user as role'), [{ role: 'economy_service' }])
+    t.same(await queryRows(second.serviceUrl, 'select current_user as role'), [{ role: 'economy_service' }])
     await first.close()
     t.ok(findPostmaster(join(dataDir, 'postgres')), 'the second tool still has it')
     await second.close()
 
-    await (await open(t, dataDir)).stop()
+    await (await openEmbeddedCluster(t, dataDir)).stop()
     const alone = await borrowEmbedded(dataDir)
     await alone.close()
     t.equal(findPostmaster(join(dataDir, 'postgres')), null)
@@ -181,14 +185,14 @@ test('as root', { skip: root ? false : 'needs root' }, async (t) => {
     const dataDir = newDataDir(t)
     const above = join(dataDir, '..')
     t.match(statSync(above), { uid: 0, mode: 0o40700 })
-    const closed = await open(t, dataDir)
+    const closed = await openEmbeddedCluster(t, dataDir)
     t.not(ownerOfProcess(pidOf(dataDir)), 0)
     t.equal(capabilities(pidOf(dataDir)), 2, 'CAP_DAC_OVERRIDE')
     t.match(statSync(above), { uid: 0, mode: 0o40700 }, 'and nobody was let in')
     await closed.stop()
 
     chmodSync(above, 0o711)
-    await open(t, dataDir)
+    await openEmbeddedCluster(t, dataDir)
     t.not(ownerOfProcess(pidOf(dataDir)), 0)
     t.equal(capabilities(pidOf(dataDir)), 0, 'none where it may enter')
   })
@@ -209,7 +213,7 @@ test('as root', { skip: root ? false : 'needs root' }, async (t) => {
   })
 
   await t.test('without the means it says what to do', async (t) => {
-    const child = spawnKeeper(newDataDir(t), { env: { PATH: '/nowhere' } })
+    const child = spawnClusterOwner(newDataDir(t), { env: { PATH: '/nowhere' } })
     let said = ''
     child.stderr?.on('data', (chunk) => (said += String(chunk)))
     const [code] = await once(child, 'close')
@@ -218,13 +222,13 @@ test('as root', { skip: root ? false : 'needs root' }, async (t) => {
   })
 })
 
-const skip = canRunKeeper(user) ? false : 'user nobody cannot enter this folder'
+const skip = canRunClusterOwner(user) ? false : 'user nobody cannot enter this folder'
 test('as a normal user, also when the number of a killed PostgreSQL is taken', { skip }, async (t) => {
   const dataDir = newDataDir(t)
   mkdirSync(dataDir, { mode: 0o711 })
   if (user.uid) for (const path of [dataDir, join(dataDir, '..')]) chownSync(path, user.uid, user.gid)
 
-  const first = await startKeeper(t, dataDir, user)
+  const first = await startClusterOwner(t, dataDir, user)
   const postmaster = pidOf(dataDir)
   t.equal(ownerOfProcess(postmaster), user.uid ?? process.geteuid?.())
   await kill(first)
@@ -234,7 +238,7 @@ test('as a normal user, also when the number of a killed PostgreSQL is taken', {
   const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
   writeFileSync(pidFile, readFileSync(pidFile, 'utf8').replace(`${postmaster}`, `${stranger.pid}`))
 
-  const second = await startKeeper(t, dataDir, user)
+  const second = await startClusterOwner(t, dataDir, user)
   t.not(pidOf(dataDir), stranger.pid)
   const ended = once(second, 'exit')
   second.kill('SIGTERM')

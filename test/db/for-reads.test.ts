@@ -4,8 +4,8 @@ import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { forReads, openPool, PoolExhausted } from '../../src/db/pool.ts'
 import { problemOf } from '../../src/http/errors/problem.ts'
-import { ask } from '../harness/embedded.ts'
-import { testDatabase } from '../harness/postgres.ts'
+import { queryRows } from '../harness/postgres/embedded.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 
 test('who wants to read when too many wait is sent away at once', async (t) => {
   const { serviceUrl } = await testDatabase(t)
@@ -52,7 +52,7 @@ test('who gets no connection in time is sent away while others are served, and e
 
 test('a connection that PostgreSQL refuses for having too many is overload', async (t) => {
   const { name, ownerUrl, serviceUrl } = await testDatabase(t)
-  await ask(ownerUrl, `alter database "${name}" connection limit 1`)
+  await queryRows(ownerUrl, `alter database "${name}" connection limit 1`)
   const held = await connect(serviceUrl, 'held under test')
   t.teardown(() => held.end())
   const pool = openPool(serviceUrl, { max: 1, application_name: 'reads under test' })

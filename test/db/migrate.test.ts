@@ -9,8 +9,8 @@ import { grantService } from '../../src/db/migrations/grants.ts'
 import { MigrationError, migrate, pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { durabilityFaults, mayChangeLedger } from '../../src/db/safety.ts'
-import { ask, eventually } from '../harness/embedded.ts'
-import { emptyDatabase, testDatabase } from '../harness/postgres.ts'
+import { queryRows, retryUntilSuccess } from '../harness/postgres/embedded.ts'
+import { emptyDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 
 test('migrations', async (t) => {
   const { ownerUrl, serviceUrl } = await emptyDatabase(t)
@@ -20,13 +20,13 @@ test('migrations', async (t) => {
   add('notes.txt', 'no sql')
 
   t.same(await pendingMigrations(serviceUrl, folder), ['0001-first', '0002-second'])
-  t.same(await ask(ownerUrl, `select to_regclass('kysely_migration') as made`), [{ made: null }], 'it only read')
+  t.same(await queryRows(ownerUrl, `select to_regclass('kysely_migration') as made`), [{ made: null }], 'it only read')
   const refusal = /lacks 0001-first, 0002-second, and role economy_service may not migrate.*DATABASE_OWNER_URL/
   await t.rejects(migrate(serviceUrl, folder), { name: 'MigrationError', message: refusal })
 
   const both = await Promise.all([migrate(ownerUrl, folder), migrate(ownerUrl, folder)])
   t.same(both.flat(), ['0001-first', '0002-second'], 'of two at once one applies them')
-  t.same(await ask(ownerUrl, 'select number from first'), [{ number: 2 }])
+  t.same(await queryRows(ownerUrl, 'select number from first'), [{ number: 2 }])
   await grantService(ownerUrl, 'economy_service')
   t.same(await pendingMigrations(serviceUrl, folder), [])
   t.same(await migrate(serviceUrl, folder), [], 'with nothing to do any role will do')
@@ -59,7 +59,7 @@ test('an applied migration stays as it was', async (t) => {
     { name: '0001-first', sha256: createHash('sha256').update('create table first ()').digest('hex') },
     { name: '0002-second', sha256: createHash('sha256').update('create table second ()').digest('hex') },
   ]
-  const kept = () => ask(ownerUrl, 'select * from migration_checksums order by name')
+  const kept = () => queryRows(ownerUrl, 'select * from migration_checksums order by name')
   t.same(await kept(), sums)
 
   add('0002-second.sql', 'create table second () -- really')
@@ -69,7 +69,11 @@ test('an applied migration stays as it was', async (t) => {
     message: /^sql\/0002-second\.sql is not what was applied to this database\./,
   }
   for (const url of [ownerUrl, serviceUrl]) await t.rejects(migrate(url, folder), refusal)
-  t.same(await ask(ownerUrl, `select to_regclass('third') as made`), [{ made: null }], 'and nothing is applied on top')
+  t.same(
+    await queryRows(ownerUrl, `select to_regclass('third') as made`),
+    [{ made: null }],
+    'and nothing is applied on top',
+  )
   add('0001-first.sql', '')
   await t.rejects(migrate(ownerUrl, folder), { message: /^sql\/0001-first\.sql and sql\/0002-second\.sql are not / })
   add('0001-first.sql', 'create table first ()')
@@ -77,7 +81,7 @@ test('an applied migration stays as it was', async (t) => {
   t.same(await migrate(ownerUrl, folder), ['0003-third'])
   t.equal((await kept()).length, 3)
 
-  await ask(ownerUrl, 'drop table migration_checksums')
+  await queryRows(ownerUrl, 'drop table migration_checksums')
   t.same(await migrate(serviceUrl, folder), [], 'a database from before: a role that may only serve leaves it so')
   const instances = Array.from({ length: 4 }, () => migrate(ownerUrl, folder))
   t.same((await Promise.all(instances)).flat(), [])
@@ -90,15 +94,15 @@ test('what the service may do', async (t) => {
   const event = `insert into ledger_events
     (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
     values (1, 'noted', 1, '{}', '{}', '{}', '{}', 'system', now(), 'r', 'h')`
-  await ask(serviceUrl, event)
-  await ask(serviceUrl, 'update ledger_head set position = 1')
-  await ask(
+  await queryRows(serviceUrl, event)
+  await queryRows(serviceUrl, 'update ledger_head set position = 1')
+  await queryRows(
     serviceUrl,
     `insert into balances values ('user:1:coins', 5) on conflict (account) do update set balance = 5`,
   )
-  await ask(serviceUrl, `delete from balances`)
-  t.same(await ask(serviceUrl, 'select position from ledger_events'), [{ position: '1' }])
-  t.same(await ask(serviceUrl, 'select * from ledger_movements'), [])
+  await queryRows(serviceUrl, `delete from balances`)
+  t.same(await queryRows(serviceUrl, 'select position from ledger_events'), [{ position: '1' }])
+  t.same(await queryRows(serviceUrl, 'select * from ledger_movements'), [])
 
   const refused = [
     `update ledger_events set type = 'x'`,
@@ -120,11 +124,11 @@ test('what the service may do', async (t) => {
     'delete from migration_checksums',
     'select * from kysely_migration_lock',
   ]
-  for (const statement of refused) await t.rejects(ask(serviceUrl, statement), denied, statement)
+  for (const statement of refused) await t.rejects(queryRows(serviceUrl, statement), denied, statement)
 
   await t.test('granting again takes away what was given besides', async (t) => {
-    await ask(ownerUrl, 'create view everything as select * from ledger_events')
-    await ask(
+    await queryRows(ownerUrl, 'create view everything as select * from ledger_events')
+    await queryRows(
       ownerUrl,
       `grant all on ledger_events, everything to economy_service;
        grant update (type) on ledger_events to public;
@@ -132,9 +136,9 @@ test('what the service may do', async (t) => {
     )
     await Promise.all([grantService(ownerUrl, 'economy_service'), grantService(ownerUrl, 'economy_service')])
     for (const statement of [...refused, `update everything set type = 'x'`]) {
-      await t.rejects(ask(serviceUrl, statement), denied, statement)
+      await t.rejects(queryRows(serviceUrl, statement), denied, statement)
     }
-    t.same(await ask(serviceUrl, 'select position from everything'), [{ position: '1' }])
+    t.same(await queryRows(serviceUrl, 'select position from everything'), [{ position: '1' }])
     await t.rejects(grantService(ownerUrl, 'economy_owner'), /cannot be restricted/)
   })
 })
@@ -172,7 +176,7 @@ test('durability settings that are off', async (t) => {
 
 test('what a pool answers', async (t) => {
   const { serviceUrl, ownerUrl, name } = await testDatabase(t)
-  await ask(ownerUrl, `alter database ${name} set timezone = 'Asia/Tokyo'`)
+  await queryRows(ownerUrl, `alter database ${name} set timezone = 'Asia/Tokyo'`)
   const warnings: string[] = []
   const pool = openPool(
     serviceUrl,
@@ -206,8 +210,8 @@ test('what a pool answers', async (t) => {
   }
 
   const { rows: backends } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
-  await ask(serviceUrl, `select pg_terminate_backend(${backends[0]?.pid})`)
-  await eventually(async () => {
+  await queryRows(serviceUrl, `select pg_terminate_backend(${backends[0]?.pid})`)
+  await retryUntilSuccess(async () => {
     if (warnings.length === 0) throw new Error('it was not told yet')
   })
   t.same(warnings, ['an idle database connection broke'])

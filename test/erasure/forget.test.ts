@@ -8,13 +8,13 @@ import { privilegeNotifier } from '../../src/features/privilege/notifier.ts'
 import { slices } from '../../src/slices.ts'
 import { tamper, verified } from '../audit/verify/verified.ts'
 import { bank, cash, requests } from '../features/agency/agency-fixture.ts'
-import { type Doors, doors, readDb } from '../harness/test-app.ts'
-import { rowsOf } from '../harness/test-executor.ts'
+import { createTestApp, readDb, type TestApp } from '../harness/app/test-app.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
 
 /** What must be found nowhere, afterwards; all of it has this in it. */
 const CANARY = 'canary'
 
-interface World extends Doors {
+interface World extends TestApp {
   readonly db: ReturnType<typeof readDb>
   readonly forget: (user: number, options?: { fails?: boolean }) => Promise<ErasureSummary>
   /** Tables that hold a canary, and in how many rows. */
@@ -22,9 +22,9 @@ interface World extends Doors {
 }
 
 /** User 1 with words, a device, dollars and a card; users 3 and 4, of whom 4 is a business manager; room R1 is user 1's. */
-async function world(t: Parameters<typeof doors>[0]): Promise<World> {
-  const open = await doors(t, slices)
-  const { operator, user, bench, database } = open
+async function world(t: Parameters<typeof createTestApp>[0]): Promise<World> {
+  const open = await createTestApp(t, slices)
+  const { operator, user, ledger, database } = open
   await operator('POST', '/admin/v1/users', {
     users: [
       { id: 1, uid: `${CANARY}-uid`, name: `${CANARY} name`, avatar: `avatars/${CANARY}.png` },
@@ -46,19 +46,19 @@ async function world(t: Parameters<typeof doors>[0]): Promise<World> {
     ...open,
     db,
     forget: (id, { fails = false } = {}) =>
-      eraseUser(bench.executor, db, id, {
+      eraseUser(ledger.executor, db, id, {
         actor: 'staff:root',
         heardMs: 0,
         notifier: fails ? () => Promise.reject(new Error('interrupted')) : privilegeNotifier,
       }),
     found: async () => {
-      const tables = await rowsOf(
+      const tables = await queryRows(
         database,
         `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
       )
       const counts = await Promise.all(
         tables.map(async ({ relname }) => {
-          const rows = await rowsOf(database, `select 1 from ${relname} r where r::text ilike '%${CANARY}%'`)
+          const rows = await queryRows(database, `select 1 from ${relname} r where r::text ilike '%${CANARY}%'`)
           return [relname ?? '', rows.length] as const
         }),
       )
@@ -99,7 +99,7 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
     await operator('POST', '/admin/v1/users/1/cards', { privilege_package_id: 1, quantity: 1, reason: 'x' }),
   )
   t.equal((await user(1)('POST', `/v1/privilege-wallet/${card.id}/transfer`, { receiver_id: 3 })).status, 200)
-  await rowsOf(
+  await queryRows(
     database,
     `insert into push_outbox (token, position, user_id, notification)
      select d.token, e.position, d.user_id,
@@ -116,15 +116,15 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
     'user:3 join',
     'user:4 approve',
   ])
-  await all.bench.did(noteRedacted, { user_id: 1, replies: noted })
+  await all.ledger.runOk(noteRedacted, { user_id: 1, replies: noted })
   t.same((await verified(database)).findings, [], 'interrupted before they are written, they are still what they were')
   t.same(await all.forget(1), { records: 0, devices: 0, replies: 3 })
   t.same(await found(), {})
-  t.same(await rowsOf(database, 'select user_id from vault_keys'), [], 'nobody can read what is left in backups')
-  t.same(await rowsOf(database, "select user_id, notification::json->>'body' as body from push_outbox"), [
+  t.same(await queryRows(database, 'select user_id from vault_keys'), [], 'nobody can read what is left in backups')
+  t.same(await queryRows(database, "select user_id, notification::json->>'body' as body from push_outbox"), [
     { user_id: '3', body: 'Somebody sent Gold to your privilege wallet.' },
   ])
-  const [{ uid } = {}] = await rowsOf(database, 'select uid from user_profiles where user_id = 1')
+  const [{ uid } = {}] = await queryRows(database, 'select uid from user_profiles where user_id = 1')
   t.match(uid, /^forgotten-[0-9a-f]{32}$/)
   const blank = { id: 1, name: '', avatar: '', uid }
   t.same(data(await user(3)('GET', '/v1/rooms/R1')).owner, blank)
@@ -135,10 +135,10 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
   t.match(again, { status: 200, headers: { 'idempotency-replayed': 'true' } }, 'a retry still does nothing twice')
   t.same(again.body, JSON.parse(joined.text.replace(/\{"id":1,"name":[^}]+\}/g, JSON.stringify(blank))))
   const revoked = 'select 1 from users where user_id = 1 and sessions_revoked_before > extract(epoch from now()) - 60'
-  t.equal((await rowsOf(database, revoked)).length, 1, 'their tokens are over')
+  t.equal((await queryRows(database, revoked)).length, 1, 'their tokens are over')
 
   t.same(await all.forget(1), { records: 0, devices: 0, replies: 0 }, 'again')
-  t.same(await rowsOf(database, `select actor, data from ledger_events where type = 'user-forgotten'`), [
+  t.same(await queryRows(database, `select actor, data from ledger_events where type = 'user-forgotten'`), [
     { actor: 'staff:root', data: '{"user_id":1}' },
   ])
   t.same((await verified(database)).findings, [])
@@ -153,7 +153,7 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
   await pot('2000', '20')
   t.same((await verified(database)).findings, [])
   await t.rejects(all.forget(9), { code: 'not_found' })
-  t.same([...all.bench.bugs, ...all.bench.troubles], [])
+  t.same([...all.ledger.bugs, ...all.ledger.failures], [])
 })
 
 test('from the command line', async (t) => {
@@ -173,7 +173,7 @@ test('from the command line', async (t) => {
     stdout: 'user 1 is forgotten; encrypted records erased: 0, devices removed: 1, remembered replies blanked: 0\n',
   })
   t.same(await all.found(), {})
-  t.match(await rowsOf(all.database, 'select uid, name from user_profiles where user_id = 1'), [
+  t.match(await queryRows(all.database, 'select uid, name from user_profiles where user_id = 1'), [
     { uid: /^forgotten-[0-9a-f]{32}$/, name: '' },
   ])
   t.match(run('--user', '9'), { status: 1, stderr: 'forget stopped: there is no such user\n' })
@@ -188,10 +188,10 @@ test('a uid alone is a name too', async (t) => {
   t.same(await found(), { devices: 1, replies: 1, user_profiles: 1 })
   t.same(await forget(1), { records: 0, devices: 1, replies: 1 })
   t.same(await found(), {})
-  const revoked = await rowsOf(database, `select 1 from ledger_events where type = 'sessions-revoked'`)
+  const revoked = await queryRows(database, `select 1 from ledger_events where type = 'sessions-revoked'`)
   t.equal(revoked.length, 1)
   t.same(await forget(1), { records: 0, devices: 0, replies: 0 }, 'again')
-  t.same(await rowsOf(database, `select 1 from ledger_events where type = 'sessions-revoked'`), revoked)
+  t.same(await queryRows(database, `select 1 from ledger_events where type = 'sessions-revoked'`), revoked)
   t.same((await verified(database)).findings, [])
 })
 

@@ -7,8 +7,8 @@ import { evolveUsers, userProfiles, userUids } from '../../src/features/users/us
 import { account } from '../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../src/ledger/rules/event.ts'
 import { transfer } from '../../src/ledger/rules/movement.ts'
-import { credited, userDefined } from '../harness/event-fixtures.ts'
-import { morning, type Rules, rules } from '../harness/given-when.ts'
+import { credited, userDefined } from '../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, type GivenWhen, givenWhen } from '../harness/ledger/given-when.ts'
 
 const new_uid = forgottenUid('0123456789abcdef'.repeat(2))
 const wallet = 'dollars'
@@ -17,9 +17,9 @@ const amount = 2_000
 const withdrawal_id = 5
 
 /** Users 1 and 2 with words; user 1 has dollars. */
-function people(): Rules {
-  const ledger = rules(evolveUsers, evolveWithdrawals)
-  const since = { created_at: morning, updated_at: morning, updated_by: 'staff:ann' }
+function people(): GivenWhen {
+  const ledger = givenWhen(evolveUsers, evolveWithdrawals)
+  const since = { created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' }
   for (const [user_id, uid] of [
     [1, 'amina'],
     [2, 'u1'],
@@ -27,7 +27,12 @@ function people(): Rules {
     ledger.given(userDefined(user_id))
     ledger.state.set(userProfiles, String(user_id), { user_id, uid, name: 'A name', avatar: 'a.png', ...since })
     ledger.state.set(userUids, uid, { uid, user_id })
-    ledger.state.set(devices, `d${user_id}`, { token: `d${user_id}`, user_id, platform: 'ios', registered_at: morning })
+    ledger.state.set(devices, `d${user_id}`, {
+      token: `d${user_id}`,
+      user_id,
+      platform: 'ios',
+      registered_at: FIXED_NOW,
+    })
   }
   ledger.given(credited('user', 1, 'dollars', 9_000), credited('user', 1, 'agent_dollars', 9_000))
   return ledger
@@ -90,15 +95,15 @@ test('nobody is forgotten whose request is open, also one that was made just now
 test('words and devices go, and only those of this user; again is no new fact', (t) => {
   const { when, state } = people()
   const input = { user_id: 1, new_uid, withdrawal_ids: [], devices: ['d1', 'd2'] }
-  const { events } = when(forgetUser, input, { now: morning + 5, actor: 'staff:bob' })
+  const { events } = when(forgetUser, input, { now: FIXED_NOW + 5, actor: 'staff:bob' })
   t.match(events, [{ type: 'user-forgotten', data: { user_id: 1 }, movements: [] }])
   t.same(state.get(userProfiles, '1'), {
     user_id: 1,
     uid: new_uid,
     name: '',
     avatar: '',
-    created_at: morning,
-    updated_at: morning + 5,
+    created_at: FIXED_NOW,
+    updated_at: FIXED_NOW + 5,
     updated_by: 'staff:bob',
   })
   t.same([state.get(userUids, 'amina'), state.get(userUids, new_uid)], [undefined, { uid: new_uid, user_id: 1 }])

@@ -9,9 +9,9 @@ import { createLogger } from '../../src/http/observability/logging.ts'
 import { Unavailable } from '../../src/ledger/executor/failures.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { Tail } from '../../src/ledger/subscriptions/tail.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { type Proxy, proxy } from '../harness/proxy.ts'
-import { bench, testChains } from '../harness/test-executor.ts'
+import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
+import { type Proxy, proxy } from '../harness/postgres/proxy.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
 // Each waits for something else.
@@ -108,8 +108,8 @@ for (const [moment, arrange] of moments) {
   }, async (t) => {
     const database = await testDatabase(t)
     const between = await proxy(t, database.serviceUrl)
-    const one = bench(t, between.url, { batchTimeoutMs: 1_000 })
-    await one.did(genesis, opening)
+    const one = createTestExecutor(t, between.url, { batchTimeoutMs: 1_000 })
+    await one.runOk(genesis, opening)
     await arrange(between)
     // As soon as a connection is there again, and the one that went silent no longer holds the head.
     let silent = 0

@@ -1,8 +1,8 @@
-import { diskFull } from '../soak/scenarios/disk-full.ts'
-import { hangingStatement } from '../soak/scenarios/hanging-statement.ts'
-import { lostCommit } from '../soak/scenarios/lost-commit.ts'
-import { frozenPostgres, postgresAway } from '../soak/scenarios/outages.ts'
-import { silence } from '../soak/scenarios/silence.ts'
+import { diskFull } from '../soak/scenarios/database/disk-full.ts'
+import { hangingStatement } from '../soak/scenarios/database/hanging-statement.ts'
+import { lostCommit } from '../soak/scenarios/database/lost-commit.ts'
+import { frozenPostgres, postgresAway } from '../soak/scenarios/database/outages.ts'
+import { silence } from '../soak/scenarios/database/silence.ts'
 import { plays } from './plays.ts'
 
 // Most of their time is waiting.

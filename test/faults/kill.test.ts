@@ -1,6 +1,6 @@
-import { killPostgres } from '../soak/scenarios/kill-postgres.ts'
-import { killService } from '../soak/scenarios/kill-service.ts'
-import { sigterm } from '../soak/scenarios/sigterm.ts'
+import { killPostgres } from '../soak/scenarios/processes/kill-postgres.ts'
+import { killService } from '../soak/scenarios/processes/kill-service.ts'
+import { sigterm } from '../soak/scenarios/processes/sigterm.ts'
 import { plays } from './plays.ts'
 
 plays([killService, killPostgres, sigterm])

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { slices } from '../../src/slices.ts'
-import { doors, type Heard } from '../harness/test-app.ts'
+import { createTestApp, type TestResponse } from '../harness/app/test-app.ts'
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -21,7 +21,7 @@ const fromMemory = new Set(['/healthz', '/readyz', '/metrics', '/api/v1/app-stat
 test('a read that gets no connection, or no answer in time, is overload on every route', {
   timeout: 240_000,
 }, async (t) => {
-  const { database, app, operator, user } = await doors(t, slices)
+  const { database, app, operator, user } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
   await operator('PUT', '/admin/v1/rooms/1', { owner_id: 1 })
   t.equal((await user(1)('GET', '/api/v1/wallet')).status, 200)
@@ -38,7 +38,7 @@ test('a read that gets no connection, or no answer in time, is overload on every
     `select quote_ident(relname) as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
   )
   await blocker.query(`begin; lock table ${rows.map(({ name }) => name).join(', ')} in access exclusive mode`)
-  const ask = async (url: string): Promise<readonly [string, Heard]> => [
+  const ask = async (url: string): Promise<readonly [string, TestResponse]> => [
     url,
     await (url.startsWith('/admin') ? operator : user(1))('GET', url),
   ]

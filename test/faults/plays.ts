@@ -1,6 +1,6 @@
 import tap, { test } from 'tap'
-import { headlineOf, play, type Scenario } from '../soak/scenario.ts'
-import { Stage } from '../soak/scenario-context.ts'
+import { headlineOf, play, type Scenario } from '../harness/scenario/scenario.ts'
+import { Stage } from '../harness/scenario/scenario-context.ts'
 
 /** A busy machine may take several times what a quiet one does. */
 const ONE_MS = 300_000

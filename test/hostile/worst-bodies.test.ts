@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { worstBodies } from './requests/worst-bodies.ts'
-import { faultInText, UNKNOWN_CANARY } from './siege/canaries.ts'
+import { worstBodies } from '../harness/http/worst-requests.ts'
+import { faultInText, UNKNOWN_CANARY } from './attack-run/canaries.ts'
 
 const schema = {
   anyOf: [

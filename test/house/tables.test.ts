@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { testDatabase } from '../harness/postgres.ts'
-import { rowsOf } from '../harness/test-executor.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 
 const readme = readFileSync(new URL('../../sql/README.md', import.meta.url), 'utf8')
 
 test('sql/README.md says of every table what keeps it small', async (t) => {
-  const tables = await rowsOf(
+  const tables = await queryRows(
     await testDatabase(t),
     `select relname from pg_class
      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`,

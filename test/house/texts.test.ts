@@ -4,7 +4,7 @@ import { test } from 'tap'
 import { TEXT_FORM } from '../../schema/common.ts'
 import { clientFrames } from '../../schema/frames.ts'
 import { slices } from '../../src/slices.ts'
-import { doors } from '../harness/test-app.ts'
+import { createTestApp } from '../harness/app/test-app.ts'
 
 const Schema = Type.Recursive((Self) =>
   Type.Object({
@@ -49,7 +49,7 @@ const hasBound = ({ maxLength, pattern = '' }: Schema): boolean =>
   maxLength !== undefined || !new RegExp(pattern, 'u').test('1'.repeat(10_000))
 
 test('every text of a body that can be kept has a longest length and one form', async (t) => {
-  const { app } = await doors(t, slices)
+  const { app } = await createTestApp(t, slices)
   const Operation = Type.Object({
     requestBody: Type.Object({ content: Type.Object({ 'application/json': Type.Object({ schema: Schema }) }) }),
   })

@@ -5,7 +5,7 @@ import { test } from 'tap'
 import type { JwtKey } from '../../src/config/jwt-key.ts'
 import type { AppStateGate } from '../../src/http/auth/gate.ts'
 import { Sessions } from '../../src/http/auth/sessions.ts'
-import { bearer, good, sealed, seconds, tinyApp, token } from '../harness/minimal-app.ts'
+import { bearer, createMinimalApp, encodeToken, seconds, token, validClaims } from '../harness/app/minimal-app.ts'
 
 const update = { is_force: true, version: '2', store_link: '', title: '', message: '' }
 const bodies = {
@@ -17,7 +17,7 @@ const closed: AppStateGate = ({ headers }) =>
   headers['client-version'] === '0' ? { status: 426, body: bodies[426] } : { status: 503, body: bodies[503] }
 
 test('a closed gate stands before all other checks on client paths, and nowhere else', async (t) => {
-  const { app } = await tinyApp(t, { gate: closed })
+  const { app } = await createMinimalApp(t, { gate: closed })
   const clients: readonly (InjectOptions & { url: string })[] = [
     { url: '/api/v1/things' },
     { url: '/v1/things', headers: bearer('nonsense') },
@@ -51,7 +51,7 @@ test('a closed gate stands before all other checks on client paths, and nowhere 
 
 test('app state, then token, then rate limit, then schema, then the door', async (t) => {
   let gate: AppStateGate = closed
-  const { app } = await tinyApp(t, { gate: (...asked) => gate(...asked), rateLimit: 1 })
+  const { app } = await createMinimalApp(t, { gate: (...asked) => gate(...asked), rateLimit: 1 })
   const wrong = { method: 'POST', url: '/v1/things', payload: '{"count":"1"}' } as const
   const json = { 'content-type': 'application/json' }
   const mine = { ...bearer(token()), ...json }
@@ -66,7 +66,7 @@ test('app state, then token, then rate limit, then schema, then the door', async
 })
 
 test('each caller has a number of requests a minute', async (t) => {
-  const { app } = await tinyApp(t, { rateLimit: 2 })
+  const { app } = await createMinimalApp(t, { rateLimit: 2 })
   const ask = (claims: object, url: string) => app.inject({ url, headers: bearer(token({ ...claims })) })
   t.equal((await ask({}, '/v1/things')).statusCode, 200)
   t.equal((await ask({ jti: 'another token of the same user' }, '/v1/nowhere')).statusCode, 404)
@@ -90,10 +90,10 @@ test('each caller has a number of requests a minute', async (t) => {
 
 const now = seconds()
 const rs = generateKeyPairSync('rsa', { modulusLength: 2048 })
-const none = sealed({ alg: 'none' }, good(), () => '')
+const none = encodeToken({ alg: 'none' }, validClaims(), () => '')
 const tampered = (text: string) => {
   const [header, , signature] = text.split('.')
-  return `${header}.${Buffer.from(JSON.stringify({ ...good(), sub: '8' })).toString('base64url')}.${signature}`
+  return `${header}.${Buffer.from(JSON.stringify({ ...validClaims(), sub: '8' })).toString('base64url')}.${signature}`
 }
 
 /** Authorization of a request to a client route, the status it gets and why. */
@@ -116,12 +116,12 @@ const tokens: readonly (readonly [string, string | undefined, number])[] = [
   ['algorithm none with a signature', `Bearer ${none}x`, 401],
   [
     'another HMAC',
-    `Bearer ${sealed({ alg: 'HS512' }, good(), (text) => createHmac('sha512', 'x').update(text).digest('base64url'))}`,
+    `Bearer ${encodeToken({ alg: 'HS512' }, validClaims(), (text) => createHmac('sha512', 'x').update(text).digest('base64url'))}`,
     401,
   ],
   [
     'an RSA signature',
-    `Bearer ${sealed({ alg: 'RS256' }, good(), (text) => signWith('sha256', Buffer.from(text), rs.privateKey).toString('base64url'))}`,
+    `Bearer ${encodeToken({ alg: 'RS256' }, validClaims(), (text) => signWith('sha256', Buffer.from(text), rs.privateKey).toString('base64url'))}`,
     401,
   ],
   ['another key', `Bearer ${token({}, 'another secret')}`, 401],
@@ -158,7 +158,7 @@ const tokens: readonly (readonly [string, string | undefined, number])[] = [
 ]
 
 test('tokens on client routes', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const codes = new Map([
     [401, 'unauthenticated'],
     [403, 'forbidden'],
@@ -179,7 +179,7 @@ test('tokens on client routes', async (t) => {
 })
 
 test('the clock of whoever issues tokens may be five seconds ahead, and no more', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   mock.timers.enable({ apis: ['Date'], now: now * 1_000 })
   t.teardown(() => mock.timers.reset())
   for (const [ahead, status] of [
@@ -193,7 +193,7 @@ test('the clock of whoever issues tokens may be five seconds ahead, and no more'
 
 test('audience, issuer and the longest time of a token', async (t) => {
   const tokenRules = { audience: 'economy', issuer: 'https://id.example', maxTtlSeconds: 3_600 }
-  const { app } = await tinyApp(t, { tokenRules })
+  const { app } = await createMinimalApp(t, { tokenRules })
   const ours = { aud: 'economy', iss: 'https://id.example' }
   const cases: readonly (readonly [string, Readonly<Record<string, unknown>>, number])[] = [
     ['ours', ours, 200],
@@ -218,7 +218,7 @@ test('audience, issuer and the longest time of a token', async (t) => {
 })
 
 test('who may do what under /admin/v1', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const table: readonly (readonly [object, number, number, number])[] = [
     // claims, GET, PUT, unknown path
     [{ sub: 'ann', role: 'operator' }, 200, 200, 404],
@@ -264,15 +264,15 @@ test('public keys pin their algorithm', async (t) => {
     { kind: 'public', algorithm: 'EdDSA', key: pem(ed.publicKey) },
   ]
   for (const jwt of keys) {
-    const { app } = await tinyApp(t, { jwt })
+    const { app } = await createMinimalApp(t, { jwt })
     if (jwt.kind === 'secret') continue
     for (const [alg, sign] of Object.entries(signers)) {
-      const made = sealed({ alg }, good(), (text) => sign(text).toString('base64url'))
+      const made = encodeToken({ alg }, validClaims(), (text) => sign(text).toString('base64url'))
       const { statusCode } = await app.inject({ url: '/v1/things', headers: bearer(made) })
       t.equal(statusCode, alg === jwt.algorithm ? 200 : 401, `${alg} where ${jwt.algorithm} is configured`)
     }
     // The public key is no secret: whoever knows it must not be able to sign with it.
-    const confused = sealed({ alg: 'HS256' }, good(), (text) =>
+    const confused = encodeToken({ alg: 'HS256' }, validClaims(), (text) =>
       createHmac('sha256', jwt.key).update(text).digest('base64url'),
     )
     t.equal((await app.inject({ url: '/v1/things', headers: bearer(confused) })).statusCode, 401)
@@ -288,7 +288,7 @@ test('a user is looked up once; a database that is away is no bad token', async 
     if (away) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
     return 0
   })
-  const { app } = await tinyApp(t, { sessions })
+  const { app } = await createMinimalApp(t, { sessions })
   const ask = () => app.inject({ url: '/v1/things', headers: bearer(token()) })
   const failed = await ask()
   t.equal(failed.statusCode, 500)
@@ -303,7 +303,7 @@ test('a user is looked up once; a database that is away is no bad token', async 
 })
 
 test('both prefixes, with and without a slash at the end', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   for (const url of ['/api/v1/things', '/api/v1/things/', '/v1/things', '/v1/things/', '/v1/things?limit=5']) {
     t.equal((await app.inject({ url, headers: bearer(token()) })).statusCode, 200, url)
   }

@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { test } from 'tap'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { slices } from '../../src/slices.ts'
-import { doors as open } from '../harness/test-app.ts'
-import { type Door, doorsOf, pathOf, reads } from '../hostile/requests/routes.ts'
+import { createTestApp as open } from '../harness/app/test-app.ts'
+import { type Door, doorsOf, pathOf, reads } from '../harness/http/api-routes.ts'
 import { valueOf } from '../hostile/requests/values.ts'
 
 const methods = ['GET', 'PUT', 'POST', 'DELETE'] as const
@@ -21,8 +21,8 @@ const impossible = (name: string, pattern: string | undefined): string[] =>
   name === 'sub' ? ['%0A'] : ['%20', ...(pattern === undefined ? ['0', '9007199254740993'] : [])]
 
 test('on every route the form of a request comes before a path that cannot name anything', async (t) => {
-  const { app, bench, operator, user } = await open(t, slices)
-  await bench.did(defineUsers, { users: [{ id: 1 }], listed: false })
+  const { app, ledger, operator, user } = await open(t, slices)
+  await ledger.runOk(defineUsers, { users: [{ id: 1 }], listed: false })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const doors = (await doorsOf(origin)).filter(({ params }) => Object.keys(params).length > 0)
   t.ok(doors.length > 20, `${doors.length} routes`)

@@ -1,6 +1,6 @@
 import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
-import { bearer, tinyApp, token } from '../harness/minimal-app.ts'
+import { bearer, createMinimalApp, token } from '../harness/app/minimal-app.ts'
 
 const json = { 'content-type': 'application/json' }
 const good = '{"count":1,"name":"n"}'
@@ -37,7 +37,7 @@ const TEXT_RULE =
   '30 combining marks in a row'
 
 test('bodies', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   for (const [name, headers, payload, status, code] of bodies) {
     const request: InjectOptions = { method: 'POST', url: '/v1/things', headers: { ...headers, ...bearer(token()) } }
     const response = await app.inject(payload === undefined ? request : { ...request, payload })
@@ -47,7 +47,7 @@ test('bodies', async (t) => {
 })
 
 test('an empty body is no body, on every method', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const headers = { ...json, ...bearer(token()) }
   t.equal((await app.inject({ url: '/v1/things', headers })).statusCode, 200)
   t.equal((await app.inject({ method: 'DELETE', url: '/v1/things/5', headers })).statusCode, 200)
@@ -60,7 +60,7 @@ test('an empty body is no body, on every method', async (t) => {
 })
 
 test('operators may send 1 MiB', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const headers = { ...json, ...bearer(token({ sub: 'ann', role: 'operator' })) }
   const put = (length: number) =>
     app.inject({ method: 'PUT', url: '/admin/v1/things', headers, payload: `{"text":"${'x'.repeat(length)}"}` })
@@ -80,7 +80,7 @@ test('operators may send 1 MiB', async (t) => {
 })
 
 test('no key reaches a prototype', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const headers = { ...json, ...bearer(token()) }
   const payload =
     '{"count":1,"name":"n","__proto__":{"loud":true},"constructor":{"prototype":{"loud":true}},"\\u005f_proto__":1}'
@@ -138,7 +138,7 @@ const faults: readonly (readonly [unknown, Record<string, string[]>])[] = [
 ]
 
 test('every faulty field is named, with a sentence that repeats nothing of it', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const headers = { ...json, ...bearer(token()) }
   const post = (url: string, body: unknown) =>
     app.inject({ method: 'POST', url, headers, payload: JSON.stringify(body) })
@@ -176,7 +176,7 @@ test('every faulty field is named, with a sentence that repeats nothing of it', 
 })
 
 test('queries', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const ask = (query: string) => app.inject({ url: `/v1/things?${query}`, headers: bearer(token()) })
   const table: readonly (readonly [string, unknown])[] = [
     ['', {}],
@@ -205,7 +205,7 @@ test('queries', async (t) => {
 })
 
 test('a path that cannot name anything names nothing', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   for (const id of ['%00', 'x'.repeat(21), '%zz', '%E0%A4%A', 'x'.repeat(5000)]) {
     const response = await app.inject({ method: 'DELETE', url: `/v1/things/${id}`, headers: bearer(token()) })
     t.equal(response.statusCode, 404, id.slice(0, 30))

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { serverOptions } from '../../src/http/server-options.ts'
-import { ANSWERED_MS } from '../soak/scenarios/hanging-statement.ts'
+import { ANSWERED_MS } from '../soak/scenarios/database/hanging-statement.ts'
 
 test('a connection on which nothing moves is kept for longer than the longest answer takes', (t) => {
   t.ok(serverOptions.connectionTimeout > ANSWERED_MS)

@@ -2,8 +2,8 @@ import { createHash, createHmac } from 'node:crypto'
 import { test } from 'tap'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { slices } from '../../src/slices.ts'
-import { type Doors, doors } from '../harness/test-app.ts'
-import { rowsOf, testChains } from '../harness/test-executor.ts'
+import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
+import { queryRows, testChains } from '../harness/ledger/test-executor.ts'
 
 const odds = [
   { multiplier: 0, weight: 600 },
@@ -12,10 +12,10 @@ const odds = [
 ]
 
 /** Users 1 to 3, user 3's room R1, a rose (1), a clover (2) with odds, and 10,000 diamonds for user 1. */
-async function shop(t: Parameters<typeof doors>[0]): Promise<Doors> {
-  const open = await doors(t, slices)
-  const { operator, bench } = open
-  await bench.did(genesis, { fairness_key: testChains.keyHash })
+async function shop(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
+  const open = await createTestApp(t, slices)
+  const { operator, ledger } = open
+  await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
   await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'Lounge', owner_id: 3 })
   await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 10 })
@@ -49,9 +49,9 @@ test('a gift from the shop to the wallets', async (t) => {
 })
 
 test('what the doors refuse, and that it changes nothing', async (t) => {
-  const { user, bench, database } = await shop(t)
+  const { user, ledger, database } = await shop(t)
   const ask = user(1)
-  const events = async () => (await rowsOf(database, 'select position from ledger_head'))[0]?.['position']
+  const events = async () => (await queryRows(database, 'select position from ledger_head'))[0]?.['position']
   const before = await events()
   const rows: readonly (readonly [object, number, string, readonly string[] | undefined])[] = [
     [{}, 422, 'validation_failed', ['u_id', 'decoration_id', 'user_id', 'quantity', 'room_id']],
@@ -78,7 +78,7 @@ test('what the doors refuse, and that it changes nothing', async (t) => {
     status: 404,
   })
   t.equal(await events(), before)
-  t.same([...bench.bugs, ...bench.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('a retry changes nothing, whatever its prefix and the order of its fields', async (t) => {
@@ -99,7 +99,7 @@ test('a retry changes nothing, whatever its prefix and the order of its fields',
   const refused = await ask('POST', '/v1/instant-send', { ...send, u_id: 2 }, { 'idempotency-key': 'two' })
   const refusedAgain = await ask('POST', '/v1/instant-send', { ...send, u_id: 2 }, { 'idempotency-key': 'two' })
   t.match(refusedAgain, { status: 403, text: refused.text, headers: { 'idempotency-replayed': 'true' } })
-  t.same(await rowsOf(database, `select count(*)::text as sends from ledger_events where type = 'gift-drawn'`), [
+  t.same(await queryRows(database, `select count(*)::text as sends from ledger_events where type = 'gift-drawn'`), [
     { sends: '1' },
   ])
 })

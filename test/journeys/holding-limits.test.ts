@@ -3,13 +3,13 @@ import { test } from 'tap'
 import { MAX_DECORATIONS } from '../../src/features/gifts/catalogue/decoration.ts'
 import { slices } from '../../src/slices.ts'
 import { verified } from '../audit/verify/verified.ts'
-import { type Doors, doors } from '../harness/test-app.ts'
-import { rowsOf } from '../harness/test-executor.ts'
+import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
 
 const full = { status: 422, body: { code: 'holding_limit' } }
 
-async function shop(t: Parameters<typeof doors>[0]): Promise<Doors> {
-  const open = await doors(t, slices)
+async function shop(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
+  const open = await createTestApp(t, slices)
   const { operator } = open
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   await operator('PUT', '/admin/v1/privilege-packages/1', { name: 'Gold', rank: 1, valid_days: 30 })
@@ -17,18 +17,18 @@ async function shop(t: Parameters<typeof doors>[0]): Promise<Doors> {
   return open
 }
 
-const grant = ({ operator }: Doors, user: number, quantity: number) =>
+const grant = ({ operator }: TestApp, user: number, quantity: number) =>
   operator('POST', `/admin/v1/users/${user}/cards`, { privilege_package_id: 1, quantity, reason: 'a prize' })
 
-const gift = ({ operator }: Doors, id: number) =>
+const gift = ({ operator }: TestApp, id: number) =>
   operator('PUT', `/admin/v1/decorations/${id}`, { name: `Gift ${id}`, kind: 'standard', price: 1 })
 
-const put = ({ operator }: Doors, decoration_id: number) =>
+const put = ({ operator }: TestApp, decoration_id: number) =>
   operator('POST', '/admin/v1/users/1/bag', { decoration_id, quantity: 1, reason: 'a prize' })
 
 test('a wallet holds 2,000 stored cards: grants beyond are refused whole, and so is a card from somebody else', async (t) => {
   const open = await shop(t)
-  const { user, database, bench } = open
+  const { user, database, ledger } = open
   t.equal((await grant(open, 1, 1_000)).status, 201)
   t.equal((await grant(open, 1, 999)).status, 201)
   const own = Object((await grant(open, 2, 1)).body).data[0].id
@@ -53,7 +53,7 @@ test('a wallet holds 2,000 stored cards: grants beyond are refused whole, and so
     both.map(({ status }) => status).toSorted((a, b) => a - b),
     [201, 422],
   )
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
   t.same((await verified(database)).findings, [])
 })
 
@@ -75,12 +75,12 @@ test('the catalogue holds 500 gifts, of which those that are there can still be 
 
 test('a bag holds 2,000 kinds, whose number follows what is put in and sent', async (t) => {
   const open = await shop(t)
-  const { user, database, bench } = open
+  const { user, database, ledger } = open
   for (let id = 1; id <= 3; id += 1) {
     await gift(open, id)
     await put(open, id)
   }
-  const counts = () => rowsOf(database, 'select user_id, kinds from bag_counts order by user_id')
+  const counts = () => queryRows(database, 'select user_id, kinds from bag_counts order by user_id')
   await put(open, 1)
   t.same(await counts(), [{ user_id: '1', kinds: '3' }])
   const send = (decoration_id: number) =>
@@ -97,7 +97,7 @@ test('a bag holds 2,000 kinds, whose number follows what is put in and sent', as
   for (const id of [1, 2, 3]) t.match(await send(id), { status: 200 })
   t.same(await counts(), [])
   t.match(await put(open, 2), { status: 201 })
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
   t.same((await verified(database)).findings, [])
 })
 
@@ -113,7 +113,7 @@ test('the migrations count what is there already', async (t) => {
   const counts = async () =>
     await Promise.all(
       ['card_counts', 'bag_counts', 'catalogue_counts'].map((table) =>
-        rowsOf(open.database, `select * from ${table} order by 1`),
+        queryRows(open.database, `select * from ${table} order by 1`),
       ),
     )
   const before = await counts()
@@ -125,9 +125,9 @@ test('the migrations count what is there already', async (t) => {
     [{ user_id: '1', kinds: '2' }],
     [{ catalogue: 'decorations', decorations: '2' }],
   ])
-  await rowsOf(open.database, 'drop table card_counts, bag_counts, catalogue_counts')
+  await queryRows(open.database, 'drop table card_counts, bag_counts, catalogue_counts')
   for (const name of ['0019-card-counts', '0020-gift-counts']) {
-    await rowsOf(open.database, readFileSync(new URL(`../../sql/${name}.sql`, import.meta.url), 'utf8'))
+    await queryRows(open.database, readFileSync(new URL(`../../sql/${name}.sql`, import.meta.url), 'utf8'))
   }
   t.same(await counts(), before)
 })

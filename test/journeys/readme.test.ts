@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { test } from 'tap'
-import { testDatabase } from '../harness/postgres.ts'
-import { freePort, type ServiceProcess, startService, tokenIn } from '../harness/service.ts'
-import { dataDir } from '../harness/start-options.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
+import { freePort, type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
+import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 type Test = Parameters<typeof testDatabase>[0] & Parameters<typeof dataDir>[0]

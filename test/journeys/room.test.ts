@@ -1,23 +1,29 @@
 import { test } from 'tap'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
 import { lookupsWith, slices } from '../../src/slices.ts'
-import { enter, type Frame, type Instance, startInstance, type TestClient } from '../harness/live.ts'
-import { bearer, token } from '../harness/minimal-app.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { bench, testChains } from '../harness/test-executor.ts'
+import { bearer, token } from '../harness/app/minimal-app.ts'
+import {
+  connectAs,
+  type Frame,
+  startInstance,
+  type TestClient,
+  type TestInstance,
+} from '../harness/app/realtime-instance.ts'
+import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 
 type Test = Parameters<typeof testDatabase>[0]
 
 interface Lounge {
-  readonly instance: Instance
+  readonly instance: TestInstance
   readonly ask: (who: number | 'ann', method: string, path: string, body?: object) => Promise<ReturnType<typeof Object>>
 }
 
 /** Users 1 to 4 with 100,000 coins and diamonds each; room R1, whose members are 1 to 3; gifts that always win. */
 async function lounge(t: Test): Promise<Lounge> {
   const database = await testDatabase(t)
-  const { did } = bench(t, database.serviceUrl)
-  await did(genesis, { fairness_key: testChains.keyHash })
+  const { runOk } = createTestExecutor(t, database.serviceUrl)
+  await runOk(genesis, { fairness_key: testChains.keyHash })
   const instance = await startInstance(t, database, slices, { lookups: lookupsWith(() => 'http://assets.test') })
   const ask: Lounge['ask'] = async (who, method, path, body) => {
     const claims = who === 'ann' ? { sub: who, role: 'operator' } : { sub: String(who) }
@@ -64,19 +70,22 @@ async function lounge(t: Test): Promise<Lounge> {
 const ROOM = 'one-to-room:R1'
 
 async function member(t: Test, { instance }: Lounge, id: number): Promise<TestClient> {
-  const client = await enter(t, instance.origin, id)
+  const client = await connectAs(t, instance.origin, id)
   client.send({ t: 'sub', i: 1, ch: ROOM })
-  await client.heard('subbed', 1)
+  await client.waitForFrame('subbed', 1)
   return client
 }
 
 /** Waits for so many frames of a channel's history. */
 const heardOf = (client: TestClient, channel: string, count: number): Promise<Frame[]> =>
-  client.until(() => (client.of(channel).length >= count ? client.of(channel) : undefined), `${count} of ${channel}`)
+  client.waitFor(
+    () => (client.eventsOf(channel).length >= count ? client.eventsOf(channel) : undefined),
+    `${count} of ${channel}`,
+  )
 
 /** The newest state that a user was shown, once it is this. */
 const shown = (client: TestClient, field: string, value: unknown): Promise<Frame> =>
-  client.until(
+  client.waitFor(
     ({ frames }) => {
       const frame = frames.findLast(({ event }) => event === 'wallet-changed')
       return frame !== undefined && Object(frame['data'])[field] === value ? frame : undefined
@@ -90,9 +99,9 @@ test('a member sees the games of others, and nobody else does', async (t) => {
   const all = await lounge(t)
   const { ask } = all
   const watching = await member(t, all, 3)
-  const outsider = await enter(t, all.instance.origin, 4)
+  const outsider = await connectAs(t, all.instance.origin, 4)
   outsider.send({ t: 'sub', i: 1, ch: ROOM })
-  t.match(await outsider.heard('err', 1), { code: 'not_room_member' })
+  t.match(await outsider.waitForFrame('err', 1), { code: 'not_room_member' })
 
   const base = '/v1/rooms/R1/games/roulette'
   const { data: game } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 3, join_admin: 1 })
@@ -143,11 +152,11 @@ test('a member sees the games of others, and nobody else does', async (t) => {
   const eleventh = (await heardOf(watching, ROOM, 11))[10]
   t.match(eleventh, { event: 'roulette-wheel-destroyed', data: { game_id: third.id } })
   let prev: unknown = null
-  for (const frame of watching.of(ROOM)) {
+  for (const frame of watching.eventsOf(ROOM)) {
     t.equal(frame['prev'], prev, 'none is missing')
     prev = frame['position']
   }
-  t.same(outsider.of(ROOM), [])
+  t.same(outsider.eventsOf(ROOM), [])
   t.same(all.instance.log, [])
 })
 
@@ -157,7 +166,7 @@ test('big wins, and what becomes of the wallets', async (t) => {
   const [sender, receiver, outsider] = [
     await member(t, all, 1),
     await member(t, all, 2),
-    await enter(t, all.instance.origin, 4),
+    await connectAs(t, all.instance.origin, 4),
   ]
   /** Sends until an order wins; what the winning send was answered. */
   const win = async (decoration_id: number, quantity: number, others: object = {}) => {
@@ -171,8 +180,8 @@ test('big wins, and what becomes of the wallets', async (t) => {
   }
   /** The frames of a send. */
   const of = async (client: TestClient, channel: string, send: string | undefined, count: number) => {
-    const told = () => client.of(channel).filter(({ position }) => position === send)
-    return client.until(() => (told().length >= count ? told() : undefined), `${count} frames of ${send}`)
+    const told = () => client.eventsOf(channel).filter(({ position }) => position === send)
+    return client.waitFor(() => (told().length >= count ? told() : undefined), `${count} frames of ${send}`)
   }
 
   const small = await win(1, 49)
@@ -199,7 +208,7 @@ test('big wins, and what becomes of the wallets', async (t) => {
     facts(await of(receiver, ROOM, big.send, 1 + wins.length)).slice(1),
     wins.map((reward) => ({ event: 'lucky-big-win', data: { user, reward, decoration: clover } })),
   )
-  t.same(outsider.of('global'), [], 'so far only the room was told')
+  t.same(outsider.eventsOf('global'), [], 'so far only the room was told')
 
   const huge = await win(2, 50, { with_encryption: true })
   const banners = huge.rewards.filter((reward) => reward > 0).length
@@ -227,7 +236,7 @@ test('big wins, and what becomes of the wallets', async (t) => {
 test('a card that was given is told to its receiver, and activating it shows the privilege', async (t) => {
   const all = await lounge(t)
   const { ask } = all
-  const [giver, receiver] = [await enter(t, all.instance.origin, 1), await enter(t, all.instance.origin, 2)]
+  const [giver, receiver] = [await connectAs(t, all.instance.origin, 1), await connectAs(t, all.instance.origin, 2)]
   const cards = await ask('ann', 'POST', '/admin/v1/users/1/cards', {
     privilege_package_id: 3,
     quantity: 1,
@@ -246,14 +255,14 @@ test('a card that was given is told to its receiver, and activating it shows the
     },
   })
   // Once more to whoever was away.
-  const back = await enter(t, all.instance.origin, 2)
+  const back = await connectAs(t, all.instance.origin, 2)
   back.send({ t: 'sub', i: 1, ch: 'user:2', since: told?.['prev'] ?? '0' })
   t.same(await heardOf(back, 'user:2', 1), [told])
 
   await ask(2, 'POST', `/v1/privilege-wallet/${id}/activate`)
-  const changed = await receiver.until(({ frames }) => frames.find(({ event }) => event === 'wallet-changed'))
+  const changed = await receiver.waitFor(({ frames }) => frames.find(({ event }) => event === 'wallet-changed'))
   t.match(changed['data'], { privilege: { name: 'Gold', rank: 3 }, diamonds: 10_000_000 })
-  t.same(giver.of('user:1'), [])
+  t.same(giver.eventsOf('user:1'), [])
   t.same(all.instance.log, [])
 })
 
@@ -263,7 +272,7 @@ test('a withdrawal is told to both sides, and its hold shows in the wallet', asy
   await ask('ann', 'PUT', '/admin/v1/countries/1', { name: 'Egypt' })
   await ask('ann', 'PUT', '/admin/v1/users/2', { business_manager: 1 })
   await ask('ann', 'POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: '20.50', reason: 'test' })
-  const [requester, manager] = [await enter(t, all.instance.origin, 1), await enter(t, all.instance.origin, 2)]
+  const [requester, manager] = [await connectAs(t, all.instance.origin, 1), await connectAs(t, all.instance.origin, 2)]
   const path = '/api/v1/agency/target-withdraw-requests'
   const bank_details = { bank_name: 'A bank', account_name: 'Amina', account_number: '00112233' }
   const request = { type: 'cash', business_manager_id: 2, amount_in_dollars: 12.5, country_id: 1, bank_details }

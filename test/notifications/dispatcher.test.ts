@@ -4,8 +4,8 @@ import { readServiceAccount } from '../../src/config/service-account.ts'
 import { Dispatcher } from '../../src/notifications/dispatcher.ts'
 import { fcmSender } from '../../src/notifications/fcm.ts'
 import type { Send } from '../../src/notifications/sender.ts'
-import { type FcmServer, fcmError, fcmServer, unregistered } from '../harness/fcm-server.ts'
-import { rowsOf } from '../harness/test-executor.ts'
+import { type FcmServer, fcmError, fcmServer, unregistered } from '../harness/app/fcm-server.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
 import { until } from '../harness/until.ts'
 import { log, type Pushing, pushing } from './notification-fixture.ts'
 
@@ -43,7 +43,7 @@ test('each answer of FCM: sent, sent again, or the device dropped', { buffered: 
   await push.tell(5, 1)
   dispatching(t, push, fcm)
   await until(async () => (await push.waiting()).length === 0)
-  const times = (token: string) => fcm.asked.filter((one) => one.token === token).map(({ at }) => at)
+  const times = (token: string) => fcm.received.filter((one) => one.token === token).map(({ at }) => at)
   t.same(
     tokens.map((token) => times(token).length),
     [1, 2, 2, 1],
@@ -52,9 +52,9 @@ test('each answer of FCM: sent, sent again, or the device dropped', { buffered: 
   t.ok(second - first >= 2_000, `Retry-After is kept: ${second - first} ms`)
   const [failed = 0, retried = 0] = times('broken')
   t.ok(retried - failed >= 500, `the first back-off: ${retried - failed} ms`)
-  t.same(await rowsOf(push.database, `select 1 from devices where token = 'gone'`), [])
-  t.equal((await rowsOf(push.database, 'select 1 from devices')).length, 3)
-  t.same(fcm.faults, [])
+  t.same(await queryRows(push.database, `select 1 from devices where token = 'gone'`), [])
+  t.equal((await queryRows(push.database, 'select 1 from devices')).length, 3)
+  t.same(fcm.violations, [])
 })
 
 test('an access token that is refused costs a moment and no notification', { buffered: true }, async (t) => {
@@ -69,7 +69,7 @@ test('an access token that is refused costs a moment and no notification', { buf
   await push.tell(6, 1)
   dispatcher.wake()
   await until(async () => (await push.waiting()).length === 0)
-  t.equal(fcm.asked.length, 2)
+  t.equal(fcm.received.length, 2)
   t.same(fcm.tokens, ['access-1', 'access-2'])
 })
 
@@ -84,11 +84,11 @@ test('one user’s devices hold up nobody else', { buffered: true }, async (t) =
   await push.register(2, 'good')
   for (let position = 1; position <= 20; position += 1) await push.tell(position, 1)
   const dispatcher = dispatching(t, push, fcm)
-  await until(() => fcm.asked.length >= 200)
+  await until(() => fcm.received.length >= 200)
   await push.tell(21, 2)
-  const before = fcm.asked.length
+  const before = fcm.received.length
   dispatcher.wake()
-  const place = () => fcm.asked.findIndex(({ token }) => token === 'good')
+  const place = () => fcm.received.findIndex(({ token }) => token === 'good')
   await until(() => place() >= 0)
   t.ok(place() - before <= 216, `after ${place() - before} others: at most those that were due or under way before it`)
   t.equal((await push.waiting()).length, 200, 'and nothing is lost')
@@ -111,8 +111,8 @@ test('FCM away: all rest and few knock, then everything arrives', { buffered: tr
   t.equal((await push.waiting()).length, 90)
   await fcm.up()
   await until(async () => (await push.waiting()).length === 0)
-  t.equal(fcm.asked.length, 90, 'each once')
-  t.same(fcm.faults, [])
+  t.equal(fcm.received.length, 90, 'each once')
+  t.same(fcm.violations, [])
 })
 
 test('a sender that is slow works on a few at a time, and on stopping waits for them', {
@@ -156,7 +156,7 @@ test('two instances share the work, each notification by one of them', { buffere
   dispatching(t, push, fcm)
   dispatching(t, push, fcm)
   await until(async () => (await push.waiting()).length === 0)
-  t.equal(fcm.asked.length, 360)
+  t.equal(fcm.received.length, 360)
   t.equal(fcm.tokens.length, 2, 'both worked')
 })
 
@@ -166,14 +166,14 @@ test('what is of no use is not sent', { buffered: true }, async (t) => {
   for (const token of ['moved', 'old', 'good']) await push.register(1, token)
   await push.tell(5, 1)
   await push.register(2, 'moved')
-  await rowsOf(push.database, `update push_outbox set made_at = now() - interval '29 days' where token = 'old'`)
+  await queryRows(push.database, `update push_outbox set made_at = now() - interval '29 days' where token = 'old'`)
   dispatching(t, push, fcm)
   await until(async () => (await push.waiting()).length === 0)
   t.same(
-    fcm.asked.map(({ token }) => token),
+    fcm.received.map(({ token }) => token),
     ['good'],
   )
-  t.equal((await rowsOf(push.database, 'select 1 from devices')).length, 3)
+  t.equal((await queryRows(push.database, 'select 1 from devices')).length, 3)
 })
 
 test('a database that is away stops nothing for good', { buffered: true }, async (t) => {
@@ -202,5 +202,5 @@ test('a database that is away stops nothing for good', { buffered: true }, async
   t.teardown(() => dispatcher.stop())
   dispatcher.start()
   await until(async () => (await push.waiting()).length === 0)
-  t.equal(fcm.asked.length, 1)
+  t.equal(fcm.received.length, 1)
 })

@@ -4,7 +4,7 @@ import { backoffMs } from '../../src/notifications/backoff.ts'
 import { fcmSender } from '../../src/notifications/fcm.ts'
 import { retryAfterMs } from '../../src/notifications/http-client.ts'
 import type { Outcome, Send } from '../../src/notifications/sender.ts'
-import { type FcmServer, fcmError, fcmServer, type Reply, unregistered } from '../harness/fcm-server.ts'
+import { type FcmServer, fcmError, fcmServer, type Reply, unregistered } from '../harness/app/fcm-server.ts'
 
 const notification = {
   title: 'New privilege',
@@ -24,10 +24,10 @@ test('a message with all that a notification says, under one access token', asyn
   const outcomes = await Promise.all(['a', 'b', 'c'].map((token) => send({ ...delivery, token })))
   t.same(outcomes, [{ kind: 'delivered' }, { kind: 'delivered' }, { kind: 'delivered' }])
   t.equal(fcm.tokens.length, 1, 'asked for once')
-  t.same(fcm.faults, [])
-  t.same(fcm.asked.map(({ token }) => token).sort(), ['a', 'b', 'c'])
+  t.same(fcm.violations, [])
+  t.same(fcm.received.map(({ token }) => token).sort(), ['a', 'b', 'c'])
   const tag = 'privilege-package-wallet-12'
-  t.same(fcm.asked.find(({ token }) => token === 'a')?.message, {
+  t.same(fcm.received.find(({ token }) => token === 'a')?.message, {
     token: 'a',
     notification: { title: 'New privilege', body: 'Aya sent VIP' },
     data: { type: 'reward', identifier: 'privilege-package-wallet' },

@@ -4,8 +4,8 @@ import { openPool } from '../../src/db/pool.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { registerDevice } from '../../src/features/users/devices/register-device.ts'
 import { Outbox } from '../../src/notifications/outbox.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
-import { type Bench, bench, rowsOf } from '../harness/test-executor.ts'
+import { createTestExecutor, queryRows, type TestExecutor } from '../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -16,7 +16,7 @@ export const log = pino({ level: 'silent' })
 /** An outbox on a database of its own, with users 1 to 9. */
 export interface Pushing {
   readonly database: TestDatabase
-  readonly bench: Bench
+  readonly bench: TestExecutor
   readonly pool: Pool
   readonly outbox: Outbox
   /** Registers a device of a user. */
@@ -28,20 +28,20 @@ export interface Pushing {
 
 export async function pushing(t: Test): Promise<Pushing> {
   const database = await testDatabase(t)
-  const ledger = bench(t, database.serviceUrl)
+  const ledger = createTestExecutor(t, database.serviceUrl)
   const pool = openPool(database.serviceUrl, { max: 4, application_name: 'push under test' }, log)
   t.teardown(() => pool.end())
-  await ledger.did(defineUsers, { users: [1, 2, 3, 4, 5, 6, 7, 8, 9].map((id) => ({ id })), listed: true })
+  await ledger.runOk(defineUsers, { users: [1, 2, 3, 4, 5, 6, 7, 8, 9].map((id) => ({ id })), listed: true })
   const outbox = new Outbox(pool)
   return {
     database,
     bench: ledger,
     pool,
     outbox,
-    register: (user_id, token) => ledger.did(registerDevice, { user_id, token, platform: 'android' }),
+    register: (user_id, token) => ledger.runOk(registerDevice, { user_id, token, platform: 'android' }),
     tell: (position, user_id) => outbox.add([told(position, user_id)]),
     async waiting() {
-      const rows = await rowsOf(database, 'select token, position from push_outbox order by token, position')
+      const rows = await queryRows(database, 'select token, position from push_outbox order by token, position')
       return rows.map(({ token, position }) => `${token} ${position}`)
     },
   }

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { removeDevice } from '../../src/features/users/devices/remove-device.ts'
-import { rowsOf } from '../harness/test-executor.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
 import { pushing, told } from './notification-fixture.ts'
 
 test('a row for each device, the newest ten, and again none', async (t) => {
@@ -13,7 +13,7 @@ test('a row for each device, the newest ten, and again none', async (t) => {
   await outbox.add([])
   const newest = ['02', '03', '04', '05', '06', '07', '08', '09', '10', '11']
   t.same(await waiting(), ['other 6', ...newest.map((i) => `t${i} 5`)])
-  t.same([...bench.bugs, ...bench.troubles], [])
+  t.same([...bench.bugs, ...bench.failures], [])
 })
 
 test('no more wait for a device than FCM would keep', async (t) => {
@@ -40,7 +40,7 @@ test('whoever claims has it alone, until the lease ends', async (t) => {
   )
   t.match(claims[0][0], { token: 'a', user_id: 1, attempts: 1, stale: false, notification: told(1, 1).notification })
   t.same(await outbox.lease(9), [])
-  const [lease] = await rowsOf(
+  const [lease] = await queryRows(
     database,
     'select extract(epoch from min(next_attempt) - clock_timestamp())::int as s, count(*) from push_outbox',
   )
@@ -49,7 +49,7 @@ test('whoever claims has it alone, until the lease ends', async (t) => {
   // The first one died, and somebody else has the row: what the first one has to say of it no longer counts.
   const [first] = claims.flat()
   if (first === undefined) throw new Error('nothing was claimed')
-  await rowsOf(database, `update push_outbox set next_attempt = now() where position = ${first.position}`)
+  await queryRows(database, `update push_outbox set next_attempt = now() where position = ${first.position}`)
   const again = await outbox.lease(9)
   t.match(again, [{ position: first.position, attempts: 2 }])
   await outbox.reschedule(first, 0)
@@ -57,7 +57,7 @@ test('whoever claims has it alone, until the lease ends', async (t) => {
   for (const row of again) await outbox.reschedule(row, 0)
   t.match(await outbox.lease(9), [{ position: first.position, attempts: 3 }])
   await outbox.remove(first)
-  await rowsOf(database, 'update push_outbox set next_attempt = now()')
+  await queryRows(database, 'update push_outbox set next_attempt = now()')
   t.equal((await outbox.lease(9)).length, 8)
 })
 
@@ -65,7 +65,7 @@ test('what is due for longest comes first', async (t) => {
   const { outbox, register, tell, database } = await pushing(t)
   await register(1, 'a')
   for (let position = 1; position <= 3; position += 1) await tell(position, 1)
-  await rowsOf(database, `update push_outbox set next_attempt = now() - position * interval '1 minute'`)
+  await queryRows(database, `update push_outbox set next_attempt = now() - position * interval '1 minute'`)
   t.match(await outbox.lease(1), [{ position: 3 }])
   t.match(await outbox.lease(1), [{ position: 2 }])
 })
@@ -77,7 +77,7 @@ test('a token that went to somebody else carries nothing of its former user', as
   await tell(5, 1)
   await tell(6, 2)
   await register(3, 'a')
-  await bench.did(removeDevice, { user_id: 2, token: 'b' })
+  await bench.runOk(removeDevice, { user_id: 2, token: 'b' })
   t.match(await outbox.lease(9), [{ registered_at: null }, { registered_at: null }])
 })
 
@@ -89,7 +89,7 @@ test('a device is dropped as it was registered, and no other', async (t) => {
   await register(1, 'b')
   await register(2, 'c')
   for (const row of claimed) await outbox.dropDevice(row)
-  t.same(await rowsOf(database, 'select token, user_id from devices order by token'), [
+  t.same(await queryRows(database, 'select token, user_id from devices order by token'), [
     { token: 'b', user_id: '1' },
     { token: 'c', user_id: '2' },
   ])
@@ -101,7 +101,7 @@ test('what has waited for weeks says so', async (t) => {
   await register(1, 'a')
   await tell(5, 1)
   await tell(6, 1)
-  await rowsOf(database, `update push_outbox set made_at = now() - interval '29 days' where position = 5`)
+  await queryRows(database, `update push_outbox set made_at = now() - interval '29 days' where position = 5`)
   const claimed = await outbox.lease(9)
   t.same(
     claimed.map(({ position, stale }) => ({ position, stale })).sort((a, b) => a.position - b.position),

@@ -1,9 +1,9 @@
 import tap, { test } from 'tap'
-import { type FcmServer, fcmServer } from '../harness/fcm-server.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
-import { freePort, type ServiceProcess, startService, tokenIn } from '../harness/service.ts'
-import { dataDir } from '../harness/start-options.ts'
-import { rowsOf } from '../harness/test-executor.ts'
+import { type FcmServer, fcmServer } from '../harness/app/fcm-server.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { freePort, type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
+import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 type Test = Parameters<typeof testDatabase>[0] & Parameters<typeof dataDir>[0]
@@ -55,7 +55,7 @@ const register = (service: ServiceProcess) =>
   ask(service, 'user 2', '/api/v1/devices', { token: DEVICE, platform: 'android' })
 
 const waiting = async ({ database }: World): Promise<number> =>
-  (await rowsOf(database, 'select 1 from push_outbox')).length
+  (await queryRows(database, 'select 1 from push_outbox')).length
 
 test('a transfer is told to the receiver’s device, also when the sender dies in between', {
   buffered: true,
@@ -65,8 +65,8 @@ test('a transfer is told to the receiver’s device, also when the sender dies i
   const first = await start()
   await register(first)
   await transfer(first)
-  await until(async () => fcm.asked.length === 1 && (await waiting(all)) === 0)
-  t.match(fcm.asked[0]?.message, {
+  await until(async () => fcm.received.length === 1 && (await waiting(all)) === 0)
+  t.match(fcm.received[0]?.message, {
     token: DEVICE,
     notification: { title: 'New privilege', body: 'Amina sent Bronze to your privilege wallet.' },
     data: { type: 'reward', identifier: 'privilege-package-wallet' },
@@ -75,23 +75,23 @@ test('a transfer is told to the receiver’s device, also when the sender dies i
   // FCM takes the message, and we die before we hear of it.
   fcm.answer(DEVICE, 'hang')
   await transfer(first)
-  await until(() => fcm.asked.length === 2)
+  await until(() => fcm.received.length === 2)
   first.kill('SIGKILL')
   await first.exited
   t.equal(await waiting(all), 1)
   // A start may take longer than the dead one's lease, whose length other tests hold.
-  await rowsOf(database, `update push_outbox set next_attempt = next_attempt + interval '1 hour'`)
+  await queryRows(database, `update push_outbox set next_attempt = next_attempt + interval '1 hour'`)
 
   // And as if it had died after the outbox was filled and before the cursor was stored.
   const moved = `select max(position) from ledger_events where type = 'card-moved'`
-  await rowsOf(database, `update ledger_cursors set position = (${moved}) - 1 where name = 'push'`)
+  await queryRows(database, `update ledger_cursors set position = (${moved}) - 1 where name = 'push'`)
   const second = await start()
-  t.equal(fcm.asked.length, 2, 'as long as it runs nobody else sends')
-  await rowsOf(database, `update push_outbox set next_attempt = now()`)
-  await until(async () => fcm.asked.length > 2 && (await waiting(all)) === 0)
-  t.equal(fcm.asked.length, 3, 'again, once')
-  t.same(fcm.asked[2]?.message, fcm.asked[1]?.message, 'to the letter, so that devices show it once')
-  const [cursor] = await rowsOf(
+  t.equal(fcm.received.length, 2, 'as long as it runs nobody else sends')
+  await queryRows(database, `update push_outbox set next_attempt = now()`)
+  await until(async () => fcm.received.length > 2 && (await waiting(all)) === 0)
+  t.equal(fcm.received.length, 3, 'again, once')
+  t.same(fcm.received[2]?.message, fcm.received[1]?.message, 'to the letter, so that devices show it once')
+  const [cursor] = await queryRows(
     database,
     `select c.position >= (${moved}) as past from ledger_cursors c where c.name = 'push'`,
   )
@@ -99,7 +99,7 @@ test('a transfer is told to the receiver’s device, also when the sender dies i
 
   const output = first.output() + second.output()
   for (const secret of [DEVICE, 'PRIVATE KEY', ...fcm.tokens]) t.notMatch(output, secret)
-  t.same(fcm.faults, [])
+  t.same(fcm.violations, [])
 })
 
 test('a sender that is away holds nothing up, and another instance takes over', { buffered: true }, async (t) => {
@@ -117,7 +117,7 @@ test('a sender that is away holds nothing up, and another instance takes over', 
   await until(async () => (await waiting(all)) === 11)
   await fcm.up()
   await until(async () => (await waiting(all)) === 0)
-  t.equal(new Set(fcm.asked.map(({ message }) => JSON.stringify(message))).size, 11)
+  t.equal(new Set(fcm.received.map(({ message }) => JSON.stringify(message))).size, 11)
   other.kill('SIGTERM')
   t.equal(await other.exited, 0)
 })
@@ -128,7 +128,7 @@ test('a sender that hangs does not keep the service from stopping', { buffered: 
   await register(service)
   all.fcm.answerAll('hang')
   await transfer(service)
-  await until(() => all.fcm.asked.length === 1)
+  await until(() => all.fcm.received.length === 1)
   service.kill('SIGTERM')
   t.equal(await service.exited, 0)
   t.equal(await waiting(all), 1)
@@ -152,5 +152,5 @@ test('without a service account it goes to the log', { buffered: true }, async (
   })
   t.notMatch(line, /Amina|Bronze|New privilege/, 'whoever it is about is not named')
   t.notMatch(service.output(), DEVICE)
-  t.same(await rowsOf(database, 'select 1 from push_outbox'), [])
+  t.same(await queryRows(database, 'select 1 from push_outbox'), [])
 })

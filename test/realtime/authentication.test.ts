@@ -2,20 +2,26 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { revokeSessions } from '../../src/features/users/revoke-sessions.ts'
 import { alwaysOpen, type ClosedState } from '../../src/http/auth/gate.ts'
-import { enter, type Instance, startInstance, TestClient, type Wishes } from '../harness/live.ts'
-import { bearer, seconds, token } from '../harness/minimal-app.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { answersIn, say } from '../harness/raw-http.ts'
-import { openRooms, perform, sayIn, talkSlices } from '../harness/realtime-fixtures.ts'
+import { bearer, seconds, token } from '../harness/app/minimal-app.ts'
+import { chatSlices, createRooms, postToRoom, runVerb } from '../harness/app/realtime-fixtures.ts'
+import {
+  connectAs,
+  type InstanceOptions,
+  startInstance,
+  TestClient,
+  type TestInstance,
+} from '../harness/app/realtime-instance.ts'
+import { exchange, parseResponses } from '../harness/http/raw-http.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 
 type Test = Parameters<typeof testDatabase>[0]
 
 const quick = { heartbeat: 60_000, auth: 400, look: 20 }
 
-async function live(t: Test, wishes: Wishes = {}): Promise<Instance> {
+async function live(t: Test, wishes: InstanceOptions = {}): Promise<TestInstance> {
   const database = await testDatabase(t)
-  await openRooms(database, 1, 3)
-  return startInstance(t, database, talkSlices, { times: quick, ...wishes })
+  await createRooms(database, 1, 3)
+  return startInstance(t, database, chatSlices, { times: quick, ...wishes })
 }
 
 const maintenance: ClosedState = {
@@ -28,7 +34,7 @@ test('who may open a socket, and how others are refused', async (t) => {
   const appState = { ...alwaysOpen, gate: () => closed }
   const instance = await live(t, { allowedOrigins: ['https://app.example'], appState })
   const { origin } = instance
-  await perform(instance, revokeSessions, { user_id: 3 })
+  await runVerb(instance, revokeSessions, { user_id: 3 })
   const good = bearer(token({ sub: '1' }))
   const rows: readonly (readonly [string, string, Record<string, string>, number, string | undefined])[] = [
     ['a token in the header', '/ws', good, 101, undefined],
@@ -61,21 +67,21 @@ test('who may open a socket, and how others are refused', async (t) => {
   for (const [what, path, headers, status, code] of rows) {
     const client = new TestClient(origin, { path, headers })
     const opened = new Promise<number>((resolve) => client.ws.once('open', () => resolve(101)))
-    const refused = client.until((c) => c.refused, 'answer')
+    const refused = client.waitFor((c) => c.rejection, 'answer')
     t.equal(await Promise.race([opened, refused.then((answer) => answer.status)]), status, what)
-    if (client.refused !== undefined) {
-      t.match(JSON.parse(client.refused.body), { message: String, request_id: String, ...(code && { code }) }, what)
+    if (client.rejection !== undefined) {
+      t.match(JSON.parse(client.rejection.body), { message: String, request_id: String, ...(code && { code }) }, what)
     } else if ('authorization' in headers) {
-      t.match(await client.heard('ready'), { user_id: 1, heartbeat: 60 }, what)
+      t.match(await client.waitForFrame('ready'), { user_id: 1, heartbeat: 60 }, what)
     }
     refused.catch(() => {})
-    await client.leave()
+    await client.close()
   }
 
   closed = maintenance
   for (const path of ['/ws', '/v1/ws?token=1', '/api/v1/ws']) {
     const client = new TestClient(origin, { path, headers: bearer(token({ exp: 1 })) })
-    const { status, body } = await client.until((c) => c.refused, 'answer')
+    const { status, body } = await client.waitFor((c) => c.rejection, 'answer')
     t.same([status, JSON.parse(body)], [503, maintenance.body], path)
   }
   t.same(instance.log, [])
@@ -101,7 +107,7 @@ test('what is no handshake is answered as anything else', async (t) => {
     [lines('/ws', 'Upgrade: websocket').replace('GET', 'POST'), 404, 'not_found'],
   ]
   for (const [bytes, status, code] of rows) {
-    t.match(answersIn(await say(port, bytes, 1_000)), [{ status, body: { code } }], bytes)
+    t.match(parseResponses(await exchange(port, bytes, 1_000)), [{ status, body: { code } }], bytes)
   }
 })
 
@@ -109,15 +115,15 @@ test('a first frame says who it is', async (t) => {
   const { origin } = await live(t)
   const open = async (...frames: unknown[]) => {
     const client = new TestClient(origin, {})
-    t.teardown(() => client.leave())
+    t.teardown(() => client.close())
     await new Promise((resolve) => client.ws.once('open', resolve))
     for (const frame of frames) client.send(frame)
     return client
   }
   const auth = (claims: object) => ({ t: 'auth', token: token({ ...claims }) })
   const welcome = await open(auth({ sub: '2' }), { t: 'sub', i: 'a', ch: 'one-to-room:R1' })
-  t.match(await welcome.heard('ready'), { user_id: 2 })
-  t.match(await welcome.heard('subbed'), { i: 'a', ch: 'one-to-room:R1' })
+  t.match(await welcome.waitForFrame('ready'), { user_id: 2 })
+  t.match(await welcome.waitForFrame('subbed'), { i: 'a', ch: 'one-to-room:R1' })
   const rows: readonly (readonly [string, unknown[], number])[] = [
     ['nothing', [], 4001],
     ['something else', [{ t: 'ping' }, auth({ sub: '1' })], 4001],
@@ -129,7 +135,7 @@ test('a first frame says who it is', async (t) => {
   ]
   for (const [what, frames, code] of rows) {
     const client = await open(...frames)
-    t.equal(await client.closed(), code, what)
+    t.equal(await client.waitForClose(), code, what)
     t.same(client.frames, [], what)
   }
 })
@@ -138,23 +144,23 @@ test('tokens are renewed, end and are revoked on open sockets', async (t) => {
   const instance = await live(t)
   const { origin } = instance
   const soon = { exp: seconds() + 2 }
-  const [over, renewed, foreign] = await Promise.all([1, 1, 1].map((id) => enter(t, origin, id, soon)))
-  const early = await enter(t, origin, 2, { iat: seconds() - 60 })
-  const broken = await enter(t, origin, 3)
+  const [over, renewed, foreign] = await Promise.all([1, 1, 1].map((id) => connectAs(t, origin, id, soon)))
+  const early = await connectAs(t, origin, 2, { iat: seconds() - 60 })
+  const broken = await connectAs(t, origin, 3)
   renewed?.send({ t: 'refresh', i: 4, token: token({ sub: '1' }) })
-  t.match(await renewed?.heard('refreshed', 4), { i: 4 })
+  t.match(await renewed?.waitForFrame('refreshed', 4), { i: 4 })
   foreign?.send({ t: 'refresh', token: token({ sub: '2' }) })
-  t.equal(await foreign?.closed(), 4003)
+  t.equal(await foreign?.waitForClose(), 4003)
   broken.send({ t: 'refresh', token: 'x' })
-  t.equal(await broken.closed(), 4001)
-  await perform(instance, revokeSessions, { user_id: 2 })
-  t.equal(await early.closed(), 4001)
-  const late = await enter(t, origin, 2, { iat: seconds() + 1 })
-  t.equal(await over?.closed(), 4202)
+  t.equal(await broken.waitForClose(), 4001)
+  await runVerb(instance, revokeSessions, { user_id: 2 })
+  t.equal(await early.waitForClose(), 4001)
+  const late = await connectAs(t, origin, 2, { iat: seconds() + 1 })
+  t.equal(await over?.waitForClose(), 4202)
   t.ok(seconds() >= soon.exp)
   for (const client of [renewed, late]) {
     client?.send({ t: 'ping', i: 1 })
-    t.match(await client?.heard('pong', 1), {})
+    t.match(await client?.waitForFrame('pong', 1), {})
   }
 })
 
@@ -179,22 +185,22 @@ test('when the service closes to clients, their sockets are told and close', asy
   ] as const) {
     closed = undefined
     const known = new TestClient(instance.origin, { headers })
-    await known.heard('ready')
+    await known.waitForFrame('ready')
     const unknown = new TestClient(instance.origin, { headers: { 'client-type': 'old' } })
     await new Promise((resolve) => unknown.ws.once('open', resolve))
-    const other = await enter(t, instance.origin, 2)
+    const other = await connectAs(t, instance.origin, 2)
     // Subscribes while it begins.
     known.send({ t: 'sub', ch: 'one-to-room:R1', since: '0' })
-    await sayIn(instance, 1)
+    await postToRoom(instance, 1)
     closed = state
     changed()
     const late = new TestClient(instance.origin, { headers })
     for (const client of [known, unknown, late]) {
-      t.equal(await client.closed(), code)
+      t.equal(await client.waitForClose(), code)
       t.same(client.frames.at(-1), { t: 'ev', ch: 'global', event: 'app-status', data: maintenance.body })
     }
     other.send({ t: 'ping' })
-    await other.heard('pong')
+    await other.waitForFrame('pong')
     await pause(50)
     t.equal(other.code, undefined)
   }

@@ -10,14 +10,14 @@ import { ResumeBudget } from '../../src/realtime/channels/resume-budget.ts'
 import { createEventMapper } from '../../src/realtime/frames/event-mapper.ts'
 import type { ChannelKey } from '../../src/realtime/frames/frame-mapper.ts'
 import { ProfileCache } from '../../src/realtime/frames/profile-cache.ts'
-import { enter, noWords, startInstance } from '../harness/live.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { openRooms, sayIn, talkSlices } from '../harness/realtime-fixtures.ts'
-import { readDb } from '../harness/test-app.ts'
-import { bench } from '../harness/test-executor.ts'
+import { chatSlices, createRooms, postToRoom } from '../harness/app/realtime-fixtures.ts'
+import { connectAs, noLookups, startInstance } from '../harness/app/realtime-instance.ts'
+import { readDb } from '../harness/app/test-app.ts'
+import { createTestExecutor } from '../harness/ledger/test-executor.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 
 const tell = createEventMapper(
-  talkSlices.flatMap(({ frameMapper = [] }) => frameMapper),
+  chatSlices.flatMap(({ frameMapper = [] }) => frameMapper),
   (error) => {
     throw error
   },
@@ -25,8 +25,8 @@ const tell = createEventMapper(
 
 test('a backlog is read in pages and bounded in entries and bytes, however long the gap of the index', async (t) => {
   const database = await testDatabase(t)
-  await openRooms(database, 3, 1)
-  const speaker = bench(t, database.serviceUrl)
+  await createRooms(database, 3, 1)
+  const speaker = createTestExecutor(t, database.serviceUrl)
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'backlog' })
   t.teardown(() => pool.end())
   const query = pool.query.bind(pool)
@@ -38,13 +38,13 @@ test('a backlog is read in pages and bounded in entries and bytes, however long 
     if (config.name === 'events at') pages.push(new Set(result.rows.map((row) => Number(Reflect.get(row, 'position')))))
     return result
   })
-  const words = new ProfileCache(readDb(t, database), noWords, () => {})
+  const words = new ProfileCache(readDb(t, database), noLookups, () => {})
   const history = new BacklogReader(pool, new ChannelIndex(pool), tell, words)
 
   // Nobody writes the index: all of it is a gap. Room 1 is quiet, room 2 is busy, room 3 talks at length.
-  const quiet = await sayIn(speaker, 1)
-  const busy = await Promise.all(Array.from({ length: 2_500 }, (_, n) => sayIn(speaker, 2, n + 1)))
-  const long = await Promise.all(Array.from({ length: 300 }, () => sayIn(speaker, 3, 3_000_001)))
+  const quiet = await postToRoom(speaker, 1)
+  const busy = await Promise.all(Array.from({ length: 2_500 }, (_, n) => postToRoom(speaker, 2, n + 1)))
+  const long = await Promise.all(Array.from({ length: 300 }, () => postToRoom(speaker, 3, 3_000_001)))
   const end = Math.max(...busy, ...long)
   const channels: readonly ChannelKey[] = ['room:1', 'room:2', 'room:3', 'room:9']
   const recalled = await history.read(channels, end)
@@ -144,11 +144,11 @@ test("a user's resumes wait for the budget, and another's do not", async (t) => 
 
 test('a client of 50 rooms that comes back is in all of them at once', async (t) => {
   const database = await testDatabase(t)
-  await openRooms(database, 50, 1)
-  const instance = await startInstance(t, database, talkSlices)
-  const first = await sayIn(instance, 1)
-  for (let room = 1; room <= 50; room += 1) await Promise.all([1, 2, 3].map((n) => sayIn(instance, room, n)))
-  const clients = await Promise.all([1, 2, 3].map(() => enter(t, instance.origin, 1)))
+  await createRooms(database, 50, 1)
+  const instance = await startInstance(t, database, chatSlices)
+  const first = await postToRoom(instance, 1)
+  for (let room = 1; room <= 50; room += 1) await Promise.all([1, 2, 3].map((n) => postToRoom(instance, room, n)))
+  const clients = await Promise.all([1, 2, 3].map(() => connectAs(t, instance.origin, 1)))
   // So many frames a second may each socket send.
   for (const [i, client] of clients.entries()) {
     for (let room = i * 17 + 1; room <= Math.min(50, (i + 1) * 17); room += 1) {
@@ -157,8 +157,8 @@ test('a client of 50 rooms that comes back is in all of them at once', async (t)
   }
   for (const [i, client] of clients.entries()) {
     for (let room = i * 17 + 1; room <= Math.min(50, (i + 1) * 17); room += 1) {
-      t.match(await client.heard('subbed', room), { resumed: true, position: String(first) })
-      await client.until((c) => c.of(`one-to-room:R${room}`).at(2))
+      t.match(await client.waitForFrame('subbed', room), { resumed: true, position: String(first) })
+      await client.waitFor((c) => c.eventsOf(`one-to-room:R${room}`).at(2))
     }
   }
 })

@@ -7,11 +7,11 @@ import { queryBatch, queryByIds } from '../../src/db/query-batch.ts'
 import { logSubscriber, outboxSubscriber } from '../../src/notifications/subscribers.ts'
 import type { LiveQuery } from '../../src/realtime/frames/frame-mapper.ts'
 import { StatePusher } from '../../src/realtime/frames/state-pusher.ts'
-import { enter, noWords, startInstance, type TestClient } from '../harness/live.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { openRooms, sayIn, talkSlices, tell } from '../harness/realtime-fixtures.ts'
-import { recordedEvent } from '../harness/stored-event.ts'
-import { readDb } from '../harness/test-app.ts'
+import { chatSlices, createRooms, postToRoom, postToUser } from '../harness/app/realtime-fixtures.ts'
+import { connectAs, noLookups, startInstance, type TestClient } from '../harness/app/realtime-instance.ts'
+import { readDb } from '../harness/app/test-app.ts'
+import { storedEvent } from '../harness/ledger/stored-event.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 
 const away = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
@@ -70,43 +70,43 @@ test('when a shared statement fails, its members are asked again one by one', as
 
 test('a malformed sub is refused and touches no other socket', async (t) => {
   const database = await testDatabase(t)
-  await openRooms(database, 1, 41)
-  const instance = await startInstance(t, database, talkSlices)
-  const clients = await Promise.all(Array.from({ length: 40 }, (_, n) => enter(t, instance.origin, n + 1)))
-  const hostile = await enter(t, instance.origin, 41)
+  await createRooms(database, 1, 41)
+  const instance = await startInstance(t, database, chatSlices)
+  const clients = await Promise.all(Array.from({ length: 40 }, (_, n) => connectAs(t, instance.origin, n + 1)))
+  const hostile = await connectAs(t, instance.origin, 41)
   const bad = ['\u0000', 'R1\u0000', '\ud800', 'R1\u202e', 'R1\u0085', 'R\n1']
   for (const [i, uid] of bad.entries()) hostile.send({ t: 'sub', i, ch: `one-to-room:${uid}` })
   for (const client of clients) client.send({ t: 'sub', i: 1, ch: 'one-to-room:R1' })
   for (const i of bad.keys()) {
-    t.match(await hostile.until(({ frames }) => frames.find((f) => f['i'] === i)), { t: 'err', code: 'bad_frame' })
+    t.match(await hostile.waitFor(({ frames }) => frames.find((f) => f['i'] === i)), { t: 'err', code: 'bad_frame' })
   }
-  for (const client of clients) t.match(await client.heard('subbed', 1), { resumed: true })
+  for (const client of clients) t.match(await client.waitForFrame('subbed', 1), { resumed: true })
   hostile.send({ t: 'sub', i: 10, ch: 'one-to-room:R1' })
-  t.match(await hostile.heard('subbed', 10), { resumed: true })
+  t.match(await hostile.waitForFrame('subbed', 10), { resumed: true })
   t.same(instance.log, [])
 })
 
 test('a name that cannot be looked up is missing, and the frames of others arrive', async (t) => {
   const database = await testDatabase(t)
-  await openRooms(database, 1, 3)
+  await createRooms(database, 1, 3)
   const users = async (_db: unknown, ids: readonly number[]) => {
     if (ids.includes(2)) throw new Error('the row of 2 is damaged')
     return new Map<number, never>()
   }
-  const instance = await startInstance(t, database, talkSlices, { lookups: { ...noWords, users } })
-  const clients = await Promise.all([1, 2, 3].map((id) => enter(t, instance.origin, id)))
-  const told = await Promise.all([1, 2, 3].map((id) => tell(instance, id, 5)))
+  const instance = await startInstance(t, database, chatSlices, { lookups: { ...noLookups, users } })
+  const clients = await Promise.all([1, 2, 3].map((id) => connectAs(t, instance.origin, id)))
+  const told = await Promise.all([1, 2, 3].map((id) => postToUser(instance, id, 5)))
   for (const [i, client] of clients.entries()) {
-    await client.until((c) => c.of(`user:${i + 1}`).find(({ position }) => position === String(told[i])))
+    await client.waitFor((c) => c.eventsOf(`user:${i + 1}`).find(({ position }) => position === String(told[i])))
   }
-  const room = await sayIn(instance, 1)
+  const room = await postToRoom(instance, 1)
   t.ok(room > 0)
   t.match(instance.log.join('\n'), /name for a frame could not be looked up/)
 })
 
 test('a wallet that cannot be read is tried less and less often, and delays no other', async (t) => {
   const database = await testDatabase(t)
-  await openRooms(database, 1, 2)
+  await createRooms(database, 1, 2)
   let reads = 0
   let broken = true
   const purse: LiveQuery = {
@@ -120,20 +120,20 @@ test('a wallet that cannot be read is tried less and less often, and delays no o
       return new Map(ids.map((id) => [id, {}]))
     },
   }
-  const instance = await startInstance(t, database, [...talkSlices, { published: '/v1', liveQuery: purse }])
-  const one = await enter(t, instance.origin, 1)
-  const other = await enter(t, instance.origin, 2)
+  const instance = await startInstance(t, database, [...chatSlices, { published: '/v1', liveQuery: purse }])
+  const one = await connectAs(t, instance.origin, 1)
+  const other = await connectAs(t, instance.origin, 2)
   const shown = ({ frames }: TestClient) => frames.filter(({ event }) => event === 'purse').length
   for (let i = 1; i <= 20; i += 1) {
-    await Promise.all([tell(instance, 1), tell(instance, 2)])
-    await other.until((client) => (shown(client) > 0 ? true : undefined))
+    await Promise.all([postToUser(instance, 1), postToUser(instance, 2)])
+    await other.waitFor((client) => (shown(client) > 0 ? true : undefined))
     await pause(50)
   }
   // 20 changes within a second or more: 200, 400, 800 ms … after one another, and twice at most for one try.
   t.ok(reads <= 2 * 8, `${reads} reads`)
   t.equal(shown(one), 0)
   broken = false
-  await one.until((client) => (shown(client) > 0 ? true : undefined), 'the wallet, once it can be read')
+  await one.waitFor((client) => (shown(client) > 0 ? true : undefined), 'the wallet, once it can be read')
 })
 
 test('a wallet that cannot be read is not read any more once its user has left', async (t) => {
@@ -157,7 +157,7 @@ test('a wallet that cannot be read is not read any more once its user has left',
     },
   )
   t.teardown(() => shower.stop())
-  shower.onEvents([recordedEvent(1)])
+  shower.onEvents([storedEvent(1)])
   while (reads < 2) await pause(10)
   present = false
   await pause(700)
@@ -173,7 +173,7 @@ test('an event that no notification can be made of delays no other notification'
     error: (line: object) => void lines.push({ error: true, ...line }),
   }
   const db = readDb(t, await testDatabase(t))
-  const at = recordedEvent
+  const at = storedEvent
   const addressed = (position: number) => ({
     position,
     user_id: 1,

@@ -3,22 +3,28 @@ import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { connectionKey, parseSendQueues, readSendQueues } from '../../src/realtime/sockets/tcp-send-queues.ts'
-import { enter, type Instance, startInstance, TestClient, type Wishes } from '../harness/live.ts'
-import { bearer, token } from '../harness/minimal-app.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { openRooms, sayIn, talkSlices, tell } from '../harness/realtime-fixtures.ts'
+import { bearer, token } from '../harness/app/minimal-app.ts'
+import { chatSlices, createRooms, postToRoom, postToUser } from '../harness/app/realtime-fixtures.ts'
+import {
+  connectAs,
+  type InstanceOptions,
+  startInstance,
+  TestClient,
+  type TestInstance,
+} from '../harness/app/realtime-instance.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 
 type Test = Parameters<typeof testDatabase>[0]
 
-async function live(t: Test, rooms: number, wishes: Wishes = {}): Promise<Instance> {
+async function live(t: Test, rooms: number, wishes: InstanceOptions = {}): Promise<TestInstance> {
   const database = await testDatabase(t)
-  await openRooms(database, rooms, 12)
-  return startInstance(t, database, talkSlices, wishes)
+  await createRooms(database, rooms, 12)
+  return startInstance(t, database, chatSlices, wishes)
 }
 
 test('what a client may say, and how it is told that it may not', async (t) => {
   const { origin } = await live(t, 52)
-  const client = await enter(t, origin, 1)
+  const client = await connectAs(t, origin, 1)
   const rows: readonly (readonly [object, object])[] = [
     [{ t: 'ping' }, { t: 'pong' }],
     [
@@ -81,11 +87,11 @@ test('what a client may say, and how it is told that it may not', async (t) => {
   ]
   for (const [i, [frame, answer]] of rows.entries()) {
     client.send({ i, ...frame })
-    t.match(await client.until(({ frames }) => frames.find((f) => f['i'] === i)), answer, JSON.stringify(frame))
+    t.match(await client.waitFor(({ frames }) => frames.find((f) => f['i'] === i)), answer, JSON.stringify(frame))
   }
-  const outsider = await enter(t, origin, 12, {})
+  const outsider = await connectAs(t, origin, 12, {})
   outsider.send({ t: 'sub', i: 1, ch: 'one-to-room:R53' })
-  t.match(await outsider.heard('err', 1), { code: 'not_room_member' })
+  t.match(await outsider.waitForFrame('err', 1), { code: 'not_room_member' })
 })
 
 test('frames that are not understood', async (t) => {
@@ -102,67 +108,67 @@ test('frames that are not understood', async (t) => {
     '{"t":"sub","ch":"one-to-room:R1","since":12}',
     `{"t":"sub","ch":"${'x'.repeat(201)}"}`,
   ]
-  const client = await enter(t, origin, 1)
+  const client = await connectAs(t, origin, 1)
   for (const frame of bad.slice(0, 9)) client.send(frame)
-  await client.until(({ frames }) =>
+  await client.waitFor(({ frames }) =>
     frames.filter(({ code }) => code === 'bad_frame').length === 9 ? true : undefined,
   )
   client.send({ t: 'ping' })
-  await client.heard('pong')
+  await client.waitForFrame('pong')
   client.send(bad[9])
-  t.equal(await client.closed(), 4004)
+  t.equal(await client.waitForClose(), 4004)
 
   for (const [what, send] of [
     ['too large', (c: TestClient) => c.send({ t: 'ping', more: 'x'.repeat(8_192) })],
     ['far too large', (c: TestClient) => c.ws.send('x'.repeat(1_000_000))],
     ['no text', (c: TestClient) => c.ws.send(Buffer.from([0xff, 0xfe]), { binary: false })],
   ] as const) {
-    const other = await enter(t, origin, 1)
+    const other = await connectAs(t, origin, 1)
     send(other)
-    t.equal(await other.closed(), 4004, what)
+    t.equal(await other.waitForClose(), 4004, what)
   }
-  const binary = await enter(t, origin, 1)
+  const binary = await connectAs(t, origin, 1)
   binary.ws.send(Buffer.from('{"t":"ping"}'))
-  t.match(await binary.heard('err'), { code: 'bad_frame' })
-  const large = await enter(t, origin, 1)
+  t.match(await binary.waitForFrame('err'), { code: 'bad_frame' })
+  const large = await connectAs(t, origin, 1)
   large.send(`{"t":"ping"${' '.repeat(8_192 - 12)}}`)
-  await large.heard('pong')
+  await large.waitForFrame('pong')
 })
 
 test('how much a client may say, how many rooms it may hear and how many sockets a user may have', async (t) => {
   const { origin } = await live(t, 52)
-  const fast = await enter(t, origin, 1)
+  const fast = await connectAs(t, origin, 1)
   for (let i = 0; i < 21; i += 1) fast.send({ t: 'ping' })
-  t.equal(await fast.closed(), 4108)
+  t.equal(await fast.waitForClose(), 4108)
 
-  const pinging = await enter(t, origin, 1)
+  const pinging = await connectAs(t, origin, 1)
   for (let i = 0; i < 30; i += 1) pinging.ws.ping()
-  t.equal(await pinging.closed(), 4108)
+  t.equal(await pinging.waitForClose(), 4108)
 
-  const curious = await enter(t, origin, 2)
+  const curious = await connectAs(t, origin, 2)
   for (let room = 1; room <= 51; room += 1) {
     curious.send({ t: 'sub', i: room, ch: `one-to-room:R${room}` })
     if (room % 18 === 0) await pause(1_050)
   }
-  t.match(await curious.heard('err', 51), { code: 'too_many_channels' })
-  t.match(await curious.heard('subbed', 50), {})
+  t.match(await curious.waitForFrame('err', 51), { code: 'too_many_channels' })
+  t.match(await curious.waitForFrame('subbed', 50), {})
   curious.send({ t: 'unsub', ch: 'one-to-room:R7' })
   curious.send({ t: 'sub', i: 52, ch: 'one-to-room:R52' })
-  t.match(await curious.heard('subbed', 52), {})
+  t.match(await curious.waitForFrame('subbed', 52), {})
 
-  const first = await enter(t, origin, 3)
-  const others = await Promise.all(Array.from({ length: 9 }, () => enter(t, origin, 3)))
+  const first = await connectAs(t, origin, 3)
+  const others = await Promise.all(Array.from({ length: 9 }, () => connectAs(t, origin, 3)))
   t.equal(first.code, undefined)
-  await enter(t, origin, 3)
-  t.equal(await first.closed(), 4009)
+  await connectAs(t, origin, 3)
+  t.equal(await first.waitForClose(), 4009)
   for (const other of others) t.equal(other.code, undefined)
 })
 
 test('signs of life go both ways', async (t) => {
   const instance = await live(t, 1, { times: { heartbeat: 80, auth: 1_000, look: 10 } })
   const silent = new TestClient(instance.origin, { headers: bearer(token({ sub: '1' })), noPong: true })
-  const lively = await enter(t, instance.origin, 2)
-  t.equal(await silent.closed(), 4201)
+  const lively = await connectAs(t, instance.origin, 2)
+  t.equal(await silent.waitForClose(), 4201)
   t.equal(silent.frames.filter(({ t: type }) => type === 'hb').length, 2)
   await pause(200)
   t.equal(lively.code, undefined)
@@ -171,51 +177,51 @@ test('signs of life go both ways', async (t) => {
 
 test('nobody waits for a client that does not read, and it may resume', async (t) => {
   const instance = await live(t, 1)
-  const slow = await enter(t, instance.origin, 1)
-  const other = await enter(t, instance.origin, 2)
+  const slow = await connectAs(t, instance.origin, 1)
+  const other = await connectAs(t, instance.origin, 2)
   for (const client of [slow, other]) client.send({ t: 'sub', ch: 'one-to-room:R1' })
-  await Promise.all([slow.heard('subbed'), other.heard('subbed')])
+  await Promise.all([slow.waitForFrame('subbed'), other.waitForFrame('subbed')])
   slow.ws.pause()
   let said = 0
   const metric = async () => (await instance.metrics.registry.metrics()).includes('live_closes_total{code="4101"} 1')
   while (!(await metric()) && said < 2_000) {
-    await Promise.all(Array.from({ length: 5 }, () => sayIn(instance, 1, 3_000_000 + (said += 1))))
+    await Promise.all(Array.from({ length: 5 }, () => postToRoom(instance, 1, 3_000_000 + (said += 1))))
   }
-  await other.until((c) => (c.of('one-to-room:R1').length === 2 * said ? true : undefined), 'all that was said')
+  await other.waitFor((c) => (c.eventsOf('one-to-room:R1').length === 2 * said ? true : undefined), 'all that was said')
   slow.ws.resume()
-  t.equal(await slow.closed(), 4101)
-  const heard = slow.of('one-to-room:R1')
+  t.equal(await slow.waitForClose(), 4101)
+  const heard = slow.eventsOf('one-to-room:R1')
   t.ok(heard.length < 2 * said)
-  const positions = await Promise.all(Array.from({ length: 1_001 }, (_, n) => sayIn(instance, 1, n + 1)))
+  const positions = await Promise.all(Array.from({ length: 1_001 }, (_, n) => postToRoom(instance, 1, n + 1)))
   const last = Math.max(...positions)
-  const again = await enter(t, instance.origin, 1)
+  const again = await connectAs(t, instance.origin, 1)
   again.send({ t: 'sub', ch: 'one-to-room:R1', since: String(last - 501) })
-  await again.until((c) => c.of('one-to-room:R1').at(500))
+  await again.waitFor((c) => c.eventsOf('one-to-room:R1').at(500))
   again.send({ t: 'sub', i: 2, ch: 'user:1', since: '0' })
-  t.match(await again.heard('subbed', 2), { resumed: true })
-  const lost = await enter(t, instance.origin, 1)
+  t.match(await again.waitForFrame('subbed', 2), { resumed: true })
+  const lost = await connectAs(t, instance.origin, 1)
   lost.send({ t: 'sub', ch: 'one-to-room:R1', since: String(last - 1_001) })
-  t.match(await lost.heard('subbed'), { resumed: false, position: String(last) })
-  const whole = await enter(t, instance.origin, 1)
+  t.match(await lost.waitForFrame('subbed'), { resumed: false, position: String(last) })
+  const whole = await connectAs(t, instance.origin, 1)
   whole.send({ t: 'sub', ch: 'one-to-room:R1', since: String(last - 1_000) })
-  t.match(await whole.heard('subbed'), { resumed: true })
-  await whole.until((c) => c.of('one-to-room:R1').at(999))
-  t.equal(await tell(instance, 1), last + 1)
-  await whole.until((c) => c.of('user:1').at(0))
+  t.match(await whole.waitForFrame('subbed'), { resumed: true })
+  await whole.waitFor((c) => c.eventsOf('one-to-room:R1').at(999))
+  t.equal(await postToUser(instance, 1), last + 1)
+  await whole.waitFor((c) => c.eventsOf('user:1').at(0))
 })
 
 test('who comes back to much at once is not too slow for that', async (t) => {
   const instance = await live(t, 1)
-  const first = await sayIn(instance, 1)
+  const first = await postToRoom(instance, 1)
   for (let i = 0; i < 20; i += 1) {
-    await Promise.all(Array.from({ length: 10 }, (_, n) => sayIn(instance, 1, 3_000_001 + n)))
+    await Promise.all(Array.from({ length: 10 }, (_, n) => postToRoom(instance, 1, 3_000_001 + n)))
   }
   // Eight megabytes: much of it is not taken at once by the kernel either.
-  const client = await enter(t, instance.origin, 1)
+  const client = await connectAs(t, instance.origin, 1)
   client.send({ t: 'sub', ch: 'one-to-room:R1', since: String(first) })
-  await client.until((c) => c.of('one-to-room:R1').at(399), 'all of it')
+  await client.waitFor((c) => c.eventsOf('one-to-room:R1').at(399), 'all of it')
   client.send({ t: 'ping' })
-  t.ok(await client.heard('pong'))
+  t.ok(await client.waitForFrame('pong'))
 })
 
 test('what the kernel holds back for a client is read off its list', (t) => {
@@ -280,12 +286,12 @@ test('the kernel names a connection as this process does', async (t) => {
 
 test('an instance that stops says goodbye', async (t) => {
   const instance = await live(t, 1)
-  const clients = await Promise.all([1, 2, 3, 4].map((id) => enter(t, instance.origin, id)))
-  const silent = await enter(t, instance.origin, 5)
+  const clients = await Promise.all([1, 2, 3, 4].map((id) => connectAs(t, instance.origin, id)))
+  const silent = await connectAs(t, instance.origin, 5)
   silent.ws.pause()
   await instance.stop()
   const byes = clients.map(({ frames }) => frames.find((frame) => frame.t === 'bye'))
   for (const bye of byes) t.match(bye, { code: 4200, retry_ms: Number })
   t.ok(new Set(byes.map((bye) => bye?.['retry_ms'])).size > 1)
-  for (const client of clients) t.equal(await client.closed(), 4200)
+  for (const client of clients) t.equal(await client.waitForClose(), 4200)
 })

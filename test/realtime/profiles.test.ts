@@ -1,12 +1,12 @@
 import { test } from 'tap'
 import { cardFrames } from '../../src/features/privilege/frames.ts'
 import { lookupsWith, slices } from '../../src/slices.ts'
-import { morning } from '../harness/given-when.ts'
-import { doors, readDb } from '../harness/test-app.ts'
+import { createTestApp, readDb } from '../harness/app/test-app.ts'
+import { FIXED_NOW } from '../harness/ledger/given-when.ts'
 import { framesFrom } from './frame-fixtures.ts'
 
 test('words by their ids, as they stand now; who and what is not there is missing', async (t) => {
-  const { operator, database } = await doors(t, slices)
+  const { operator, database } = await createTestApp(t, slices)
   const people = [
     { id: 1, name: 'Amina', uid: 'amina', avatar: 'avatars/1.png' },
     { id: 2, name: 'Badr', uid: 'badr', avatar: 'https://elsewhere.test/2.png' },
@@ -42,7 +42,7 @@ test('whoever receives a card is told from whom and which', (t) => {
   ] as const
   for (const [from_user_id, privilege_package_id, body] of rows) {
     const data = { card_id: 5, privilege_package_id, from_user_id, to_user_id: 2 }
-    t.same(framesFrom(cardFrames, { type: 'card-moved', data, movements: [], position: 9, at: morning }), [
+    t.same(framesFrom(cardFrames, { type: 'card-moved', data, movements: [], position: 9, at: FIXED_NOW }), [
       { channel: 'user:2', event: 'notification', data: { ...about, body } },
     ])
   }

@@ -7,16 +7,16 @@ import { createEventMapper } from '../../src/realtime/frames/event-mapper.ts'
 import type { ChannelKey } from '../../src/realtime/frames/frame-mapper.ts'
 import type { Client } from '../../src/realtime/sockets/client.ts'
 import { Subscriptions } from '../../src/realtime/sockets/subscriptions.ts'
-import { enter, startInstance } from '../harness/live.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { openRooms, sayIn, talkSlices, tell as tellUser } from '../harness/realtime-fixtures.ts'
+import { chatSlices, createRooms, postToRoom, postToUser as tellUser } from '../harness/app/realtime-fixtures.ts'
+import { connectAs, startInstance } from '../harness/app/realtime-instance.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 import { DEADLINE_MS } from '../harness/until.ts'
 
 const ENTRIES = 1_000
 const ROOM = 'one-to-room:R1'
 
 const tell = createEventMapper(
-  talkSlices.flatMap(({ frameMapper = [] }) => frameMapper),
+  chatSlices.flatMap(({ frameMapper = [] }) => frameMapper),
   (error) => {
     throw error
   },
@@ -249,34 +249,34 @@ test("the user's own channel begins by itself in slices, and a frame of the clie
 
 test('a thousand entries come back over the network while more are announced', async (t) => {
   const database = await testDatabase(t)
-  await openRooms(database, 1, 2)
-  const instance = await startInstance(t, database, talkSlices)
-  const first = await sayIn(instance, 1)
-  await Promise.all(upTo(ENTRIES - 100).map((n) => sayIn(instance, 1, n)))
-  const client = await enter(t, instance.origin, 1)
+  await createRooms(database, 1, 2)
+  const instance = await startInstance(t, database, chatSlices)
+  const first = await postToRoom(instance, 1)
+  await Promise.all(upTo(ENTRIES - 100).map((n) => postToRoom(instance, 1, n)))
+  const client = await connectAs(t, instance.origin, 1)
   let isDone = false
   const speakers = upTo(4).map(async () => {
-    while (!isDone) await sayIn(instance, 1)
+    while (!isDone) await postToRoom(instance, 1)
   })
   client.send({ t: 'sub', i: 1, ch: ROOM, since: String(first) })
   client.send({ t: 'ping' })
-  await client.heard('pong')
+  await client.waitForFrame('pong')
   isDone = true
   await Promise.all(speakers)
-  const last = await sayIn(instance, 1)
-  await client.until((c) => c.of(ROOM).find(({ position }) => position === String(last)), 'the last')
+  const last = await postToRoom(instance, 1)
+  await client.waitFor((c) => c.eventsOf(ROOM).find(({ position }) => position === String(last)), 'the last')
   t.match(client.frames.filter(({ t: type, ch }) => type === 'subbed' || ch === ROOM)[0], {
     t: 'subbed',
     position: String(first),
     resumed: true,
   })
   t.same(
-    client.of(ROOM).map(({ position }) => Number(position)),
+    client.eventsOf(ROOM).map(({ position }) => Number(position)),
     upTo(last, first + 1),
   )
   const pong = client.frames.findIndex(({ t: type }) => type === 'pong')
   t.ok(client.frames.slice(0, pong).filter(({ ch }) => ch === ROOM).length > ENTRIES - 100, 'the ping waited')
   await tellUser(instance, 1)
-  await client.until((c) => c.of('user:1').at(0))
+  await client.waitFor((c) => c.eventsOf('user:1').at(0))
   t.same(instance.log, [])
 })

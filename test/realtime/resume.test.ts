@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { Client } from 'pg'
 import { test } from 'tap'
-import { type Instance, startInstance } from '../harness/live.ts'
-import { type TestDatabase, testDatabase } from '../harness/postgres.ts'
-import { openRooms, sayIn, talkSlices } from '../harness/realtime-fixtures.ts'
-import { rowsOf } from '../harness/test-executor.ts'
+import { chatSlices, createRooms, postToRoom } from '../harness/app/realtime-fixtures.ts'
+import { startInstance, type TestInstance } from '../harness/app/realtime-instance.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 import { RoomReader } from './room-reader.ts'
 
@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** What was said in a room, from the ledger. */
 async function historyOf(database: TestDatabase, room: number) {
-  const rows = await rowsOf(
+  const rows = await queryRows(
     database,
     `select e.position::text, e.data::json ->> 'owner_id' as n, lag(e.position) over (order by e.position)::text as prev
      from ledger_events e where e.type = 'room-defined' and e.data::json ->> 'room_id' = '${room}' order by e.position`,
@@ -49,12 +49,12 @@ async function historyOf(database: TestDatabase, room: number) {
 
 test('whoever is cut off and comes back anywhere has heard all of it, once, in order', async (t) => {
   const database = await testDatabase(t)
-  await openRooms(database, ROOMS, READERS)
-  const instances: Instance[] = [
-    await startInstance(t, database, talkSlices),
-    await startInstance(t, database, talkSlices),
+  await createRooms(database, ROOMS, READERS)
+  const instances: TestInstance[] = [
+    await startInstance(t, database, chatSlices),
+    await startInstance(t, database, chatSlices),
   ]
-  const at = (i: number): Instance => {
+  const at = (i: number): TestInstance => {
     const found = instances[i]
     if (found === undefined) throw new Error(`no instance ${i}`)
     return found
@@ -75,7 +75,7 @@ test('whoever is cut off and comes back anywhere has heard all of it, once, in o
     const saying: Promise<number>[] = []
     for (const step of steps) {
       if (step.do === 'say') {
-        for (let i = 0; i < step.times; i += 1) saying.push(sayIn(at(step.instance), step.room, (said += 1)))
+        for (let i = 0; i < step.times; i += 1) saying.push(postToRoom(at(step.instance), step.room, (said += 1)))
       }
       if (step.do === 'connect' && readers[step.reader]?.isConnected === false) {
         readers[step.reader]?.connect(at(step.instance).origin)
@@ -85,12 +85,12 @@ test('whoever is cut off and comes back anywhere has heard all of it, once, in o
       if (step.do === 'restart') {
         await Promise.all(saying)
         await at(step.instance).stop()
-        instances[step.instance] = await startInstance(t, database, talkSlices)
+        instances[step.instance] = await startInstance(t, database, chatSlices)
       }
     }
     await Promise.all(saying)
     for (const [i, reader] of readers.entries()) if (!reader.isConnected) reader.connect(at(i % 2).origin)
-    await Promise.all([1, 2].map((room) => sayIn(at(room % 2), room, (said += 1))))
+    await Promise.all([1, 2].map((room) => postToRoom(at(room % 2), room, (said += 1))))
     const histories = [await historyOf(database, 1), await historyOf(database, 2)]
     for (const [i, reader] of readers.entries()) {
       const history = histories[i % ROOMS] ?? []

@@ -1,5 +1,5 @@
-import { TestClient } from '../harness/live.ts'
-import { bearer, token } from '../harness/minimal-app.ts'
+import { bearer, token } from '../harness/app/minimal-app.ts'
+import { TestClient } from '../harness/app/realtime-instance.ts'
 
 /** A client of a room that comes back, with `since`, after each time that it was cut off: what it has heard in all. */
 export class RoomReader {
@@ -51,7 +51,7 @@ export class RoomReader {
   disconnect(): void {
     const client = this.#client
     this.#client = undefined
-    if (client !== undefined) this.#disconnected = client.leave()
+    if (client !== undefined) this.#disconnected = client.close()
   }
 
   async end(): Promise<void> {

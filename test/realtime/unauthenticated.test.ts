@@ -4,18 +4,18 @@ import { test } from 'tap'
 import type { WebSocket } from 'ws'
 import { AddressLimit } from '../../src/http/limits/address-limit.ts'
 import { FrameScanner } from '../../src/realtime/sockets/frame-scanner.ts'
-import { enter, startInstance, TestClient } from '../harness/live.ts'
-import { token } from '../harness/minimal-app.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { openRooms, talkSlices } from '../harness/realtime-fixtures.ts'
+import { token } from '../harness/app/minimal-app.ts'
+import { chatSlices, createRooms } from '../harness/app/realtime-fixtures.ts'
+import { connectAs, startInstance, TestClient } from '../harness/app/realtime-instance.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
 type Test = Parameters<typeof testDatabase>[0]
 
 async function live(t: Test, addressLimit = new AddressLimit(null)) {
   const database = await testDatabase(t)
-  await openRooms(database, 1, 5)
-  return startInstance(t, database, talkSlices, {
+  await createRooms(database, 1, 5)
+  return startInstance(t, database, chatSlices, {
     addressLimit,
     times: { heartbeat: 60_000, auth: 60_000, look: 20 },
   })
@@ -31,7 +31,7 @@ test('sockets without a token take no place of those who have one', async (t) =>
   const open = (address: string) => opened(new TestClient(origin, { localAddress: address }))
   const early = await open('127.0.2.1')
   early.send({ t: 'auth', token: token({ sub: '3' }) })
-  await early.heard('ready')
+  await early.waitForFrame('ready')
   const strangers: TestClient[] = []
   // Eleven addresses, of which each may have 200, and 2,000 altogether: the oldest go.
   for (let i = 0; i < 11; i += 1) {
@@ -40,41 +40,41 @@ test('sockets without a token take no place of those who have one', async (t) =>
     }
   }
   t.teardown(async () => {
-    await Promise.all(strangers.map((client) => client.leave()))
+    await Promise.all(strangers.map((client) => client.close()))
   })
-  for (const stranger of strangers.slice(0, 200)) t.equal(await stranger.closed(), 4100)
+  for (const stranger of strangers.slice(0, 200)) t.equal(await stranger.waitForClose(), 4100)
   t.ok(strangers.slice(200).every(({ code }) => code === undefined))
 
   // The limit of an address: the oldest of the same one goes.
   const others = strangers.slice(-200)
   for (let n = 0; n < 5; n += 1) strangers.push(await open('127.0.1.10'))
-  for (const other of others.slice(0, 5)) t.equal(await other.closed(), 4100)
+  for (const other of others.slice(0, 5)) t.equal(await other.waitForClose(), 4100)
   t.ok(others.slice(5).every(({ code }) => code === undefined))
   t.equal(strangers.filter(({ code }) => code === undefined).length, 2_000)
 
   // Who has a token comes in, by the header and by the first frame.
-  const known = await enter(t, origin, 1)
+  const known = await connectAs(t, origin, 1)
   const late = await open('127.0.2.1')
   late.send({ t: 'auth', token: token({ sub: '2' }) })
-  await late.heard('ready')
+  await late.waitForFrame('ready')
   for (const client of [known, early, late]) {
     t.equal(client.code, undefined)
     client.send({ t: 'ping', i: 1 })
-    await client.heard('pong', 1)
+    await client.waitForFrame('pong', 1)
   }
-  await Promise.all([early.leave(), late.leave()])
+  await Promise.all([early.close(), late.close()])
 })
 
 test('upgrades without a token are limited by address, those with one are not', async (t) => {
   const { origin } = await live(t, new AddressLimit(3))
   const clients = await Promise.all([1, 2, 3].map(() => opened(new TestClient(origin, {}))))
   const refused = new TestClient(origin, {})
-  const { status, body } = await refused.until((client) => client.refused, 'answer')
+  const { status, body } = await refused.waitFor((client) => client.rejection, 'answer')
   t.equal(status, 429)
   t.match(JSON.parse(body), { code: 'rate_limited' })
-  await enter(t, origin, 1)
+  await connectAs(t, origin, 1)
   const elsewhere = await opened(new TestClient(origin, { localAddress: '127.0.3.1' }))
-  for (const client of [...clients, refused, elsewhere]) await client.leave()
+  for (const client of [...clients, refused, elsewhere]) await client.close()
 })
 
 const MASK = [1, 2, 3, 4]
@@ -97,10 +97,10 @@ test('frames of every kind count, empty ones too', async (t) => {
     ['empty messages', Array.from({ length: 21 }, () => EMPTY_TEXT)],
   ]
   for (const [what, frames] of rows) {
-    const client = await enter(t, origin, 1)
+    const client = await connectAs(t, origin, 1)
     socketOf(client.ws).write(Buffer.concat(frames))
-    t.equal(await client.closed(), 4108, what)
-    const few = await enter(t, origin, 1)
+    t.equal(await client.waitForClose(), 4108, what)
+    const few = await connectAs(t, origin, 1)
     for (const one of frames.slice(0, 9)) socketOf(few.ws).write(one)
     socketOf(few.ws).write(PING)
     await once(few.ws, 'pong')
@@ -110,7 +110,7 @@ test('frames of every kind count, empty ones too', async (t) => {
 
 test('a flood of control frames is cut and not read on', async (t) => {
   const { origin } = await live(t)
-  const flooder = await enter(t, origin, 1)
+  const flooder = await connectAs(t, origin, 1)
   // So that it does not read that it is closed, and goes on.
   flooder.ws.pause()
   const socket = socketOf(flooder.ws)

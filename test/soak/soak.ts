@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import { headlineOf, type Measure, play, type Scenario, type Verdict } from './scenario.ts'
-import { Stage } from './scenario-context.ts'
+import { headlineOf, type Measure, play, type Scenario, type Verdict } from '../harness/scenario/scenario.ts'
+import { Stage } from '../harness/scenario/scenario-context.ts'
 import { scenarios } from './scenarios.ts'
 
 // Exit codes: 0 all passed or were skipped, 1 one failed, 2 could not run.

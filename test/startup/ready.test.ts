@@ -1,10 +1,10 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
-import { ask } from '../harness/embedded.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { proxy } from '../harness/proxy.ts'
-import { freePort, startService, tokenIn } from '../harness/service.ts'
-import { dataDir } from '../harness/start-options.ts'
+import { queryRows } from '../harness/postgres/embedded.ts'
+import { proxy } from '../harness/postgres/proxy.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
+import { freePort, startService, tokenIn } from '../harness/process/service.ts'
+import { dataDir } from '../harness/process/start-options.ts'
 
 const READERS = 200
 
@@ -20,7 +20,7 @@ test('an instance with more readers than it can serve is ready, and without its 
     await response.body?.cancel()
     return response.status === 200
   }
-  const probes = await ask(
+  const probes = await queryRows(
     serviceUrl,
     `select 1 from pg_stat_activity where datname = '${name}' and application_name = 'economy readiness'`,
   )
@@ -35,7 +35,7 @@ test('an instance with more readers than it can serve is ready, and without its 
     Array.from({ length: READERS }, async () => (await get('/v1/privilege-wallet', { authorization })).status),
   )
   const hanging = async (): Promise<unknown> => {
-    const [row] = await ask(
+    const [row] = await queryRows(
       serviceUrl,
       `select count(*)::int as hanging from pg_stat_activity
        where datname = '${name}' and application_name = 'economy reads' and wait_event_type = 'Lock'`,

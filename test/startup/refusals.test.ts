@@ -2,10 +2,10 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { testDatabase } from '../harness/postgres.ts'
-import { freePort, type ServiceProcess, startService } from '../harness/service.ts'
-import { dataDir, production } from '../harness/start-options.ts'
-import { rowsOf } from '../harness/test-executor.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
+import { freePort, type ServiceProcess, startService } from '../harness/process/service.ts'
+import { dataDir, production } from '../harness/process/start-options.ts'
 
 /** What a service that does not start says, without what is logged in the meantime. */
 const complaint = (service: ServiceProcess): string =>
@@ -62,6 +62,6 @@ test('refuses to start, in one clear message', async (t) => {
   blocker.close()
   t.notOk(existsSync(join(embedded, 'postgres', 'postmaster.pid')), 'no PostgreSQL stays behind')
   t.same(readdirSync(elsewhere), [], 'no key is made that would be of no use')
-  const kept = await rowsOf(database, 'select name from key_fingerprints order by name')
+  const kept = await queryRows(database, 'select name from key_fingerprints order by name')
   t.same(kept, [{ name: 'checkpoint' }, { name: 'fairness' }, { name: 'pii' }])
 })

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { testDatabase } from '../harness/postgres.ts'
-import { freePort, startService, tokenIn } from '../harness/service.ts'
-import { dataDir, production } from '../harness/start-options.ts'
-import { rowsOf } from '../harness/test-executor.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
+import { freePort, startService, tokenIn } from '../harness/process/service.ts'
+import { dataDir, production } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
 test('starts, finishes what it accepted, stops', async (t) => {
@@ -37,7 +37,7 @@ test('starts, finishes what it accepted, stops', async (t) => {
   // A connection that the service had not taken yet is reset; whatever it took is done and answered.
   const answered = (await Promise.allSettled(sent)).filter((result) => result.status === 'fulfilled')
   t.same(new Set(answered.map(({ value }) => value)), new Set([200]))
-  const gifts = await rowsOf(database, `select count(*)::int as sent from ledger_events where type = 'gift-sent'`)
+  const gifts = await queryRows(database, `select count(*)::int as sent from ledger_events where type = 'gift-sent'`)
   t.same(gifts, [{ sent: String(answered.length) }])
   t.equal(await service.exited, 0)
   await t.rejects(fetch(`${origin}/healthz`))

@@ -7,14 +7,14 @@ import { leaveGame } from '../../src/features/roulette/leave.ts'
 import { startStaleGames } from '../../src/startup/stale-games.ts'
 import { verified } from '../audit/verify/verified.ts'
 import { hall } from '../features/roulette/roulette-fixture.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { bench, rowsOf } from '../harness/test-executor.ts'
+import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 
 test('instances cancel stale games as they find them, once each', async (t) => {
   const database = await testDatabase(t)
   const { ledger, made } = await hall(t, database, 6)
   for (const { room, game, creator, second } of made.slice(0, 4)) {
-    for (const caller_id of [creator, second]) await ledger.did(leaveGame, { caller_id, room, game })
+    for (const caller_id of [creator, second]) await ledger.runOk(leaveGame, { caller_id, room, game })
   }
   const lines: { readonly msg: string; readonly games?: number }[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
@@ -22,11 +22,11 @@ test('instances cancel stale games as they find them, once each', async (t) => {
   t.teardown(() => followers.end())
   const instances = new AsyncDisposableStack()
   t.teardown(() => instances.disposeAsync())
-  for (const { executor } of [ledger, bench(t, database.serviceUrl)]) {
+  for (const { executor } of [ledger, createTestExecutor(t, database.serviceUrl)]) {
     startStaleGames(executor, { followers }, 60, log, instances)
   }
   const ended = () =>
-    rowsOf(
+    queryRows(
       database,
       `select actor, data::jsonb->>'game_id' as game from ledger_events where type = 'roulette-cancelled'`,
     )
@@ -64,5 +64,5 @@ test('a database that is away is tried again, and a stop does not wait', async (
   startStaleGames(ledger.executor, { followers }, 0, log, cleanUp)
   while (!lines.includes('stale games cannot be cancelled; retrying')) await sleep(50)
   await cleanUp.disposeAsync()
-  t.same(ledger.troubles, [])
+  t.same(ledger.failures, [])
 })

@@ -3,9 +3,9 @@ import { destroyRecords, openRecords } from '../../src/vault/reads.ts'
 import type { SealedRecord } from '../../src/vault/record.ts'
 import { storeRecord } from '../../src/vault/record.ts'
 import { createVault } from '../../src/vault/vault.ts'
-import { testDatabase } from '../harness/postgres.ts'
-import { readDb } from '../harness/test-app.ts'
-import { bench, rowsOf } from '../harness/test-executor.ts'
+import { readDb } from '../harness/app/test-app.ts'
+import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 
 const vault = createVault('a key')
 const clear = 'IBAN EG38 0019 0005, عنوان'
@@ -56,11 +56,11 @@ test('a digest tells texts apart, with the key only', (t) => {
 
 test('records are written with their command, read by id and erased by user', async (t) => {
   const database = await testDatabase(t)
-  const { did } = bench(t, database.serviceUrl)
+  const { runOk } = createTestExecutor(t, database.serviceUrl)
   const db = readDb(t, database)
   const records = [vault.seal(7, 'one'), vault.seal(7, 'two'), vault.seal(8, 'three')]
   const ids = records.map(({ record_id }) => record_id)
-  await did(
+  await runOk(
     {
       reads: () => [],
       decide: () => [],
@@ -75,7 +75,10 @@ test('records are written with their command, read by id and erased by user', as
   t.equal(await destroyRecords(db, 7), 2)
   t.same(await read(), ['three'])
   t.same(
-    await rowsOf(database, 'select (select count(*) from vault_keys), (select count(*) from vault_records) as records'),
+    await queryRows(
+      database,
+      'select (select count(*) from vault_keys), (select count(*) from vault_records) as records',
+    ),
     [{ count: '1', records: '1' }],
   )
   t.equal(await destroyRecords(db, 7), 0)

@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { Helper } from '../../../test/harness/child-process-rpc.ts'
-import { median } from '../../../test/harness/percentiles.ts'
+import { median } from '../../../test/harness/load/percentiles.ts'
+import { HelperProcess } from '../../../test/harness/process/child-process-rpc.ts'
 import { inTurn, tell } from '../bench.ts'
-import type { BenchCluster, DatabaseUrls } from '../cluster.ts'
-import { keys } from '../keys.ts'
 import { type Job, Measured } from '../load/job.ts'
-import { Servers } from '../servers.ts'
+import type { BenchCluster, DatabaseUrls } from '../run/cluster.ts'
+import { keys } from '../run/keys.ts'
+import { Servers } from '../run/servers.ts'
 
 const ROUNDS = 5
 /** What is asked of the service while one verification goes on, one after the other: it begins with the first. */
@@ -28,12 +28,12 @@ export async function besideService(
   verifying: () => ChildProcess,
 ): Promise<Beside> {
   const { port } = await new Servers(cluster.folder, cleanUp).ours(database)
-  const generator = new Helper(new URL('../load/generator.ts', import.meta.url), {
+  const generator = new HelperProcess(new URL('../load/generator.ts', import.meta.url), {
     JWT_SECRET: keys.JWT_SECRET,
     KEYED: '0',
   })
   cleanUp.defer(() => generator.stop())
-  const ask = (job: Job): Promise<Measured> => generator.ask(job, Measured)
+  const ask = (job: Job): Promise<Measured> => generator.call(job, Measured)
   await ask({ kind: 'warm', port, mix: 'uniform' })
   const full = await ask({ kind: 'closed', port, mix: 'uniform', connections: 64, seconds: SECONDS })
   const perSecond = Math.round(full.perSecond / 2)

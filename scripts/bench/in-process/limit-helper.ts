@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
-import { serve } from '../../../test/harness/child-process-rpc.ts'
+import { serve } from '../../../test/harness/process/child-process-rpc.ts'
 import { BATCH, type Ran, Run } from './job.ts'
 import { type PreparedBatch, prepareBatch } from './rows.ts'
 

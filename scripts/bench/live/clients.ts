@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { serve } from '../../../test/harness/child-process-rpc.ts'
+import { serve } from '../../../test/harness/process/child-process-rpc.ts'
+import { RawClient } from '../../../test/harness/websocket/frame-counter.ts'
 import { ClientJob, type ContenderName, type Listening } from './jobs.ts'
-import { RawClient } from './raw-client.ts'
 
 /** Sockets that are opened at a time. */
 const AT_A_TIME = 50

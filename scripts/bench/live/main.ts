@@ -1,6 +1,6 @@
 import { cpus } from 'node:os'
-import { Helper } from '../../../test/harness/child-process-rpc.ts'
-import { median } from '../../../test/harness/percentiles.ts'
+import { median } from '../../../test/harness/load/percentiles.ts'
+import { HelperProcess } from '../../../test/harness/process/child-process-rpc.ts'
 import { Connected, type ContenderName, contenderNames, Listening, Measured, Weight } from './jobs.ts'
 
 /** Sockets on loopback, in processes of their own. */
@@ -13,7 +13,7 @@ const UNDER_WAY = 40
 
 interface Runner {
   readonly name: ContenderName
-  readonly server: Helper
+  readonly server: HelperProcess
   /** Bytes of the server's memory for each idle socket. */
   readonly bytes: number
   /** An event when all have had the one before; one in each turn; ten in each turn. */
@@ -24,24 +24,24 @@ interface Runner {
 
 const environment = { NODE_OPTIONS: '--expose-gc --no-warnings' }
 
-async function start(name: ContenderName, sockets: number, clients: readonly Helper[]): Promise<Runner> {
-  const server = new Helper(new URL('./server.ts', import.meta.url), environment)
-  const to = await server.ask({ do: 'listen', contender: name, sockets }, Listening)
-  const before = await server.ask({ do: 'weigh' }, Weight)
+async function start(name: ContenderName, sockets: number, clients: readonly HelperProcess[]): Promise<Runner> {
+  const server = new HelperProcess(new URL('./server.ts', import.meta.url), environment)
+  const to = await server.call({ do: 'listen', contender: name, sockets }, Listening)
+  const before = await server.call({ do: 'weigh' }, Weight)
   const share = Math.ceil(sockets / clients.length)
   await Promise.all(
     clients.map((client, i) =>
-      client.ask({ contender: name, to: { ...to, tokens: to.tokens.slice(i * share, (i + 1) * share) } }, Connected),
+      client.call({ contender: name, to: { ...to, tokens: to.tokens.slice(i * share, (i + 1) * share) } }, Connected),
     ),
   )
-  const after = await server.ask({ do: 'weigh' }, Weight)
+  const after = await server.call({ do: 'weigh' }, Weight)
   return { name, server, bytes: (after.bytes - before.bytes) / sockets, lone: [], single: [], ten: [] }
 }
 
 async function compare(sockets: number): Promise<Runner[]> {
   const clients = Array.from(
     { length: CLIENT_PROCESSES },
-    () => new Helper(new URL('./clients.ts', import.meta.url), environment),
+    () => new HelperProcess(new URL('./clients.ts', import.meta.url), environment),
   )
   const runners: Runner[] = []
   for (const name of contenderNames) runners.push(await start(name, sockets, clients))
@@ -53,7 +53,7 @@ async function compare(sockets: number): Promise<Runner[]> {
         [single, 1, UNDER_WAY],
         [ten, 10, UNDER_WAY],
       ] as const) {
-        const found = await server.ask({ do: 'measure', sockets, atOnce, underWay, ms: MS }, Measured)
+        const found = await server.call({ do: 'measure', sockets, atOnce, underWay, ms: MS }, Measured)
         if (round > 0) measured.push(found)
       }
     }

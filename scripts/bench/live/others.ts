@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { Server as SocketIo } from 'socket.io'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Contender } from './contender.ts'
 import { frameAt } from './event.ts'
+import type { Contender } from './implementation.ts'
 
 /** What most would write first: each client's frame is made and sent by itself. */
 export const plainLoop = (sockets: number): Promise<Contender> =>

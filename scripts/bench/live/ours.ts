@@ -11,8 +11,8 @@ import { authenticateWith } from '../../../src/realtime/sockets/authenticate.ts'
 import { ConnectionRegistry } from '../../../src/realtime/sockets/connection-registry.ts'
 import { registerSocketRoutes } from '../../../src/realtime/sockets/upgrade.ts'
 import { slices } from '../../../src/slices.ts'
-import type { Contender } from './contender.ts'
 import { giftAt, words } from './event.ts'
+import type { Contender } from './implementation.ts'
 
 /** Our hub from the ledger's event to the socket, with what it would ask the database for at hand. */
 export async function ours(sockets: number): Promise<Contender> {

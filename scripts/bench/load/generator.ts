@@ -1,4 +1,4 @@
-import { serve } from '../../../test/harness/child-process-rpc.ts'
+import { serve } from '../../../test/harness/process/child-process-rpc.ts'
 import { Job, type Measured } from './job.ts'
 import { closedLoop, openLoop, sendAll } from './loops.ts'
 import { prepareRequests, signTokens } from './requests.ts'

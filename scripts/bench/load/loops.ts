@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
-import { percentile, Samples } from '../../../test/harness/percentiles.ts'
-import { clock } from './clock.ts'
-import { Connection } from './connection.ts'
+import { clock } from '../../../test/harness/load/clock.ts'
+import { Connection } from '../../../test/harness/load/load-connection.ts'
+import { percentile, Samples } from '../../../test/harness/load/percentiles.ts'
 import type { Measured } from './job.ts'
 
 /** At the start of a measurement, when its connections are new. */
@@ -106,7 +106,9 @@ export async function openLoop(port: number, perSecond: number, seconds: number,
       if (latencies.count === count) done.resolve()
       else dispatch()
     })
-    const pacer = new Worker(new URL('./pacer.ts', import.meta.url), { workerData: { perSecond, count } })
+    const pacer = new Worker(new URL('../../../test/harness/load/pacer.ts', import.meta.url), {
+      workerData: { perSecond, count },
+    })
     pacer.on('error', done.reject)
     pacer.on('message', (due: number) => {
       waiting.push(due)

@@ -1,8 +1,8 @@
-import { CutOff, Line } from '../../../test/hostile/clients/line.ts'
-import { bytesOf } from '../../../test/hostile/requests/requests.ts'
+import { CutOff, Line } from '../../../test/harness/http/http-connection.ts'
+import { bytesOf } from '../../../test/harness/http/request.ts'
 import { type Bench, tell } from '../bench.ts'
-import { cpuOf, cpuOfCluster } from '../cpu.ts'
 import { Measured } from '../load/job.ts'
+import { cpuOf, cpuOfCluster } from '../profile/cpu.ts'
 import {
   type Dearest,
   dearest,
@@ -59,8 +59,8 @@ export async function measureAllowance(bench: Bench): Promise<Allowance> {
   for (const wish of preparations) await setUp.ask(bytesOf(withToken(wish, staffToken())))
   await setUp.close()
   const gifts = (): Promise<Measured> =>
-    generator.ask({ kind: 'open', mix: 'uniform', port, perSecond: OTHERS, seconds: options.seconds }, Measured)
-  await generator.ask({ kind: 'warm', port, mix: 'uniform' }, Measured)
+    generator.call({ kind: 'open', mix: 'uniform', port, perSecond: OTHERS, seconds: options.seconds }, Measured)
+  await generator.call({ kind: 'warm', port, mix: 'uniform' }, Measured)
   const quiet = await gifts()
   const taken: Taken[] = []
   for (const [i, [kind, make]] of kinds.entries()) {

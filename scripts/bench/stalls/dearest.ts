@@ -1,6 +1,6 @@
-import { bearer, jsonType, type Wish } from '../../../test/hostile/requests/requests.ts'
+import { bearer, jsonType, type Wish } from '../../../test/harness/http/request.ts'
 import { hs256, sealed } from '../../../test/hostile/requests/tokens.ts'
-import { keys } from '../keys.ts'
+import { keys } from '../run/keys.ts'
 
 /** Who sends the dearest requests; users named in paths are others, since some of them have their sessions ended. */
 export const SENDER = 2

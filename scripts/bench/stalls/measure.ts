@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CutOff, Line } from '../../../test/hostile/clients/line.ts'
-import { bytesOf, type Wish } from '../../../test/hostile/requests/requests.ts'
-import { type Door, doorsOf } from '../../../test/hostile/requests/routes.ts'
-import { worstRequests } from '../../../test/hostile/requests/worst-bodies.ts'
+import { type Door, doorsOf } from '../../../test/harness/http/api-routes.ts'
+import { CutOff, Line } from '../../../test/harness/http/http-connection.ts'
+import { bytesOf, type Wish } from '../../../test/harness/http/request.ts'
+import { worstRequests } from '../../../test/harness/http/worst-requests.ts'
 import { type Bench, tell } from '../bench.ts'
 import { Measured } from '../load/job.ts'
 import { type Dearest, dearest, preparations, SENDER, sendToAll, staffToken, userToken, withToken } from './dearest.ts'
@@ -54,7 +54,7 @@ export async function measureStalls(bench: Bench): Promise<readonly Stall[]> {
     let sent = 1
     for (const door of await doorsOf(`http://127.0.0.1:${port}`)) {
       const worst = await slowest(candidatesFor(door), (make) => ask(door, make((sent += 1))))
-      const probing = generator.ask({ kind: 'probe', port, perSecond: PROBES, seconds: options.seconds }, Measured)
+      const probing = generator.call({ kind: 'probe', port, perSecond: PROBES, seconds: options.seconds }, Measured)
       let over = false
       const probed = probing.finally(() => (over = true))
       let answered = 0

@@ -1,6 +1,6 @@
 import { bureau, cash, dataOf, gold, requests } from '../../features/agency/agency-fixture.ts'
-import type { Doors } from '../../harness/test-app.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import type { TestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 /** One side of a movement, as the test reads it from the table of events. */
 export interface Side {
@@ -14,7 +14,7 @@ export interface Side {
 }
 
 /** The bureau's people at work: gifts, games, withdrawals in every state, some of it several commands at once. */
-export async function town(t: Parameters<typeof bureau>[0]): Promise<Doors> {
+export async function town(t: Parameters<typeof bureau>[0]): Promise<TestApp> {
   const opened = await bureau(t)
   const { operator, user } = opened
   const admin = '/admin/v1'
@@ -54,8 +54,8 @@ export async function town(t: Parameters<typeof bureau>[0]): Promise<Doors> {
 }
 
 /** Every side of every movement, in order, read without anything of ours. */
-export async function sidesOf({ database }: Doors): Promise<readonly Side[]> {
-  const rows = await rowsOf(
+export async function sidesOf({ database }: TestApp): Promise<readonly Side[]> {
+  const rows = await queryRows(
     database,
     `select e.position, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, e.type,
             array_to_json(e.debit) as debit, array_to_json(e.credit) as credit, array_to_json(e.amount) as amount

@@ -1,17 +1,17 @@
 import { test } from 'tap'
 import { readCheckpoint } from '../../../src/audit/checkpoint/checkpoint.ts'
-import type { Heard } from '../../harness/test-app.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import type { TestResponse } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { type Side, sidesOf, sumOf, town } from './ledger-fixture.ts'
 
 const ledger = '/admin/v1/ledger'
-const dataOf = ({ body }: Heard) => Object(body).data
+const dataOf = ({ body }: TestResponse) => Object(body).data
 
 test('finance reads the books', async (t) => {
   const opened = await town(t)
   const { app, operator, user, database } = opened
   const sides = await sidesOf(opened)
-  const events = await rowsOf(
+  const events = await queryRows(
     database,
     `select position, hash, type, data, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at
      from ledger_events order by position`,

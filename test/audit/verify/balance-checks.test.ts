@@ -9,7 +9,7 @@ import { combineEvolvers } from '../../../src/ledger/rules/evolve.ts'
 import { applyMovements } from '../../../src/ledger/rules/movement.ts'
 import { EventRowReader } from '../../../src/ledger/storage/event-row-reader.ts'
 import { isReadByEvolvers } from '../../../src/ledger/storage/evolver-balances.ts'
-import { eventPage } from '../../harness/event-page.ts'
+import { eventPage } from '../../harness/ledger/event-page.ts'
 
 /** Checks events one after the other; what was found, `check message`, and which balances are kept. */
 function checked(events: readonly (readonly Movement[])[]) {

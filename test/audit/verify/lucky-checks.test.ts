@@ -5,20 +5,20 @@ import { evolveFact } from '../../../src/domain.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { Replay } from '../../../src/ledger/replay/replay.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../../src/ledger/storage/stored-event.ts'
-import { testDatabase } from '../../harness/postgres.ts'
-import { bench, rowsOf, testChains } from '../../harness/test-executor.ts'
+import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { alone, seed } from '../seed.ts'
 
 test('a draw that the rules reject accuses none after it', async (t) => {
   const database = await testDatabase(t)
   await alone(async (inner) => {
     await seed(inner, database)
-    const { did } = bench(inner, database.serviceUrl)
+    const { runOk } = createTestExecutor(inner, database.serviceUrl)
     const gift = { caller_id: 2, sender_id: 2, decoration_id: 2, receiver_ids: [1, 3], quantity: 1, room: 9 }
     const send = sendGift({ chains: testChains, ownerPercent: 5 })
-    for (let i = 0; i < 4; i += 1) await did(send, { ...gift, from_bag: false, encrypted: true })
+    for (let i = 0; i < 4; i += 1) await runOk(send, { ...gift, from_bag: false, encrypted: true })
   })
-  const events = (await rowsOf(database, `select ${eventColumns} from ledger_events e order by e.position`)).map(
+  const events = (await queryRows(database, `select ${eventColumns} from ledger_events e order by e.position`)).map(
     (row) => parseStoredEvent(parseEntry(row)),
   )
   const draws = events.filter(({ type }) => type === 'gift-drawn')

@@ -10,8 +10,8 @@ import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { bench } from '../../harness/test-executor.ts'
+import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 import { alone, seed } from '../seed.ts'
 import { rechain, tamper, verified } from './verified.ts'
@@ -125,9 +125,9 @@ test('when there are findings enough, both halves stop at the same event', async
   const database = await testDatabase(t)
   await alone(async (inner) => {
     await seed(inner, database)
-    const { did } = bench(inner, database.serviceUrl)
+    const { runOk } = createTestExecutor(inner, database.serviceUrl)
     const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'many' }
-    await Promise.all(Array.from({ length: 4_000 }, () => did(addBagItems, item)))
+    await Promise.all(Array.from({ length: 4_000 }, () => runOk(addBagItems, item)))
   })
   await tamper(database, `update ledger_events set data = '{}' where position > 1000`)
   for (const where of [here, aside]) {
@@ -196,9 +196,9 @@ test('all rows are in one place in the end, and go on there', async (t) => {
     t.same(await differences(database, reading), [])
 
     await alone(async (inner) => {
-      const { did } = bench(inner, database.serviceUrl)
-      await did(credit, { user_id: 3, currency: 'coins', amount: 5, reason: 'more' })
-      await did(credit, { user_id: 3, currency: 'dollars', amount: 5, reason: 'more' })
+      const { runOk } = createTestExecutor(inner, database.serviceUrl)
+      await runOk(credit, { user_id: 3, currency: 'coins', amount: 5, reason: 'more' })
+      await runOk(credit, { user_id: 3, currency: 'dollars', amount: 5, reason: 'more' })
     })
     t.equal((await differences(database, reading)).length, 4)
     await reading.upTo(reading.next + 1)

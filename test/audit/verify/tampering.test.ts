@@ -8,8 +8,8 @@ import { definePackage } from '../../../src/features/privilege/packages/define-p
 import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
-import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { bench, rowsOf } from '../../harness/test-executor.ts'
+import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
+import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { alone, seed } from '../seed.ts'
 import { rechain, tamper, verified } from './verified.ts'
 
@@ -21,18 +21,18 @@ const cash = { type: 'cash', beneficiary_id: null, country_id: 1, agent_benefit:
 async function books(database: TestDatabase): Promise<void> {
   await alone(async (t) => {
     await seed(t, database)
-    const { did } = bench(t, database.serviceUrl)
-    await did(defineCountry, { id: 1, name: 'Egypt' })
-    await did(defineUsers, { listed: true, users: [{ id: 3, business_manager: true }] })
-    await did(definePackage, { privilege_package_id: 1, name: 'Silver', rank: 1, valid_days: 30 })
-    await did(grantCards, { user_id: 1, privilege_package_id: 1, quantity: 1, reason: 'prize' })
-    await did(requestWithdrawal(null), { ...cash, caller_id: 2, target_id: 3, amount: 500 })
+    const { runOk } = createTestExecutor(t, database.serviceUrl)
+    await runOk(defineCountry, { id: 1, name: 'Egypt' })
+    await runOk(defineUsers, { listed: true, users: [{ id: 3, business_manager: true }] })
+    await runOk(definePackage, { privilege_package_id: 1, name: 'Silver', rank: 1, valid_days: 30 })
+    await runOk(grantCards, { user_id: 1, privilege_package_id: 1, quantity: 1, reason: 'prize' })
+    await runOk(requestWithdrawal(null), { ...cash, caller_id: 2, target_id: 3, amount: 500 })
   })
 }
 
 /** What a checkpoint that is taken now says. */
 async function checkpointOf(database: TestDatabase) {
-  const [head] = await rowsOf(database, 'select position, hash from ledger_head')
+  const [head] = await queryRows(database, 'select position, hash from ledger_head')
   return { position: Number(head?.['position']), hash: String(head?.['hash']), at: isoMicros(0) }
 }
 
@@ -130,7 +130,7 @@ test('a tail that was cut with all its traces, and an old backup, are seen from 
   const backup = await copyOf(t, database)
   await alone(async (inner) => {
     const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'later' }
-    await bench(inner, database.serviceUrl).did(addBagItems, item)
+    await createTestExecutor(inner, database.serviceUrl).runOk(addBagItems, item)
   })
   const checkpoint = await checkpointOf(database)
   t.equal(checkpoint.position, 27)

@@ -8,8 +8,8 @@ import { openPool } from '../../../src/db/pool.ts'
 import type { StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
 import { upcasters } from '../../../src/ledger/storage/upcasters.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 import { seed } from '../seed.ts'
 import { rechain, tamper, verified } from './verified.ts'
@@ -78,7 +78,7 @@ test('an older version is read through the table of upcasters, step by step, whe
   t.same(await verified(database), { position: 22, events: 22, findings: [] })
   await tamper(database, 'delete from bag_items')
   t.match(await build(database), { position: 22 })
-  t.same(await rowsOf(database, 'select user_id, quantity from bag_items'), [{ user_id: '1', quantity: '6' }])
+  t.same(await queryRows(database, 'select user_id, quantity from bag_items'), [{ user_id: '1', quantity: '6' }])
   const { events, troubles } = followed(t, database)
   await until(() => events.length === 22)
   t.match(events[11], {

@@ -3,8 +3,8 @@ import type { Ending } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { type Verified, verify } from '../../../src/audit/verify/verify.ts'
 import { GENESIS_HASH, hashEvent } from '../../../src/ledger/storage/event-hash.ts'
 import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
-import type { TestDatabase } from '../../harness/postgres.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 
 /** Verifies a database as the service's own role. */
 export const verified = (
@@ -32,7 +32,7 @@ export async function tamper({ ownerUrl }: TestDatabase, ...statements: readonly
 
 /** What a forger who knows the chain would do: makes all hashes follow from what now stands there, the head too. */
 export async function rechain(database: TestDatabase): Promise<void> {
-  const rows = await rowsOf(database, `select ${eventColumns} from ledger_events e order by e.position`)
+  const rows = await queryRows(database, `select ${eventColumns} from ledger_events e order by e.position`)
   let hash = GENESIS_HASH
   const updates = rows.map((row) => {
     const entry = parseEntry(row)

@@ -5,8 +5,8 @@ import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
-import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { bench, testChains } from '../../harness/test-executor.ts'
+import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { alone, seed } from '../seed.ts'
 import { rechain, tamper, verified } from './verified.ts'
 
@@ -190,9 +190,9 @@ test('replies that were forgotten, or made no event, or came a day later under t
 
 test('no more than 20 are collected, and it is not read on for more', async (t) => {
   const database = await seeded(t)
-  const ledger = bench(t, database.serviceUrl)
+  const ledger = createTestExecutor(t, database.serviceUrl)
   const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'many' }
-  await Promise.all(Array.from({ length: 5_000 }, () => ledger.did(addBagItems, item)))
+  await Promise.all(Array.from({ length: 5_000 }, () => ledger.runOk(addBagItems, item)))
   t.match(await verified(database), { position: 5_022, events: 5_022, findings: [] })
   await tamper(
     database,
@@ -222,15 +222,15 @@ test('what is found beside a page, however much and soon, hides no event of it t
 
 test('it compares one moment while the ledger grows', async (t) => {
   const database = await seeded(t)
-  const ledger = bench(t, database.serviceUrl)
+  const ledger = createTestExecutor(t, database.serviceUrl)
   // So that the writing goes on for as long as the verifications, which rest beside it.
-  await ledger.did(credit, { user_id: 2, currency: 'diamonds', amount: 10_000_000, reason: 'many' })
+  await ledger.runOk(credit, { user_id: 2, currency: 'diamonds', amount: 10_000_000, reason: 'many' })
   const send = sendGift({ chains: testChains, ownerPercent: 5 })
   const over = new AbortController()
   const writing = (async () => {
     while (!over.signal.aborted) {
       const gift = { caller_id: 2, sender_id: 2, decoration_id: 2, receiver_ids: [1, 3], quantity: 1, room: 9 }
-      await ledger.did(send, { ...gift, from_bag: false, encrypted: true })
+      await ledger.runOk(send, { ...gift, from_bag: false, encrypted: true })
     }
   })()
   let position = 23

@@ -1,18 +1,18 @@
 import { slices } from '../../../src/slices.ts'
-import { type Doors, doors, type Heard } from '../../harness/test-app.ts'
+import { createTestApp, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
 
 export const requests = '/api/v1/agency/target-withdraw-requests'
 export const transfers = '/api/v1/agency/target-transaction-requests'
 
 /** What stands under `data`, of which a test knows what it is. */
-export const dataOf = ({ body }: Heard) => Object(body).data
+export const dataOf = ({ body }: TestResponse) => Object(body).data
 
 /**
  * Users 1 to 3 with 90.00 dollars and 50.00 agent dollars each; charging agents 4 (countries 1 and 2), 5 (country 2)
  * and 6 (receives nothing); business managers 7 and 8; user 9 has nothing.
  */
-export async function bureau(t: Parameters<typeof doors>[0]): Promise<Doors> {
-  const opened = await doors(t, slices)
+export async function bureau(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
+  const opened = await createTestApp(t, slices)
   const { operator } = opened
   for (const id of [1, 2, 3]) await operator('PUT', `/admin/v1/countries/${id}`, { name: `Country ${id}` })
   const serving = (...ids: number[]) =>

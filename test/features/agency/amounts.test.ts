@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { MIN_TRANSFER_CENTS, parseDollars } from '../../../src/features/agency/dollars.ts'
 import { diamondsFor, diamondsPerCent } from '../../../src/features/agency/rates.ts'
 import { centsToDollars, dollarsToCents } from '../../../src/ledger/rules/money.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { bureau, gold, requests, transfers } from './agency-fixture.ts'
 
 test('a cent is 100 diamonds, or 130 for a charging agent, for every amount up to 1,000 dollars', (t) => {
@@ -74,7 +74,7 @@ const written: readonly [string, number | null][] = [
 ]
 
 test('amounts as they are written, at every door', async (t) => {
-  const { app, user, operator, database, bench } = await bureau(t)
+  const { app, user, operator, database, ledger } = await bureau(t)
   const token = app.jwt.sign({ sub: '9' }, { expiresIn: '1h' })
   const staff = app.jwt.sign({ sub: 'ann', role: 'operator' }, { expiresIn: '1h' })
   await operator('POST', '/admin/v1/users/9/credits', { currency: 'dollars', amount: '9999999999999.99', reason: 'x' })
@@ -116,7 +116,7 @@ test('amounts as they are written, at every door', async (t) => {
     t.equal(paid.status, amount !== null || little ? 201 : 422, `${text} as salary: ${paid.text}`)
     if (paid.status === 422) t.match(paid.body, { errors: { 'deposits.0.dollars': Array } })
   }
-  const events = await rowsOf(
+  const events = await queryRows(
     database,
     `select distinct data::json->>'amount' as amount from ledger_events where type = 'withdrawal-requested'`,
   )
@@ -125,5 +125,5 @@ test('amounts as they are written, at every door', async (t) => {
 
   const { text } = await user(9)('GET', '/api/v1/wallet')
   t.match(text, /"wallet_dollars_count":\d{14}(\.\d\d?)?,.*"available_dollars":\d{13,14}\.\d\d?,/)
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })

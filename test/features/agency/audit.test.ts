@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { rechain, tamper, verified } from '../../audit/verify/verified.ts'
-import type { TestDatabase } from '../../harness/postgres.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { bureau, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
 
 const question = readFileSync(new URL('../../../sql/audit/withdrawals.sql', import.meta.url), 'utf8')
-const ask = (database: TestDatabase) => rowsOf(database, question)
+const ask = (database: TestDatabase) => queryRows(database, question)
 
 test('the books explain what is on hold, owed and settled, and tell what was changed in them', async (t) => {
   const { user, operator, database } = await bureau(t)

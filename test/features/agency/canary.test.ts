@@ -1,8 +1,8 @@
 import { test } from 'tap'
-import { testDatabase } from '../../harness/postgres.ts'
-import { freePort, startService, tokenIn } from '../../harness/service.ts'
-import { dataDir } from '../../harness/start-options.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { freePort, startService, tokenIn } from '../../harness/process/service.ts'
+import { dataDir } from '../../harness/process/start-options.ts'
 
 const canaries = {
   bank_name: 'CANARY-bank',
@@ -76,7 +76,7 @@ test('what people wrote in private is in no table, no event, no log and no error
   t.equal((await ask('operator', status, { status: 'pending', note }, 'three')).status, 422)
   t.equal((await ask('operator', status, { status: note, note }, 'four')).status, 422)
 
-  const tables = await rowsOf(
+  const tables = await queryRows(
     database,
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
   )
@@ -91,10 +91,10 @@ test('what people wrote in private is in no table, no event, no log and no error
     )
   }
   for (const { name } of tables) {
-    const rows = await rowsOf(database, `select r::text as row from ${name} r`)
+    const rows = await queryRows(database, `select r::text as row from ${name} r`)
     silent(`table ${name}`, rows.map(({ row }) => row).join('\n'))
   }
-  const [kept] = await rowsOf(database, 'select count(*) from vault_records')
+  const [kept] = await queryRows(database, 'select count(*) from vault_records')
   t.same(kept, { count: '2' }, 'it is there, encrypted')
   silent('errors', errors.join('\n'))
   t.equal(errors.length, bent.length + 3)

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { withdrawalFrames } from '../../../src/features/agency/frames.ts'
-import { morning } from '../../harness/given-when.ts'
+import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { framesFrom } from '../../realtime/frame-fixtures.ts'
 
 test('requester and agent are told where a request stands, and nothing that anybody wrote', (t) => {
@@ -23,7 +23,7 @@ test('requester and agent are told where a request stands, and nothing that anyb
     diamonds_per_dollar: 10_000,
     details: 'vault-record-1',
   } as const
-  const placed = { movements: [], at: morning }
+  const placed = { movements: [], at: FIXED_NOW }
   t.same(
     framesFrom(withdrawalFrames, { type: 'withdrawal-requested', data: requested, position: 40, ...placed }),
     told('pending'),

@@ -1,11 +1,11 @@
 import { test } from 'tap'
 import { slices } from '../../../src/slices.ts'
 import { verified } from '../../audit/verify/verified.ts'
-import { doors, type Heard } from '../../harness/test-app.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { createTestApp, type TestResponse } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { bureau, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
 
-const codes = (heard: readonly Heard[]): Record<string, number> => {
+const codes = (heard: readonly TestResponse[]): Record<string, number> => {
   const counts: Record<string, number> = {}
   for (const { status, body } of heard) {
     const code = status < 300 ? String(status) : String(Object(body).code)
@@ -16,7 +16,7 @@ const codes = (heard: readonly Heard[]): Record<string, number> => {
 
 test('50 requests of 20 dollars at once on 90, on two instances, make exactly 4', async (t) => {
   const one = await bureau(t)
-  const other = await doors(t, slices, one.database)
+  const other = await createTestApp(t, slices, one.database)
   const heard = await Promise.all(
     Array.from({ length: 50 }, (_, i) =>
       (i % 2 === 0 ? one : other).user(1)('POST', `${requests}/request`, i % 3 === 0 ? cash : gold),
@@ -27,16 +27,16 @@ test('50 requests of 20 dollars at once on 90, on two instances, make exactly 4'
     data: { wallet_dollars_count: 90, pending_dollars: 80, available_dollars: 10 },
   })
   t.same((await verified(one.database)).findings, [])
-  t.same([...one.bench.bugs, ...other.bench.bugs], [])
+  t.same([...one.ledger.bugs, ...other.ledger.bugs], [])
 })
 
 test('requests, transfers, debits and changes at once never spend a cent twice', async (t) => {
   const one = await bureau(t)
-  const other = await doors(t, slices, one.database)
+  const other = await createTestApp(t, slices, one.database)
   const at = (i: number) => (i % 2 === 0 ? one : other)
   const earlier = await Promise.all([1, 2, 3].map(() => one.user(2)('POST', `${requests}/request`, gold)))
   const ids = earlier.map((heard) => Number(dataOf(heard).id))
-  const shots = Array.from({ length: 60 }, (_, i): (() => Promise<Heard>) => {
+  const shots = Array.from({ length: 60 }, (_, i): (() => Promise<TestResponse>) => {
     const { user, operator } = at(i)
     const id = ids[i % ids.length]
     switch (i % 6) {
@@ -56,19 +56,19 @@ test('requests, transfers, debits and changes at once never spend a cent twice',
   })
   const heard = await Promise.all(shots.map((fire) => fire()))
   t.notOk(heard.some(({ status }) => status >= 500))
-  const [row] = await rowsOf(
+  const [row] = await queryRows(
     one.database,
     `select b.balance - coalesce(h.held, 0) >= 0 as covered, coalesce(h.held, 0) = (
        select coalesce(sum(amount), 0) from withdrawals where status = 'pending' and user_id = 2) as explained
      from balances b left join holds h using (account) where account = 'user:2:dollars'`,
   )
   t.same(row, { covered: 't', explained: 't' })
-  const kept = await rowsOf(
+  const kept = await queryRows(
     one.database,
     `select sum(balance)::text as sum from balances where account ~ '^(user:2|withdrawal:.*|settled:.*|house:exchange):dollars$'`,
   )
   const debits = heard.filter(({ status, body }) => status === 201 && Object(body).data.account !== undefined).length
   t.same(kept, [{ sum: String(9_000 - 250 * debits) }], 'dollars are where they went')
   t.same((await verified(one.database)).findings, [])
-  t.same([...one.bench.bugs, ...other.bench.bugs], [])
+  t.same([...one.ledger.bugs, ...other.ledger.bugs], [])
 })

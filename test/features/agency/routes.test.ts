@@ -1,12 +1,12 @@
 import { test } from 'tap'
 import { verified } from '../../audit/verify/verified.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { bank, bureau, cash, dataOf, gold, person, requests, transfers } from './agency-fixture.ts'
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
 test('a withdrawal through a charging agent, from request to transferred', async (t) => {
-  const { user, operator, database, bench } = await bureau(t)
+  const { user, operator, database, ledger } = await bureau(t)
   const made = await user(1)('POST', `${requests}/request`, {
     ...gold,
     amount_in_dollars: '20.50',
@@ -55,7 +55,7 @@ test('a withdrawal through a charging agent, from request to transferred', async
   t.match((await user(9)('GET', '/api/v1/wallet')).body, { data: { diamonds: 0 } }, 'diamonds are paid by the agent')
 
   t.same(
-    await rowsOf(
+    await queryRows(
       database,
       `select m.type, m.actor, m.debit, m.credit, m.amount::text from ledger_movements m where position > ${id} order by position, leg`,
     ),
@@ -64,13 +64,13 @@ test('a withdrawal through a charging agent, from request to transferred', async
       ['staff:ann', `withdrawal:${id}:dollars`, 'settled:4:dollars'],
     ].map(([actor, debit, credit]) => ({ type: 'withdrawal-status-changed', actor, debit, credit, amount: '2050' })),
   )
-  t.same(await rowsOf(database, 'select * from holds'), [])
+  t.same(await queryRows(database, 'select * from holds'), [])
   t.same((await verified(database)).findings, [])
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('cash from the agent wallet, approved and paid back', async (t) => {
-  const { user, operator, database, bench } = await bureau(t)
+  const { user, operator, database, ledger } = await bureau(t)
   const made = await user(2)('POST', `${requests}/request`, {
     ...cash,
     agent_benefit: 'true',
@@ -109,17 +109,17 @@ test('cash from the agent wallet, approved and paid back', async (t) => {
   t.match((await user(2)('GET', '/v1/wallet')).body, {
     data: { pending_agent_dollars: 0, available_agent_dollars: 50, wallet_agent_dollars_count: 50 },
   })
-  t.same(await rowsOf(database, `select account, balance from balances where account ~ 'withdrawal' order by 1`), [
+  t.same(await queryRows(database, `select account, balance from balances where account ~ 'withdrawal' order by 1`), [
     { account: 'house:withdrawals:agent_dollars', balance: '0' },
     { account: 'house:withdrawals:dollars', balance: '0' },
     { account: `withdrawal:${id}:dollars`, balance: '0' },
   ])
   t.same((await verified(database)).findings, [])
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('an instant transfer, to oneself and to a charging agent', async (t) => {
-  const { user, database, bench } = await bureau(t)
+  const { user, database, ledger } = await bureau(t)
   const own = await user(1)('POST', `${transfers}/request`, { dollars: '1.29', user_id: 1 })
   t.equal(own.status, 201)
   const { id, created_at } = dataOf(own)
@@ -159,5 +159,5 @@ test('an instant transfer, to oneself and to a charging agent', async (t) => {
     body: { errors: { user_id: ['is not a known user'] } },
   })
   t.same((await verified(database)).findings, [])
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })

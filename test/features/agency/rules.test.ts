@@ -12,15 +12,15 @@ import { countries } from '../../../src/features/users/countries/country.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import { balances, holds } from '../../../src/ledger/rules/account.ts'
-import { credited, userDefined } from '../../harness/event-fixtures.ts'
-import { morning, type Rules, rules } from '../../harness/given-when.ts'
+import { credited, userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, type GivenWhen, givenWhen } from '../../harness/ledger/given-when.ts'
 
 const LIMIT = Number.MAX_SAFE_INTEGER
 
 /** User 1 with 90.00 of each dollar; agent 4, manager 7; user 5 is an agent who receives nothing. */
-function office(): Rules {
-  const ledger = rules(evolveUsers, evolveWithdrawals, evolveInstantTransfers, evolveSalaries)
-  const words = { name: '', created_at: morning, updated_at: morning, updated_by: 'staff:ann' }
+function office(): GivenWhen {
+  const ledger = givenWhen(evolveUsers, evolveWithdrawals, evolveInstantTransfers, evolveSalaries)
+  const words = { name: '', created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' }
   for (const id of [1, 2]) ledger.state.set(countries, String(id), { country_id: id, ...words })
   const agency_countries = [{ country_id: 1, diamonds_per_dollar: 10_500 }]
   ledger.given(
@@ -47,8 +47,8 @@ const gold: RequestWithdrawal = {
 }
 const cash = { ...gold, type: 'cash', target_id: 7, beneficiary_id: null } as const
 
-const balance = ({ state }: Rules, name: string): number => Number(state.get(balances, name)?.balance ?? 0n)
-const held = ({ state }: Rules, name: string): number => Number(state.get(holds, name)?.held ?? 0n)
+const balance = ({ state }: GivenWhen, name: string): number => Number(state.get(balances, name)?.balance ?? 0n)
+const held = ({ state }: GivenWhen, name: string): number => Number(state.get(holds, name)?.held ?? 0n)
 
 test('what stands against a request, in the order of precedence', (t) => {
   const errors = (given: Record<string, string[]>) => ({ refusal: 'validation_failed', errors: given })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'tap'
 import { InvalidSalaryFile, parseSalaryFile } from '../../../src/features/agency/salaries/salary-file.ts'
 import { verified } from '../../audit/verify/verified.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { bureau, dataOf } from './agency-fixture.ts'
 
 const script = join(import.meta.dirname, '../../../scripts/salary.ts')
@@ -97,7 +97,7 @@ test('a file is paid once, however often and far it runs', async (t) => {
   t.equal(dry.code, 1)
   t.match(dry.out, /\nto pay: 450, already paid: 0, refused: 2\n$/)
   t.match(dry.out, /^to pay line 2: user 1000, dollars 1\.5, agent dollars 0, points taken 0$/m)
-  t.same(await rowsOf(database, 'select count(*) from salary_deposits'), [{ count: '0' }])
+  t.same(await queryRows(database, 'select count(*) from salary_deposits'), [{ count: '0' }])
 
   // Killed in the middle: what was told to be paid is, and the next run pays the rest.
   const env = { ...process.env, DATABASE_URL: database.serviceUrl }
@@ -118,7 +118,7 @@ test('a file is paid once, however often and far it runs', async (t) => {
   t.match(second.out, /^refused line 453: agent_dollars must be dollars/m)
   const third = await commandLine(database.serviceUrl, ...args)
   t.match(third, { code: 1, out: /\npaid: 0, already paid: 450, refused: 2\n$/ })
-  t.same(await rowsOf(database, `select sum(dollars)::text as sum, count(*)::text as count from salary_deposits`), [
+  t.same(await queryRows(database, `select sum(dollars)::text as sum, count(*)::text as count from salary_deposits`), [
     { sum: '67500', count: '450' },
   ])
 

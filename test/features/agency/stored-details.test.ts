@@ -3,7 +3,7 @@ import { requestWithdrawal } from '../../../src/features/agency/withdrawals/requ
 import { sha256 } from '../../../src/ledger/rules/hash.ts'
 import { UnreadableRecords } from '../../../src/vault/unreadable-records.ts'
 import { verified } from '../../audit/verify/verified.ts'
-import { rowsOf, testVault } from '../../harness/test-executor.ts'
+import { queryRows, testVault } from '../../harness/ledger/test-executor.ts'
 import { bank, bureau, cash, dataOf, gold, requests } from './agency-fixture.ts'
 
 const junk: readonly unknown[] = [
@@ -20,7 +20,7 @@ const junk: readonly unknown[] = [
 ]
 
 test('bank details of a request for diamonds mean nothing, whatever they are', async (t) => {
-  const { user, operator, bench, database } = await bureau(t)
+  const { user, operator, ledger, database } = await bureau(t)
   const plain = { ...gold, amount_in_dollars: 1, user_notice: 'a notice' }
   const key = { 'idempotency-key': 'one' }
   const first = await user(1)('POST', `${requests}/request`, plain, key)
@@ -44,13 +44,13 @@ test('bank details of a request for diamonds mean nothing, whatever they are', a
     t.match(list, { status: 200 })
     t.ok(list.text.length < 20_000)
   }
-  const [{ bytes } = {}] = await rowsOf(database, 'select max(octet_length(sealed)) as bytes from vault_records')
+  const [{ bytes } = {}] = await queryRows(database, 'select max(octet_length(sealed)) as bytes from vault_records')
   t.ok(Number(bytes) < 1_000, 'nothing of it is kept')
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('a retry over an upgrade is answered as before, also where bank details were part of the request', async (t) => {
-  const { user, bench, database } = await bureau(t)
+  const { user, ledger, database } = await bureau(t)
   const formerly: readonly (readonly [sent: unknown, text: string])[] = [
     [{ ...bank, more: 1 }, JSON.stringify(bank)],
     [{}, '{}'],
@@ -69,14 +69,14 @@ test('a retry over an upgrade is answered as before, also where bank details wer
     const input = { ...whom, amount: 100, agent_benefit: false, details }
     const route = '/v1/agency/target-withdraw-requests/request'
     const hash = sha256(JSON.stringify(['POST', route, {}, input]))
-    await rowsOf(database, `update replies set request_hash = '${hash}' where idempotency_key = 'key-${i}'`)
+    await queryRows(database, `update replies set request_hash = '${hash}' where idempotency_key = 'key-${i}'`)
     const again = await ask()
     t.match(again, { status: 201, text: first.text, headers: { 'idempotency-replayed': 'true' } })
     for (const change of [{ bank_details: { other: 1 }, amount_in_dollars: 2 }, { user_notice: 'another' }]) {
       t.match(await ask(change), { status: 422, body: { code: 'idempotency_key_reused' } })
     }
   }
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('the number of an account is text, or an integer that is kept as its digits', async (t) => {
@@ -98,7 +98,7 @@ test('the number of an account is text, or an integer that is kept as its digits
 })
 
 test('a record that cannot be read is shown as unreadable and stops nothing', async (t) => {
-  const { user, operator, bench, database } = await bureau(t)
+  const { user, operator, ledger, database } = await bureau(t)
   const key = { 'idempotency-key': 'one' }
   const body = { ...cash, amount_in_dollars: 1, user_notice: 'a notice', payment_method: 'by hand' }
   const make = async (name: string) =>
@@ -108,15 +108,15 @@ test('a record that cannot be read is shown as unreadable and stops nothing', as
   const odd = testVault.seal(1, JSON.stringify({ bank_details: {}, payment_method: null, user_notice: null }))
   const input = { caller_id: 1, type: 'cash', target_id: 7, beneficiary_id: null, country_id: 1, amount: 100 } as const
   const asked = { ...input, agent_benefit: false, details: 'digest' }
-  const shapeless = Number(Object(await bench.did(requestWithdrawal(odd), asked, 'user:1')).id)
+  const shapeless = Number(Object(await ledger.runOk(requestWithdrawal(odd), asked, 'user:1')).id)
   const record = (id: number) => `(select details from withdrawals where withdrawal_id = ${id})`
-  await rowsOf(database, `update vault_records set sealed = 'AAAA' where record_id = ${record(broken)}`)
-  await rowsOf(
+  await queryRows(database, `update vault_records set sealed = 'AAAA' where record_id = ${record(broken)}`)
+  await queryRows(
     database,
     `update vault_records set sealed = (select sealed from vault_records where record_id = ${record(shapeless)})
      where record_id = ${record(swapped)}`,
   )
-  await rowsOf(database, `delete from vault_keys where record_id = ${record(keyless)}`)
+  await queryRows(database, `delete from vault_keys where record_id = ${record(keyless)}`)
   const unreadable = { bank_details: null, payment_method: null, user_notice: null, unreadable: true }
   for (const list of [
     await user(1)('GET', requests),
@@ -137,13 +137,13 @@ test('a record that cannot be read is shown as unreadable and stops nothing', as
     t.match(decided, { status: 200, body: { data: { ...unreadable, note: 'a note', status: 'rejected' } } })
   }
   // A note, too.
-  await rowsOf(
+  await queryRows(
     database,
     `update vault_records set sealed = '' where record_id =
        (select note from withdrawals where withdrawal_id = ${broken})`,
   )
   t.match(await operator('GET', '/admin/v1/withdrawals?limit=200'), { status: 200 })
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('an unreadable record is counted and logged once', (t) => {
@@ -163,9 +163,9 @@ test('an unreadable record is counted and logged once', (t) => {
 })
 
 test('a change of a request that is just being made is not found, and seals no note for nobody', async (t) => {
-  const { user, operator, bench, database } = await bureau(t)
+  const { user, operator, ledger, database } = await bureau(t)
   for (let i = 0; i < 20; i += 1) {
-    const [{ position } = {}] = await rowsOf(database, 'select position from ledger_head')
+    const [{ position } = {}] = await queryRows(database, 'select position from ledger_head')
     const id = Number(position) + 1
     const [made, changed, decided] = await Promise.all([
       user(1)('POST', `${requests}/request`, { ...cash, amount_in_dollars: 1 }),
@@ -178,8 +178,8 @@ test('a change of a request that is just being made is not found, and seals no n
     const later = await operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'rejected', note: 'a note' })
     t.ok([200, 422].includes(later.status))
   }
-  t.same(await rowsOf(database, 'select record_id from vault_keys where user_id = 0'), [])
-  t.same(bench.bugs, [])
+  t.same(await queryRows(database, 'select record_id from vault_keys where user_id = 0'), [])
+  t.same(ledger.bugs, [])
   t.same((await verified(database)).findings, [])
 })
 

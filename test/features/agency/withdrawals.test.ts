@@ -4,8 +4,8 @@ import type { Tables } from '../../../src/db/tables.ts'
 import { hydrateSealed } from '../../../src/features/agency/withdrawals/sealed-details.ts'
 import { destroyRecords } from '../../../src/vault/reads.ts'
 import { verified } from '../../audit/verify/verified.ts'
-import { readDb } from '../../harness/test-app.ts'
-import { rowsOf, testVault } from '../../harness/test-executor.ts'
+import { readDb } from '../../harness/app/test-app.ts'
+import { queryRows, testVault } from '../../harness/ledger/test-executor.ts'
 import { bank, bureau, cash, dataOf, gold, person, requests } from './agency-fixture.ts'
 
 interface Listed {
@@ -108,7 +108,7 @@ test('finance sees whole characters at the end of an account number', async (t) 
 })
 
 test('what was written in private: kept apart, shown to those it is for, told again, and erased', async (t) => {
-  const { user, operator, app, database, bench } = await bureau(t)
+  const { user, operator, app, database, ledger } = await bureau(t)
   const db = readDb(t, database)
   const body = { ...cash, amount_in_dollars: '12.50', user_notice: 'by Friday' }
   const key = { 'idempotency-key': 'cash-1' }
@@ -147,11 +147,11 @@ test('what was written in private: kept apart, shown to those it is for, told ag
   t.match((await user(1)('POST', `${requests}/request`, otherBank, key)).body, reused)
   t.match((await user(1)('POST', `${requests}/request`, { ...body, user_notice: 'x' }, key)).body, reused)
   t.match((await user(7)('POST', status, { status: 'approved', note: 'x' }, { 'idempotency-key': 'ok' })).body, reused)
-  t.same(await rowsOf(database, 'select count(*) from vault_records'), [{ count: '3' }], 'nothing is kept twice')
+  t.same(await queryRows(database, 'select count(*) from vault_records'), [{ count: '3' }], 'nothing is kept twice')
 
   const poor = { ...body, amount_in_dollars: 900 }
   t.match((await user(1)('POST', `${requests}/request`, poor)).body, { code: 'insufficient_balance' })
-  t.same(await rowsOf(database, 'select count(*) from vault_keys'), [{ count: '3' }], 'nor what was refused')
+  t.same(await queryRows(database, 'select count(*) from vault_keys'), [{ count: '3' }], 'nor what was refused')
 
   t.equal(await destroyRecords(db, 1), 3)
   const erased = { bank_details: null, user_notice: null, payment_method: null, note: null }
@@ -160,7 +160,7 @@ test('what was written in private: kept apart, shown to those it is for, told ag
     data: { id, status: 'pending', ...erased },
   })
   t.same((await verified(database)).findings, [])
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('what stands against a change, and against bodies', async (t) => {
@@ -199,11 +199,11 @@ test('a replay that cannot be told whole is a failure and no replay; what was ju
   const { user, database } = await bureau(t)
   const ask = () => user(1)('POST', `${requests}/request`, { ...gold, user_notice: 'soon' }, { 'idempotency-key': 'k' })
   t.equal((await ask()).status, 201)
-  await rowsOf(database, 'alter table vault_records rename column sealed to unreadable')
+  await queryRows(database, 'alter table vault_records rename column sealed to unreadable')
   const again = await ask()
   t.equal(again.status, 500)
   t.equal(again.headers['idempotency-replayed'], undefined)
-  await rowsOf(database, 'alter table vault_records rename column unreadable to sealed')
+  await queryRows(database, 'alter table vault_records rename column unreadable to sealed')
   t.equal((await ask()).headers['idempotency-replayed'], 'true')
 
   // Nobody answers behind this.

@@ -2,10 +2,10 @@ import { test } from 'tap'
 import { appStatusSlice } from '../../../src/features/app-status/slice.ts'
 import { tokenKey } from '../../../src/http/auth/gate.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
-import { doors } from '../../harness/test-app.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
 
 test('app-status is always answered; beyond the limit of the address only a good token is remembered', async (t) => {
-  const { app, told } = await doors(t, [appStatusSlice], undefined, undefined, new AddressLimit(1))
+  const { app, told } = await createTestApp(t, [appStatusSlice], undefined, undefined, new AddressLimit(1))
   const sign = (sub: string, exp: number): string => app.jwt.sign({ sub, iat: 1_000_000_000, exp })
   const ask = async (token: string | null): Promise<number> => {
     const client = { 'client-type': 'android', 'client-version': '1.2' }

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
 import { slices } from '../../../src/slices.ts'
-import { type Doors, doors } from '../../harness/test-app.ts'
+import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
 
-type Test = Parameters<typeof doors>[0]
+type Test = Parameters<typeof createTestApp>[0]
 
 const STORE = 'https://store.test/app'
 const title = { en: 'New', ar: 'جديد' }
@@ -23,7 +23,7 @@ const maintenance = (language: 'en' | 'ar' = 'en') => ({
   data: { title: maintained.title[language], message: maintained.message[language] },
 })
 
-interface World extends Doors {
+interface World extends TestApp {
   /** Asks without more than these headers; of an answer status and body. */
   readonly ask: (url: string, headers?: Record<string, string>, options?: InjectOptions) => Promise<unknown[]>
   readonly bearer: (claims: object) => { authorization: string }
@@ -32,7 +32,7 @@ interface World extends Doors {
 
 /** Users 1 and 2; android has release 2.1 and minimum 1.5, ios release 3 and no minimum, flutter none. */
 async function world(t: Test): Promise<World> {
-  const open = await doors(t, slices)
+  const open = await createTestApp(t, slices)
   const { app, operator } = open
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   const set: World['set'] = async (path, body) => {
@@ -259,7 +259,7 @@ test('what a token told app-status counts for its requests that tell nothing', a
   t.equal(await status({ authorization: 'Bearer forged' }), 426)
 
   // Another instance knows it from the database.
-  const second = await doors(t, slices, database)
+  const second = await createTestApp(t, slices, database)
   const there = async (headers: Record<string, string>) =>
     (await second.app.inject({ url: '/v1/wallet', headers })).statusCode
   while ((await there(mine)) !== 426) await pause(5)

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { testDatabase } from '../../harness/postgres.ts'
-import { proxy } from '../../harness/proxy.ts'
-import { freePort, type ServiceProcess, startService, tokenIn } from '../../harness/service.ts'
-import { dataDir } from '../../harness/start-options.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { proxy } from '../../harness/postgres/proxy.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { freePort, type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
+import { dataDir } from '../../harness/process/start-options.ts'
 import { DEADLINE_MS } from '../../harness/until.ts'
 
 /** What an instance is asked for, as somebody whose token `first` printed: all have the same keys. */
@@ -69,7 +69,7 @@ test('a switch is in force on the other instance within a second, and stays so w
   t.match(await tell(first, '2.0'), { status: 200, type: 'update' })
   await until(async () => (await wallet(second)) === 200)
   t.match(await tell(first, '1.9'), { status: 200 })
-  await until(async () => (await rowsOf(database, `select from told_clients where version = '1.9'`)).length === 1)
+  await until(async () => (await queryRows(database, `select from told_clients where version = '1.9'`)).length === 1)
 
   // Another start finds mode, release and what was told.
   await set('/app-mode', { message: { en: 'A night shift.' } })
@@ -87,7 +87,7 @@ test('a switch is in force on the other instance within a second, and stays so w
   t.equal(await wallet(second), 426, 'what it knew')
   t.equal(await wallet(third), 500, 'what it was told just now: it is open, and the database is away')
   await door.up()
-  await until(async () => (await rowsOf(database, `select from told_clients where version = '2.5'`)).length === 1)
+  await until(async () => (await queryRows(database, `select from told_clients where version = '2.5'`)).length === 1)
   await until(async () => (await wallet(second)) === 200)
 
   await until(
@@ -97,7 +97,7 @@ test('a switch is in force on the other instance within a second, and stays so w
   await until(async () => (await wallet(second)) === 503)
   await door.down()
   t.same([await wallet(second), await wallet(third)], [503, 503], 'the last known mode stands')
-  const events = await rowsOf(
+  const events = await queryRows(
     database,
     `select type, actor from ledger_events where type like 'app-%' or type like 'release-%'`,
   )

@@ -5,7 +5,7 @@ import { type DefineRelease, defineRelease } from '../../../src/features/app-sta
 import { evolveReleases } from '../../../src/features/app-status/releases/release.ts'
 import { removeRelease } from '../../../src/features/app-status/releases/remove-release.ts'
 import { setMode } from '../../../src/features/app-status/set-mode.ts'
-import { rules } from '../../harness/given-when.ts'
+import { givenWhen } from '../../harness/ledger/given-when.ts'
 
 const open: EventData<'app-mode-set'> = {
   maintenance: false,
@@ -26,7 +26,7 @@ const setTo = (data: Partial<typeof open>) =>
 const defined = (data: Partial<typeof first> = {}) =>
   ({ type: 'release-defined', data: { ...first, ...data }, movements: [] }) as const
 
-const book = () => rules(evolveModes, evolveReleases)
+const book = () => givenWhen(evolveModes, evolveReleases)
 
 test('a mode is set, field by field and language by language', (t) => {
   const { when } = book()

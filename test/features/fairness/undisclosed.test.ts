@@ -1,8 +1,8 @@
 import { test } from 'tap'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { slices } from '../../../src/slices.ts'
-import { type Ask, doors } from '../../harness/test-app.ts'
-import { testChains } from '../../harness/test-executor.ts'
+import { createTestApp, type SendRequest } from '../../harness/app/test-app.ts'
+import { testChains } from '../../harness/ledger/test-executor.ts'
 import { base, dataOf, lounge, playedGame } from '../roulette/room-fixture.ts'
 
 interface Step {
@@ -11,7 +11,10 @@ interface Step {
   readonly values: unknown
 }
 
-const verdictOf = async (ask: Ask, draw: object): Promise<{ readonly valid: boolean; readonly steps: Step[] }> =>
+const verdictOf = async (
+  ask: SendRequest,
+  draw: object,
+): Promise<{ readonly valid: boolean; readonly steps: Step[] }> =>
   dataOf(await ask('POST', '/api/v1/fairness/verify', draw))
 
 const ledgerStep = ({ steps }: { readonly steps: readonly Step[] }) => steps.find(({ step }) => step === 'ledger')
@@ -19,8 +22,8 @@ const ledgerStep = ({ steps }: { readonly steps: readonly Step[] }) => steps.fin
 const notHeld = { step: 'ledger', ok: false, why: 'the ledger holds no such draw', values: {} }
 
 test('whoever walks the order ids learns nothing of the draws of others', async (t) => {
-  const { operator, user, bench } = await doors(t, slices)
-  await bench.did(genesis, { fairness_key: testChains.keyHash })
+  const { operator, user, ledger } = await createTestApp(t, slices)
+  await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id })) })
   await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', owner_id: 3 })
   const odds = [
@@ -74,7 +77,7 @@ test('whoever walks the order ids learns nothing of the draws of others', async 
   const forged = { ...theirs, commitment: undefined, link: mine.link }
   t.match(ledgerStep(await verdictOf(ask, forged)), notHeld, 'all but the link')
   t.match(ledgerStep(await verdictOf(ask, { ...theirs, k: 2 })), notHeld, 'all but the place')
-  t.same([...bench.bugs, ...bench.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('a spin shows nothing to whoever was not shown its seed', async (t) => {
@@ -96,5 +99,5 @@ test('a spin shows nothing to whoever was not shown its seed', async (t) => {
     }),
   )
   t.equal(new Set(shown).size, 1, 'the same for a game that is over, one that is open and none')
-  t.same([...open.bench.bugs, ...open.bench.troubles], [])
+  t.same([...open.ledger.bugs, ...open.ledger.failures], [])
 })

@@ -13,8 +13,8 @@ import {
   rowForNumber,
 } from '../../../src/features/gifts/lucky/odds.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
-import { userDefined } from '../../harness/event-fixtures.ts'
-import { rules } from '../../harness/given-when.ts'
+import { userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { givenWhen } from '../../harness/ledger/given-when.ts'
 
 const fair = [
   { multiplier: 0, weight: 3 },
@@ -48,7 +48,7 @@ test('what a gift may not be', (t) => {
     ['back 0.9001 and 0.1 to the receiver', { ...clover, odds: [{ multiplier: 0.9001, weight: 7 }] }, ['odds']],
   ]
   for (const [name, input, fields] of rows) {
-    const { refusal, events } = rules(evolveDecorations).when(defineDecoration, input)
+    const { refusal, events } = givenWhen(evolveDecorations).when(defineDecoration, input)
     t.same(events, [], name)
     t.match(refusal, { refusal: 'validation_failed' }, name)
     t.same(Object.keys(refusal?.errors ?? {}), fields, name)
@@ -57,7 +57,7 @@ test('what a gift may not be', (t) => {
 })
 
 test('a gift is defined, changed field by field, and not again when nothing changes', (t) => {
-  const ledger = rules(evolveDecorations)
+  const ledger = givenWhen(evolveDecorations)
   const made = ledger.when(defineDecoration, clover)
   const odds = [
     { multiplier: 0, weight: 3 },
@@ -119,7 +119,7 @@ test('odds: multipliers, rows, rewards, what they return, their hash', (t) => {
 })
 
 test('bag items: refusals in the order of precedence, then the sum', (t) => {
-  const ledger = rules(evolveUsers, evolveDecorations, evolveBags)
+  const ledger = givenWhen(evolveUsers, evolveDecorations, evolveBags)
   ledger.given(userDefined(1))
   ledger.when(defineDecoration, clover)
   const items = { user_id: 1, decoration_id: 5, quantity: 2, reason: 'a prize' }

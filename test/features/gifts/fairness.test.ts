@@ -5,8 +5,8 @@ import { drawOrder, hashTimes } from '../../../src/features/fairness/lg1.ts'
 import { evolveLuckyChains } from '../../../src/features/fairness/lucky-progress.ts'
 import type { IncrementalVerdict, Verdict } from '../../../src/features/fairness/verdict.ts'
 import { verifyDraw } from '../../../src/features/gifts/lucky/verify-draw.ts'
-import { rules } from '../../harness/given-when.ts'
-import { testChains } from '../../harness/test-executor.ts'
+import { givenWhen } from '../../harness/ledger/given-when.ts'
+import { testChains } from '../../harness/ledger/test-executor.ts'
 
 const choose = chooseSeed(testChains)
 const show = showChains(testChains)
@@ -20,7 +20,7 @@ function verdictOf(check: IncrementalVerdict): Verdict {
 }
 
 test('the first look opens a chain, later ones only show it', (t) => {
-  const ledger = rules(evolveLuckyChains)
+  const ledger = givenWhen(evolveLuckyChains)
   const first = ledger.when(show, { user_id: 7 })
   t.same(first.answer, {
     chain: '7-1',
@@ -36,7 +36,7 @@ test('the first look opens a chain, later ones only show it', (t) => {
 })
 
 test('a seed of one’s own starts the chain that was committed to before', (t) => {
-  const ledger = rules(evolveLuckyChains)
+  const ledger = givenWhen(evolveLuckyChains)
   const shown = ledger.when(show, { user_id: 7 }).answer
   const chosen = ledger.when(choose, { user_id: 7, client_seed: 'mine' })
   t.match(chosen.answer, { chain: '7-2', commitment: shown?.next_commitment, client_seed: 'mine', next: '7-3' })

@@ -3,7 +3,7 @@ import type { EventData } from '../../../schema/events.ts'
 import { giftFrames } from '../../../src/features/gifts/frames.ts'
 import { rot41 } from '../../../src/features/gifts/rot41.ts'
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
-import { morning } from '../../harness/given-when.ts'
+import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { framesFrom } from '../../realtime/frame-fixtures.ts'
 
 const drawn = (
@@ -38,7 +38,7 @@ const drawn = (
   },
   movements: [],
   position: 40,
-  at: morning,
+  at: FIXED_NOW,
 })
 
 const user = { id: 1, name: 'Amina', uid: 'amina', current_profile_image_url: 'http://assets.test/avatars/1.png' }

@@ -4,8 +4,8 @@ import { evolveBags, MAX_BAG_KINDS } from '../../../src/features/gifts/bag/bag.t
 import { evolveDecorations } from '../../../src/features/gifts/catalogue/decoration.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
-import { userDefined } from '../../harness/event-fixtures.ts'
-import { rules } from '../../harness/given-when.ts'
+import { userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { givenWhen } from '../../harness/ledger/given-when.ts'
 
 const defined = (decoration_id: number): LedgerEvent => ({
   type: 'decoration-defined',
@@ -20,7 +20,7 @@ const added = (decoration_id: number): LedgerEvent => ({
 })
 
 test('a full bag takes more of a kind that it holds, and no other kind', (t) => {
-  const ledger = rules(evolveUsers, evolveDecorations, evolveBags)
+  const ledger = givenWhen(evolveUsers, evolveDecorations, evolveBags)
   ledger.given(userDefined(1))
   for (let id = 1; id <= MAX_BAG_KINDS + 1; id += 1) ledger.given(defined(id))
   for (let id = 1; id < MAX_BAG_KINDS; id += 1) ledger.given(added(id))

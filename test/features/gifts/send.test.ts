@@ -11,9 +11,9 @@ import { evolveStreaks } from '../../../src/features/gifts/streak.ts'
 import { evolveRooms, roomUids } from '../../../src/features/rooms/room.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
-import { credited, roomDefined, userDefined } from '../../harness/event-fixtures.ts'
-import { morning, type Rules, rules } from '../../harness/given-when.ts'
-import { testChains } from '../../harness/test-executor.ts'
+import { credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, type GivenWhen, givenWhen } from '../../harness/ledger/given-when.ts'
+import { testChains } from '../../harness/ledger/test-executor.ts'
 
 const gift = (id: number, kind: GiftKind, price: number, odds: OddsRow[] = []): LedgerEvent<'decoration-defined'> => ({
   type: 'decoration-defined',
@@ -41,8 +41,8 @@ const OWNER = 9
 const certain = [{ multiplier: 15_000, weight: 1 }]
 
 /** Users 1 to 4, room 1 (uid R1) of user 9, five gifts, and user 1 with 10,000 diamonds. */
-function shop(): Rules {
-  const ledger = rules(evolveUsers, evolveRooms, evolveDecorations, evolveBags, evolveStreaks, evolveLuckyChains)
+function shop(): GivenWhen {
+  const ledger = givenWhen(evolveUsers, evolveRooms, evolveDecorations, evolveBags, evolveStreaks, evolveLuckyChains)
   ledger.given(
     ...[1, 2, 3, 4, OWNER].map((id) => userDefined(id)),
     roomDefined(1, OWNER),
@@ -273,7 +273,7 @@ test('consecutive sends are counted by sender, room and gift, and start again af
     [18, {}, 2, 98],
   ]
   for (const [at, change, times, won] of rows) {
-    const { events } = ledger.when(verb, { ...one, ...change }, { now: morning + at * second })
+    const { events } = ledger.when(verb, { ...one, ...change }, { now: FIXED_NOW + at * second })
     t.match(events.at(-1), { data: { times, won } }, `at ${at} s`)
   }
   t.end()

@@ -6,11 +6,11 @@ import { evolvePrivileges, privileges } from '../../../src/features/privilege/pr
 import { transferCard } from '../../../src/features/privilege/transfer.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
-import { cardGranted, packageDefined, userDefined } from '../../harness/event-fixtures.ts'
-import { morning, type Rules, rules } from '../../harness/given-when.ts'
+import { cardGranted, packageDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, type GivenWhen, givenWhen } from '../../harness/ledger/given-when.ts'
 
 const DAY = 86_400
-const START = morning / 1_000_000
+const START = FIXED_NOW / 1_000_000
 const day = (days: number): number => START + days * DAY
 /** `valid_until` as it is told, so many days after the morning. */
 const told = (days: number): string => new Date(day(days) * 1000).toISOString().slice(0, 19).replace('T', ' ')
@@ -19,8 +19,8 @@ const told = (days: number): string => new Date(day(days) * 1000).toISOString().
 const [TOP, THIRD, OTHER_THIRD] = [5, 3, 35] as const
 const NEVER = 99
 
-function shelf(...given: readonly LedgerEvent[]): Rules {
-  const ledger = rules(evolveUsers, evolvePackages, evolveCards, evolvePrivileges)
+function shelf(...given: readonly LedgerEvent[]): GivenWhen {
+  const ledger = givenWhen(evolveUsers, evolvePackages, evolveCards, evolvePrivileges)
   ledger.given(userDefined(1), userDefined(2))
   for (const rank of [1, 2, THIRD, 4, TOP]) ledger.given(packageDefined(rank, rank, 30))
   ledger.given(packageDefined(OTHER_THIRD, 3, 30), ...given)
@@ -133,7 +133,7 @@ test('what a card does, by what runs when it is activated', (t) => {
     const ledger = shelf(card, ...(runs === undefined ? [] : [runs]))
     const before = ledger.state.get(privileges, '1')
     const input = { caller_id: 1, card_id: FIRST }
-    const { events, answer } = ledger.when(activateCard, input, { now: morning + at * 1_000_000 })
+    const { events, answer } = ledger.when(activateCard, input, { now: FIXED_NOW + at * 1_000_000 })
     const { privilege_package_id, valid_days } = card.data
     const rank = privilege_package_id === OTHER_THIRD ? 3 : privilege_package_id
     const made = { user_id: 1, card_id: FIRST, days, valid_until: day(until) }
@@ -209,7 +209,7 @@ test('a share of no day leaves the card stored, until it is worth something', (t
   for (const [of, days] of shares) {
     const ledger = shelf(card(of, days), running(TOP, 10))
     const activate = (now: number) => ledger.when(activateCard, { caller_id: 1, card_id: FIRST }, { now })
-    t.match(activate(morning).refusal, { refusal: 'too_few_days' })
+    t.match(activate(FIXED_NOW).refusal, { refusal: 'too_few_days' })
     t.match(ledger.state.get(cards, String(FIRST)), { activated: false, valid_days: days })
     t.match(activate(day(10) * 1_000_000).answer, { days_added: days, valid_until: told(10 + days) }, 'once it is over')
   }
@@ -233,7 +233,7 @@ test('an end beyond the year 9999 is refused', (t) => {
 test('a card received an hour ago counts in full and keeps the days of its grant', (t) => {
   const ledger = shelf(card(THIRD, 20))
   ledger.when(transferCard, { caller_id: 1, card_id: FIRST, receiver_id: 2 })
-  const now = morning + 3_600_000_000
+  const now = FIXED_NOW + 3_600_000_000
   const { answer } = ledger.when(activateCard, { caller_id: 2, card_id: FIRST }, { now })
   t.same(answer, { days_added: 20, valid_until: '2026-12-11 09:00:00' })
   t.equal(ledger.state.get(privileges, '1'), undefined)
@@ -256,7 +256,7 @@ test('a package changed after the grant: its days no longer matter, its rank doe
 test('a privilege ends on a whole second', (t) => {
   const ledger = shelf(card(THIRD, 1), card(THIRD, 1), card(1, 9))
   const at = (micros: number, card_id: number) => ledger.when(activateCard, { caller_id: 1, card_id }, { now: micros })
-  t.match(at(morning + 999_999, FIRST).answer, { valid_until: told(1) })
+  t.match(at(FIXED_NOW + 999_999, FIRST).answer, { valid_until: told(1) })
   t.match(at(day(1) * 1_000_000 - 1, FIRST + 1).answer, { valid_until: told(2) }, 'still running')
   t.match(at(day(2) * 1_000_000, FIRST + 2).events[1], { data: { percent: 100, days: 9, rank: 1 } }, 'over')
   t.end()

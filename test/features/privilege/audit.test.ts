@@ -5,22 +5,22 @@ import { definePackage } from '../../../src/features/privilege/packages/define-p
 import { transferCard } from '../../../src/features/privilege/transfer.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { rechain, tamper, verified } from '../../audit/verify/verified.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { bench } from '../../harness/test-executor.ts'
+import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
 /** Cards 5 to 7 of user 1: the first sent to user 2, the others activated, of a low and a high rank. */
-async function seeded(t: Parameters<typeof bench>[0]): Promise<TestDatabase> {
+async function seeded(t: Parameters<typeof createTestExecutor>[0]): Promise<TestDatabase> {
   const database = await testDatabase(t)
-  const { did } = bench(t, database.serviceUrl)
+  const { runOk } = createTestExecutor(t, database.serviceUrl)
   const reason = 'audit'
-  await did(defineUsers, { users: [{ id: 1 }, { id: 2 }], listed: true })
-  await did(definePackage, { privilege_package_id: 1, name: 'Low', rank: 1, valid_days: 10 })
-  await did(definePackage, { privilege_package_id: 2, name: 'High', rank: 2, valid_days: 20 })
-  await did(grantCards, { user_id: 1, privilege_package_id: 1, quantity: 2, reason })
-  await did(grantCards, { user_id: 1, privilege_package_id: 2, quantity: 1, reason })
-  await did(transferCard, { caller_id: 1, card_id: 5, receiver_id: 2 })
-  await did(activateCard, { caller_id: 1, card_id: 6 })
-  await did(activateCard, { caller_id: 1, card_id: 7 })
+  await runOk(defineUsers, { users: [{ id: 1 }, { id: 2 }], listed: true })
+  await runOk(definePackage, { privilege_package_id: 1, name: 'Low', rank: 1, valid_days: 10 })
+  await runOk(definePackage, { privilege_package_id: 2, name: 'High', rank: 2, valid_days: 20 })
+  await runOk(grantCards, { user_id: 1, privilege_package_id: 1, quantity: 2, reason })
+  await runOk(grantCards, { user_id: 1, privilege_package_id: 2, quantity: 1, reason })
+  await runOk(transferCard, { caller_id: 1, card_id: 5, receiver_id: 2 })
+  await runOk(activateCard, { caller_id: 1, card_id: 6 })
+  await runOk(activateCard, { caller_id: 1, card_id: 7 })
   return database
 }
 

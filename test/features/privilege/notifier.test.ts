@@ -6,22 +6,22 @@ import { privilegeNotifier } from '../../../src/features/privilege/notifier.ts'
 import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
-import { cardGranted } from '../../harness/event-fixtures.ts'
-import { morning } from '../../harness/given-when.ts'
-import { testDatabase } from '../../harness/postgres.ts'
-import { bench } from '../../harness/test-executor.ts'
+import { cardGranted } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
+import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const moved = (position: number, from: number, to: number, of: number): PositionedEvent<'card-moved'> => ({
   type: 'card-moved',
   data: { card_id: 1, privilege_package_id: of, from_user_id: from, to_user_id: to },
   movements: [],
   position,
-  at: morning,
+  at: FIXED_NOW,
 })
 
 test('receivers are told who sent them what, in the order of the ledger', async (t) => {
   const database = await testDatabase(t)
-  const { did } = bench(t, database.serviceUrl)
+  const { runOk } = createTestExecutor(t, database.serviceUrl)
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'test' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   t.teardown(() => db.destroy())
@@ -29,10 +29,10 @@ test('receivers are told who sent them what, in the order of the ledger', async 
     { id: 1, name: 'Amina' },
     { id: 2, name: 'Badr' },
   ]
-  await did(defineUsers, { users, listed: true })
-  await did(definePackage, { privilege_package_id: 3, name: 'Gold', rank: 3, valid_days: 30 })
+  await runOk(defineUsers, { users, listed: true })
+  await runOk(definePackage, { privilege_package_id: 3, name: 'Gold', rank: 3, valid_days: 30 })
 
-  const granted = { ...cardGranted(1, 3, 30), position: 5, at: morning }
+  const granted = { ...cardGranted(1, 3, 30), position: 5, at: FIXED_NOW }
   const told = await privilegeNotifier(db, [moved(4, 1, 2, 3), granted, moved(6, 2, 1, 3), moved(7, 9, 1, 8)])
   const about = { title: 'New privilege', type: 'reward', identifier: 'privilege-package-wallet' }
   t.same(told, [

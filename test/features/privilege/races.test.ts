@@ -6,18 +6,18 @@ import { transferCard } from '../../../src/features/privilege/transfer.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { slices } from '../../../src/slices.ts'
 import { verified } from '../../audit/verify/verified.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { doors } from '../../harness/test-app.ts'
-import { type Bench, bench, rowsOf } from '../../harness/test-executor.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
+import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
 const RACERS = 100
 const everyone = Array.from({ length: RACERS + 1 }, (_, i) => i + 1)
 
 /** Users 1 to 101, a package, and a card of user 1: its id. */
-async function card({ did }: Bench): Promise<number> {
-  await did(defineUsers, { users: everyone.map((id) => ({ id })), listed: true })
-  await did(definePackage, { privilege_package_id: 3, name: 'VIP', rank: 3, valid_days: 30 })
-  const [made] = await did(grantCards, { user_id: 1, privilege_package_id: 3, quantity: 1, reason: 'race' })
+async function card({ runOk }: TestExecutor): Promise<number> {
+  await runOk(defineUsers, { users: everyone.map((id) => ({ id })), listed: true })
+  await runOk(definePackage, { privilege_package_id: 3, name: 'VIP', rank: 3, valid_days: 30 })
+  const [made] = await runOk(grantCards, { user_id: 1, privilege_package_id: 3, quantity: 1, reason: 'race' })
   if (made === undefined) throw new Error('no card')
   return made.card_id
 }
@@ -27,14 +27,14 @@ const tally = (heard: readonly unknown[]): Record<string, number> =>
   Object.fromEntries([...new Set(heard)].map((one) => [String(one), heard.filter((other) => other === one).length]))
 
 const counted = (database: TestDatabase) =>
-  rowsOf(
+  queryRows(
     database,
     `select type, count(*) from ledger_events where type ~ '^(card-[am]|privilege-[dr])' group by 1 order by 1`,
   )
 
 test('100 activations of one card on two instances: one wins', async (t) => {
   const database = await testDatabase(t)
-  const both = [bench(t, database.serviceUrl), bench(t, database.serviceUrl)] as const
+  const both = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)] as const
   const card_id = await card(both[0])
   const input: ActivateCard = { caller_id: 1, card_id }
   const settled = await Promise.all(
@@ -46,8 +46,8 @@ test('100 activations of one card on two instances: one wins', async (t) => {
     { type: 'card-activated', count: '1' },
     { type: 'privilege-days-added', count: '1' },
   ])
-  for (const { bugs, troubles, batches } of both) {
-    t.same([...bugs, ...troubles], [])
+  for (const { bugs, failures, batches } of both) {
+    t.same([...bugs, ...failures], [])
     t.ok(batches.length > 0)
   }
   t.same((await verified(database)).findings, [])
@@ -55,7 +55,7 @@ test('100 activations of one card on two instances: one wins', async (t) => {
 
 test('100 transfers of one card on two instances: one wins', async (t) => {
   const database = await testDatabase(t)
-  const both = [bench(t, database.serviceUrl), bench(t, database.serviceUrl)] as const
+  const both = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)] as const
   const card_id = await card(both[0])
   const settled = await Promise.all(
     Array.from({ length: RACERS }, (_, i) => {
@@ -66,15 +66,15 @@ test('100 transfers of one card on two instances: one wins', async (t) => {
   const outcomes = settled.map(({ reply }) => JSON.parse(reply.body).refusal ?? 'sent')
   t.same(tally(outcomes), { sent: 1, not_card_owner: RACERS - 1 })
   t.same(await counted(database), [{ type: 'card-moved', count: '1' }])
-  t.same(await rowsOf(database, 'select owner_id, activated from privilege_cards'), [
+  t.same(await queryRows(database, 'select owner_id, activated from privilege_cards'), [
     { owner_id: String(outcomes.indexOf('sent') + 2), activated: 'f' },
   ])
   t.same((await verified(database)).findings, [])
 })
 
 test('activations against transfers, over HTTP: one of all wins', async (t) => {
-  const { bench, user, database } = await doors(t, slices)
-  const id = await card(bench)
+  const { ledger, user, database } = await createTestApp(t, slices)
+  const id = await card(ledger)
   const ask = user(1)
   const heard = await Promise.all(
     Array.from({ length: RACERS }, (_, i) =>

@@ -2,16 +2,16 @@ import { test } from 'tap'
 import { privilegeSlice } from '../../../src/features/privilege/slice.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { walletSlice } from '../../../src/features/wallet/slice.ts'
-import { type Doors, doors } from '../../harness/test-app.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 const second = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 const DAY_MS = 86_400_000
 
 /** Users 1 to 3, and packages 1 to 3 of the same ranks. */
-async function shop(t: Parameters<typeof doors>[0]): Promise<Doors> {
-  const open = await doors(t, [usersSlice, walletSlice, privilegeSlice])
+async function shop(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
+  const open = await createTestApp(t, [usersSlice, walletSlice, privilegeSlice])
   await open.operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
   for (const id of [1, 2, 3]) {
     const body = { name: `Package ${id}`, rank: id, valid_days: 10 * id, icon_path: `icons/${id}.png` }
@@ -21,18 +21,18 @@ async function shop(t: Parameters<typeof doors>[0]): Promise<Doors> {
 }
 
 /** Grants cards and answers their ids, newest first. */
-async function granted({ operator }: Doors, user: number, privilege_package_id: number, quantity = 1) {
+async function granted({ operator }: TestApp, user: number, privilege_package_id: number, quantity = 1) {
   const body = { privilege_package_id, quantity, reason: 'test' }
   const { body: made } = await operator('POST', `/admin/v1/users/${user}/cards`, body)
   return Object(made).data.map(({ id }: { id: number }) => id)
 }
 
-const cardsOf = async ({ user }: Doors, id: number) =>
+const cardsOf = async ({ user }: TestApp, id: number) =>
   Object((await user(id)('GET', '/api/v1/privilege-wallet')).body).data
-const idsOf = async (doors: Doors, id: number) => (await cardsOf(doors, id)).map((card: { id: number }) => card.id)
+const idsOf = async (doors: TestApp, id: number) => (await cardsOf(doors, id)).map((card: { id: number }) => card.id)
 
 test('packages: created, changed field by field, paged', async (t) => {
-  const { operator, bench } = await shop(t)
+  const { operator, ledger } = await shop(t)
   const record = { id: 2, name: 'Package 2', rank: 2, valid_days: 20, icon_path: 'icons/2.png', created_at: instant }
   const read = await operator('GET', '/admin/v1/privilege-packages/2')
   t.match(read, { status: 200, body: { data: record } })
@@ -61,12 +61,12 @@ test('packages: created, changed field by field, paged', async (t) => {
     t.match(heard, { status: 422, body: { code: 'validation_failed' } })
     t.same(Object.keys(Object(heard.body).errors).sort(), [...fields].sort())
   }
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('cards are granted and listed, newest first, with every field', async (t) => {
   const open = await shop(t)
-  const { operator, user, bench } = open
+  const { operator, user, ledger } = open
   const body = { privilege_package_id: 3, quantity: 2, reason: 'a prize' }
   const made = await operator('POST', '/admin/v1/users/1/cards', body)
   t.equal(made.status, 201)
@@ -105,7 +105,7 @@ test('cards are granted and listed, newest first, with every field', async (t) =
   }
   t.match(await operator('POST', '/admin/v1/users/2/cards', { ...body, quantity: 1_000 }), { status: 201 })
   t.equal((await cardsOf(open, 2)).length, 1_000)
-  t.same([...bench.bugs, ...bench.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('activate: the card leaves the wallet, the privilege shows', async (t) => {
@@ -132,7 +132,7 @@ test('activate: the card leaves the wallet, the privilege shows', async (t) => {
   t.same(await idsOf(open, 1), [])
   t.match((await open.user(2)('GET', '/v1/wallet')).body, { data: { privilege: null } })
 
-  await rowsOf(open.database, 'update privileges set valid_until = extract(epoch from now())::bigint - 1')
+  await queryRows(open.database, 'update privileges set valid_until = extract(epoch from now())::bigint - 1')
   t.match((await ask('GET', '/v1/wallet')).body, { data: { privilege: null } }, 'one that is over')
 
   const [other] = await granted(open, 2, 1)
@@ -147,7 +147,7 @@ test('activate: the card leaves the wallet, the privilege shows', async (t) => {
   for (const [id, status, code] of refused) t.match(await activate(id), { status, body: { code, message: String } })
   const badKey = await ask('POST', '/api/v1/privilege-wallet/abc/activate', undefined, { 'idempotency-key': '' })
   t.match(badKey, { status: 422, body: { errors: { 'Idempotency-Key': [String] } } }, 'the form of a key comes first')
-  t.same([...open.bench.bugs, ...open.bench.troubles], [])
+  t.same([...open.ledger.bugs, ...open.ledger.failures], [])
 })
 
 test('transfer: the same card with another owner, newest in the new wallet', async (t) => {
@@ -188,7 +188,7 @@ test('transfer: the same card with another owner, newest in the new wallet', asy
     t.same(Object.keys(Object(heard.body).errors ?? {}), fields)
   }
   t.same(await idsOf(open, 1), [kept])
-  t.same([...open.bench.bugs, ...open.bench.troubles], [])
+  t.same([...open.ledger.bugs, ...open.ledger.failures], [])
 })
 
 test('a retry grants, activates and sends nothing twice', async (t) => {

@@ -6,8 +6,8 @@ import { evolvePackages } from '../../../src/features/privilege/packages/package
 import { transferCard } from '../../../src/features/privilege/transfer.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
-import { cardGranted, packageDefined, userDefined } from '../../harness/event-fixtures.ts'
-import { morning, rules } from '../../harness/given-when.ts'
+import { cardGranted, packageDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
 const used: LedgerEvent = {
   type: 'card-activated',
@@ -17,7 +17,7 @@ const used: LedgerEvent = {
 
 /** Users 1 and 2, package 3, and of user 1 the stored card 4 and the activated card 5. */
 function shelf() {
-  const ledger = rules(evolveUsers, evolvePackages, evolveCards)
+  const ledger = givenWhen(evolveUsers, evolvePackages, evolveCards)
   ledger.given(
     userDefined(1),
     userDefined(2),
@@ -31,7 +31,7 @@ function shelf() {
 
 test('a card changes hands with its id and its days', (t) => {
   const ledger = shelf()
-  const now = morning + 60_000_001
+  const now = FIXED_NOW + 60_000_001
   t.match(ledger.when(transferCard, { caller_id: 1, card_id: 4, receiver_id: 2 }, { now }), {
     events: [{ type: 'card-moved', data: { card_id: 4, privilege_package_id: 3, from_user_id: 1, to_user_id: 2 } }],
     answer: null,
@@ -66,7 +66,7 @@ test('why a card is not sent', (t) => {
     t.same(shelf().when(transferCard, input), { events: [], answer: undefined, refusal }, name)
   }
   // Not even a caller who is not known may send to themself.
-  const ledger = rules(evolveUsers, evolveCards)
+  const ledger = givenWhen(evolveUsers, evolveCards)
   ledger.given(cardGranted(9, 3, 30))
   t.match(ledger.when(transferCard, { caller_id: 9, card_id: 1, receiver_id: 9 }).refusal, { refusal: 'same_user' })
   t.end()
@@ -94,7 +94,7 @@ test('a grant: a card an event, newest first', (t) => {
     [7, 8, 9].map((position) => ({ type: 'card-granted', data, position })),
   )
   t.match(answer, [
-    { card_id: 9, name: 'Package 3', icon_path: 'p.png', valid_days: 30, created_at: morning },
+    { card_id: 9, name: 'Package 3', icon_path: 'p.png', valid_days: 30, created_at: FIXED_NOW },
     { card_id: 8 },
     { card_id: 7 },
   ])
@@ -115,7 +115,7 @@ test('a grant: a card an event, newest first', (t) => {
 })
 
 test('a package is defined, changed field by field, and not again when nothing changes', (t) => {
-  const ledger = rules(evolvePackages)
+  const ledger = givenWhen(evolvePackages)
   t.match(ledger.when(definePackage, { privilege_package_id: 3 }).refusal, {
     refusal: 'validation_failed',
     errors: { name: ['is required'], rank: ['is required'], valid_days: ['is required'] },
@@ -136,7 +136,7 @@ test('a package is defined, changed field by field, and not again when nothing c
     created_at: '2026-11-21T08:00:00.000000Z',
   }
   t.same(made.answer, record)
-  const later = { now: morning + 1 }
+  const later = { now: FIXED_NOW + 1 }
   t.same(
     ledger.when(definePackage, { privilege_package_id: 3, rank: 0 }, later).events,
     [],

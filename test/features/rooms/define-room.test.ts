@@ -2,14 +2,14 @@ import { test } from 'tap'
 import { type DefineRoom, defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { evolveRooms, roomProfiles, rooms, roomUids } from '../../../src/features/rooms/room.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
-import { roomDefined, userDefined } from '../../harness/event-fixtures.ts'
-import { morning, rules } from '../../harness/given-when.ts'
+import { roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
 const room = (id: number, fields: Partial<DefineRoom> = {}): DefineRoom => ({ ...fields, id })
 
 /** Users 1 and 2, and room 3 of user 1 with uid `majlis`. */
 function world() {
-  const made = rules(evolveUsers, evolveRooms)
+  const made = givenWhen(evolveUsers, evolveRooms)
   made.given(userDefined(1), userDefined(2))
   made.when(defineRoom, room(3, { uid: 'majlis', name: 'Majlis', cover_url: '/c.png', owner_id: 1 }))
   return made
@@ -18,7 +18,7 @@ function world() {
 test('a new room has defaults for all but its owner', (t) => {
   const { when, state } = world()
   const { events, answer } = when(defineRoom, room(4, { owner_id: 2 }))
-  t.same(events, [{ ...roomDefined(4, 2), position: 4, at: morning }])
+  t.same(events, [{ ...roomDefined(4, 2), position: 4, at: FIXED_NOW }])
   t.same(answer, {
     id: 4,
     uid: 'r4',
@@ -28,21 +28,21 @@ test('a new room has defaults for all but its owner', (t) => {
     trophy_points: 0,
     created_at: '2026-11-21T08:00:00.000000Z',
   })
-  t.match(state.get(roomProfiles, '4'), { created_at: morning, updated_at: morning, updated_by: 'staff:ann' })
+  t.match(state.get(roomProfiles, '4'), { created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' })
   t.end()
 })
 
 test('what is left out keeps its value, and only a new owner is a fact', (t) => {
   const { when, state } = world()
-  const later = { now: morning + 1, actor: 'staff:bob' }
+  const later = { now: FIXED_NOW + 1, actor: 'staff:bob' }
   t.same(when(defineRoom, room(3), later).events, [])
-  t.match(state.get(roomProfiles, '3'), { updated_at: morning }, 'no word changed')
+  t.match(state.get(roomProfiles, '3'), { updated_at: FIXED_NOW }, 'no word changed')
   t.same(when(defineRoom, room(3, { owner_id: 1 }), later).events, [])
 
   const renamed = when(defineRoom, room(3, { name: 'Diwan' }), later)
   t.same(renamed.events, [])
   t.match(renamed.answer, { uid: 'majlis', name: 'Diwan', cover_url: '/c.png', owner_id: 1 })
-  t.match(state.get(roomProfiles, '3'), { created_at: morning, updated_at: later.now, updated_by: 'staff:bob' })
+  t.match(state.get(roomProfiles, '3'), { created_at: FIXED_NOW, updated_at: later.now, updated_by: 'staff:bob' })
 
   t.match(when(defineRoom, room(3, { cover_url: '/d.png' })).answer, { name: 'Diwan', cover_url: '/d.png' })
 

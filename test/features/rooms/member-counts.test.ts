@@ -6,14 +6,17 @@ import { test } from 'tap'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { roomsSlice } from '../../../src/slices.ts'
-import { ask } from '../../harness/embedded.ts'
-import { emptyDatabase, testDatabase } from '../../harness/postgres.ts'
-import { doors } from '../../harness/test-app.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/postgres/embedded.ts'
+import { emptyDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
 const counts = (url: string) =>
-  ask(url, 'select room_id, sum(members)::int as members from room_member_counts group by room_id order by room_id')
+  queryRows(
+    url,
+    'select room_id, sum(members)::int as members from room_member_counts group by room_id order by room_id',
+  )
 const counted = (url: string) =>
-  ask(
+  queryRows(
     url,
     `select room_id, count(m.user_id)::int as members
      from (select distinct room_id from room_member_counts) as known left join room_members m using (room_id)
@@ -73,13 +76,13 @@ test('every statement that changes members changes the count', async (t) => {
     ],
   ]
   for (const [statement, expected] of rows) {
-    await ask(serviceUrl, statement)
+    await queryRows(serviceUrl, statement)
     const members = expected.map(([room_id, count]) => ({ room_id, members: count }))
     t.same(await counts(serviceUrl), members, statement)
     t.same(await counted(serviceUrl), members, statement)
   }
-  await t.rejects(ask(serviceUrl, 'update room_member_counts set members = 0'), { message: /permission denied/ })
-  await ask(ownerUrl, 'truncate room_members')
+  await t.rejects(queryRows(serviceUrl, 'update room_member_counts set members = 0'), { message: /permission denied/ })
+  await queryRows(ownerUrl, 'truncate room_members')
   t.same(await counts(serviceUrl), [])
 })
 
@@ -98,7 +101,7 @@ test('members who come and go at once in many sessions are all counted', async (
       // Two that write the same members in different orders may deadlock over those; one of them is asked again.
       for (;;) {
         try {
-          await ask(serviceUrl, statement)
+          await queryRows(serviceUrl, statement)
           break
         } catch (error) {
           if (!String(error).includes('deadlock')) throw error
@@ -123,10 +126,13 @@ test('rooms that had members before are counted by the migration', async (t) => 
   }
   add((name) => name < '0016')
   await migrate(ownerUrl, pathToFileURL(`${folder}/`))
-  await ask(ownerUrl, 'insert into room_members select r, u from generate_series(1, 2) r, generate_series(1, 10 * r) u')
+  await queryRows(
+    ownerUrl,
+    'insert into room_members select r, u from generate_series(1, 2) r, generate_series(1, 10 * r) u',
+  )
   add((name) => name >= '0016')
   await migrate(ownerUrl, pathToFileURL(`${folder}/`))
-  await ask(ownerUrl, 'insert into room_members values (1, 11)')
+  await queryRows(ownerUrl, 'insert into room_members values (1, 11)')
   t.same(await counts(ownerUrl), [
     { room_id: '1', members: 11 },
     { room_id: '2', members: 20 },
@@ -134,14 +140,18 @@ test('rooms that had members before are counted by the migration', async (t) => 
 })
 
 test('a look at a room and joining it do not read its members', async (t) => {
-  const { operator, user, database } = await doors(t, [usersSlice, roomsSlice])
+  const { operator, user, database } = await createTestApp(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   await operator('PUT', '/admin/v1/rooms/3', { owner_id: 1 })
-  await ask(database.ownerUrl, 'insert into room_members select 3, u from generate_series(3, 5000) u')
-  await ask(database.ownerUrl, 'revoke select on room_members from economy_service')
+  await queryRows(database.ownerUrl, 'insert into room_members select 3, u from generate_series(3, 5000) u')
+  await queryRows(database.ownerUrl, 'revoke select on room_members from economy_service')
   t.match((await user(1)('GET', '/v1/rooms/3')).body, { data: { members_count: 4_998 } })
   t.match((await user(2)('GET', '/v1/rooms/3/join')).body, { data: { members_count: 4_999 } })
   t.match((await user(2)('GET', '/v1/rooms/r3/join')).body, { data: { members_count: 4_999 } }, 'once is enough')
   t.equal((await user(2)('GET', '/v1/rooms/99/join')).status, 404)
-  t.same(await ask(database.ownerUrl, 'select from room_members where room_id = 99'), [], 'where no room is, no member')
+  t.same(
+    await queryRows(database.ownerUrl, 'select from room_members where room_id = 99'),
+    [],
+    'where no room is, no member',
+  )
 })

@@ -1,13 +1,13 @@
 import { test } from 'tap'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { roomsSlice } from '../../../src/slices.ts'
-import { doors } from '../../harness/test-app.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
 test('operators define rooms', async (t) => {
-  const { operator, bench } = await doors(t, [usersSlice, roomsSlice])
+  const { operator, ledger } = await createTestApp(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   const made = await operator('PUT', '/admin/v1/rooms/3', {
     uid: 'majlis',
@@ -55,11 +55,11 @@ test('operators define rooms', async (t) => {
     if (field !== undefined) t.match(refused.body, { code: 'validation_failed', errors: { [field]: [String] } })
   }
   t.equal((await operator('GET', '/admin/v1/rooms/4')).status, 404)
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('a cover is shown by its address', async (t) => {
-  const { operator, user } = await doors(t, [usersSlice, roomsSlice])
+  const { operator, user } = await createTestApp(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
   for (const [cover_url, shown] of [
     ['rooms/c.png', 'http://assets.test/rooms/c.png'],
@@ -73,7 +73,7 @@ test('a cover is shown by its address', async (t) => {
 })
 
 test('a user sees a room and joins it', async (t) => {
-  const { operator, user, database, bench } = await doors(t, [usersSlice, roomsSlice])
+  const { operator, user, database, ledger } = await createTestApp(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', {
     users: [{ id: 1, name: 'Aya', avatar: 'a/1.png', uid: 'aya' }, { id: 2 }],
   })
@@ -105,7 +105,7 @@ test('a user sees a room and joins it', async (t) => {
     t.match((await ask('GET', `/v1/rooms/${ref}/join`)).body, { data: { id: 3, members_count: 1 } }, 'once is enough')
   }
   t.match((await user(1)('GET', '/api/v1/rooms/3/join')).body, { data: { members_count: 2 } })
-  t.same(await rowsOf(database, 'select room_id, user_id from room_members where room_id = 3 order by user_id'), [
+  t.same(await queryRows(database, 'select room_id, user_id from room_members where room_id = 3 order by user_id'), [
     { room_id: '3', user_id: '1' },
     { room_id: '3', user_id: '2' },
   ])
@@ -115,17 +115,17 @@ test('a user sees a room and joins it', async (t) => {
       t.match(await ask('GET', url), { status: 404, body: { code: 'not_found' } }, url)
     }
   }
-  t.same(await rowsOf(database, 'select count(*) from room_members'), [{ count: '3' }])
+  t.same(await queryRows(database, 'select count(*) from room_members'), [{ count: '3' }])
   t.equal((await operator('GET', '/v1/rooms/3/join')).status, 403)
   t.equal((await user(9)('GET', '/v1/rooms/3/join')).status, 401)
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('rooms that are asked for together are each their own, and one that cannot be read fails alone', async (t) => {
-  const { operator, user, database } = await doors(t, [usersSlice, roomsSlice])
+  const { operator, user, database } = await createTestApp(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   for (const id of [1, 2, 3, 4]) await operator('PUT', `/admin/v1/rooms/${id}`, { uid: `room-${id}`, owner_id: 1 })
-  await rowsOf(
+  await queryRows(
     database,
     `with game as (
        insert into roulette_games (game_id, uid, room_id, creator_id, status, game_price, max_players, fee_percent,

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { rechain, tamper, verified } from '../../audit/verify/verified.ts'
-import type { TestDatabase } from '../../harness/postgres.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { base, dataOf, lounge, playedGame } from './room-fixture.ts'
 
 const ask = (database: TestDatabase) =>
-  rowsOf(database, readFileSync(new URL('../../../sql/audit/games.sql', import.meta.url), 'utf8'))
+  queryRows(database, readFileSync(new URL('../../../sql/audit/games.sql', import.meta.url), 'utf8'))
 
 /** Room R1 has seen a game finished and one cancelled, and has an open one. */
 async function played(t: Parameters<typeof lounge>[0]) {

@@ -136,7 +136,7 @@ test('a loser checks the spin by hand and by asking', async (t) => {
     (await verdict(draw)).steps.map(({ step, ok }: Record<string, unknown>) => [step, ok])
   t.match(await stepsOf({ ...fairness, server_seed: '00'.repeat(32) }), [{}, {}, ['ledger', false], {}])
   t.equal((await stepsOf({ ...fairness, game_uid: `${game.uid}0` })).length, 4, 'of which the ledger says nothing')
-  t.same([...open.bench.bugs, ...open.bench.troubles], [])
+  t.same([...open.ledger.bugs, ...open.ledger.failures], [])
 })
 
 test('what is no published draw is refused by name', async (t) => {

@@ -1,12 +1,12 @@
 import { test } from 'tap'
 import { gameFrames } from '../../../src/features/roulette/frames.ts'
 import type { LedgerEvent, PositionedEvent } from '../../../src/ledger/rules/event.ts'
-import { morning } from '../../harness/given-when.ts'
+import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { framesFrom } from '../../realtime/frame-fixtures.ts'
 
 const atTable = { game_id: 20, room_id: 7 }
 const placed = <T extends LedgerEvent['type']>(type: T, data: LedgerEvent<T>['data']): PositionedEvent<T> =>
-  Object({ type, data, movements: [], position: 20, at: morning })
+  Object({ type, data, movements: [], position: 20, at: FIXED_NOW })
 
 const [amina, badr, carmen] = [
   { id: 1, name: 'Amina', avatar: 'avatars/1.png' },

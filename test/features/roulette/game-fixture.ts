@@ -8,13 +8,13 @@ import { leaveGame } from '../../../src/features/roulette/leave.ts'
 import { type OpenGame, openGame } from '../../../src/features/roulette/open.ts'
 import { evolveUsers, userProfiles } from '../../../src/features/users/user.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
-import { credited, roomDefined, userDefined } from '../../harness/event-fixtures.ts'
-import { morning, type Rules, rules } from '../../harness/given-when.ts'
-import { testSpins } from '../../harness/test-executor.ts'
+import { credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, type GivenWhen, givenWhen } from '../../harness/ledger/given-when.ts'
+import { testSpins } from '../../harness/ledger/test-executor.ts'
 
 /** Users 1 to 5 with 100 coins each. 1 to 4 are members of room 1 (uid R1) of user 9, 1 and 2 of room 2 (uid R2). */
-export function lounge(): Rules {
-  const ledger = rules(evolveUsers, evolveRooms, evolveGames)
+export function lounge(): GivenWhen {
+  const ledger = givenWhen(evolveUsers, evolveRooms, evolveGames)
   const { given, state } = ledger
   given(
     ...[1, 2, 3, 4, 5, 9].map((id) => userDefined(id)),
@@ -22,7 +22,7 @@ export function lounge(): Rules {
     roomDefined(2, 9),
     ...[1, 2, 3, 4, 5].map((id) => credited('user', id, 'coins', 100)),
   )
-  const noted = { created_at: morning, updated_at: morning, updated_by: 'staff:ann' }
+  const noted = { created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' }
   for (const user_id of [1, 2, 3, 4, 5, 9]) {
     const words = { user_id, uid: `u${user_id}`, name: `User ${user_id}`, avatar: `a/${user_id}.png` }
     state.set(userProfiles, String(user_id), { ...words, ...noted })

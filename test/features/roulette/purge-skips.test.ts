@@ -3,8 +3,8 @@ import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { MAX_PURGED_GAMES } from '../../../src/features/roulette/old-games/purge.ts'
 import { purgeCandidates } from '../../../src/features/roulette/reads.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
-import { testDatabase } from '../../harness/postgres.ts'
-import { readDb } from '../../harness/test-app.ts'
+import { readDb } from '../../harness/app/test-app.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { commandLine, hall } from './roulette-fixture.ts'
 
 test('games that cannot be paid back are named, and hide none that can', async (t) => {
@@ -14,7 +14,7 @@ test('games that cannot be paid back are named, and hide none that can', async (
   const stuck = made.slice(0, -1)
   const last = made.at(-1)
   const most = { currency: 'coins', amount: MAX_INTEGER - 60, reason: 'test' } as const
-  await Promise.all(stuck.map(({ second }) => ledger.did(credit, { ...most, user_id: second })))
+  await Promise.all(stuck.map(({ second }) => ledger.runOk(credit, { ...most, user_id: second })))
   const [first] = stuck
   if (first === undefined || last === undefined) throw new Error('there are no games')
 

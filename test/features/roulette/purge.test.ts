@@ -10,10 +10,10 @@ import { MAX_PURGED_GAMES, purgeGames } from '../../../src/features/roulette/old
 import { openGame } from '../../../src/features/roulette/open.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { verified } from '../../audit/verify/verified.ts'
-import { credited } from '../../harness/event-fixtures.ts'
-import { morning } from '../../harness/given-when.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { type Bench, bench, rowsOf, testSpins } from '../../harness/test-executor.ts'
+import { credited } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
+import { createTestExecutor, queryRows, type TestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { asked, atTheTable, legs, open } from './game-fixture.ts'
 import { base, dataOf, lounge } from './room-fixture.ts'
 import { commandLine, hall } from './roulette-fixture.ts'
@@ -23,10 +23,10 @@ const MINUTE = 60_000_000
 test('what is old enough is cancelled, and nothing else', (t) => {
   const table = atTheTable()
   table.join(2)
-  const other = table.when(open(), { ...asked, room: 2, caller_id: 2 }, { now: morning + 10 * MINUTE })
+  const other = table.when(open(), { ...asked, room: 2, caller_id: 2 }, { now: FIXED_NOW + 10 * MINUTE })
   const both = [table.game.id, other.answer?.id ?? 0]
   const purge = (older_than_minutes: number, dry_run: boolean, minutes: number, candidates = both) =>
-    table.when(purgeGames(candidates), { older_than_minutes, dry_run }, { now: morning + minutes * MINUTE })
+    table.when(purgeGames(candidates), { older_than_minutes, dry_run }, { now: FIXED_NOW + minutes * MINUTE })
 
   t.match(purge(11, false, 10), { events: [], answer: { games: [] } })
   t.match(purge(10, false, 10, []), { events: [], answer: { games: [] } })
@@ -69,7 +69,7 @@ test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) 
 })
 
 test('operators purge through their door', async (t) => {
-  const { user, operator, database, app, bench } = await lounge(t)
+  const { user, operator, database, app, ledger } = await lounge(t)
   const game = dataOf(await user(1)('POST', `${base}/create`, { game_price: 30, max_players: 3, join_admin: 1 }))
   await user(2)('POST', `${base}/join/${game.id}`)
   const purge = (body: object, headers = {}) => operator('POST', '/admin/v1/roulette/purge', body, headers)
@@ -109,14 +109,14 @@ test('operators purge through their door', async (t) => {
     headers: { 'idempotency-replayed': 'true' },
   })
   t.match((await purge({ older_than_minutes: 0, dry_run: true })).body, { data: [{ status: 'open' }] })
-  await bench.did(credit, { user_id: 1, currency: 'coins', amount: MAX_INTEGER - 70, reason: 'test' })
+  await ledger.runOk(credit, { user_id: 1, currency: 'coins', amount: MAX_INTEGER - 70, reason: 'test' })
   const stuck = { data: [], meta: { skipped: [{ code: 'balance_limit', room_uid: 'R1', user_ids: [1] }] } }
   t.match(await purge({ older_than_minutes: 0, dry_run: true }), { status: 200, body: stuck })
   t.match(await purge({ older_than_minutes: 0 }), { status: 200, body: stuck })
   const cancelled = `select actor from ledger_events where type = 'roulette-cancelled'`
-  t.same(await rowsOf(database, cancelled), [{ actor: 'staff:ann' }])
+  t.same(await queryRows(database, cancelled), [{ actor: 'staff:ann' }])
   t.same((await verified(database)).findings, [])
-  t.same([...bench.bugs, ...bench.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('the command line shows, then purges, the old ones only', async (t) => {
@@ -131,9 +131,9 @@ test('the command line shows, then purges, the old ones only', async (t) => {
   const { room, game, third } = other
   const url = database.serviceUrl
   // The second room's game makes way for one that is young.
-  await ledger.did(purgeGames([game]), { older_than_minutes: 0, dry_run: false })
+  await ledger.runOk(purgeGames([game]), { older_than_minutes: 0, dry_run: false })
   const terms = { game_price: 1, max_players: 2, join_admin: true, client_seed: '' }
-  await ledger.did(openGame({ spins: testSpins, feePercent: 0 }), { ...terms, caller_id: third, room })
+  await ledger.runOk(openGame({ spins: testSpins, feePercent: 0 }), { ...terms, caller_id: third, room })
 
   const line = new RegExp(`^game ${first.game} in room r1, created [-0-9 :]{19}, players: 2, coins: 80\n`)
   const dry = await commandLine(url, '--older-than', '60', '--dry-run')
@@ -145,10 +145,10 @@ test('the command line shows, then purges, the old ones only', async (t) => {
   })
   t.match(await commandLine(url, '--older-than', '60'), { code: 0, out: /^games cancelled: 0, coins paid back: 0\n$/ })
   t.match(
-    await rowsOf(database, `select actor from ledger_events where type = 'roulette-cancelled' order by position`),
+    await queryRows(database, `select actor from ledger_events where type = 'roulette-cancelled' order by position`),
     [{ actor: 'system' }, { actor: /^staff:.+/ }],
   )
-  t.match(await rowsOf(database, 'select room_id from roulette_open_games'), [{ room_id: '2' }])
+  t.match(await queryRows(database, 'select room_id from roulette_open_games'), [{ room_id: '2' }])
 
   for (const args of [[], ['--older-than', '-1'], ['--older-than', 'soon'], ['--older-than', '1', '--nonsense']]) {
     t.match(await commandLine(url, ...args), { code: 1, out: '', err: /^error: / }, args.join(' '))
@@ -163,15 +163,15 @@ test('the command line shows, then purges, the old ones only', async (t) => {
 
 /** Whatever happened, each game has one end and every coin is where it was or where it was won. */
 async function assertEnded(t: Pick<Tap, 'equal' | 'same'>, database: TestDatabase, rooms: number, cancelled: number) {
-  const [ended] = await rowsOf(
+  const [ended] = await queryRows(
     database,
     `select count(*) filter (where type = 'roulette-cancelled') as cancelled,
             count(*) filter (where type = 'roulette-finished') as finished from ledger_events`,
   )
   t.equal(Number(ended?.['cancelled']), cancelled)
   t.equal(Number(ended?.['cancelled']) + Number(ended?.['finished']), rooms, 'each game has one end')
-  t.same(await rowsOf(database, `select account from balances where account ~ '^game:' and balance <> 0`), [])
-  t.same(await rowsOf(database, `select sum(balance)::text as coins from balances where account ~ '^user:'`), [
+  t.same(await queryRows(database, `select account from balances where account ~ '^game:' and balance <> 0`), [])
+  t.same(await queryRows(database, `select sum(balance)::text as coins from balances where account ~ '^user:'`), [
     { coins: String(rooms * 3 * 100) },
   ])
   t.same((await verified(database)).findings, [])
@@ -181,7 +181,7 @@ const finish = finishGame(testSpins)
 type Made = Awaited<ReturnType<typeof hall>>['made'][number]
 
 /** What the players of a game do meanwhile; most of it may come too late. */
-const meanwhile = (run: Bench['run'], { room, game, creator, second, third }: Made, finishes: boolean) => [
+const meanwhile = (run: TestExecutor['run'], { room, game, creator, second, third }: Made, finishes: boolean) => [
   run(joinGame, { caller_id: third, room, game, client_seed: '' }),
   run(leaveGame, { caller_id: second, room, game }),
   ...(finishes ? [run(finish, { caller_id: creator, room, game })] : []),
@@ -190,22 +190,22 @@ const meanwhile = (run: Bench['run'], { room, game, creator, second, third }: Ma
 test('two people purge the same games at once, on two instances, while players join, leave and finish', async (t) => {
   const database = await testDatabase(t)
   const { ledger, made } = await hall(t, database, 36)
-  const other = bench(t, database.serviceUrl)
+  const other = createTestExecutor(t, database.serviceUrl)
   const counts = [0, 0]
   for (let i = 0; i < made.length; i += 6) {
     const six = made.slice(i, i + 6)
     const purge = purgeGames(six.map(({ game }) => game))
     const asked = { older_than_minutes: 0, dry_run: false }
     const play = six.flatMap((one, k) => meanwhile(k % 2 === 0 ? ledger.run : other.run, one, k < 3))
-    const purging = [ledger, other].map(async ({ did }, who) => {
-      counts[who] = (counts[who] ?? 0) + (await did(purge, asked)).games.length
+    const purging = [ledger, other].map(async ({ runOk }, who) => {
+      counts[who] = (counts[who] ?? 0) + (await runOk(purge, asked)).games.length
     })
     await Promise.all([...play, ...purging])
   }
   t.comment(`cancelled by one ${counts[0]}, by the other ${counts[1]}`)
   await assertEnded(t, database, 36, (counts[0] ?? 0) + (counts[1] ?? 0))
   t.same(
-    [ledger, other].flatMap(({ bugs, troubles }) => [...bugs, ...troubles]),
+    [ledger, other].flatMap(({ bugs, failures }) => [...bugs, ...failures]),
     [],
   )
 })
@@ -233,5 +233,5 @@ test('two command lines at once beside a running instance', async (t) => {
   const [first = 0, second = 0] = runs.map(({ out }) => Number(/games cancelled: (\d+)/.exec(out)?.[1]))
   t.comment(`cancelled by one ${first}, by the other ${second}`)
   await assertEnded(t, database, rooms, first + second)
-  t.same([...ledger.bugs, ...ledger.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })

@@ -1,8 +1,8 @@
 import { test } from 'tap'
 import { slices } from '../../../src/slices.ts'
 import { verified } from '../../audit/verify/verified.ts'
-import { doors, type Heard } from '../../harness/test-app.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { createTestApp, type TestResponse } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { base, dataOf, lounge } from './room-fixture.ts'
 
 const ROUNDS = 200
@@ -38,7 +38,7 @@ interface Shot {
 test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and cancel of one game`, async (t) => {
   const one = await lounge(t)
   // A second instance on the same database: every other client asks there.
-  const other = await doors(t, slices, one.database)
+  const other = await createTestApp(t, slices, one.database)
   const players = Array.from({ length: CLIENTS }, (_, i) => i + 1)
   await one.operator('POST', '/admin/v1/users', { users: players.map((id) => ({ id })) })
   await Promise.all(
@@ -72,7 +72,7 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
       ...others.slice(4, CLIENTS - 2).map((by) => ({ by, does: 'join' as const })),
     ]
     t.equal(shots.length, CLIENTS)
-    const fire = async ({ by, does }: Shot): Promise<Heard & Shot> => {
+    const fire = async ({ by, does }: Shot): Promise<TestResponse & Shot> => {
       const id = next() < 0.5 ? game.id : game.uid
       const [method, url] =
         does === 'cancel' ? (['DELETE', `${base}/${id}`] as const) : (['POST', `${base}/${does}/${id}`] as const)
@@ -116,14 +116,14 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
   )
   t.same((await verified(one.database)).findings, [])
   t.same(
-    [one, other].flatMap(({ bench }) => [...bench.bugs, ...bench.troubles]),
+    [one, other].flatMap(({ ledger }) => [...ledger.bugs, ...ledger.failures]),
     [],
   )
 })
 
 /** What stands after a round: one end of the game, all coins, nothing in the game's account. */
-async function standing(database: Parameters<typeof rowsOf>[0], game: number) {
-  const [row] = await rowsOf(
+async function standing(database: Parameters<typeof queryRows>[0], game: number) {
+  const [row] = await queryRows(
     database,
     `select (select count(*) from roulette_games where game_id = ${game} and status <> 'open') as ended,
             (select count(*) from roulette_open_games) as open,
@@ -138,8 +138,8 @@ async function standing(database: Parameters<typeof rowsOf>[0], game: number) {
 }
 
 /** The most players that any game ever had at a time, counted from the ledger event by event. */
-const crowded = (database: Parameters<typeof rowsOf>[0]) =>
-  rowsOf(
+const crowded = (database: Parameters<typeof queryRows>[0]) =>
+  queryRows(
     database,
     `with seats as (
        select data::jsonb->>'game_id' as game, position,

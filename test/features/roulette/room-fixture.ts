@@ -1,14 +1,14 @@
 import type { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { slices } from '../../../src/slices.ts'
-import { type Doors, doors } from '../../harness/test-app.ts'
-import { testSpins } from '../../harness/test-executor.ts'
+import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
+import { testSpins } from '../../harness/ledger/test-executor.ts'
 
 /** Users 1 to 5 with 100 coins each; room 1 (uid R1) with members 1 to 4, room 2 (uid R2) with member 1. */
-export async function lounge(t: Parameters<typeof doors>[0], writes?: WriteAllowance): Promise<Doors> {
-  const open = await doors(t, slices, undefined, writes)
-  const { operator, user, bench } = open
-  await bench.did(genesis, { fairness_key: testSpins.keyHash })
+export async function lounge(t: Parameters<typeof createTestApp>[0], writes?: WriteAllowance): Promise<TestApp> {
+  const open = await createTestApp(t, slices, undefined, writes)
+  const { operator, user, ledger } = open
+  await ledger.runOk(genesis, { fairness_key: testSpins.keyHash })
   const people = [1, 2, 3, 4, 5].map((id) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` }))
   await operator('POST', '/admin/v1/users', { users: people })
   for (const { id } of people) {
@@ -26,7 +26,7 @@ export const base = '/v1/rooms/R1/games/roulette'
 export const dataOf = (heard: { readonly body: unknown }) => Object(heard.body).data
 
 /** A game of users 1 to 3 in room R1, finished, and one who lost it. */
-export async function playedGame({ user }: Doors) {
+export async function playedGame({ user }: TestApp) {
   const terms = { game_price: 30, max_players: 3, join_admin: 1, client_seed: 'one' }
   const { id } = dataOf(await user(1)('POST', `${base}/create`, terms))
   await user(2)('POST', `${base}/join/${id}`)

@@ -6,9 +6,9 @@ import { joinGame } from '../../../src/features/roulette/join.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
-import type { TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { readDb } from '../../harness/test-app.ts'
-import { bench, testSpins } from '../../harness/test-executor.ts'
+import { readDb } from '../../harness/app/test-app.ts'
+import { createTestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
+import type { TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
 const script = join(import.meta.dirname, '../../../scripts/roulette-purge.ts')
 
@@ -26,15 +26,15 @@ export function commandLine(
 
 /** So many rooms with a game of two players of each room's three members, who have 100 coins each. */
 export async function hall(t: Parameters<typeof testDatabase>[0], database: TestDatabase, rooms: number) {
-  const ledger = bench(t, database.serviceUrl)
+  const ledger = createTestExecutor(t, database.serviceUrl)
   const db = readDb(t, database)
   const numbers = Array.from({ length: rooms }, (_, i) => i + 1)
   const members = (room: number) => [room * 3 - 2, room * 3 - 1, room * 3] as const
   const people = numbers.flatMap((room) => members(room).map((id) => ({ id })))
-  await ledger.did(defineUsers, { users: people, listed: true })
-  await Promise.all(numbers.map((room) => ledger.did(defineRoom, { id: room, owner_id: room })))
+  await ledger.runOk(defineUsers, { users: people, listed: true })
+  await Promise.all(numbers.map((room) => ledger.runOk(defineRoom, { id: room, owner_id: room })))
   await Promise.all([
-    ...people.map(({ id }) => ledger.did(credit, { user_id: id, currency: 'coins', amount: 100, reason: 'test' })),
+    ...people.map(({ id }) => ledger.runOk(credit, { user_id: id, currency: 'coins', amount: 100, reason: 'test' })),
     ...numbers.flatMap((room) => members(room).map((id) => joinRoom(db, room, id))),
   ])
   const terms = { game_price: 40, max_players: 3, join_admin: true, client_seed: '' }
@@ -42,8 +42,8 @@ export async function hall(t: Parameters<typeof testDatabase>[0], database: Test
   const made = await Promise.all(
     numbers.map(async (room) => {
       const [creator, second, third] = members(room)
-      const { id } = await ledger.did(verb, { ...terms, caller_id: creator, room })
-      await ledger.did(joinGame, { caller_id: second, room, game: id, client_seed: '' })
+      const { id } = await ledger.runOk(verb, { ...terms, caller_id: creator, room })
+      await ledger.runOk(joinGame, { caller_id: second, room, game: id, client_seed: '' })
       return { room, game: id, creator, second, third }
     }),
   )

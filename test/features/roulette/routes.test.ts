@@ -1,12 +1,12 @@
 import { test } from 'tap'
 import { verified } from '../../audit/verify/verified.ts'
-import { rowsOf, testSpins } from '../../harness/test-executor.ts'
+import { queryRows, testSpins } from '../../harness/ledger/test-executor.ts'
 import { base, dataOf, lounge } from './room-fixture.ts'
 
 const person = (id: number) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` })
 
 test('a game from its creation to the winner', async (t) => {
-  const { user, bench, database } = await lounge(t)
+  const { user, ledger, database } = await lounge(t)
   t.same((await user(1)('GET', `${base}/`)).body, { data: null })
   const made = await user(1)('POST', `${base}/create`, {
     game_price: 30,
@@ -61,7 +61,7 @@ test('a game from its creation to the winner', async (t) => {
   t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 100 } })
   t.match(await user(4)('POST', `${base}/join/${game.id}`), { status: 200 })
 
-  const held = await rowsOf(
+  const held = await queryRows(
     database,
     `select e.data from ledger_events e union all select g::text from roulette_games g union all select r.body from replies r`,
   )
@@ -96,7 +96,7 @@ test('a game from its creation to the winner', async (t) => {
   t.same((await user(1)('GET', base)).body, { data: null })
   t.equal(dataOf(await user(2)('GET', '/v1/rooms/R1')).active_roulette_game, null)
   t.same((await verified(database)).findings, [])
-  t.same([...bench.bugs, ...bench.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('a game from its creation to its end before the time', async (t) => {
@@ -115,12 +115,12 @@ test('a game from its creation to its end before the time', async (t) => {
   const next = dataOf(await make())
   t.match(await user(1)('DELETE', `/api/v1/rooms/1/games/roulette/${next.uid}`), { status: 200 })
   t.same((await user(1)('GET', base)).body, { data: null })
-  t.same(await rowsOf(database, `select balance from balances where account ~ '^game:'`), [{ balance: '0' }])
+  t.same(await queryRows(database, `select balance from balances where account ~ '^game:'`), [{ balance: '0' }])
   t.same((await verified(database)).findings, [])
 })
 
 test('what the doors refuse, to the letter', async (t) => {
-  const { user, operator, bench, database } = await lounge(t)
+  const { user, operator, ledger, database } = await lounge(t)
   const create = (by: number, room: string | number, body: object) =>
     user(by)('POST', `/v1/rooms/${room}/games/roulette/create`, { game_price: 30, max_players: 2, ...body })
   const game = dataOf(await create(1, 'R1', { join_admin: true }))
@@ -134,7 +134,7 @@ test('what the doors refuse, to the letter', async (t) => {
   const at = (by: number, verb: string, id: string | number = game.id, room = 'R1') =>
     user(by)('POST', `/v1/rooms/${room}/games/roulette/${verb}/${id}`)
   const destroy = (by: number, id: string | number = game.id) => user(by)('DELETE', `${base}/${id}`)
-  const before = await rowsOf(database, 'select position from ledger_head')
+  const before = await queryRows(database, 'select position from ledger_head')
 
   await refused(create(1, 'R3', {}), 404, 'not_found')
   await refused(create(1, 3, {}), 404, 'not_found')
@@ -184,7 +184,7 @@ test('what the doors refuse, to the letter', async (t) => {
     status: 422,
     body: { errors: { client_seed: [String] } },
   })
-  t.same(await rowsOf(database, 'select position from ledger_head'), before, 'nothing happened')
+  t.same(await queryRows(database, 'select position from ledger_head'), before, 'nothing happened')
 
   t.equal((await at(2, 'join')).status, 200)
   await refused(at(3, 'join'), 422, 'game_full', /^Game is full$/)
@@ -204,7 +204,7 @@ test('what the doors refuse, to the letter', async (t) => {
   t.equal((await user(3)('GET', '/v1/rooms/R3/games/roulette')).status, 404)
   t.equal((await user(3)('GET', '/v1/rooms/3/games/roulette')).status, 404)
   t.equal((await operator('GET', base)).status, 403)
-  t.same([...bench.bugs, ...bench.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('a retry pays nothing twice', async (t) => {
@@ -240,8 +240,9 @@ test('a retry pays nothing twice', async (t) => {
   t.equal(gone.status, 200)
   t.match(await user(1)('DELETE', `/api${base}/${next.id}/`, undefined, key('c')), again(gone.text))
   t.match(await user(2)('POST', `${base}/leave/${next.id}`, undefined, key('d')), again(late.text), 'refusals, too')
-  t.same(await rowsOf(database, `select sum(balance)::text as sum from balances where account ~ '^user:[12]:coins'`), [
-    { sum: '200' },
-  ])
+  t.same(
+    await queryRows(database, `select sum(balance)::text as sum from balances where account ~ '^user:[12]:coins'`),
+    [{ sum: '200' }],
+  )
   t.same((await verified(database)).findings, [])
 })

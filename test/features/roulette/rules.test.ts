@@ -9,12 +9,12 @@ import { userProfiles } from '../../../src/features/users/user.ts'
 import { account, balanceOf, balances } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { transfer } from '../../../src/ledger/rules/movement.ts'
-import { credited } from '../../harness/event-fixtures.ts'
-import { morning, type Rules } from '../../harness/given-when.ts'
-import { testSpins } from '../../harness/test-executor.ts'
+import { credited } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, type GivenWhen } from '../../harness/ledger/given-when.ts'
+import { testSpins } from '../../harness/ledger/test-executor.ts'
 import { asked, atTheTable, legs, lounge, open } from './game-fixture.ts'
 
-const coins = ({ state }: Pick<Rules, 'state'>, ...users: number[]) =>
+const coins = ({ state }: Pick<GivenWhen, 'state'>, ...users: number[]) =>
   users.map((id) => balanceOf(state, account('user', id, 'coins')))
 
 test('a game is created and its creator joins', (t) => {
@@ -22,7 +22,7 @@ test('a game is created and its creator joins', (t) => {
   const { events, answer } = when(open(7), { ...asked, client_seed: 'mine' })
   const [created, joined] = events
   const id = created?.position ?? 0
-  const uid = `g-${id}-${morning.toString(36)}`
+  const uid = `g-${id}-${FIXED_NOW.toString(36)}`
   const commitment = spinCommitment(uid, testSpins.seed(uid))
   t.match(created, {
     type: 'roulette-created',
@@ -187,7 +187,7 @@ test('a game that is cancelled pays everyone back, and the room is free', (t) =>
   t.equal(answer, null)
   t.same(coins({ state }, 1, 2), [100, 100])
   t.equal(balanceOf(state, gameAccount(game.id)), 0)
-  t.match(state.get(games, String(game.id)), { status: 'cancelled', ended_at: morning, spin: null })
+  t.match(state.get(games, String(game.id)), { status: 'cancelled', ended_at: FIXED_NOW, spin: null })
   t.match(when(open(), { ...asked, caller_id: 3 }).answer, { status: 'open', from: { id: 3 } })
 
   const empty = atTheTable({ join_admin: false })

@@ -11,11 +11,11 @@ import { openGame } from '../../../src/features/roulette/open.ts'
 import { findStaleGames } from '../../../src/features/roulette/reads.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { verified } from '../../audit/verify/verified.ts'
-import { credited } from '../../harness/event-fixtures.ts'
-import { morning } from '../../harness/given-when.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { readDb } from '../../harness/test-app.ts'
-import { bench, rowsOf, testSpins } from '../../harness/test-executor.ts'
+import { readDb } from '../../harness/app/test-app.ts'
+import { credited } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
+import { createTestExecutor, queryRows, testSpins } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { asked, atTheTable, open } from './game-fixture.ts'
 import { hall } from './roulette-fixture.ts'
 
@@ -24,7 +24,7 @@ const MINUTE = 60_000_000
 test('a game in which nobody is seated is stale two minutes after the last one left', (t) => {
   const table = atTheTable()
   const { id } = table.game
-  const at = (minutes: number) => ({ now: morning + minutes * MINUTE })
+  const at = (minutes: number) => ({ now: FIXED_NOW + minutes * MINUTE })
   const cancel = (minutes: number, max_open_minutes: number | null = null, candidates = [id]) =>
     table.when(cancelStaleGames, { candidates, max_open_minutes }, { ...at(minutes), actor: 'system' })
   const emptySince = () => table.state.get(games, String(id))?.empty_since
@@ -32,7 +32,7 @@ test('a game in which nobody is seated is stale two minutes after the last one l
   t.match(cancel(59), { events: [], answer: 0 }, 'somebody is seated')
   t.equal(emptySince(), null)
   table.when(leaveGame, table.at(1), at(10))
-  t.equal(emptySince(), morning + 10 * MINUTE)
+  t.equal(emptySince(), FIXED_NOW + 10 * MINUTE)
   t.match(cancel(11.99), { events: [] }, 'too early')
   table.when(joinGame, table.at(2), at(11))
   t.equal(emptySince(), null)
@@ -53,7 +53,7 @@ test('a game that nobody ever joined counts from its creation', (t) => {
     table.when(
       cancelStaleGames,
       { candidates: [table.game.id], max_open_minutes: null },
-      { now: morning + minutes * MINUTE },
+      { now: FIXED_NOW + minutes * MINUTE },
     )
   t.match(cancel(1.99), { events: [] })
   t.match(cancel(2), { events: [{ type: 'roulette-cancelled' }] })
@@ -68,7 +68,7 @@ test('a game that is open for too long is cancelled with players in it; one that
     table.when(
       cancelStaleGames,
       { candidates: [table.game.id, other, 99], max_open_minutes },
-      { now: morning + minutes * MINUTE },
+      { now: FIXED_NOW + minutes * MINUTE },
     )
   t.match(cancel(59.99, 60), { events: [] })
   t.match(cancel(100_000, null), { events: [] }, '0 is never')
@@ -89,10 +89,10 @@ async function later({ ownerUrl }: TestDatabase, interval: string): Promise<void
 test('two instances cancel each stale game once, while players join and leave', async (t) => {
   const database = await testDatabase(t)
   const { ledger, made } = await hall(t, database, 24)
-  const other = bench(t, database.serviceUrl)
+  const other = createTestExecutor(t, database.serviceUrl)
   const db = readDb(t, database)
   for (const { room, game, creator, second } of made.slice(0, 18)) {
-    for (const caller_id of [creator, second]) await ledger.did(leaveGame, { caller_id, room, game })
+    for (const caller_id of [creator, second]) await ledger.runOk(leaveGame, { caller_id, room, game })
   }
   t.same(await findStaleGames(db, null, 100), [], 'everybody left just now')
   await later(database, '3 minutes')
@@ -108,7 +108,7 @@ test('two instances cancel each stale game once, while players join and leave', 
   t.same(await findStaleGames(db, 4, 3), candidates.slice(0, 3))
 
   const counts = await Promise.all([
-    ...[ledger, other].map(({ did }) => did(cancelStaleGames, { candidates, max_open_minutes: null })),
+    ...[ledger, other].map(({ runOk }) => runOk(cancelStaleGames, { candidates, max_open_minutes: null })),
     ...made.slice(0, 9).map(async ({ room, game, third }, i) => {
       const { run } = i % 2 === 0 ? ledger : other
       await run(joinGame, { caller_id: third, room, game, client_seed: '' })
@@ -116,7 +116,7 @@ test('two instances cancel each stale game once, while players join and leave', 
     }),
   ])
   const cancelled = counts.reduce((sum, count) => sum + count, 0)
-  const [row] = await rowsOf(
+  const [row] = await queryRows(
     database,
     `select count(*)::int as events, count(distinct data::jsonb->>'game_id')::int as games,
             (select count(*)::int from roulette_games where status = 'cancelled') as rows
@@ -125,7 +125,7 @@ test('two instances cancel each stale game once, while players join and leave', 
   t.same(row, { events: String(cancelled), games: String(cancelled), rows: String(cancelled) })
   t.ok(cancelled >= 9, `${cancelled} cancelled`)
   t.same(
-    await rowsOf(
+    await queryRows(
       database,
       `select 1 from roulette_games where (status = 'open' and entries = '[]') <> (empty_since is not null)`,
     ),
@@ -135,7 +135,7 @@ test('two instances cancel each stale game once, while players join and leave', 
   await rebuild(database.ownerUrl, { progress: () => {}, signal: new AbortController().signal })
   t.same((await verified(database)).findings, [])
   t.same(
-    [ledger, other].flatMap(({ bugs, troubles }) => [...bugs, ...troubles]),
+    [ledger, other].flatMap(({ bugs, failures }) => [...bugs, ...failures]),
     [],
   )
 })
@@ -145,7 +145,7 @@ test('more games than one sweep takes, that cannot be paid back, hide none that 
   const { ledger, made } = await hall(t, database, 5)
   await later(database, '2 hours')
   const most = { currency: 'coins', amount: MAX_INTEGER - 60, reason: 'test' } as const
-  for (const { second } of made.slice(0, 4)) await ledger.did(credit, { ...most, user_id: second })
+  for (const { second } of made.slice(0, 4)) await ledger.runOk(credit, { ...most, user_id: second })
   t.same(await findStaleGames(readDb(t, database), 60, 2), [made[4]?.game])
 })
 
@@ -155,18 +155,18 @@ test('an older database gets the moments from its ledger', async (t) => {
   const [left, rejoined] = made
   if (left === undefined || rejoined === undefined) throw new Error('there are no games')
   for (const { room, game, creator, second } of [left, rejoined]) {
-    for (const caller_id of [creator, second]) await ledger.did(leaveGame, { caller_id, room, game })
+    for (const caller_id of [creator, second]) await ledger.runOk(leaveGame, { caller_id, room, game })
   }
   const { room, game, third } = rejoined
-  await ledger.did(joinGame, { caller_id: third, room, game, client_seed: '' })
+  await ledger.runOk(joinGame, { caller_id: third, room, game, client_seed: '' })
   const terms = { game_price: 1, max_players: 2, join_admin: false, client_seed: '' }
-  await ledger.did(cancelStaleGames, { candidates: [made[2]?.game ?? 0], max_open_minutes: 0 })
+  await ledger.runOk(cancelStaleGames, { candidates: [made[2]?.game ?? 0], max_open_minutes: 0 })
   const verb = openGame({ spins: testSpins, feePercent: 0 })
-  await ledger.did(verb, { ...terms, caller_id: made[2]?.creator ?? 0, room: 3 })
+  await ledger.runOk(verb, { ...terms, caller_id: made[2]?.creator ?? 0, room: 3 })
   await ledger.executor.close()
 
   const column = 'select game_id, empty_since from roulette_games order by game_id'
-  const before = await rowsOf(database, column)
+  const before = await queryRows(database, column)
   const client = await connect(database.ownerUrl, 'test')
   t.teardown(() => client.end())
   await client.query('drop view user_devices; drop index roulette_games_open_by_age')
@@ -174,7 +174,7 @@ test('an older database gets the moments from its ledger', async (t) => {
   await client.query(
     await readFile(new URL('../../../sql/0017-empty-games-and-device-lists.sql', import.meta.url), 'utf8'),
   )
-  t.same(await rowsOf(database, column), before)
-  t.equal((await rowsOf(database, 'select 1 from roulette_games where empty_since is not null')).length, 2)
+  t.same(await queryRows(database, column), before)
+  t.equal((await queryRows(database, 'select 1 from roulette_games where empty_since is not null')).length, 2)
   t.same((await verified(database)).findings, [])
 })

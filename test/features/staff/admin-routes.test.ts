@@ -1,13 +1,13 @@
 import { test } from 'tap'
 import { staffSlice } from '../../../src/features/staff/slice.ts'
-import { type Ask, doors } from '../../harness/test-app.ts'
+import { createTestApp, type SendRequest } from '../../harness/app/test-app.ts'
 
 const seconds = (): number => Math.floor(Date.now() / 1000)
 
 test('operators revoke the sessions of staff', async (t) => {
-  const instance = await doors(t, [staffSlice])
+  const instance = await createTestApp(t, [staffSlice])
   const as =
-    (sub: string, role: string, iat = seconds() - 10): Ask =>
+    (sub: string, role: string, iat = seconds() - 10): SendRequest =>
     async (method, url) => {
       const headers = { authorization: `Bearer ${instance.app.jwt.sign({ sub, role, iat }, { expiresIn: '1h' })}` }
       const response = await instance.app.inject({ method, url, headers })
@@ -32,5 +32,5 @@ test('operators revoke the sessions of staff', async (t) => {
   for (const sub of ['%0A', '%C3%A9', 'x'.repeat(101)]) {
     t.equal((await instance.operator('POST', `/admin/v1/staff/${sub}/revoke-sessions`)).status, 404, sub)
   }
-  t.same(instance.bench.bugs, [])
+  t.same(instance.ledger.bugs, [])
 })

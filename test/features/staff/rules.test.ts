@@ -1,21 +1,21 @@
 import { test } from 'tap'
 import { revokeStaffSessions } from '../../../src/features/staff/revoke-staff-sessions.ts'
 import { evolveStaff, staffSessions } from '../../../src/features/staff/staff.ts'
-import { morning, rules } from '../../harness/given-when.ts'
+import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
 test('sessions of staff end that began before this second, also of one who was never seen', (t) => {
-  const { when, state } = rules(evolveStaff)
-  const { events, answer } = when(revokeStaffSessions, { sub: 'bob' }, { now: morning + 3_999_999 })
+  const { when, state } = givenWhen(evolveStaff)
+  const { events, answer } = when(revokeStaffSessions, { sub: 'bob' }, { now: FIXED_NOW + 3_999_999 })
   t.same(
     events.map(({ type, data, movements }) => ({ type, data, movements })),
-    [{ type: 'staff-sessions-revoked', data: { sub: 'bob', before: morning / 1_000_000 + 3 }, movements: [] }],
+    [{ type: 'staff-sessions-revoked', data: { sub: 'bob', before: FIXED_NOW / 1_000_000 + 3 }, movements: [] }],
   )
   t.same(answer, { sub: 'bob', sessions_revoked_before: '2026-11-21T08:00:03.000000Z' })
 
-  t.match(when(revokeStaffSessions, { sub: 'bob' }, { now: morning + 9_000_000 }).answer, {
+  t.match(when(revokeStaffSessions, { sub: 'bob' }, { now: FIXED_NOW + 9_000_000 }).answer, {
     sessions_revoked_before: '2026-11-21T08:00:09.000000Z',
   })
-  t.same(state.get(staffSessions, 'bob'), { sub: 'bob', revoked_before: morning / 1_000_000 + 9 })
+  t.same(state.get(staffSessions, 'bob'), { sub: 'bob', revoked_before: FIXED_NOW / 1_000_000 + 9 })
   t.equal(state.get(staffSessions, 'ann'), undefined)
   t.end()
 })

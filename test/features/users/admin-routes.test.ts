@@ -1,13 +1,13 @@
 import { test } from 'tap'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { roomsSlice } from '../../../src/slices.ts'
-import { doors } from '../../harness/test-app.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
 test('operators define users', async (t) => {
-  const { operator, database, bench } = await doors(t, [usersSlice])
+  const { operator, database, ledger } = await createTestApp(t, [usersSlice])
   for (const id of [1, 2]) t.equal((await operator('PUT', `/admin/v1/countries/${id}`, { name: `C${id}` })).status, 200)
 
   const made = await operator('PUT', '/admin/v1/users/7', {
@@ -42,7 +42,7 @@ test('operators define users', async (t) => {
   t.same((await operator('PUT', '/admin/v1/users/7')).body, changed.body, 'no body changes nothing')
   t.same((await operator('GET', '/admin/v1/users/7')).body, changed.body)
 
-  t.same(await rowsOf(database, 'select type, actor, data from ledger_events order by position'), [
+  t.same(await queryRows(database, 'select type, actor, data from ledger_events order by position'), [
     {
       type: 'user-defined',
       actor: 'staff:ann',
@@ -66,11 +66,11 @@ test('operators define users', async (t) => {
       }),
     },
   ])
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('what operators may not write', async (t) => {
-  const { operator, bench } = await doors(t, [usersSlice])
+  const { operator, ledger } = await createTestApp(t, [usersSlice])
   await operator('PUT', '/admin/v1/users/1', { uid: 'a' })
   const rows: readonly [method: 'PUT' | 'POST', url: string, body: unknown, status: number, field?: string][] = [
     ['PUT', '/admin/v1/users/0', {}, 404],
@@ -110,11 +110,11 @@ test('what operators may not write', async (t) => {
   t.equal((await operator('GET', '/admin/v1/users/2')).status, 404)
   t.equal((await operator('GET', '/admin/v1/users/x')).status, 404)
   t.equal((await operator('GET', '/admin/v1/countries/1')).status, 404)
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('many users at once, then page by page', async (t) => {
-  const { operator, bench } = await doors(t, [usersSlice])
+  const { operator, ledger } = await createTestApp(t, [usersSlice])
   const users = Array.from({ length: 1_000 }, (_, i) => ({ id: i + 11, name: `N${i}` }))
   const made = await operator('POST', '/admin/v1/users', { users }, { 'idempotency-key': 'first' })
   t.equal(made.status, 200)
@@ -144,11 +144,11 @@ test('many users at once, then page by page', async (t) => {
   }
   t.same(seen, [5, ...users.map(({ id }) => id).toReversed()])
   t.equal((await operator('GET', '/admin/v1/users?cursor=MTIz')).status, 422, 'a cursor of another list')
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('uids are taken under each other’s eyes', async (t) => {
-  const { operator, bench } = await doors(t, [usersSlice])
+  const { operator, ledger } = await createTestApp(t, [usersSlice])
   // In one batch: each is decided on what the ones before it did.
   const both = await Promise.all([1, 2, 3].map((id) => operator('PUT', `/admin/v1/users/${id}`, { uid: 'star' })))
   t.same(
@@ -164,12 +164,12 @@ test('uids are taken under each other’s eyes', async (t) => {
     passed.map(({ status }) => status),
     [200, 200, 422],
   )
-  t.same(bench.bugs, [])
-  t.same(bench.troubles, [])
+  t.same(ledger.bugs, [])
+  t.same(ledger.failures, [])
 })
 
 test('revoked sessions are over at once', async (t) => {
-  const { operator, user, bench } = await doors(t, [usersSlice, roomsSlice])
+  const { operator, user, ledger } = await createTestApp(t, [usersSlice, roomsSlice])
   await operator('PUT', '/admin/v1/users/7', {})
   const before = user(7, 10)
   t.equal((await before('GET', '/v1/rooms/1')).status, 404)
@@ -178,11 +178,11 @@ test('revoked sessions are over at once', async (t) => {
   t.match(revoked.body, { data: { id: 7, sessions_revoked_before: /\.000000Z$/ } })
   t.equal((await before('GET', '/v1/rooms/1')).status, 440)
   t.equal((await user(7)('GET', '/v1/rooms/1')).status, 404, 'a token of this second goes on')
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('the answer to a long list of users stays below 1 MiB', async (t) => {
-  const { operator, database } = await doors(t, [usersSlice])
+  const { operator, database } = await createTestApp(t, [usersSlice])
   const ids = Array.from({ length: 1_000 }, (_, i) => ({ id: i + 1 }))
   const avatar = '€'.repeat(500)
   for (const half of [ids.slice(0, 500), ids.slice(500)]) {
@@ -199,13 +199,13 @@ test('the answer to a long list of users stays below 1 MiB', async (t) => {
   const answered = Object(all.body).data.map(({ id }: { id: number }) => ({ id }))
   t.ok(answered.length > 500)
   t.same(answered, ids.slice(0, answered.length), 'the first of them, in order')
-  t.match(await rowsOf(database, `select count(*)::int as named from user_profiles where name = 'A'`), [
+  t.match(await queryRows(database, `select count(*)::int as named from user_profiles where name = 'A'`), [
     { named: '1000' },
   ])
 })
 
 test('countries', async (t) => {
-  const { operator, database, bench } = await doors(t, [usersSlice])
+  const { operator, database, ledger } = await createTestApp(t, [usersSlice])
   const made = await operator('PUT', '/admin/v1/countries/20', { name: 'Egypt' })
   t.equal(made.status, 200)
   t.match(made.body, { data: { id: 20, name: 'Egypt', created_at: instant } })
@@ -218,7 +218,7 @@ test('countries', async (t) => {
     data: [{ id: 20 }],
     meta: { next_cursor: null },
   })
-  t.match(await rowsOf(database, 'select updated_by from countries'), [{ updated_by: 'staff:ann' }, {}])
-  t.same(await rowsOf(database, 'select 1 from ledger_events'), [], 'words alone')
-  t.same(bench.bugs, [])
+  t.match(await queryRows(database, 'select updated_by from countries'), [{ updated_by: 'staff:ann' }, {}])
+  t.same(await queryRows(database, 'select 1 from ledger_events'), [], 'words alone')
+  t.same(ledger.bugs, [])
 })

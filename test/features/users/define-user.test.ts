@@ -2,8 +2,8 @@ import { test } from 'tap'
 import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
 import { type DefineUsers, defineUsers, type UserFields } from '../../../src/features/users/define-user.ts'
 import { evolveUsers, userProfiles, userUids } from '../../../src/features/users/user.ts'
-import { userDefined } from '../../harness/event-fixtures.ts'
-import { morning, rules } from '../../harness/given-when.ts'
+import { userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
 const one = (id: number, fields: Partial<UserFields> = {}): DefineUsers => ({
   users: [{ ...fields, id }],
@@ -18,16 +18,16 @@ const twice = ['stands in the list twice']
 
 /** Users 1 and 2, with uids a and b, and countries 20 and 30. */
 function world() {
-  const made = rules(evolveUsers)
+  const made = givenWhen(evolveUsers)
   for (const id of [20, 30]) made.when(defineCountry, { id, name: `Country ${id}` })
   made.when(defineUsers, list({ id: 1, uid: 'a' }, { id: 2, uid: 'b' }))
   return made
 }
 
 test('a new user has defaults for all that is left out', (t) => {
-  const { when, state } = rules(evolveUsers)
+  const { when, state } = givenWhen(evolveUsers)
   const { events, answer } = when(defineUsers, one(7))
-  t.same(events, [{ ...userDefined(7), position: 1, at: morning }])
+  t.same(events, [{ ...userDefined(7), position: 1, at: FIXED_NOW }])
   t.same(answer, [
     {
       id: 7,
@@ -46,8 +46,8 @@ test('a new user has defaults for all that is left out', (t) => {
     uid: 'u7',
     name: 'User 7',
     avatar: '',
-    created_at: morning,
-    updated_at: morning,
+    created_at: FIXED_NOW,
+    updated_at: FIXED_NOW,
     updated_by: 'staff:ann',
   })
   t.end()
@@ -83,7 +83,7 @@ test('what is left out keeps its value', (t) => {
       agency_countries,
     }),
   )
-  const later = { now: morning + 5_000_000, actor: 'staff:bob' }
+  const later = { now: FIXED_NOW + 5_000_000, actor: 'staff:bob' }
   const { events, answer } = when(defineUsers, one(1, { business_manager: true }), later)
   t.same(events[0]?.data, {
     user_id: 1,
@@ -93,12 +93,12 @@ test('what is left out keeps its value', (t) => {
     agency_countries,
   })
   t.match(answer, [{ uid: 'a', name: 'Aya', avatar: 'a/1.png', created_at: '2026-11-21T08:00:00.000000Z' }])
-  t.match(state.get(userProfiles, '1'), { updated_at: morning, updated_by: 'staff:ann' }, 'no word changed')
+  t.match(state.get(userProfiles, '1'), { updated_at: FIXED_NOW, updated_by: 'staff:ann' }, 'no word changed')
 
   t.same(when(defineUsers, one(1, { name: 'Aya B' }), later).events, [], 'a name is no fact')
   t.match(state.get(userProfiles, '1'), {
     name: 'Aya B',
-    created_at: morning,
+    created_at: FIXED_NOW,
     updated_at: later.now,
     updated_by: 'staff:bob',
   })

@@ -1,15 +1,15 @@
 import { test } from 'tap'
 import { usersSlice } from '../../../src/features/users/slice.ts'
-import { doors } from '../../harness/test-app.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 const token = 'fcm:APA91b-a_token/with+every=kind%of;sign'
 const path = `/api/v1/devices/${encodeURIComponent(token)}`
 
 test('a token belongs to whoever registered it last', async (t) => {
-  const { operator, user, database, bench } = await doors(t, [usersSlice])
+  const { operator, user, database, ledger } = await createTestApp(t, [usersSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
-  const devices = () => rowsOf(database, 'select token, user_id, platform from devices')
+  const devices = () => queryRows(database, 'select token, user_id, platform from devices')
 
   const made = await user(1)('POST', '/api/v1/devices', { token, platform: 'android', user_id: 2 })
   t.match(made, {
@@ -26,15 +26,15 @@ test('a token belongs to whoever registered it last', async (t) => {
   t.match(await user(2)('DELETE', path), { status: 200, body: { meta: { message: String } } })
   t.match(await user(2)('DELETE', path), { status: 404 })
   t.same(await devices(), [])
-  t.same([...bench.bugs, ...bench.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('a user has at most 20 devices: one more removes the one that was registered first', async (t) => {
-  const { operator, user, database, bench } = await doors(t, [usersSlice])
+  const { operator, user, database, ledger } = await createTestApp(t, [usersSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   const register = (id: number, name: string) => user(id)('POST', '/v1/devices', { token: name, platform: 'ios' })
   const tokensOf = async (id: number) => {
-    const rows = await rowsOf(database, `select token from devices where user_id = ${id} order by registered_at`)
+    const rows = await queryRows(database, `select token from devices where user_id = ${id} order by registered_at`)
     return rows.map((row) => row['token'])
   }
   const names = Array.from({ length: 20 }, (_, i) => `device-${i}`)
@@ -55,11 +55,11 @@ test('a user has at most 20 devices: one more removes the one that was registere
   t.ok(left.length === 20 || left.length === 19, `${left.length} devices`)
   t.ok(left.every((name) => name?.startsWith('at-once')))
   t.same(await tokensOf(2), ['of-another', 'device-20'])
-  t.same([...bench.bugs, ...bench.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('a device that cannot be is refused', async (t) => {
-  const { operator, user, database } = await doors(t, [usersSlice])
+  const { operator, user, database } = await createTestApp(t, [usersSlice])
   await operator('PUT', '/admin/v1/users/1', {})
   const rows: readonly (readonly [object, readonly string[]])[] = [
     [{}, ['platform', 'token']],
@@ -77,14 +77,14 @@ test('a device that cannot be is refused', async (t) => {
     t.same(Object.keys(Object(heard.body).errors).sort(), fields)
   }
   t.match(await user(1)('DELETE', '/api/v1/devices/with%20a%20blank'), { status: 404 })
-  t.same(await rowsOf(database, 'select 1 from devices'), [])
+  t.same(await queryRows(database, 'select 1 from devices'), [])
   const longest = { token: 'x'.repeat(2_048), platform: 'ios' }
   t.match(await user(1)('POST', '/api/v1/devices', longest), { status: 201 })
   t.match(await user(1)('DELETE', `/api/v1/devices/${longest.token}`), { status: 200 })
 })
 
 test('a token stands in its own table and nowhere else', async (t) => {
-  const { operator, user, database } = await doors(t, [usersSlice])
+  const { operator, user, database } = await createTestApp(t, [usersSlice])
   await operator('PUT', '/admin/v1/users/1', {})
   const key = { 'idempotency-key': 'one' }
   const ask = user(1)
@@ -98,12 +98,12 @@ test('a token stands in its own table and nowhere else', async (t) => {
   await ask('DELETE', path, undefined, { 'idempotency-key': 'two' })
   const gone = await ask('DELETE', path, undefined, { 'idempotency-key': 'two' })
   t.match(gone, { status: 200, headers: { 'idempotency-replayed': 'true' } })
-  const tables = await rowsOf(
+  const tables = await queryRows(
     database,
     `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
   )
   for (const { relname } of tables) {
-    t.same(await rowsOf(database, `select 1 from ${relname} r where r::text like '%APA91b%'`), [], relname ?? '')
+    t.same(await queryRows(database, `select 1 from ${relname} r where r::text like '%APA91b%'`), [], relname ?? '')
   }
-  t.same(await rowsOf(database, `select type from ledger_events where type <> 'user-defined'`), [])
+  t.same(await queryRows(database, `select type from ledger_events where type <> 'user-defined'`), [])
 })

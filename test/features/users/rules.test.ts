@@ -6,32 +6,32 @@ import { registerDevice } from '../../../src/features/users/devices/register-dev
 import { removeDevice } from '../../../src/features/users/devices/remove-device.ts'
 import { revokeSessions } from '../../../src/features/users/revoke-sessions.ts'
 import { evolveUsers, users } from '../../../src/features/users/user.ts'
-import { userDefined } from '../../harness/event-fixtures.ts'
-import { morning, rules } from '../../harness/given-when.ts'
+import { userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
 test('sessions end that began before this second', (t) => {
-  const { given, when, state } = rules(evolveUsers)
+  const { given, when, state } = givenWhen(evolveUsers)
   given(userDefined(7))
-  const { events, answer } = when(revokeSessions, { user_id: 7 }, { now: morning + 3_999_999 })
+  const { events, answer } = when(revokeSessions, { user_id: 7 }, { now: FIXED_NOW + 3_999_999 })
   t.same(
     events.map(({ type, data, movements }) => ({ type, data, movements })),
-    [{ type: 'sessions-revoked', data: { user_id: 7, before: morning / 1_000_000 + 3 }, movements: [] }],
+    [{ type: 'sessions-revoked', data: { user_id: 7, before: FIXED_NOW / 1_000_000 + 3 }, movements: [] }],
   )
   t.same(answer, { id: 7, sessions_revoked_before: '2026-11-21T08:00:03.000000Z' })
 
   given(userDefined(7, { charging_agent: 1 }))
-  t.match(state.get(users, '7'), { charging_agent: true, sessions_revoked_before: morning / 1_000_000 + 3 })
+  t.match(state.get(users, '7'), { charging_agent: true, sessions_revoked_before: FIXED_NOW / 1_000_000 + 3 })
   t.end()
 })
 
 test('nobody’s sessions cannot be revoked', (t) => {
-  const { when } = rules(evolveUsers)
+  const { when } = givenWhen(evolveUsers)
   t.same(when(revokeSessions, { user_id: 7 }).refusal, { refusal: 'not_found' })
   t.end()
 })
 
 test('a country is its name', (t) => {
-  const { when, state } = rules()
+  const { when, state } = givenWhen()
   t.same(when(defineCountry, { id: 20 }).refusal, {
     refusal: 'validation_failed',
     errors: { name: ['is required'] },
@@ -40,16 +40,16 @@ test('a country is its name', (t) => {
   t.same(made.events, [])
   t.same(made.answer, { id: 20, name: 'Egypt', created_at: '2026-11-21T08:00:00.000000Z' })
 
-  const later = { now: morning + 1, actor: 'staff:bob' }
+  const later = { now: FIXED_NOW + 1, actor: 'staff:bob' }
   t.same(when(defineCountry, { id: 20 }, later).answer, made.answer, 'kept')
-  t.match(state.get(countries, '20'), { updated_at: morning, updated_by: 'staff:ann' })
+  t.match(state.get(countries, '20'), { updated_at: FIXED_NOW, updated_by: 'staff:ann' })
   t.match(when(defineCountry, { id: 20, name: 'Misr' }, later).answer, { ...made.answer, name: 'Misr' })
-  t.match(state.get(countries, '20'), { created_at: morning, updated_at: later.now, updated_by: 'staff:bob' })
+  t.match(state.get(countries, '20'), { created_at: FIXED_NOW, updated_at: later.now, updated_by: 'staff:bob' })
   t.end()
 })
 
 test('a device that was removed or went to another user does not count among those of one batch', (t) => {
-  const { when, state } = rules()
+  const { when, state } = givenWhen()
   const register = (user_id: number, token: string) => when(registerDevice, { user_id, token, platform: 'ios' })
   for (let i = 0; i < 20; i += 1) register(1, `d${i}`)
   register(2, 'd0')

@@ -2,13 +2,13 @@ import { test } from 'tap'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { walletSlice } from '../../../src/features/wallet/slice.ts'
 import { roomsSlice } from '../../../src/slices.ts'
-import { doors } from '../../harness/test-app.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 const slices = [usersSlice, roomsSlice, walletSlice]
 
 test('operators move balances', async (t) => {
-  const { operator, user, database, bench } = await doors(t, slices)
+  const { operator, user, database, ledger } = await createTestApp(t, slices)
   await operator('PUT', '/admin/v1/users/7', {})
   await operator('PUT', '/admin/v1/rooms/3', { owner_id: 7 })
 
@@ -46,17 +46,17 @@ test('operators move balances', async (t) => {
     body: { code: 'insufficient_balance' },
   })
   t.match((await user(7)('GET', '/v1/wallet')).text, /"coins":30,.*"wallet_dollars_count":90071\.19,/)
-  t.same(await rowsOf(database, `select account, balance from balances order by account collate "C"`), [
+  t.same(await queryRows(database, `select account, balance from balances order by account collate "C"`), [
     { account: 'issuance:operator:coins', balance: '-30' },
     { account: 'issuance:operator:dollars', balance: '-9007119' },
     { account: 'user:7:coins', balance: '30' },
     { account: 'user:7:dollars', balance: '9007119' },
   ])
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('the same credit is the same however it is written, and another is not', async (t) => {
-  const { operator, bench } = await doors(t, slices)
+  const { operator, ledger } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }, { id: 8 }] })
   const key = { 'idempotency-key': 'k' }
   const first = await operator(
@@ -90,11 +90,11 @@ test('the same credit is the same however it is written, and another is not', as
   })
   const mended = await operator('POST', url, { currency: 'dollars', amount: '1', reason: 'x' }, other)
   t.equal(mended.status, 201, 'what the schema refuses is not remembered')
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })
 
 test('what is no move', async (t) => {
-  const { operator, database, bench } = await doors(t, slices)
+  const { operator, database, ledger } = await createTestApp(t, slices)
   await operator('PUT', '/admin/v1/users/7', {})
   const good = { currency: 'coins', amount: 1, reason: 'x' }
   const rows: readonly [url: string, body: unknown, status: number, code: string, field?: string][] = [
@@ -132,12 +132,12 @@ test('what is no move', async (t) => {
     const errors = field === undefined ? {} : { errors: { [field]: [String] } }
     t.match(await operator('POST', url, body), { status, body: { code, ...errors } }, `${url} ${JSON.stringify(body)}`)
   }
-  t.same(await rowsOf(database, 'select 1 from balances'), [])
-  t.same(bench.bugs, [])
+  t.same(await queryRows(database, 'select 1 from balances'), [])
+  t.same(ledger.bugs, [])
 })
 
 test('debits that come together take no more than there is', async (t) => {
-  const { operator, bench } = await doors(t, slices)
+  const { operator, ledger } = await createTestApp(t, slices)
   await operator('PUT', '/admin/v1/users/7', {})
   await operator('POST', '/admin/v1/users/7/credits', { currency: 'coins', amount: 100, reason: 'x' })
   const debits = await Promise.all(
@@ -149,5 +149,5 @@ test('debits that come together take no more than there is', async (t) => {
     debits.map(({ status }) => status),
     [201, 201, 201, ...Array.from({ length: 47 }, () => 422)],
   )
-  t.same(bench.bugs, [])
+  t.same(ledger.bugs, [])
 })

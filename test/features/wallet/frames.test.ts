@@ -5,11 +5,11 @@ import { liveWallet } from '../../../src/features/wallet/frames.ts'
 import type { LedgerEvent, PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { transfer } from '../../../src/ledger/rules/movement.ts'
 import { slices } from '../../../src/slices.ts'
-import { cardGranted, credited, roomDefined, userDefined } from '../../harness/event-fixtures.ts'
-import { morning } from '../../harness/given-when.ts'
-import { doors, readDb } from '../../harness/test-app.ts'
+import { createTestApp, readDb } from '../../harness/app/test-app.ts'
+import { cardGranted, credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 
-const placed = (event: LedgerEvent): PositionedEvent => Object({ ...event, position: 9, at: morning })
+const placed = (event: LedgerEvent): PositionedEvent => Object({ ...event, position: 9, at: FIXED_NOW })
 const privilege = { user_id: 4, card_id: 2, privilege_package_id: 3, rank: 1, days: 30, valid_until: 1 }
 const replaced = { privilege_package_id: 1, rank: 0, valid_until: 1 }
 
@@ -71,7 +71,7 @@ test('whose wallet an event changes', (t) => {
 })
 
 test('wallets are shown as GET /wallet shows them, those of many at once', async (t) => {
-  const { operator, user, database } = await doors(t, slices)
+  const { operator, user, database } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
   await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 10 })
   await operator('PUT', '/admin/v1/decorations/2', { name: 'Tulip', kind: 'standard', price: 10 })

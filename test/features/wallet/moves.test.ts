@@ -5,8 +5,8 @@ import { parseAmount } from '../../../src/features/wallet/amount.ts'
 import { type Credit, credit } from '../../../src/features/wallet/credit.ts'
 import { type Debit, debit } from '../../../src/features/wallet/debit.ts'
 import { type Currency, currencies } from '../../../src/ledger/rules/account.ts'
-import { credited, roomDefined, userDefined } from '../../harness/event-fixtures.ts'
-import { morning, rules } from '../../harness/given-when.ts'
+import { credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
+import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
 const LARGEST = Number.MAX_SAFE_INTEGER
 
@@ -33,7 +33,7 @@ const from = (holder: 'user' | 'room', id: number, currency: Currency, amount: s
 
 test('a credit issues value to a user', (t) => {
   for (const currency of currencies) {
-    const { given, when } = rules(evolveUsers)
+    const { given, when } = givenWhen(evolveUsers)
     given(userDefined(7), credited('user', 7, currency, 50))
     const { events, answer } = when(credit, toUser(7, currency, 3))
     const units = currency.endsWith('dollars') ? 300 : 3
@@ -43,7 +43,7 @@ test('a credit issues value to a user', (t) => {
         data: { reason: 'a gift of the house' },
         movements: [{ debit: `issuance:operator:${currency}`, credit: `user:7:${currency}`, amount: units }],
         position: 3,
-        at: morning,
+        at: FIXED_NOW,
       },
     ])
     t.same(JSON.parse(JSON.stringify(answer)), {
@@ -62,7 +62,7 @@ test('a credit issues value to a user', (t) => {
 test('a debit takes value back, down to nothing', (t) => {
   for (const holder of ['user', 'room'] as const) {
     for (const currency of currencies) {
-      const { given, when } = rules(evolveUsers, evolveRooms)
+      const { given, when } = givenWhen(evolveUsers, evolveRooms)
       given(userDefined(7), roomDefined(7, 7), credited(holder, 7, currency, 300))
       const { events, answer } = when(debit, from(holder, 7, currency, currency.endsWith('dollars') ? '3.00' : 300))
       t.same(
@@ -82,7 +82,7 @@ test('a debit takes value back, down to nothing', (t) => {
 })
 
 test('the largest balances are answered to the cent', (t) => {
-  const { given, when } = rules(evolveUsers)
+  const { given, when } = givenWhen(evolveUsers)
   given(userDefined(7), credited('user', 7, 'dollars', LARGEST - 1))
   const { answer } = when(credit, toUser(7, 'dollars', '0.01'))
   t.match(JSON.stringify(answer), /"amount":0\.01,"balance":90071992547409\.91,/)
@@ -96,7 +96,7 @@ test('why a credit is refused', (t) => {
     [toUser(7, 'coins', 1), { refusal: 'balance_limit' }],
   ] as const
   for (const [input, refusal] of rows) {
-    const { given, when } = rules(evolveUsers)
+    const { given, when } = givenWhen(evolveUsers)
     given(userDefined(7), credited('user', 7, 'coins', LARGEST))
     t.same(when(credit, input), { events: [], answer: undefined, refusal })
   }
@@ -114,7 +114,7 @@ test('why a debit is refused', (t) => {
     [from('room', 3, 'coins', 1), { refusal: 'insufficient_balance' }],
   ] as const
   for (const [input, refusal] of rows) {
-    const { given, when } = rules(evolveUsers, evolveRooms)
+    const { given, when } = givenWhen(evolveUsers, evolveRooms)
     given(userDefined(7), roomDefined(3, 7), credited('user', 7, 'coins', 100), credited('room', 3, 'target', 100))
     t.same(when(debit, input), { events: [], answer: undefined, refusal })
   }

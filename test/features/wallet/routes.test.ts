@@ -1,19 +1,19 @@
 import { test } from 'tap'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { walletSlice } from '../../../src/features/wallet/slice.ts'
-import { doors } from '../../harness/test-app.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 const slices = [usersSlice, walletSlice]
 const ids = Array.from({ length: 30 }, (_, i) => i + 1)
 
 test('wallets that are asked for together are each their own; who has none gets 404', async (t) => {
-  const { operator, user, database } = await doors(t, slices)
+  const { operator, user, database } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: ids.map((id) => ({ id, name: `user ${id}` })) })
   for (const id of ids.slice(0, 5)) {
     await operator('POST', `/admin/v1/users/${id}/credits`, { currency: 'diamonds', amount: id, reason: 'test' })
   }
-  await rowsOf(database, 'delete from user_profiles where user_id > 28')
+  await queryRows(database, 'delete from user_profiles where user_id > 28')
   const asked = [...ids, 1, 1, ...ids.toReversed()]
   const answers = await Promise.all(asked.map((id) => user(id)('GET', '/v1/wallet')))
   for (const [i, id] of asked.entries()) {
@@ -26,7 +26,7 @@ test('wallets that are asked for together are each their own; who has none gets 
 })
 
 test('a wallet shows all that was answered before it was asked for', async (t) => {
-  const { operator, user } = await doors(t, slices)
+  const { operator, user } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: ids.map((id) => ({ id })) })
   let crowded = true
   const crowd = ids.slice(1).map(async (id) => {
@@ -41,9 +41,9 @@ test('a wallet shows all that was answered before it was asked for', async (t) =
 })
 
 test('a wallet that cannot be read fails alone', async (t) => {
-  const { operator, user, database } = await doors(t, slices)
+  const { operator, user, database } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: ids.map((id) => ({ id })) })
-  await rowsOf(
+  await queryRows(
     database,
     `with package as (
        insert into privilege_packages (privilege_package_id, name, rank, valid_days, icon_path, created_at)

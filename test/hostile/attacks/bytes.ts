@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as fc from 'fast-check'
-import { AnswerReader } from '../clients/answers.ts'
-import { closed } from '../clients/line.ts'
-import type { Siege } from '../siege/attack-run.ts'
-import { attackers, tokenOf } from '../siege/people.ts'
+import { closed } from '../../harness/http/http-connection.ts'
+import { AnswerReader } from '../../harness/http/response-reader.ts'
+import type { Siege } from '../attack-run/attack-run.ts'
+import { attackers, tokenOf } from '../attack-run/roles.ts'
 
 /** A connection on which nothing comes any more is left after this: what was asked may have been done by then. */
 const PATIENCE_MS = 3_000

@@ -1,9 +1,9 @@
-import { Line } from '../clients/line.ts'
-import { bearer, jsonType, plain, type Wish } from '../requests/requests.ts'
-import { pathOf } from '../requests/routes.ts'
-import type { Siege } from '../siege/attack-run.ts'
-import { fieldsOf } from '../siege/judge.ts'
-import { roles, tokenOf } from '../siege/people.ts'
+import { pathOf } from '../../harness/http/api-routes.ts'
+import { Line } from '../../harness/http/http-connection.ts'
+import { bearer, jsonType, plain, type Wish } from '../../harness/http/request.ts'
+import type { Siege } from '../attack-run/attack-run.ts'
+import { fieldsOf } from '../attack-run/judge.ts'
+import { roles, tokenOf } from '../attack-run/roles.ts'
 
 type Header = readonly [name: string, value: string]
 

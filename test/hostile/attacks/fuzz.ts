@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
-import type { Answer } from '../clients/answers.ts'
+import type { Door } from '../../harness/http/api-routes.ts'
+import { bearer } from '../../harness/http/request.ts'
+import type { Answer } from '../../harness/http/response-reader.ts'
+import type { Siege } from '../attack-run/attack-run.ts'
+import type { PeriodicReads } from '../attack-run/periodic-reads.ts'
+import { attackers, tokenOf } from '../attack-run/roles.ts'
 import { type Made, wishOf } from '../requests/request-generators.ts'
-import { bearer } from '../requests/requests.ts'
-import type { Door } from '../requests/routes.ts'
-import type { Siege } from '../siege/attack-run.ts'
-import { attackers, tokenOf } from '../siege/people.ts'
-import type { PeriodicReads } from '../siege/periodic-reads.ts'
 
 /** Requests made up at a time. */
 const CHUNK = 20

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { Line } from '../clients/line.ts'
-import { plain } from '../requests/requests.ts'
-import type { Siege } from '../siege/attack-run.ts'
-import { attackers, tokenOf } from '../siege/people.ts'
+import { Line } from '../../harness/http/http-connection.ts'
+import { plain } from '../../harness/http/request.ts'
+import type { Siege } from '../attack-run/attack-run.ts'
+import { attackers, tokenOf } from '../attack-run/roles.ts'
 
 /** Positions around those of the draws that are guessed. */
 const AROUND = 10

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
-import type { Answer } from '../clients/answers.ts'
-import type { Line } from '../clients/line.ts'
+import { type Door, reads } from '../../harness/http/api-routes.ts'
+import type { Line } from '../../harness/http/http-connection.ts'
+import { bearer, type Wish } from '../../harness/http/request.ts'
+import type { Answer } from '../../harness/http/response-reader.ts'
+import type { Siege } from '../attack-run/attack-run.ts'
+import { attackers, tokenOf } from '../attack-run/roles.ts'
 import { wishOf } from '../requests/request-generators.ts'
-import { bearer, type Wish } from '../requests/requests.ts'
-import { type Door, reads } from '../requests/routes.ts'
-import type { Siege } from '../siege/attack-run.ts'
-import { attackers, tokenOf } from '../siege/people.ts'
 
 /** Tries of each door. */
 const EACH = 8

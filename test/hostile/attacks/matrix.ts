@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
-import type { Answer } from '../clients/answers.ts'
+import { type Door, pathOf, reads, type Schema } from '../../harness/http/api-routes.ts'
+import { bearer, jsonType, type Wish } from '../../harness/http/request.ts'
+import type { Answer } from '../../harness/http/response-reader.ts'
+import type { Siege } from '../attack-run/attack-run.ts'
+import { attackers, type Role, roles, tokenOf, victim } from '../attack-run/roles.ts'
 import { paramsOf } from '../requests/request-generators.ts'
-import { bearer, jsonType, type Wish } from '../requests/requests.ts'
-import { type Door, pathOf, reads, type Schema } from '../requests/routes.ts'
 import { valueOf } from '../requests/values.ts'
-import type { Siege } from '../siege/attack-run.ts'
-import { attackers, type Role, roles, tokenOf, victim } from '../siege/people.ts'
 
 /** Whose ids stand in a request: those of whoever asks, of somebody else, of nobody. */
 const ids = [attackers[0], attackers[1], victim.id, 8_999_999_999] as const

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
-import { bearer, jsonType, type Wish } from '../requests/requests.ts'
-import type { Siege } from '../siege/attack-run.ts'
-import { tokenOf } from '../siege/people.ts'
+import { bearer, jsonType, type Wish } from '../../harness/http/request.ts'
+import type { Siege } from '../attack-run/attack-run.ts'
+import { tokenOf } from '../attack-run/roles.ts'
 
 /** The same path in other words. */
 const tricks: Readonly<Record<string, (path: string) => string>> = {

@@ -1,7 +1,7 @@
-import { Line } from '../clients/line.ts'
-import { bytesOf, plain, type Wish } from '../requests/requests.ts'
-import type { Siege } from '../siege/attack-run.ts'
-import { attackers, tokenOf } from '../siege/people.ts'
+import { Line } from '../../harness/http/http-connection.ts'
+import { bytesOf, plain, type Wish } from '../../harness/http/request.ts'
+import type { Siege } from '../attack-run/attack-run.ts'
+import { attackers, tokenOf } from '../attack-run/roles.ts'
 
 /** Requests on one connection, one behind the other, none of them waiting for an answer; each is answered in its turn. */
 export async function pipelined(siege: Siege, requests: number): Promise<void> {

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { STILL_MS } from '../../../src/http/server-options.ts'
-import { AnswerReader } from '../clients/answers.ts'
-import { closed } from '../clients/line.ts'
-import type { Siege } from '../siege/attack-run.ts'
-import { tokenOf } from '../siege/people.ts'
+import { closed } from '../../harness/http/http-connection.ts'
+import { AnswerReader } from '../../harness/http/response-reader.ts'
+import type { Siege } from '../attack-run/attack-run.ts'
+import { tokenOf } from '../attack-run/roles.ts'
 
 /** Connections of each kind. */
 const EACH = 50

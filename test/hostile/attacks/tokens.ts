@@ -1,8 +1,8 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
+import type { Wish } from '../../harness/http/request.ts'
 import { keys } from '../../soak/load/people.ts'
-import type { Wish } from '../requests/requests.ts'
+import type { Siege } from '../attack-run/attack-run.ts'
 import { type Claims, goodClaims, hs256, sealed, seconds } from '../requests/tokens.ts'
-import type { Siege } from '../siege/attack-run.ts'
 
 const HOUR = 3_600
 const good = hs256(keys.JWT_SECRET)

@@ -1,4 +1,4 @@
-import { SECRET_CANARY, UNKNOWN_CANARY } from '../siege/canaries.ts'
+import { SECRET_CANARY, UNKNOWN_CANARY } from '../attack-run/canaries.ts'
 
 /** A value as JSON text: not all of these survive being a value here. */
 export interface HostileField {

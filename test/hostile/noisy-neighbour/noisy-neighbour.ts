@@ -1,11 +1,11 @@
-import { Helper } from '../../harness/child-process-rpc.ts'
-import { median } from '../../harness/percentiles.ts'
-import type { Scenario } from '../../soak/scenario.ts'
-import type { Stage } from '../../soak/scenario-context.ts'
-import { bytesOf, plain } from '../requests/requests.ts'
-import { startPrepared } from '../siege/target.ts'
-import { dearest, gather, gifts, tokenOf } from './crowd.ts'
+import { bytesOf, plain } from '../../harness/http/request.ts'
+import { median } from '../../harness/load/percentiles.ts'
+import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
+import type { Scenario } from '../../harness/scenario/scenario.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { startPrepared } from '../attack-run/target.ts'
 import { Hammered, type Job } from './job.ts'
+import { dearest, gather, gifts, tokenOf } from './population.ts'
 import { type Latencies, Neighbours } from './victims.ts'
 
 /** Requests a minute that each user may send: the usual. */
@@ -40,7 +40,7 @@ type Turns = Map<string, Latencies[]>
 
 async function crowd(stage: Stage, { rounds, seconds }: { rounds: number; seconds: number }): Promise<void> {
   const { port, ready: people } = await startPrepared(stage, { RATE_LIMIT: String(LIMIT) }, gather)
-  const hammer = new Helper(new URL('./hammer.ts', import.meta.url), {})
+  const hammer = new HelperProcess(new URL('./hammer.ts', import.meta.url), {})
   stage.teardown(() => hammer.stop())
   const neighbours = await Neighbours.open(port, CONNECTIONS, gifts(people))
   stage.teardown(async () => neighbours.close())
@@ -73,7 +73,7 @@ async function crowd(stage: Stage, { rounds, seconds }: { rounds: number; second
     for (const [i] of jobs.entries()) {
       const [name, job] = jobs[(i + round) % jobs.length] ?? ['quiet', null]
       stage.signal.throwIfAborted()
-      const hammering = job === null ? null : hammer.ask(job, Hammered)
+      const hammering = job === null ? null : hammer.call(job, Hammered)
       if (job?.kind === 'beyond') await stage.pause(LEAD_MS)
       turns.get(name)?.push(await neighbours.run(PER_SECOND, seconds))
       if (hammering !== null) heard.set(name, await hammering)

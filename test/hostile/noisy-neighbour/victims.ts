@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
-import { clock } from '../../../scripts/bench/load/clock.ts'
-import { Connection } from '../../../scripts/bench/load/connection.ts'
-import { percentile, Samples } from '../../harness/percentiles.ts'
+import { clock } from '../../harness/load/clock.ts'
+import { Connection } from '../../harness/load/load-connection.ts'
+import { percentile, Samples } from '../../harness/load/percentiles.ts'
 
 /** Milliseconds from when a request was due to its answer. */
 export interface Latencies {
@@ -58,7 +58,7 @@ export class Neighbours {
       if (latencies.count === count) done.resolve()
       else send()
     }
-    const pacer = new Worker(new URL('../../../scripts/bench/load/pacer.ts', import.meta.url), {
+    const pacer = new Worker(new URL('../../harness/load/pacer.ts', import.meta.url), {
       workerData: { perSecond, count },
     })
     pacer.on('error', done.reject)

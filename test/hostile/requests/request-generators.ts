@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
-import { bent, foreign, meant } from './bodies.ts'
+import { type Door, pathOf, reads } from '../../harness/http/api-routes.ts'
+import { jsonType, type Wish } from '../../harness/http/request.ts'
 import { mediaTypes } from './hostile-values.ts'
-import { jsonType, type Wish } from './requests.ts'
-import { type Door, pathOf, reads } from './routes.ts'
+import { bent, foreign, meant } from './mutated-bodies.ts'
 import { nameOf, valueOf } from './values.ts'
 
 type Header = readonly [name: string, value: string]

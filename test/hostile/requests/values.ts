@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import { heard } from '../siege/id-pool.ts'
-import type { Schema } from './routes.ts'
+import type { Schema } from '../../harness/http/api-routes.ts'
+import { heard } from '../attack-run/id-pool.ts'
 
 /** Ids that there are: of users, rooms, gifts, countries. Small, so that many of what is made up names something. */
 const someId = fc.oneof(

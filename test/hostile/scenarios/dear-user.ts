@@ -1,14 +1,14 @@
-import { Helper } from '../../harness/child-process-rpc.ts'
-import { median } from '../../harness/percentiles.ts'
-import type { Measure, Scenario } from '../../soak/scenario.ts'
-import type { Stage } from '../../soak/scenario-context.ts'
-import { Line } from '../clients/line.ts'
-import { type Crowd, dearest, gather, gifts, tokenOf } from '../noisy-neighbour/crowd.ts'
+import { Line } from '../../harness/http/http-connection.ts'
+import { bytesOf, plain } from '../../harness/http/request.ts'
+import { median } from '../../harness/load/percentiles.ts'
+import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
+import type { Measure, Scenario } from '../../harness/scenario/scenario.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { startPrepared } from '../attack-run/target.ts'
 import { Hammered, type Job } from '../noisy-neighbour/job.ts'
+import { type Crowd, dearest, gather, gifts, tokenOf } from '../noisy-neighbour/population.ts'
 import { type Latencies, Neighbours } from '../noisy-neighbour/victims.ts'
-import { bytesOf, plain } from '../requests/requests.ts'
 import { signed } from '../requests/tokens.ts'
-import { startPrepared } from '../siege/target.ts'
 
 /** What the victims ask for in a second, and on how many connections. */
 const PER_SECOND = 200
@@ -40,7 +40,7 @@ async function measure(stage: Stage, { rounds, seconds }: Measure): Promise<void
     await gatherDearUsers(port, crowd)
     return crowd
   })
-  const hammer = new Helper(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
+  const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
   stage.teardown(() => hammer.stop())
   const victims = await Neighbours.open(port, CONNECTIONS, gifts(crowd))
   stage.teardown(async () => victims.close())
@@ -81,7 +81,7 @@ async function measure(stage: Stage, { rounds, seconds }: Measure): Promise<void
     for (const [name, job] of Object.entries(jobs)) {
       stage.signal.throwIfAborted()
       alone.push(await victims.run(PER_SECOND, seconds / 2))
-      const hammering = hammer.ask(job(), Hammered)
+      const hammering = hammer.call(job(), Hammered)
       beside.get(name)?.push(await victims.run(PER_SECOND, seconds))
       heard.set(name, await hammering)
     }

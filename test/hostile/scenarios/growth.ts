@@ -1,11 +1,11 @@
 import { connect } from '../../../src/db/connect.ts'
-import type { Measure, Scenario } from '../../soak/scenario.ts'
-import type { Stage } from '../../soak/scenario-context.ts'
-import type { Answer } from '../clients/answers.ts'
-import { Line } from '../clients/line.ts'
-import { bytesOf, plain } from '../requests/requests.ts'
+import { Line } from '../../harness/http/http-connection.ts'
+import { bytesOf, plain } from '../../harness/http/request.ts'
+import type { Answer } from '../../harness/http/response-reader.ts'
+import type { Measure, Scenario } from '../../harness/scenario/scenario.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { startService, unlimited } from '../attack-run/target.ts'
 import { signed } from '../requests/tokens.ts'
-import { startService, unlimited } from '../siege/target.ts'
 
 /** Far less than the usual, so that it is soon used up: bytes a user and day. */
 const ALLOWANCE = 400_000

@@ -1,11 +1,11 @@
-import { Helper } from '../../harness/child-process-rpc.ts'
-import type { Measure, Scenario } from '../../soak/scenario.ts'
-import type { Stage } from '../../soak/scenario-context.ts'
-import { dearest, gather, tokenOf } from '../noisy-neighbour/crowd.ts'
+import { bytesOf, plain } from '../../harness/http/request.ts'
+import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
+import type { Measure, Scenario } from '../../harness/scenario/scenario.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { tokenOf as roleToken } from '../attack-run/roles.ts'
+import { openAgency, startService, unlimited } from '../attack-run/target.ts'
 import { Hammered } from '../noisy-neighbour/job.ts'
-import { bytesOf, plain } from '../requests/requests.ts'
-import { tokenOf as roleToken } from '../siege/people.ts'
-import { openAgency, startService, unlimited } from '../siege/target.ts'
+import { dearest, gather, tokenOf } from '../noisy-neighbour/population.ts'
 
 const READERS = 200
 /** Readings of the ledger at once. */
@@ -26,7 +26,7 @@ async function crush(stage: Stage, { seconds }: Measure): Promise<void> {
   const { port } = await startService(stage, unlimited)
   await openAgency(port)
   const crowd = await gather(port)
-  const hammer = new Helper(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
+  const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
   stage.teardown(() => hammer.stop())
   const { draws, join, wallet } = dearest(crowd)
   const list = (path: string): Buffer => bytesOf(plain('GET', path, tokenOf(crowd.hammer)))
@@ -64,7 +64,7 @@ async function crush(stage: Stage, { seconds }: Measure): Promise<void> {
   for (const [name, { requests, closed }] of Object.entries(loads)) {
     const texts = requests.flatMap((request) => (request === undefined ? [] : [request.toString('latin1')]))
     const ready = watchReadiness(stage, port)
-    const heard = await hammer.ask({ kind: 'beyond', port, requests: texts, closed, pipelined: 0, seconds }, Hammered)
+    const heard = await hammer.call({ kind: 'beyond', port, requests: texts, closed, pipelined: 0, seconds }, Hammered)
     const { looks, unready, slowestMs } = await ready.end()
     stage.tell(
       `${name}, ${closed} at once: ${JSON.stringify(heard)}; /readyz ready ${looks - unready} of ${looks} times, ${slowestMs.toFixed(0)} ms at most`,

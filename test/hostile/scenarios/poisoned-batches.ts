@@ -1,12 +1,12 @@
-import type { Measure, Scenario } from '../../soak/scenario.ts'
-import type { Stage } from '../../soak/scenario-context.ts'
-import type { Answer } from '../clients/answers.ts'
-import { Line } from '../clients/line.ts'
-import { SocketClient } from '../clients/socket-client.ts'
-import { until } from '../clients/until.ts'
-import { gather, tokenOf } from '../noisy-neighbour/crowd.ts'
-import { bearer, bytesOf, jsonType, plain, type Wish } from '../requests/requests.ts'
-import { startService, unlimited } from '../siege/target.ts'
+import { Line } from '../../harness/http/http-connection.ts'
+import { bearer, bytesOf, jsonType, plain, type Wish } from '../../harness/http/request.ts'
+import type { Answer } from '../../harness/http/response-reader.ts'
+import type { Measure, Scenario } from '../../harness/scenario/scenario.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { until } from '../../harness/scenario/wait-for.ts'
+import { SocketClient } from '../../harness/websocket/websocket-client.ts'
+import { startService, unlimited } from '../attack-run/target.ts'
+import { gather, tokenOf } from '../noisy-neighbour/population.ts'
 
 const GOOD = 40
 const PATIENCE_MS = 20_000

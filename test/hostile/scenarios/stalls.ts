@@ -1,15 +1,15 @@
-import { Helper } from '../../harness/child-process-rpc.ts'
-import { median } from '../../harness/percentiles.ts'
-import type { Measure, Scenario } from '../../soak/scenario.ts'
-import type { Stage } from '../../soak/scenario-context.ts'
-import { Line } from '../clients/line.ts'
+import { type Door, doorsOf } from '../../harness/http/api-routes.ts'
+import { Line } from '../../harness/http/http-connection.ts'
+import { bearer, bytesOf, plain, type Wish } from '../../harness/http/request.ts'
+import { worstRequests } from '../../harness/http/worst-requests.ts'
+import { median } from '../../harness/load/percentiles.ts'
+import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
+import type { Measure, Scenario } from '../../harness/scenario/scenario.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { tokenOf } from '../attack-run/roles.ts'
+import { openAgency, startService, unlimited } from '../attack-run/target.ts'
 import { Hammered } from '../noisy-neighbour/job.ts'
 import { type Latencies, Neighbours } from '../noisy-neighbour/victims.ts'
-import { bearer, bytesOf, plain, type Wish } from '../requests/requests.ts'
-import { type Door, doorsOf } from '../requests/routes.ts'
-import { worstRequests } from '../requests/worst-bodies.ts'
-import { tokenOf } from '../siege/people.ts'
-import { openAgency, startService, unlimited } from '../siege/target.ts'
 
 /** What the others ask for: as little as there is, so that all it waits for is the event loop. */
 const PER_SECOND = 200
@@ -49,7 +49,7 @@ async function measure(stage: Stage, { seconds }: Measure): Promise<void> {
   const { instance, port } = await startService(stage, unlimited)
   await openAgency(port)
   const doors = [...(await doorsOf(instance.origin)), ...undocumented]
-  const hammer = new Helper(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
+  const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
   stage.teardown(() => hammer.stop())
   const health = await Neighbours.open(port, CONNECTIONS, [bytesOf(plain('GET', '/healthz', ''))])
   stage.teardown(async () => health.close())
@@ -65,7 +65,7 @@ async function measure(stage: Stage, { seconds }: Measure): Promise<void> {
       const requests = [worst.request.toString('latin1')]
       const beside = async (): Promise<Latencies> => {
         stage.signal.throwIfAborted()
-        const hammering = hammer.ask({ kind: 'beyond', port, requests, closed, pipelined: 0, seconds }, Hammered)
+        const hammering = hammer.call({ kind: 'beyond', port, requests, closed, pipelined: 0, seconds }, Hammered)
         const felt = await health.run(PER_SECOND, seconds)
         const statuses = Object.keys(await hammering).map(Number)
         const failed = statuses.filter((status) => status >= 500)

@@ -1,15 +1,15 @@
-import { Helper } from '../../harness/child-process-rpc.ts'
-import { median } from '../../harness/percentiles.ts'
-import type { Measure, Scenario } from '../../soak/scenario.ts'
-import type { Stage } from '../../soak/scenario-context.ts'
-import { Line } from '../clients/line.ts'
-import { SocketClient } from '../clients/socket-client.ts'
-import { until } from '../clients/until.ts'
-import { gather, gifts, tokenOf } from '../noisy-neighbour/crowd.ts'
+import { Line } from '../../harness/http/http-connection.ts'
+import { bytesOf, jsonType, plain } from '../../harness/http/request.ts'
+import { median } from '../../harness/load/percentiles.ts'
+import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
+import type { Measure, Scenario } from '../../harness/scenario/scenario.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { until } from '../../harness/scenario/wait-for.ts'
+import { SocketClient } from '../../harness/websocket/websocket-client.ts'
+import { startPrepared } from '../attack-run/target.ts'
 import { Hammered, type Job } from '../noisy-neighbour/job.ts'
+import { gather, gifts, tokenOf } from '../noisy-neighbour/population.ts'
 import { type Latencies, Neighbours } from '../noisy-neighbour/victims.ts'
-import { bytesOf, jsonType, plain } from '../requests/requests.ts'
-import { startPrepared } from '../siege/target.ts'
 
 /** More than an instance keeps of those who have shown no token. */
 const STRANGERS = 2_100
@@ -40,7 +40,7 @@ async function attack(stage: Stage, { rounds, seconds }: Measure): Promise<void>
   const { port, ready: crowd } = await startPrepared(stage, {}, gather)
   const victims = await Neighbours.open(port, CONNECTIONS, gifts(crowd))
   stage.teardown(async () => victims.close())
-  const hammer = new Helper(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
+  const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
   stage.teardown(() => hammer.stop())
   await victims.run(PER_SECOND, seconds)
   const flood = (requests: readonly Buffer[]): Job => ({
@@ -66,7 +66,7 @@ async function attack(stage: Stage, { rounds, seconds }: Measure): Promise<void>
     let heard: Hammered = {}
     for (let round = 0; round < rounds; round += 1) {
       alone.push(await victims.run(PER_SECOND, seconds))
-      const hammering = hammer.ask(job, Hammered)
+      const hammering = hammer.call(job, Hammered)
       beside.push(await victims.run(PER_SECOND, seconds))
       heard = await hammering
     }

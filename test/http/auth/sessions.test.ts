@@ -9,15 +9,15 @@ import { revokeSessions } from '../../../src/features/users/revoke-sessions.ts'
 import { type Session, Sessions, sessionsIn, staffSessionsIn, usersBelow } from '../../../src/http/auth/sessions.ts'
 import { readiness } from '../../../src/http/observability/readiness.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
-import { testDatabase } from '../../harness/postgres.ts'
-import { bench } from '../../harness/test-executor.ts'
+import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
 test('revocations of another instance', async (t) => {
   const { serviceUrl } = await testDatabase(t)
-  const other = bench(t, serviceUrl)
-  await other.did(defineUsers, { listed: true, users: [{ id: 1 }, { id: 2 }, { id: 3 }] })
-  await other.did(revokeSessions, { user_id: 1 })
+  const other = createTestExecutor(t, serviceUrl)
+  await other.runOk(defineUsers, { listed: true, users: [{ id: 1 }, { id: 2 }, { id: 3 }] })
+  await other.runOk(revokeSessions, { user_id: 1 })
 
   const pool = openPool(serviceUrl, { max: 4, application_name: 'sessions under test' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
@@ -37,7 +37,7 @@ test('revocations of another instance', async (t) => {
   t.equal(await sessions.load(4), null, 'nobody')
   t.equal(sessions.over(4), undefined, 'who is nobody now may be somebody soon')
 
-  await other.did(revokeSessions, { user_id: 2 })
+  await other.runOk(revokeSessions, { user_id: 2 })
   await until(() => sessions.over(2) !== 0)
   t.equal(sessions.over(2), undefined, 'to be looked up again')
   const now = Math.floor(Date.now() / 1000)
@@ -48,7 +48,7 @@ test('revocations of another instance', async (t) => {
   const staff = staffSessionsIn(db)
   staff.follow(tail, await headOf(db))
   t.equal(await staff.load('ann'), 0, 'never revoked')
-  await other.did(revokeStaffSessions, { sub: 'ann' })
+  await other.runOk(revokeStaffSessions, { sub: 'ann' })
   await until(() => staff.over('ann') !== 0)
   t.equal(staff.over('ann'), undefined, 'to be looked up again')
   t.ok(((await staff.load('ann')) ?? 0) >= now - 60)
@@ -105,8 +105,8 @@ test('readiness', async (t) => {
   await none.destroy()
 
   const { serviceUrl } = await testDatabase(t)
-  const writer = bench(t, serviceUrl)
-  await writer.did(defineUsers, { listed: true, users: [{ id: 1 }] })
+  const writer = createTestExecutor(t, serviceUrl)
+  await writer.runOk(defineUsers, { listed: true, users: [{ id: 1 }] })
   const pool = openPool(serviceUrl, { max: 1, application_name: 'readiness under test' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   t.teardown(() => db.destroy())
@@ -118,7 +118,7 @@ test('readiness', async (t) => {
   t.equal(await isReady(), true, 'behind for some seconds')
   now += 1
   t.equal(await isReady(), false, 'stuck')
-  await writer.did(defineUsers, { listed: true, users: [{ id: 2 }] })
+  await writer.runOk(defineUsers, { listed: true, users: [{ id: 2 }] })
   tail.position = 1
   t.equal(await isReady(), true, 'still behind, but it moves')
   tail.position = 2
@@ -139,9 +139,9 @@ const nobody = async (): Promise<null> => null
 
 test('users are known before they come', async (t) => {
   const { serviceUrl } = await testDatabase(t)
-  const other = bench(t, serviceUrl)
-  await other.did(defineUsers, { listed: true, users: [{ id: 1 }, { id: 7 }, { id: 3 }] })
-  await other.did(revokeSessions, { user_id: 3 })
+  const other = createTestExecutor(t, serviceUrl)
+  await other.runOk(defineUsers, { listed: true, users: [{ id: 1 }, { id: 7 }, { id: 3 }] })
+  await other.runOk(revokeSessions, { user_id: 3 })
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: openPool(serviceUrl, { max: 1, application_name: 'sessions under test' }) }),
   })

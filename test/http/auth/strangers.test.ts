@@ -2,12 +2,12 @@ import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
 import { Sessions } from '../../../src/http/auth/sessions.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
-import { bearer, seconds, tinyApp, token } from '../../harness/minimal-app.ts'
+import { bearer, createMinimalApp, seconds, token } from '../../harness/app/minimal-app.ts'
 
 const operator = { sub: 'ann', role: 'operator' }
 
 test('failed authentications are limited by address; a request with a good token never is', async (t) => {
-  const { app, metrics } = await tinyApp(t, { addressLimit: new AddressLimit(8) })
+  const { app, metrics } = await createMinimalApp(t, { addressLimit: new AddressLimit(8) })
   const ask = (url: string, headers = {}, remoteAddress = '203.0.113.7', method: 'GET' | 'PUT' = 'GET') =>
     app.inject({ method, url, headers, remoteAddress })
   const failures: readonly (readonly [string, object, number])[] = [
@@ -44,7 +44,7 @@ test('failed authentications are limited by address; a request with a good token
 })
 
 test('IPv6 addresses of one network share their allowance', async (t) => {
-  const { app } = await tinyApp(t, { addressLimit: new AddressLimit(2) })
+  const { app } = await createMinimalApp(t, { addressLimit: new AddressLimit(2) })
   const ask = async (remoteAddress: string) => (await app.inject({ url: '/v1/things', remoteAddress })).statusCode
   t.same([await ask('2001:db8::1'), await ask('2001:db8::2'), await ask('2001:db8::ffff:3')], [401, 401, 429])
   t.equal(await ask('2001:db8:0:1::1'), 401)
@@ -52,7 +52,7 @@ test('IPv6 addresses of one network share their allowance', async (t) => {
 
 test('app state, then token, then address, then the rest', async (t) => {
   let isClosed = true
-  const { app } = await tinyApp(t, {
+  const { app } = await createMinimalApp(t, {
     addressLimit: new AddressLimit(1),
     gate: () =>
       isClosed
@@ -73,7 +73,7 @@ test('app state, then token, then address, then the rest', async (t) => {
 
 test('the address of a client behind a proxy, where the proxy is trusted', async (t) => {
   const statuses = async (trustProxy: readonly string[], remoteAddress: string, forwarded: readonly string[]) => {
-    const { app } = await tinyApp(t, { addressLimit: new AddressLimit(1), trustProxy })
+    const { app } = await createMinimalApp(t, { addressLimit: new AddressLimit(1), trustProxy })
     const answers: number[] = []
     for (const client of forwarded) {
       const headers = { 'x-forwarded-for': client }
@@ -91,7 +91,7 @@ test('the address of a client behind a proxy, where the proxy is trusted', async
 
 test('a user who is announced is known at once', async (t) => {
   const known = new Set<number>()
-  const { app } = await tinyApp(t, { sessions: new Sessions(async (id) => (known.has(id) ? 0 : null)) })
+  const { app } = await createMinimalApp(t, { sessions: new Sessions(async (id) => (known.has(id) ? 0 : null)) })
   const ask = () => app.inject({ url: '/v1/things', headers: bearer(token()) })
   t.match((await ask()).json(), { code: 'unknown_user' })
   known.add(7)
@@ -99,7 +99,10 @@ test('a user who is announced is known at once', async (t) => {
 })
 
 test('METRICS_TOKEN closes /metrics', async (t) => {
-  const { app } = await tinyApp(t, { metricsToken: 'a token of Prometheus', addressLimit: new AddressLimit(4) })
+  const { app } = await createMinimalApp(t, {
+    metricsToken: 'a token of Prometheus',
+    addressLimit: new AddressLimit(4),
+  })
   const ask = (headers = {}) => app.inject({ url: '/metrics', headers })
   for (const headers of [{}, bearer('x'), bearer(token(operator)), { authorization: 'a token of Prometheus' }]) {
     const response = await ask(headers)
@@ -109,14 +112,14 @@ test('METRICS_TOKEN closes /metrics', async (t) => {
   t.equal((await ask(bearer('x'))).statusCode, 429)
   t.equal((await app.inject('/healthz')).statusCode, 200)
 
-  const { app: open } = await tinyApp(t, { metricsToken: 'prometheus', addressLimit: new AddressLimit(1) })
+  const { app: open } = await createMinimalApp(t, { metricsToken: 'prometheus', addressLimit: new AddressLimit(1) })
   for (let i = 0; i < 3; i += 1) {
     t.equal((await open.inject({ url: '/metrics', headers: bearer('prometheus') })).statusCode, 200)
   }
 })
 
 test('answers are never sniffed, and none of a person is stored on the way', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const personal: readonly (readonly [string, Record<string, string>, number])[] = [
     ['/v1/things', bearer(token()), 200],
     ['/api/v1/things', {}, 401],

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { Sessions } from '../../../src/http/auth/sessions.ts'
-import { bearer, good, tinyApp, token } from '../../harness/minimal-app.ts'
+import { bearer, createMinimalApp, token, validClaims } from '../../harness/app/minimal-app.ts'
 
 test('a token that was good before is not good for ever', async (t) => {
   let over = 0
   const sessions = new Sessions(async () => over)
-  const { app } = await tinyApp(t, { sessions })
+  const { app } = await createMinimalApp(t, { sessions })
   const statusFor = async (text: string) => (await app.inject({ url: '/v1/things', headers: bearer(text) })).statusCode
 
   const short = token({ exp: Date.now() / 1000 + 1 })
@@ -16,7 +16,7 @@ test('a token that was good before is not good for ever', async (t) => {
 
   const revoked = token()
   t.equal(await statusFor(revoked), 200)
-  over = good().iat + 1
+  over = validClaims().iat + 1
   sessions.forget(7)
   t.equal(await statusFor(revoked), 440, 'revoked')
   t.equal(await statusFor(`${revoked}x`), 401, 'another one')

@@ -2,13 +2,13 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { test } from 'tap'
 import { acceptedEncoding, PreparedAnswer } from '../../../src/http/documents/prepared-answer.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
-import { bearer, tinyApp, token } from '../../harness/minimal-app.ts'
+import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 
 const documents = ['/docs', '/docs/json', '/docs/asyncapi.json']
 const BUNDLE = '/docs/static/swagger-ui-bundle.js'
 
 test('all that the page names is answered, compressed where the client takes that, and not sent again', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const page = (await app.inject('/docs')).body
   const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
   t.ok(named.includes(BUNDLE))
@@ -71,7 +71,7 @@ test('which encoding a client takes', (t) => {
 })
 
 test('nothing but our own scripts runs on the page, and nobody frames it', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   for (const url of [...documents, BUNDLE]) {
     const { headers } = await app.inject(url)
     t.match(headers['content-security-policy'], /default-src 'none'.*script-src 'self';.*frame-ancestors 'none'/)
@@ -82,7 +82,7 @@ test('nothing but our own scripts runs on the page, and nobody frames it', async
 })
 
 test('a stranger is charged for the bytes of documents, and a user is not', async (t) => {
-  const { app } = await tinyApp(t, { addressLimit: new AddressLimit(30) })
+  const { app } = await createMinimalApp(t, { addressLimit: new AddressLimit(30) })
   const bundle = (headers = {}) => app.inject({ url: BUNDLE, headers })
   const { headers } = await bundle()
   const refused = await bundle()
@@ -94,7 +94,7 @@ test('a stranger is charged for the bytes of documents, and a user is not', asyn
 })
 
 test('documents that are switched off are not there', async (t) => {
-  const { app } = await tinyApp(t, { docs: false })
+  const { app } = await createMinimalApp(t, { docs: false })
   for (const url of [...documents, '/docs/', '/docs/json/', BUNDLE]) {
     t.match(await app.inject(url), { statusCode: 404, headers: { 'content-type': /json/ } }, url)
   }

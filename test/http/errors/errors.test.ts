@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { problemOf } from '../../../src/http/errors/problem.ts'
 import { Unavailable } from '../../../src/ledger/executor/failures.ts'
-import { bearer, tinyApp, token } from '../../harness/minimal-app.ts'
+import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 
 test('whatever goes wrong, the answer has one form and tells nothing of ours', async (t) => {
-  const { app, executor, log } = await tinyApp(t)
+  const { app, executor, log } = await createMinimalApp(t)
   const headers = bearer(token())
   const table: readonly (readonly ['GET' | 'POST', string, number, string])[] = [
     ['GET', '/v1/mishaps/http', 403, 'not_yours'],
@@ -45,7 +45,7 @@ test('whatever goes wrong, the answer has one form and tells nothing of ours', a
 })
 
 test('a full queue', async (t) => {
-  const { app } = await tinyApp(t, { limits: { maxQueued: 0 } })
+  const { app } = await createMinimalApp(t, { limits: { maxQueued: 0 } })
   const response = await app.inject({ method: 'POST', url: '/v1/runs', headers: bearer(token()) })
   t.equal(response.statusCode, 429)
   t.equal(response.json().code, 'overloaded')
@@ -70,7 +70,7 @@ test('errors of the database that say that it is away or has too much to do', (t
 })
 
 test('secrets and queries do not reach the log', async (t) => {
-  const { app, log } = await tinyApp(t, { logLevel: 'trace' })
+  const { app, log } = await createMinimalApp(t, { logLevel: 'trace' })
   const secret = token()
   const expired = token({ exp: 1 })
   const requests = [
@@ -101,7 +101,7 @@ test('secrets and queries do not reach the log', async (t) => {
 })
 
 test('requests that went well are told at debug level only', async (t) => {
-  const { app, log } = await tinyApp(t, { logLevel: 'info' })
+  const { app, log } = await createMinimalApp(t, { logLevel: 'info' })
   await app.inject({ url: '/v1/things', headers: bearer(token()) })
   t.same(log, [])
   await app.inject({ url: '/v1/things' })
@@ -109,7 +109,7 @@ test('requests that went well are told at debug level only', async (t) => {
 })
 
 test('a flood of bad requests has few lines, one of each kind among them', async (t) => {
-  const { app, log } = await tinyApp(t, { logLevel: 'info' })
+  const { app, log } = await createMinimalApp(t, { logLevel: 'info' })
   const flood = async (count: number): Promise<void> => {
     const requests = Array.from({ length: count }, () => app.inject({ url: '/v1/things', headers: bearer('bad') }))
     for (const { statusCode } of await Promise.all(requests)) t.equal(statusCode, 401)
@@ -135,7 +135,7 @@ test('a flood of bad requests has few lines, one of each kind among them', async
 })
 
 test('what is not HTTP is answered and cut off', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const address = app.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { test } from 'tap'
-import { tinyApp, token } from '../../harness/minimal-app.ts'
-import { answersIn, dial, listening, say } from '../../harness/raw-http.ts'
+import { createMinimalApp, token } from '../../harness/app/minimal-app.ts'
+import { exchange, listen, openSocket, parseResponses } from '../../harness/http/raw-http.ts'
 
 const H = 'Host: a\r\n'
 const A = `Authorization: Bearer ${token()}\r\n`
@@ -112,10 +112,10 @@ const forms: readonly (readonly [string, string | Buffer, readonly number[], str
 ]
 
 test('whatever form a request has, the answer has ours', async (t) => {
-  const { app } = await tinyApp(t)
-  const port = await listening(app)
+  const { app } = await createMinimalApp(t)
+  const port = await listen(app)
   for (const [name, bytes, statuses, code] of forms) {
-    const answers = answersIn(await say(port, bytes))
+    const answers = parseResponses(await exchange(port, bytes))
     t.same(
       answers.map(({ status }) => status),
       statuses,
@@ -128,13 +128,13 @@ test('whatever form a request has, the answer has ours', async (t) => {
 })
 
 test('what was asked before something that cannot be read is answered first', async (t) => {
-  const { app } = await tinyApp(t)
-  const port = await listening(app)
+  const { app } = await createMinimalApp(t)
+  const port = await listen(app)
   const whole = `GET /v1/things HTTP/1.1\r\n${H}${A}\r\n`
   // A read of the database, which is away, takes some turns.
   const slow = `GET /v1/reads HTTP/1.1\r\n${H}${A}\r\n`
   for (const before of [[whole], [slow], [slow, slow, whole]]) {
-    const answers = answersIn(await say(port, `${before.join('')}GARBAGE\r\n\r\n`))
+    const answers = parseResponses(await exchange(port, `${before.join('')}GARBAGE\r\n\r\n`))
     const expected = before.map((request) => (request === slow ? 500 : 200))
     t.same(
       answers.map(({ status }) => status),
@@ -145,26 +145,26 @@ test('what was asked before something that cannot be read is answered first', as
 })
 
 test('whoever resets a connection resets nothing else', async (t) => {
-  const { app } = await tinyApp(t)
-  const port = await listening(app)
+  const { app } = await createMinimalApp(t)
+  const port = await listen(app)
   for (const bytes of [
     `CONNECT a:1 HTTP/1.1\r\n${H}\r\n`,
     'GARBAGE\r\n\r\n',
     `POST /v1/optional HTTP/1.1\r\n${H}${A}`,
   ]) {
     for (let i = 0; i < 20; i += 1) {
-      const socket = dial(port)
+      const socket = openSocket(port)
       await once(socket, 'connect')
       socket.write(bytes)
       if (i % 2 === 0) await new Promise((resolve) => setImmediate(resolve))
       socket.resetAndDestroy()
     }
   }
-  t.equal((await say(port, `GET /healthz HTTP/1.1\r\n${H}${LAST}`)).slice(9, 12), '200')
+  t.equal((await exchange(port, `GET /healthz HTTP/1.1\r\n${H}${LAST}`)).slice(9, 12), '200')
 })
 
 test('an address that cannot be decoded stands behind the same checks as any other', async (t) => {
-  const { app, log } = await tinyApp(t, { rateLimit: 2 })
+  const { app, log } = await createMinimalApp(t, { rateLimit: 2 })
   const headers = { authorization: `Bearer ${token()}` }
   const undecodable = [
     '/v1/things%',

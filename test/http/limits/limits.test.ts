@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { Callers } from '../../../src/http/limits/rate-limit-store.ts'
 import { type Line, leave, lineUp } from '../../../src/http/limits/semaphore.ts'
-import { bearer, tinyApp, token } from '../../harness/minimal-app.ts'
-import { answersIn, dial, listening, say } from '../../harness/raw-http.ts'
+import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
+import { exchange, listen, openSocket, parseResponses } from '../../harness/http/raw-http.ts'
 import { until } from '../../harness/until.ts'
 
 test('what a caller takes is counted for a minute from the first request on', (t) => {
@@ -80,48 +80,48 @@ const asking = (sub: string) => `GET /v1/things HTTP/1.1\r\nHost: a\r\nAuthoriza
 const ask = asking('7')
 
 test('however many a user sends at once, each is answered, and others do not wait', async (t) => {
-  const { app } = await tinyApp(t, { rateLimit: 1_000 })
+  const { app } = await createMinimalApp(t, { rateLimit: 1_000 })
   const inject = (sub: string) => app.inject({ url: '/v1/things', headers: bearer(token({ sub })) })
   for (let i = 0; i < 20; i += 1) t.equal((await inject('7')).statusCode, 200)
   const answers = await Promise.all(Array.from({ length: 100 }, () => inject('7')))
   t.same(new Set(answers.map(({ statusCode }) => statusCode)), new Set([200]))
-  const port = await listening(app)
-  const piped = answersIn(await say(port, `${`${ask}\r\n`.repeat(99)}${ask}Connection: close\r\n\r\n`))
+  const port = await listen(app)
+  const piped = parseResponses(await exchange(port, `${`${ask}\r\n`.repeat(99)}${ask}Connection: close\r\n\r\n`))
   t.same([piped.length, new Set(piped.map(({ status }) => status))], [100, new Set([200])])
 })
 
 test('who hangs up gives room to those behind', async (t) => {
-  const { app } = await tinyApp(t, { rateLimit: 1_000 })
-  const port = await listening(app)
+  const { app } = await createMinimalApp(t, { rateLimit: 1_000 })
+  const port = await listen(app)
   let arrived = 0
   app.server.on('request', () => {
     arrived += 1
   })
   // Bodies that do not come: they keep their places until the connection is gone.
   const hanging = Array.from({ length: 4 }, () => {
-    const socket = dial(port)
+    const socket = openSocket(port)
     socket.write(ask.replace('GET /v1/things', 'POST /v1/optional') + 'Content-Length: 5\r\n\r\n')
     return socket
   })
   await until(() => arrived === 4)
   let answered = false
-  const waiting = say(port, `${ask}Connection: close\r\n\r\n`).then((heard) => {
+  const waiting = exchange(port, `${ask}Connection: close\r\n\r\n`).then((heard) => {
     answered = true
     return heard
   })
-  const gone = dial(port)
+  const gone = openSocket(port)
   gone.write(`${ask}\r\n`)
   await until(() => arrived === 6)
   await pause(50)
   t.notOk(answered, 'four are in hand')
-  t.match(await say(port, `${asking('8')}Connection: close\r\n\r\n`), /^HTTP\/1\.1 200 /, 'of this user only')
+  t.match(await exchange(port, `${asking('8')}Connection: close\r\n\r\n`), /^HTTP\/1\.1 200 /, 'of this user only')
   gone.destroy()
   for (const socket of hanging) socket.destroy()
   t.match(await waiting, /^HTTP\/1\.1 200 /)
 })
 
 test('whoever asks on and on is refused more and more slowly, and it is told once', async (t) => {
-  const { app, log } = await tinyApp(t, { rateLimit: 1, logLevel: 'info' })
+  const { app, log } = await createMinimalApp(t, { rateLimit: 1, logLevel: 'info' })
   const inject = () => app.inject({ url: '/v1/things', headers: bearer(token()) })
   const timed = async (count: number): Promise<number> => {
     const started = performance.now()
@@ -147,13 +147,13 @@ test('whoever asks on and on is refused more and more slowly, and it is told onc
 })
 
 test('a flood on one connection is read no faster than it is answered', async (t) => {
-  const { app } = await tinyApp(t, { rateLimit: 1, logLevel: 'silent' })
-  const port = await listening(app)
+  const { app } = await createMinimalApp(t, { rateLimit: 1, logLevel: 'silent' })
+  const port = await listen(app)
   let arrived = 0
   app.server.on('request', () => {
     arrived += 1
   })
-  const socket = dial(port)
+  const socket = openSocket(port)
   await once(socket, 'connect')
   const flood = `${ask}\r\n`.repeat(1_000)
   let heard = 0
@@ -173,7 +173,7 @@ test('a flood on one connection is read no faster than it is answered', async (t
 })
 
 test('a dear request takes more of the allowance, and one that costs more than all of it takes all', async (t) => {
-  const { app } = await tinyApp(t, { rateLimit: 10, logLevel: 'silent' })
+  const { app } = await createMinimalApp(t, { rateLimit: 10, logLevel: 'silent' })
   const ask = (sub: string, url: string) => app.inject({ url, headers: bearer(token({ sub })) })
   const statuses = async (sub: string, urls: readonly string[]) => {
     const answers: number[] = []
@@ -198,7 +198,7 @@ test('a dear request takes more of the allowance, and one that costs more than a
 })
 
 test('dear requests of a caller begin one after the other, with a pause by their cost; ordinary ones do not wait', async (t) => {
-  const { app } = await tinyApp(t, { rateLimit: 1_000, logLevel: 'silent' })
+  const { app } = await createMinimalApp(t, { rateLimit: 1_000, logLevel: 'silent' })
   const began = performance.now()
   const ends: string[] = []
   const ask = async (url: string): Promise<void> => {
@@ -213,7 +213,7 @@ test('dear requests of a caller begin one after the other, with a pause by their
 })
 
 test('a large body costs by its size, and one of unknown length as much as the largest', async (t) => {
-  const { app } = await tinyApp(t, { rateLimit: 10, logLevel: 'silent' })
+  const { app } = await createMinimalApp(t, { rateLimit: 10, logLevel: 'silent' })
   const send = (sub: string, bytes: number) =>
     app.inject({
       method: 'POST',
@@ -231,15 +231,15 @@ test('a large body costs by its size, and one of unknown length as much as the l
   t.equal(await after('7'), 9)
   t.equal((await send('8', 60_000)).statusCode, 200)
   t.equal(await after('8'), 6)
-  const port = await listening(app)
+  const port = await listen(app)
   const chunked = asking('9').replace('GET /v1/things', 'POST /v1/optional')
   const head = `${chunked}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`
-  t.match(await say(port, `${head}2\r\n{}\r\n0\r\n\r\n`), /^HTTP\/1\.1 200 /)
+  t.match(await exchange(port, `${head}2\r\n{}\r\n0\r\n\r\n`), /^HTTP\/1\.1 200 /)
   t.equal(await after('9'), 5)
 })
 
 test('the allowance of staff is a number of requests', async (t) => {
-  const { app } = await tinyApp(t, { rateLimit: 3, logLevel: 'silent' })
+  const { app } = await createMinimalApp(t, { rateLimit: 3, logLevel: 'silent' })
   const headers = { ...bearer(token({ sub: 'ann', role: 'operator' })), 'content-type': 'application/json' }
   const payload = JSON.stringify({ text: 'x'.repeat(900_000) })
   const put = async () => (await app.inject({ method: 'PUT', url: '/admin/v1/things', headers, payload })).statusCode

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { Sessions } from '../../../src/http/auth/sessions.ts'
-import { tinyApp, token } from '../../harness/minimal-app.ts'
-import { answersIn, dial, listening } from '../../harness/raw-http.ts'
+import { createMinimalApp, token } from '../../harness/app/minimal-app.ts'
+import { listen, openSocket, parseResponses } from '../../harness/http/raw-http.ts'
 import { until } from '../../harness/until.ts'
 
 const asking = (sub: number): string =>
@@ -12,13 +12,13 @@ test('requests in a row on one connection are begun a few at a time and answered
   // Whoever asks is looked up, and found when we say so.
   const lookedUp: (() => void)[] = []
   const sessions = new Sessions((id) => new Promise((resolve) => lookedUp.push(() => resolve(id === 50 ? null : 0))))
-  const { app } = await tinyApp(t, { sessions })
+  const { app } = await createMinimalApp(t, { sessions })
   let arrived = 0
   app.server.on('request', () => {
     arrived += 1
   })
-  const port = await listening(app)
-  const socket = dial(port)
+  const port = await listen(app)
+  const socket = openSocket(port)
   let heard = ''
   socket.on('data', (chunk) => {
     heard += chunk.toString()
@@ -29,7 +29,7 @@ test('requests in a row on one connection are begun a few at a time and answered
   await pause(300)
   t.equal(lookedUp.length, 8, 'so many are begun')
   t.ok(arrived < 700, `${arrived} of them were read`)
-  const other = dial(port)
+  const other = openSocket(port)
   other.write(asking(1))
   await pause(50)
   t.equal(lookedUp.length, 8, 'another connection is another matter, and this user is being looked up')
@@ -38,9 +38,9 @@ test('requests in a row on one connection are begun a few at a time and answered
     while (lookedUp.length === done) await pause(1)
     lookedUp[done]?.()
   }
-  while (answersIn(heard).length < users.length) await pause(50)
+  while (parseResponses(heard).length < users.length) await pause(50)
   t.same(
-    answersIn(heard).map(({ status }) => status),
+    parseResponses(heard).map(({ status }) => status),
     users.map((user) => (user === 50 ? 401 : 200)),
   )
   socket.destroy()

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { base, dataOf, lounge } from '../../features/roulette/room-fixture.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 const DAY_MS = 86_400_000
 
@@ -49,7 +49,7 @@ test('whoever has spent much is not forgotten for others', (t) => {
 test('what costs nothing is refused once the allowance is used up; what gets money out never is', async (t) => {
   let now = 0
   const writes = new WriteAllowance(30_000, { now: () => now })
-  const { user, operator, database, bench } = await lounge(t, writes)
+  const { user, operator, database, ledger } = await lounge(t, writes)
   const ask = user(1)
   await operator('POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: 90, reason: 'test' })
   await operator('POST', '/admin/v1/users/1/credits', { currency: 'diamonds', amount: 100, reason: 'test' })
@@ -74,7 +74,7 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
     refused = await ask('PUT', '/v1/fairness/lucky', { client_seed: 'mine' })
   }
   t.match(refused, { status: 429, body: { code: 'rate_limited' }, headers: { 'retry-after': /^[1-9]\d*$/ } })
-  const stored = async () => (await rowsOf(database, 'select position from ledger_head'))[0]
+  const stored = async () => (await queryRows(database, 'select position from ledger_head'))[0]
   const before = await stored()
   for (const [method, url, body] of [
     ['PUT', '/api/v1/fairness/lucky/', { client_seed: 'mine' }],
@@ -98,7 +98,7 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
   const status = `${withdrawals}/${withdrawal.id}/status`
   const key = { 'idempotency-key': 'again' }
   t.match(await ask('POST', status, { status: 'approved' }, key), { status: 403 })
-  t.same(await rowsOf(database, `select 1 from replies where idempotency_key = 'again'`), [], 'not remembered')
+  t.same(await queryRows(database, `select 1 from replies where idempotency_key = 'again'`), [], 'not remembered')
   t.match(await ask('POST', status, { status: 'rejected' }, key), { status: 200 })
   t.match(await ask('POST', status, { status: 'rejected' }, key), { headers: { 'idempotency-replayed': 'true' } })
   t.match(await ask('POST', `${base}/leave/${game.id}`), { status: 200 })
@@ -110,7 +110,7 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
   now += writes.retryAfter(1) * 1_000
   t.match(await ask('PUT', '/v1/fairness/lucky', { client_seed: 'mine' }), { status: 200 })
   t.match(await ask('PUT', '/v1/fairness/lucky', { client_seed: 'mine' }), { status: 429 })
-  t.same([...bench.bugs, ...bench.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('refused gifts that are remembered draw on the allowance, beyond which none is remembered', async (t) => {
@@ -122,7 +122,7 @@ test('refused gifts that are remembered draw on the allowance, beyond which none
     statuses.add((await user(1)('POST', '/v1/instant-send', send, { 'idempotency-key': `gift-${i}` })).status)
   }
   t.same([...statuses], [422])
-  const remembered = (await rowsOf(database, 'select 1 from replies')).length
+  const remembered = (await queryRows(database, 'select 1 from replies')).length
   t.ok(remembered > 0 && remembered < 40, `${remembered} are remembered`)
   for (let i = 0; i < 40; i += 1) await user(2)('POST', '/v1/instant-send', { ...send, u_id: 2 })
   t.equal(writes.hasLeft(2), true, 'without a key nothing is kept')

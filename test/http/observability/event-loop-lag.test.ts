@@ -4,7 +4,7 @@ import { Registry } from '@prometheus-io/client'
 import { fastify } from 'fastify'
 import { test } from 'tap'
 import { EventLoopLag, StallLog } from '../../../src/http/observability/event-loop-lag.ts'
-import { bearer, tinyApp, token } from '../../harness/minimal-app.ts'
+import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 import { until } from '../../harness/until.ts'
 
 const near = (value: number, wanted: number): boolean => Math.abs(value - wanted) <= wanted * 0.02
@@ -60,7 +60,7 @@ test('a stall of seconds has one line with the route that was worked on', (t) =>
 })
 
 test('the service measures and logs its own stalls', async (t) => {
-  const { app, log } = await tinyApp(t, { logLevel: 'info' })
+  const { app, log } = await createMinimalApp(t, { logLevel: 'info' })
   const isLogged = (line: string): boolean => line.includes('event loop blocked') && line.includes('/v1/mishaps/:name')
   // A busy machine may have stalled it before, and then the next line comes after ten seconds.
   while (!log.some(isLogged)) {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { test } from 'tap'
 import { globalEvents, globalStates, roomEvents, userEvents, userStates } from '../../../schema/channel-events.ts'
 import { clientFrames, serverFrames } from '../../../schema/frames.ts'
-import { bearer, tinyApp, token } from '../../harness/minimal-app.ts'
+import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 
 interface Document {
   readonly openapi: string
@@ -23,7 +23,7 @@ interface Operation {
 }
 
 test('the OpenAPI document lists every route once', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const document: Document = (await app.inject('/docs/json')).json()
   t.match(document.openapi, /^3\.1\./)
   t.same(Object.keys(document.paths).sort(), [
@@ -69,7 +69,7 @@ test('the OpenAPI document lists every route once', async (t) => {
 })
 
 test('the AsyncAPI document names all that goes over a socket', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const response = await app.inject('/docs/asyncapi.json')
   t.match(response.headers['content-type'], /^application\/json/)
   const { asyncapi, channels, components } = response.json()
@@ -98,7 +98,7 @@ test('the AsyncAPI document names all that goes over a socket', async (t) => {
 })
 
 test('the documents for people, and what they load', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/docs/static/swagger-ui-bundle.js']) {
     t.equal((await app.inject(url)).statusCode, 200, url)
   }
@@ -107,7 +107,7 @@ test('the documents for people, and what they load', async (t) => {
 
 test('health, readiness and metrics need no token', async (t) => {
   let ready = true
-  const { app, executor } = await tinyApp(t, { isReady: async () => ready })
+  const { app, executor } = await createMinimalApp(t, { isReady: async () => ready })
   t.same((await app.inject('/healthz')).json(), { status: 'alive' })
   t.same((await app.inject('/readyz')).json(), { status: 'ready' })
   ready = false
@@ -131,7 +131,7 @@ test('health, readiness and metrics need no token', async (t) => {
 })
 
 test('measurements are written down ten times a second at most, whoever asks', async (t) => {
-  const { app } = await tinyApp(t)
+  const { app } = await createMinimalApp(t)
   const inject = async (): Promise<string> => (await app.inject('/metrics')).body
   const started = performance.now()
   const first = await inject()

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
 import { slices } from '../../../src/slices.ts'
-import { doors } from '../../harness/test-app.ts'
+import { createTestApp } from '../../harness/app/test-app.ts'
 
 const DECOMPOSED = 'Re\u0301ne\u0301e'
 const COMPOSED = 'Rénée'
 
 test('text is kept and answered in NFC, and measured in it', async (t) => {
-  const { operator } = await doors(t, slices)
+  const { operator } = await createTestApp(t, slices)
   const name = async (text: string) => operator('PUT', '/admin/v1/users/1', { name: text })
   t.match(await name(DECOMPOSED), { status: 200, body: { data: { name: COMPOSED } } })
   t.match(await operator('GET', '/admin/v1/users/1'), { body: { data: { name: COMPOSED } } })
@@ -22,7 +22,7 @@ test('text is kept and answered in NFC, and measured in it', async (t) => {
 })
 
 test('texts in lists and in other forms mean the same request', async (t) => {
-  const { operator } = await doors(t, slices)
+  const { operator } = await createTestApp(t, slices)
   const key = { 'idempotency-key': 'one' }
   const first = await operator('POST', '/admin/v1/users', { users: [{ id: 1, name: DECOMPOSED }] }, key)
   t.match(first, { status: 200, body: { data: [{ name: COMPOSED }] } })
@@ -32,7 +32,7 @@ test('texts in lists and in other forms mean the same request', async (t) => {
 })
 
 test('what could break or turn the text around it is refused, on one line or several', async (t) => {
-  const { operator, user } = await doors(t, slices)
+  const { operator, user } = await createTestApp(t, slices)
   await operator('PUT', '/admin/v1/users/1', { name: 'one' })
   await operator('PUT', '/admin/v1/users/2', { business_manager: 1 })
   await operator('PUT', '/admin/v1/countries/1', { name: 'one' })
@@ -61,7 +61,7 @@ test('what could break or turn the text around it is refused, on one line or sev
 })
 
 test('any text is either refused or kept in its normal form', async (t) => {
-  const { operator } = await doors(t, slices)
+  const { operator } = await createTestApp(t, slices)
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 120 }), async (text) => {
       const { status, body } = await operator('PUT', '/admin/v1/users/1', { name: text })

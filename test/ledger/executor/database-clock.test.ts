@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import { test } from 'tap'
 import { DatabaseClock } from '../../../src/ledger/executor/database-clock.ts'
 import { lockHead } from '../../../src/ledger/executor/statements.ts'
-import { testDatabase } from '../../harness/postgres.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
 test('the clock that comes with the head is that of the moment at which it was locked', async (t) => {

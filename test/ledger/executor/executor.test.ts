@@ -14,9 +14,9 @@ import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { keyOf, projection } from '../../../src/ledger/rules/projection.ts'
 import { type Refusal, refuse, type Verb } from '../../../src/ledger/rules/verb.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { testDatabase } from '../../harness/postgres.ts'
-import { proxy } from '../../harness/proxy.ts'
-import { type Bench, bench, rowsOf, testChains } from '../../harness/test-executor.ts'
+import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { proxy } from '../../harness/postgres/proxy.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const send = sendGift({ chains: testChains, ownerPercent: 0 })
 const rose: SendGift = {
@@ -31,7 +31,7 @@ const rose: SendGift = {
 }
 
 /** Three users, a room, a rose of 10 diamonds, and user 1 with diamonds to spend. */
-async function opened({ did }: Bench, diamonds: number): Promise<void> {
+async function opened({ runOk }: TestExecutor, diamonds: number): Promise<void> {
   const user = (id: number) => ({
     id,
     uid: undefined,
@@ -42,15 +42,17 @@ async function opened({ did }: Bench, diamonds: number): Promise<void> {
     business_manager: undefined,
     agency_countries: undefined,
   })
-  await did(genesis, { fairness_key: testChains.keyHash })
-  await did(defineUsers, { listed: true, users: [1, 2, 3].map(user) })
-  await did(defineRoom, { id: 1, uid: 'R1', name: 'room', cover_url: undefined, owner_id: 3 })
-  await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
-  await did(credit, { user_id: 1, currency: 'diamonds', amount: diamonds, reason: 'test' })
+  await runOk(genesis, { fairness_key: testChains.keyHash })
+  await runOk(defineUsers, { listed: true, users: [1, 2, 3].map(user) })
+  await runOk(defineRoom, { id: 1, uid: 'R1', name: 'room', cover_url: undefined, owner_id: 3 })
+  await runOk(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
+  await runOk(credit, { user_id: 1, currency: 'diamonds', amount: diamonds, reason: 'test' })
 }
 
 const balancesOf = async (database: { ownerUrl: string; serviceUrl: string; name: string }) =>
-  Object.fromEntries((await rowsOf(database, 'select * from balances')).map((row) => [row['account'], row['balance']]))
+  Object.fromEntries(
+    (await queryRows(database, 'select * from balances')).map((row) => [row['account'], row['balance']]),
+  )
 
 const statuses = (settled: readonly { reply: { status: number } }[]) => {
   const counts: Record<number, number> = {}
@@ -60,8 +62,8 @@ const statuses = (settled: readonly { reply: { status: number } }[]) => {
 
 test('10,000 sends at once on a balance worth 1,000: exactly 1,000 succeed', async (t) => {
   const database = await testDatabase(t)
-  const one = bench(t, database.serviceUrl)
-  const other = bench(t, database.serviceUrl)
+  const one = createTestExecutor(t, database.serviceUrl)
+  const other = createTestExecutor(t, database.serviceUrl)
   await opened(one, 10_000)
   const settled = await Promise.all(
     Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? one : other).run(send, rose, { actor: 'user:1' })),
@@ -75,13 +77,13 @@ test('10,000 sends at once on a balance worth 1,000: exactly 1,000 succeed', asy
     'room:1:target': undefined,
   })
   t.ok(Math.max(...one.batches, ...other.batches) <= 256, 'batches are bounded')
-  t.same([...one.bugs, ...one.troubles, ...other.bugs, ...other.troubles], [])
+  t.same([...one.bugs, ...one.failures, ...other.bugs, ...other.failures], [])
 })
 
 test('20 copies of one request with one key, at once and over two instances: one effect, one answer', async (t) => {
   const database = await testDatabase(t)
-  const one = bench(t, database.serviceUrl)
-  const other = bench(t, database.serviceUrl)
+  const one = createTestExecutor(t, database.serviceUrl)
+  const other = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
   const copies = await Promise.all(
     Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? one : other).run(send, rose, { actor: 'user:1', key: 'k' })),
@@ -121,7 +123,7 @@ const throws = (): never => {
 
 test('a refusal or a bug in a command fails that command alone', async (t) => {
   const database = await testDatabase(t)
-  const one = bench(t, database.serviceUrl)
+  const one = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
   const diamonds = 'user:1:diamonds'
   const house = 'house:gifts:diamonds'
@@ -156,10 +158,10 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
 
 test('rows that another instance has changed meanwhile are loaded again', async (t) => {
   const database = await testDatabase(t)
-  const one = bench(t, database.serviceUrl)
-  const other = bench(t, database.serviceUrl)
+  const one = createTestExecutor(t, database.serviceUrl)
+  const other = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
-  const balanceAfter = async (by: Bench) => JSON.parse((await by.run(send, rose)).reply.body).answer.diamonds
+  const balanceAfter = async (by: TestExecutor) => JSON.parse((await by.run(send, rose)).reply.body).answer.diamonds
   // Long runs of one instance, in which it keeps what it knows, and quick changes between them.
   const turns = [one, one, one, other, one, one, other, other, other, one, other, one, one, other]
   const balances: number[] = []
@@ -173,7 +175,7 @@ test('rows that another instance has changed meanwhile are loaded again', async 
 
 test('a command that fails leaves nothing behind for those that follow', async (t) => {
   const database = await testDatabase(t)
-  const one = bench(t, database.serviceUrl)
+  const one = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
   const set: Verb<null, string> = {
     ...verb(() => []),
@@ -183,12 +185,12 @@ test('a command that fails leaves nothing behind for those that follow', async (
   }
   await t.rejects(one.run(set, null))
   await one.run(send, rose)
-  t.equal((await rowsOf(database, 'select user_id from user_profiles')).length, 3)
+  t.equal((await queryRows(database, 'select user_id from user_profiles')).length, 3)
 })
 
 test('a full queue refuses, is bounded and recovers', async (t) => {
   const database = await testDatabase(t)
-  const one = bench(t, database.serviceUrl, { maxQueued: 50, maxBatchCommands: 10 })
+  const one = createTestExecutor(t, database.serviceUrl, { maxQueued: 50, maxBatchCommands: 10 })
   await opened(one, 100_000)
   const results = await Promise.allSettled(Array.from({ length: 200 }, () => one.run(send, rose)))
   const refused = results.filter((result) => result.status === 'rejected')
@@ -204,10 +206,10 @@ test('a full queue refuses, is bounded and recovers', async (t) => {
 
 test('a lost answer to COMMIT is resolved by asking', async (t) => {
   const database = await testDatabase(t)
-  const direct = bench(t, database.serviceUrl)
+  const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 100_000)
   const between = await proxy(t, database.serviceUrl)
-  const one = bench(t, between.url)
+  const one = createTestExecutor(t, between.url)
   await one.run(send, rose)
   let happened = 1
   for (let round = 0; round < 20; round += 1) {
@@ -225,9 +227,9 @@ test('a lost answer to COMMIT is resolved by asking', async (t) => {
 
 test('a server that falls silent when it is asked about a COMMIT is not waited for', async (t) => {
   const database = await testDatabase(t)
-  await opened(bench(t, database.serviceUrl), 1_000)
+  await opened(createTestExecutor(t, database.serviceUrl), 1_000)
   const between = await proxy(t, database.serviceUrl)
-  const one = bench(t, between.url, { batchTimeoutMs: 500 })
+  const one = createTestExecutor(t, between.url, { batchTimeoutMs: 500 })
   await one.run(send, rose)
   between.cutAtCommit('answer')
   // The first words of the question, on the new connection.
@@ -240,10 +242,10 @@ test('a server that falls silent when it is asked about a COMMIT is not waited f
 
 test('a server that falls silent while the writer starts anew is not waited for', async (t) => {
   const database = await testDatabase(t)
-  const direct = bench(t, database.serviceUrl)
+  const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 1_000)
   const between = await proxy(t, database.serviceUrl)
-  const one = bench(t, between.url, { batchTimeoutMs: 500 })
+  const one = createTestExecutor(t, between.url, { batchTimeoutMs: 500 })
   // It keeps what it knows, until another instance moves the head.
   for (let i = 0; i < 3; i += 1) await one.run(send, rose)
   await direct.run(send, rose)
@@ -254,10 +256,10 @@ test('a server that falls silent while the writer starts anew is not waited for'
 
 test('a column that a later version adds is nothing to this one', async (t) => {
   const database = await testDatabase(t)
-  const one = bench(t, database.serviceUrl)
+  const one = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
   await one.run(send, rose, { actor: 'user:1', key: 'before' })
-  await rowsOf(database, 'alter table replies add column more text')
+  await queryRows(database, 'alter table replies add column more text')
   for (const key of ['before', 'after']) {
     t.match(await one.run(send, rose, { actor: 'user:1', key }), { replayed: key === 'before' })
   }
@@ -265,7 +267,7 @@ test('a column that a later version adds is nothing to this one', async (t) => {
 
 test('whoever watches cannot make a committed command look undone', async (t) => {
   const database = await testDatabase(t)
-  await opened(bench(t, database.serviceUrl), 1_000)
+  await opened(createTestExecutor(t, database.serviceUrl), 1_000)
   const troubles: unknown[] = []
   const observer = { committed: throws, bug: throws, failed: (error: unknown) => troubles.push(error) }
   const executor = new Executor({ url: database.serviceUrl, tables, evolve, observer })
@@ -285,7 +287,7 @@ test('whoever watches cannot make a committed command look undone', async (t) =>
 test('without a database commands fail at once, and work again when it is back', async (t) => {
   const database = await testDatabase(t)
   const between = await proxy(t, database.serviceUrl)
-  const one = bench(t, between.url)
+  const one = createTestExecutor(t, between.url)
   await opened(one, 1_000)
   await between.down()
   const results = await Promise.allSettled(Array.from({ length: 10 }, () => one.run(send, rose)))

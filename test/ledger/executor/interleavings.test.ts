@@ -11,9 +11,9 @@ import { keyOf } from '../../../src/ledger/rules/projection.ts'
 import type { Verb } from '../../../src/ledger/rules/verb.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { verified } from '../../audit/verify/verified.ts'
-import { testDatabase } from '../../harness/postgres.ts'
-import { proxy } from '../../harness/proxy.ts'
-import { bench, testChains } from '../../harness/test-executor.ts'
+import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { proxy } from '../../harness/postgres/proxy.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const FOR_MS = 6_000
 const CLIENTS = 12
@@ -41,11 +41,11 @@ test('whatever breaks, all is done once, and nobody on any instance is told what
   const database = await testDatabase(t)
   const between = [await proxy(t, database.serviceUrl), await proxy(t, database.serviceUrl)]
   const urls = [...between.map(({ url }) => url), database.serviceUrl]
-  const instances = urls.map((url) => bench(t, url, { maxBatchCommands: 4, batchTimeoutMs: 500 }))
-  const { did } = oneOf(instances)
-  await did(genesis, { fairness_key: testChains.keyHash })
+  const instances = urls.map((url) => createTestExecutor(t, url, { maxBatchCommands: 4, batchTimeoutMs: 500 }))
+  const { runOk } = oneOf(instances)
+  await runOk(genesis, { fairness_key: testChains.keyHash })
   const ids = Array.from({ length: CLIENTS }, (_, i) => i + 1)
-  await did(defineUsers, { listed: true, users: ids.map((id) => ({ id, name: 'n0' })) })
+  await runOk(defineUsers, { listed: true, users: ids.map((id) => ({ id, name: 'n0' })) })
 
   const until = performance.now() + FOR_MS
   // For a while it is mostly one that writes, which then decides ahead.

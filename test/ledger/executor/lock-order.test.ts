@@ -6,18 +6,18 @@ import { sendGift } from '../../../src/features/gifts/send.ts'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { testDatabase } from '../../harness/postgres.ts'
-import { bench, testChains } from '../../harness/test-executor.ts'
+import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
 test('whoever waits for the head holds nothing that its holder may need', async (t) => {
   const database = await testDatabase(t)
-  const { did, run, troubles } = bench(t, database.serviceUrl)
-  await did(genesis, { fairness_key: testChains.keyHash })
-  await did(defineUsers, { listed: true, users: [1, 2].map((id) => ({ id })) })
-  await did(defineRoom, { id: 1, uid: 'R1', owner_id: 2 })
-  await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
-  await did(addBagItems, { user_id: 1, decoration_id: 1, quantity: 1, reason: 'test' })
+  const { runOk, run, failures } = createTestExecutor(t, database.serviceUrl)
+  await runOk(genesis, { fairness_key: testChains.keyHash })
+  await runOk(defineUsers, { listed: true, users: [1, 2].map((id) => ({ id })) })
+  await runOk(defineRoom, { id: 1, uid: 'R1', owner_id: 2 })
+  await runOk(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
+  await runOk(addBagItems, { user_id: 1, decoration_id: 1, quantity: 1, reason: 'test' })
 
   const other = new Client(database.ownerUrl)
   await other.connect()
@@ -47,5 +47,5 @@ test('whoever waits for the head holds nothing that its holder may need', async 
   await t.resolves(other.query('select from bag_items for update nowait'))
   await other.query('rollback')
   t.match(await sending, { reply: { status: 200 } })
-  t.same(troubles, [])
+  t.same(failures, [])
 })

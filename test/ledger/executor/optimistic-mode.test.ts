@@ -7,9 +7,9 @@ import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import { Unavailable } from '../../../src/ledger/executor/failures.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { proxy } from '../../harness/proxy.ts'
-import { type Bench, bench, rowsOf, testChains } from '../../harness/test-executor.ts'
+import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { proxy } from '../../harness/postgres/proxy.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
 // While one batch is on its way, the next one is decided on what it does. Batches of 10 out of many commands at once
 // are always on their way in twos.
@@ -27,12 +27,12 @@ const rose = (room: number | string = 1) => ({
 })
 
 /** A rose costs 10. Ends when nobody has written for a while, so that what follows goes ahead. */
-async function opened({ did }: Bench, diamonds: number): Promise<void> {
-  await did(genesis, { fairness_key: testChains.keyHash })
-  await did(defineUsers, { listed: true, users: [1, 2, 3].map((id) => ({ id })) })
-  await did(defineRoom, { id: 1, uid: 'R1', owner_id: 3 })
-  await did(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
-  await did(credit, { user_id: 1, currency: 'diamonds', amount: diamonds, reason: 'test' })
+async function opened({ runOk }: TestExecutor, diamonds: number): Promise<void> {
+  await runOk(genesis, { fairness_key: testChains.keyHash })
+  await runOk(defineUsers, { listed: true, users: [1, 2, 3].map((id) => ({ id })) })
+  await runOk(defineRoom, { id: 1, uid: 'R1', owner_id: 3 })
+  await runOk(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
+  await runOk(credit, { user_id: 1, currency: 'diamonds', amount: diamonds, reason: 'test' })
 }
 
 const many = <T>(count: number, work: (i: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> =>
@@ -42,11 +42,11 @@ const statusOf = (result: PromiseSettledResult<{ reply: { status: number } }>): 
   result.status === 'fulfilled' ? result.value.reply.status : 'rejected'
 
 const diamondsOf = async (database: TestDatabase): Promise<string | null | undefined> =>
-  (await rowsOf(database, `select balance from balances where account = 'user:1:diamonds'`))[0]?.['balance']
+  (await queryRows(database, `select balance from balances where account = 'user:1:diamonds'`))[0]?.['balance']
 
 test('what a batch decides holds only if the one before it happens', async (t) => {
   const database = await testDatabase(t)
-  const ledger = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
+  const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   await opened(ledger, 400)
   for (let round = 0; round < 10; round += 1) {
     // PostgreSQL takes no NUL, which this command's caller has: it takes all, or nearly all, and then does not happen.
@@ -60,7 +60,8 @@ test('what a batch decides holds only if the one before it happens', async (t) =
     )
     t.equal(await diamondsOf(database), '10')
     t.equal(ledger.bugs.length, round + 1)
-    for (const amount of [1, 1, 388]) await ledger.did(credit, { user_id: 1, currency: 'diamonds', amount, reason: '' })
+    for (const amount of [1, 1, 388])
+      await ledger.runOk(credit, { user_id: 1, currency: 'diamonds', amount, reason: '' })
   }
 })
 
@@ -68,14 +69,14 @@ const own = { holder: 'user', id: 1, currency: 'diamonds', reason: '' } as const
 
 test('two lost COMMITs at a time are both resolved by asking', async (t) => {
   const database = await testDatabase(t)
-  await opened(bench(t, database.serviceUrl), 100_000)
+  await opened(createTestExecutor(t, database.serviceUrl), 100_000)
   const between = await proxy(t, database.serviceUrl)
-  const ledger = bench(t, between.url, { maxBatchCommands: 10 })
+  const ledger = createTestExecutor(t, between.url, { maxBatchCommands: 10 })
   let happened = 0
   for (let round = 0; round < 20; round += 1) {
     // Nobody else has written since: what follows these goes ahead.
     for (let i = 0; i < 3; i += 1) {
-      await ledger.did(send, rose(), 'user:1')
+      await ledger.runOk(send, rose(), 'user:1')
       happened += 1
     }
     between.cutAtCommit(round % 2 === 0 ? 'answer' : 'request')
@@ -90,16 +91,16 @@ test('two lost COMMITs at a time are both resolved by asking', async (t) => {
 
 test('a COMMIT that ends no transaction is not taken at its word', async (t) => {
   const database = await testDatabase(t)
-  const direct = bench(t, database.serviceUrl)
+  const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 1_000)
   const between = await proxy(t, database.serviceUrl)
-  const ledger = bench(t, between.url)
+  const ledger = createTestExecutor(t, between.url)
   for (const [moved, status] of [
     [false, 200],
     [true, 'rejected'],
   ]) {
-    for (let i = 0; i < 3; i += 1) await ledger.did(send, rose())
-    if (moved === true) await direct.did(send, rose())
+    for (let i = 0; i < 3; i += 1) await ledger.runOk(send, rose())
+    if (moved === true) await direct.runOk(send, rose())
     // What is behind it then runs by itself, if it can.
     between.garble('begin isolation')
     t.same((await many(1, () => ledger.run(send, rose()))).map(statusOf), [status])
@@ -109,34 +110,34 @@ test('a COMMIT that ends no transaction is not taken at its word', async (t) => 
 
 test('a key that comes again while its first request is on its way is answered from it', async (t) => {
   const database = await testDatabase(t)
-  const ledger = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
-  const other = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
+  const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
+  const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   await opened(ledger, 100_000)
-  const keyed = (by: Bench) => (i: number) => by.run(send, rose(), { actor: 'user:1', key: `key ${i % 10}` })
+  const keyed = (by: TestExecutor) => (i: number) => by.run(send, rose(), { actor: 'user:1', key: `key ${i % 10}` })
   const first = await many(120, keyed(ledger))
   t.ok(first.every((result) => statusOf(result) === 200))
   t.equal(await diamondsOf(database), String(100_000 - 100))
   t.equal(first.filter((result) => result.status === 'fulfilled' && !result.value.replayed).length, 10)
 
   // A remembered refusal moves no position; the other instance must see it all the same.
-  const refused = (by: Bench) => by.run(send, rose(99), { actor: 'user:1', key: 'refused' })
+  const refused = (by: TestExecutor) => by.run(send, rose(99), { actor: 'user:1', key: 'refused' })
   await many(20, () => ledger.run(send, rose()))
   await refused(other)
   const again = await Promise.all([...Array.from({ length: 20 }, () => ledger.run(send, rose())), refused(ledger)])
   t.match(again.at(-1), { replayed: true, reply: { status: 422 } })
-  t.same([...ledger.bugs, ...ledger.troubles, ...other.bugs, ...other.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures, ...other.bugs, ...other.failures], [])
 })
 
 test('a key that was used before this instance began is found out, though it is not looked up', async (t) => {
   const database = await testDatabase(t)
-  const before = bench(t, database.serviceUrl)
+  const before = createTestExecutor(t, database.serviceUrl)
   await opened(before, 100_000)
-  const keyed = (by: Bench, key: string, room = 1) => by.run(send, rose(room), { actor: 'user:1', key })
+  const keyed = (by: TestExecutor, key: string, room = 1) => by.run(send, rose(room), { actor: 'user:1', key })
   const sent = await keyed(before, 'sent')
   const refused = await keyed(before, 'refused', 99)
   t.equal(refused.reply.status, 422)
 
-  const ledger = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
+  const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   // Nobody else writes any more: what follows goes ahead.
   for (let i = 0; i < 3; i += 1) await keyed(ledger, `new ${i}`)
   const replayed = { replayed: true }
@@ -150,23 +151,23 @@ test('a key that was used before this instance began is found out, though it is 
   t.equal(await diamondsOf(database), String(100_000 - 70))
 
   // Among many others, of which each happens once.
-  const next = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
+  const next = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   for (let i = 0; i < 3; i += 1) await keyed(next, `next ${i}`)
   const all = await many(100, (i) => keyed(next, i % 25 === 24 ? 'sent' : `among ${i}`))
   t.equal(all.filter((result) => result.status === 'fulfilled' && result.value.replayed).length, 4)
   t.equal(await diamondsOf(database), String(100_000 - 70 - 30 - 960))
-  t.same([...ledger.bugs, ...ledger.troubles, ...next.bugs, ...next.troubles], [])
+  t.same([...ledger.bugs, ...ledger.failures, ...next.bugs, ...next.failures], [])
 })
 
 test('a reply that is there and is not found is the fault of its command alone', async (t) => {
   const database = await testDatabase(t)
-  const before = bench(t, database.serviceUrl)
+  const before = createTestExecutor(t, database.serviceUrl)
   await opened(before, 1_000)
   // No door lets such an actor in: PostgreSQL keeps another one, under which nothing is found.
   const strange = { actor: 'staff:\ud800', key: 'k' }
   t.equal((await before.run(send, rose(), strange)).reply.status, 200)
-  const ledger = bench(t, database.serviceUrl)
-  for (let i = 0; i < 3; i += 1) await ledger.did(send, rose())
+  const ledger = createTestExecutor(t, database.serviceUrl)
+  for (let i = 0; i < 3; i += 1) await ledger.runOk(send, rose())
   const both = await Promise.allSettled([ledger.run(send, rose(), strange), ledger.run(send, rose())])
   t.same(both.map(statusOf), ['rejected', 200])
   t.equal(ledger.bugs.length, 1)
@@ -174,7 +175,7 @@ test('a reply that is there and is not found is the fault of its command alone',
 
 test('words that are on their way are not overtaken', async (t) => {
   const database = await testDatabase(t)
-  const ledger = bench(t, database.serviceUrl, { maxBatchCommands: 5 })
+  const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 5 })
   await opened(ledger, 100_000)
   await many(20, () => ledger.run(send, rose()))
   const results = await many(100, (i) =>

@@ -14,26 +14,26 @@ import { type BatchContext, Store } from '../../../src/ledger/executor/store.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
 import { type Key, keyOf, projection } from '../../../src/ledger/rules/projection.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { testDatabase } from '../../harness/postgres.ts'
-import { bench, testChains } from '../../harness/test-executor.ts'
+import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const coins = (amount: number) =>
   ({ holder: 'user', id: 1, user_id: 1, currency: 'coins', amount, reason: 'test' }) as const
 
 test('what writes nothing is not answered from rows that another instance has changed', async (t) => {
   const database = await testDatabase(t)
-  const one = bench(t, database.serviceUrl)
-  const other = bench(t, database.serviceUrl)
-  const look = () => one.did(showChains(testChains), { user_id: 1 })
-  await one.did(genesis, { fairness_key: testChains.keyHash })
-  await one.did(defineUsers, { listed: true, users: [{ id: 1 }] })
+  const one = createTestExecutor(t, database.serviceUrl)
+  const other = createTestExecutor(t, database.serviceUrl)
+  const look = () => one.runOk(showChains(testChains), { user_id: 1 })
+  await one.runOk(genesis, { fairness_key: testChains.keyHash })
+  await one.runOk(defineUsers, { listed: true, users: [{ id: 1 }] })
   for (let i = 0; i < 3; i += 1) await look()
   t.match((await one.run(debit, coins(5))).reply.body, /insufficient_balance/)
 
-  const chosen = await other.did(chooseSeed(testChains), { user_id: 1, client_seed: 'mine' })
+  const chosen = await other.runOk(chooseSeed(testChains), { user_id: 1, client_seed: 'mine' })
   t.same(await look(), chosen)
   for (let i = 0; i < 3; i += 1) await look()
-  await other.did(credit, coins(5))
+  await other.runOk(credit, coins(5))
   t.equal((await one.run(debit, coins(5))).reply.status, 200)
 })
 

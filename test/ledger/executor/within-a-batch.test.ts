@@ -6,11 +6,11 @@ import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { batchShare } from '../../../src/ledger/executor/command-queue.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { testDatabase } from '../../harness/postgres.ts'
-import { bench, testChains } from '../../harness/test-executor.ts'
+import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('a command may need a row that only the one before it in the same batch makes it need', async (t) => {
-  const ledger = bench(t, (await testDatabase(t)).serviceUrl)
+  const ledger = createTestExecutor(t, (await testDatabase(t)).serviceUrl)
   const send = sendGift({ chains: testChains, ownerPercent: 5 })
   const gift = {
     caller_id: 1,
@@ -21,11 +21,11 @@ test('a command may need a row that only the one before it in the same batch mak
     from_bag: false,
     encrypted: false,
   }
-  await ledger.did(genesis, { fairness_key: testChains.keyHash })
-  await ledger.did(defineUsers, { users: [1, 2, 3, 4, 5].map((id) => ({ id })), listed: true })
-  await ledger.did(defineRoom, { id: 9, owner_id: 3 })
-  await ledger.did(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 100 })
-  await ledger.did(credit, { user_id: 1, currency: 'diamonds', amount: 1000, reason: 'opening' })
+  await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+  await ledger.runOk(defineUsers, { users: [1, 2, 3, 4, 5].map((id) => ({ id })), listed: true })
+  await ledger.runOk(defineRoom, { id: 9, owner_id: 3 })
+  await ledger.runOk(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 100 })
+  await ledger.runOk(credit, { user_id: 1, currency: 'diamonds', amount: 1000, reason: 'opening' })
   const settled = await Promise.all([
     // A new owner, whose balance the send could not know of.
     ledger.run(defineRoom, { id: 9, owner_id: 4 }),
@@ -48,10 +48,11 @@ test('a command may need a row that only the one before it in the same batch mak
 })
 
 test('after a crowd, what comes in one turn of the loop goes together, also when promises ran in between', async (t) => {
-  const ledger = bench(t, (await testDatabase(t)).serviceUrl)
-  await ledger.did(genesis, { fairness_key: testChains.keyHash })
-  await ledger.did(defineUsers, { users: [{ id: 1 }], listed: true })
-  const give = (): Promise<unknown> => ledger.did(credit, { user_id: 1, currency: 'coins', amount: 1, reason: 'test' })
+  const ledger = createTestExecutor(t, (await testDatabase(t)).serviceUrl)
+  await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
+  await ledger.runOk(defineUsers, { users: [{ id: 1 }], listed: true })
+  const give = (): Promise<unknown> =>
+    ledger.runOk(credit, { user_id: 1, currency: 'coins', amount: 1, reason: 'test' })
   await Promise.all([give(), give()])
   const before = ledger.batches.length
   const given: Promise<unknown>[] = []

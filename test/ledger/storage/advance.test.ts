@@ -4,8 +4,8 @@ import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import { advance } from '../../../src/ledger/executor/statements.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { testDatabase } from '../../harness/postgres.ts'
-import { bench, rowsOf, testChains } from '../../harness/test-executor.ts'
+import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const head = { position: 1, hash: '', at: 0 }
 const coins = (amount: number) =>
@@ -20,11 +20,11 @@ test('so many kinds of batches are prepared; the changes of others come behind',
 
   // From here on this process has no kinds left but those.
   const database = await testDatabase(t)
-  const one = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
-  const other = bench(t, database.serviceUrl, { maxBatchCommands: 10 })
-  await one.did(genesis, { fairness_key: testChains.keyHash })
-  await one.did(defineUsers, { listed: true, users: [{ id: 1 }] })
-  await one.did(credit, coins(1_000))
+  const one = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
+  const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
+  await one.runOk(genesis, { fairness_key: testChains.keyHash })
+  await one.runOk(defineUsers, { listed: true, users: [{ id: 1 }] })
+  await one.runOk(credit, coins(1_000))
   const settled = await Promise.allSettled(
     Array.from({ length: 1_000 }, (_, i) =>
       // Now and then one that PostgreSQL does not take, so that those behind it must not happen.
@@ -40,5 +40,5 @@ test('so many kinds of batches are prepared; the changes of others come behind',
   t.equal(failed.length, one.bugs.length + other.bugs.length)
   const done = settled.filter((result) => result.status === 'fulfilled' && result.value.reply.status === 200)
   t.ok(done.length >= 500)
-  t.same(await rowsOf(database, `select balance from balances where account = 'user:1:coins'`), [{ balance: '0' }])
+  t.same(await queryRows(database, `select balance from balances where account = 'user:1:coins'`), [{ balance: '0' }])
 })

@@ -6,8 +6,8 @@ import { canonicalText, GENESIS_HASH, type LedgerEntry } from '../../../src/ledg
 import { binaryColumns, EventRowReader } from '../../../src/ledger/storage/event-row-reader.ts'
 import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
 import { seed } from '../../audit/seed.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
 async function pagesOf({ serviceUrl }: TestDatabase, query: string): Promise<Buffer[]> {
   const client = await connect(serviceUrl, 'test')
@@ -33,7 +33,7 @@ test('the bytes of a row say what its text says', async (t) => {
   const database = await testDatabase(t)
   await seed(t, database)
   const all = 'from ledger_events e order by e.position'
-  const texts = (await rowsOf(database, `select ${eventColumns} ${all}`)).map(parseEntry)
+  const texts = (await queryRows(database, `select ${eventColumns} ${all}`)).map(parseEntry)
   t.same(entriesIn(await pagesOf(database, `select ${binaryColumns} ${all}`)), texts)
   const none = `select ${binaryColumns} from ledger_events e where e.position > 22`
   t.same(entriesIn(await pagesOf(database, none)), [])
@@ -50,7 +50,7 @@ test('the bytes of a row say what its text says', async (t) => {
   ]
   for (const list of lists) {
     const from = odd('4611686018427387904', list)
-    const [text] = (await rowsOf(database, `select ${eventColumns} from ${from}`)).map((row) =>
+    const [text] = (await queryRows(database, `select ${eventColumns} from ${from}`)).map((row) =>
       parseEntry({ ...row, debit: (row['debit'] ?? '').replaceAll('"', '') }),
     )
     t.same(entriesIn(await pagesOf(database, `select ${binaryColumns} from ${from}`)), [text], list)

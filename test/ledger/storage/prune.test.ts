@@ -1,21 +1,21 @@
 import { test } from 'tap'
 import { openPool } from '../../../src/db/pool.ts'
 import { prune } from '../../../src/ledger/storage/prune.ts'
-import { testDatabase } from '../../harness/postgres.ts'
-import { rowsOf } from '../../harness/test-executor.ts'
+import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 test('replies go after two days and batch ids after an hour, younger ones stay', async (t) => {
   const database = await testDatabase(t)
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'test' })
   t.teardown(() => pool.end())
-  await rowsOf(
+  await queryRows(
     database,
     `insert into replies
      select 'user:1', hours::text, '', 200, '', clock_timestamp() - hours * interval '1 hour'
      from unnest(array[0, 23, 25, 47, 49, 500]) as hours`,
   )
   // More than one statement deletes.
-  await rowsOf(
+  await queryRows(
     database,
     `insert into ledger_batches
      select gen_random_uuid(), n, clock_timestamp() - case when n <= 6000 then interval '61 minutes' else interval '59 minutes' end
@@ -23,10 +23,10 @@ test('replies go after two days and batch ids after an hour, younger ones stay',
   )
   await Promise.all([prune(pool), prune(pool)])
   t.same(
-    (await rowsOf(database, 'select idempotency_key from replies order by at desc')).map(
+    (await queryRows(database, 'select idempotency_key from replies order by at desc')).map(
       (row) => row['idempotency_key'],
     ),
     ['0', '23', '25', '47'],
   )
-  t.same(await rowsOf(database, 'select count(*)::text from ledger_batches'), [{ count: '5' }])
+  t.same(await queryRows(database, 'select count(*)::text from ledger_batches'), [{ count: '5' }])
 })

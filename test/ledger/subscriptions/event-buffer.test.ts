@@ -1,8 +1,8 @@
 import { test } from 'tap'
 import { EventBuffer } from '../../../src/ledger/subscriptions/event-buffer.ts'
-import { recordedEvent } from '../../harness/stored-event.ts'
+import { storedEvent } from '../../harness/ledger/stored-event.ts'
 
-const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => recordedEvent(from + i))
+const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => storedEvent(from + i))
 const after = (recent: EventBuffer, position: number) => recent.after(position)?.map((one) => one.position)
 
 test('what somebody has yet to take is kept, and what all have taken goes when the next comes', (t) => {
@@ -30,9 +30,9 @@ test('so many events are kept for one who is far behind', (t) => {
   const recent = new EventBuffer()
   recent.acknowledge('far behind', 0)
   recent.append(events(1, 1_000))
-  recent.append([recordedEvent(1_001)])
+  recent.append([storedEvent(1_001)])
   t.equal(after(recent, 0)?.length, 1_001)
-  recent.append([recordedEvent(1_002)])
+  recent.append([storedEvent(1_002)])
   t.equal(after(recent, 0), undefined)
   t.equal(after(recent, 1)?.length, 1_001)
   t.end()

@@ -6,8 +6,8 @@ import { openPool } from '../../../src/db/pool.ts'
 import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
 import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { type Bench, bench, rowsOf } from '../../harness/test-executor.ts'
+import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { DEADLINE_MS, until } from '../../harness/until.ts'
 
 interface Test {
@@ -38,10 +38,10 @@ function tailOf(
 
 let price = 1
 /** Makes events, one each. */
-const make = ({ did }: Bench, count: number) =>
+const make = ({ runOk }: TestExecutor, count: number) =>
   Promise.all(
     Array.from({ length: count }, () =>
-      did(defineDecoration, { decoration_id: 1, name: 'gift', kind: 'standard', price: (price += 1) }),
+      runOk(defineDecoration, { decoration_id: 1, name: 'gift', kind: 'standard', price: (price += 1) }),
     ),
   )
 
@@ -68,7 +68,7 @@ const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 },
 
 test('every follower gets every event once and in order, whoever committed it', async (t) => {
   const database = await testDatabase(t)
-  const writers = [bench(t, database.serviceUrl), bench(t, database.serviceUrl)]
+  const writers = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)]
   const { tail, troubles } = tailOf(t, database)
   const early: number[] = []
   const late: number[] = []
@@ -95,7 +95,7 @@ test('every follower gets every event once and in order, whoever committed it', 
 
 test('a hint brings events at once, polling brings them without one', async (t) => {
   const database = await testDatabase(t)
-  const writer = bench(t, database.serviceUrl)
+  const writer = createTestExecutor(t, database.serviceUrl)
   const writing = tailOf(t, database, { pollMs: NEVER_MS })
   const hinted = tailOf(t, database, { pollMs: NEVER_MS })
   const arrivals: number[] = []
@@ -114,7 +114,7 @@ test('a hint brings events at once, polling brings them without one', async (t) 
   tail.subscribe(1, (events) => {
     polled.push(...events.map(({ position }) => position))
   })
-  await rowsOf(
+  await queryRows(
     database,
     `insert into ledger_events select 2, type, version, data, debit, credit, amount, actor, at, request_id, null, null, hash
      from ledger_events where position = 1`,
@@ -125,7 +125,7 @@ test('a hint brings events at once, polling brings them without one', async (t) 
 
 test('hints are not given with every commit, and the last one is', async (t) => {
   const database = await testDatabase(t)
-  await make(bench(t, database.serviceUrl), 50)
+  await make(createTestExecutor(t, database.serviceUrl), 50)
   const { tail, pool } = tailOf(t, database)
   const listener = await connect(database.serviceUrl, 'test')
   t.teardown(() => listener.end())
@@ -141,7 +141,7 @@ test('hints are not given with every commit, and the last one is', async (t) => 
 
 test('one who begins further on while the ledger is read does not wait for the next poll', async (t) => {
   const database = await testDatabase(t)
-  await make(bench(t, database.serviceUrl), 8)
+  await make(createTestExecutor(t, database.serviceUrl), 8)
   const { tail } = tailOf(t, database, { pollMs: NEVER_MS })
   // Until it listens, and has looked for the first time.
   await listening(database, 1)
@@ -160,7 +160,7 @@ test('one who begins further on while the ledger is read does not wait for the n
 
 test('what a follower does not take comes again, and holds up nobody else', async (t) => {
   const database = await testDatabase(t)
-  const writer = bench(t, database.serviceUrl)
+  const writer = createTestExecutor(t, database.serviceUrl)
   const { tail, troubles } = tailOf(t, database)
   const taken: number[] = []
   const others: number[] = []
@@ -183,7 +183,7 @@ test('what a follower does not take comes again, and holds up nobody else', asyn
 
 test('a stored cursor: one instance at a time, and another takes over where it stopped', async (t) => {
   const database = await testDatabase(t)
-  const writer = bench(t, database.serviceUrl)
+  const writer = createTestExecutor(t, database.serviceUrl)
   const taken: [string, number][] = []
   const follower = (name: string) => (events: readonly { position: number }[]) => {
     taken.push(...events.map(({ position }): [string, number] => [name, position]))
@@ -206,19 +206,19 @@ test('a stored cursor: one instance at a time, and another takes over where it s
   )
   t.same([...new Set(taken.slice(0, 10).map(([name]) => name))], ['one'])
   t.same([...new Set(taken.slice(10).map(([name]) => name))], ['other'])
-  t.same(await rowsOf(database, 'select name, position from ledger_cursors'), [{ name: 'push', position: '15' }])
+  t.same(await queryRows(database, 'select name, position from ledger_cursors'), [{ name: 'push', position: '15' }])
 })
 
 test('a stored cursor goes on when its session is ended in the midst of a statement, and that is no trouble', async (t) => {
   const database = await testDatabase(t)
-  const writer = bench(t, database.serviceUrl)
+  const writer = createTestExecutor(t, database.serviceUrl)
   const taken: number[] = []
   const { tail, troubles } = tailOf(t, database)
   tail.subscribeDurable('push', (events) => {
     taken.push(...events.map(({ position }) => position))
     return true
   })
-  const places = () => rowsOf(database, 'select position from ledger_cursors')
+  const places = () => queryRows(database, 'select position from ledger_cursors')
   await make(writer, 1)
   await until(async () => (await places())[0]?.['position'] === '1')
   const holder = await connect(database.ownerUrl, 'test')
@@ -246,7 +246,7 @@ test('a stored cursor goes on when its session is ended in the midst of a statem
 
 test('a session that is ended each time is trouble', async (t) => {
   const database = await testDatabase(t)
-  await make(bench(t, database.serviceUrl), 1)
+  await make(createTestExecutor(t, database.serviceUrl), 1)
   const { tail, troubles } = tailOf(t, database)
   let ends = 0
   let taken = false
@@ -261,7 +261,7 @@ test('a session that is ended each time is trouble', async (t) => {
 
 test('what is read while an answer is on its way comes after the answer', async (t) => {
   const database = await testDatabase(t)
-  const writer = bench(t, database.serviceUrl)
+  const writer = createTestExecutor(t, database.serviceUrl)
   const answer = Promise.withResolvers<void>()
   const { tail } = tailOf(t, database, { pollMs: 5, landed: () => answer.promise })
   const told: string[] = []

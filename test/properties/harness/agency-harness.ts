@@ -4,7 +4,7 @@ import { changeStatus } from '../../../src/features/agency/withdrawals/change-st
 import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
-import { type Bench, testVault } from '../../harness/test-executor.ts'
+import { type TestExecutor, testVault } from '../../harness/ledger/test-executor.ts'
 import { AGENT, type AgencyStep, withdrawalOf } from '../steps/agency-steps.ts'
 
 /** The country that the agent serves. */
@@ -18,7 +18,7 @@ export interface AgencyMade {
 }
 
 export function runAgency(
-  { run }: Bench,
+  { run }: TestExecutor,
   step: AgencyStep,
   key: string,
   known: readonly number[],

@@ -13,8 +13,8 @@ import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres.ts'
-import { type Bench, bench, testChains } from '../../harness/test-executor.ts'
+import { createTestExecutor, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { type GameName, MEMBERS } from '../steps/roulette-steps.ts'
 import { type Burst, type Step, USERS } from '../steps/steps.ts'
 import { type AgencyMade, agencyMade, COUNTRY, runAgency, withdrawalsMade } from './agency-harness.ts'
@@ -63,23 +63,23 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
     const database = await testDatabase(scope)
     const client = await connect(database.ownerUrl, 'arena')
     scope.teardown(() => client.end())
-    const one = bench(scope, database.serviceUrl)
-    const other = bench(scope, database.serviceUrl)
-    await one.did(genesis, { fairness_key: testChains.keyHash })
-    await one.did(defineCountry, { id: COUNTRY, name: 'Here' })
-    await one.did(defineUsers, { users: USERS.map((id) => ({ id })), listed: true })
+    const one = createTestExecutor(scope, database.serviceUrl)
+    const other = createTestExecutor(scope, database.serviceUrl)
+    await one.runOk(genesis, { fairness_key: testChains.keyHash })
+    await one.runOk(defineCountry, { id: COUNTRY, name: 'Here' })
+    await one.runOk(defineUsers, { users: USERS.map((id) => ({ id })), listed: true })
     // Steps define rooms later: who is a member of one must not hang on when that was.
     for (const [room, users] of MEMBERS) {
       await client.query('insert into room_members (room_id, user_id) select $1, unnest($2::bigint[])', [room, users])
     }
     await work(arena(database, client, one, other))
-    assert.deepEqual([...one.bugs, ...one.troubles, ...other.bugs, ...other.troubles], [])
+    assert.deepEqual([...one.bugs, ...one.failures, ...other.bugs, ...other.failures], [])
   } finally {
     for (const closing of closings) await closing()
   }
 }
 
-function arena(database: TestDatabase, client: Client, one: Bench, other: Bench): Arena {
+function arena(database: TestDatabase, client: Client, one: TestExecutor, other: TestExecutor): Arena {
   let keys = 0
   let known: Known = { cards: [], withdrawals: [], games: [] }
   const learn = (steps: readonly Step[], settled: readonly CommandResult[]): void => {
@@ -163,7 +163,7 @@ function madeOf(step: Step, settled: CommandResult, drawn: Made['drawn'], { card
 const send = sendGift({ chains: testChains, ownerPercent: OWNER_PERCENT })
 const seed = chooseSeed(testChains)
 
-function run(bench: Bench, step: Step, key: string, known: Known): Promise<CommandResult> {
+function run(bench: TestExecutor, step: Step, key: string, known: Known): Promise<CommandResult> {
   const { run } = bench
   const staff = { actor: 'staff:ann', key }
   const reason = 'property'

@@ -3,7 +3,7 @@ import { grantCards } from '../../../src/features/privilege/grant.ts'
 import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
 import { transferCard } from '../../../src/features/privilege/transfer.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
-import type { Bench } from '../../harness/test-executor.ts'
+import type { TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { cardOf, type PrivilegeStep } from '../steps/privilege-steps.ts'
 
 /** What became of a step: the cards that it granted, the card that it was about, and what was told of an activation. */
@@ -14,7 +14,7 @@ export interface PrivilegeMade {
 }
 
 export function runPrivilege(
-  { run }: Bench,
+  { run }: TestExecutor,
   step: PrivilegeStep,
   key: string,
   cards: readonly number[],

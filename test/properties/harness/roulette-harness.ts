@@ -6,7 +6,7 @@ import { leaveGame } from '../../../src/features/roulette/leave.ts'
 import { MAX_PURGED_GAMES, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
-import { type Bench, testSpins } from '../../harness/test-executor.ts'
+import { type TestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
 import { aimedAt, type GameName, type RouletteStep } from '../steps/roulette-steps.ts'
 
 /** What the house takes of the pot, in per cent. */
@@ -24,7 +24,7 @@ const open = openGame({ spins: testSpins, feePercent: FEE_PERCENT })
 const finish = finishGame(testSpins)
 
 export function runRoulette(
-  { run }: Bench,
+  { run }: TestExecutor,
   step: RouletteStep,
   key: string,
   known: readonly GameName[],

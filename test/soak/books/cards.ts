@@ -3,9 +3,9 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { dataOf } from '../../../schema/common.ts'
 import { WalletCard } from '../../../schema/privilege.ts'
-import { chance, oneOf } from '../load/choose.ts'
 import { GRANTED, type Wish } from '../load/operation.ts'
 import { operator, type People } from '../load/people.ts'
+import { chance, oneOf } from '../load/random.ts'
 
 /** Packages of the demo catalogue: three ranks. */
 const PACKAGES = [1, 2, 3]

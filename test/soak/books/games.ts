@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { dataOf } from '../../../schema/common.ts'
 import { Game } from '../../../schema/roulette.ts'
-import { chance, oneOf } from '../load/choose.ts'
 import type { Kind, Wish } from '../load/operation.ts'
 import { operator, type People } from '../load/people.ts'
+import { chance, oneOf } from '../load/random.ts'
 
 /** Rooms to play in; each has one open game at most. */
 const rooms = [101, 102, 103].map((id) => ({ id, uid: `soak-room-${id}` }))

@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { dataOf, Id } from '../../../schema/common.ts'
-import { chance, oneOf } from '../load/choose.ts'
 import type { Kind, Wish } from '../load/operation.ts'
 import { operator, type People } from '../load/people.ts'
+import { chance, oneOf } from '../load/random.ts'
 
 /** A country of the demo catalogue. */
 const COUNTRY = 1

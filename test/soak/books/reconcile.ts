@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe } from '../../../src/audit/finding.ts'
 import { verify } from '../../../src/audit/verify/verify.ts'
 import { connect } from '../../../src/db/connect.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
 import type { World } from '../environment/environment.ts'
 import { grew, type Memory, parts } from '../environment/memory.ts'
-import type { Stage } from '../scenario-context.ts'
 import type { Answers } from './answers.ts'
 import type { Harm } from './books.ts'
-import { settle } from './settle.ts'
+import { settle } from './retry-until-final.ts'
 
 /** Finance's questions: each answers a row a fault. */
 const questions = new URL('../../../sql/audit/', import.meta.url)

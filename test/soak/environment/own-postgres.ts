@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { openEmbedded } from '../../../src/db/cluster/embedded.ts'
 import { findPostmaster } from '../../../src/db/cluster/postmaster.ts'
-import { oneOf } from '../load/choose.ts'
-import type { Stage } from '../scenario-context.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { oneOf } from '../load/random.ts'
 
 /** A PostgreSQL that this process keeps. */
 export interface OwnPostgres {

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from '../../../src/config/error-code.ts'
-import { Skipped, type Stage } from '../scenario-context.ts'
+import { Skipped, type Stage } from '../../harness/scenario/scenario-context.ts'
 
 export interface SmallDisk {
   readonly path: string

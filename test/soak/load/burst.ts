@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
+import type { Instance } from '../../harness/scenario/service-instance.ts'
 import type { Asked } from '../books/answers.ts'
 import { type Heard, judge, type Response } from '../books/contract.ts'
-import type { Instance } from '../environment/instance.ts'
-import type { Clients } from './ask.ts'
+import type { Clients } from './send-attempt.ts'
 
 /** Requests on one connection: no more than the service works on at a time, so that all of them are in its hands. */
 const EACH = 8

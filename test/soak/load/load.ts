@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
 import type { World } from '../environment/environment.ts'
-import type { Stage } from '../scenario-context.ts'
-import { ask } from './ask.ts'
-import { chance, oneOf } from './choose.ts'
+import { chance, oneOf } from './random.ts'
+import { ask } from './send-attempt.ts'
 
 /** In a hundred: commands that are asked for twice at once, and turns in which something open is asked for again. */
 const TWINS = 3

@@ -1,9 +1,9 @@
 import type { Static } from '@sinclair/typebox'
 import { connect } from '../../../src/db/connect.ts'
-import { Helper } from '../../harness/child-process-rpc.ts'
+import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
 import { embeddedWorld, type World } from '../environment/environment.ts'
 import { operator } from '../load/people.ts'
-import type { Stage } from '../scenario-context.ts'
 import { Codes, Gathered, Left, Story } from './jobs.ts'
 import { GIFT, gift, Sender } from './sender.ts'
 
@@ -29,7 +29,7 @@ const MOST_LOOKS = 160
 export class Room {
   readonly world: World
   readonly #stage: Stage
-  #crowds: Helper[] = []
+  #crowds: HelperProcess[] = []
 
   private constructor(stage: Stage, world: World) {
     this.#stage = stage
@@ -80,11 +80,14 @@ export class Room {
     )
     const share = Math.ceil(sockets / CROWDS)
     const port = Number(new URL(this.#origin).port)
-    this.#crowds = Array.from({ length: CROWDS }, () => new Helper(new URL('./crowd.ts', import.meta.url), {}))
+    this.#crowds = Array.from(
+      { length: CROWDS },
+      () => new HelperProcess(new URL('./client-process.ts', import.meta.url), {}),
+    )
     await Promise.all(
       this.#crowds.map((crowd, i) => {
         const own = tokens.slice(i * share, (i + 1) * share)
-        return crowd.ask({ do: 'gather', port, room: 'R1', tokens: own, sleeperIn }, Gathered)
+        return crowd.call({ do: 'gather', port, room: 'R1', tokens: own, sleeperIn }, Gathered)
       }),
     )
   }
@@ -95,7 +98,7 @@ export class Room {
     await sender.send(perSecond, seconds)
     const last = Math.max(0, ...sender.answered.map(([position]) => position))
     const stories: Static<typeof Story>[] = await Promise.all(
-      this.#crowds.map((crowd) => crowd.ask({ do: 'tell', last, answered: sender.answered }, Story)),
+      this.#crowds.map((crowd) => crowd.call({ do: 'tell', last, answered: sender.answered }, Story)),
     )
     const faults: string[] = []
     const views = new Set(stories.flatMap(({ views }) => views))
@@ -112,14 +115,14 @@ export class Room {
 
   /** The close codes of those who did not read, once they do. */
   async wake(): Promise<(number | null)[]> {
-    const woken = await Promise.all(this.#crowds.map((crowd) => crowd.ask({ do: 'wake' }, Codes)))
+    const woken = await Promise.all(this.#crowds.map((crowd) => crowd.call({ do: 'wake' }, Codes)))
     return woken.flatMap(({ codes }) => codes)
   }
 
   async leave(): Promise<void> {
     const crowds = this.#crowds.splice(0)
     for (const crowd of crowds) {
-      await crowd.ask({ do: 'leave' }, Left)
+      await crowd.call({ do: 'leave' }, Left)
       await crowd.stop()
     }
   }

@@ -1,9 +1,9 @@
 import { connect } from '../../../src/db/connect.ts'
-import { askUntilFinal } from '../books/settle.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { askUntilFinal } from '../books/retry-until-final.ts'
 import type { World } from '../environment/environment.ts'
 import { operator } from '../load/people.ts'
-import type { Stage } from '../scenario-context.ts'
-import { Listener } from './listener.ts'
+import { Listener } from './subscriber.ts'
 
 /** Sockets of one user at most, with room for those that are on their way out. */
 const OF_A_USER = 5

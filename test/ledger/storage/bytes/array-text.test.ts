@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { Client } from 'pg'
 import { test } from 'tap'
 import { arrayFromLines, joinLines, plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
-import { emptyDatabase } from '../../../harness/postgres.ts'
+import { emptyDatabase } from '../../../harness/postgres/test-database.ts'
 
 test('PostgreSQL reads the arrays as they were meant', async (t) => {
   const { serviceUrl } = await emptyDatabase(t)

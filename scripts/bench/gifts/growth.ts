@@ -1,0 +1,86 @@
+import { type Bench, inTurn, tell } from '../bench.ts'
+import { Measured } from '../load/job.ts'
+import { type Turn, turnOf } from '../measure.ts'
+import type { DatabaseUrls } from '../run/cluster.ts'
+import { followersDone } from '../run/subscription-cursors.ts'
+import { sendSome } from '../seed.ts'
+
+export interface GrowthResults {
+  readonly small: Turn[]
+  readonly large: Turn[]
+  /** How many events the ledgers had before and after. */
+  readonly lengths: { readonly small: Length; readonly large: Length }
+}
+
+interface Length {
+  readonly before: number
+  readonly after: number
+}
+
+const names = ['small', 'large'] as const
+
+/** The product with a ledger as it was seeded, of about 20,000 events, against the product with a long one. */
+export async function measureGrowth(bench: Bench): Promise<GrowthResults> {
+  const { options, cluster, servers: contenders, generator } = bench
+  const databases = { small: await bench.seeded('small'), large: await bench.seeded('large') }
+  tell(`growing a ledger to ${options.events} events`)
+  for (const name of names) await sendSome(databases[name].serviceUrl, SAMPLE)
+  await grow(bench, databases.large)
+  const start = async (database: DatabaseUrls) => {
+    const server = await contenders.ours(database)
+    await generator.call({ kind: 'warm', port: server.port, mix: 'uniform' }, Measured)
+    return server
+  }
+  const servers = { small: await start(databases.small), large: await start(databases.large) }
+  const before = await lengths(bench)
+  const turns: Record<(typeof names)[number], Turn[]> = { small: [], large: [] }
+  await inTurn(options.rounds, names, async (name, round) => {
+    const { port } = servers[name]
+    const job = { kind: 'closed', mix: 'uniform', connections: 64, port, seconds: options.seconds } as const
+    const turn = await turnOf(servers[name], generator, cluster.postmaster, job)
+    tell(`round ${round + 1}, ${name} ledger: ${Math.round(turn.perSecond)}/s`)
+    turns[name].push(turn)
+  })
+  const after = await lengths(bench)
+  const both = (name: (typeof names)[number]): Length => ({ before: before[name], after: after[name] })
+  return { ...turns, lengths: { small: both('small'), large: both('large') } }
+}
+
+async function lengths({ cluster }: Bench): Promise<{ small: number; large: number }> {
+  const length = async (database: string): Promise<number> =>
+    Number((await cluster.ask('select position from ledger_head', database))[0]?.['position'])
+  return { small: await length('small'), large: await length('large') }
+}
+
+/** Gifts that are copied. */
+const SAMPLE = 1_000
+
+/**
+ * Appends copies of the gifts that are there under new positions and moves the head. Their hashes are those of the
+ * originals: nobody follows the chain here, and the service only goes on from the last one.
+ */
+async function grow({ cluster, options }: Bench, large: DatabaseUrls): Promise<void> {
+  await cluster.asOwner(
+    large,
+    `create temp table sample as
+       select row_number() over (order by position) as i, * from ledger_events where type = 'gift-sent';
+     do $$
+     declare
+       last bigint := (select position from ledger_head);
+     begin
+       while last < ${options.events} loop
+         insert into ledger_events
+         select last + i, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key,
+                reply_hash, hash
+         from sample;
+         last := last + ${SAMPLE};
+       end loop;
+     end $$;
+     update ledger_head set (position, hash) =
+       (select position, hash from ledger_events order by position desc limit 1);
+     ${followersDone}`,
+  )
+  // What would come later by itself, in the middle of measuring.
+  await cluster.asOwner(large, 'vacuum (analyze) ledger_events')
+  await cluster.asAdmin(['checkpoint'])
+}

@@ -1,0 +1,69 @@
+import { positions } from '../baselines/naive-statements.ts'
+import { type Bench, inTurn, tell } from '../bench.ts'
+import { Measured } from '../load/job.ts'
+import { type Turn, turnOf } from '../measure.ts'
+import type { Part } from '../options.ts'
+import type { Server } from '../run/servers.ts'
+
+export const contenders = ['ours', 'naive', 'floor'] as const
+export type Contender = (typeof contenders)[number]
+
+export type Turns = Readonly<Record<Contender, Turn[]>>
+
+type Work =
+  | { readonly kind: 'closed'; readonly mix: 'uniform' | 'hot'; readonly connections: number }
+  | { readonly kind: 'open'; readonly mix: 'uniform'; readonly perSecond: number }
+
+const closed = (mix: 'uniform' | 'hot', connections: number): Work => ({ kind: 'closed', mix, connections })
+
+const scenarios = {
+  http: {
+    'uniform, 64 connections': closed('uniform', 64),
+    'uniform, 256 connections': closed('uniform', 256),
+    'one hot receiver, 64 connections': closed('hot', 64),
+    'one hot receiver, 256 connections': closed('hot', 256),
+  },
+  lone: { 'a lone request': closed('uniform', 1) },
+  rate: { '500 requests a second': { kind: 'open', mix: 'uniform', perSecond: 500 } },
+} as const satisfies Record<string, Record<string, Work>>
+
+/** Scenario by scenario, what each contender's turns gave. */
+export type HttpResults = ReadonlyMap<string, Turns>
+
+/** All contenders run all the time, and one at a time has work. */
+export async function measureHttp(bench: Bench, parts: readonly Part[]): Promise<HttpResults> {
+  const { options, generator, cluster } = bench
+  const chosen = Object.entries(scenarios).flatMap(([part, list]) =>
+    parts.some((wanted) => wanted === part) ? Object.entries<Work>(list) : [],
+  )
+  const results = new Map<string, Turns>(chosen.map(([name]) => [name, { ours: [], naive: [], floor: [] }]))
+  if (chosen.length === 0) return results
+  const servers = await startAll(bench)
+
+  await inTurn(options.rounds, chosen, async ([name, work], round) => {
+    await inTurn(1, [...contenders.slice(round % 3), ...contenders.slice(0, round % 3)], async (contender) => {
+      const server = servers[contender]
+      const job = { ...work, port: server.port, seconds: options.seconds }
+      const turn = await turnOf(server, generator, cluster.postmaster, job)
+      tell(`round ${round + 1}, ${name}, ${contender}: ${Math.round(turn.perSecond)}/s, p50 ${turn.p50.toFixed(2)} ms`)
+      results.get(name)?.[contender].push(turn)
+    })
+  })
+  return results
+}
+
+async function startAll(bench: Bench): Promise<Readonly<Record<Contender, Server>>> {
+  const { cluster, servers: start, generator } = bench
+  const naive = await bench.seeded('naive')
+  await cluster.asOwner(naive, positions)
+  const servers = {
+    ours: await start.ours(await bench.seeded('ours')),
+    naive: await start.naive(naive),
+    floor: await start.floor(),
+  }
+  for (const name of contenders) {
+    tell(`warming up ${name}`)
+    await generator.call({ kind: 'warm', port: servers[name].port, mix: 'uniform' }, Measured)
+  }
+  return servers
+}

@@ -1,0 +1,29 @@
+import { type Bench, inTurn, tell } from '../bench.ts'
+import { ownTurn, type Turn } from '../measure.ts'
+
+export interface InProcessResults {
+  readonly executor: Turn[]
+  readonly limit: Turn[]
+}
+
+const names = ['executor', 'limit'] as const
+
+/** The product below HTTP, against plain SQL that writes the same rows. */
+export async function measureInProcess(bench: Bench): Promise<InProcessResults> {
+  const { options, cluster } = bench
+  const helpers = {
+    executor: bench.helper('in-process/executor-helper.ts', await bench.seeded('executor')),
+    limit: bench.helper('in-process/limit-helper.ts', await bench.seeded('sql_limit')),
+  }
+  for (const name of names) {
+    tell(`warming up ${name}`)
+    await ownTurn(helpers[name], cluster.postmaster, Math.min(2, options.seconds))
+  }
+  const turns: Record<(typeof names)[number], Turn[]> = { executor: [], limit: [] }
+  await inTurn(options.rounds, names, async (name, round) => {
+    const turn = await ownTurn(helpers[name], cluster.postmaster, options.seconds)
+    tell(`round ${round + 1}, in process, ${name}: ${Math.round(turn.perSecond)}/s`)
+    turns[name].push(turn)
+  })
+  return turns
+}

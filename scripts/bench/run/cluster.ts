@@ -1,0 +1,77 @@
+import { appendFileSync, chmodSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { prepareCluster } from '../../../src/db/cluster/cluster.ts'
+import { attach } from '../../../src/db/cluster/cluster-lock.ts'
+import { connect } from '../../../src/db/connect.ts'
+import { makeWorkspace } from './workspace.ts'
+
+export interface DatabaseUrls {
+  readonly ownerUrl: string
+  /** The restricted role that the service has. */
+  readonly serviceUrl: string
+}
+
+/** One PostgreSQL for the whole run, as the product would start it: with its default, durable settings. */
+export interface BenchCluster {
+  readonly postmaster: number
+  readonly fileSystem: string
+  readonly folder: string
+  /** A new database: a copy of another one, or empty. */
+  create(name: string, template?: string): Promise<DatabaseUrls>
+  /** Runs statements one by one as the superuser. */
+  asAdmin(statements: readonly string[], database?: string): Promise<void>
+  /** Runs a statement, or several without values, as the owner of a database. */
+  asOwner(database: DatabaseUrls, text: string): Promise<void>
+  /** Rows of a query as the superuser, every value as text. */
+  ask(text: string, database?: string): Promise<Readonly<Record<string, string | null>>[]>
+}
+
+/** `statements`: has PostgreSQL count what each statement takes, which costs it a little. Stopped by `cleanUp`. */
+export async function startCluster(
+  cleanUp: AsyncDisposableStack,
+  options: { readonly statements: boolean },
+): Promise<BenchCluster> {
+  const { path: folder, fileSystem } = makeWorkspace()
+  cleanUp.defer(() => rmSync(folder, { recursive: true, force: true }))
+  // PostgreSQL is another user when this is root, and servers keep profiles here.
+  chmodSync(folder, 0o755)
+  const dataDir = join(folder, 'data')
+  const cluster = await prepareCluster(dataDir)
+  if (options.statements) {
+    appendFileSync(join(dataDir, 'postgres', 'postgresql.conf'), `shared_preload_libraries = 'pg_stat_statements'\n`)
+  }
+  cleanUp.defer(() => cluster.stop())
+  const { port, client } = await attach(cluster)
+  await client.end()
+  const url = (database: string): string => cluster.url('postgres', port, database)
+
+  const ask: BenchCluster['ask'] = (text, database = 'postgres') => query(url(database), text)
+  const asAdmin: BenchCluster['asAdmin'] = async (statements, database) => {
+    for (const statement of statements) await ask(statement, database)
+  }
+  return {
+    postmaster: cluster.running()?.pid ?? 0,
+    fileSystem,
+    folder,
+    asAdmin,
+    asOwner: async ({ ownerUrl }, text) => void (await query(ownerUrl, text)),
+    ask,
+    create: async (name, template = 'template0') => {
+      await asAdmin([`create database ${name} template ${template} owner economy_owner`])
+      return {
+        ownerUrl: cluster.url('economy_owner', port, name),
+        serviceUrl: cluster.url('economy_service', port, name),
+      }
+    },
+  }
+}
+
+async function query(url: string, text: string): Promise<Record<string, string | null>[]> {
+  const client = await connect(url, 'bench')
+  try {
+    const types = { getTypeParser: () => (value: string) => value }
+    return (await client.query<Record<string, string | null>>({ text, types })).rows
+  } finally {
+    await client.end()
+  }
+}

@@ -1,3 +1,0 @@
-import { runApart } from './detached-runner.ts'
-
-runApart('remove')

@@ -1,0 +1,209 @@
+import { createHmac } from 'node:crypto'
+import { Writable } from 'node:stream'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import { Kysely, PostgresDialect } from 'kysely'
+import { Pool } from 'pg'
+import { Flag, Id, PageQuery, Text } from '../../../schema/common.ts'
+import { build, type Parts } from '../../../src/app.ts'
+import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
+import { asideOn } from '../../../src/audit/verify/audit-worker.ts'
+import type { Tables } from '../../../src/db/tables.ts'
+import { luckyChains } from '../../../src/features/fairness/lg1.ts'
+import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
+import type { Slice } from '../../../src/features/slice.ts'
+import { type AppStateGate, alwaysOpen } from '../../../src/http/auth/gate.ts'
+import { Sessions, StaffSessions } from '../../../src/http/auth/sessions.ts'
+import { anyToken } from '../../../src/http/auth/tokens.ts'
+import { HttpError } from '../../../src/http/errors/errors.ts'
+import { runWith } from '../../../src/http/execute-command.ts'
+import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
+import { charge } from '../../../src/http/limits/limits.ts'
+import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
+import { createLogger } from '../../../src/http/observability/logging.ts'
+import { Metrics } from '../../../src/http/observability/metrics.ts'
+import { Executor, type Limits } from '../../../src/ledger/executor/executor.ts'
+import type { Verb } from '../../../src/ledger/rules/verb.ts'
+import { createVault } from '../../../src/vault/vault.ts'
+
+/** The HTTP side with a slice of toys and a database that nobody reaches. */
+
+export const SECRET = 'a secret that is only for tests, and long enough'
+const NOWHERE = 'postgres://nobody:nothing@127.0.0.1:1/nowhere'
+
+const Thing = Type.Object({
+  count: Type.Integer({ minimum: 1, maximum: 10 }),
+  name: Text(10, 1),
+  loud: Type.Optional(Flag),
+  parts: Type.Optional(Type.Array(Type.Object({ id: Id }), { minItems: 1, maxItems: 3, uniqueItems: true })),
+  kind: Type.Optional(Type.Union([Type.Literal('big'), Type.Literal('small')])),
+  note: Type.Optional(Type.Union([Text(5), Type.Null()])),
+  where: Type.Optional(Type.Union([Id, Type.String({ pattern: '^R', description: 'a uid that begins with R' })])),
+})
+const Payment = Type.Union([
+  Type.Object({ type: Type.Literal('cash'), manager: Id, quick: Type.Optional(Flag) }),
+  Type.Object({ type: Type.Literal('agent'), agent: Id, country: Id }),
+])
+
+const nothing: Verb<null, null> = { reads: () => [], decide: () => [], result: () => null }
+
+/** What a door may throw, by the name in its path. */
+const mishaps: Readonly<Record<string, () => unknown>> = {
+  stall: () => {
+    for (const until = performance.now() + 1_200; performance.now() < until; ) continue
+    return new Error('after a stall')
+  },
+  bug: () => new TypeError('a secret of ours'),
+  text: () => 'a thrown text',
+  http: () => new HttpError(403, 'not_yours', 'Not yours.', { errors: { id: ['is not yours'] } }),
+  // As a plugin would have it, and as no client may see it.
+  plugin: () => Object.assign(new Error('a secret of ours'), { statusCode: 503 }),
+  teapot: () => Object.assign(new Error('a secret of ours'), { statusCode: 418 }),
+}
+
+export const minimalSlice: Slice = {
+  published: '/api/v1',
+  routes(app, { run, db }) {
+    app.get('/things', { schema: { tags: ['things'], querystring: PageQuery } }, (request, reply) =>
+      reply.send({ data: request.query, caller: request.caller }),
+    )
+    app.post('/things', { schema: { tags: ['things'], body: Thing } }, async (request) => ({ data: request.body }))
+    app.post('/optional', { schema: { body: Type.Object({ seed: Type.Optional(Text(5)) }) } }, async (request) => ({
+      data: request.body,
+    }))
+    app.post('/payments', { schema: { body: Payment } }, async (request) => ({ data: request.body }))
+    app.delete('/things/:id', { schema: { params: Type.Object({ id: Text(20) }) } }, async (request) => ({
+      data: request.params.id,
+    }))
+    app.delete('/devices/:token', async () => ({ data: null }))
+    app.get('/dear', { config: { cost: 4 } }, async () => ({ data: null }))
+    app.get('/dearest', { config: { cost: 40 } }, async () => ({ data: null }))
+    app.get('/charged', async (request) => {
+      charge(request, 10)
+      return { data: null }
+    })
+    app.post('/runs', (request, reply) => run(request, reply, nothing, null))
+    app.get('/reads', async () => ({ data: await db.selectFrom('users').select('user_id').execute() }))
+    app.get('/mishaps/:name', { schema: { params: Type.Object({ name: Type.String() }) } }, async (request) => {
+      throw mishaps[request.params.name]?.()
+    })
+  },
+  operator(app) {
+    app.get('/things', async (request) => ({ data: request.caller }))
+    app.put('/things', { schema: { body: Type.Object({ text: Type.String() }) } }, async (request) => ({
+      data: request.body.text.length,
+    }))
+  },
+}
+
+export interface MinimalApp {
+  readonly metrics: Metrics
+  readonly app: FastifyInstance
+  readonly executor: Executor
+  /** Everything that was logged, a line each. */
+  readonly log: readonly string[]
+}
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+interface Options
+  extends Partial<
+    Pick<
+      Parts,
+      | 'jwt'
+      | 'rateLimit'
+      | 'addressLimit'
+      | 'trustProxy'
+      | 'metricsToken'
+      | 'tokenRules'
+      | 'sessions'
+      | 'isReady'
+      | 'docs'
+    >
+  > {
+  readonly gate?: AppStateGate
+  readonly limits?: Partial<Limits>
+  readonly logLevel?: string
+}
+
+/** Users 1 to 99 exist; the sessions of user 9 and of `bob` of the staff were revoked a minute ago. */
+export async function createMinimalApp(t: Test, options: Options = {}): Promise<MinimalApp> {
+  const { gate = alwaysOpen.gate, limits = {}, logLevel = 'debug', ...parts } = options
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new Pool({ connectionString: NOWHERE }) }) })
+  const metrics = new Metrics()
+  const executor = new Executor({
+    url: NOWHERE,
+    tables: [],
+    evolve: () => {},
+    observer: metrics.observer(() => {}),
+    limits,
+  })
+  const known = new Sessions(async (id) => (id === 9 ? seconds() - 60 : id < 100 ? 0 : null))
+  const log: string[] = []
+  const stream = new Writable({
+    write(line, _encoding, done) {
+      log.push(String(line))
+      done()
+    },
+  })
+  const sessions = parts.sessions ?? known
+  const writes = new WriteAllowance(null)
+  const app = await build({
+    slices: [minimalSlice],
+    services: {
+      run: runWith(executor, writes),
+      db,
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
+      appState: { ...alwaysOpen, gate },
+      chains: luckyChains('a key for tests'),
+      spins: spinSeeds('a key for tests'),
+      aside: asideOn(''),
+      checkpoints: checkpointSigner('a key for tests'),
+      vault: createVault('a key for tests'),
+      sessions,
+      staffSessions: new StaffSessions(async (sub) => (sub === 'bob' ? seconds() - 60 : 0)),
+    },
+    jwt: { kind: 'secret', secret: SECRET },
+    rateLimit: null,
+    addressLimit: new AddressLimit(null),
+    trustProxy: [],
+    tokenRules: anyToken,
+    writes,
+    metricsToken: null,
+    log: createLogger(logLevel, stream),
+    metrics,
+    isReady: async () => true,
+    docs: true,
+    ...parts,
+    sessions,
+  })
+  await app.ready()
+  t.teardown(async () => {
+    await app.close()
+    await executor.close()
+    await db.destroy()
+  })
+  return { app, executor, metrics, log }
+}
+
+export const seconds = (): number => Math.floor(Date.now() / 1000)
+
+/** A token of these claims on top of good ones for user 7; an undefined claim is left out. */
+export function token(claims: Readonly<Record<string, unknown>> = {}, secret = SECRET): string {
+  return encodeToken({ alg: 'HS256', typ: 'JWT' }, { ...validClaims(), ...claims }, (text) =>
+    createHmac('sha256', secret).update(text).digest('base64url'),
+  )
+}
+
+export const validClaims = () => ({ sub: '7', iat: seconds(), exp: seconds() + 600 })
+
+/** A token put together by hand. */
+export function encodeToken(header: object, payload: unknown, sign: (text: string) => string): string {
+  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const text = `${part(header)}.${part(payload)}`
+  return `${text}.${sign(text)}`
+}
+
+export const bearer = (text: string): { authorization: string } => ({ authorization: `Bearer ${text}` })

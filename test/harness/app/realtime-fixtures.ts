@@ -1,0 +1,99 @@
+import { bagCounts, bagItemKey, bagItems } from '../../../src/features/gifts/bag/bag.ts'
+import { rooms } from '../../../src/features/rooms/room.ts'
+import type { Slice } from '../../../src/features/slice.ts'
+import { usersSlice } from '../../../src/features/users/slice.ts'
+import { command } from '../../../src/ledger/executor/command.ts'
+import type { Executor } from '../../../src/ledger/executor/executor.ts'
+import { keyOf } from '../../../src/ledger/rules/projection.ts'
+import type { Refusal, Verb } from '../../../src/ledger/rules/verb.ts'
+import type { FrameMapper } from '../../../src/realtime/frames/frame-mapper.ts'
+import { queryRows } from '../ledger/test-executor.ts'
+import type { TestDatabase } from '../postgres/test-database.ts'
+
+/** What is said in rooms, to users and to all: events that are easily made, told as they are. */
+
+const frameMapper: FrameMapper = {
+  // A room's owner stands for what is said there; one above a million is said twice, one above two million to all too,
+  // and one above three million at length.
+  'room-defined': ({ data: { room_id, owner_id } }) => {
+    const said = {
+      channel: `room:${room_id}`,
+      event: 'said',
+      requiredIds: {},
+      data: () => payloadOf(owner_id),
+    } as const
+    const twice = owner_id > 1_000_000 ? [said, { ...said, event: 'said-again', enc: 'rot41' as const }] : [said]
+    return owner_id > 2_000_000 ? [...twice, { ...said, channel: 'global' }] : twice
+  },
+  'bag-items-added': ({ data: { user_id, decoration_id } }) => [
+    {
+      channel: `user:${user_id}`,
+      event: 'told',
+      requiredIds: { users: [user_id] },
+      data: () => ({ n: decoration_id }),
+    },
+  ],
+}
+
+const payloadOf = (n: number) => (n > 3_000_000 ? { n, more: 'x'.repeat(20_000) } : { n })
+
+export const chatSlices: readonly Slice[] = [usersSlice, { published: '/v1', frameMapper }]
+
+interface ChatMessage {
+  readonly to: number
+  readonly n: number
+}
+
+const roomMessage: Verb<ChatMessage, number> = {
+  reads: ({ to }) => [keyOf(rooms, to)],
+  decide: (_state, { to, n }) => [{ type: 'room-defined', data: { room_id: to, owner_id: n }, movements: [] }],
+  result: (_state, _said, events) => events[0]?.position ?? 0,
+}
+
+const userMessage: Verb<ChatMessage, number> = {
+  reads: ({ to, n }) => [keyOf(bagItems, bagItemKey(to, n)), keyOf(bagCounts, to)],
+  decide: (_state, { to, n }) => [
+    { type: 'bag-items-added', data: { user_id: to, decoration_id: n, quantity: 1, reason: 'told' }, movements: [] },
+  ],
+  result: roomMessage.result,
+}
+
+interface Sender {
+  readonly executor: Executor
+}
+
+let requests = 0
+
+/** Runs a verb; answers what it answers. */
+export async function runVerb<Input, Answer>(
+  { executor }: Sender,
+  verb: Verb<Input, Answer>,
+  input: Input,
+): Promise<Answer> {
+  const cause = { actor: 'system', requestId: `say-${(requests += 1)}`, idempotency: null }
+  const answered = (answer: Answer) => ({ status: 200, body: JSON.stringify({ answer }) })
+  const refused = ({ refusal }: Refusal) => ({ status: 422, body: refusal })
+  const { reply } = await executor.run(
+    command(verb, input, cause, { presentResult: answered, presentRefusal: refused }),
+  )
+  if (reply.status !== 200) throw new Error(reply.body)
+  return JSON.parse(reply.body).answer
+}
+
+/** Says a number in a room; answers its position. */
+export const postToRoom = (speaker: Sender, room: number, n = 1): Promise<number> =>
+  runVerb(speaker, roomMessage, { to: room, n })
+
+/** Tells a user a number; answers its position. */
+export const postToUser = (speaker: Sender, user: number, n = 1): Promise<number> =>
+  runVerb(speaker, userMessage, { to: user, n })
+
+/** Users 1 to `users`, all members of the rooms 1 to `count`, whose uids are R1, R2 … */
+export async function createRooms(database: TestDatabase, count: number, users: number): Promise<void> {
+  await queryRows(
+    database,
+    `insert into room_profiles select r, 'R' || r, 'Room', '', now(), now(), 'test' from generate_series(1, ${count}) r;
+     insert into users select u, false, false, false, '[]', 0 from generate_series(1, ${users}) u;
+     insert into room_members select r, u from generate_series(1, ${count}) r, generate_series(1, ${users}) u`,
+  )
+}

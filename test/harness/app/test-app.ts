@@ -1,0 +1,140 @@
+import type { FastifyInstance } from 'fastify'
+import { Kysely, PostgresDialect } from 'kysely'
+import { pino } from 'pino'
+import { build } from '../../../src/app.ts'
+import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
+import { asideOn } from '../../../src/audit/verify/audit-worker.ts'
+import { forReads, openPool } from '../../../src/db/pool.ts'
+import type { Tables } from '../../../src/db/tables.ts'
+import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
+import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
+import { readAppStatus } from '../../../src/features/app-status/reads.ts'
+import type { Slice } from '../../../src/features/slice.ts'
+import { sessionsIn, staffSessionsIn } from '../../../src/http/auth/sessions.ts'
+import { anyToken } from '../../../src/http/auth/tokens.ts'
+import { runWith } from '../../../src/http/execute-command.ts'
+import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
+import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
+import { Metrics } from '../../../src/http/observability/metrics.ts'
+import { createTestExecutor, type TestExecutor, testChains, testSpins, testVault } from '../ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+/** What came back; `body` is the JSON in it. */
+export interface TestResponse {
+  readonly status: number
+  readonly text: string
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+export type SendRequest = (
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+  url: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<TestResponse>
+
+export interface TestApp {
+  readonly database: TestDatabase
+  readonly ledger: TestExecutor
+  readonly app: FastifyInstance
+  readonly appState: AppStatusGate
+  readonly told: ClientRegistry
+  /** Asks as the operator ann. */
+  readonly operator: SendRequest
+  /** Asks as a user, with a token issued some seconds ago. */
+  readonly user: (id: number, secondsAgo?: number) => SendRequest
+}
+
+/** For reads as the doors do them. */
+export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
+  const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: forReads(pool) }) })
+  t.teardown(() => db.destroy())
+  return db
+}
+
+/**
+ * The whole HTTP side with these slices over a database of its own, or, as one instance more, over that of others.
+ * Nothing listens; requests are injected.
+ */
+export async function createTestApp(
+  t: Test,
+  slices: readonly Slice[],
+  shared?: TestDatabase,
+  writes = new WriteAllowance(null),
+  addressLimit = new AddressLimit(null),
+): Promise<TestApp> {
+  const database = shared ?? (await testDatabase(t))
+  const log = pino({ level: 'silent' })
+  const db = readDb(t, database)
+  const told = new ClientRegistry(
+    openPool(database.serviceUrl, { max: 1, application_name: 'told under test' }, log),
+    log,
+  )
+  t.teardown(() => told.stop())
+  const appState = new AppStatusGate(await readAppStatus(db), told)
+  const ledger = createTestExecutor(t, database.serviceUrl, {}, (events) => appState.applyAll(events))
+  const sessions = sessionsIn(db)
+  const app = await build({
+    slices,
+    services: {
+      run: runWith(ledger.executor, writes),
+      db,
+      settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
+      sessions,
+      staffSessions: staffSessionsIn(db),
+      appState,
+      chains: testChains,
+      spins: testSpins,
+      aside: asideOn(database.serviceUrl),
+      checkpoints: checkpointSigner('a checkpoint key for tests'),
+      vault: testVault,
+    },
+    sessions,
+    jwt: { kind: 'secret', secret: 'a secret that is only for tests, and long enough' },
+    rateLimit: null,
+    addressLimit,
+    trustProxy: [],
+    tokenRules: anyToken,
+    writes,
+    metricsToken: null,
+    log,
+    metrics: new Metrics(),
+    isReady: async () => true,
+    docs: true,
+  })
+  await app.ready()
+  t.teardown(() => app.close())
+
+  const sendAs =
+    (claims: Readonly<Record<string, unknown>>): SendRequest =>
+    async (method, url, body, headers = {}) => {
+      const token = app.jwt.sign(claims, { expiresIn: '1h' })
+      const response = await app.inject({
+        method,
+        url,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      })
+      return {
+        status: response.statusCode,
+        text: response.body,
+        body: response.json<unknown>(),
+        headers: response.headers,
+      }
+    }
+  return {
+    database,
+    ledger: ledger,
+    app,
+    appState,
+    told,
+    operator: sendAs({ sub: 'ann', role: 'operator' }),
+    user: (id, secondsAgo = 0) => sendAs({ sub: String(id), iat: Math.floor(Date.now() / 1000) - secondsAgo }),
+  }
+}

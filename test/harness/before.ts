@@ -1,4 +1,0 @@
-import { runApart } from './detached-runner.ts'
-
-// tap runs this before the first test file and `after.ts` after the last; all are children of its own process.
-runApart('start')

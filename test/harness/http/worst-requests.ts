@@ -1,0 +1,211 @@
+import { type Door, pathOf, type Schema } from './api-routes.ts'
+import { jsonType, type Wish } from './request.ts'
+
+/** Bytes that a route takes in one body. */
+const MAX_BODY_BYTES = { open: 65_536, client: 65_536, admin: 1_048_576 } as const
+/** Node refuses more than 16 KiB of request line and headers together. */
+const MAX_QUERY_BYTES = 14_000
+/** Objects within objects, and unions within them, that are filled one by one. */
+const MAX_DEPTH = 4
+
+/** JSON text of about so many bytes. */
+type Fill = (bytes: number) => string
+
+const repeated = (item: string, bytes: number): string =>
+  Array.from({ length: Math.max(1, Math.floor(bytes / (item.length + 1))) }, () => item).join(',')
+
+/** Items that all differ, numbered until the bytes are used up. */
+function numbered(item: (n: number) => string, bytes: number): string {
+  const items: string[] = []
+  for (let left = bytes, n = 0; ; n += 1) {
+    const next = item(n)
+    left -= next.length + 1
+    if (left < 0) return items.join(',')
+    items.push(next)
+  }
+}
+
+const nested = (open: string, close: string, bytes: number): string => {
+  const depth = Math.floor(bytes / (open.length + close.length))
+  return `${open.repeat(depth)}${close.repeat(depth)}`
+}
+
+/** What takes a validator longest wherever it expects something else. */
+const anything: Readonly<Record<string, Fill>> = {
+  'empty objects': (bytes) => `[${repeated('{}', bytes)}]`,
+  'unknown fields': (bytes) => `{${numbered((n) => `"k${n.toString(36)}":0`, bytes)}}`,
+  'nested arrays': (bytes) => nested('[', ']', bytes),
+  'a long text': (bytes) => `"${'x'.repeat(bytes)}"`,
+  'a long number': (bytes) => '1'.repeat(bytes),
+}
+
+const lists: Readonly<Record<string, Fill>> = {
+  ...anything,
+  zeros: (bytes) => `[${repeated('0', bytes)}]`,
+  nulls: (bytes) => `[${repeated('null', bytes)}]`,
+  'empty arrays': (bytes) => `[${repeated('[]', bytes)}]`,
+  'objects that differ': (bytes) => `[${numbered((n) => `{"a":${n}}`, bytes)}]`,
+  'numbers that differ': (bytes) => `[${numbered(String, bytes)}]`,
+  'texts that differ': (bytes) => `[${numbered((n) => `"${n}"`, bytes)}]`,
+}
+
+const texts: Readonly<Record<string, Fill>> = {
+  ...anything,
+  'combining marks': (bytes) => `"a${'\u0300\u0327'.repeat(Math.floor(bytes / 4))}"`,
+  'decomposed letters': (bytes) => `"${'e\u0301'.repeat(Math.floor(bytes / 3))}"`,
+  escapes: (bytes) => `"${'\\u0061'.repeat(Math.floor(bytes / 6))}"`,
+  emoji: (bytes) => `"${'😀'.repeat(Math.floor(bytes / 4))}"`,
+}
+
+const roots: Readonly<Record<string, Fill>> = {
+  ...lists,
+  'nested objects': (bytes) => `${'{"a":'.repeat(Math.floor(bytes / 6))}1${'}'.repeat(Math.floor(bytes / 6))}`,
+  'prototype fields': (bytes) => `{${repeated('"__proto__":{}', bytes)}}`,
+  'blanks around it': (bytes) => `${' '.repeat(Math.floor(bytes / 2))}{}${' '.repeat(Math.floor(bytes / 2))}`,
+}
+
+/** A place in a body, as the text before and after it, and what is expected there. */
+interface Site {
+  readonly name: string
+  readonly before: string
+  readonly after: string
+  readonly schema: Schema
+}
+
+export interface WorstBody {
+  readonly name: string
+  readonly body: Buffer
+}
+
+/** The bodies that cost a route of this schema most, among all that fit into so many bytes. Made one by one: they are large. */
+export function* worstBodies(schema: Schema, maxBytes: number): Generator<WorstBody> {
+  for (const [name, fill] of Object.entries(roots)) yield made(`${name} instead of a body`, fill(maxBytes - 16))
+  const branches = branchesOf(schema)
+  yield* listsTogether(branches, maxBytes)
+  for (const branch of branches) yield* ofObject(branch, maxBytes)
+}
+
+function* ofObject(schema: Schema, maxBytes: number): Generator<WorstBody> {
+  const sites = [...sitesIn(schema, { name: '', before: '', after: '', schema }, 0)]
+  for (const { name, before, after, schema } of sites) {
+    const room = maxBytes - Buffer.byteLength(before) - Buffer.byteLength(after) - 16
+    const fills = schema.type === 'array' ? lists : schema.type === 'string' ? texts : anything
+    for (const [what, fill] of Object.entries(fills)) yield made(`${what} as ${name}`, `${before}${fill(room)}${after}`)
+    if (schema.type === 'array') {
+      const item = JSON.stringify(smallest(schema.items ?? {}))
+      yield made(`items that are right as ${name}`, `${before}[${repeated(item, room)}]${after}`)
+    }
+  }
+}
+
+/** Two lists at once, also of two branches: rules that look at pairs of faults meet those of both. */
+function* listsTogether(branches: readonly Schema[], maxBytes: number): Generator<WorstBody> {
+  const least = Object.assign({}, ...branches.map((branch) => object(smallest(branch))))
+  const properties = branches.flatMap((branch) => Object.entries(branch.properties ?? {}))
+  const names = new Set(properties.filter(([, inner]) => branchesOf(inner).some(isArray)).map(([name]) => name))
+  for (const one of names) {
+    for (const other of names) {
+      if (one >= other) continue
+      const others = Object.entries(least).filter(([name]) => name !== one && name !== other)
+      const head = others.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`).join('')
+      for (const item of ['{}', '0']) {
+        const list = `[${repeated(item, (maxBytes - head.length - one.length - other.length - 64) / 2)}]`
+        yield made(`${item} as ${one} and as ${other}`, `{${head}"${one}":${list},"${other}":${list}}`)
+      }
+    }
+  }
+}
+
+const isArray = ({ type }: Schema): boolean => type === 'array'
+
+const made = (name: string, text: string): WorstBody => ({ name, body: Buffer.from(text) })
+
+/** Every field at any depth, within a body that is else as small as it may be. */
+function* sitesIn(schema: Schema, around: Site, depth: number): Generator<Site> {
+  if (depth > MAX_DEPTH) return
+  const least = object(smallest(schema))
+  for (const [name, inner] of Object.entries(schema.properties ?? {})) {
+    const others = Object.entries(least)
+      .filter(([other]) => other !== name)
+      .map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)},`)
+    const before = `${around.before}{${others.join('')}${JSON.stringify(name)}:`
+    const site = { name: `${around.name}${name}`, before, after: `}${around.after}`, schema: inner }
+    for (const branch of branchesOf(inner)) {
+      yield { ...site, schema: branch }
+      const within = { ...site, name: `${site.name}.` }
+      if (branch.type === 'object') yield* sitesIn(branch, within, depth + 1)
+      if (branch.type !== 'array' || branch.items?.type !== 'object') continue
+      yield* sitesIn(branch.items, { ...within, before: `${before}[`, after: `]${site.after}` }, depth + 1)
+    }
+  }
+}
+
+/** A union's branches by their types: two texts, or two constants, need not both be filled. */
+function branchesOf(schema: Schema): readonly Schema[] {
+  if (schema.anyOf === undefined) return [schema]
+  const branches = schema.anyOf.flatMap(branchesOf)
+  return branches.filter((branch, i) => {
+    if (branch.type === 'object') return true
+    return branches.findIndex(({ type }) => type === branch.type) === i
+  })
+}
+
+const object = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? { ...value } : {}
+
+/** As small as a value may be; what patterns ask for is met only where nearly every text meets it. */
+export function smallest(schema: Schema): unknown {
+  if (schema.const !== undefined) return schema.const
+  if (schema.enum !== undefined) return schema.enum[0]
+  const [first] = schema.anyOf ?? []
+  if (first !== undefined) return smallest(first)
+  const { properties = {}, required = [], items = {}, minItems = 0, minimum = 0, minLength = 0, pattern } = schema
+  switch (schema.type) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(properties)
+          .filter(([name]) => required.includes(name))
+          .map(([name, inner]) => [name, smallest(inner)]),
+      )
+    case 'array':
+      return Array.from({ length: minItems }, () => smallest(items))
+    case 'string':
+      return pattern?.includes('{64}') === true
+        ? 'a'.repeat(64)
+        : pattern?.startsWith('^[0-9]+') === true
+          ? '1'
+          : 'a'.repeat(Math.max(1, minLength))
+    case 'integer':
+    case 'number':
+      return minimum
+    case 'null':
+      return null
+    default:
+      return true
+  }
+}
+
+/** Queries that fill the request line: many fields, one of them again and again, and a long value. */
+export const worstQueries: Readonly<Record<string, (name: string) => string>> = {
+  'many query fields': () => numbered((n) => `k${n.toString(36)}=1`, MAX_QUERY_BYTES).replaceAll(',', '&'),
+  'one query field many times': (name) => repeated(`${name}=1`, MAX_QUERY_BYTES).replaceAll(',', '&'),
+  'a long query value': (name) => `${name}=${'1'.repeat(MAX_QUERY_BYTES)}`,
+}
+
+/** A route's dearest requests, less its token, each with what makes it dear. */
+export function* worstRequests(door: Door): Generator<{ readonly name: string; readonly wish: Wish }> {
+  const params = Object.fromEntries(Object.keys(door.params).map((name) => [name, '1']))
+  const path = pathOf(door, params, false)
+  const wish: Wish = { method: door.method, path, headers: [jsonType], body: null }
+  yield { name: 'a request as it is meant', wish: { ...wish, body: asMeant(door) } }
+  const [query = 'limit'] = Object.keys(door.query)
+  for (const [name, fill] of Object.entries(worstQueries))
+    yield { name, wish: { ...wish, path: `${path}?${fill(query)}` } }
+  if ('limit' in door.query) yield { name: 'the longest page', wish: { ...wish, path: `${path}?limit=200` } }
+  // Routes that expect no body parse what comes all the same.
+  for (const { name, body } of worstBodies(door.body ?? {}, MAX_BODY_BYTES[door.kind])) {
+    if (door.method !== 'GET') yield { name, wish: { ...wish, body } }
+  }
+}
+
+const asMeant = ({ body }: Door): Buffer | null => (body === null ? null : Buffer.from(JSON.stringify(smallest(body))))

@@ -1,0 +1,60 @@
+import type { Page } from '../../../src/db/copy-out.ts'
+import type { Movement } from '../../../src/ledger/rules/event.ts'
+
+/** Of PostgreSQL's own types. */
+const TEXT = 25
+const BIGINT = 20
+
+/** The bytes of the rows of events that only move something, at positions 1, 2, 3, …, as `copiedBytes` has them. */
+export const eventPage = (events: readonly (readonly Movement[])[]): Page =>
+  Buffer.concat(events.map((movements, i) => row(i + 1, movements)))
+
+function row(position: number, movements: readonly Movement[]): Buffer {
+  const columns: (Buffer | null)[] = [
+    bigint(position),
+    Buffer.from('moved'),
+    Buffer.from([0, 1]),
+    Buffer.from('{}'),
+    list(
+      TEXT,
+      movements.map(({ debit }) => Buffer.from(debit)),
+    ),
+    list(
+      TEXT,
+      movements.map(({ credit }) => Buffer.from(credit)),
+    ),
+    list(
+      BIGINT,
+      movements.map(({ amount }) => bigint(amount)),
+    ),
+    Buffer.from('system'),
+    bigint(0),
+    Buffer.from('request'),
+    null,
+    null,
+    Buffer.from('hash'),
+  ]
+  const bytes = Buffer.concat([Buffer.from([0, columns.length]), ...columns.map(field)])
+  return Buffer.concat([Buffer.from('d'), int32(4 + bytes.length), bytes])
+}
+
+/** Its length and its bytes. */
+const field = (bytes: Buffer | null): Buffer =>
+  bytes === null ? int32(-1) : Buffer.concat([int32(bytes.length), bytes])
+
+const list = (type: number, elements: readonly Buffer[]): Buffer =>
+  elements.length === 0
+    ? Buffer.concat([0, 0, type].map(int32))
+    : Buffer.concat([...[1, 0, type, elements.length, 1].map(int32), ...elements.map(field)])
+
+function int32(number: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(number)
+  return bytes
+}
+
+function bigint(number: number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigInt64BE(BigInt(number))
+  return bytes
+}

@@ -1,0 +1,99 @@
+import { Client } from 'pg'
+import { evolve, tables } from '../../../src/domain.ts'
+import { luckyChains } from '../../../src/features/fairness/lg1.ts'
+import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
+import { command, type Presenter } from '../../../src/ledger/executor/command.ts'
+import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
+import { Executor, type Limits, type Observer } from '../../../src/ledger/executor/executor.ts'
+import type { Refusal, Verb } from '../../../src/ledger/rules/verb.ts'
+import type { StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
+import { createVault } from '../../../src/vault/vault.ts'
+import type { TestDatabase } from '../postgres/test-database.ts'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+/** An executor with all the books, on a database of its own, and what it was seen to do. */
+export interface TestExecutor {
+  readonly executor: Executor
+  readonly bugs: unknown[]
+  readonly failures: unknown[]
+  readonly batches: number[]
+  /** Runs a verb as `user:<n>`, `staff:…` or `system`; the body is `{ answer }` or `{ refusal }`. */
+  readonly run: <Input, Answer>(
+    verb: Verb<Input, Answer>,
+    input: Input,
+    options?: { actor?: string; key?: string },
+  ) => Promise<CommandResult>
+  /** As `run`; throws on a refusal. */
+  readonly runOk: <Input, Answer>(verb: Verb<Input, Answer>, input: Input, actor?: string) => Promise<Answer>
+}
+
+const presenter = <Answer>(): Presenter<Answer> => ({
+  presentResult: (answer) => ({ status: 200, body: JSON.stringify({ answer }) }),
+  presentRefusal: (refusal: Refusal) => ({ status: 422, body: JSON.stringify({ refusal: refusal.refusal }) }),
+})
+
+/** `heard` is told of events as they are committed, before whoever asked for them. */
+export function createTestExecutor(
+  t: Test,
+  url: string,
+  limits: Partial<Limits> = {},
+  onCommitted: (events: readonly StoredEvent[]) => void = () => {},
+): TestExecutor {
+  const bugs: unknown[] = []
+  const failures: unknown[] = []
+  const batches: number[] = []
+  const observer: Observer = {
+    committed: ({ commands, events }) => {
+      batches.push(commands)
+      onCommitted(events)
+    },
+    bug: (error) => bugs.push(error),
+    failed: (error) => failures.push(error),
+  }
+  const executor = new Executor({ url, tables, evolve, observer, limits })
+  t.teardown(() => executor.close())
+  let requests = 0
+  const run: TestExecutor['run'] = (verb, input, { actor = 'system', key } = {}) => {
+    const idempotency = key === undefined ? null : { key, requestHash: JSON.stringify(input) }
+    const cause = { actor, requestId: `r${(requests += 1)}`, idempotency }
+    return executor.run(command(verb, input, cause, presenter()))
+  }
+  return {
+    executor,
+    bugs,
+    failures,
+    batches,
+    run,
+    async runOk(verb, input, actor) {
+      const { reply } = await run(verb, input, actor === undefined ? {} : { actor })
+      if (reply.status !== 200) throw new Error(reply.body)
+      return JSON.parse(reply.body).answer
+    },
+  }
+}
+
+/** Rows of a query, as text. */
+export async function queryRows(database: TestDatabase, text: string): Promise<Record<string, string | null>[]> {
+  const client = new Client({
+    connectionString: database.ownerUrl,
+    types: { getTypeParser: () => (value: string) => value },
+  })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, string | null>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const testKey = 'a fairness key for tests'
+
+/** Chains of a key that is only for tests. */
+export const testChains = luckyChains(testKey)
+/** Seeds of the same key. */
+export const testSpins = spinSeeds(testKey)
+
+export const testVault = createVault('a key for personal data, for tests')

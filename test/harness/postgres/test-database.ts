@@ -1,0 +1,100 @@
+import { basename } from 'node:path'
+import { type Client, escapeIdentifier } from 'pg'
+import tap from 'tap'
+import { connect } from '../../../src/db/connect.ts'
+import { grantService } from '../../../src/db/migrations/grants.ts'
+import { migrate } from '../../../src/db/migrations/migrate.ts'
+import { findTestCluster, removeTestCluster, startTestCluster, type TestCluster } from './test-cluster.ts'
+
+/** A database of its own for one test, in a real PostgreSQL, with the roles of production. */
+export interface TestDatabase {
+  readonly name: string
+  readonly ownerUrl: string
+  readonly serviceUrl: string
+}
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+const template = 'economy_template'
+/** Any number that nothing else uses, in the database `postgres`. */
+const templateLock = 5_202_611_210_004
+
+/** A migrated database with grants in place. It is dropped when the test `t` ends, whoever is still connected. */
+export async function testDatabase(t: Test): Promise<TestDatabase> {
+  return createDatabase(t, async (cluster, admin) => {
+    await ensureTemplate(cluster, admin)
+    return template
+  })
+}
+
+/** A copy of a database to which nobody is connected any more. */
+export const copyOf = async (t: Test, { name }: TestDatabase): Promise<TestDatabase> =>
+  createDatabase(t, async () => escapeIdentifier(name))
+
+/** A database without any table, otherwise like the above. */
+export async function emptyDatabase(t: Test): Promise<TestDatabase> {
+  return createDatabase(t, async () => 'template0')
+}
+
+let made = 0
+
+async function createDatabase(
+  t: Test,
+  source: (cluster: TestCluster, admin: Client) => Promise<string>,
+): Promise<TestDatabase> {
+  const cluster = await currentCluster()
+  made += 1
+  const file = basename(process.argv[1] ?? 'test').replace(/\W+/g, '_')
+  const name = `${file.slice(0, 40)}_${process.pid}_${made}`
+  await asAdmin(cluster, async (admin) => {
+    await admin.query(
+      `create database ${escapeIdentifier(name)} template ${await source(cluster, admin)} owner economy_owner`,
+    )
+  })
+  t.teardown(() =>
+    asAdmin(cluster, async (admin) => {
+      await admin.query(`drop database ${escapeIdentifier(name)} with (force)`)
+    }),
+  )
+  return { name, ownerUrl: cluster.url('economy_owner', name), serviceUrl: cluster.url('economy_service', name) }
+}
+
+let current: Promise<TestCluster> | null = null
+
+/** The cluster of this tap run; a file that is run by plain node has one of its own. */
+function currentCluster(): Promise<TestCluster> {
+  current ??= findTestCluster(process.ppid).then((shared) => shared ?? startOwn())
+  return current
+}
+
+async function startOwn(): Promise<TestCluster> {
+  const cluster = await startTestCluster(process.pid)
+  tap.teardown(() => removeTestCluster(process.pid))
+  return cluster
+}
+
+/** The mark `datistemplate` is set last, so a template that was not finished is made anew. */
+async function ensureTemplate(cluster: TestCluster, admin: Client): Promise<void> {
+  await admin.query('select pg_advisory_lock($1)', [templateLock])
+  const finished = await admin.query('select from pg_database where datname = $1 and datistemplate', [template])
+  if (finished.rowCount === 0) {
+    await admin.query(`drop database if exists ${template}`)
+    await admin.query(`create database ${template} template template0 owner economy_owner`)
+    const url = cluster.url('economy_owner', template)
+    await migrate(url)
+    await grantService(url, 'economy_service')
+    await admin.query(`alter database ${template} is_template true`)
+  }
+  await admin.query('select pg_advisory_unlock($1)', [templateLock])
+}
+
+async function asAdmin(cluster: TestCluster, work: (admin: Client) => Promise<void>): Promise<void> {
+  const admin = await connect(cluster.url('postgres', 'postgres'), 'economy tests')
+  try {
+    await work(admin)
+  } finally {
+    await admin.end()
+  }
+}

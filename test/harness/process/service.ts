@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** Where processes keep what they compiled, as `npm start` and `npm test` have it. */
+export const compileCache = join(root, 'node_modules/.cache/compiled')
+
+/** A service in a process of its own, as `npm start` runs it. */
+export interface ServiceProcess {
+  readonly origin: string
+  readonly pid: number
+  /** All that it printed so far. */
+  output(): string
+  /** Ends when the process does: its exit code, or null when a signal ended it. */
+  readonly exited: Promise<number | null>
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void
+}
+
+/** Starts a service and waits until it listens or ends. It is stopped when the test ends. */
+export async function startService(
+  t: Test,
+  environment: Readonly<Record<string, string>>,
+  port: number,
+): Promise<ServiceProcess> {
+  const service = launchService(t, environment, port)
+  await Promise.race([service.listening, service.exited])
+  return service
+}
+
+/** As `startService`, without waiting. */
+export function launchService(
+  t: Test,
+  environment: Readonly<Record<string, string>>,
+  port: number,
+): ServiceProcess & { readonly listening: Promise<void> } {
+  const child = spawn(process.execPath, ['src/server.ts'], {
+    cwd: root,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      PORT: String(port),
+      NODE_COMPILE_CACHE: compileCache,
+      RATE_LIMIT: 'off',
+      ADDRESS_LIMIT: 'off',
+      DAILY_WRITE_BYTES: 'off',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let heard = false
+  const exited = ended(child)
+  t.teardown(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGTERM')
+    await exited
+  })
+  const listening = new Promise<void>((resolve) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString()
+      // Printed once it listens, with the tokens of development, in one piece.
+      if (!heard && /^API .*\n/m.test(output)) {
+        heard = true
+        resolve()
+      }
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+  })
+  return {
+    listening,
+    origin: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    output: () => output,
+    exited,
+    kill: (signal) => child.kill(signal),
+  }
+}
+
+async function ended(child: ChildProcess): Promise<number | null> {
+  await once(child, 'exit')
+  return child.exitCode
+}
+
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** A token for a user, from what the service printed. */
+export function tokenIn(output: string, name: string): string {
+  const token = new RegExp(`${name}\\s+(\\S+)`).exec(output)?.[1]
+  if (token === undefined) throw new Error(`no token of ${name} in: ${output}`)
+  return token
+}

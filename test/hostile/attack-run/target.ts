@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { doorsOf } from '../../harness/http/api-routes.ts'
+import { Line } from '../../harness/http/http-connection.ts'
+import { bytesOf, plain, type Wish } from '../../harness/http/request.ts'
+import type { Answer } from '../../harness/http/response-reader.ts'
+import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { Instance } from '../../harness/scenario/service-instance.ts'
+import { newFolder } from '../../soak/environment/environment.ts'
+import { keys } from '../../soak/load/people.ts'
+import { Siege } from './attack-run.ts'
+import type { Secrets } from './judge.ts'
+import { attackers, tokenOf, victim } from './roles.ts'
+
+/** A service as production runs it, with the demo catalogue, and its attackers. */
+export interface Besieged {
+  readonly siege: Siege
+  readonly instance: Instance
+  readonly dataDir: string
+  /** Of the service's own role. */
+  readonly databaseUrl: string
+}
+
+/** Without any limit, so that none of them hides what it would only make rarer. */
+export const unlimited = { RATE_LIMIT: 'off', ADDRESS_LIMIT: 'off', DAILY_WRITE_BYTES: 'off' } as const
+
+export interface Started {
+  readonly instance: Instance
+  readonly port: number
+  readonly dataDir: string
+  /** Of the service's own role. */
+  readonly databaseUrl: string
+}
+
+/** `limits` are variables of the environment; one that is left out has its usual value. */
+export const startService = (stage: Stage, limits: Readonly<Record<string, string>>): Promise<Started> =>
+  startIn(stage, newFolder(stage), limits)
+
+/** As `startService`, once somebody has made ready what would take more than the limits let through. */
+export async function startPrepared<Ready>(
+  stage: Stage,
+  limits: Readonly<Record<string, string>>,
+  prepare: (port: number) => Promise<Ready>,
+): Promise<Started & { readonly ready: Ready }> {
+  const dataDir = newFolder(stage)
+  const { instance, port } = await startIn(stage, dataDir, unlimited)
+  const ready = await prepare(port)
+  await instance.stop()
+  return { ...(await startIn(stage, dataDir, limits)), ready }
+}
+
+async function startIn(stage: Stage, dataDir: string, limits: Readonly<Record<string, string>>): Promise<Started> {
+  const instance = await Instance.start(stage, {
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'https://economy.example',
+    DEMO: '1',
+    LOG_LEVEL: 'info',
+    // As it comes; processes of tests have no limits.
+    RATE_LIMIT: '1200',
+    ADDRESS_LIMIT: '600',
+    DAILY_WRITE_BYTES: '50000000',
+    DATA_DIR: dataDir,
+    ...limits,
+  })
+  const databaseUrl = readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
+  return { instance, port: Number(new URL(instance.origin).port), dataDir, databaseUrl }
+}
+
+export async function besiege(stage: Stage, seed: number, share: number): Promise<Besieged> {
+  const { instance, port, dataDir, databaseUrl } = await startService(stage, unlimited)
+  const secrets = secretsOf(databaseUrl)
+  const siege = new Siege(stage, port, await doorsOf(instance.origin), { seed, secrets, share })
+  const line = new Line(port)
+  const operator = tokenOf('operator') ?? ''
+  const user = `/admin/v1/users/${victim.id}`
+  const coins = { currency: 'coins', amount: victim.coins, reason: 'a treasure' }
+  await siege.ask(line, plain('PUT', user, operator, { name: 'Victim' }), 'set up')
+  await siege.ask(line, plain('POST', `${user}/credits`, operator, coins), 'set up')
+  await line.close()
+  await openAgency(port, (answer, wish) => siege.note(answer, 'set up', bytesOf(wish)))
+  return { siege, instance, dataDir, databaseUrl }
+}
+
+/** Whoever is made up as agent, manager, country or payer mostly is one: requests get past the first look. */
+export async function openAgency(
+  port: number,
+  answered: (answer: Answer, wish: Wish) => void = () => {},
+): Promise<void> {
+  const ids = [1, 2, 3, 4, 5, 6, 7, 8]
+  const line = new Line(port)
+  const ask = async (method: string, path: string, body: unknown): Promise<void> => {
+    const wish = plain(method, `/admin/v1${path}`, tokenOf('operator') ?? '', body)
+    answered(await line.ask(bytesOf(wish)), wish)
+  }
+  for (const id of ids) await ask('PUT', `/countries/${id}`, { name: `Country ${id}` })
+  const flags = { charging_agent: 1, allow_receive_withdraw_requests: 1, business_manager: 1 }
+  const agency_countries = ids.map((country_id) => ({ country_id }))
+  await ask('POST', '/users', { users: ids.map((id) => ({ id, ...flags, agency_countries })) })
+  for (const id of attackers) {
+    for (const currency of ['dollars', 'agent_dollars']) {
+      await ask('POST', `/users/${id}/credits`, { currency, amount: 2_000, reason: 'to be withdrawn' })
+    }
+  }
+  await line.close()
+}
+
+function secretsOf(databaseUrl: string): Secrets {
+  return new Map([
+    ...Object.entries(keys),
+    ['the address of the database', databaseUrl],
+    ['the password of the database', new URL(databaseUrl).password],
+    // Every token of ours begins with the same words.
+    ['a token', tokenOf('user')?.slice(0, 20) ?? ''],
+  ])
+}

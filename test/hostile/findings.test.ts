@@ -1,0 +1,84 @@
+import { test } from 'tap'
+import { createMinimalApp } from '../harness/app/minimal-app.ts'
+import { doorsOf } from '../harness/http/api-routes.ts'
+import { listen } from '../harness/http/raw-http.ts'
+import { Stage } from '../harness/scenario/scenario-context.ts'
+import { keys } from '../soak/load/people.ts'
+import { Siege } from './attack-run/attack-run.ts'
+import { faultOf, leakIn } from './attack-run/judge.ts'
+import { fuzz } from './attacks/fuzz.ts'
+import { matrix } from './attacks/matrix.ts'
+import { paths } from './attacks/paths.ts'
+import { tokens } from './attacks/tokens.ts'
+
+/** Before tap ends the file; a busy machine takes a part of it. */
+const PATIENCE_MS = 280_000
+
+const secrets = new Map([['a key', 'open sesame']])
+
+test('doors that are wrong are found, and no others', async (t) => {
+  const { app } = await createMinimalApp(t, { jwt: { kind: 'secret', secret: keys.JWT_SECRET } })
+  const port = await listen(app)
+  const doors = await doorsOf(`http://127.0.0.1:${port}`)
+  const stage = new Stage(() => {}, AbortSignal.timeout(PATIENCE_MS))
+  const siege = new Siege(stage, port, doors, { seed: 1, secrets, share: 1 })
+  // These cannot reach a database, or throw what they please.
+  const wrong = /\/(mishaps\/|reads|runs)/
+  for (const attack of [tokens, paths, matrix]) await attack(siege)
+  await fuzz(siege, 3_000)
+  t.ok(siege.asked > 4_000)
+  const [found, others] = [
+    stage.faults.filter((fault) => wrong.test(fault)),
+    stage.faults.filter((fault) => !wrong.test(fault)),
+  ]
+  t.same(others, [])
+  for (const door of ['/mishaps/', '/reads', '/runs'])
+    t.ok(
+      found.some((fault) => fault.includes(door)),
+      door,
+    )
+})
+
+const id = '00000000-0000-4000-8000-000000000000'
+const headers = new Map([
+  ['x-request-id', id],
+  ['content-type', 'application/json; charset=utf-8'],
+])
+const body = { message: 'No.', code: 'not_found', request_id: id }
+const error = (status: number, changed: object, more: readonly (readonly [string, string])[] = []) => ({
+  status,
+  headers: new Map([...headers, ...more]),
+  text: JSON.stringify({ ...body, ...changed }),
+})
+
+test('what is wrong with an answer', (t) => {
+  const faults: readonly (readonly [Parameters<typeof faultOf>[0], string | null])[] = [
+    [error(404, {}), null],
+    [error(422, { errors: { a: ['is wrong'] } }), null],
+    [{ status: 200, headers, text: '{}' }, null],
+    [{ status: 200, headers: new Map(), text: '{}' }, 'without a request id'],
+    [{ ...error(404, {}), headers: new Map([...headers, ['x-request-id', 'mine']]) }, 'without a request id'],
+    [error(500, {}), 'a failure of ours'],
+    [error(503, {}), 'a failure of ours'],
+    [{ status: 503, headers, text: '{"type":"maintenance"}' }, null],
+    [{ status: 503, headers, text: '{"type":"update"}' }, 'a failure of ours'],
+    [error(503, { code: 'not_ready' }), null],
+    [error(404, { stack: 'x' }), 'with a field stack'],
+    [error(404, { errors: { a: 'is wrong' } }), 'not of the form of errors'],
+    [error(404, { code: 'Not Found' }), 'without code or message'],
+    [error(404, { request_id: 'another' }), 'with the id of another request'],
+    [error(404, { request_id: 'another' }, [['idempotency-replayed', 'true']]), null],
+    [error(404, {}, [['content-type', 'text/html']]), 'as text/html'],
+    [error(401, {}), 'without www-authenticate'],
+    [error(429, {}), 'without retry-after'],
+    [error(429, {}, [['retry-after', '0']]), 'without retry-after'],
+    [error(404, {}, [['set-cookie', 'a=b']]), 'with a header set-cookie'],
+    [error(404, { message: 'Error: x\n    at f (a.js:1:1)' }), 'with \\n    at  in it'],
+    [error(404, { message: 'open sesame' }), 'with a key in it'],
+    [error(404, {}, [['location', 'open sesame']]), 'with a key in it'],
+  ]
+  for (const [answer, fault] of faults) t.equal(faultOf(answer, secrets), fault, `${answer.status} ${answer.text}`)
+  t.equal(leakIn('connect ECONNREFUSED', secrets), 'ECONN')
+  t.equal(leakIn('{"level":30,"path":"/v1/wallet"}', secrets), null)
+  t.end()
+})

@@ -1,0 +1,75 @@
+import { Line } from '../../harness/http/http-connection.ts'
+import { bytesOf, plain } from '../../harness/http/request.ts'
+import { signed } from '../requests/tokens.ts'
+
+/** Users who behave well, the one who does not, and those whom gifts are sent to. */
+export interface Crowd {
+  readonly neighbours: readonly number[]
+  readonly hammer: number
+  readonly receivers: readonly number[]
+}
+
+const FIRST = 1_001
+const NEIGHBOURS = 50
+const RECEIVERS = 100
+/** A lucky and a standard gift of the demo catalogue, and its room. */
+const CLOVER = 3
+const ROSE = 1
+const ROOM = 1
+const PRICE_OF_MUCH = 1_000_000_000
+/** Sends of the hammer that its list of draws shows, each with as many orders as there are receivers. */
+const DRAWS = 210
+
+export const tokenOf = (user: number): string => signed({ sub: String(user) })
+
+export async function gather(port: number): Promise<Crowd> {
+  const ids = Array.from({ length: 1 + NEIGHBOURS + RECEIVERS }, (_, i) => FIRST + i)
+  const [hammer = 0, ...others] = ids
+  const crowd = { hammer, neighbours: others.slice(0, NEIGHBOURS), receivers: others.slice(NEIGHBOURS) }
+  const operator = signed({ sub: 'crowd', role: 'operator' })
+  const line = new Line(port)
+  const ask = async (path: string, body: unknown, token = operator): Promise<void> => {
+    const { status, text } = await line.ask(bytesOf(plain('POST', path, token, body)))
+    if (status !== 200 && status !== 201) throw new Error(`${path} was answered ${status} ${text.slice(0, 200)}`)
+  }
+  await ask('/admin/v1/users', { users: ids.map((id) => ({ id })) })
+  for (const id of [hammer, ...crowd.neighbours]) {
+    await ask(`/admin/v1/users/${id}/credits`, { currency: 'diamonds', amount: PRICE_OF_MUCH, reason: 'crowd' })
+  }
+  for (let i = 0; i < DRAWS; i += 1) await ask('/api/v1/instant-send', luckyGift(crowd), tokenOf(hammer))
+  await line.close()
+  return crowd
+}
+
+const luckyGift = ({ hammer, receivers }: Crowd) => ({
+  u_id: hammer,
+  decoration_id: CLOVER,
+  user_id: receivers,
+  quantity: 1,
+  room_id: ROOM,
+})
+
+/** One small gift of each neighbour to the next one. */
+export const gifts = ({ neighbours }: Crowd): readonly Buffer[] =>
+  neighbours.map((user, i) => {
+    const receiver = neighbours[(i + 1) % neighbours.length] ?? 0
+    const gift = { u_id: user, decoration_id: ROSE, user_id: [receiver], quantity: 1, room_id: ROOM }
+    return bytesOf(plain('POST', '/api/v1/instant-send', tokenOf(user), gift))
+  })
+
+/** The dearest requests that a user has, by name. */
+export function dearest(crowd: Crowd): Readonly<Record<string, Buffer>> {
+  const token = tokenOf(crowd.hammer)
+  const orders = Array.from({ length: 100 }, () => ({ r: 1, reward_num: 1 }))
+  const odds = Array.from({ length: 1_000 }, (_, i) => ({ multiplier: i + 0.0001, weight: 1_000_000 }))
+  const claim = { chain: 'c-1', k: 1_024, link: 'ab'.repeat(32), client_seed: 'x', decoration_id: 1, orders, odds }
+  const draw = { ...claim, odds_hash: 'cd'.repeat(32), commitment: 'ef'.repeat(32), stake: 1_000 }
+  return {
+    draws: bytesOf(plain('GET', '/v1/fairness/lucky/draws?limit=200', token)),
+    verify: bytesOf(plain('POST', '/v1/fairness/verify', token, draw)),
+    gifts: bytesOf(plain('POST', '/v1/instant-send', token, luckyGift(crowd))),
+    decorations: bytesOf(plain('GET', '/v1/decorations', token)),
+    join: bytesOf(plain('GET', '/v1/rooms/R1/join', token)),
+    wallet: bytesOf(plain('GET', '/v1/wallet', token)),
+  }
+}

@@ -1,0 +1,22 @@
+import tap, { test } from 'tap'
+import { headlineOf, play } from '../harness/scenario/scenario.ts'
+import { Stage } from '../harness/scenario/scenario-context.ts'
+import { growth } from './scenarios/growth.ts'
+import { overload } from './scenarios/overload.ts'
+import { poisonedBatches } from './scenarios/poisoned-batches.ts'
+
+/** Before tap ends a test, which would leave its processes behind. */
+const PATIENCE_MS = 100_000
+
+tap.setTimeout(330_000)
+
+// What is judged by time is not among the tests: they may share their machine.
+for (const scenario of [poisonedBatches, growth, overload]) {
+  test(`a short form of ${scenario.name}`, { timeout: PATIENCE_MS + 10_000 }, async (t) => {
+    const say = (line: string): void => t.comment(line)
+    const stage = new Stage(say, AbortSignal.timeout(PATIENCE_MS), { sharesMachine: true })
+    const verdict = await play(scenario, scenario.short, stage)
+    t.comment([headlineOf(verdict), ...verdict.figures].join('; '))
+    t.same(verdict.faults, [])
+  })
+}

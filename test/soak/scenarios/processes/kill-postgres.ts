@@ -1,0 +1,79 @@
+import { randomInt } from 'node:crypto'
+import type { Scenario } from '../../../harness/scenario/scenario.ts'
+import type { Stage } from '../../../harness/scenario/scenario-context.ts'
+import { account, conclude } from '../../books/reconcile.ts'
+import { embeddedWorld } from '../../environment/environment.ts'
+import { killChild, killPostmaster, postmasterOf } from '../../environment/own-postgres.ts'
+import { Load } from '../../load/load.ts'
+
+const CLIENTS = 16
+const BACK_MS = 60_000
+
+export const killPostgres = killing({
+  name: 'kill-postgres',
+  about: 'kill -9 of the postmaster below the service, again and again',
+  full: 50,
+  short: 2,
+  async kill(stage, dataDir) {
+    const killed = killPostmaster(dataDir)
+    await anotherPostmaster(stage, dataDir, killed)
+  },
+})
+
+export const killBackends = killing({
+  name: 'kill-backends',
+  about: 'kill -9 of any process of PostgreSQL but the postmaster, which then starts all of them anew',
+  full: 30,
+  short: 1,
+  async kill(stage, dataDir) {
+    killChild(dataDir)
+    // By then all sessions are over.
+    await stage.pause(100)
+  },
+})
+
+function killing({
+  name,
+  about,
+  full,
+  short,
+  kill,
+}: {
+  readonly name: string
+  readonly about: string
+  readonly full: number
+  readonly short: number
+  readonly kill: (stage: Stage, dataDir: string) => Promise<void>
+}): Scenario {
+  return {
+    name,
+    about,
+    full: { rounds: full, seconds: 0 },
+    short: { rounds: short, seconds: 0 },
+    async play(stage, { rounds }) {
+      const world = await embeddedWorld(stage)
+      for (let round = 1; round <= rounds; round += 1) {
+        const load = new Load(stage, world, CLIENTS)
+        await stage.pause(randomInt(200, 900))
+        const since = performance.now()
+        await kill(stage, world.dataDir)
+        let ms = 0
+        for (const instance of world.instances) ms = await instance.ready(since)
+        // Some load on the new one, before everybody is asked what they know.
+        await stage.pause(200)
+        await load.stop()
+        await account(stage, world)
+        stage.say(`round ${round} of ${rounds}: ready after ${ms.toFixed(0)} ms, position ${world.books.position}`)
+      }
+      await conclude(stage, world)
+    },
+  }
+}
+
+async function anotherPostmaster(stage: Stage, dataDir: string, killed: number): Promise<void> {
+  const deadline = performance.now() + stage.limit(BACK_MS)
+  for (let pid = postmasterOf(dataDir); pid === undefined || pid === killed; pid = postmasterOf(dataDir)) {
+    if (performance.now() > deadline) throw new Error('nobody brought PostgreSQL back')
+    await stage.pause(20)
+  }
+}

@@ -1,0 +1,43 @@
+import { randomInt } from 'node:crypto'
+import type { Scenario } from '../../../harness/scenario/scenario.ts'
+import type { Instance } from '../../../harness/scenario/service-instance.ts'
+import { account, conclude } from '../../books/reconcile.ts'
+import { embeddedWorld } from '../../environment/environment.ts'
+import { killPostmaster } from '../../environment/own-postgres.ts'
+import { Load } from '../../load/load.ts'
+
+const CLIENTS = 16
+
+export const killService: Scenario = {
+  name: 'kill-service',
+  about: 'kill -9 of the service: at work, while it starts, and together with PostgreSQL',
+  full: { rounds: 100, seconds: 0 },
+  short: { rounds: 3, seconds: 0 },
+  async play(stage, { rounds }) {
+    const world = await embeddedWorld(stage)
+    const ways: readonly ((instance: Instance) => Promise<void>)[] = [
+      (instance) => instance.kill(),
+      async (instance) => {
+        await instance.kill()
+        await instance.startAndKill(randomInt(100, 1_500))
+      },
+      async (instance) => {
+        killPostmaster(world.dataDir)
+        await instance.kill()
+      },
+    ]
+    for (let round = 1; round <= rounds; round += 1) {
+      const load = new Load(stage, world, CLIENTS)
+      await stage.pause(randomInt(200, 900))
+      let ms = 0
+      for (const instance of world.instances) {
+        await ways[round % ways.length]?.(instance)
+        ms = await instance.start()
+      }
+      await load.stop()
+      await account(stage, world)
+      stage.say(`round ${round} of ${rounds}: ready after ${ms.toFixed(0)} ms, position ${world.books.position}`)
+    }
+    await conclude(stage, world)
+  },
+}
