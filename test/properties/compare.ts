@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import type { Client } from 'pg'
 import { verified } from '../audit/verify/verified.ts'
-import type { Arena } from './harness/harness.ts'
+import type { ModelHarness } from './harness/harness.ts'
 import { agencyRows } from './models/agency-model.ts'
 import { Model } from './models/model.ts'
 import { privilegeRows } from './models/privilege-model.ts'
 import { type Burst, opening, USERS } from './steps/steps.ts'
 
 /** Plays bursts in the arena and in the model, and compares after each. */
-export async function playBoth({ client, now, play }: Arena, story: readonly Burst[]): Promise<void> {
+export async function compareWithModel(
+  { client, now, runOnOne: play }: ModelHarness,
+  story: readonly Burst[],
+): Promise<void> {
   const model = new Model(USERS, await now())
   for (const burst of [{ wait: 0, steps: opening }, ...story]) {
     model.now += burst.wait
@@ -17,11 +20,11 @@ export async function playBoth({ client, now, play }: Arena, story: readonly Bur
       const one = made[i] ?? assert.fail('a step without a result')
       assert.equal(one.refusal, model.take(step, one), JSON.stringify(step))
     })
-    assert.deepEqual(await stateOf(client), stateOfModel(model))
+    assert.deepEqual(await storedState(client), modelState(model))
   }
 }
 
-async function stateOf(client: Client): Promise<Record<string, string>> {
+async function storedState(client: Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ what: string; value: string }>(`
     select account as what, balance::text as value from balances where account ~ '^(user|room|game|withdrawal|settled):' and balance <> 0
     union all select concat('bag ', user_id, ':', decoration_id), quantity::text from bag_items
@@ -36,7 +39,7 @@ async function stateOf(client: Client): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ what, value }) => [what, value]))
 }
 
-function stateOfModel({ balances, bags, rooms, streaks, privilege, agency, roulette }: Model): Record<string, string> {
+function modelState({ balances, bags, rooms, streaks, privilege, agency, roulette }: Model): Record<string, string> {
   const tables = [...roulette.tables]
   const open = tables.filter(([, { status }]) => status === 'open')
   return Object.fromEntries([
@@ -58,7 +61,10 @@ function stateOfModel({ balances, bags, rooms, streaks, privilege, agency, roule
 }
 
 /** Plays bursts and sees after each that nothing came from nowhere, and at the end that the books are in order. */
-export async function playAndVerify({ client, database, scatter }: Arena, story: readonly Burst[]): Promise<void> {
+export async function runAndVerify(
+  { client, database, runOnBoth: scatter }: ModelHarness,
+  story: readonly Burst[],
+): Promise<void> {
   for (const burst of [{ wait: 0, steps: opening }, ...story]) {
     await scatter(burst)
     const { rows } = await client.query<{ fault: string }>(`

@@ -1,15 +1,15 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { playBoth } from './compare.ts'
-import { inArena } from './harness/harness.ts'
-import { bursts, oneByOne } from './steps/steps.ts'
+import { compareWithModel } from './compare.ts'
+import { withModelHarness } from './harness/harness.ts'
+import { bursts, singleSteps } from './steps/steps.ts'
 
 /** Fewer runs on a slow machine; time left to make a counterexample small. */
 const limits = { interruptAfterTimeLimit: 9_000 }
 
 test('the service does what the model says, one step at a time', async (t) => {
   await fc.assert(
-    fc.asyncProperty(oneByOne, (story) => inArena((arena) => playBoth(arena, story))),
+    fc.asyncProperty(singleSteps, (story) => withModelHarness((harness) => compareWithModel(harness, story))),
     { ...limits, numRuns: 28 },
   )
   t.pass()
@@ -17,7 +17,7 @@ test('the service does what the model says, one step at a time', async (t) => {
 
 test('the service does what the model says, many steps at once', async (t) => {
   await fc.assert(
-    fc.asyncProperty(bursts, (story) => inArena((arena) => playBoth(arena, story))),
+    fc.asyncProperty(bursts, (story) => withModelHarness((harness) => compareWithModel(harness, story))),
     { ...limits, numRuns: 28 },
   )
   t.pass()

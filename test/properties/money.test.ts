@@ -3,22 +3,22 @@ import * as fc from 'fast-check'
 import { test } from 'tap'
 import { percentOf, product, share } from '../../src/ledger/rules/money.ts'
 
-const LARGEST = Number.MAX_SAFE_INTEGER
+const MAX_AMOUNT = Number.MAX_SAFE_INTEGER
 
 /** Amounts of all sizes, those around powers of two and the largest ones included. */
 const amount = fc.oneof(
   fc.nat(100_000),
   fc.maxSafeNat(),
-  fc.nat(1_000).map((below) => LARGEST - below),
+  fc.nat(1_000).map((below) => MAX_AMOUNT - below),
   fc
     .tuple(fc.nat(53), fc.integer({ min: -2, max: 2 }))
-    .map(([power, near]) => Math.min(Math.max(2 ** power + near, 0), LARGEST)),
+    .map(([power, near]) => Math.min(Math.max(2 ** power + near, 0), MAX_AMOUNT)),
 )
 
 /** Exact as long as it can be held; beyond, it must at least be seen to be beyond. */
 function assertExact(result: number, exact: bigint): void {
-  if (exact <= BigInt(LARGEST)) assert.equal(BigInt(result), exact)
-  else assert.ok(result > LARGEST)
+  if (exact <= BigInt(MAX_AMOUNT)) assert.equal(BigInt(result), exact)
+  else assert.ok(result > MAX_AMOUNT)
 }
 
 test('a share is rounded down and never by more', (t) => {
@@ -29,7 +29,7 @@ test('a share is rounded down and never by more', (t) => {
       fc.oneof(fc.nat(20_000), amount),
       (of, numerator, less) => {
         const denominator = less + 1
-        fc.pre(denominator <= LARGEST)
+        fc.pre(denominator <= MAX_AMOUNT)
         assertExact(share(of, numerator, denominator), (BigInt(of) * BigInt(numerator)) / BigInt(denominator))
       },
     ),
@@ -69,7 +69,7 @@ test('a product is exact or nothing', (t) => {
     fc.property(fc.oneof(fc.constant(0), factor), fc.array(factor, { maxLength: 3 }), (first, rest) => {
       const exact = [first, ...rest].reduce((result, one) => result * BigInt(one), 1n)
       const result = product(first, ...rest)
-      assert.equal(result === null ? null : BigInt(result), exact <= BigInt(LARGEST) ? exact : null)
+      assert.equal(result === null ? null : BigInt(result), exact <= BigInt(MAX_AMOUNT) ? exact : null)
     }),
     { numRuns: 20_000 },
   )

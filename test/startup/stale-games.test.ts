@@ -6,13 +6,13 @@ import { openPool } from '../../src/db/pool.ts'
 import { leaveGame } from '../../src/features/roulette/leave.ts'
 import { startStaleGames } from '../../src/startup/stale-games.ts'
 import { verified } from '../audit/verify/verified.ts'
-import { hall } from '../features/roulette/roulette-fixture.ts'
+import { openedGames } from '../features/roulette/opened-games-fixture.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
 test('instances cancel stale games as they find them, once each', async (t) => {
   const database = await testDatabase(t)
-  const { ledger, made } = await hall(t, database, 6)
+  const { ledger, made } = await openedGames(t, database, 6)
   for (const { room, game, creator, second } of made.slice(0, 4)) {
     for (const caller_id of [creator, second]) await ledger.runOk(leaveGame, { caller_id, room, game })
   }
@@ -55,7 +55,7 @@ test('instances cancel stale games as they find them, once each', async (t) => {
 })
 
 test('a database that is away is tried again, and a stop does not wait', async (t) => {
-  const { ledger } = await hall(t, await testDatabase(t), 1)
+  const { ledger } = await openedGames(t, await testDatabase(t), 1)
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line).msg) })
   const followers = openPool('postgres://nobody@127.0.0.1:1/none', { max: 1, application_name: 'nowhere' }, log)

@@ -1,4 +1,4 @@
-import { bureau, cash, dataOf, gold, requests } from '../../features/agency/agency-fixture.ts'
+import { agencyApp, cash, dataOf, gold, requests } from '../../features/agency/agency-fixture.ts'
 import type { TestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 
@@ -14,8 +14,8 @@ export interface Side {
 }
 
 /** The bureau's people at work: gifts, games, withdrawals in every state, some of it several commands at once. */
-export async function town(t: Parameters<typeof bureau>[0]): Promise<TestApp> {
-  const opened = await bureau(t)
+export async function town(t: Parameters<typeof agencyApp>[0]): Promise<TestApp> {
+  const opened = await agencyApp(t)
   const { operator, user } = opened
   const admin = '/admin/v1'
   await operator('PUT', `${admin}/rooms/1`, { uid: 'R1', name: 'Room', owner_id: 9 })

@@ -11,7 +11,7 @@ export const dataOf = ({ body }: TestResponse) => Object(body).data
  * Users 1 to 3 with 90.00 dollars and 50.00 agent dollars each; charging agents 4 (countries 1 and 2), 5 (country 2)
  * and 6 (receives nothing); business managers 7 and 8; user 9 has nothing.
  */
-export async function bureau(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
+export async function agencyApp(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
   const opened = await createTestApp(t, slices)
   const { operator } = opened
   for (const id of [1, 2, 3]) await operator('PUT', `/admin/v1/countries/${id}`, { name: `Country ${id}` })

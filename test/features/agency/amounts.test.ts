@@ -3,7 +3,7 @@ import { MIN_TRANSFER_CENTS, parseDollars } from '../../../src/features/agency/d
 import { diamondsFor, diamondsPerCent } from '../../../src/features/agency/rates.ts'
 import { centsToDollars, dollarsToCents } from '../../../src/ledger/rules/money.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { bureau, gold, requests, transfers } from './agency-fixture.ts'
+import { agencyApp, gold, requests, transfers } from './agency-fixture.ts'
 
 test('a cent is 100 diamonds, or 130 for a charging agent, for every amount up to 1,000 dollars', (t) => {
   let wrong = 0
@@ -74,7 +74,7 @@ const written: readonly [string, number | null][] = [
 ]
 
 test('amounts as they are written, at every door', async (t) => {
-  const { app, user, operator, database, ledger } = await bureau(t)
+  const { app, user, operator, database, ledger } = await agencyApp(t)
   const token = app.jwt.sign({ sub: '9' }, { expiresIn: '1h' })
   const staff = app.jwt.sign({ sub: 'ann', role: 'operator' }, { expiresIn: '1h' })
   await operator('POST', '/admin/v1/users/9/credits', { currency: 'dollars', amount: '9999999999999.99', reason: 'x' })

@@ -3,13 +3,13 @@ import { test } from 'tap'
 import { rechain, tamper, verified } from '../../audit/verify/verified.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
-import { bureau, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
+import { agencyApp, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
 
 const question = readFileSync(new URL('../../../sql/audit/withdrawals.sql', import.meta.url), 'utf8')
 const ask = (database: TestDatabase) => queryRows(database, question)
 
 test('the books explain what is on hold, owed and settled, and tell what was changed in them', async (t) => {
-  const { user, operator, database } = await bureau(t)
+  const { user, operator, database } = await agencyApp(t)
   t.same(await ask(database), [])
   const request = async (by: number, body: object) =>
     Number(dataOf(await user(by)('POST', `${requests}/request`, body)).id)

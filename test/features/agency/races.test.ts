@@ -3,7 +3,7 @@ import { slices } from '../../../src/slices.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { createTestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { bureau, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
+import { agencyApp, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
 
 const codes = (heard: readonly TestResponse[]): Record<string, number> => {
   const counts: Record<string, number> = {}
@@ -15,7 +15,7 @@ const codes = (heard: readonly TestResponse[]): Record<string, number> => {
 }
 
 test('50 requests of 20 dollars at once on 90, on two instances, make exactly 4', async (t) => {
-  const one = await bureau(t)
+  const one = await agencyApp(t)
   const other = await createTestApp(t, slices, one.database)
   const heard = await Promise.all(
     Array.from({ length: 50 }, (_, i) =>
@@ -31,7 +31,7 @@ test('50 requests of 20 dollars at once on 90, on two instances, make exactly 4'
 })
 
 test('requests, transfers, debits and changes at once never spend a cent twice', async (t) => {
-  const one = await bureau(t)
+  const one = await agencyApp(t)
   const other = await createTestApp(t, slices, one.database)
   const at = (i: number) => (i % 2 === 0 ? one : other)
   const earlier = await Promise.all([1, 2, 3].map(() => one.user(2)('POST', `${requests}/request`, gold)))

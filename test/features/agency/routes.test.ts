@@ -1,12 +1,12 @@
 import { test } from 'tap'
 import { verified } from '../../audit/verify/verified.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { bank, bureau, cash, dataOf, gold, person, requests, transfers } from './agency-fixture.ts'
+import { agencyApp, bank, cash, dataOf, gold, person, requests, transfers } from './agency-fixture.ts'
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
 test('a withdrawal through a charging agent, from request to transferred', async (t) => {
-  const { user, operator, database, ledger } = await bureau(t)
+  const { user, operator, database, ledger } = await agencyApp(t)
   const made = await user(1)('POST', `${requests}/request`, {
     ...gold,
     amount_in_dollars: '20.50',
@@ -70,7 +70,7 @@ test('a withdrawal through a charging agent, from request to transferred', async
 })
 
 test('cash from the agent wallet, approved and paid back', async (t) => {
-  const { user, operator, database, ledger } = await bureau(t)
+  const { user, operator, database, ledger } = await agencyApp(t)
   const made = await user(2)('POST', `${requests}/request`, {
     ...cash,
     agent_benefit: 'true',
@@ -119,7 +119,7 @@ test('cash from the agent wallet, approved and paid back', async (t) => {
 })
 
 test('an instant transfer, to oneself and to a charging agent', async (t) => {
-  const { user, database, ledger } = await bureau(t)
+  const { user, database, ledger } = await agencyApp(t)
   const own = await user(1)('POST', `${transfers}/request`, { dollars: '1.29', user_id: 1 })
   t.equal(own.status, 201)
   const { id, created_at } = dataOf(own)

@@ -15,10 +15,10 @@ import { balances, holds } from '../../../src/ledger/rules/account.ts'
 import { credited, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, type GivenWhen, givenWhen } from '../../harness/ledger/given-when.ts'
 
-const LIMIT = Number.MAX_SAFE_INTEGER
+const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
 /** User 1 with 90.00 of each dollar; agent 4, manager 7; user 5 is an agent who receives nothing. */
-function office(): GivenWhen {
+function agencyRules(): GivenWhen {
   const ledger = givenWhen(evolveUsers, evolveWithdrawals, evolveInstantTransfers, evolveSalaries)
   const words = { name: '', created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' }
   for (const id of [1, 2]) ledger.state.set(countries, String(id), { country_id: id, ...words })
@@ -81,14 +81,14 @@ test('what stands against a request, in the order of precedence', (t) => {
     ['nothing there', { ...gold, caller_id: 2 }, { refusal: 'insufficient_balance' }],
   ]
   for (const [what, input, refusal] of table) {
-    const result = office().when(requestWithdrawal(null), input)
+    const result = agencyRules().when(requestWithdrawal(null), input)
     t.same({ ...result.refusal }, refusal, what)
   }
   t.end()
 })
 
 test('what is on hold is spent by nothing else, and let go with its request', (t) => {
-  const ledger = office()
+  const ledger = agencyRules()
   const ask = (amount: number, agent_benefit = false) =>
     ledger.when(requestWithdrawal(null), { ...gold, amount, agent_benefit })
   const first = ask(8_900)
@@ -120,7 +120,7 @@ test('what is on hold is spent by nothing else, and let go with its request', (t
 })
 
 test('an event that spends what is on hold cannot be folded', (t) => {
-  const ledger = office()
+  const ledger = agencyRules()
   ledger.when(requestWithdrawal(null), { ...gold, amount: 8_900 })
   const spent = { ...credited('user', 1, 'dollars', 101), type: 'balance-debited' } as const
   const movements = spent.movements.map(({ debit, credit, amount }) => ({ debit: credit, credit: debit, amount }))
@@ -155,7 +155,7 @@ test('every status, every role, every other status', (t) => {
       for (const to of statuses) {
         for (const caller of callers) {
           const what = `${asked.type}, ${caller}: ${from} to ${to}`
-          const ledger = office()
+          const ledger = agencyRules()
           const made = ledger.when(requestWithdrawal(null), asked)
           const withdrawal_id = made.events[0]?.position ?? 0
           const bring = (status: WithdrawalStatus, caller_id: number | null) =>
@@ -193,31 +193,31 @@ test('every status, every role, every other status', (t) => {
     }
   }
   t.equal(done, 3 * 9)
-  const none = office().when(changeStatus(null), { withdrawal_id: 5, caller_id: null, to: 'rejected', note: null })
+  const none = agencyRules().when(changeStatus(null), { withdrawal_id: 5, caller_id: null, to: 'rejected', note: null })
   t.match(none.refusal, { refusal: 'not_found' })
   t.end()
 })
 
 test('what a balance cannot hold stays where it is', (t) => {
-  const ledger = office()
+  const ledger = agencyRules()
   const { events } = ledger.when(requestWithdrawal(null), gold)
   const withdrawal_id = events[0]?.position ?? 0
   const bring = (to: WithdrawalStatus) =>
     ledger.when(changeStatus(null), { withdrawal_id, caller_id: null, to, note: null })
   bring('approved')
-  ledger.given(credited('user', 1, 'dollars', LIMIT - 7_001))
+  ledger.given(credited('user', 1, 'dollars', MAX_BALANCE - 7_001))
   t.match(bring('rejected').refusal, { refusal: 'balance_limit' })
-  ledger.given(credited('user', 2, 'diamonds', LIMIT - 199))
+  ledger.given(credited('user', 2, 'diamonds', MAX_BALANCE - 199))
   const transfer = { caller_id: 1, receiver_id: 2, agent_benefit: false }
   t.match(ledger.when(makeInstantTransfer, { ...transfer, amount: 200 }).refusal, { refusal: 'balance_limit' })
-  const most = { ...transfer, receiver_id: 4, amount: LIMIT - 1 }
+  const most = { ...transfer, receiver_id: 4, amount: MAX_BALANCE - 1 }
   t.match(ledger.when(makeInstantTransfer, most).refusal, { refusal: 'balance_limit' })
   t.end()
 })
 
 test('salaries: each user once a period, and nobody holds up another', (t) => {
-  const ledger = office()
-  ledger.given(credited('user', 2, 'target', 70), credited('user', 7, 'dollars', LIMIT))
+  const ledger = agencyRules()
+  ledger.given(credited('user', 2, 'target', 70), credited('user', 7, 'dollars', MAX_BALANCE))
   const row = { user_id: 1, dollars: 150, agent_dollars: 0, target: 0 }
   const pay = (deposits: (typeof row)[], dry_run = false) =>
     ledger.when(depositSalaries, { period: '2026-10', deposits, dry_run })

@@ -6,11 +6,11 @@ import { test } from 'tap'
 import { InvalidSalaryFile, parseSalaryFile } from '../../../src/features/agency/salaries/salary-file.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { bureau, dataOf } from './agency-fixture.ts'
+import { agencyApp, dataOf } from './agency-fixture.ts'
 
 const script = join(import.meta.dirname, '../../../scripts/salary.ts')
 
-const commandLine = (url: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> =>
+const runSalaryCommand = (url: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> =>
   new Promise((resolve) => {
     const env = { ...process.env, DATABASE_URL: url }
     execFile(process.execPath, [script, ...args], { env }, (error, out, err) =>
@@ -85,7 +85,7 @@ test('what a file may look like', (t) => {
 })
 
 test('a file is paid once, however often and far it runs', async (t) => {
-  const { user, operator, database } = await bureau(t)
+  const { user, operator, database } = await agencyApp(t)
   const many = Array.from({ length: 450 }, (_, i) => 1_000 + i)
   await operator('POST', '/admin/v1/users', { users: many.map((id) => ({ id })) })
   const file = join(t.testdir(), 'october.csv')
@@ -93,7 +93,7 @@ test('a file is paid once, however often and far it runs', async (t) => {
   writeFileSync(file, ['user_id,dollars,agent_dollars', ...lines].join('\n'))
   const args = ['--period', '2026-10', '--file', file]
 
-  const dry = await commandLine(database.serviceUrl, ...args, '--dry-run')
+  const dry = await runSalaryCommand(database.serviceUrl, ...args, '--dry-run')
   t.equal(dry.code, 1)
   t.match(dry.out, /\nto pay: 450, already paid: 0, refused: 2\n$/)
   t.match(dry.out, /^to pay line 2: user 1000, dollars 1\.5, agent dollars 0, points taken 0$/m)
@@ -107,7 +107,7 @@ test('a file is paid once, however often and far it runs', async (t) => {
   })
   await once(first, 'exit')
 
-  const second = await commandLine(database.serviceUrl, ...args)
+  const second = await runSalaryCommand(database.serviceUrl, ...args)
   const [, paid, already] = /\npaid: (\d+), already paid: (\d+), refused: 2\n$/.exec(second.out) ?? []
   t.equal(Number(paid) + Number(already), 450, second.out.slice(-200))
   t.ok(Number(already) >= 200, 'the first run had paid a part at least')
@@ -116,25 +116,25 @@ test('a file is paid once, however often and far it runs', async (t) => {
     /^refused line 452: user 99, dollars 5, agent dollars 0, points taken 0: There is no such user\.$/m,
   )
   t.match(second.out, /^refused line 453: agent_dollars must be dollars/m)
-  const third = await commandLine(database.serviceUrl, ...args)
+  const third = await runSalaryCommand(database.serviceUrl, ...args)
   t.match(third, { code: 1, out: /\npaid: 0, already paid: 450, refused: 2\n$/ })
   t.same(await queryRows(database, `select sum(dollars)::text as sum, count(*)::text as count from salary_deposits`), [
     { sum: '67500', count: '450' },
   ])
 
   writeFileSync(file, 'user_id,dollars,agent_dollars\n1000,1.5,0\n1001,1.6,0\n')
-  const changed = await commandLine(database.serviceUrl, ...args)
+  const changed = await runSalaryCommand(database.serviceUrl, ...args)
   t.match(changed.out, /refused line 3: user 1001, .*: The user was paid something else for this period\./)
   t.match(changed, { code: 1, out: /\npaid: 0, already paid: 1, refused: 1\n$/ })
-  const november = await commandLine(database.serviceUrl, '--period', '2026-11', '--file', file)
+  const november = await runSalaryCommand(database.serviceUrl, '--period', '2026-11', '--file', file)
   t.match(november, {
     code: 0,
     out: /paid line 2: user 1000, .*, event \d+\n.*\npaid: 2, already paid: 0, refused: 0\n$/s,
   })
   t.match((await user(1001)('GET', '/v1/wallet')).body, { data: { wallet_dollars_count: 3.1 } })
 
-  t.match(await commandLine(database.serviceUrl, '--period', 'a:b', '--file', file), { code: 1, err: /0-9 A-Z/ })
-  t.match(await commandLine(database.serviceUrl, '--period', 'a', '--file', `${file}.gone`), {
+  t.match(await runSalaryCommand(database.serviceUrl, '--period', 'a:b', '--file', file), { code: 1, err: /0-9 A-Z/ })
+  t.match(await runSalaryCommand(database.serviceUrl, '--period', 'a', '--file', `${file}.gone`), {
     code: 1,
     err: /^salary stopped:/,
   })
@@ -142,7 +142,7 @@ test('a file is paid once, however often and far it runs', async (t) => {
 })
 
 test('by the operators’ door', async (t) => {
-  const { operator, user } = await bureau(t)
+  const { operator, user } = await agencyApp(t)
   await operator('POST', '/admin/v1/users/9/credits', { currency: 'target', amount: 500, reason: 'x' })
   const deposits = [
     { user_id: 1, dollars: 10, agent_dollars: '2.50' },

@@ -6,7 +6,7 @@ import { destroyRecords } from '../../../src/vault/reads.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { queryRows, testVault } from '../../harness/ledger/test-executor.ts'
-import { bank, bureau, cash, dataOf, gold, person, requests } from './agency-fixture.ts'
+import { agencyApp, bank, cash, dataOf, gold, person, requests } from './agency-fixture.ts'
 
 interface Listed {
   readonly data: readonly { readonly id: number }[]
@@ -14,7 +14,7 @@ interface Listed {
 }
 
 test('histories: whose, which and how many', async (t) => {
-  const { user, operator, app } = await bureau(t)
+  const { user, operator, app } = await agencyApp(t)
   const ask = async (by: number, body: object) => Number(dataOf(await user(by)('POST', `${requests}/request`, body)).id)
   const one = { ...gold, amount_in_dollars: 1 }
   const a = await ask(1, one)
@@ -79,7 +79,7 @@ test('histories: whose, which and how many', async (t) => {
 })
 
 test('charging agents who receive requests, newest first, with their countries and rates', async (t) => {
-  const { user, operator } = await bureau(t)
+  const { user, operator } = await agencyApp(t)
   const expected = [
     { ...person(5), countries: [{ id: 2, name: 'Country 2', diamonds_per_dollar: 10_002 }] },
     {
@@ -98,7 +98,7 @@ test('charging agents who receive requests, newest first, with their countries a
 })
 
 test('finance sees whole characters at the end of an account number', async (t) => {
-  const { user, app } = await bureau(t)
+  const { user, app } = await agencyApp(t)
   const account_number = '12345\u{1F600}\u{1F601}6\u{1F602}'
   const body = { ...cash, amount_in_dollars: 1, bank_details: { ...bank, account_number } }
   t.equal((await user(1)('POST', `${requests}/request`, body)).status, 201)
@@ -108,7 +108,7 @@ test('finance sees whole characters at the end of an account number', async (t) 
 })
 
 test('what was written in private: kept apart, shown to those it is for, told again, and erased', async (t) => {
-  const { user, operator, app, database, ledger } = await bureau(t)
+  const { user, operator, app, database, ledger } = await agencyApp(t)
   const db = readDb(t, database)
   const body = { ...cash, amount_in_dollars: '12.50', user_notice: 'by Friday' }
   const key = { 'idempotency-key': 'cash-1' }
@@ -164,7 +164,7 @@ test('what was written in private: kept apart, shown to those it is for, told ag
 })
 
 test('what stands against a change, and against bodies', async (t) => {
-  const { user, operator } = await bureau(t)
+  const { user, operator } = await agencyApp(t)
   const id = Number(dataOf(await user(1)('POST', `${requests}/request`, gold)).id)
   const change = (by: number, at: number | string, body: object) => user(by)('POST', `${requests}/${at}/status`, body)
   t.match(await change(1, 99_999, { status: 'rejected', note: 'x' }), { status: 404, body: { code: 'not_found' } })
@@ -196,7 +196,7 @@ test('what stands against a change, and against bodies', async (t) => {
 })
 
 test('a replay that cannot be told whole is a failure and no replay; what was just written is told without a look', async (t) => {
-  const { user, database } = await bureau(t)
+  const { user, database } = await agencyApp(t)
   const ask = () => user(1)('POST', `${requests}/request`, { ...gold, user_notice: 'soon' }, { 'idempotency-key': 'k' })
   t.equal((await ask()).status, 201)
   await queryRows(database, 'alter table vault_records rename column sealed to unreadable')

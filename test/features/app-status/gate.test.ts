@@ -11,7 +11,7 @@ const title = { en: 'New', ar: 'جديد' }
 const message = { en: 'Please update.', ar: 'حدّث من فضلك.' }
 const maintained = { title: { en: 'Closed', ar: 'مغلق' }, message: { en: 'Soon.', ar: 'قريبًا.' } }
 
-const none = { status: 'success', type: 'none', data: {} }
+const noUpdate = { status: 'success', type: 'none', data: {} }
 const update = (is_force: boolean, language: 'en' | 'ar' = 'en', version = '2.1') => ({
   status: 'success',
   type: 'update',
@@ -23,7 +23,7 @@ const maintenance = (language: 'en' | 'ar' = 'en') => ({
   data: { title: maintained.title[language], message: maintained.message[language] },
 })
 
-interface World extends TestApp {
+interface GateSetup extends TestApp {
   /** Asks without more than these headers; of an answer status and body. */
   readonly ask: (url: string, headers?: Record<string, string>, options?: InjectOptions) => Promise<unknown[]>
   readonly bearer: (claims: object) => { authorization: string }
@@ -31,11 +31,11 @@ interface World extends TestApp {
 }
 
 /** Users 1 and 2; android has release 2.1 and minimum 1.5, ios release 3 and no minimum, flutter none. */
-async function world(t: Test): Promise<World> {
+async function gateSetup(t: Test): Promise<GateSetup> {
   const open = await createTestApp(t, slices)
   const { app, operator } = open
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
-  const set: World['set'] = async (path, body) => {
+  const set: GateSetup['set'] = async (path, body) => {
     const { status, text } = await operator('PUT', `/admin/v1${path}`, body)
     if (status !== 200) throw new Error(text)
   }
@@ -55,18 +55,18 @@ async function world(t: Test): Promise<World> {
 }
 
 test('app-status: every case, in headers and in the query', async (t) => {
-  const { ask, set, app } = await world(t)
+  const { ask, set, app } = await gateSetup(t)
   const rows: readonly (readonly [
     type: string | null,
     version: string | null,
     language: string | null,
     body: object,
   ])[] = [
-    [null, null, null, none],
-    [null, '0.1', null, none],
-    ['windows', '0.1', null, none],
-    ['android,ios', '0.1', null, none],
-    ['flutter', '0.1', null, none],
+    [null, null, null, noUpdate],
+    [null, '0.1', null, noUpdate],
+    ['windows', '0.1', null, noUpdate],
+    ['android,ios', '0.1', null, noUpdate],
+    ['flutter', '0.1', null, noUpdate],
     ['android', null, null, update(true)],
     ['android', 'one', null, update(true)],
     ['android', '1.4.99', null, update(true)],
@@ -75,13 +75,13 @@ test('app-status: every case, in headers and in the query', async (t) => {
     ['android', '1.5.0+99', null, update(false)],
     ['android', '2.0.99', null, update(false)],
     ['android', '2.1-beta', null, update(false)],
-    ['android', '2.1', null, none],
-    ['android', '2.1.0', null, none],
-    ['android', '2.10', null, none],
+    ['android', '2.1', null, noUpdate],
+    ['android', '2.1.0', null, noUpdate],
+    ['android', '2.10', null, noUpdate],
     ['Android', '1.0', null, update(true)],
     ['ios', null, null, update(false, 'en', '3')],
     ['ios', '2.9', 'ar', update(false, 'ar', '3')],
-    ['ios', '3.0.0', 'ar', none],
+    ['ios', '3.0.0', 'ar', noUpdate],
     ['android', '1', 'fr, ar;q=0.5, en;q=0.4', update(true, 'ar')],
     ['android', '1', 'fr', update(true, 'en')],
   ]
@@ -104,12 +104,12 @@ test('app-status: every case, in headers and in the query', async (t) => {
   t.same(await ask('/v1/app-status?client_type=android&client_version=1.6+3'), [200, update(false)], 'a plus as it is')
   t.same(
     await ask('/v1/app-status?Client-Type=android&Client-Type=ios&Client-Version=1'),
-    [200, none],
+    [200, noUpdate],
     'no type of ours',
   )
-  t.same(await ask('/v1/app-status?Client-Type=&Client-Version=', { 'client-type': '' }), [200, none])
+  t.same(await ask('/v1/app-status?Client-Type=&Client-Version=', { 'client-type': '' }), [200, noUpdate])
   const odd = '/v1/app-status?lang=x&lang=y&limit=-1&__proto__=1&constructor=2'
-  t.same(await ask(odd, { authorization: 'Bearer nonsense', 'client-version': '9'.repeat(5_000) }), [200, none])
+  t.same(await ask(odd, { authorization: 'Bearer nonsense', 'client-version': '9'.repeat(5_000) }), [200, noUpdate])
 
   await set('/app-mode', { maintenance: true })
   for (const [type, version] of rows) {
@@ -122,7 +122,7 @@ test('app-status: every case, in headers and in the query', async (t) => {
 })
 
 test('maintenance closes every client route before anything else is looked at, and nothing else', async (t) => {
-  const { ask, set, bearer, app, operator } = await world(t)
+  const { ask, set, bearer, app, operator } = await gateSetup(t)
   const expired = { authorization: `Bearer ${app.jwt.sign({ sub: '1', iat: 1_000 }, { expiresIn: '1s' })}` }
   const closed: readonly (readonly [string, Record<string, string>, InjectOptions?])[] = [
     ['/api/v1/wallet', {}],
@@ -176,7 +176,7 @@ test('maintenance closes every client route before anything else is looked at, a
 })
 
 test('what else stands beside the languages of a text is no part of a request', async (t) => {
-  const { operator } = await world(t)
+  const { operator } = await gateSetup(t)
   const key = { 'idempotency-key': 'deep' }
   const first = await operator('PUT', '/admin/v1/app-mode', { title: { en: 'Closed', fr: 'Fermé' } }, key)
   t.match(first, { status: 200, body: { data: { title: { en: 'Closed' } } } })
@@ -185,7 +185,7 @@ test('what else stands beside the languages of a text is no part of a request', 
 })
 
 test('a forced update refuses those whose type is known and whose version is too old', async (t) => {
-  const { ask, set, bearer, operator } = await world(t)
+  const { ask, set, bearer, operator } = await gateSetup(t)
   const me = bearer({})
   const passes = async (headers: Record<string, string>, name: string) =>
     t.equal((await ask('/v1/wallet', { ...me, ...headers }))[0], 200, name)
@@ -209,7 +209,7 @@ test('a forced update refuses those whose type is known and whose version is too
   t.same(await ask('/v1/wallet'), iosUpdate, 'without')
   t.same(await ask('/v1/wallet', { 'client-type': 'windows' }), iosUpdate)
   t.same(await ask('/v1/wallet', { 'client-version': '9' }), iosUpdate)
-  t.same(await ask('/v1/app-status'), [200, none])
+  t.same(await ask('/v1/app-status'), [200, noUpdate])
   await passes(android('1.5'), 'who shows what they are')
   await passes({ 'client-type': 'flutter' }, 'of a type without a release')
   await operator('DELETE', '/admin/v1/releases/ios')
@@ -223,11 +223,11 @@ test('a forced update refuses those whose type is known and whose version is too
   await passes(android('0.1'), 'the minimum is gone')
   t.same(await ask('/v1/app-status', android('0.1')), [200, update(false)])
   await operator('DELETE', '/admin/v1/releases/android')
-  t.same(await ask('/v1/app-status', android('0.1')), [200, none])
+  t.same(await ask('/v1/app-status', android('0.1')), [200, noUpdate])
 })
 
 test('what a token told app-status counts for its requests that tell nothing', async (t) => {
-  const { ask, set, bearer, app, database } = await world(t)
+  const { ask, set, bearer, app, database } = await gateSetup(t)
   const [mine, other] = [bearer({}), bearer({ jti: 'another token of the same user' })]
   const expired = { authorization: `Bearer ${app.jwt.sign({ sub: '1', iat: 1_000 }, { expiresIn: '1s' })}` }
   const tell = (headers: Record<string, string>, version: string, type = 'android') =>

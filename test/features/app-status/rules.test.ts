@@ -26,10 +26,10 @@ const setTo = (data: Partial<typeof open>) =>
 const defined = (data: Partial<typeof first> = {}) =>
   ({ type: 'release-defined', data: { ...first, ...data }, movements: [] }) as const
 
-const book = () => givenWhen(evolveModes, evolveReleases)
+const statusRules = () => givenWhen(evolveModes, evolveReleases)
 
 test('a mode is set, field by field and language by language', (t) => {
-  const { when } = book()
+  const { when } = statusRules()
   const did = (input: Parameters<typeof setMode.decide>[1]) => {
     const { events, answer, refusal } = when(setMode, input)
     t.equal(refusal, undefined)
@@ -78,7 +78,7 @@ test('a release is defined, changed and removed', (t) => {
       [{}, { title: { ...first.title }, version: '2.0' }, null],
     ]
   for (const [before, input, expected] of rows) {
-    const { given, when } = book()
+    const { given, when } = statusRules()
     if (before !== null) given(defined(before))
     const { events, refusal, answer } = when(defineRelease, { client_type: 'ios', ...input })
     const name = JSON.stringify([before, input])
@@ -89,7 +89,7 @@ test('a release is defined, changed and removed', (t) => {
     else t.equal(refusal.refusal, 'validation_failed')
   }
 
-  const { given, when } = book()
+  const { given, when } = statusRules()
   t.match(when(removeRelease, { client_type: 'ios' }), { refusal: { refusal: 'not_found' } })
   given(defined(), defined({ client_type: 'android' }))
   t.match(when(removeRelease, { client_type: 'ios' }).events, [

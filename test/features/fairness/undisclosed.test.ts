@@ -3,7 +3,7 @@ import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { slices } from '../../../src/slices.ts'
 import { createTestApp, type SendRequest } from '../../harness/app/test-app.ts'
 import { testChains } from '../../harness/ledger/test-executor.ts'
-import { base, dataOf, lounge, playedGame } from '../roulette/room-fixture.ts'
+import { dataOf, playedGame, rouletteApp, rouletteUrl } from '../roulette/roulette-app-fixture.ts'
 
 interface Step {
   readonly step: string
@@ -81,10 +81,10 @@ test('whoever walks the order ids learns nothing of the draws of others', async 
 })
 
 test('a spin shows nothing to whoever was not shown its seed', async (t) => {
-  const open = await lounge(t)
+  const open = await rouletteApp(t)
   const { user } = open
   const { game } = await playedGame(open)
-  const running = dataOf(await user(1)('POST', `${base}/create`, { game_price: 30, max_players: 3 }))
+  const running = dataOf(await user(1)('POST', `${rouletteUrl}/create`, { game_price: 30, max_players: 3 }))
   const { fairness } = game
   t.match(await verdictOf(user(5), game), { valid: true }, 'whoever was shown a spin may check it')
 

@@ -29,19 +29,19 @@ const gift = (id: number, kind: GiftKind, price: number, odds: OddsRow[] = []): 
   movements: [],
 })
 
-const bagged = (user_id: number, decoration_id: number, quantity: number): LedgerEvent<'bag-items-added'> => ({
+const addedToBag = (user_id: number, decoration_id: number, quantity: number): LedgerEvent<'bag-items-added'> => ({
   type: 'bag-items-added',
   data: { user_id, decoration_id, quantity, reason: 'test' },
   movements: [],
 })
 
-const [STANDARD, LUCKY, RETURNABLE, PLAIN_RETURNABLE, DEAR] = [1, 2, 3, 4, 5] as const
+const [STANDARD, LUCKY, RETURNABLE, PLAIN_RETURNABLE, EXPENSIVE] = [1, 2, 3, 4, 5] as const
 const OWNER = 9
 /** Pays one and a half times the stake, always. */
 const certain = [{ multiplier: 15_000, weight: 1 }]
 
 /** Users 1 to 4, room 1 (uid R1) of user 9, five gifts, and user 1 with 10,000 diamonds. */
-function shop(): GivenWhen {
+function giftRules(): GivenWhen {
   const ledger = givenWhen(evolveUsers, evolveRooms, evolveDecorations, evolveBags, evolveStreaks, evolveLuckyChains)
   ledger.given(
     ...[1, 2, 3, 4, OWNER].map((id) => userDefined(id)),
@@ -51,7 +51,7 @@ function shop(): GivenWhen {
     gift(LUCKY, 'lucky', 33, certain),
     gift(RETURNABLE, 'returnable', 33, certain),
     gift(PLAIN_RETURNABLE, 'returnable', 33),
-    gift(DEAR, 'standard', MAX_INTEGER),
+    gift(EXPENSIVE, 'standard', MAX_INTEGER),
     credited('user', 1, 'diamonds', 10_000),
   )
   ledger.state.set(roomUids, 'R1', { uid: 'R1', room_id: 1 })
@@ -70,7 +70,7 @@ const request: SendGift = {
   encrypted: false,
 }
 
-const legs = (event: LedgerEvent | undefined) =>
+const movementLines = (event: LedgerEvent | undefined) =>
   event?.movements.map(({ debit, credit, amount }) => `${debit} > ${credit} ${amount}`)
 
 test('refusals, in the order of precedence', (t) => {
@@ -97,14 +97,14 @@ test('refusals, in the order of precedence', (t) => {
       { user_id: ['The sender cannot be a receiver.'] },
     ],
     ['an unknown uid', { room: 'nowhere' }, [], 'validation_failed', { room_id: ['There is no such room.'] }],
-    ['an empty bag', { from_bag: true, decoration_id: DEAR }, [], 'insufficient_items', undefined],
-    ['one item short', { from_bag: true }, [bagged(1, STANDARD, 3)], 'insufficient_items', undefined],
-    ['beyond what anyone holds', { decoration_id: DEAR }, [], 'insufficient_balance', undefined],
+    ['an empty bag', { from_bag: true, decoration_id: EXPENSIVE }, [], 'insufficient_items', undefined],
+    ['one item short', { from_bag: true }, [addedToBag(1, STANDARD, 3)], 'insufficient_items', undefined],
+    ['beyond what anyone holds', { decoration_id: EXPENSIVE }, [], 'insufficient_balance', undefined],
     ['one diamond short', { quantity: 152 }, [], 'insufficient_balance', undefined],
     [
       'a value beyond what anyone can hold',
-      { from_bag: true, decoration_id: DEAR },
-      [bagged(1, DEAR, 4)],
+      { from_bag: true, decoration_id: EXPENSIVE },
+      [addedToBag(1, EXPENSIVE, 4)],
       'balance_limit',
       undefined,
     ],
@@ -112,7 +112,7 @@ test('refusals, in the order of precedence', (t) => {
     ['a room that is full', {}, [credited('room', 1, 'target', MAX_INTEGER - 2)], 'balance_limit', undefined],
   ]
   for (const [name, change, given, refusal, errors] of rows) {
-    const ledger = shop()
+    const ledger = giftRules()
     ledger.given(...given)
     const result = ledger.when(verb, { ...request, ...change })
     t.match(result, { events: [], refusal: { refusal, ...(errors === undefined ? {} : { errors }) } }, name)
@@ -130,7 +130,7 @@ test('a refusal for the limit is the same whatever would be drawn', (t) => {
   const rewards = new Set<number | undefined>()
   for (let seed = 0; seed < 12; seed += 1) {
     const near = (below: number) => {
-      const ledger = shop()
+      const ledger = giftRules()
       ledger.given(
         gift(RARE, 'lucky', 10, odds),
         userDefined(100 + seed),
@@ -149,13 +149,13 @@ test('a refusal for the limit is the same whatever would be drawn', (t) => {
 })
 
 test('a standard gift: all to the receivers, 3% of the send to the room, trophy points', (t) => {
-  const { events, answer } = shop().when(verb, request)
+  const { events, answer } = giftRules().when(verb, request)
   t.equal(events.length, 1)
   t.match(events[0], {
     type: 'gift-sent',
     data: { cost: 132, trophy_points: 132, receiver_percent: 100, room_percent: 3, owner_percent: 0 },
   })
-  t.same(legs(events[0]), [
+  t.same(movementLines(events[0]), [
     'user:1:diamonds > house:gifts:diamonds 132',
     'issuance:gifts:target > user:2:target 66',
     'issuance:gifts:target > user:3:target 66',
@@ -175,8 +175,8 @@ test('a standard gift: all to the receivers, 3% of the send to the room, trophy 
 test('a room by its uid is the same room', (t) => {
   const paying = sendGift({ chains: testChains, ownerPercent: 5 })
   for (const decoration_id of [STANDARD, LUCKY]) {
-    const byId = shop().when(paying, { ...request, decoration_id })
-    const byUid = shop().when(paying, { ...request, decoration_id, room: 'R1' })
+    const byId = giftRules().when(paying, { ...request, decoration_id })
+    const byUid = giftRules().when(paying, { ...request, decoration_id, room: 'R1' })
     t.same([byUid.events, byUid.answer], [byId.events, byId.answer])
   }
   t.end()
@@ -184,14 +184,17 @@ test('a room by its uid is the same room', (t) => {
 
 test('the room owner’s commission: on standard gifts, not on the owner’s own', (t) => {
   const paying = sendGift({ chains: testChains, ownerPercent: 5 })
-  t.same(legs(shop().when(paying, request).events[0])?.at(-1), `issuance:gifts:target > user:${OWNER}:target 6`)
   t.same(
-    legs(shop().when(paying, { ...request, room: 2 }).events[0])?.at(-1),
+    movementLines(giftRules().when(paying, request).events[0])?.at(-1),
+    `issuance:gifts:target > user:${OWNER}:target 6`,
+  )
+  t.same(
+    movementLines(giftRules().when(paying, { ...request, room: 2 }).events[0])?.at(-1),
     'issuance:gifts:target > room:2:target 3',
   )
   t.same(
-    legs(
-      shop()
+    movementLines(
+      giftRules()
         .when(paying, { ...request, decoration_id: LUCKY })
         .events.at(-1),
     )?.length,
@@ -202,12 +205,12 @@ test('the room owner’s commission: on standard gifts, not on the owner’s own
 
 for (const decoration_id of [LUCKY, RETURNABLE]) {
   test(`gift ${decoration_id}: drawn and paid at once, 10% to the receivers, nothing to the room`, (t) => {
-    const { events, answer } = shop().when(verb, { ...request, decoration_id })
+    const { events, answer } = giftRules().when(verb, { ...request, decoration_id })
     t.same(
       events.map(({ type }) => type),
       ['lucky-chain-opened', 'gift-drawn'],
     )
-    t.same(legs(events[1]), [
+    t.same(movementLines(events[1]), [
       'user:1:diamonds > house:gifts:diamonds 132',
       'house:gifts:diamonds > user:1:diamonds 198',
       'issuance:gifts:target > user:2:target 6',
@@ -236,29 +239,29 @@ for (const decoration_id of [LUCKY, RETURNABLE]) {
 }
 
 test('a returnable gift without odds is not drawn', (t) => {
-  const { events, answer } = shop().when(verb, { ...request, decoration_id: PLAIN_RETURNABLE })
+  const { events, answer } = giftRules().when(verb, { ...request, decoration_id: PLAIN_RETURNABLE })
   t.equal(events[0]?.type, 'gift-sent')
   t.equal(answer?.lucky_result.code, 1)
-  t.equal(legs(events[0])?.length, 3)
+  t.equal(movementLines(events[0])?.length, 3)
   t.end()
 })
 
 test('from the bag: items instead of diamonds, all else the same', (t) => {
-  const ledger = shop()
-  ledger.given(bagged(1, STANDARD, 5), bagged(1, LUCKY, 4))
+  const ledger = giftRules()
+  ledger.given(addedToBag(1, STANDARD, 5), addedToBag(1, LUCKY, 4))
   const standard = ledger.when(verb, { ...request, from_bag: true })
   t.match(standard.events[0], { data: { cost: 0, from_bag: true, trophy_points: 132 } })
-  t.equal(legs(standard.events[0])?.[0], 'issuance:gifts:target > user:2:target 66')
+  t.equal(movementLines(standard.events[0])?.[0], 'issuance:gifts:target > user:2:target 66')
   t.equal(standard.answer?.diamonds, 10_000)
   const lucky = ledger.when(verb, { ...request, decoration_id: LUCKY, from_bag: true })
-  t.equal(legs(lucky.events[1])?.[0], 'house:gifts:diamonds > user:1:diamonds 198')
+  t.equal(movementLines(lucky.events[1])?.[0], 'house:gifts:diamonds > user:1:diamonds 198')
   t.match(ledger.when(verb, { ...request, from_bag: true }).refusal, { refusal: 'insufficient_items' }, '1 is left')
   t.match(ledger.when(verb, { ...request, from_bag: true, quantity: 1, receiver_ids: [2] }).events.length, 1)
   t.end()
 })
 
 test('consecutive sends are counted by sender, room and gift, and start again after 6 seconds', (t) => {
-  const ledger = shop()
+  const ledger = giftRules()
   ledger.given(credited('user', 2, 'diamonds', 1_000))
   const second = 1_000_000
   const one = { ...request, receiver_ids: [3], quantity: 1, decoration_id: LUCKY }
@@ -280,7 +283,7 @@ test('consecutive sends are counted by sender, room and gift, and start again af
 })
 
 test('a chain that is used up is followed by the next one, with the same seed', (t) => {
-  const ledger = shop()
+  const ledger = giftRules()
   ledger.given(credited('user', 1, 'diamonds', 1_000_000))
   const one = { ...request, receiver_ids: [3], quantity: 1, decoration_id: LUCKY }
   const first = ledger.when(verb, one).events

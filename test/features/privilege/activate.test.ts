@@ -13,7 +13,7 @@ const DAY = 86_400
 const START = FIXED_NOW / 1_000_000
 const day = (days: number): number => START + days * DAY
 /** `valid_until` as it is told, so many days after the morning. */
-const told = (days: number): string => new Date(day(days) * 1000).toISOString().slice(0, 19).replace('T', ' ')
+const daysText = (days: number): string => new Date(day(days) * 1000).toISOString().slice(0, 19).replace('T', ' ')
 
 /** Users 1 and 2, and packages that bear their ranks as ids; package 35 has the rank of package 3. */
 const [TOP, THIRD, OTHER_THIRD] = [5, 3, 35] as const
@@ -167,7 +167,7 @@ test('what a card does, by what runs when it is activated', (t) => {
       ],
       name,
     )
-    t.same(answer, { days_added: days, valid_until: told(until) }, name)
+    t.same(answer, { days_added: days, valid_until: daysText(until) }, name)
     t.match(ledger.state.get(privileges, '1'), { privilege_package_id: holds, valid_until: day(until) }, name)
     t.match(ledger.state.get(cards, String(FIRST)), { activated: true, owner_id: 1 }, name)
   }
@@ -211,7 +211,11 @@ test('a share of no day leaves the card stored, until it is worth something', (t
     const activate = (now: number) => ledger.when(activateCard, { caller_id: 1, card_id: FIRST }, { now })
     t.match(activate(FIXED_NOW).refusal, { refusal: 'too_few_days' })
     t.match(ledger.state.get(cards, String(FIRST)), { activated: false, valid_days: days })
-    t.match(activate(day(10) * 1_000_000).answer, { days_added: days, valid_until: told(10 + days) }, 'once it is over')
+    t.match(
+      activate(day(10) * 1_000_000).answer,
+      { days_added: days, valid_until: daysText(10 + days) },
+      'once it is over',
+    )
   }
   t.end()
 })
@@ -245,7 +249,7 @@ test('a package changed after the grant: its days no longer matter, its rank doe
   const first = shelf(card(THIRD, 20), running(TOP, 10), changed)
   t.match(first.when(activateCard, { caller_id: 1, card_id: FIRST }), {
     events: [{ data: { rank: 6, valid_days: 20 } }, { type: 'privilege-replaced', data: { rank: 6, days: 20 } }],
-    answer: { days_added: 20, valid_until: told(20) },
+    answer: { days_added: 20, valid_until: daysText(20) },
   })
   // What runs keeps the rank that its card had.
   const second = shelf(card(4, 20), running(THIRD, 10), changed)
@@ -256,8 +260,8 @@ test('a package changed after the grant: its days no longer matter, its rank doe
 test('a privilege ends on a whole second', (t) => {
   const ledger = shelf(card(THIRD, 1), card(THIRD, 1), card(1, 9))
   const at = (micros: number, card_id: number) => ledger.when(activateCard, { caller_id: 1, card_id }, { now: micros })
-  t.match(at(FIXED_NOW + 999_999, FIRST).answer, { valid_until: told(1) })
-  t.match(at(day(1) * 1_000_000 - 1, FIRST + 1).answer, { valid_until: told(2) }, 'still running')
+  t.match(at(FIXED_NOW + 999_999, FIRST).answer, { valid_until: daysText(1) })
+  t.match(at(day(1) * 1_000_000 - 1, FIRST + 1).answer, { valid_until: daysText(2) }, 'still running')
   t.match(at(day(2) * 1_000_000, FIRST + 2).events[1], { data: { percent: 100, days: 9, rank: 1 } }, 'over')
   t.end()
 })

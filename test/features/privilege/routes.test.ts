@@ -10,7 +10,7 @@ const second = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 const DAY_MS = 86_400_000
 
 /** Users 1 to 3, and packages 1 to 3 of the same ranks. */
-async function shop(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
+async function privilegeApp(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
   const open = await createTestApp(t, [usersSlice, walletSlice, privilegeSlice])
   await open.operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
   for (const id of [1, 2, 3]) {
@@ -32,7 +32,7 @@ const cardsOf = async ({ user }: TestApp, id: number) =>
 const idsOf = async (doors: TestApp, id: number) => (await cardsOf(doors, id)).map((card: { id: number }) => card.id)
 
 test('packages: created, changed field by field, paged', async (t) => {
-  const { operator, ledger } = await shop(t)
+  const { operator, ledger } = await privilegeApp(t)
   const record = { id: 2, name: 'Package 2', rank: 2, valid_days: 20, icon_path: 'icons/2.png', created_at: instant }
   const read = await operator('GET', '/admin/v1/privilege-packages/2')
   t.match(read, { status: 200, body: { data: record } })
@@ -65,7 +65,7 @@ test('packages: created, changed field by field, paged', async (t) => {
 })
 
 test('cards are granted and listed, newest first, with every field', async (t) => {
-  const open = await shop(t)
+  const open = await privilegeApp(t)
   const { operator, user, ledger } = open
   const body = { privilege_package_id: 3, quantity: 2, reason: 'a prize' }
   const made = await operator('POST', '/admin/v1/users/1/cards', body)
@@ -109,7 +109,7 @@ test('cards are granted and listed, newest first, with every field', async (t) =
 })
 
 test('activate: the card leaves the wallet, the privilege shows', async (t) => {
-  const open = await shop(t)
+  const open = await privilegeApp(t)
   const ask = open.user(1)
   const [low, lower] = [await granted(open, 1, 2), await granted(open, 1, 1)].map(([id]) => id)
   const [high] = await granted(open, 1, 3)
@@ -151,7 +151,7 @@ test('activate: the card leaves the wallet, the privilege shows', async (t) => {
 })
 
 test('transfer: the same card with another owner, newest in the new wallet', async (t) => {
-  const open = await shop(t)
+  const open = await privilegeApp(t)
   const ask = open.user(1)
   const [own] = await granted(open, 2, 1)
   const [card, spent] = [await granted(open, 1, 3), await granted(open, 1, 1)].map(([id]) => id)
@@ -192,7 +192,7 @@ test('transfer: the same card with another owner, newest in the new wallet', asy
 })
 
 test('a retry grants, activates and sends nothing twice', async (t) => {
-  const open = await shop(t)
+  const open = await privilegeApp(t)
   const key = { 'idempotency-key': 'one' }
   const grant = { privilege_package_id: 3, quantity: 2, reason: 'a prize' }
   const twice = async (ask: () => Promise<{ status: number; text: string; headers: object }>, status: number) => {

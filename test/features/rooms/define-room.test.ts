@@ -8,7 +8,7 @@ import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 const room = (id: number, fields: Partial<DefineRoom> = {}): DefineRoom => ({ ...fields, id })
 
 /** Users 1 and 2, and room 3 of user 1 with uid `majlis`. */
-function world() {
+function roomRules() {
   const made = givenWhen(evolveUsers, evolveRooms)
   made.given(userDefined(1), userDefined(2))
   made.when(defineRoom, room(3, { uid: 'majlis', name: 'Majlis', cover_url: '/c.png', owner_id: 1 }))
@@ -16,7 +16,7 @@ function world() {
 }
 
 test('a new room has defaults for all but its owner', (t) => {
-  const { when, state } = world()
+  const { when, state } = roomRules()
   const { events, answer } = when(defineRoom, room(4, { owner_id: 2 }))
   t.same(events, [{ ...roomDefined(4, 2), position: 4, at: FIXED_NOW }])
   t.same(answer, {
@@ -33,7 +33,7 @@ test('a new room has defaults for all but its owner', (t) => {
 })
 
 test('what is left out keeps its value, and only a new owner is a fact', (t) => {
-  const { when, state } = world()
+  const { when, state } = roomRules()
   const later = { now: FIXED_NOW + 1, actor: 'staff:bob' }
   t.same(when(defineRoom, room(3), later).events, [])
   t.match(state.get(roomProfiles, '3'), { updated_at: FIXED_NOW }, 'no word changed')
@@ -57,7 +57,7 @@ test('what is left out keeps its value, and only a new owner is a fact', (t) => 
 })
 
 test('a uid is let go for the next room', (t) => {
-  const { when, state } = world()
+  const { when, state } = roomRules()
   when(defineRoom, room(3, { uid: 'diwan' }))
   t.equal(state.get(roomUids, 'majlis'), undefined)
   t.equal(state.get(roomUids, 'diwan')?.room_id, 3)
@@ -74,7 +74,7 @@ test('why a room is refused', (t) => {
     [room(3, { owner_id: 9 }), { owner_id: ['is not a known user'] }],
   ]
   for (const [input, errors] of rows) {
-    const { when, state } = world()
+    const { when, state } = roomRules()
     t.same(when(defineRoom, input), {
       events: [],
       answer: undefined,
@@ -83,7 +83,7 @@ test('why a room is refused', (t) => {
     t.equal(state.get(roomProfiles, '4'), undefined)
   }
 
-  const { when } = world()
+  const { when } = roomRules()
   when(defineRoom, room(3, { uid: 'r4' }))
   t.match(when(defineRoom, room(4, { owner_id: 1 })).refusal, { errors: { uid: [String] } }, 'a default that is taken')
   t.equal(when(defineRoom, room(3, { uid: 'r4' })).refusal, undefined, 'one’s own')

@@ -3,24 +3,24 @@ import { test } from 'tap'
 import { rechain, tamper, verified } from '../../audit/verify/verified.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
-import { base, dataOf, lounge, playedGame } from './room-fixture.ts'
+import { dataOf, playedGame, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
 
 const ask = (database: TestDatabase) =>
   queryRows(database, readFileSync(new URL('../../../sql/audit/games.sql', import.meta.url), 'utf8'))
 
 /** Room R1 has seen a game finished and one cancelled, and has an open one. */
-async function played(t: Parameters<typeof lounge>[0]) {
-  const open = await lounge(t)
+async function played(t: Parameters<typeof rouletteApp>[0]) {
+  const open = await rouletteApp(t)
   const { user, database } = open
   const { game } = await playedGame(open)
   const terms = { game_price: 10, max_players: 3, join_admin: 1 }
-  const gone = dataOf(await user(1)('POST', `${base}/create`, terms))
-  await user(2)('POST', `${base}/join/${gone.id}`)
-  await user(1)('DELETE', `${base}/${gone.id}`)
-  const running = dataOf(await user(1)('POST', `${base}/create`, terms))
-  await user(2)('POST', `${base}/join/${running.id}`)
-  await user(3)('POST', `${base}/join/${running.id}`)
-  await user(2)('POST', `${base}/leave/${running.id}`)
+  const gone = dataOf(await user(1)('POST', `${rouletteUrl}/create`, terms))
+  await user(2)('POST', `${rouletteUrl}/join/${gone.id}`)
+  await user(1)('DELETE', `${rouletteUrl}/${gone.id}`)
+  const running = dataOf(await user(1)('POST', `${rouletteUrl}/create`, terms))
+  await user(2)('POST', `${rouletteUrl}/join/${running.id}`)
+  await user(3)('POST', `${rouletteUrl}/join/${running.id}`)
+  await user(2)('POST', `${rouletteUrl}/leave/${running.id}`)
   return { database, game, gone, running }
 }
 

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { test } from 'tap'
 import type { VerifySpin } from '../../../schema/fairness.ts'
 import { verifySpin } from '../../../src/features/roulette/verify-spin.ts'
-import { lounge, playedGame } from './room-fixture.ts'
+import { playedGame, rouletteApp } from './roulette-app-fixture.ts'
 
 /** The published vector: a game of another ledger, in which everything is a name. */
 const vector: VerifySpin = {
@@ -81,7 +81,7 @@ test('a spin of another ledger is checked by what comes with it', (t) => {
 })
 
 test('a loser checks the spin by hand and by asking', async (t) => {
-  const open = await lounge(t)
+  const open = await rouletteApp(t)
   const { game, loser } = await playedGame(open)
   const { fairness } = game
   const ask = open.user(loser)
@@ -140,7 +140,7 @@ test('a loser checks the spin by hand and by asking', async (t) => {
 })
 
 test('what is no published draw is refused by name', async (t) => {
-  const open = await lounge(t)
+  const open = await rouletteApp(t)
   const { fairness } = (await playedGame(open)).game
   const ask = (body: object) => open.user(1)('POST', '/v1/fairness/verify', body)
   const lucky = { chain: '1-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', orders: [{}] }

@@ -5,12 +5,12 @@ import { purgeCandidates } from '../../../src/features/roulette/reads.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { commandLine, hall } from './roulette-fixture.ts'
+import { openedGames, runPurgeCommand } from './opened-games-fixture.ts'
 
 test('games that cannot be paid back are named, and hide none that can', async (t) => {
   const database = await testDatabase(t)
   const rooms = MAX_PURGED_GAMES + 2
-  const { ledger, made } = await hall(t, database, rooms)
+  const { ledger, made } = await openedGames(t, database, rooms)
   const stuck = made.slice(0, -1)
   const last = made.at(-1)
   const most = { currency: 'coins', amount: MAX_INTEGER - 60, reason: 'test' } as const
@@ -28,7 +28,7 @@ test('games that cannot be paid back are named, and hide none that can', async (
     [['--dry-run'], 'games to cancel: 1, coins to pay back: 80'],
     [[], 'games cancelled: 1, coins paid back: 80'],
   ] as const) {
-    const { code, out } = await commandLine(url, '--older-than', '0', ...args)
+    const { code, out } = await runPurgeCommand(url, '--older-than', '0', ...args)
     t.equal(code, 1)
     for (const part of [said, `${told}, games skipped: 101\n`, `game ${last.game} in`]) t.match(out, part)
   }

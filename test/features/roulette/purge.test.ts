@@ -14,16 +14,16 @@ import { credited } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { asked, atTheTable, legs, open } from './game-fixture.ts'
-import { base, dataOf, lounge } from './room-fixture.ts'
-import { commandLine, hall } from './roulette-fixture.ts'
+import { gameInput, movementLines, open, openedGame } from './game-rules-fixture.ts'
+import { openedGames, runPurgeCommand } from './opened-games-fixture.ts'
+import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
 
 const MINUTE = 60_000_000
 
 test('what is old enough is cancelled, and nothing else', (t) => {
-  const table = atTheTable()
+  const table = openedGame()
   table.join(2)
-  const other = table.when(open(), { ...asked, room: 2, caller_id: 2 }, { now: FIXED_NOW + 10 * MINUTE })
+  const other = table.when(open(), { ...gameInput, room: 2, caller_id: 2 }, { now: FIXED_NOW + 10 * MINUTE })
   const both = [table.game.id, other.answer?.id ?? 0]
   const purge = (older_than_minutes: number, dry_run: boolean, minutes: number, candidates = both) =>
     table.when(purgeGames(candidates), { older_than_minutes, dry_run }, { now: FIXED_NOW + minutes * MINUTE })
@@ -35,7 +35,10 @@ test('what is old enough is cancelled, and nothing else', (t) => {
   const { events, answer } = purge(10, false, 10)
   t.equal(events.length, 1)
   t.match(events, [{ type: 'roulette-cancelled', data: { game_id: table.game.id, player_ids: [1, 2] } }])
-  t.same(legs(events[0]), [`game:${both[0]}:coins > user:1:coins 30`, `game:${both[0]}:coins > user:2:coins 30`])
+  t.same(movementLines(events[0]), [
+    `game:${both[0]}:coins > user:1:coins 30`,
+    `game:${both[0]}:coins > user:2:coins 30`,
+  ])
   t.match(answer?.games, [
     { id: both[0], status: 'cancelled', pot: 60, players: [{ id: 1, name: 'User 1' }, { id: 2 }] },
   ])
@@ -46,8 +49,8 @@ test('what is old enough is cancelled, and nothing else', (t) => {
 })
 
 test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) => {
-  const table = atTheTable()
-  const other = table.when(open(), { ...asked, room: 2, caller_id: 1 }).answer?.id ?? 0
+  const table = openedGame()
+  const other = table.when(open(), { ...gameInput, room: 2, caller_id: 1 }).answer?.id ?? 0
   table.given(credited('user', 1, 'coins', MAX_INTEGER - 40 - 30))
   const purge = (dry_run = false) =>
     table.when(purgeGames([table.game.id, other, 99]), { older_than_minutes: 0, dry_run }).answer
@@ -58,7 +61,7 @@ test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) 
   t.same(purge(), { games: [], skipped }, 'it is told every time')
   t.equal(table.state.get(games, String(other))?.status, 'open')
 
-  const played = atTheTable()
+  const played = openedGame()
   played.join(2)
   played.finish(1)
   t.match(played.when(purgeGames([played.game.id]), { older_than_minutes: 0, dry_run: false }), {
@@ -69,9 +72,9 @@ test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) 
 })
 
 test('operators purge through their door', async (t) => {
-  const { user, operator, database, app, ledger } = await lounge(t)
-  const game = dataOf(await user(1)('POST', `${base}/create`, { game_price: 30, max_players: 3, join_admin: 1 }))
-  await user(2)('POST', `${base}/join/${game.id}`)
+  const { user, operator, database, app, ledger } = await rouletteApp(t)
+  const game = dataOf(await user(1)('POST', `${rouletteUrl}/create`, { game_price: 30, max_players: 3, join_admin: 1 }))
+  await user(2)('POST', `${rouletteUrl}/join/${game.id}`)
   const purge = (body: object, headers = {}) => operator('POST', '/admin/v1/roulette/purge', body, headers)
   const url = '/admin/v1/roulette/purge'
 
@@ -101,9 +104,9 @@ test('operators purge through their door', async (t) => {
   t.match(purged, { status: 200, body: { data: [{ id: game.id, status: 'cancelled', players_count: 2 }] } })
   t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 100 } })
   t.equal(dataOf(await user(1)('GET', '/v1/rooms/R1')).active_roulette_game, null)
-  t.match(await user(2)('POST', `${base}/leave/${game.id}`), { status: 422, body: { code: 'game_cancelled' } })
+  t.match(await user(2)('POST', `${rouletteUrl}/leave/${game.id}`), { status: 422, body: { code: 'game_cancelled' } })
 
-  await user(1)('POST', `${base}/create`, { game_price: 30, max_players: 3, join_admin: 1 })
+  await user(1)('POST', `${rouletteUrl}/create`, { game_price: 30, max_players: 3, join_admin: 1 })
   t.match(await purge({ older_than_minutes: 0 }, key), {
     text: purged.text,
     headers: { 'idempotency-replayed': 'true' },
@@ -121,7 +124,7 @@ test('operators purge through their door', async (t) => {
 
 test('the command line shows, then purges, the old ones only', async (t) => {
   const database = await testDatabase(t)
-  const { ledger, made } = await hall(t, database, 2)
+  const { ledger, made } = await openedGames(t, database, 2)
   const client = await connect(database.ownerUrl, 'test')
   // As a batch of its own, so that the executor sees it.
   await client.query(`update ledger_head set at = at + interval '2 hours', batch = gen_random_uuid()`)
@@ -136,14 +139,17 @@ test('the command line shows, then purges, the old ones only', async (t) => {
   await ledger.runOk(openGame({ spins: testSpins, feePercent: 0 }), { ...terms, caller_id: third, room })
 
   const line = new RegExp(`^game ${first.game} in room r1, created [-0-9 :]{19}, players: 2, coins: 80\n`)
-  const dry = await commandLine(url, '--older-than', '60', '--dry-run')
+  const dry = await runPurgeCommand(url, '--older-than', '60', '--dry-run')
   t.match(dry, { code: 0, out: line, err: '' })
   t.match(dry.out, /\ngames to cancel: 1, coins to pay back: 80\n$/)
-  t.match(await commandLine(url, '--older-than', '60'), {
+  t.match(await runPurgeCommand(url, '--older-than', '60'), {
     code: 0,
     out: /\ngames cancelled: 1, coins paid back: 80\n$/,
   })
-  t.match(await commandLine(url, '--older-than', '60'), { code: 0, out: /^games cancelled: 0, coins paid back: 0\n$/ })
+  t.match(await runPurgeCommand(url, '--older-than', '60'), {
+    code: 0,
+    out: /^games cancelled: 0, coins paid back: 0\n$/,
+  })
   t.match(
     await queryRows(database, `select actor from ledger_events where type = 'roulette-cancelled' order by position`),
     [{ actor: 'system' }, { actor: /^staff:.+/ }],
@@ -151,14 +157,14 @@ test('the command line shows, then purges, the old ones only', async (t) => {
   t.match(await queryRows(database, 'select room_id from roulette_open_games'), [{ room_id: '2' }])
 
   for (const args of [[], ['--older-than', '-1'], ['--older-than', 'soon'], ['--older-than', '1', '--nonsense']]) {
-    t.match(await commandLine(url, ...args), { code: 1, out: '', err: /^error: / }, args.join(' '))
+    t.match(await runPurgeCommand(url, ...args), { code: 1, out: '', err: /^error: / }, args.join(' '))
   }
-  t.match(await commandLine('postgres://nobody@127.0.0.1:1/none', '--older-than', '1'), {
+  t.match(await runPurgeCommand('postgres://nobody@127.0.0.1:1/none', '--older-than', '1'), {
     code: 1,
     out: '',
     err: /^roulette:purge stopped: .*ECONNREFUSED.*\n$/,
   })
-  t.match(await commandLine(url, '--help'), { code: 0, out: /--dry-run/ })
+  t.match(await runPurgeCommand(url, '--help'), { code: 0, out: /--dry-run/ })
 })
 
 /** Whatever happened, each game has one end and every coin is where it was or where it was won. */
@@ -178,7 +184,7 @@ async function assertEnded(t: Pick<Tap, 'equal' | 'same'>, database: TestDatabas
 }
 
 const finish = finishGame(testSpins)
-type Made = Awaited<ReturnType<typeof hall>>['made'][number]
+type Made = Awaited<ReturnType<typeof openedGames>>['made'][number]
 
 /** What the players of a game do meanwhile; most of it may come too late. */
 const meanwhile = (run: TestExecutor['run'], { room, game, creator, second, third }: Made, finishes: boolean) => [
@@ -189,7 +195,7 @@ const meanwhile = (run: TestExecutor['run'], { room, game, creator, second, thir
 
 test('two people purge the same games at once, on two instances, while players join, leave and finish', async (t) => {
   const database = await testDatabase(t)
-  const { ledger, made } = await hall(t, database, 36)
+  const { ledger, made } = await openedGames(t, database, 36)
   const other = createTestExecutor(t, database.serviceUrl)
   const counts = [0, 0]
   for (let i = 0; i < made.length; i += 6) {
@@ -213,10 +219,10 @@ test('two people purge the same games at once, on two instances, while players j
 test('two command lines at once beside a running instance', async (t) => {
   const database = await testDatabase(t)
   const rooms = MAX_PURGED_GAMES + 20
-  const { ledger, made } = await hall(t, database, rooms)
+  const { ledger, made } = await openedGames(t, database, rooms)
   const purging = Promise.all([
-    commandLine(database.serviceUrl, '--older-than', '0'),
-    commandLine(database.serviceUrl, '--older-than', '0'),
+    runPurgeCommand(database.serviceUrl, '--older-than', '0'),
+    runPurgeCommand(database.serviceUrl, '--older-than', '0'),
   ])
   let over = false
   void purging.finally(() => {

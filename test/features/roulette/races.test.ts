@@ -3,7 +3,7 @@ import { slices } from '../../../src/slices.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { createTestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { base, dataOf, lounge } from './room-fixture.ts'
+import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
 
 const ROUNDS = 200
 const CLIENTS = 40
@@ -29,14 +29,14 @@ function shuffled<T>(items: readonly T[], next: () => number): T[] {
     .map(({ item }) => item)
 }
 
-type Does = 'join' | 'leave' | 'finish' | 'cancel'
-interface Shot {
+type Action = 'join' | 'leave' | 'finish' | 'cancel'
+interface Attempt {
   readonly by: number
-  readonly does: Does
+  readonly does: Action
 }
 
 test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and cancel of one game`, async (t) => {
-  const one = await lounge(t)
+  const one = await rouletteApp(t)
   // A second instance on the same database: every other client asks there.
   const other = await createTestApp(t, slices, one.database)
   const players = Array.from({ length: CLIENTS }, (_, i) => i + 1)
@@ -56,15 +56,15 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
   for (let round = 0; round < ROUNDS; round += 1) {
     const creator = players[Math.floor(next() * CLIENTS)] ?? 1
     const terms = { game_price: PRICE, max_players: PLACES, join_admin: round % 2 }
-    const game = dataOf(await ask(creator)('POST', `${base}/create`, terms))
+    const game = dataOf(await ask(creator)('POST', `${rouletteUrl}/create`, terms))
     const others = shuffled(
       players.filter((id) => id !== creator),
       next,
     )
     // Some sit already; of them some will leave, some will finish.
     const seated = others.slice(0, 4)
-    await Promise.all(seated.map((id) => ask(id)('POST', `${base}/join/${game.id}`)))
-    const shots: Shot[] = [
+    await Promise.all(seated.map((id) => ask(id)('POST', `${rouletteUrl}/join/${game.id}`)))
+    const shots: Attempt[] = [
       { by: creator, does: 'cancel' },
       { by: creator, does: 'finish' },
       ...seated.slice(0, 2).map((by) => ({ by, does: 'leave' as const })),
@@ -72,10 +72,12 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
       ...others.slice(4, CLIENTS - 2).map((by) => ({ by, does: 'join' as const })),
     ]
     t.equal(shots.length, CLIENTS)
-    const fire = async ({ by, does }: Shot): Promise<TestResponse & Shot> => {
+    const fire = async ({ by, does }: Attempt): Promise<TestResponse & Attempt> => {
       const id = next() < 0.5 ? game.id : game.uid
       const [method, url] =
-        does === 'cancel' ? (['DELETE', `${base}/${id}`] as const) : (['POST', `${base}/${does}/${id}`] as const)
+        does === 'cancel'
+          ? (['DELETE', `${rouletteUrl}/${id}`] as const)
+          : (['POST', `${rouletteUrl}/${does}/${id}`] as const)
       return { ...(await ask(by)(method, url)), by, does }
     }
     const heard = await Promise.all(shuffled(shots, next).map(fire))
@@ -83,7 +85,7 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
     const ends = heard.filter(({ does, status }) => (does === 'finish' || does === 'cancel') && status === 200)
     if (ends.length !== 1) t.fail(`round ${round}: ${ends.length} ends`)
     for (const { does, status, body } of heard) count(status === 200 ? does : `${does} ${Object(body).code}`)
-    const { ended, coins, held } = await standing(one.database, game.id)
+    const { ended, coins, held } = await finalState(one.database, game.id)
     if (!ended || held !== 0 || coins !== CLIENTS * COINS) t.fail(`round ${round}: ${coins} coins, ${held} in the game`)
   }
 
@@ -122,7 +124,7 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
 })
 
 /** What stands after a round: one end of the game, all coins, nothing in the game's account. */
-async function standing(database: Parameters<typeof queryRows>[0], game: number) {
+async function finalState(database: Parameters<typeof queryRows>[0], game: number) {
   const [row] = await queryRows(
     database,
     `select (select count(*) from roulette_games where game_id = ${game} and status <> 'open') as ended,

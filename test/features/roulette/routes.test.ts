@@ -1,14 +1,14 @@
 import { test } from 'tap'
 import { verified } from '../../audit/verify/verified.ts'
 import { queryRows, testSpins } from '../../harness/ledger/test-executor.ts'
-import { base, dataOf, lounge } from './room-fixture.ts'
+import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
 
 const person = (id: number) => ({ id, uid: `u${id}`, name: `User ${id}`, avatar: `a/${id}.png` })
 
 test('a game from its creation to the winner', async (t) => {
-  const { user, ledger, database } = await lounge(t)
-  t.same((await user(1)('GET', `${base}/`)).body, { data: null })
-  const made = await user(1)('POST', `${base}/create`, {
+  const { user, ledger, database } = await rouletteApp(t)
+  t.same((await user(1)('GET', `${rouletteUrl}/`)).body, { data: null })
+  const made = await user(1)('POST', `${rouletteUrl}/create`, {
     game_price: 30,
     max_players: 3,
     join_admin: 1,
@@ -41,7 +41,12 @@ test('a game from its creation to the winner', async (t) => {
     },
   })
 
-  for (const url of [base, '/api/v1/rooms/1/games/roulette/', `${base}/${game.id}`, `${base}/${game.uid}`]) {
+  for (const url of [
+    rouletteUrl,
+    '/api/v1/rooms/1/games/roulette/',
+    `${rouletteUrl}/${game.id}`,
+    `${rouletteUrl}/${game.uid}`,
+  ]) {
     t.same((await user(5)('GET', url)).body, made.body, url)
   }
   for (const url of ['/v1/rooms/R1', '/api/v1/rooms/1', '/v1/rooms/R1/join']) {
@@ -49,7 +54,7 @@ test('a game from its creation to the winner', async (t) => {
   }
   t.equal(dataOf(await user(2)('GET', '/v1/rooms/R2')).active_roulette_game, null)
 
-  t.match(await user(2)('POST', `${base}/join/${game.id}`), {
+  t.match(await user(2)('POST', `${rouletteUrl}/join/${game.id}`), {
     status: 200,
     body: { data: { players_count: 2, pot: 60 } },
   })
@@ -57,9 +62,9 @@ test('a game from its creation to the winner', async (t) => {
     status: 200,
     body: { data: { players: [person(1), person(2), person(3)] } },
   })
-  t.match((await user(2)('POST', `${base}/leave/${game.uid}`)).body, { data: { players_count: 2, pot: 60 } })
+  t.match((await user(2)('POST', `${rouletteUrl}/leave/${game.uid}`)).body, { data: { players_count: 2, pot: 60 } })
   t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 100 } })
-  t.match(await user(4)('POST', `${base}/join/${game.id}`), { status: 200 })
+  t.match(await user(4)('POST', `${rouletteUrl}/join/${game.id}`), { status: 200 })
 
   const held = await queryRows(
     database,
@@ -67,7 +72,7 @@ test('a game from its creation to the winner', async (t) => {
   )
   t.notOk(JSON.stringify(held).includes(seed), 'the seed is nowhere before the finish')
 
-  const finished = await user(3)('POST', `${base}/finish/${game.uid}`)
+  const finished = await user(3)('POST', `${rouletteUrl}/finish/${game.uid}`)
   t.equal(finished.status, 200)
   const { losers, ...over } = dataOf(finished)
   t.match(over, {
@@ -92,35 +97,35 @@ test('a game from its creation to the winner', async (t) => {
   for (const id of [1, 3, 4]) {
     t.match((await user(id)('GET', '/v1/wallet')).body, { data: { coins: id === over.winner.id ? 160 : 70 } })
   }
-  t.same((await user(2)('GET', `${base}/${game.id}`)).body, { data: over }, 'for the losers to check')
-  t.same((await user(1)('GET', base)).body, { data: null })
+  t.same((await user(2)('GET', `${rouletteUrl}/${game.id}`)).body, { data: over }, 'for the losers to check')
+  t.same((await user(1)('GET', rouletteUrl)).body, { data: null })
   t.equal(dataOf(await user(2)('GET', '/v1/rooms/R1')).active_roulette_game, null)
   t.same((await verified(database)).findings, [])
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('a game from its creation to its end before the time', async (t) => {
-  const { user, database } = await lounge(t)
-  const make = () => user(1)('POST', `${base}/create`, { game_price: 10, max_players: 2 })
+  const { user, database } = await rouletteApp(t)
+  const make = () => user(1)('POST', `${rouletteUrl}/create`, { game_price: 10, max_players: 2 })
   const game = dataOf(await make())
-  await user(2)('POST', `${base}/join/${game.id}`)
-  const gone = await user(1)('DELETE', `${base}/${game.id}`)
+  await user(2)('POST', `${rouletteUrl}/join/${game.id}`)
+  const gone = await user(1)('DELETE', `${rouletteUrl}/${game.id}`)
   t.equal(gone.status, 200)
   t.match(gone.body, { meta: { message: String } })
   t.same(Object.keys(Object(gone.body)), ['meta'])
   t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 100 } })
-  t.match(await user(2)('GET', `${base}/${game.uid}`), {
+  t.match(await user(2)('GET', `${rouletteUrl}/${game.uid}`), {
     body: { data: { status: 'cancelled', pot: 10, winner: null } },
   })
   const next = dataOf(await make())
   t.match(await user(1)('DELETE', `/api/v1/rooms/1/games/roulette/${next.uid}`), { status: 200 })
-  t.same((await user(1)('GET', base)).body, { data: null })
+  t.same((await user(1)('GET', rouletteUrl)).body, { data: null })
   t.same(await queryRows(database, `select balance from balances where account ~ '^game:'`), [{ balance: '0' }])
   t.same((await verified(database)).findings, [])
 })
 
 test('what the doors refuse, to the letter', async (t) => {
-  const { user, operator, ledger, database } = await lounge(t)
+  const { user, operator, ledger, database } = await rouletteApp(t)
   const create = (by: number, room: string | number, body: object) =>
     user(by)('POST', `/v1/rooms/${room}/games/roulette/create`, { game_price: 30, max_players: 2, ...body })
   const game = dataOf(await create(1, 'R1', { join_admin: true }))
@@ -133,7 +138,7 @@ test('what the doors refuse, to the letter', async (t) => {
   ): Promise<void> => void t.match(await answer, { status, body: { code, message } }, `${status} ${code}`)
   const at = (by: number, verb: string, id: string | number = game.id, room = 'R1') =>
     user(by)('POST', `/v1/rooms/${room}/games/roulette/${verb}/${id}`)
-  const destroy = (by: number, id: string | number = game.id) => user(by)('DELETE', `${base}/${id}`)
+  const destroy = (by: number, id: string | number = game.id) => user(by)('DELETE', `${rouletteUrl}/${id}`)
   const before = await queryRows(database, 'select position from ledger_head')
 
   await refused(create(1, 'R3', {}), 404, 'not_found')
@@ -180,7 +185,7 @@ test('what the doors refuse, to the letter', async (t) => {
       body: { code: 'validation_failed', errors: { [field]: [String] } },
     })
   }
-  t.match(await user(2)('POST', `${base}/join/${game.id}`, { client_seed: 7 }), {
+  t.match(await user(2)('POST', `${rouletteUrl}/join/${game.id}`, { client_seed: 7 }), {
     status: 422,
     body: { errors: { client_seed: [String] } },
   })
@@ -200,46 +205,50 @@ test('what the doors refuse, to the letter', async (t) => {
   await destroy(2, dear.uid)
   await refused(at(3, 'join', dear.id), 422, 'game_cancelled')
   await refused(create(3, 'R1', { game_price: 101, join_admin: '1' }), 422, 'insufficient_balance')
-  t.same((await user(3)('GET', base)).body, { data: null }, 'no game of a creator who cannot pay')
+  t.same((await user(3)('GET', rouletteUrl)).body, { data: null }, 'no game of a creator who cannot pay')
   t.equal((await user(3)('GET', '/v1/rooms/R3/games/roulette')).status, 404)
   t.equal((await user(3)('GET', '/v1/rooms/3/games/roulette')).status, 404)
-  t.equal((await operator('GET', base)).status, 403)
+  t.equal((await operator('GET', rouletteUrl)).status, 403)
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('a retry pays nothing twice', async (t) => {
-  const { user, database } = await lounge(t)
+  const { user, database } = await rouletteApp(t)
   const key = (name: string) => ({ 'idempotency-key': name })
   const terms = { game_price: 30, max_players: 2, join_admin: 1 }
-  const made = await user(1)('POST', `${base}/create`, terms, key('a'))
-  t.match(await user(1)('POST', `/api${base}/create/`, { ...terms, join_admin: true }, key('a')), {
+  const made = await user(1)('POST', `${rouletteUrl}/create`, terms, key('a'))
+  t.match(await user(1)('POST', `/api${rouletteUrl}/create/`, { ...terms, join_admin: true }, key('a')), {
     status: 201,
     text: made.text,
     headers: { 'idempotency-replayed': 'true' },
   })
-  t.match(await user(1)('POST', `${base}/create`, { ...terms, game_price: 31 }, key('a')), {
+  t.match(await user(1)('POST', `${rouletteUrl}/create`, { ...terms, game_price: 31 }, key('a')), {
     status: 422,
     body: { code: 'idempotency_key_reused' },
   })
   const { id } = dataOf(made)
-  const joined = await user(2)('POST', `${base}/join/${id}`, {}, key('a'))
-  const won = await user(2)('POST', `${base}/finish/${id}`, {}, key('b'))
-  t.equal((await user(2)('POST', `${base}/join/${id}`, {}, key('a'))).text, joined.text)
-  t.equal((await user(2)('POST', `${base}/finish/${id}`, undefined, key('b'))).text, won.text)
-  t.match(await user(2)('POST', `${base}/finish/${id}`), { status: 422, body: { code: 'game_finished' } })
+  const joined = await user(2)('POST', `${rouletteUrl}/join/${id}`, {}, key('a'))
+  const won = await user(2)('POST', `${rouletteUrl}/finish/${id}`, {}, key('b'))
+  t.equal((await user(2)('POST', `${rouletteUrl}/join/${id}`, {}, key('a'))).text, joined.text)
+  t.equal((await user(2)('POST', `${rouletteUrl}/finish/${id}`, undefined, key('b'))).text, won.text)
+  t.match(await user(2)('POST', `${rouletteUrl}/finish/${id}`), { status: 422, body: { code: 'game_finished' } })
 
-  const next = dataOf(await user(1)('POST', `${base}/create`, terms))
-  await user(2)('POST', `${base}/join/${next.uid}`)
+  const next = dataOf(await user(1)('POST', `${rouletteUrl}/create`, terms))
+  await user(2)('POST', `${rouletteUrl}/join/${next.uid}`)
   const again = (text: string) => ({ text, headers: { 'idempotency-replayed': 'true' } })
-  const left = await user(2)('POST', `${base}/leave/${next.uid}`, undefined, key('c'))
+  const left = await user(2)('POST', `${rouletteUrl}/leave/${next.uid}`, undefined, key('c'))
   t.match(left, { status: 200, body: { data: { pot: 30 } } })
-  t.match(await user(2)('POST', `/api${base}/leave/${next.uid}/`, {}, key('c')), again(left.text))
-  const late = await user(2)('POST', `${base}/leave/${next.id}`, undefined, key('d'))
+  t.match(await user(2)('POST', `/api${rouletteUrl}/leave/${next.uid}/`, {}, key('c')), again(left.text))
+  const late = await user(2)('POST', `${rouletteUrl}/leave/${next.id}`, undefined, key('d'))
   t.match(late, { status: 422, body: { code: 'not_joined' } })
-  const gone = await user(1)('DELETE', `${base}/${next.id}`, undefined, key('c'))
+  const gone = await user(1)('DELETE', `${rouletteUrl}/${next.id}`, undefined, key('c'))
   t.equal(gone.status, 200)
-  t.match(await user(1)('DELETE', `/api${base}/${next.id}/`, undefined, key('c')), again(gone.text))
-  t.match(await user(2)('POST', `${base}/leave/${next.id}`, undefined, key('d')), again(late.text), 'refusals, too')
+  t.match(await user(1)('DELETE', `/api${rouletteUrl}/${next.id}/`, undefined, key('c')), again(gone.text))
+  t.match(
+    await user(2)('POST', `${rouletteUrl}/leave/${next.id}`, undefined, key('d')),
+    again(late.text),
+    'refusals, too',
+  )
   t.same(
     await queryRows(database, `select sum(balance)::text as sum from balances where account ~ '^user:[12]:coins'`),
     [{ sum: '200' }],

@@ -12,14 +12,14 @@ import { transfer } from '../../../src/ledger/rules/movement.ts'
 import { credited } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, type GivenWhen } from '../../harness/ledger/given-when.ts'
 import { testSpins } from '../../harness/ledger/test-executor.ts'
-import { asked, atTheTable, legs, lounge, open } from './game-fixture.ts'
+import { gameInput, movementLines, open, openedGame, rouletteRules } from './game-rules-fixture.ts'
 
 const coins = ({ state }: Pick<GivenWhen, 'state'>, ...users: number[]) =>
   users.map((id) => balanceOf(state, account('user', id, 'coins')))
 
 test('a game is created and its creator joins', (t) => {
-  const { when, state } = lounge()
-  const { events, answer } = when(open(7), { ...asked, client_seed: 'mine' })
+  const { when, state } = rouletteRules()
+  const { events, answer } = when(open(7), { ...gameInput, client_seed: 'mine' })
   const [created, joined] = events
   const id = created?.position ?? 0
   const uid = `g-${id}-${FIXED_NOW.toString(36)}`
@@ -31,7 +31,7 @@ test('a game is created and its creator joins', (t) => {
   })
   t.match(created?.data, { commitment, fairness_key: testSpins.keyHash })
   t.match(joined, { type: 'roulette-joined', data: { game_id: id, user_id: 1, stake: 30, client_seed: 'mine' } })
-  t.same(legs(joined), [`user:1:coins > game:${id}:coins 30`])
+  t.same(movementLines(joined), [`user:1:coins > game:${id}:coins 30`])
   const one = { id: 1, name: 'User 1', avatar: 'a/1.png', uid: 'u1' }
   t.same(answer, {
     id,
@@ -53,7 +53,7 @@ test('a game is created and its creator joins', (t) => {
   t.match(state.get(openGames, '1'), { game_id: id })
   t.equal(balanceOf(state, gameAccount(id)), 30)
 
-  const alone = when(open(), { ...asked, room: 'R2', join_admin: false })
+  const alone = when(open(), { ...gameInput, room: 'R2', join_admin: false })
   t.equal(alone.events.length, 1)
   t.match(alone.answer, { room_uid: 'R2', prize: 90, players_count: 0, pot: 0, players: [], from: { id: 1 } })
   t.end()
@@ -69,16 +69,16 @@ test('why no game is created', (t) => {
     [{ room: 'R2', caller_id: 2, game_price: 200 }, 'insufficient_balance'],
   ]
   for (const [change, refusal] of rows) {
-    const { when } = atTheTable()
-    t.match(when(open(), { ...asked, ...change }), { refusal: { refusal }, events: [] }, refusal)
+    const { when } = openedGame()
+    t.match(when(open(), { ...gameInput, ...change }), { refusal: { refusal }, events: [] }, refusal)
   }
-  const { when } = lounge()
-  t.equal(when(open(), { ...asked, game_price: 101, join_admin: false }).refusal, undefined, 'who does not join')
+  const { when } = rouletteRules()
+  t.equal(when(open(), { ...gameInput, game_price: 101, join_admin: false }).refusal, undefined, 'who does not join')
   t.end()
 })
 
 test('players join in their order, by id or uid', (t) => {
-  const { game, join, state } = atTheTable()
+  const { game, join, state } = openedGame()
   const second = join(2, { room: 'R1', client_seed: 'two' })
   t.match(second.events, [
     { type: 'roulette-joined', data: { game_id: game.id, room_id: 1, user_id: 2, stake: 30, client_seed: 'two' } },
@@ -92,11 +92,11 @@ test('players join in their order, by id or uid', (t) => {
 })
 
 test('who leaves is paid back and may come again, at the end of the row', (t) => {
-  const { game, join, leave, state } = atTheTable()
+  const { game, join, leave, state } = openedGame()
   join(2)
   const left = leave(1, { game: game.uid, room: 'R1' })
   t.match(left.events, [{ type: 'roulette-left', data: { game_id: game.id, room_id: 1, user_id: 1, stake: 30 } }])
-  t.same(legs(left.events[0]), [`game:${game.id}:coins > user:1:coins 30`])
+  t.same(movementLines(left.events[0]), [`game:${game.id}:coins > user:1:coins 30`])
   t.match(left.answer, { status: 'open', players_count: 1, pot: 30, players: [{ id: 2 }] })
   t.same(coins({ state }, 1, 2), [100, 70])
   const again = join(1)
@@ -112,7 +112,7 @@ test('who leaves is paid back and may come again, at the end of the row', (t) =>
 })
 
 test('the winner is drawn and paid, less the fee', (t) => {
-  const { game, join, finish, state } = atTheTable({ client_seed: 'one' }, 7)
+  const { game, join, finish, state } = openedGame({ client_seed: 'one' }, 7)
   join(2)
   join(3, { client_seed: 'three' })
   const { events, answer } = finish(3, { game: game.uid })
@@ -131,7 +131,7 @@ test('the winner is drawn and paid, less the fee', (t) => {
     finished.data.loser_ids,
     [1, 2, 3].filter((id) => id !== winner),
   )
-  t.same(legs(finished), [
+  t.same(movementLines(finished), [
     `game:${game.id}:coins > user:${winner}:coins 83`,
     `game:${game.id}:coins > house:roulette:coins 7`,
   ])
@@ -163,39 +163,42 @@ test('the winner is drawn and paid, less the fee', (t) => {
 })
 
 test('the prize is rounded down, and one of nothing is not moved', (t) => {
-  const odd = atTheTable({ game_price: 1 }, 33)
+  const odd = openedGame({ game_price: 1 }, 33)
   odd.join(2)
   t.same(
     odd.finish(1).events[0]?.movements.map(({ amount }) => amount),
     [1, 1],
     '67% of 2',
   )
-  const greedy = atTheTable({}, 100)
+  const greedy = openedGame({}, 100)
   greedy.join(2)
   const { events, answer } = greedy.finish(1)
-  t.same(legs(events[0]), [`game:${greedy.game.id}:coins > house:roulette:coins 60`])
+  t.same(movementLines(events[0]), [`game:${greedy.game.id}:coins > house:roulette:coins 60`])
   t.equal(answer?.prize, 0)
   t.end()
 })
 
 test('a game that is cancelled pays everyone back, and the room is free', (t) => {
-  const { game, join, cancel, when, state } = atTheTable()
+  const { game, join, cancel, when, state } = openedGame()
   join(2)
   const { events, answer } = cancel(1, { game: game.uid })
   t.match(events, [{ type: 'roulette-cancelled', data: { game_id: game.id, room_id: 1, player_ids: [1, 2] } }])
-  t.same(legs(events[0]), [`game:${game.id}:coins > user:1:coins 30`, `game:${game.id}:coins > user:2:coins 30`])
+  t.same(movementLines(events[0]), [
+    `game:${game.id}:coins > user:1:coins 30`,
+    `game:${game.id}:coins > user:2:coins 30`,
+  ])
   t.equal(answer, null)
   t.same(coins({ state }, 1, 2), [100, 100])
   t.equal(balanceOf(state, gameAccount(game.id)), 0)
   t.match(state.get(games, String(game.id)), { status: 'cancelled', ended_at: FIXED_NOW, spin: null })
-  t.match(when(open(), { ...asked, caller_id: 3 }).answer, { status: 'open', from: { id: 3 } })
+  t.match(when(open(), { ...gameInput, caller_id: 3 }).answer, { status: 'open', from: { id: 3 } })
 
-  const empty = atTheTable({ join_admin: false })
+  const empty = openedGame({ join_admin: false })
   t.match(empty.cancel(1).events, [{ data: { player_ids: [] }, movements: [] }])
   t.end()
 })
 
-type Table = ReturnType<typeof atTheTable>
+type Table = ReturnType<typeof openedGame>
 type Does = 'join' | 'leave' | 'finish' | 'cancel'
 
 /** What comes before the command that is refused. */
@@ -247,7 +250,7 @@ test('why nothing is done with a game', (t) => {
     ['cancel', 1, {}, [destroy], 'game_cancelled'],
   ]
   for (const [does, user, others, before, refusal] of rows) {
-    const table = atTheTable()
+    const table = openedGame()
     for (const arrange of before) arrange(table)
     t.match(
       table[does](user, others),
@@ -259,7 +262,7 @@ test('why nothing is done with a game', (t) => {
 })
 
 test('a uid is taken to the letter', (t) => {
-  const { game, join } = atTheTable()
+  const { game, join } = openedGame()
   for (const uid of [`g-${game.id}-0`, `${game.uid}0`, game.uid.toUpperCase(), `g-0${game.uid.slice(2)}`]) {
     t.match(join(2, { game: uid }).refusal, { refusal: 'not_found' }, uid)
   }
@@ -267,7 +270,7 @@ test('a uid is taken to the letter', (t) => {
 })
 
 test('the creator may finish a game without being in it', (t) => {
-  const { join, finish } = atTheTable({ join_admin: false })
+  const { join, finish } = openedGame({ join_admin: false })
   join(2)
   t.match(finish(1).refusal, { refusal: 'not_enough_players' })
   join(3)
@@ -277,7 +280,7 @@ test('the creator may finish a game without being in it', (t) => {
 
 test('nobody is paid beyond what can be held', (t) => {
   for (const does of ['leave', 'finish', 'cancel'] as const) {
-    const table = atTheTable({ game_price: 30 })
+    const table = openedGame({ game_price: 30 })
     table.join(2)
     table.given(...[1, 2].map((id) => credited('user', id, 'coins', MAX_INTEGER - 99)))
     t.match(table[does](1), { refusal: { refusal: 'balance_limit' }, events: [] }, does)
@@ -287,14 +290,14 @@ test('nobody is paid beyond what can be held', (t) => {
 
 test('a finish is refused when any player could not hold the prize, whoever would win', (t) => {
   for (const rich of [1, 2, 3]) {
-    const table = atTheTable()
+    const table = openedGame()
     table.join(2)
     table.join(3)
     // Each has 70 left and 90 are to be won.
     table.given(credited('user', rich, 'coins', MAX_INTEGER - 70 - 89))
     t.match(table.finish(1), { refusal: { refusal: 'balance_limit' }, events: [] }, `user ${rich}`)
   }
-  const table = atTheTable()
+  const table = openedGame()
   table.join(2)
   table.join(3)
   for (const user of [1, 2, 3]) table.given(credited('user', user, 'coins', MAX_INTEGER - 70 - 90))
@@ -303,14 +306,14 @@ test('a finish is refused when any player could not hold the prize, whoever woul
 })
 
 test('with another key than the game was created with nothing is drawn', (t) => {
-  const { join, when, at } = atTheTable()
+  const { join, when, at } = openedGame()
   join(2)
   t.throws(() => when(finishGame(spinSeeds('another key')), at(1)), /another seed/)
   t.end()
 })
 
 test('who is no member any more still leaves and finishes; whose words are gone still plays', (t) => {
-  const { join, leave, finish, state } = atTheTable()
+  const { join, leave, finish, state } = openedGame()
   join(2)
   state.set(roomMembers, roomMemberKey(1, 2), undefined)
   state.set(userProfiles, '2', undefined)
@@ -321,7 +324,7 @@ test('who is no member any more still leaves and finishes; whose words are gone 
 })
 
 test('no event passes that the rules would not have made', (t) => {
-  const full = atTheTable({ max_players: 2 })
+  const full = openedGame({ max_players: 2 })
   const ref = { game_id: full.game.id, room_id: 1 }
   const pays = (user: number) => [transfer(account('user', user, 'coins'), gameAccount(ref.game_id), 30)]
   const won = {
@@ -351,7 +354,7 @@ test('no event passes that the rules would not have made', (t) => {
     ],
   ]
   for (const [event, why] of forged) {
-    const table = atTheTable({ max_players: 2 })
+    const table = openedGame({ max_players: 2 })
     table.join(2)
     t.throws(() => table.given(event), why)
   }

@@ -16,13 +16,13 @@ import { credited } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { createTestExecutor, queryRows, testSpins } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { asked, atTheTable, open } from './game-fixture.ts'
-import { hall } from './roulette-fixture.ts'
+import { gameInput, open, openedGame } from './game-rules-fixture.ts'
+import { openedGames } from './opened-games-fixture.ts'
 
 const MINUTE = 60_000_000
 
 test('a game in which nobody is seated is stale two minutes after the last one left', (t) => {
-  const table = atTheTable()
+  const table = openedGame()
   const { id } = table.game
   const at = (minutes: number) => ({ now: FIXED_NOW + minutes * MINUTE })
   const cancel = (minutes: number, max_open_minutes: number | null = null, candidates = [id]) =>
@@ -48,7 +48,7 @@ test('a game in which nobody is seated is stale two minutes after the last one l
 })
 
 test('a game that nobody ever joined counts from its creation', (t) => {
-  const table = atTheTable({ join_admin: false })
+  const table = openedGame({ join_admin: false })
   const cancel = (minutes: number) =>
     table.when(
       cancelStaleGames,
@@ -61,8 +61,8 @@ test('a game that nobody ever joined counts from its creation', (t) => {
 })
 
 test('a game that is open for too long is cancelled with players in it; one that cannot be paid back is skipped', (t) => {
-  const table = atTheTable()
-  const other = table.when(open(), { ...asked, room: 2, caller_id: 2 }).answer?.id ?? 0
+  const table = openedGame()
+  const other = table.when(open(), { ...gameInput, room: 2, caller_id: 2 }).answer?.id ?? 0
   table.given(credited('user', 1, 'coins', MAX_INTEGER - 99))
   const cancel = (minutes: number, max_open_minutes: number | null) =>
     table.when(
@@ -88,7 +88,7 @@ async function later({ ownerUrl }: TestDatabase, interval: string): Promise<void
 
 test('two instances cancel each stale game once, while players join and leave', async (t) => {
   const database = await testDatabase(t)
-  const { ledger, made } = await hall(t, database, 24)
+  const { ledger, made } = await openedGames(t, database, 24)
   const other = createTestExecutor(t, database.serviceUrl)
   const db = readDb(t, database)
   for (const { room, game, creator, second } of made.slice(0, 18)) {
@@ -142,7 +142,7 @@ test('two instances cancel each stale game once, while players join and leave', 
 
 test('more games than one sweep takes, that cannot be paid back, hide none that can', async (t) => {
   const database = await testDatabase(t)
-  const { ledger, made } = await hall(t, database, 5)
+  const { ledger, made } = await openedGames(t, database, 5)
   await later(database, '2 hours')
   const most = { currency: 'coins', amount: MAX_INTEGER - 60, reason: 'test' } as const
   for (const { second } of made.slice(0, 4)) await ledger.runOk(credit, { ...most, user_id: second })
@@ -151,7 +151,7 @@ test('more games than one sweep takes, that cannot be paid back, hide none that 
 
 test('an older database gets the moments from its ledger', async (t) => {
   const database = await testDatabase(t)
-  const { ledger, made } = await hall(t, database, 3)
+  const { ledger, made } = await openedGames(t, database, 3)
   const [left, rejoined] = made
   if (left === undefined || rejoined === undefined) throw new Error('there are no games')
   for (const { room, game, creator, second } of [left, rejoined]) {

@@ -17,7 +17,7 @@ const taken = ['has already been taken']
 const twice = ['stands in the list twice']
 
 /** Users 1 and 2, with uids a and b, and countries 20 and 30. */
-function world() {
+function userRules() {
   const made = givenWhen(evolveUsers)
   for (const id of [20, 30]) made.when(defineCountry, { id, name: `Country ${id}` })
   made.when(defineUsers, list({ id: 1, uid: 'a' }, { id: 2, uid: 'b' }))
@@ -54,7 +54,7 @@ test('a new user has defaults for all that is left out', (t) => {
 })
 
 test('flags and rates are facts, words are not', (t) => {
-  const { when } = world()
+  const { when } = userRules()
   const agency_countries = [
     { country_id: 30, diamonds_per_dollar: 9_000 },
     { country_id: 20, diamonds_per_dollar: 10_000 },
@@ -71,7 +71,7 @@ test('flags and rates are facts, words are not', (t) => {
 })
 
 test('what is left out keeps its value', (t) => {
-  const { when, state } = world()
+  const { when, state } = userRules()
   const agency_countries = [{ country_id: 20, diamonds_per_dollar: 9_000 }]
   when(
     defineUsers,
@@ -123,11 +123,11 @@ test('an event comes for what changed, and for nothing else', (t) => {
     [{ agency_countries: [{ country_id: 20, diamonds_per_dollar: 8_000 }, ...agency_countries.slice(1)] }, 1],
   ]
   for (const [fields, count] of rows) {
-    const { when } = world()
+    const { when } = userRules()
     when(defineUsers, one(1, { charging_agent: true, agency_countries }))
     t.equal(when(defineUsers, one(1, fields)).events.length, count, JSON.stringify(fields))
   }
-  const { when } = world()
+  const { when } = userRules()
   const { events } = when(defineUsers, list({ id: 1 }, { id: 2, business_manager: true }, { id: 3 }))
   t.same(
     events.map(({ data }) => data),
@@ -137,7 +137,7 @@ test('an event comes for what changed, and for nothing else', (t) => {
 })
 
 test('uids pass from one user to another within a list', (t) => {
-  const { when, state } = world()
+  const { when, state } = userRules()
   const { answer } = when(defineUsers, list({ id: 1, uid: 'b' }, { id: 2, uid: 'a' }, { id: 3, uid: 'u1' }))
   t.match(answer, [{ uid: 'b' }, { uid: 'a' }, { uid: 'u1' }])
   t.equal(state.get(userUids, 'a')?.user_id, 2)
@@ -168,7 +168,7 @@ test('why users are refused', (t) => {
     ],
   ]
   for (const [name, input, errors] of rows) {
-    t.same(world().when(defineUsers, input), { events: [], answer: undefined, refusal: invalid(errors) }, name)
+    t.same(userRules().when(defineUsers, input), { events: [], answer: undefined, refusal: invalid(errors) }, name)
   }
   t.end()
 })
@@ -197,17 +197,17 @@ test('whose uid it is', (t) => {
     ['in other letters', one(3, { uid: 'A' }), undefined],
   ]
   for (const [name, input, errors] of rows) {
-    t.same(world().when(defineUsers, input).refusal, errors && invalid(errors), name)
+    t.same(userRules().when(defineUsers, input).refusal, errors && invalid(errors), name)
   }
 
-  const { when } = world()
+  const { when } = userRules()
   when(defineUsers, one(1, { uid: 'u5' }))
   t.same(when(defineUsers, one(5)).refusal, invalid({ uid: taken }), 'a default that somebody took')
   t.end()
 })
 
 test('all of a list or none of it', (t) => {
-  const { when, state } = world()
+  const { when, state } = userRules()
   when(defineUsers, list({ id: 3, name: 'new' }, { id: 4, uid: 'a' }))
   t.equal(state.get(userProfiles, '3'), undefined)
   t.end()

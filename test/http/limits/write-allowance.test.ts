@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
-import { base, dataOf, lounge } from '../../features/roulette/room-fixture.ts'
+import { dataOf, rouletteApp, rouletteUrl } from '../../features/roulette/roulette-app-fixture.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 const DAY_MS = 86_400_000
@@ -49,7 +49,7 @@ test('whoever has spent much is not forgotten for others', (t) => {
 test('what costs nothing is refused once the allowance is used up; what gets money out never is', async (t) => {
   let now = 0
   const writes = new WriteAllowance(30_000, { now: () => now })
-  const { user, operator, database, ledger } = await lounge(t, writes)
+  const { user, operator, database, ledger } = await rouletteApp(t, writes)
   const ask = user(1)
   await operator('POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: 90, reason: 'test' })
   await operator('POST', '/admin/v1/users/1/credits', { currency: 'diamonds', amount: 100, reason: 'test' })
@@ -63,10 +63,10 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
 
   for (let i = 0; i < 40; i += 1) await ask('POST', '/v1/instant-send', send, { 'idempotency-key': `gift-${i}` })
   t.equal(writes.hasLeft(1), true, 'gifts were paid for')
-  const game = dataOf(await ask('POST', `${base}/create`, { game_price: 30, max_players: 3, join_admin: 1 }))
+  const game = dataOf(await ask('POST', `${rouletteUrl}/create`, { game_price: 30, max_players: 3, join_admin: 1 }))
   const withdrawal = dataOf(await ask('POST', `${withdrawals}/request`, cash))
   const own = dataOf(await ask('POST', '/v1/rooms/R2/games/roulette/create', { game_price: 30, max_players: 3 }))
-  for (const id of [2, 3]) await user(id)('POST', `${base}/join/${game.id}`)
+  for (const id of [2, 3]) await user(id)('POST', `${rouletteUrl}/join/${game.id}`)
 
   let seeds = 0
   let refused = await ask('PUT', '/v1/fairness/lucky', { client_seed: 'mine' })
@@ -101,8 +101,8 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
   t.same(await queryRows(database, `select 1 from replies where idempotency_key = 'again'`), [], 'not remembered')
   t.match(await ask('POST', status, { status: 'rejected' }, key), { status: 200 })
   t.match(await ask('POST', status, { status: 'rejected' }, key), { headers: { 'idempotency-replayed': 'true' } })
-  t.match(await ask('POST', `${base}/leave/${game.id}`), { status: 200 })
-  t.match(await ask('POST', `${base}/finish/${game.id}`), { status: 200 })
+  t.match(await ask('POST', `${rouletteUrl}/leave/${game.id}`), { status: 200 })
+  t.match(await ask('POST', `${rouletteUrl}/finish/${game.id}`), { status: 200 })
   t.match(await ask('DELETE', `/v1/rooms/R2/games/roulette/${own.id}`), { status: 200 })
   t.match((await ask('GET', '/v1/wallet')).body, { data: { coins: 100, available_dollars: 90 } })
 
@@ -115,7 +115,7 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
 
 test('refused gifts that are remembered draw on the allowance, beyond which none is remembered', async (t) => {
   const writes = new WriteAllowance(10_000, { now: () => 0 })
-  const { user, database } = await lounge(t, writes)
+  const { user, database } = await rouletteApp(t, writes)
   const send = { u_id: 1, decoration_id: 99, user_id: [2], quantity: 1, room_id: 'R1' }
   const statuses = new Set<number>()
   for (let i = 0; i < 40; i += 1) {

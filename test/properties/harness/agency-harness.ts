@@ -11,7 +11,7 @@ import { AGENT, type AgencyStep, withdrawalOf } from '../steps/agency-steps.ts'
 export const COUNTRY = 1
 
 /** What became of a step: the withdrawal that it made or was about, the diamonds it gave, what a salary came to. */
-export interface AgencyMade {
+export interface AgencyResult {
   readonly withdrawal: number | null
   readonly diamonds: number | null
   readonly salary: string | null
@@ -41,7 +41,7 @@ export function runAgency(
       } as const
       return run(requestWithdrawal(details), input, { actor: `user:${caller}`, key })
     }
-    case 'bring': {
+    case 'change status': {
       const input = { withdrawal_id: withdrawalOf(known, step), caller_id: step.caller, to: step.to, note: null }
       return run(changeStatus(null), input, step.caller === null ? staff : { actor: `user:${step.caller}`, key })
     }
@@ -55,7 +55,7 @@ export function runAgency(
       const deposits = [{ user_id: user, dollars, agent_dollars, target }]
       return run(depositSalaries, { period, deposits, dry_run: false }, staff)
     }
-    case 'trade': {
+    case 'set flag': {
       const { user, on } = step
       const flags =
         user === AGENT
@@ -70,9 +70,9 @@ export function runAgency(
   }
 }
 
-type Any = { readonly does: string } | AgencyStep
+type AnyStep = { readonly does: string } | AgencyStep
 
-export function agencyMade(step: Any, { reply }: CommandResult, known: readonly number[]): AgencyMade {
+export function agencyResult(step: AnyStep, { reply }: CommandResult, known: readonly number[]): AgencyResult {
   const { answer } = JSON.parse(reply.body)
   const salary =
     step.does !== 'salary'
@@ -91,7 +91,7 @@ export function agencyMade(step: Any, { reply }: CommandResult, known: readonly 
 }
 
 /** The withdrawal that a step requested. */
-export function withdrawalsMade(step: Any, { reply }: CommandResult): readonly number[] {
+export function createdWithdrawals(step: AnyStep, { reply }: CommandResult): readonly number[] {
   if (step.does !== 'withdraw') return []
   const { answer } = JSON.parse(reply.body)
   return answer === undefined ? [] : [answer.id]

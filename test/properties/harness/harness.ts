@@ -15,53 +15,53 @@ import type { CommandResult } from '../../../src/ledger/executor/command-queue.t
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { type GameName, MEMBERS } from '../steps/roulette-steps.ts'
+import { type GameRef, MEMBERS } from '../steps/roulette-steps.ts'
 import { type Burst, type Step, USERS } from '../steps/steps.ts'
-import { type AgencyMade, agencyMade, COUNTRY, runAgency, withdrawalsMade } from './agency-harness.ts'
-import { cardsGranted, type PrivilegeMade, privilegeMade, runPrivilege } from './privilege-harness.ts'
-import { gamesMade, type RouletteMade, rouletteMade, runRoulette } from './roulette-harness.ts'
+import { type AgencyResult, agencyResult, COUNTRY, createdWithdrawals, runAgency } from './agency-harness.ts'
+import { grantedCards, type PrivilegeResult, privilegeResult, runPrivilege } from './privilege-harness.ts'
+import { createdGames, type RouletteResult, rouletteResult, runRoulette } from './roulette-harness.ts'
 
 /** The room owner's commission on standard gifts, in per cent. */
 export const OWNER_PERCENT = 5
 
 /** What became of a step. */
-export interface Made {
+export interface StepResult {
   readonly refusal: string | null
   readonly sent: SentGift | null
   readonly drawn: EventData<'gift-drawn'> | null
-  readonly privilege: PrivilegeMade
-  readonly agency: AgencyMade
-  readonly roulette: RouletteMade
+  readonly privilege: PrivilegeResult
+  readonly agency: AgencyResult
+  readonly roulette: RouletteResult
 }
 
 /** What was made in bursts before: steps name it by its place here. */
-interface Known {
+interface CreatedIds {
   /** In the order in which their grants were answered. */
   readonly cards: readonly number[]
   readonly withdrawals: readonly number[]
   /** The oldest first. */
-  readonly games: readonly GameName[]
+  readonly games: readonly GameRef[]
 }
 
 /** A database of its own with two instances of the executor on it, users and nothing else. */
-export interface Arena {
+export interface ModelHarness {
   readonly database: TestDatabase
   readonly client: Client
   /** The time of whatever comes next, in microseconds: it stands still but for the waits of bursts. */
   readonly now: () => Promise<number>
   /** Runs the steps at once on the first instance; what became of each, in order. */
-  readonly play: (burst: Burst) => Promise<readonly Made[]>
+  readonly runOnOne: (burst: Burst) => Promise<readonly StepResult[]>
   /** Runs each step on one instance or the other, every third one on both at once. */
-  readonly scatter: (burst: Burst) => Promise<void>
+  readonly runOnBoth: (burst: Burst) => Promise<void>
 }
 
 /** Opens an arena, works in it and clears it up. */
-export async function inArena(work: (arena: Arena) => Promise<void>): Promise<void> {
+export async function withModelHarness(work: (harness: ModelHarness) => Promise<void>): Promise<void> {
   const closings: (() => Promise<void>)[] = []
   const scope = { teardown: (closing: () => Promise<void>) => void closings.unshift(closing) }
   try {
     const database = await testDatabase(scope)
-    const client = await connect(database.ownerUrl, 'arena')
+    const client = await connect(database.ownerUrl, 'model harness')
     scope.teardown(() => client.end())
     const one = createTestExecutor(scope, database.serviceUrl)
     const other = createTestExecutor(scope, database.serviceUrl)
@@ -72,31 +72,31 @@ export async function inArena(work: (arena: Arena) => Promise<void>): Promise<vo
     for (const [room, users] of MEMBERS) {
       await client.query('insert into room_members (room_id, user_id) select $1, unnest($2::bigint[])', [room, users])
     }
-    await work(arena(database, client, one, other))
+    await work(createHarness(database, client, one, other))
     assert.deepEqual([...one.bugs, ...one.failures, ...other.bugs, ...other.failures], [])
   } finally {
     for (const closing of closings) await closing()
   }
 }
 
-function arena(database: TestDatabase, client: Client, one: TestExecutor, other: TestExecutor): Arena {
+function createHarness(database: TestDatabase, client: Client, one: TestExecutor, other: TestExecutor): ModelHarness {
   let keys = 0
-  let known: Known = { cards: [], withdrawals: [], games: [] }
-  const learn = (steps: readonly Step[], settled: readonly CommandResult[]): void => {
+  let created: CreatedIds = { cards: [], withdrawals: [], games: [] }
+  const recordCreated = (steps: readonly Step[], settled: readonly CommandResult[]): void => {
     const all = <T>(read: (step: Step, one: CommandResult) => readonly T[]): T[] =>
       settled.flatMap((one, i) => read(steps[i] ?? assert.fail(), one))
-    known = {
-      cards: [...known.cards, ...all(cardsGranted)],
-      withdrawals: [...known.withdrawals, ...all(withdrawalsMade)],
-      games: [...known.games, ...all(gamesMade)].sort((a, b) => a.id - b.id),
+    created = {
+      cards: [...created.cards, ...all(grantedCards)],
+      withdrawals: [...created.withdrawals, ...all(createdWithdrawals)],
+      games: [...created.games, ...all(createdGames)].sort((a, b) => a.id - b.id),
     }
   }
   const nextKey = (): string => `key ${(keys += 1)}`
   // The ledger's time never goes back: moved ahead of the clock, it stands still. This counts as a batch of its own, so
   // that the executors see it.
-  const ahead = (micros: number) =>
+  const advanceClock = (micros: number) =>
     client.query(`update ledger_head set at = at + $1 * interval '1 microsecond', batch = gen_random_uuid()`, [micros])
-  const ready = ahead(3_600_000_000)
+  const ready = advanceClock(3_600_000_000)
   return {
     database,
     client,
@@ -107,40 +107,45 @@ function arena(database: TestDatabase, client: Client, one: TestExecutor, other:
       )
       return Number(rows[0].at)
     },
-    async play({ wait, steps }) {
+    async runOnOne({ wait, steps }) {
       await ready
-      await ahead(wait)
+      await advanceClock(wait)
       const named = steps.map((step) => ({ step, key: nextKey() }))
-      const before = known
-      const settled = await Promise.all(named.map(({ step, key }) => run(one, step, key, before)))
-      learn(steps, settled)
-      const drawn = await drawnBy(
+      const before = created
+      const settled = await Promise.all(named.map(({ step, key }) => runStep(one, step, key, before)))
+      recordCreated(steps, settled)
+      const drawn = await findDraws(
         client,
         named.map(({ key }) => key),
       )
-      return named.map(({ step, key }, i) => madeOf(step, settled[i] ?? assert.fail(), drawn.get(key) ?? null, before))
+      return named.map(({ step, key }, i) =>
+        stepResult(step, settled[i] ?? assert.fail(), drawn.get(key) ?? null, before),
+      )
     },
-    async scatter({ wait, steps }) {
+    async runOnBoth({ wait, steps }) {
       await ready
-      await ahead(wait)
-      const before = known
+      await advanceClock(wait)
+      const before = created
       const settled = await Promise.all(
         steps.map(async (step, i) => {
           const key = nextKey()
-          if (i % 3 !== 0) return run(i % 3 === 1 ? one : other, step, key, before)
-          const [first, second] = await Promise.all([run(one, step, key, before), run(other, step, key, before)])
+          if (i % 3 !== 0) return runStep(i % 3 === 1 ? one : other, step, key, before)
+          const [first, second] = await Promise.all([
+            runStep(one, step, key, before),
+            runStep(other, step, key, before),
+          ])
           assert.deepEqual(first.reply, second.reply)
           assert.notEqual(first.replayed, second.replayed)
           return first
         }),
       )
-      learn(steps, settled)
+      recordCreated(steps, settled)
     },
   }
 }
 
 /** The draws of sends, by idempotency key. */
-async function drawnBy(client: Client, keys: readonly string[]): Promise<Map<string, EventData<'gift-drawn'>>> {
+async function findDraws(client: Client, keys: readonly string[]): Promise<Map<string, EventData<'gift-drawn'>>> {
   const { rows } = await client.query<{ idempotency_key: string; data: string }>(
     `select idempotency_key, data from ledger_events where type = 'gift-drawn' and idempotency_key = any($1)`,
     [keys],
@@ -148,22 +153,27 @@ async function drawnBy(client: Client, keys: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ idempotency_key, data }) => [idempotency_key, JSON.parse(data)]))
 }
 
-function madeOf(step: Step, settled: CommandResult, drawn: Made['drawn'], { cards, withdrawals, games }: Known): Made {
+function stepResult(
+  step: Step,
+  settled: CommandResult,
+  drawn: StepResult['drawn'],
+  { cards, withdrawals, games }: CreatedIds,
+): StepResult {
   const { answer, refusal = null } = JSON.parse(settled.reply.body)
   return {
     refusal,
     sent: answer?.lucky_result === undefined ? null : answer,
     drawn,
-    privilege: privilegeMade(step, settled, cards),
-    agency: agencyMade(step, settled, withdrawals),
-    roulette: rouletteMade(step, settled, games),
+    privilege: privilegeResult(step, settled, cards),
+    agency: agencyResult(step, settled, withdrawals),
+    roulette: rouletteResult(step, settled, games),
   }
 }
 
 const send = sendGift({ chains: testChains, ownerPercent: OWNER_PERCENT })
 const seed = chooseSeed(testChains)
 
-function run(bench: TestExecutor, step: Step, key: string, known: Known): Promise<CommandResult> {
+function runStep(bench: TestExecutor, step: Step, key: string, created: CreatedIds): Promise<CommandResult> {
   const { run } = bench
   const staff = { actor: 'staff:ann', key }
   const reason = 'property'
@@ -203,14 +213,14 @@ function run(bench: TestExecutor, step: Step, key: string, known: Known): Promis
     case 'grant':
     case 'activate':
     case 'transfer':
-      return runPrivilege(bench, step, key, known.cards)
+      return runPrivilege(bench, step, key, created.cards)
     case 'withdraw':
-    case 'bring':
+    case 'change status':
     case 'exchange':
     case 'salary':
-    case 'trade':
-      return runAgency(bench, step, key, known.withdrawals)
+    case 'set flag':
+      return runAgency(bench, step, key, created.withdrawals)
     default:
-      return runRoulette(bench, step, key, known.games)
+      return runRoulette(bench, step, key, created.games)
   }
 }

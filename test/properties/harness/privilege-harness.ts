@@ -7,7 +7,7 @@ import type { TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { cardOf, type PrivilegeStep } from '../steps/privilege-steps.ts'
 
 /** What became of a step: the cards that it granted, the card that it was about, and what was told of an activation. */
-export interface PrivilegeMade {
+export interface PrivilegeResult {
   readonly granted: readonly number[]
   readonly card: number | null
   readonly activated: { readonly days_added: number; readonly valid_until: string } | null
@@ -40,19 +40,19 @@ export function runPrivilege(
   }
 }
 
-type Any = { readonly does: string } | PrivilegeStep
+type AnyStep = { readonly does: string } | PrivilegeStep
 
-export function privilegeMade(step: Any, settled: CommandResult, cards: readonly number[]): PrivilegeMade {
+export function privilegeResult(step: AnyStep, settled: CommandResult, cards: readonly number[]): PrivilegeResult {
   const { answer } = JSON.parse(settled.reply.body)
   return {
-    granted: cardsGranted(step, settled),
+    granted: grantedCards(step, settled),
     card: 'card' in step ? cardOf(cards, step) : null,
     activated: answer?.days_added === undefined ? null : answer,
   }
 }
 
 /** The cards that a step has granted, the oldest first. */
-export function cardsGranted(step: Any, { reply }: CommandResult): readonly number[] {
+export function grantedCards(step: AnyStep, { reply }: CommandResult): readonly number[] {
   if (step.does !== 'grant') return []
   const { answer = [] } = JSON.parse(reply.body)
   return answer.map(({ card_id }: { readonly card_id: number }) => card_id).toReversed()

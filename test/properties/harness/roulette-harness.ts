@@ -7,15 +7,15 @@ import { MAX_PURGED_GAMES, purgeGames } from '../../../src/features/roulette/old
 import { openGame } from '../../../src/features/roulette/open.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { type TestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
-import { aimedAt, type GameName, type RouletteStep } from '../steps/roulette-steps.ts'
+import { type GameRef, type RouletteStep, targetGame } from '../steps/roulette-steps.ts'
 
 /** What the house takes of the pot, in per cent. */
 export const FEE_PERCENT = 7
 
 /** What became of a step: the games that were known before its burst, and what was told of games. */
-export interface RouletteMade {
+export interface RouletteResult {
   readonly refusal: string | null
-  readonly known: readonly GameName[]
+  readonly known: readonly GameRef[]
   readonly game: (Game & Partial<FinishedGame>) | null
   readonly purged: readonly Game[] | null
 }
@@ -27,7 +27,7 @@ export function runRoulette(
   { run }: TestExecutor,
   step: RouletteStep,
   key: string,
-  known: readonly GameName[],
+  known: readonly GameRef[],
 ): Promise<CommandResult> {
   if (step.does === 'purge games') {
     const input = { older_than_minutes: step.minutes, dry_run: step.dry }
@@ -39,7 +39,7 @@ export function runRoulette(
     const terms = { game_price: step.price, max_players: step.places, join_admin: step.joins }
     return run(open, { caller_id, room: step.room, ...terms, client_seed }, who)
   }
-  const { id, uid, room } = aimedAt(known, step)
+  const { id, uid, room } = targetGame(known, step)
   const at = { caller_id, room: step.room === 'uid' ? `r${room}` : room, game: step.byUid ? uid : id }
   switch (step.does) {
     case 'join game':
@@ -54,12 +54,12 @@ export function runRoulette(
 }
 
 /** The games that a purge looks at. */
-export const purgeable = (known: readonly GameName[]): readonly number[] =>
+export const purgeable = (known: readonly GameRef[]): readonly number[] =>
   known.slice(0, MAX_PURGED_GAMES).map(({ id }) => id)
 
-type Any = { readonly does: string }
+type AnyStep = { readonly does: string }
 
-export function rouletteMade({ does }: Any, { reply }: CommandResult, known: readonly GameName[]): RouletteMade {
+export function rouletteResult({ does }: AnyStep, { reply }: CommandResult, known: readonly GameRef[]): RouletteResult {
   const { answer = null, refusal = null } = JSON.parse(reply.body)
   return {
     refusal,
@@ -70,7 +70,7 @@ export function rouletteMade({ does }: Any, { reply }: CommandResult, known: rea
 }
 
 /** The game that a step has made, if it has. */
-export function gamesMade({ does }: Any, { reply }: CommandResult): readonly GameName[] {
+export function createdGames({ does }: AnyStep, { reply }: CommandResult): readonly GameRef[] {
   const { answer } = JSON.parse(reply.body)
   if (does !== 'open game' || answer === undefined) return []
   return [{ id: answer.id, uid: answer.uid, room: Number(answer.room_uid.slice(1)) }]

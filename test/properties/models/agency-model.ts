@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { AgencyMade } from '../harness/agency-harness.ts'
+import type { AgencyResult } from '../harness/agency-harness.ts'
 import { AGENT, type AgencyStep, MANAGER, type Status } from '../steps/agency-steps.ts'
 
-type Book = (changes: ReadonlyMap<string, bigint>) => string | null
+type ApplyChanges = (changes: ReadonlyMap<string, bigint>) => string | null
 
 /** The rules of withdrawals, transfers and salaries once more, without a line of the service's. */
 export class AgencyModel {
@@ -13,14 +13,14 @@ export class AgencyModel {
   >()
   readonly salaries = new Map<string, string>()
   readonly #users: ReadonlySet<number>
-  readonly #book: Book
+  readonly #applyChanges: ApplyChanges
   readonly #balance: (account: string) => bigint
   #agent = false
   #manager = false
 
-  constructor(users: ReadonlySet<number>, book: Book, balance: (account: string) => bigint) {
+  constructor(users: ReadonlySet<number>, book: ApplyChanges, balance: (account: string) => bigint) {
     this.#users = users
-    this.#book = book
+    this.#applyChanges = book
     this.#balance = balance
   }
 
@@ -28,9 +28,9 @@ export class AgencyModel {
     return this.holds.get(account) ?? 0n
   }
 
-  take(step: AgencyStep, made: AgencyMade): string | null {
+  take(step: AgencyStep, made: AgencyResult): string | null {
     switch (step.does) {
-      case 'trade':
+      case 'set flag':
         if (step.user === AGENT) this.#agent = step.on
         else this.#manager = step.on
         return null
@@ -47,15 +47,15 @@ export class AgencyModel {
         this.holds.set(wallet, this.held(wallet) + cents)
         return null
       }
-      case 'bring':
-        return this.#bring(step.caller, made.withdrawal ?? 0, step.to)
+      case 'change status':
+        return this.#changeStatus(step.caller, made.withdrawal ?? 0, step.to)
       case 'exchange': {
         if (!this.#users.has(step.receiver)) return 'validation_failed'
         const wallet = `user:${step.caller}:${step.agent ? 'agent_dollars' : 'dollars'}`
         const cents = BigInt(step.units)
         if (this.#balance(wallet) - this.held(wallet) < cents) return 'insufficient_balance'
         const diamonds = cents * (step.receiver === AGENT && this.#agent ? 130n : 100n)
-        const refusal = this.#book(
+        const refusal = this.#applyChanges(
           new Map([
             [wallet, -cents],
             [`user:${step.receiver}:diamonds`, diamonds],
@@ -65,12 +65,12 @@ export class AgencyModel {
         return refusal
       }
       case 'salary':
-        assert.equal(made.salary, this.#pay(step), JSON.stringify(step))
+        assert.equal(made.salary, this.#depositSalary(step), JSON.stringify(step))
         return null
     }
   }
 
-  #bring(caller: number | null, id: number, to: Status): string | null {
+  #changeStatus(caller: number | null, id: number, to: Status): string | null {
     const asked = this.withdrawals.get(id)
     if (asked === undefined) return 'not_found'
     const { user, target, wallet, cents, status } = asked
@@ -90,7 +90,7 @@ export class AgencyModel {
     }
     const [from, into] = moved[change] ?? []
     if (from !== undefined && into !== undefined) {
-      const refusal = this.#book(
+      const refusal = this.#applyChanges(
         new Map([
           [from, -cents],
           [into, cents],
@@ -102,13 +102,13 @@ export class AgencyModel {
     return null
   }
 
-  #pay({ period, user, dollars, agent_dollars, target }: Extract<AgencyStep, { does: 'salary' }>): string {
+  #depositSalary({ period, user, dollars, agent_dollars, target }: Extract<AgencyStep, { does: 'salary' }>): string {
     const paid = `${dollars} ${agent_dollars} ${target}`
     const before = this.salaries.get(`${period}:${user}`)
     if (before !== undefined) return before === paid ? 'already' : 'paid_differently'
     if (!this.#users.has(user)) return 'unknown_user'
     if (dollars + agent_dollars === 0) return 'nothing_to_pay'
-    const refusal = this.#book(
+    const refusal = this.#applyChanges(
       new Map([
         [`user:${user}:dollars`, BigInt(dollars)],
         [`user:${user}:agent_dollars`, BigInt(agent_dollars)],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Currency } from '../../../src/ledger/rules/account.ts'
-import { type Made, OWNER_PERCENT } from '../harness/harness.ts'
+import { OWNER_PERCENT, type StepResult } from '../harness/harness.ts'
 import type { DefineGift, Step } from '../steps/steps.ts'
 import { AgencyModel } from './agency-model.ts'
 import { PrivilegeModel } from './privilege-model.ts'
@@ -11,8 +11,8 @@ import { RouletteModel } from './roulette-model.ts'
  * service's: plain maps, big integers, one step after the other.
  */
 
-const LARGEST = 2n ** 53n - 1n
-const RESET = 6_000_000
+const MAX_BALANCE = 2n ** 53n - 1n
+const STREAK_TIMEOUT_MICROS = 6_000_000
 
 interface Gift {
   readonly kind: 'lucky' | 'returnable' | 'standard'
@@ -33,7 +33,7 @@ export class Model {
   readonly agency: AgencyModel
   readonly roulette = new RouletteModel(
     (room) => this.rooms.has(room),
-    (changes) => this.#book(changes),
+    (changes) => this.#applyChanges(changes),
   )
   readonly #users: ReadonlySet<number>
   readonly #gifts = new Map<number, Gift>()
@@ -44,30 +44,30 @@ export class Model {
     this.privilege = new PrivilegeModel(this.#users)
     this.agency = new AgencyModel(
       this.#users,
-      (changes) => this.#book(changes),
+      (changes) => this.#applyChanges(changes),
       (account) => this.balances.get(account) ?? 0n,
     )
     this.now = now
   }
 
   /** Takes a step; answers why it is refused, or null. Chance is read from what was made of it. */
-  take(step: Step, made: Made): string | null {
+  take(step: Step, made: StepResult): string | null {
     switch (step.does) {
       case 'send':
         return this.#send(step, made)
       case 'credit':
         if (!this.#users.has(step.user)) return 'not_found'
-        return this.#book(new Map([[`user:${step.user}:${step.currency}`, BigInt(step.units)]]))
+        return this.#applyChanges(new Map([[`user:${step.user}:${step.currency}`, BigInt(step.units)]]))
       case 'debit': {
         const known = step.holder === 'user' ? this.#users.has(step.id) : this.rooms.has(step.id)
         if (!known) return 'not_found'
-        return this.#book(new Map([[`${step.holder}:${step.id}:${step.currency}`, -BigInt(step.units)]]))
+        return this.#applyChanges(new Map([[`${step.holder}:${step.id}:${step.currency}`, -BigInt(step.units)]]))
       }
       case 'fill bag': {
         if (!this.#users.has(step.user)) return 'not_found'
         if (!this.#gifts.has(step.gift)) return 'validation_failed'
-        const items = this.#items(step.user, step.gift) + BigInt(step.quantity)
-        if (items > LARGEST) return 'balance_limit'
+        const items = this.#quantityInBag(step.user, step.gift) + BigInt(step.quantity)
+        if (items > MAX_BALANCE) return 'balance_limit'
         this.bags.set(`${step.user}:${step.gift}`, items)
         return null
       }
@@ -91,10 +91,10 @@ export class Model {
       case 'transfer':
         return this.privilege.take(step, made.privilege, this.now)
       case 'withdraw':
-      case 'bring':
+      case 'change status':
       case 'exchange':
       case 'salary':
-      case 'trade':
+      case 'set flag':
         return this.agency.take(step, made.agency)
       default:
         return this.roulette.take(step, made.roulette, this.now)
@@ -105,24 +105,24 @@ export class Model {
     return this.balances.get(`${holder}:${id}:${currency}`) ?? 0n
   }
 
-  #items(user: number, gift: number): bigint {
+  #quantityInBag(user: number, gift: number): bigint {
     return this.bags.get(`${user}:${gift}`) ?? 0n
   }
 
   /** All or nothing, and nothing that is on hold. */
-  #book(changes: ReadonlyMap<string, bigint>): string | null {
+  #applyChanges(changes: ReadonlyMap<string, bigint>): string | null {
     const after = [...changes].map(
       ([account, change]) => [account, (this.balances.get(account) ?? 0n) + change] as const,
     )
     const short = ([account, balance]: (typeof after)[number]): boolean =>
       (changes.get(account) ?? 0n) < 0n && balance < this.agency.held(account)
     if (after.some(short)) return 'insufficient_balance'
-    if (after.some(([, balance]) => balance > LARGEST)) return 'balance_limit'
+    if (after.some(([, balance]) => balance > MAX_BALANCE)) return 'balance_limit'
     for (const [account, balance] of after) this.balances.set(account, balance)
     return null
   }
 
-  #send(step: Send, made: Made): string | null {
+  #send(step: Send, made: StepResult): string | null {
     if (step.caller !== step.sender) return 'not_the_sender'
     const gift = this.#gifts.get(step.gift)
     const roomId = typeof step.room === 'number' ? step.room : Number(step.room.slice(1))
@@ -133,23 +133,23 @@ export class Model {
     const stake = gift.price * BigInt(step.quantity)
     const orders = BigInt(step.receivers.length)
     const value = stake * orders
-    const items = this.#items(step.sender, step.gift) - BigInt(step.quantity) * orders
+    const items = this.#quantityInBag(step.sender, step.gift) - BigInt(step.quantity) * orders
     if (step.bag && items < 0n) return 'insufficient_items'
     if (!step.bag && this.balance('user', step.sender, 'diamonds') < value) return 'insufficient_balance'
-    if (value > LARGEST) return 'balance_limit'
+    if (value > MAX_BALANCE) return 'balance_limit'
 
     const rewards =
       gift.odds.length === 0 ? [] : step.receivers.map((_, i) => rewardOf(gift, stake, made.drawn?.draws[i]))
     const won = rewards.reduce((sum, reward) => sum + reward, 0n)
-    const streak = this.#streakWith(`${step.sender}:${roomId}:${step.gift}`, won)
+    const streak = this.#nextStreak(`${step.sender}:${roomId}:${step.gift}`, won)
     // Whatever is drawn, the greatest luck has to fit.
-    const most = mostOf(gift, stake) * orders
+    const most = maxRewardOf(gift, stake) * orders
     const trophies = room.trophies + (gift.kind === 'standard' ? value : 0n)
-    if (this.#streakWith(`${step.sender}:${roomId}:${step.gift}`, most).won > LARGEST) return 'balance_limit'
-    if (trophies > LARGEST) return 'balance_limit'
+    if (this.#nextStreak(`${step.sender}:${roomId}:${step.gift}`, most).won > MAX_BALANCE) return 'balance_limit'
+    if (trophies > MAX_BALANCE) return 'balance_limit'
 
     const diamonds = this.balance('user', step.sender, 'diamonds') - (step.bag ? 0n : value)
-    if (diamonds + most > LARGEST) return 'balance_limit'
+    if (diamonds + most > MAX_BALANCE) return 'balance_limit'
 
     const changes = new Map<string, bigint>()
     const add = (account: string, amount: bigint) => changes.set(account, (changes.get(account) ?? 0n) + amount)
@@ -159,23 +159,23 @@ export class Model {
       add(`room:${roomId}:target`, (value * 3n) / 100n)
       if (room.owner !== step.sender) add(`user:${room.owner}:target`, (value * BigInt(OWNER_PERCENT)) / 100n)
     }
-    const refusal = this.#book(changes)
+    const refusal = this.#applyChanges(changes)
     if (refusal !== null) return refusal
 
     room.trophies = trophies
     if (step.bag) this.bags.set(`${step.sender}:${step.gift}`, items)
-    if (rewards.length > 0) this.#drawn(step, roomId, streak, made)
+    if (rewards.length > 0) this.#recordDraw(step, roomId, streak, made)
     this.#checkAnswer(step, rewards, made)
     return null
   }
 
-  #streakWith(id: string, won: bigint): { times: number; won: bigint } {
+  #nextStreak(id: string, won: bigint): { times: number; won: bigint } {
     const before = this.streaks.get(id)
-    if (before === undefined || this.now - before.at >= RESET) return { times: 1, won }
+    if (before === undefined || this.now - before.at >= STREAK_TIMEOUT_MICROS) return { times: 1, won }
     return { times: before.times + 1, won: before.won + won }
   }
 
-  #drawn(step: Send, roomId: number, streak: { times: number; won: bigint }, { drawn }: Made): void {
+  #recordDraw(step: Send, roomId: number, streak: { times: number; won: bigint }, { drawn }: StepResult): void {
     this.streaks.set(`${step.sender}:${roomId}:${step.gift}`, { ...streak, at: this.now })
     const chain = this.#chains.get(step.sender) ?? { number: 1, used: 0, seed: String(step.sender) }
     chain.used += 1
@@ -186,7 +186,7 @@ export class Model {
     )
   }
 
-  #checkAnswer(step: Send, rewards: readonly bigint[], { sent, drawn }: Made): void {
+  #checkAnswer(step: Send, rewards: readonly bigint[], { sent, drawn }: StepResult): void {
     const { code, data } = sent?.lucky_result ?? assert.fail('a gift was sent, and nothing is told')
     assert.equal(BigInt(sent?.diamonds ?? -1), this.balance('user', step.sender, 'diamonds'))
     assert.equal(code, rewards.length > 0 ? 0 : 1)
@@ -224,12 +224,12 @@ export class Model {
   }
 }
 
-const mostOf = ({ odds }: Gift, stake: bigint): bigint =>
+const maxRewardOf = ({ odds }: Gift, stake: bigint): bigint =>
   (stake * odds.reduce((most, { multiplier }) => (multiplier > most ? multiplier : most), 0n)) / 10_000n
 
 /** Of what was drawn; where it is not known, because nothing was sent, of the greatest luck. */
 function rewardOf(gift: Gift, stake: bigint, draw: { readonly r: number } | undefined): bigint {
-  if (draw === undefined) return mostOf(gift, stake)
+  if (draw === undefined) return maxRewardOf(gift, stake)
   let left = BigInt(draw.r)
   assert.ok(left >= 0n)
   for (const { multiplier, weight } of gift.odds) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { PrivilegeMade } from '../harness/privilege-harness.ts'
+import type { PrivilegeResult } from '../harness/privilege-harness.ts'
 import type { PrivilegeStep } from '../steps/privilege-steps.ts'
 
 const DAY = 86_400n
@@ -16,7 +16,7 @@ export class PrivilegeModel {
   }
 
   /** Takes a step at a time in microseconds; answers why it is refused, or null. */
-  take(step: PrivilegeStep, made: PrivilegeMade, now: number): string | null {
+  take(step: PrivilegeStep, made: PrivilegeResult, now: number): string | null {
     switch (step.does) {
       case 'define package': {
         const before = this.packages.get(step.of)
@@ -52,7 +52,7 @@ export class PrivilegeModel {
     }
   }
 
-  #activate(caller: number, made: PrivilegeMade, now: number): string | null {
+  #activate(caller: number, made: PrivilegeResult, now: number): string | null {
     const card = this.cards.get(made.card ?? 0)
     if (card === undefined) return 'not_found'
     if (card.owner !== caller) return 'not_your_card'

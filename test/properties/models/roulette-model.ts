@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { FEE_PERCENT, purgeable, type RouletteMade } from '../harness/roulette-harness.ts'
-import { aimedAt, MEMBERS, type RouletteStep } from '../steps/roulette-steps.ts'
+import { FEE_PERCENT, purgeable, type RouletteResult } from '../harness/roulette-harness.ts'
+import { MEMBERS, type RouletteStep, targetGame } from '../steps/roulette-steps.ts'
 
 /** The rules of roulette once more, as `model.ts` has those of gifts. */
 
@@ -14,52 +14,52 @@ interface Table {
   seats: { readonly user: number; readonly seed: string }[]
 }
 
-type Play = Extract<RouletteStep, { readonly back: number }>
+type PlayStep = Extract<RouletteStep, { readonly back: number }>
 
 /** The model's purse: books changes all or nothing, and says why not. */
-export type Book = (changes: ReadonlyMap<string, bigint>) => string | null
+export type ApplyChanges = (changes: ReadonlyMap<string, bigint>) => string | null
 
 export class RouletteModel {
   readonly tables = new Map<number, Table>()
-  readonly #knowsRoom: (room: number) => boolean
-  readonly #book: Book
+  readonly #roomExists: (room: number) => boolean
+  readonly #applyChanges: ApplyChanges
 
-  constructor(knowsRoom: (room: number) => boolean, book: Book) {
-    this.#knowsRoom = knowsRoom
-    this.#book = book
+  constructor(knowsRoom: (room: number) => boolean, book: ApplyChanges) {
+    this.#roomExists = knowsRoom
+    this.#applyChanges = book
   }
 
   /** Takes a step; answers why it is refused, or null. Who won is read from what was made. */
-  take(step: RouletteStep, made: RouletteMade, now: number): string | null {
+  take(step: RouletteStep, made: RouletteResult, now: number): string | null {
     if (step.does === 'open game') return this.#open(step, made, now)
     if (step.does === 'purge games') return this.#purge(step, made, now)
-    const { id, room } = aimedAt(made.known, step)
+    const { id, room } = targetGame(made.known, step)
     const table = this.tables.get(id)
-    if (table === undefined || table.room !== room || !this.#knowsRoom(room)) return 'not_found'
+    if (table === undefined || table.room !== room || !this.#roomExists(room)) return 'not_found'
     const refusal = this.#play(step, id, table, made)
-    if (refusal === null && made.game !== null) checkTold(id, table, made.game)
+    if (refusal === null && made.game !== null) checkPublishedGame(id, table, made.game)
     return refusal
   }
 
-  #open(step: Extract<RouletteStep, { does: 'open game' }>, { game }: RouletteMade, now: number): string | null {
+  #open(step: Extract<RouletteStep, { does: 'open game' }>, { game }: RouletteResult, now: number): string | null {
     const room = roomOf(step.room)
-    if (!this.#knowsRoom(room)) return 'not_found'
+    if (!this.#roomExists(room)) return 'not_found'
     if (!isMember(room, step.user)) return 'not_room_member'
     if ([...this.tables.values()].some((table) => table.room === room && table.status === 'open')) {
       return 'game_already_open'
     }
     const price = BigInt(step.price)
-    const refusal = step.joins ? this.#book(new Map([[purse(step.user), -price]])) : null
+    const refusal = step.joins ? this.#applyChanges(new Map([[coinAccount(step.user), -price]])) : null
     if (refusal !== null) return refusal
     const seats = step.joins ? [{ user: step.user, seed: step.seed }] : []
     const table: Table = { room, creator: step.user, price, places: step.places, since: now, status: 'open', seats }
     assert.ok(game !== null && !this.tables.has(game.id))
     this.tables.set(game.id, table)
-    checkTold(game.id, table, game)
+    checkPublishedGame(game.id, table, game)
     return null
   }
 
-  #play(step: Play, id: number, table: Table, made: RouletteMade): string | null {
+  #play(step: PlayStep, id: number, table: Table, made: RouletteResult): string | null {
     const sits = table.seats.some(({ user }) => user === step.user)
     if (step.does === 'join game' && !isMember(table.room, step.user)) return 'not_room_member'
     if (step.does === 'cancel game' && step.user !== table.creator) return 'not_game_creator'
@@ -69,13 +69,13 @@ export class RouletteModel {
       case 'join game': {
         if (sits) return 'already_joined'
         if (table.seats.length === table.places) return 'game_full'
-        const refusal = this.#book(new Map([[purse(step.user), -table.price]]))
+        const refusal = this.#applyChanges(new Map([[coinAccount(step.user), -table.price]]))
         if (refusal === null) table.seats = [...table.seats, { user: step.user, seed: step.seed }]
         return refusal
       }
       case 'leave game': {
         if (!sits) return 'not_joined'
-        const refusal = this.#book(new Map([[purse(step.user), table.price]]))
+        const refusal = this.#applyChanges(new Map([[coinAccount(step.user), table.price]]))
         if (refusal === null) table.seats = table.seats.filter(({ user }) => user !== step.user)
         return refusal
       }
@@ -86,12 +86,12 @@ export class RouletteModel {
     }
   }
 
-  #finish(id: number, table: Table, { game }: RouletteMade): string | null {
+  #finish(id: number, table: Table, { game }: RouletteResult): string | null {
     if (table.seats.length < 2) return 'not_enough_players'
     const pot = table.price * BigInt(table.seats.length)
     const prize = (pot * BigInt(100 - FEE_PERCENT)) / 100n
     // Whoever may win has to be able to hold it.
-    if (table.seats.some(({ user }) => this.#refuses(purse(user), prize))) return 'balance_limit'
+    if (table.seats.some(({ user }) => this.#wouldRefuse(coinAccount(user), prize))) return 'balance_limit'
     const { winner, losers, fairness } = game ?? assert.fail('a game was finished, and nothing is told')
     assert.ok(winner !== null && losers !== undefined)
     assert.equal(table.seats[fairness.draw ?? -1]?.user, winner.id)
@@ -105,16 +105,16 @@ export class RouletteModel {
     )
     assert.equal(BigInt(game?.prize ?? -1), prize, `the prize of game ${id}`)
     table.status = 'finished'
-    return this.#book(new Map([[purse(winner.id), prize]]))
+    return this.#applyChanges(new Map([[coinAccount(winner.id), prize]]))
   }
 
   #cancel(table: Table): string | null {
-    const refusal = this.#book(new Map(table.seats.map(({ user }) => [purse(user), table.price])))
+    const refusal = this.#applyChanges(new Map(table.seats.map(({ user }) => [coinAccount(user), table.price])))
     if (refusal === null) table.status = 'cancelled'
     return refusal
   }
 
-  #purge(step: Extract<RouletteStep, { does: 'purge games' }>, { known, purged }: RouletteMade, now: number): null {
+  #purge(step: Extract<RouletteStep, { does: 'purge games' }>, { known, purged }: RouletteResult, now: number): null {
     const old = purgeable(known).filter((id) => {
       const table = this.tables.get(id)
       return table?.status === 'open' && now - table.since >= step.minutes * 60_000_000
@@ -131,9 +131,9 @@ export class RouletteModel {
   }
 
   /** Whether a purse cannot take that much. */
-  #refuses(account: string, amount: bigint): boolean {
-    if (this.#book(new Map([[account, amount]])) !== null) return true
-    assert.equal(this.#book(new Map([[account, -amount]])), null)
+  #wouldRefuse(account: string, amount: bigint): boolean {
+    if (this.#applyChanges(new Map([[account, amount]])) !== null) return true
+    assert.equal(this.#applyChanges(new Map([[account, -amount]])), null)
     return false
   }
 }
@@ -141,9 +141,9 @@ export class RouletteModel {
 const roomOf = (room: number | string): number => (typeof room === 'number' ? room : Number(room.slice(1)))
 const isMember = (room: number, user: number): boolean =>
   MEMBERS.some(([one, users]) => one === room && users.includes(user))
-const purse = (user: number): string => `user:${user}:coins`
+const coinAccount = (user: number): string => `user:${user}:coins`
 
-function checkTold(id: number, table: Table, game: NonNullable<RouletteMade['game']>): void {
+function checkPublishedGame(id: number, table: Table, game: NonNullable<RouletteResult['game']>): void {
   const pot = table.price * BigInt(table.seats.length)
   assert.deepEqual(
     {

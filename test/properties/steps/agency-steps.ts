@@ -20,7 +20,7 @@ export type AgencyStep =
       readonly agent: boolean
     }
   /** Null: an operator asks. */
-  | { readonly does: 'bring'; readonly caller: number | null; readonly withdrawal: number; readonly to: Status }
+  | { readonly does: 'change status'; readonly caller: number | null; readonly withdrawal: number; readonly to: Status }
   | {
       readonly does: 'exchange'
       readonly caller: number
@@ -37,11 +37,11 @@ export type AgencyStep =
       readonly target: number
     }
   /** Gives or takes the flag of the agent or the manager. */
-  | { readonly does: 'trade'; readonly user: typeof AGENT | typeof MANAGER; readonly on: boolean }
+  | { readonly does: 'set flag'; readonly user: typeof AGENT | typeof MANAGER; readonly on: boolean }
 
 export const agencyOpening: readonly AgencyStep[] = [
-  { does: 'trade', user: AGENT, on: true },
-  { does: 'trade', user: MANAGER, on: true },
+  { does: 'set flag', user: AGENT, on: true },
+  { does: 'set flag', user: MANAGER, on: true },
   ...[1, 2].map((user): AgencyStep => {
     return { does: 'salary', period: 'first', user, dollars: 4_000 * user, agent_dollars: 3_000, target: 0 }
   }),
@@ -57,7 +57,7 @@ const cents = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 1, max: 1_500 }) },
   { weight: 1, arbitrary: fc.constantFrom(5_000, Number.MAX_SAFE_INTEGER) },
 )
-const little = fc.oneof(fc.constant(0), cents)
+const zeroOrCents = fc.oneof(fc.constant(0), cents)
 
 export const agencyStep: fc.Arbitrary<AgencyStep> = fc.oneof(
   {
@@ -79,7 +79,7 @@ export const agencyStep: fc.Arbitrary<AgencyStep> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      does: fc.constant('bring'),
+      does: fc.constant('change status'),
       caller: fc.constantFrom(null, null, 1, 2, AGENT, MANAGER),
       withdrawal: fc.nat({ max: 20 }),
       to: fc.constantFrom('pending', 'approved', 'approved', 'rejected', 'transferred', 'transferred'),
@@ -101,13 +101,13 @@ export const agencyStep: fc.Arbitrary<AgencyStep> = fc.oneof(
       does: fc.constant('salary'),
       period: fc.constantFrom('first', 'second', 'third'),
       user: anyone,
-      dollars: little,
-      agent_dollars: little,
+      dollars: zeroOrCents,
+      agent_dollars: zeroOrCents,
       target: fc.constantFrom(0, 0, 1, 9, 400),
     }),
   },
   {
     weight: 1,
-    arbitrary: fc.record({ does: fc.constant('trade'), user: fc.constantFrom(AGENT, MANAGER), on: fc.boolean() }),
+    arbitrary: fc.record({ does: fc.constant('set flag'), user: fc.constantFrom(AGENT, MANAGER), on: fc.boolean() }),
   },
 )

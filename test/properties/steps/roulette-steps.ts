@@ -31,35 +31,35 @@ export const MEMBERS: readonly (readonly [room: number, users: readonly number[]
 ]
 
 /** What a game goes by, and its room's id. */
-export interface GameName {
+export interface GameRef {
   readonly id: number
   readonly uid: string
   readonly room: number
 }
 
-const nowhere: GameName = { id: 999_999_999, uid: 'g-999999999-0', room: 1 }
+const unknownGame: GameRef = { id: 999_999_999, uid: 'g-999999999-0', room: 1 }
 
-type Play = Extract<RouletteStep, { readonly back: number }>
+type PlayStep = Extract<RouletteStep, { readonly back: number }>
 
 /** The game that a step is about, of those that are known, and the id of the room where it is looked for. */
-export function aimedAt(known: readonly GameName[], { back, room }: Play): GameName {
-  const game = known[known.length - 1 - back] ?? nowhere
+export function targetGame(known: readonly GameRef[], { back, room }: PlayStep): GameRef {
+  const game = known[known.length - 1 - back] ?? unknownGame
   return room === 'another' ? { ...game, room: (game.room % 3) + 1 } : game
 }
 
-const often = <A, B>(arbitrary: fc.Arbitrary<A>, seldom: fc.Arbitrary<B>, weight: number): fc.Arbitrary<A | B> =>
+const mostly = <A, B>(arbitrary: fc.Arbitrary<A>, seldom: fc.Arbitrary<B>, weight: number): fc.Arbitrary<A | B> =>
   fc.oneof({ weight, arbitrary }, { weight: 1, arbitrary: seldom })
 
 /** Those of room 1 most of the time, where most of the games are. */
 const user = fc.constantFrom(1, 1, 1, 2, 2, 2, 3, 3, 3, 4)
-const room = often(fc.constantFrom(1, 1, 1, 'r1', 'r1', 2), fc.constantFrom(3, 'r3'), 30)
+const room = mostly(fc.constantFrom(1, 1, 1, 'r1', 'r1', 2), fc.constantFrom(3, 'r3'), 30)
 const seed = fc.constantFrom('', '', 'a', 'b-1')
 
 const open = fc.record({
   does: fc.constant('open game'),
   user,
   room,
-  price: often(fc.integer({ min: 1, max: 40 }), fc.constant(10_000_000), 20),
+  price: mostly(fc.integer({ min: 1, max: 40 }), fc.constant(10_000_000), 20),
   places: fc.constantFrom(2, 2, 3, 50),
   joins: fc.boolean(),
   seed,
@@ -67,8 +67,8 @@ const open = fc.record({
 const play = fc.record({
   does: fc.constantFrom('join game', 'join game', 'join game', 'join game', 'leave game', 'finish game', 'cancel game'),
   user,
-  room: often(fc.constantFrom('id', 'uid'), fc.constant('another'), 25),
-  back: often(fc.constantFrom(0, 0, 0, 1), fc.integer({ min: 2, max: 6 }), 8),
+  room: mostly(fc.constantFrom('id', 'uid'), fc.constant('another'), 25),
+  back: mostly(fc.constantFrom(0, 0, 0, 1), fc.integer({ min: 2, max: 6 }), 8),
   byUid: fc.boolean(),
   seed,
 })

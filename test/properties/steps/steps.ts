@@ -58,7 +58,7 @@ const gift = (gift: number, kind: GiftKind, price: number, odds?: DefineGift['od
   price,
   odds,
 })
-const funds = (user: number, units: number, currency: Currency = 'diamonds'): Step => ({
+const fundingSteps = (user: number, units: number, currency: Currency = 'diamonds'): Step => ({
   does: 'credit',
   user,
   currency,
@@ -75,13 +75,13 @@ export const opening: readonly Step[] = [
   ]),
   gift(2, 'standard', 37),
   gift(3, 'returnable', 25),
-  funds(1, 20_000),
-  funds(2, 9_000),
-  funds(3, 500),
-  funds(1, 300, 'coins'),
-  funds(2, 200, 'coins'),
-  funds(3, 60, 'coins'),
-  funds(4, 100, 'coins'),
+  fundingSteps(1, 20_000),
+  fundingSteps(2, 9_000),
+  fundingSteps(3, 500),
+  fundingSteps(1, 300, 'coins'),
+  fundingSteps(2, 200, 'coins'),
+  fundingSteps(3, 60, 'coins'),
+  fundingSteps(4, 100, 'coins'),
   { does: 'fill bag', user: 1, gift: 1, quantity: 40 },
   { does: 'fill bag', user: 2, gift: 2, quantity: 9 },
   ...privilegeOpening,
@@ -181,7 +181,7 @@ const one = (step: fc.Arbitrary<Step>) => step.map((only) => [only])
 const several = (step: fc.Arbitrary<Step>) => fc.array(step, { minLength: 2, maxLength: 16, size: 'max' })
 type Story = fc.Arbitrary<readonly Burst[]>
 
-export const oneByOne: Story = fc.array(fc.record({ wait, steps: one(step) }), {
+export const singleSteps: Story = fc.array(fc.record({ wait, steps: one(step) }), {
   minLength: 1,
   maxLength: 50,
   size: 'max',
@@ -192,12 +192,12 @@ export const bursts: Story = fc.array(fc.record({ wait, steps: several(step) }),
   size: 'max',
 })
 
-export const roulettes: Story = fc.array(fc.record({ wait: patience, steps: one(playing) }), {
+export const rouletteSingleSteps: Story = fc.array(fc.record({ wait: patience, steps: one(playing) }), {
   minLength: 1,
   maxLength: 60,
   size: 'max',
 })
-export const crowdedRoulettes: Story = fc.array(fc.record({ wait: patience, steps: several(playing) }), {
+export const rouletteBursts: Story = fc.array(fc.record({ wait: patience, steps: several(playing) }), {
   minLength: 1,
   maxLength: 10,
   size: 'max',

@@ -14,7 +14,7 @@ import { queryRows } from '../harness/ledger/test-executor.ts'
 /** What must be found nowhere, afterwards; all of it has this in it. */
 const CANARY = 'canary'
 
-interface World extends TestApp {
+interface ErasureSetup extends TestApp {
   readonly db: ReturnType<typeof readDb>
   readonly forget: (user: number, options?: { fails?: boolean }) => Promise<ErasureSummary>
   /** Tables that hold a canary, and in how many rows. */
@@ -22,7 +22,7 @@ interface World extends TestApp {
 }
 
 /** User 1 with words, a device, dollars and a card; users 3 and 4, of whom 4 is a business manager; room R1 is user 1's. */
-async function world(t: Parameters<typeof createTestApp>[0]): Promise<World> {
+async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<ErasureSetup> {
   const open = await createTestApp(t, slices)
   const { operator, user, ledger, database } = open
   await operator('POST', '/admin/v1/users', {
@@ -70,7 +70,7 @@ async function world(t: Parameters<typeof createTestApp>[0]): Promise<World> {
 const data = ({ body }: { body: unknown }) => Object(body).data
 
 test('whoever is forgotten is found nowhere, and the books stay whole', async (t) => {
-  const all = await world(t)
+  const all = await erasureSetup(t)
   const { operator, user, database, found } = all
   const key = (name: string) => ({ 'idempotency-key': name })
 
@@ -157,7 +157,7 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
 })
 
 test('from the command line', async (t) => {
-  const all = await world(t)
+  const all = await erasureSetup(t)
   // What it once became, and the nine that came after it.
   for (let i = 0; i < 10; i += 1)
     await all.operator('PUT', `/admin/v1/users/${100 + i}`, { uid: i === 0 ? 'u1' : `u1-${i}` })
@@ -181,7 +181,7 @@ test('from the command line', async (t) => {
 })
 
 test('a uid alone is a name too', async (t) => {
-  const { operator, user, database, found, forget } = await world(t)
+  const { operator, user, database, found, forget } = await erasureSetup(t)
   await operator('PUT', '/admin/v1/users/1', { name: '', avatar: '' })
   const create = { game_price: 10, max_players: 3 }
   await user(1)('POST', '/v1/rooms/R1/games/roulette/create', create, { 'idempotency-key': 'create' })

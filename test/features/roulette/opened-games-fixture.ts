@@ -13,7 +13,7 @@ import type { TestDatabase, testDatabase } from '../../harness/postgres/test-dat
 const script = join(import.meta.dirname, '../../../scripts/roulette-purge.ts')
 
 /** Runs the command line in a process of its own. */
-export function commandLine(
+export function runPurgeCommand(
   url: string,
   ...args: readonly string[]
 ): Promise<{ code: number; out: string; err: string }> {
@@ -25,7 +25,7 @@ export function commandLine(
 }
 
 /** So many rooms with a game of two players of each room's three members, who have 100 coins each. */
-export async function hall(t: Parameters<typeof testDatabase>[0], database: TestDatabase, rooms: number) {
+export async function openedGames(t: Parameters<typeof testDatabase>[0], database: TestDatabase, rooms: number) {
   const ledger = createTestExecutor(t, database.serviceUrl)
   const db = readDb(t, database)
   const numbers = Array.from({ length: rooms }, (_, i) => i + 1)

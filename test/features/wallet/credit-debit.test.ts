@@ -8,7 +8,7 @@ import { type Currency, currencies } from '../../../src/ledger/rules/account.ts'
 import { credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
-const LARGEST = Number.MAX_SAFE_INTEGER
+const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
 function units(currency: Currency, amount: string | number): number {
   const asked = parseAmount(currency, amount)
@@ -83,7 +83,7 @@ test('a debit takes value back, down to nothing', (t) => {
 
 test('the largest balances are answered to the cent', (t) => {
   const { given, when } = givenWhen(evolveUsers)
-  given(userDefined(7), credited('user', 7, 'dollars', LARGEST - 1))
+  given(userDefined(7), credited('user', 7, 'dollars', MAX_BALANCE - 1))
   const { answer } = when(credit, toUser(7, 'dollars', '0.01'))
   t.match(JSON.stringify(answer), /"amount":0\.01,"balance":90071992547409\.91,/)
   t.end()
@@ -92,12 +92,12 @@ test('the largest balances are answered to the cent', (t) => {
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
 test('why a credit is refused', (t) => {
   const rows = [
-    [toUser(8, 'coins', LARGEST), { refusal: 'not_found' }],
+    [toUser(8, 'coins', MAX_BALANCE), { refusal: 'not_found' }],
     [toUser(7, 'coins', 1), { refusal: 'balance_limit' }],
   ] as const
   for (const [input, refusal] of rows) {
     const { given, when } = givenWhen(evolveUsers)
-    given(userDefined(7), credited('user', 7, 'coins', LARGEST))
+    given(userDefined(7), credited('user', 7, 'coins', MAX_BALANCE))
     t.same(when(credit, input), { events: [], answer: undefined, refusal })
   }
   t.end()

@@ -13,7 +13,7 @@ import { FIXED_NOW, type GivenWhen, givenWhen } from '../../harness/ledger/given
 import { testSpins } from '../../harness/ledger/test-executor.ts'
 
 /** Users 1 to 5 with 100 coins each. 1 to 4 are members of room 1 (uid R1) of user 9, 1 and 2 of room 2 (uid R2). */
-export function lounge(): GivenWhen {
+export function rouletteRules(): GivenWhen {
   const ledger = givenWhen(evolveUsers, evolveRooms, evolveGames)
   const { given, state } = ledger
   given(
@@ -45,7 +45,7 @@ export const open = (feePercent = 0) => openGame({ spins: testSpins, feePercent 
 export const finish = finishGame(testSpins)
 
 /** What user 1 asks for in room 1: a game of 30 coins for three, which user 1 joins. */
-export const asked: OpenGame = {
+export const gameInput: OpenGame = {
   caller_id: 1,
   room: 1,
   game_price: 30,
@@ -55,9 +55,9 @@ export const asked: OpenGame = {
 }
 
 /** A lounge in which user 1 has opened a game and is in it, and what can be done with that game. */
-export function atTheTable(change: Partial<OpenGame> = {}, feePercent = 0) {
-  const ledger = lounge()
-  const { answer } = ledger.when(open(feePercent), { ...asked, ...change })
+export function openedGame(change: Partial<OpenGame> = {}, feePercent = 0) {
+  const ledger = rouletteRules()
+  const { answer } = ledger.when(open(feePercent), { ...gameInput, ...change })
   if (answer === undefined) throw new Error('no game was opened')
   const at = (caller_id: number, others: Partial<JoinGame> = {}): GameRequest & JoinGame => ({
     caller_id,
@@ -77,5 +77,5 @@ export function atTheTable(change: Partial<OpenGame> = {}, feePercent = 0) {
   }
 }
 
-export const legs = (event: LedgerEvent | undefined) =>
+export const movementLines = (event: LedgerEvent | undefined) =>
   event?.movements.map(({ debit, credit, amount }) => `${debit} > ${credit} ${amount}`)

@@ -5,7 +5,7 @@ import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
 import { testSpins } from '../../harness/ledger/test-executor.ts'
 
 /** Users 1 to 5 with 100 coins each; room 1 (uid R1) with members 1 to 4, room 2 (uid R2) with member 1. */
-export async function lounge(t: Parameters<typeof createTestApp>[0], writes?: WriteAllowance): Promise<TestApp> {
+export async function rouletteApp(t: Parameters<typeof createTestApp>[0], writes?: WriteAllowance): Promise<TestApp> {
   const open = await createTestApp(t, slices, undefined, writes)
   const { operator, user, ledger } = open
   await ledger.runOk(genesis, { fairness_key: testSpins.keyHash })
@@ -20,7 +20,7 @@ export async function lounge(t: Parameters<typeof createTestApp>[0], writes?: Wr
   return open
 }
 
-export const base = '/v1/rooms/R1/games/roulette'
+export const rouletteUrl = '/v1/rooms/R1/games/roulette'
 
 /** The `data` of an answer, whose form the test is about. */
 export const dataOf = (heard: { readonly body: unknown }) => Object(heard.body).data
@@ -28,9 +28,9 @@ export const dataOf = (heard: { readonly body: unknown }) => Object(heard.body).
 /** A game of users 1 to 3 in room R1, finished, and one who lost it. */
 export async function playedGame({ user }: TestApp) {
   const terms = { game_price: 30, max_players: 3, join_admin: 1, client_seed: 'one' }
-  const { id } = dataOf(await user(1)('POST', `${base}/create`, terms))
-  await user(2)('POST', `${base}/join/${id}`)
-  await user(3)('POST', `${base}/join/${id}`, { client_seed: 'three' })
-  const game = dataOf(await user(2)('POST', `${base}/finish/${id}`))
+  const { id } = dataOf(await user(1)('POST', `${rouletteUrl}/create`, terms))
+  await user(2)('POST', `${rouletteUrl}/join/${id}`)
+  await user(3)('POST', `${rouletteUrl}/join/${id}`, { client_seed: 'three' })
+  const game = dataOf(await user(2)('POST', `${rouletteUrl}/finish/${id}`))
   return { game, loser: Number(game.losers[0].id) }
 }

@@ -4,7 +4,7 @@ import { sha256 } from '../../../src/ledger/rules/hash.ts'
 import { UnreadableRecords } from '../../../src/vault/unreadable-records.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { queryRows, testVault } from '../../harness/ledger/test-executor.ts'
-import { bank, bureau, cash, dataOf, gold, requests } from './agency-fixture.ts'
+import { agencyApp, bank, cash, dataOf, gold, requests } from './agency-fixture.ts'
 
 const junk: readonly unknown[] = [
   {},
@@ -20,7 +20,7 @@ const junk: readonly unknown[] = [
 ]
 
 test('bank details of a request for diamonds mean nothing, whatever they are', async (t) => {
-  const { user, operator, ledger, database } = await bureau(t)
+  const { user, operator, ledger, database } = await agencyApp(t)
   const plain = { ...gold, amount_in_dollars: 1, user_notice: 'a notice' }
   const key = { 'idempotency-key': 'one' }
   const first = await user(1)('POST', `${requests}/request`, plain, key)
@@ -50,7 +50,7 @@ test('bank details of a request for diamonds mean nothing, whatever they are', a
 })
 
 test('a retry over an upgrade is answered as before, also where bank details were part of the request', async (t) => {
-  const { user, ledger, database } = await bureau(t)
+  const { user, ledger, database } = await agencyApp(t)
   const formerly: readonly (readonly [sent: unknown, text: string])[] = [
     [{ ...bank, more: 1 }, JSON.stringify(bank)],
     [{}, '{}'],
@@ -80,7 +80,7 @@ test('a retry over an upgrade is answered as before, also where bank details wer
 })
 
 test('the number of an account is text, or an integer that is kept as its digits', async (t) => {
-  const { user } = await bureau(t)
+  const { user } = await agencyApp(t)
   const ask = (account_number: unknown) =>
     user(1)('POST', `${requests}/request`, { ...cash, amount_in_dollars: 1, bank_details: { ...bank, account_number } })
   for (const [sent, kept] of [
@@ -98,7 +98,7 @@ test('the number of an account is text, or an integer that is kept as its digits
 })
 
 test('a record that cannot be read is shown as unreadable and stops nothing', async (t) => {
-  const { user, operator, ledger, database } = await bureau(t)
+  const { user, operator, ledger, database } = await agencyApp(t)
   const key = { 'idempotency-key': 'one' }
   const body = { ...cash, amount_in_dollars: 1, user_notice: 'a notice', payment_method: 'by hand' }
   const make = async (name: string) =>
@@ -163,7 +163,7 @@ test('an unreadable record is counted and logged once', (t) => {
 })
 
 test('a change of a request that is just being made is not found, and seals no note for nobody', async (t) => {
-  const { user, operator, ledger, database } = await bureau(t)
+  const { user, operator, ledger, database } = await agencyApp(t)
   for (let i = 0; i < 20; i += 1) {
     const [{ position } = {}] = await queryRows(database, 'select position from ledger_head')
     const id = Number(position) + 1
@@ -184,7 +184,7 @@ test('a change of a request that is just being made is not found, and seals no n
 })
 
 test('a page of long requests ends early, and no request is left out', async (t) => {
-  const { user, operator } = await bureau(t)
+  const { user, operator } = await agencyApp(t)
   await operator('POST', '/admin/v1/users/1/credits', { currency: 'dollars', amount: 500, reason: 'more' })
   const long = '😀'.repeat(200)
   const body = {
