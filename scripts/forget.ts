@@ -3,10 +3,10 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { withDatabase } from '../src/audit/database.ts'
 import { openPool } from '../src/db/pool.ts'
 import type { Tables } from '../src/db/tables.ts'
+import { loadSlices } from '../src/domain.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
 import { pathId } from '../src/http/validation/ids.ts'
 import { combineNotifiers } from '../src/notifications/notifier.ts'
-import { slices } from '../src/slices.ts'
 import { runCommandLine, staffHere, withExecutor } from './command-line.ts'
 
 const reasons: Readonly<Record<string, string>> = {
@@ -17,6 +17,7 @@ const reasons: Readonly<Record<string, string>> = {
 async function forgetIn(url: string, user: number): Promise<void> {
   const pool = openPool(url, { max: 2, application_name: 'forget' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const { slices } = await loadSlices()
   const notifier = combineNotifiers(slices.flatMap(({ notifier = [] }) => notifier))
   try {
     const { records, devices, replies } = await withExecutor(url, (executor) =>

@@ -1,9 +1,10 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import { build } from '../src/app.ts'
 import { checkpointSigner } from '../src/audit/checkpoint/checkpoint.ts'
+import { financeSliceWith } from '../src/audit/routes/slice.ts'
 import { asideOn } from '../src/audit/verify/audit-worker.ts'
 import type { Tables } from '../src/db/tables.ts'
-import { evolve, tables } from '../src/domain.ts'
+import { evolve, loadSlices, meaningOf, tables } from '../src/domain.ts'
 import { luckyChains } from '../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../src/features/fairness/rr1.ts'
 import { alwaysOpen } from '../src/http/auth/gate.ts'
@@ -15,8 +16,9 @@ import { WriteAllowance } from '../src/http/limits/write-allowance.ts'
 import { createLogger } from '../src/http/observability/logging.ts'
 import { Metrics } from '../src/http/observability/metrics.ts'
 import { Executor } from '../src/ledger/executor/executor.ts'
-import { slices } from '../src/slices.ts'
 import { createVault } from '../src/vault/vault.ts'
+
+const { slices } = await loadSlices()
 
 // Prints the OpenAPI document, as /docs/json serves it. Needs no database: nothing is asked of it.
 
@@ -33,9 +35,9 @@ const executor = new Executor({ url: '', tables, evolve, observer: metrics.obser
 const sessions = sessionsIn(db)
 const writes = new WriteAllowance(null)
 const app = await build({
-  slices,
+  slices: [...slices, financeSliceWith({ aside: asideOn(''), checkpoints: checkpointSigner('') })],
   services: {
-    run: runWith(executor, writes),
+    run: runWith(executor, writes, meaningOf),
     db,
     settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
     appState: alwaysOpen,
@@ -44,8 +46,6 @@ const app = await build({
     vault: createVault(''),
     sessions,
     staffSessions: staffSessionsIn(db),
-    aside: asideOn(''),
-    checkpoints: checkpointSigner(''),
   },
   sessions,
   jwt: { kind: 'secret', secret: 'no token is made or read here' },

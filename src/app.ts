@@ -133,14 +133,14 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   }
   for (const prefix of clientPrefixes) {
     await behind(app, prefix, clientChecks, (scope) => {
-      for (const { published, routes } of slices) {
+      for (const { documentedPrefix: published, routes } of slices) {
         void scope.register(async (doors) => {
           if (prefix !== published) hideRoutes(doors)
           routes?.(doors.withTypeProvider<TypeBoxTypeProvider>(), services)
         })
       }
     })
-    for (const { published, open } of slices) {
+    for (const { documentedPrefix: published, openRoutes: open } of slices) {
       if (open === undefined) continue
       const openDoors = async (doors: FastifyInstance): Promise<void> => {
         if (prefix !== published) hideRoutes(doors)
@@ -153,7 +153,7 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     scope.addHook('onRoute', (route) => {
       route.bodyLimit = OPERATOR_BODY_LIMIT
     })
-    for (const { operator } of slices) operator?.(scope.withTypeProvider<TypeBoxTypeProvider>(), services)
+    for (const { adminRoutes: operator } of slices) operator?.(scope.withTypeProvider<TypeBoxTypeProvider>(), services)
   })
   return app
 }

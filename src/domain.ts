@@ -1,69 +1,90 @@
-import { evolveInstantTransfers } from './features/agency/instant-transfer.ts'
-import { evolveSalaries } from './features/agency/salaries/deposit-salaries.ts'
-import { agencyTables } from './features/agency/tables.ts'
-import { evolveWithdrawals } from './features/agency/withdrawals/withdrawal.ts'
-import { evolveModes } from './features/app-status/mode.ts'
-import { evolveReleases } from './features/app-status/releases/release.ts'
-import { appStatusTables } from './features/app-status/tables.ts'
-import { evolveLuckyChains } from './features/fairness/lucky-progress.ts'
-import { fairnessTables } from './features/fairness/tables.ts'
-import { evolveBags } from './features/gifts/bag/bag.ts'
-import { evolveDecorations } from './features/gifts/catalogue/decoration.ts'
-import { evolveStreaks } from './features/gifts/streak.ts'
-import { giftTables } from './features/gifts/tables.ts'
-import { evolveCards } from './features/privilege/card.ts'
-import { evolvePackages } from './features/privilege/packages/package.ts'
-import { evolvePrivileges } from './features/privilege/privilege.ts'
-import { privilegeTables } from './features/privilege/tables.ts'
-import { evolveRooms } from './features/rooms/room.ts'
-import { roomTables } from './features/rooms/tables.ts'
-import { evolveGames } from './features/roulette/game.ts'
-import { rouletteTables } from './features/roulette/tables.ts'
-import { evolveStaff } from './features/staff/staff.ts'
-import { staffTables } from './features/staff/tables.ts'
-import { userTables } from './features/users/tables.ts'
-import { evolveUsers } from './features/users/user.ts'
+import { agencyModel } from './features/agency/model.ts'
+import { appStatusModel } from './features/app-status/model.ts'
+import { fairnessModel } from './features/fairness/model.ts'
+import { giftsModel } from './features/gifts/model.ts'
+import type { Model } from './features/model.ts'
+import { privilegeModel } from './features/privilege/model.ts'
+import { roomsModel } from './features/rooms/model.ts'
+import { rouletteModel } from './features/roulette/model.ts'
+import { sharedRefusals } from './features/shared-refusals.ts'
+import type { Slice } from './features/slice.ts'
+import { staffModel } from './features/staff/model.ts'
+import { usersModel } from './features/users/model.ts'
+import { walletModel } from './features/wallet/model.ts'
+import { type MeaningOf, meaningIn } from './http/errors/refusals.ts'
 import { combineEvolvers, type Evolve, type EvolveFact } from './ledger/rules/evolve.ts'
 import type { RowTable } from './ledger/storage/row-table.ts'
 import { ledgerTables } from './ledger/storage/tables.ts'
+import type { ProfileLookups } from './realtime/frames/frame-mapper.ts'
 import { vaultTables } from './vault/tables.ts'
 
-// No door is loaded here: whoever audits the books has no use for them.
+const models: readonly Model[] = [
+  usersModel,
+  roomsModel,
+  walletModel,
+  giftsModel,
+  fairnessModel,
+  privilegeModel,
+  rouletteModel,
+  agencyModel,
+  appStatusModel,
+  staffModel,
+]
 
 /** What every event means to rows, of whose balances only the watched ones need be there. */
-export const evolveFact: EvolveFact = combineEvolvers([
-  evolveUsers,
-  evolveRooms,
-  evolveDecorations,
-  evolveBags,
-  evolveStreaks,
-  evolveLuckyChains,
-  evolvePackages,
-  evolveCards,
-  evolvePrivileges,
-  evolveGames,
-  evolveWithdrawals,
-  evolveInstantTransfers,
-  evolveSalaries,
-  evolveModes,
-  evolveReleases,
-  evolveStaff,
-])
+export const evolveFact: EvolveFact = combineEvolvers(models.flatMap(({ evolvers }) => evolvers))
 
 /** What every event means, for deciding and projecting. */
 export const evolve: Evolve = (state, event) => evolveFact(state, event, event.movements)
 
 /** Every table that the executor keeps. */
-export const tables: readonly RowTable[] = [
-  ...ledgerTables,
-  ...vaultTables,
-  ...userTables,
-  ...roomTables,
-  ...giftTables,
-  ...fairnessTables,
-  ...privilegeTables,
-  ...rouletteTables,
-  ...agencyTables,
-  ...appStatusTables,
-  ...staffTables,
-]
+export const tables: readonly RowTable[] = [...ledgerTables, ...vaultTables, ...models.flatMap((model) => model.tables)]
+
+/** What every refusal of the business is over HTTP. */
+export const meaningOf: MeaningOf = meaningIn([sharedRefusals, ...models.map(({ refusals }) => refusals)])
+
+interface Slices {
+  /** In the order in which the documents list them. */
+  readonly slices: readonly Slice[]
+  /** Finds the names that frames show, with the addresses of pictures under a base. */
+  readonly lookupsWith: (assetBaseUrl: () => string) => ProfileLookups
+}
+
+/**
+ * The slices with their routes, loaded on demand: audits read only the models. Slices do not know each other; what one
+ * shows of another is handed over here.
+ */
+export async function loadSlices(): Promise<Slices> {
+  const [users, rooms, wallet, gifts, privilege, roulette, agency, fairness, appStatus, staff] = await Promise.all([
+    import('./features/users/slice.ts'),
+    import('./features/rooms/slice.ts'),
+    import('./features/wallet/slice.ts'),
+    import('./features/gifts/slice.ts'),
+    import('./features/privilege/slice.ts'),
+    import('./features/roulette/slice.ts'),
+    import('./features/agency/slice.ts'),
+    import('./features/fairness/slice.ts'),
+    import('./features/app-status/slice.ts'),
+    import('./features/staff/slice.ts'),
+  ])
+  return {
+    slices: [
+      users.usersSlice,
+      rooms.roomsSliceWith(roulette.activeGames),
+      wallet.walletSlice,
+      gifts.giftsSlice,
+      privilege.privilegeSlice,
+      roulette.rouletteSlice,
+      agency.agencySlice,
+      fairness.fairnessSliceWith({ lg1: gifts.checkDraw, rr1: roulette.checkSpin }),
+      appStatus.appStatusSlice,
+      staff.staffSlice,
+    ],
+    lookupsWith: (assetBaseUrl) => ({
+      users: users.userNames(assetBaseUrl),
+      rooms: rooms.roomNames,
+      decorations: gifts.decorationNames,
+      packages: privilege.packageNames,
+    }),
+  }
+}

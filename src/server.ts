@@ -1,10 +1,12 @@
 import { flushCompileCache } from 'node:module'
 import { build } from './app.ts'
 import { checkpointSigner } from './audit/checkpoint/checkpoint.ts'
+import { financeSliceWith } from './audit/routes/slice.ts'
 import { asideOn } from './audit/verify/audit-worker.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { fingerprint } from './config/keys.ts'
 import { loadDemo } from './demo/load.ts'
+import { loadSlices, meaningOf } from './domain.ts'
 import { luckyChains } from './features/fairness/lg1.ts'
 import { spinSeeds } from './features/fairness/rr1.ts'
 import { PublicAddress } from './http/auth/public-address.ts'
@@ -17,7 +19,6 @@ import { createLogger } from './http/observability/logging.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import { readiness } from './http/observability/readiness.ts'
 import { genesis } from './ledger/storage/genesis.ts'
-import { lookupsWith, slices } from './slices.ts'
 import { startAppStatus } from './startup/app-status.ts'
 import { welcome } from './startup/banner.ts'
 import { openDatabase } from './startup/database.ts'
@@ -48,6 +49,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     },
   }
 
+  const { slices, lookupsWith } = await loadSlices()
   const database = await openDatabase(config, log, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
@@ -65,10 +67,11 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const writes = new WriteAllowance(config.dailyWriteBytes)
   if (config.production) warnOfOpenRoutes(config, log)
 
+  const finance = financeSliceWith({ aside: asideOn(database.url), checkpoints: checkpointSigner(keys.checkpoint) })
   const app = await build({
-    slices,
+    slices: [...slices, finance],
     services: {
-      run: runWith(executor, writes),
+      run: runWith(executor, writes, meaningOf),
       db: database.db,
       settings,
       chains: luckyChains(keys.fairness),
@@ -77,8 +80,6 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       vault: createVault(keys.pii, new UnreadableRecords(log, () => metrics.unreadableRecord()).report),
       sessions,
       staffSessions,
-      aside: asideOn(database.url),
-      checkpoints: checkpointSigner(keys.checkpoint),
     },
     sessions,
     jwt: keys.jwt,

@@ -7,8 +7,6 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Kysely } from 'kysely'
-import type { CheckpointSigner } from '../audit/checkpoint/checkpoint.ts'
-import type { Aside } from '../audit/verify/audit-worker.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Caller } from '../http/auth/caller.ts'
 import type { AppState } from '../http/auth/gate.ts'
@@ -34,7 +32,7 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** What a slice's doors need. */
+/** What a slice's routes need. */
 export interface Services {
   readonly run: Run
   /** For reads; only the executor writes what the ledger decides. */
@@ -51,9 +49,6 @@ export interface Services {
   /** What is remembered about users' sessions; whoever revokes them here makes this instance look again. */
   readonly sessions: Pick<Sessions, 'forget'>
   readonly staffSessions: Pick<StaffSessions, 'over' | 'load' | 'forget'>
-  /** For readings of the whole ledger. */
-  readonly aside: Aside
-  readonly checkpoints: CheckpointSigner
 }
 
 /** What the operator of the service decided by configuration and the rules need. */

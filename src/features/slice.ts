@@ -6,26 +6,26 @@ import type { FrameMapper, LiveQuery } from '../realtime/frames/frame-mapper.ts'
 import type { App, Services } from './services.ts'
 
 /** What open routes may ask about a request. */
-export interface OpenChecks {
+export interface OpenRouteChecks {
   readonly isOurs: IsOurs
-  /** Whether what a client tells may be kept: always with a good token, else while its address may ask for more. */
+  /** Whether what a client says of itself may be kept: always with a valid token, else within its address's limit. */
   readonly mayRemember: (request: FastifyRequest) => boolean
 }
 
-/** A part of the business with its doors, and what it tells. What its events mean, and its tables, stand in books.ts. */
+/** How a part of the business meets the world: its routes, and what its events tell clients. See also `Model`. */
 export interface Slice {
-  /** The prefix under which the documents list its client routes. */
-  readonly published: ClientPrefix
-  /** Client doors; paths without prefix. */
+  /** The prefix under which the documents list its client routes; they answer under both. */
+  readonly documentedPrefix: ClientPrefix
+  /** Routes of clients; paths without prefix. */
   readonly routes?: (app: App, services: Services) => void
-  /** Client doors that are never closed and ask for no token; paths without prefix. */
-  readonly open?: (app: App, services: Services, checks: OpenChecks) => void
-  /** Doors under /admin/v1; paths without prefix. */
-  readonly operator?: (app: App, services: Services) => void
-  /** What users are told of its events on their devices. */
+  /** Routes of clients that are always open and need no token; paths without prefix. */
+  readonly openRoutes?: (app: App, services: Services, checks: OpenRouteChecks) => void
+  /** Routes of staff, under /admin/v1; paths without prefix. */
+  readonly adminRoutes?: (app: App, services: Services) => void
+  /** The push notifications that its events send. */
   readonly notifier?: Notifier
-  /** What its events tell rooms, users and everybody over sockets. */
+  /** The frames that its events send to rooms, users and everybody. */
   readonly frameMapper?: FrameMapper
-  /** What users are shown of their own as it changes. */
+  /** A user's own state that sockets push whenever it changes. */
   readonly liveQuery?: LiveQuery
 }

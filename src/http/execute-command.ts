@@ -6,7 +6,7 @@ import type { Refusal, Verb } from '../ledger/rules/verb.ts'
 import type { Reply } from '../ledger/storage/head.ts'
 import { actorOf } from './auth/caller.ts'
 import { errorText } from './errors/errors.ts'
-import { meaningOf } from './errors/refusals.ts'
+import type { MeaningOf } from './errors/refusals.ts'
 import type { WriteAllowance } from './limits/write-allowance.ts'
 import { parseExact } from './validation/exact-json.ts'
 import { idempotencyKey } from './validation/idempotency.ts'
@@ -35,7 +35,7 @@ export type Run = <Input, Answer>(
  * `input` is what the request means, with its fields in a fixed order: the same route with the same input is
  * the same request, whatever the order of keys or the prefix that the client used.
  */
-export function runWith(executor: Executor, writes: WriteAllowance): Run {
+export function runWith(executor: Executor, writes: WriteAllowance, meaningOf: MeaningOf): Run {
   return async (request, reply, verb, input, told = {}) => {
     // GET and HEAD read afresh; only what changes something is remembered.
     const key = ['GET', 'HEAD'].includes(request.method) ? null : idempotencyKey(request)
@@ -49,7 +49,7 @@ export function runWith(executor: Executor, writes: WriteAllowance): Run {
       idempotency:
         key === null ? null : { key, requestHash: requestHash(request, input), formerRequestHash, forgetRefusal },
     }
-    const settled = await executor.run(command(verb, input, cause, presenter(request.id, told)))
+    const settled = await executor.run(command(verb, input, cause, presenter(request.id, told, meaningOf)))
     const { status, body } = settled.reply
     const paid = request.routeOptions.config.writes === 'paid' && status < 300
     if (user !== null && !paid && writes.spend(user, settled.storedBytes)) {
@@ -69,7 +69,7 @@ function requestHash(request: FastifyRequest, input: unknown): string {
   return sha256(JSON.stringify([method, route, request.params, input]))
 }
 
-function presenter<Answer>(requestId: string, told: Told<Answer>): Presenter<Answer> {
+function presenter<Answer>(requestId: string, told: Told<Answer>, meaningOf: MeaningOf): Presenter<Answer> {
   const { status = 200, message, body } = told
   return {
     presentResult: (answer: Answer): Reply => {

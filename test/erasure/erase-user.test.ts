@@ -1,15 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { test } from 'tap'
+import { loadSlices } from '../../src/domain.ts'
 import { type ErasureSummary, eraseUser } from '../../src/erasure/erase-user.ts'
 import { noteRedacted } from '../../src/erasure/note-redacted.ts'
 import { findRepliesNaming } from '../../src/erasure/personal-rows.ts'
 import { redactPerson } from '../../src/erasure/redact-person.ts'
 import { privilegeNotifier } from '../../src/features/privilege/notifier.ts'
-import { slices } from '../../src/slices.ts'
 import { tamper, verified } from '../audit/verify/verified.ts'
 import { bank, cash, requests } from '../features/agency/agency-fixture.ts'
 import { createTestApp, readDb, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+
+const { slices } = await loadSlices()
 
 /** What must be found nowhere, afterwards; all of it has this in it. */
 const CANARY = 'canary'

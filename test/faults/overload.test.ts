@@ -1,7 +1,9 @@
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
-import { slices } from '../../src/slices.ts'
+import { loadSlices } from '../../src/domain.ts'
 import { createTestApp, type TestResponse } from '../harness/app/test-app.ts'
+
+const { slices } = await loadSlices()
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>

@@ -48,14 +48,13 @@ const floors: readonly (readonly string[])[] = [
   ['src/erasure/', 'src/demo/'],
   ['src/domain.ts'],
   ['src/audit/'],
-  ['src/app.ts', 'src/slices.ts', 'src/startup/'],
+  ['src/app.ts', 'src/startup/'],
   ['src/server.ts'],
 ]
 const floorOf = (path: string): number => floors.findIndex((rooms) => rooms.some((room) => path.startsWith(room)))
 
 test('every file stands on a floor and imports none of a higher one', (t) => {
   for (const { path, imports } of under('schema', 'src')) {
-    if (path === 'src/features/services.ts') continue
     const floor = floorOf(path)
     t.ok(floor >= 0, path)
     const higher = imports.filter((name) => /^(src|schema)\//.test(name) && floorOf(name) > floor)
@@ -69,22 +68,11 @@ const slices = readdirSync(join(root, 'src/features'), { withFileTypes: true })
   .map(({ name }) => name)
 /** Files of a slice that speak with the world; all others hold its rules. */
 const worldly =
-  /^src\/features\/.*\/((admin-)?routes|reads|frames|notifier|model|tables|slice|join-room|sealed-details|app-status|client-(registry|rows)|token-keys)\.ts$/
+  /^src\/features\/.*\/((admin-)?routes|reads|frames|notifier|model|slice|join-room|sealed-details|app-status|client-(registry|rows)|token-keys)\.ts$/
 const rules = under('src/features').filter(({ path }) => /\/features\/\w[\w-]*\//.test(path) && !worldly.test(path))
 /** What of the ledger does no I/O beside its rules. */
 const pureLedger =
   /^src\/ledger\/(rules\/\w[\w-]*|executor\/(batch|command|row-cache)|storage\/(event-hash|genesis|evolver-balances|bytes\/\w[\w-]*))\.ts$/
-
-test('the registry knows every evolver and every table', (t) => {
-  const models = files.filter(({ path }) => /^src\/(domain|features\/.*\/(model|tables))\.ts$/.test(path))
-  const text = models.map((file) => file.text).join('\n')
-  const declared = under('src').flatMap((file) =>
-    [...file.text.matchAll(/export const (\w+)(?:: Evolver = \{|(?<=Tables) = \[)/g)].map(([, name = '']) => name),
-  )
-  t.ok(declared.includes('evolveGames') && declared.includes('rouletteTables'))
-  for (const name of declared) t.match(text, new RegExp(`\\b${name}\\b(?! =|: Evolver)`), name)
-  t.end()
-})
 
 test('the schemas know TypeBox only', (t) => {
   for (const file of under('schema')) t.same(foreign(file, [/^@sinclair\/typebox$/, /^schema\//]), [], file.path)

@@ -3,8 +3,10 @@ import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
 import { TEXT_FORM } from '../../schema/common.ts'
 import { clientFrames } from '../../schema/frames.ts'
-import { slices } from '../../src/slices.ts'
+import { loadSlices } from '../../src/domain.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
+
+const { slices } = await loadSlices()
 
 const Schema = Type.Recursive((Self) =>
   Type.Object({

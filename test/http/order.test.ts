@@ -1,10 +1,12 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
+import { loadSlices } from '../../src/domain.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
-import { slices } from '../../src/slices.ts'
 import { createTestApp as open } from '../harness/app/test-app.ts'
 import { type Door, doorsOf, pathOf, reads } from '../harness/http/api-routes.ts'
 import { valueOf } from '../hostile/requests/values.ts'
+
+const { slices } = await loadSlices()
 
 const methods = ['GET', 'PUT', 'POST', 'DELETE'] as const
 

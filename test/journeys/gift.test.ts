@@ -1,9 +1,11 @@
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'tap'
+import { loadSlices } from '../../src/domain.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
-import { slices } from '../../src/slices.ts'
 import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows, testChains } from '../harness/ledger/test-executor.ts'
+
+const { slices } = await loadSlices()
 
 const odds = [
   { multiplier: 0, weight: 600 },

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
+import { loadSlices } from '../../src/domain.ts'
 import { MAX_DECORATIONS } from '../../src/features/gifts/catalogue/decoration.ts'
-import { slices } from '../../src/slices.ts'
 import { verified } from '../audit/verify/verified.ts'
 import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+
+const { slices } = await loadSlices()
 
 const full = { status: 422, body: { code: 'holding_limit' } }
 

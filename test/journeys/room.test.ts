@@ -1,6 +1,6 @@
 import { test } from 'tap'
+import { loadSlices } from '../../src/domain.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
-import { lookupsWith, slices } from '../../src/slices.ts'
 import { bearer, token } from '../harness/app/minimal-app.ts'
 import {
   connectAs,
@@ -11,6 +11,8 @@ import {
 } from '../harness/app/realtime-instance.ts'
 import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+
+const { lookupsWith, slices } = await loadSlices()
 
 type Test = Parameters<typeof testDatabase>[0]
 

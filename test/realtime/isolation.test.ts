@@ -120,7 +120,7 @@ test('a wallet that cannot be read is tried less and less often, and delays no o
       return new Map(ids.map((id) => [id, {}]))
     },
   }
-  const instance = await startInstance(t, database, [...chatSlices, { published: '/v1', liveQuery: purse }])
+  const instance = await startInstance(t, database, [...chatSlices, { documentedPrefix: '/v1', liveQuery: purse }])
   const one = await connectAs(t, instance.origin, 1)
   const other = await connectAs(t, instance.origin, 2)
   const shown = ({ frames }: TestClient) => frames.filter(({ event }) => event === 'purse').length

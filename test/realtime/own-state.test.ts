@@ -12,7 +12,7 @@ test('who has left their own channel is shown nothing there until they come back
     changedBy: ({ type, data }) => (type === 'bag-items-added' ? [data.user_id] : []),
     read: async (_db, ids) => new Map(ids.map((id) => [id, {}])),
   }
-  const instance = await startInstance(t, database, [...chatSlices, { published: '/v1', liveQuery: purse }])
+  const instance = await startInstance(t, database, [...chatSlices, { documentedPrefix: '/v1', liveQuery: purse }])
   const [here, away] = [await connectAs(t, instance.origin, 1), await connectAs(t, instance.origin, 1)]
   const shown = ({ frames }: TestClient) => frames.filter(({ event }) => event === 'purse').length
   const seen = async (client: TestClient, count: number) =>

@@ -1,9 +1,11 @@
 import { test } from 'tap'
+import { loadSlices } from '../../src/domain.ts'
 import { cardFrames } from '../../src/features/privilege/frames.ts'
-import { lookupsWith, slices } from '../../src/slices.ts'
 import { createTestApp, readDb } from '../harness/app/test-app.ts'
 import { FIXED_NOW } from '../harness/ledger/given-when.ts'
 import { framesFrom } from './frame-fixtures.ts'
+
+const { lookupsWith, slices } = await loadSlices()
 
 test('words by their ids, as they stand now; who and what is not there is missing', async (t) => {
   const { operator, database } = await createTestApp(t, slices)

@@ -21,7 +21,7 @@ const body = JSON.stringify({
 })
 
 const slice: Slice = {
-  published: '/api/v1',
+  documentedPrefix: '/api/v1',
   routes: (app) => {
     app.post(
       '/instant-send',

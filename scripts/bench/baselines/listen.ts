@@ -1,12 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import { build } from '../../../src/app.ts'
-import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
-import { asideOn } from '../../../src/audit/verify/audit-worker.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { loadKeys } from '../../../src/config/keys.ts'
 import type { Tables } from '../../../src/db/tables.ts'
-import { evolve, tables } from '../../../src/domain.ts'
+import { evolve, meaningOf, tables } from '../../../src/domain.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
 import type { Slice } from '../../../src/features/slice.ts'
@@ -47,14 +45,12 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
   const app = await build({
     slices: [slice],
     services: {
-      run: runWith(executor, writes),
+      run: runWith(executor, writes, meaningOf),
       db: nowhere(),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl ?? '' },
       appState: switchedAppState(),
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),
-      aside: asideOn(''),
-      checkpoints: checkpointSigner(keys.checkpoint),
       vault: createVault(keys.pii),
       sessions,
       staffSessions: new StaffSessions(async () => 0),

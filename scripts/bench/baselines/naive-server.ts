@@ -23,7 +23,7 @@ const pool = openPool(url.href, { max: 20, application_name: 'naive' })
 const gifts = new NaiveGifts(pool)
 
 const slice: Slice = {
-  published: '/api/v1',
+  documentedPrefix: '/api/v1',
   routes: (app) => {
     app.post(
       '/instant-send',

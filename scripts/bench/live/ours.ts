@@ -1,4 +1,5 @@
 import { fastify } from 'fastify'
+import { loadSlices } from '../../../src/domain.ts'
 import { userCheck } from '../../../src/http/auth/auth.ts'
 import { alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { Sessions } from '../../../src/http/auth/sessions.ts'
@@ -10,9 +11,10 @@ import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
 import { authenticateWith } from '../../../src/realtime/sockets/authenticate.ts'
 import { ConnectionRegistry } from '../../../src/realtime/sockets/connection-registry.ts'
 import { registerSocketRoutes } from '../../../src/realtime/sockets/upgrade.ts'
-import { slices } from '../../../src/slices.ts'
 import { giftAt, words } from './event.ts'
 import type { Contender } from './implementation.ts'
+
+const { slices } = await loadSlices()
 
 /** Our hub from the ledger's event to the socket, with what it would ask the database for at hand. */
 export async function ours(sockets: number): Promise<Contender> {

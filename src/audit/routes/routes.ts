@@ -11,10 +11,12 @@ import {
 } from '../../../schema/finance.ts'
 import type { App, Services } from '../../features/services.ts'
 import { fitting } from '../../http/pages.ts'
+import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
 import { jsonText } from '../commands/printing.ts'
 import { eventsAfter } from '../reports/events.ts'
 import { explain } from '../reports/explain.ts'
 import { statementJson, statementOf, statementPeriod } from '../reports/statement.ts'
+import type { Aside } from '../verify/audit-worker.ts'
 import { publishedEvent } from './presenters.ts'
 import { answerable, askedMoment, askedNumber } from './query-parsing.ts'
 import { endOfLedger } from './reads.ts'
@@ -29,8 +31,15 @@ const LIMITS = { inHand: 2, waiting: 100, maxWaitMs: 10_000 }
 
 const nothing = (): string => '\n'
 
+/** What these routes need. */
+export interface FinanceServices extends Pick<Services, 'db'> {
+  /** For reads of the whole ledger. */
+  readonly aside: Aside
+  readonly checkpoints: CheckpointSigner
+}
+
 /** The doors of those who read the books, under /admin/v1/ledger. */
-export function financeRoutes(app: App, services: Services): void {
+export function financeRoutes(app: App, services: FinanceServices): void {
   const { db, checkpoints } = services
   const readings = new Readings(app, LIMITS)
   trialBalanceRoute(app, services, readings)

@@ -1,5 +1,8 @@
 import type { Slice } from '../../features/slice.ts'
-import { financeRoutes } from './routes.ts'
+import { type FinanceServices, financeRoutes } from './routes.ts'
 
-/** What finance reads of the books; moves nothing. */
-export const financeSlice: Slice = { published: '/api/v1', operator: financeRoutes }
+/** What finance reads of the ledger. No part of the business: it moves nothing. */
+export const financeSliceWith = (own: Omit<FinanceServices, 'db'>): Slice => ({
+  documentedPrefix: '/api/v1',
+  adminRoutes: (app, { db }) => financeRoutes(app, { db, ...own }),
+})

@@ -1,19 +1,20 @@
 import { dataOf } from '../../../schema/common.ts'
 import { TrialBalance, TrialBalanceQuery } from '../../../schema/finance.ts'
 import { headOf } from '../../db/head.ts'
-import type { App, Services } from '../../features/services.ts'
+import type { App } from '../../features/services.ts'
 import { jsonText } from '../commands/printing.ts'
 import { lastBy } from '../reports/period.ts'
 import { trialBalance, trialBalanceAt } from '../reports/trial-balance.ts'
 import { answerable, askedMoment } from './query-parsing.ts'
 import { type Readings, sendPieces } from './report-limiter.ts'
+import type { FinanceServices } from './routes.ts'
 
 /** One of the past over so many events takes some 30 ms; one over more is made aside. */
 const FEW_EVENTS = 5_000
 /** Trial balances of the past that are kept: they never change. */
 const MOST_KEPT = 100
 
-export function trialBalanceRoute(app: App, { db, aside }: Services, readings: Readings): void {
+export function trialBalanceRoute(app: App, { db, aside }: FinanceServices, readings: Readings): void {
   /** As they are answered, by position, the oldest first. */
   const kept = new Map<number, string>()
   const keep = (position: number, text: string): string => {

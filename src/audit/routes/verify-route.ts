@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VerifyQuery } from '../../../schema/finance.ts'
 import { headOf } from '../../db/head.ts'
-import type { App, Services } from '../../features/services.ts'
+import type { App } from '../../features/services.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { askedNumber } from './query-parsing.ts'
 import { Readings, sendPieces } from './report-limiter.ts'
+import type { FinanceServices } from './routes.ts'
 
 /** Between two lines of progress. */
 const PROGRESS_MS = 1_000
 
-export function verifyRoute(app: App, { db, aside }: Services): void {
+export function verifyRoute(app: App, { db, aside }: FinanceServices): void {
   const readings = new Readings(app, { inHand: 1, waiting: 0, maxWaitMs: 0 })
 
   app.get(

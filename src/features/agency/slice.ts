@@ -5,8 +5,8 @@ import { agencyRoutes } from './routes.ts'
 
 /** Dollars out: withdrawals through agents and managers, instant transfers; and dollars in: salaries. */
 export const agencySlice: Slice = {
-  published: '/api/v1',
+  documentedPrefix: '/api/v1',
   routes: agencyRoutes,
-  operator: agencyAdminRoutes,
+  adminRoutes: agencyAdminRoutes,
   frameMapper: withdrawalFrames,
 }

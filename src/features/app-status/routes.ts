@@ -1,9 +1,9 @@
 import { AppStatus, AppStatusHeaders, AppStatusQuery } from '../../../schema/app-status.ts'
 import type { App, Services } from '../services.ts'
-import type { OpenChecks } from '../slice.ts'
+import type { OpenRouteChecks } from '../slice.ts'
 
 /** The door at which clients ask when they start. It is open to everyone, always, and answers whatever is asked. */
-export function appStatusRoutes(app: App, { appState }: Services, { isOurs, mayRemember }: OpenChecks): void {
+export function appStatusRoutes(app: App, { appState }: Services, { isOurs, mayRemember }: OpenRouteChecks): void {
   app.get(
     '/app-status',
     {

@@ -4,7 +4,7 @@ import { appStatusRoutes } from './routes.ts'
 
 /** Whether the app is in maintenance, and which versions of it may be used. */
 export const appStatusSlice: Slice = {
-  published: '/api/v1',
-  open: appStatusRoutes,
-  operator: appStatusAdminRoutes,
+  documentedPrefix: '/api/v1',
+  openRoutes: appStatusRoutes,
+  adminRoutes: appStatusAdminRoutes,
 }

@@ -2,7 +2,7 @@ import type { Slice } from '../slice.ts'
 import { type DrawChecks, verifyRoutes } from './routes.ts'
 
 /** The check of published draws. */
-export const verifyWith = (checks: DrawChecks): Slice => ({
-  published: '/api/v1',
+export const fairnessSliceWith = (checks: DrawChecks): Slice => ({
+  documentedPrefix: '/api/v1',
   routes: (app, services) => verifyRoutes(app, services, checks),
 })

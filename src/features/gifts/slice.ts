@@ -4,13 +4,15 @@ import { giftFrames } from './frames.ts'
 import { luckyFairnessRoutes } from './lucky/routes.ts'
 import { giftRoutes } from './routes.ts'
 
+export { checkDraw, decorationNames } from './reads.ts'
+
 /** Gifts: the catalogue, bags, sending, and the draws of lucky ones. */
 export const giftsSlice: Slice = {
-  published: '/api/v1',
+  documentedPrefix: '/api/v1',
   routes: (app, services) => {
     giftRoutes(app, services)
     luckyFairnessRoutes(app, services)
   },
-  operator: giftAdminRoutes,
+  adminRoutes: giftAdminRoutes,
   frameMapper: giftFrames,
 }

@@ -4,11 +4,13 @@ import { cardFrames } from './frames.ts'
 import { privilegeNotifier } from './notifier.ts'
 import { privilegeRoutes } from './routes.ts'
 
+export { packageNames } from './reads.ts'
+
 /** Privilege packages, the cards in users' wallets, and the privileges that run. */
 export const privilegeSlice: Slice = {
-  published: '/api/v1',
+  documentedPrefix: '/api/v1',
   routes: privilegeRoutes,
-  operator: privilegeAdminRoutes,
+  adminRoutes: privilegeAdminRoutes,
   notifier: privilegeNotifier,
   frameMapper: cardFrames,
 }

@@ -3,10 +3,12 @@ import { rouletteAdminRoutes } from './admin-routes.ts'
 import { gameFrames } from './frames.ts'
 import { rouletteRoutes } from './routes.ts'
 
+export { activeGames, checkSpin } from './reads.ts'
+
 /** Roulette: games in rooms, their spins, and the purge of those that nobody finished. */
 export const rouletteSlice: Slice = {
-  published: '/v1',
+  documentedPrefix: '/v1',
   routes: rouletteRoutes,
-  operator: rouletteAdminRoutes,
+  adminRoutes: rouletteAdminRoutes,
   frameMapper: gameFrames,
 }

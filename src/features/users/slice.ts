@@ -3,11 +3,13 @@ import { userAdminRoutes } from './admin-routes.ts'
 import { countryAdminRoutes } from './countries/admin-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 
+export { userNames } from './reads.ts'
+
 /** Users with their devices, and countries. */
 export const usersSlice: Slice = {
-  published: '/api/v1',
+  documentedPrefix: '/api/v1',
   routes: deviceRoutes,
-  operator: (app, services) => {
+  adminRoutes: (app, services) => {
     userAdminRoutes(app, services)
     countryAdminRoutes(app, services)
   },

@@ -5,8 +5,8 @@ import { walletRoutes } from './routes.ts'
 
 /** What users hold, and what operators add and take. */
 export const walletSlice: Slice = {
-  published: '/api/v1',
+  documentedPrefix: '/api/v1',
   routes: walletRoutes,
-  operator: walletAdminRoutes,
+  adminRoutes: walletAdminRoutes,
   liveQuery: liveWallet,
 }

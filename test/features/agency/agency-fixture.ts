@@ -1,5 +1,7 @@
-import { slices } from '../../../src/slices.ts'
+import { loadSlices } from '../../../src/domain.ts'
 import { createTestApp, type TestApp, type TestResponse } from '../../harness/app/test-app.ts'
+
+const { slices } = await loadSlices()
 
 export const requests = '/api/v1/agency/target-withdraw-requests'
 export const transfers = '/api/v1/agency/target-transaction-requests'

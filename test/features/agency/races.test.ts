@@ -1,9 +1,11 @@
 import { test } from 'tap'
-import { slices } from '../../../src/slices.ts'
+import { loadSlices } from '../../../src/domain.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { createTestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { agencyApp, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
+
+const { slices } = await loadSlices()
 
 const codes = (heard: readonly TestResponse[]): Record<string, number> => {
   const counts: Record<string, number> = {}

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
-import { slices } from '../../../src/slices.ts'
+import { loadSlices } from '../../../src/domain.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
+
+const { slices } = await loadSlices()
 
 type Test = Parameters<typeof createTestApp>[0]
 

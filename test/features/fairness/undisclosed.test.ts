@@ -1,9 +1,11 @@
 import { test } from 'tap'
+import { loadSlices } from '../../../src/domain.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { slices } from '../../../src/slices.ts'
 import { createTestApp, type SendRequest } from '../../harness/app/test-app.ts'
 import { testChains } from '../../harness/ledger/test-executor.ts'
 import { dataOf, playedGame, rouletteApp, rouletteUrl } from '../roulette/roulette-app-fixture.ts'
+
+const { slices } = await loadSlices()
 
 interface Step {
   readonly step: string

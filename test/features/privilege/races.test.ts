@@ -1,14 +1,16 @@
 import { test } from 'tap'
+import { loadSlices } from '../../../src/domain.ts'
 import { type ActivateCard, activateCard } from '../../../src/features/privilege/activate.ts'
 import { grantCards } from '../../../src/features/privilege/grant.ts'
 import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
 import { transferCard } from '../../../src/features/privilege/transfer.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
-import { slices } from '../../../src/slices.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+
+const { slices } = await loadSlices()
 
 const RACERS = 100
 const everyone = Array.from({ length: RACERS + 1 }, (_, i) => i + 1)

@@ -4,11 +4,14 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { test } from 'tap'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
+import { roomsSliceWith } from '../../../src/features/rooms/slice.ts'
+import { activeGames } from '../../../src/features/roulette/reads.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
-import { roomsSlice } from '../../../src/slices.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/postgres/embedded.ts'
 import { emptyDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+
+const roomsSlice = roomsSliceWith(activeGames)
 
 const counts = (url: string) =>
   queryRows(

@@ -1,9 +1,11 @@
 import { test } from 'tap'
-import { slices } from '../../../src/slices.ts'
+import { loadSlices } from '../../../src/domain.ts'
 import { verified } from '../../audit/verify/verified.ts'
 import { createTestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
+
+const { slices } = await loadSlices()
 
 const ROUNDS = 200
 const CLIENTS = 40

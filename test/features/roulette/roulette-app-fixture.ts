@@ -1,8 +1,10 @@
+import { loadSlices } from '../../../src/domain.ts'
 import type { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { slices } from '../../../src/slices.ts'
 import { createTestApp, type TestApp } from '../../harness/app/test-app.ts'
 import { testSpins } from '../../harness/ledger/test-executor.ts'
+
+const { slices } = await loadSlices()
 
 /** Users 1 to 5 with 100 coins each; room 1 (uid R1) with members 1 to 4, room 2 (uid R2) with member 1. */
 export async function rouletteApp(t: Parameters<typeof createTestApp>[0], writes?: WriteAllowance): Promise<TestApp> {

@@ -1,13 +1,15 @@
 import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
 import { userStates } from '../../../schema/channel-events.ts'
+import { loadSlices } from '../../../src/domain.ts'
 import { liveWallet } from '../../../src/features/wallet/frames.ts'
 import type { LedgerEvent, PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import { transfer } from '../../../src/ledger/rules/movement.ts'
-import { slices } from '../../../src/slices.ts'
 import { createTestApp, readDb } from '../../harness/app/test-app.ts'
 import { cardGranted, credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
+
+const { slices } = await loadSlices()
 
 const placed = (event: LedgerEvent): PositionedEvent => Object({ ...event, position: 9, at: FIXED_NOW })
 const privilege = { user_id: 4, card_id: 2, privilege_package_id: 3, rank: 1, days: 30, valid_until: 1 }

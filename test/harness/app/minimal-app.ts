@@ -6,8 +6,6 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { Pool } from 'pg'
 import { Flag, Id, PageQuery, Text } from '../../../schema/common.ts'
 import { build, type Parts } from '../../../src/app.ts'
-import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
-import { asideOn } from '../../../src/audit/verify/audit-worker.ts'
 import type { Tables } from '../../../src/db/tables.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
@@ -16,6 +14,7 @@ import { type AppStateGate, alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { Sessions, StaffSessions } from '../../../src/http/auth/sessions.ts'
 import { anyToken } from '../../../src/http/auth/tokens.ts'
 import { HttpError } from '../../../src/http/errors/errors.ts'
+import { meaningIn } from '../../../src/http/errors/refusals.ts'
 import { runWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { charge } from '../../../src/http/limits/limits.ts'
@@ -62,7 +61,7 @@ const mishaps: Readonly<Record<string, () => unknown>> = {
 }
 
 export const minimalSlice: Slice = {
-  published: '/api/v1',
+  documentedPrefix: '/api/v1',
   routes(app, { run, db }) {
     app.get('/things', { schema: { tags: ['things'], querystring: PageQuery } }, (request, reply) =>
       reply.send({ data: request.query, caller: request.caller }),
@@ -88,7 +87,7 @@ export const minimalSlice: Slice = {
       throw mishaps[request.params.name]?.()
     })
   },
-  operator(app) {
+  adminRoutes(app) {
     app.get('/things', async (request) => ({ data: request.caller }))
     app.put('/things', { schema: { body: Type.Object({ text: Type.String() }) } }, async (request) => ({
       data: request.body.text.length,
@@ -153,14 +152,12 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
   const app = await build({
     slices: [minimalSlice],
     services: {
-      run: runWith(executor, writes),
+      run: runWith(executor, writes, meaningIn([])),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState: { ...alwaysOpen, gate },
       chains: luckyChains('a key for tests'),
       spins: spinSeeds('a key for tests'),
-      aside: asideOn(''),
-      checkpoints: checkpointSigner('a key for tests'),
       vault: createVault('a key for tests'),
       sessions,
       staffSessions: new StaffSessions(async (sub) => (sub === 'bob' ? seconds() - 60 : 0)),

@@ -37,7 +37,7 @@ const frameMapper: FrameMapper = {
 
 const payloadOf = (n: number) => (n > 3_000_000 ? { n, more: 'x'.repeat(20_000) } : { n })
 
-export const chatSlices: readonly Slice[] = [usersSlice, { published: '/v1', frameMapper }]
+export const chatSlices: readonly Slice[] = [usersSlice, { documentedPrefix: '/v1', frameMapper }]
 
 interface ChatMessage {
   readonly to: number

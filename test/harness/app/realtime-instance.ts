@@ -2,13 +2,11 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { pino } from 'pino'
 import { WebSocket } from 'ws'
 import { build } from '../../../src/app.ts'
-import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
-import { asideOn } from '../../../src/audit/verify/audit-worker.ts'
 import { Troubles } from '../../../src/db/failure-log.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import type { Tables } from '../../../src/db/tables.ts'
-import { evolve, tables } from '../../../src/domain.ts'
+import { evolve, meaningOf, tables } from '../../../src/domain.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type AppState, alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { PublicAddress } from '../../../src/http/auth/public-address.ts'
@@ -108,7 +106,7 @@ export async function startInstance(
   const app = await build({
     slices,
     services: {
-      run: runWith(executor, writes),
+      run: runWith(executor, writes, meaningOf),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState,
@@ -117,8 +115,6 @@ export async function startInstance(
       staffSessions: staffSessionsIn(db),
       chains: testChains,
       spins: testSpins,
-      aside: asideOn(serviceUrl),
-      checkpoints: checkpointSigner('a checkpoint key for tests'),
     },
     sessions,
     jwt: { kind: 'secret', secret: SECRET },

@@ -3,9 +3,11 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { pino } from 'pino'
 import { build } from '../../../src/app.ts'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
+import { financeSliceWith } from '../../../src/audit/routes/slice.ts'
 import { asideOn } from '../../../src/audit/verify/audit-worker.ts'
 import { forReads, openPool } from '../../../src/db/pool.ts'
 import type { Tables } from '../../../src/db/tables.ts'
+import { meaningOf } from '../../../src/domain.ts'
 import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
 import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
 import { readAppStatus } from '../../../src/features/app-status/reads.ts'
@@ -59,7 +61,7 @@ export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>
 }
 
 /**
- * The whole HTTP side with these slices over a database of its own, or, as one instance more, over that of others.
+ * The whole HTTP side with these slices, and finance's routes, over a database of its own, or, as one instance more, over that of others.
  * Nothing listens; requests are injected.
  */
 export async function createTestApp(
@@ -80,10 +82,14 @@ export async function createTestApp(
   const appState = new AppStatusGate(await readAppStatus(db), told)
   const ledger = createTestExecutor(t, database.serviceUrl, {}, (events) => appState.applyAll(events))
   const sessions = sessionsIn(db)
+  const finance = financeSliceWith({
+    aside: asideOn(database.serviceUrl),
+    checkpoints: checkpointSigner('a checkpoint key for tests'),
+  })
   const app = await build({
-    slices,
+    slices: [...slices, finance],
     services: {
-      run: runWith(ledger.executor, writes),
+      run: runWith(ledger.executor, writes, meaningOf),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,
@@ -91,8 +97,6 @@ export async function createTestApp(
       appState,
       chains: testChains,
       spins: testSpins,
-      aside: asideOn(database.serviceUrl),
-      checkpoints: checkpointSigner('a checkpoint key for tests'),
       vault: testVault,
     },
     sessions,

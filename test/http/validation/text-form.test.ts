@@ -1,7 +1,9 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { slices } from '../../../src/slices.ts'
+import { loadSlices } from '../../../src/domain.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
+
+const { slices } = await loadSlices()
 
 const DECOMPOSED = 'Re\u0301ne\u0301e'
 const COMPOSED = 'Rénée'

@@ -1,10 +1,12 @@
 import { Pool } from 'pg'
+import { loadSlices } from '../../../src/domain.ts'
 import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
 import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
-import { slices } from '../../../src/slices.ts'
 import type { Stage } from '../../harness/scenario/scenario-context.ts'
 import type { World } from '../environment/environment.ts'
 import type { RoomClient, Stretch } from './room-client.ts'
+
+const { slices } = await loadSlices()
 
 /** So many announcements of a channel are brought back. */
 const MOST_BACK = 1_000

@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { test } from 'tap'
+import type { Model } from '../../src/features/model.ts'
+import { sharedRefusals } from '../../src/features/shared-refusals.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const sources = ['schema', 'src'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => ({ path: `${folder}/${name}`, text: readFileSync(join(root, folder, name), 'utf8') })),
+)
+const names = readdirSync(join(root, 'src/features'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+const folderOf = (slice: string): string => `src/features/${slice}/`
+const filesOf = (slice: string) => sources.filter(({ path }) => path.startsWith(folderOf(slice)))
+
+/** The model of each slice, under the slice's name. */
+const models: readonly (readonly [string, Model])[] = await Promise.all(
+  names.map(async (slice) => {
+    const exported: Record<string, Model> = await import(`../../${folderOf(slice)}model.ts`)
+    const [model, ...more] = Object.values(exported)
+    if (model === undefined || more.length > 0) throw new Error(`${slice}/model.ts exports one model`)
+    return [slice, model] as const
+  }),
+)
+
+test('the registry names the model and the routes of every slice', (t) => {
+  const registry = readFileSync(join(root, 'src/domain.ts'), 'utf8')
+  for (const slice of names) {
+    t.ok(registry.includes(`from './features/${slice}/model.ts'`), slice)
+    t.ok(registry.includes(`import('./features/${slice}/slice.ts')`), slice)
+  }
+  t.end()
+})
+
+test("a slice's model holds every evolver and every table of the slice", (t) => {
+  for (const [slice, model] of models) {
+    const text = filesOf(slice)
+      .map((file) => file.text)
+      .join('\n')
+    t.equal(
+      model.evolvers.length,
+      [...text.matchAll(/^export const \w+: Evolver = \{/gm)].length,
+      `evolvers of ${slice}`,
+    )
+    const declared = [...text.matchAll(/\bprojection<\w+>\('(\w+)'\)/g)].map(([, name = '']) => name)
+    t.same(model.tables.map(({ projection }) => projection.name).toSorted(), declared.toSorted(), `tables of ${slice}`)
+  }
+  t.end()
+})
+
+test("a slice's refusal codes stand in its own folder alone, and it refuses with no others", (t) => {
+  t.ok(models.some(([slice, { refusals }]) => slice === 'roulette' && 'game_full' in refusals))
+  for (const [slice, { refusals }] of models) {
+    for (const code of Object.keys(refusals)) {
+      const places = sources.filter(({ text }) => new RegExp(`['"\`]${code}['"\`]`).test(text)).map(({ path }) => path)
+      t.ok(places.length > 0, `${slice} refuses with ${code}`)
+      t.same(
+        places.filter((path) => !path.startsWith(folderOf(slice))),
+        [],
+        `${code} is a code of ${slice}`,
+      )
+    }
+    const known = new Set([...Object.keys(refusals), ...Object.keys(sharedRefusals)])
+    for (const { path, text } of filesOf(slice)) {
+      const used = [...text.matchAll(/\brefuse\('(\w+)'/g)].map(([, code = '']) => code)
+      t.same(
+        used.filter((code) => !known.has(code)),
+        [],
+        `${path} refuses with declared codes`,
+      )
+    }
+  }
+  t.end()
+})
+
+test('shared codes are those that more than one part refuses with', (t) => {
+  for (const code of Object.keys(sharedRefusals)) {
+    const places = sources.filter(
+      ({ path, text }) => path !== 'src/features/shared-refusals.ts' && text.includes(`'${code}'`),
+    )
+    const parts = new Set(places.map(({ path }) => /^src\/(?:features\/)?[\w-]+/.exec(path)?.[0]))
+    t.ok(parts.size > 1 || parts.has('src/ledger'), `${code} is refused by ${[...parts].join(', ')}`)
+  }
+  t.end()
+})
+
+test("the gifts' model lists everybody who folds or shows their events", (t) => {
+  const comment = /\/\*\*[\s\S]*?\*\//.exec(readFileSync(join(root, 'src/features/gifts/model.ts'), 'utf8'))?.[0] ?? ''
+  const using = sources
+    .filter(({ path, text }) => path.startsWith('src/features/') && /^ {2}'gift-(sent|drawn)':/m.test(text))
+    .map(({ path }) => path.replace('src/features/gifts/', '').replace('src/features/', '../'))
+  t.ok(using.includes('../rooms/room.ts') && using.includes('streak.ts'))
+  const listed = [...comment.matchAll(/`([\w./-]+\.ts)`/g)].map(([, path = '']) => path)
+  t.same(listed.toSorted(), using.toSorted())
+  t.end()
+})
