@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { test } from 'tap'
+import { blocksOf, documents, readDocument } from '../harness/documents.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { freePort, type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
@@ -11,52 +11,52 @@ import { until } from '../harness/until.ts'
 
 type Test = Parameters<typeof testDatabase>[0] & Parameters<typeof dataDir>[0]
 
-const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8')
-
-/** The code that the README shows for this kind of client. */
-function shown(kind: string): string {
-  const code = new RegExp(`^\`\`\`js ${kind}\\n(.*?)^\`\`\`$`, 'ms').exec(readme)?.[1]
-  if (code === undefined) throw new Error(`the README shows no client for ${kind}`)
-  return code
+/** The code that the documents show for this kind of client. */
+function documentedClient(kind: string): string {
+  const block = documents
+    .flatMap((path) => blocksOf(readDocument(path)))
+    .find(({ language }) => language === `js ${kind}`)
+  if (block === undefined) throw new Error(`no document shows a client for ${kind}`)
+  return block.lines.join('\n')
 }
 
-interface Ear {
+interface DocumentedClient {
   /** Names of events, with the data that came with each. */
-  readonly heard: { readonly event: string; readonly data: unknown }[]
+  readonly received: { readonly event: string; readonly data: unknown }[]
   /** Whatever else was printed. */
   readonly others: string[]
 }
 
-/** For browsers the README shows a function; Node's WebSocket is the browsers'. */
-const callsIt = `
+/** For browsers the documents show a function; Node's WebSocket is the browsers'. */
+const callsFunction = `
 const [url, room] = process.argv.slice(2)
 listenTo(url, room, async () => process.env.TOKEN, {
   hear: ({ event, data }) => console.log(event, JSON.stringify(data)),
   reload: () => console.log('reload'),
 })`
 
-/** A client of the README in a process of its own. */
-function startClient(t: Test, folder: string, kind: 'node' | 'browser', url: string, token: string): Ear {
+/** A documented client in a process of its own. */
+function startClient(t: Test, folder: string, kind: 'node' | 'browser', url: string, token: string): DocumentedClient {
   const file = join(folder, `${kind}.mjs`)
-  writeFileSync(file, kind === 'browser' ? shown(kind) + callsIt : shown(kind))
+  writeFileSync(file, kind === 'browser' ? documentedClient(kind) + callsFunction : documentedClient(kind))
   const child = spawn(process.execPath, [file, url, 'R1'], {
     env: { TOKEN: token },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(async () => void child.kill())
-  const ear: Ear = { heard: [], others: [] }
+  const client: DocumentedClient = { received: [], others: [] }
   createInterface(child.stdout).on('line', (line) => {
     const [, event, data] = /^(\S+) (\{.*\})$/.exec(line) ?? []
-    if (event === undefined || data === undefined) ear.others.push(line)
-    else ear.heard.push({ event, data: JSON.parse(data) })
+    if (event === undefined || data === undefined) client.others.push(line)
+    else client.received.push({ event, data: JSON.parse(data) })
   })
-  return ear
+  return client
 }
 
 const base = '/v1/rooms/R1/games/roulette'
 
 async function play(service: ServiceProcess, user: number, path: string, body?: object) {
-  const answer = await fetch(`${service.origin}${base}/${path}`, {
+  const response = await fetch(`${service.origin}${base}/${path}`, {
     method: /^\d/.test(path) ? 'DELETE' : 'POST',
     headers: {
       authorization: `Bearer ${tokenIn(service.output(), `user ${user}`)}`,
@@ -64,12 +64,12 @@ async function play(service: ServiceProcess, user: number, path: string, body?: 
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  const heard = Object(await answer.json())
-  if (!answer.ok) throw new Error(JSON.stringify(heard))
-  return heard.data
+  const result = Object(await response.json())
+  if (!response.ok) throw new Error(JSON.stringify(result))
+  return result.data
 }
 
-test('the clients of the README hear a game, also what happened while their instance was away', async (t) => {
+test('the documented clients receive a game, also what happened while their instance was down', async (t) => {
   const database = await testDatabase(t)
   const folder = dataDir(t)
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: folder }
@@ -78,19 +78,19 @@ test('the clients of the README hear a game, also what happened while their inst
   const other = await startService(t, environment, await freePort())
   const url = `ws://127.0.0.1:${port}/ws`
   const token = tokenIn(first.output(), 'user 2')
-  const ears = (['node', 'browser'] as const).map((kind) => startClient(t, folder, kind, url, token))
+  const clients = (['node', 'browser'] as const).map((kind) => startClient(t, folder, kind, url, token))
   // Until both listen.
-  while (!ears.every(({ heard }) => heard.length > 0)) {
+  while (!clients.every(({ received }) => received.length > 0)) {
     const { id } = await play(other, 1, 'create', { game_price: 10, max_players: 3 })
     await play(other, 1, String(id))
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 
   const game = await play(other, 1, 'create', { game_price: 10, max_players: 3, join_admin: 1 })
-  const ofGame = ({ heard }: Ear) =>
-    heard.filter(({ data }) => [Object(data).id, Object(data).game_id].includes(game.id))
-  const hear = (events: number) => until(() => ears.every((ear) => ofGame(ear).length >= events))
-  await hear(2)
+  const ofGame = ({ received }: DocumentedClient) =>
+    received.filter(({ data }) => [Object(data).id, Object(data).game_id].includes(game.id))
+  const receive = (events: number) => until(() => clients.every((client) => ofGame(client).length >= events))
+  await receive(2)
 
   first.kill('SIGTERM')
   t.equal(await first.exited, 0)
@@ -98,16 +98,16 @@ test('the clients of the README hear a game, also what happened while their inst
   await play(other, 2, `leave/${game.id}`)
   await play(other, 2, `join/${game.id}`)
   await startService(t, environment, port)
-  await hear(5)
+  await receive(5)
   const { winner, losers } = await play(other, 2, `finish/${game.id}`)
-  await hear(6)
+  await receive(6)
 
   const person = (id: number, name: string) => ({ id, name, avatar: `avatars/${name.toLowerCase()}.png` })
   const [amina, badr] = [person(1, 'Amina'), person(2, 'Badr')]
   const { id: game_id, game_price, prize, max_players, from, created_at } = game
-  const less = ({ id, name, avatar }: typeof amina) => ({ id, name, avatar })
-  for (const ear of ears) {
-    t.same(ofGame(ear), [
+  const short = ({ id, name, avatar }: typeof amina) => ({ id, name, avatar })
+  for (const client of clients) {
+    t.same(ofGame(client), [
       { event: 'roulette-wheel-created', data: { id: game_id, game_price, prize, max_players, from, created_at } },
       { event: 'roulette-wheel-joined', data: { game_id, user: amina } },
       { event: 'roulette-wheel-joined', data: { game_id, user: badr } },
@@ -115,9 +115,9 @@ test('the clients of the README hear a game, also what happened while their inst
       { event: 'roulette-wheel-joined', data: { game_id, user: badr } },
       {
         event: 'roulette-wheel-finished',
-        data: { game_id, winner: less(winner), prize: 20, losers: losers.map(less) },
+        data: { game_id, winner: short(winner), prize: 20, losers: losers.map(short) },
       },
     ])
-    t.same(ear.others, [])
+    t.same(client.others, [])
   }
 })
