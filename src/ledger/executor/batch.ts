@@ -9,20 +9,20 @@ import type { Head, Reply, StoredReply } from '../storage/head.ts'
 import type { Command } from './command.ts'
 import { type RowCache, UndeclaredRead } from './row-cache.ts'
 
-/** What became of a command: its reply, or the bug that it met (then nothing of it happened). */
+/** What became of a command: its reply, or the bug that it met; then nothing of it happened. */
 export type Outcome =
   | {
       readonly reply: Reply
       readonly replayed: boolean
-      /** About what the command added to the database. */
+      /** About how many bytes the command added to the database. */
       readonly storedBytes: number
     }
   | { readonly bug: unknown }
 
 export interface Batch {
   /**
-   * In the order of the commands. Fewer than these when one of them needs a row that it could not know of when it
-   * asked, because of what those before it did: it and the rest belong into a batch of their own.
+   * In the order of the commands. Shorter than these when a command needs a row that it could not name before the
+   * ones ahead of it were decided: it and the rest belong in a batch of their own.
    */
   readonly outcomes: readonly Outcome[]
   readonly events: readonly StoredEvent[]
@@ -30,12 +30,12 @@ export interface Batch {
   readonly head: Head
 }
 
-/** Neither of the two can hold a line break. */
+/** Unambiguous, as neither part can hold a line break. */
 export const replyKey = (actor: string, key: string): string => `${actor}\n${key}`
 
 /**
- * Runs commands in order on the rows they asked for: each is decided on what the ones before it did. One
- * command's refusal or bug is its own. Changes `rows` and `remembered`; touches nothing else.
+ * Decides commands in order on the rows that they declared, each on the effects of those before it. A refusal or a bug
+ * concerns its own command only. Changes `rows` and `storedReplies` and nothing else.
  */
 export function decideBatch(
   commands: readonly Command[],
@@ -48,19 +48,19 @@ export function decideBatch(
   const at = Math.max(now, head.at)
   const outcomes: Outcome[] = []
   const storedEvents: StoredEvent[] = []
-  const replies: StoredReply[] = []
+  const newReplies: StoredReply[] = []
   let { position, hash } = head
 
   for (const command of commands) {
     const { actor, requestId, idempotency } = command.cause
-    const before = idempotency === null ? undefined : storedReplies.get(replyKey(actor, idempotency.key))
+    const stored = idempotency === null ? undefined : storedReplies.get(replyKey(actor, idempotency.key))
     rows.checkpoint()
     try {
-      if (before !== undefined) {
-        const same = [idempotency?.requestHash, idempotency?.formerRequestHash].includes(before.requestHash)
+      if (stored !== undefined) {
+        const isSameRequest = [idempotency?.requestHash, idempotency?.formerRequestHash].includes(stored.requestHash)
         outcomes.push(
-          same
-            ? { reply: { status: before.status, body: before.body }, replayed: true, storedBytes: 0 }
+          isSameRequest
+            ? { reply: { status: stored.status, body: stored.body }, replayed: true, storedBytes: 0 }
             : { reply: command.refusalReply(refuse('idempotency_key_reused')), replayed: false, storedBytes: 0 },
         )
         continue
@@ -73,38 +73,42 @@ export function decideBatch(
         reply = command.refusalReply(decision)
       } else {
         for (const event of decision) {
-          const placed = { ...event, position: position + events.length + 1, at }
-          evolve(rows, placed)
-          events.push(placed)
+          const positioned = { ...event, position: position + events.length + 1, at }
+          evolve(rows, positioned)
+          events.push(positioned)
         }
         command.sideWrites(rows, context)
         reply = command.reply(rows, events, context)
       }
-      const remembers = idempotency !== null && events.length > 0
-      const replied = remembers ? replyHash(reply.status, reply.body) : null
-      const made = hashEvents(
+      const hashesReply = idempotency !== null && events.length > 0
+      const hashed = hashEvents(
         events,
-        { actor, requestId, idempotencyKey: idempotency?.key ?? null, replyHash: replied },
+        {
+          actor,
+          requestId,
+          idempotencyKey: idempotency?.key ?? null,
+          replyHash: hashesReply ? replyHash(reply.status, reply.body) : null,
+        },
         hash,
       )
       // From here on nothing throws: the command has happened.
-      for (const event of made) storedEvents.push(event)
-      position += made.length
-      hash = made.at(-1)?.entry.hash ?? hash
-      let kept: StoredReply | undefined
+      for (const event of hashed) storedEvents.push(event)
+      position += hashed.length
+      hash = hashed.at(-1)?.entry.hash ?? hash
+      let storedReply: StoredReply | undefined
       if (idempotency !== null && !(idempotency.forgetRefusal === true && isRefusal(decision))) {
-        kept = { ...reply, actor, key: idempotency.key, requestHash: idempotency.requestHash }
-        storedReplies.set(replyKey(actor, idempotency.key), kept)
-        replies.push(kept)
+        storedReply = { ...reply, actor, key: idempotency.key, requestHash: idempotency.requestHash }
+        storedReplies.set(replyKey(actor, idempotency.key), storedReply)
+        newReplies.push(storedReply)
       }
-      outcomes.push({ reply, replayed: false, storedBytes: estimateStoredBytes(made, rows.added(), kept) })
+      outcomes.push({ reply, replayed: false, storedBytes: estimateStoredBytes(hashed, rows.added(), storedReply) })
     } catch (bug) {
       rows.rollback()
       if (bug instanceof UndeclaredRead && outcomes.length > 0) break
       outcomes.push({ bug })
     }
   }
-  return { outcomes, events: storedEvents, replies, head: { position, hash, at } }
+  return { outcomes, events: storedEvents, replies: newReplies, head: { position, hash, at } }
 }
 
 type Origin = Pick<HashInput, 'actor' | 'requestId' | 'idempotencyKey' | 'replyHash'>
@@ -114,8 +118,8 @@ function hashEvents(events: readonly PositionedEvent[], origin: Origin, previous
   return events.map((event) => {
     const { position, type, data, movements, at } = event
     const version = eventTypes[type].version
-    const unchained: HashInput = { position, type, version, data: JSON.stringify(data), movements, at, ...origin }
-    hash = hashEvent(unchained, hash)
-    return { ...event, entry: { ...unchained, hash } }
+    const input: HashInput = { position, type, version, data: JSON.stringify(data), movements, at, ...origin }
+    hash = hashEvent(input, hash)
+    return { ...event, entry: { ...input, hash } }
   })
 }

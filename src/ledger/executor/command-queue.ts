@@ -5,34 +5,34 @@ import type { Command } from './command.ts'
 export interface CommandResult {
   readonly reply: Reply
   readonly replayed: boolean
-  /** About what the command added to the database. */
+  /** About how many bytes the command added to the database. */
   readonly storedBytes: number
 }
 
-/** A command whose caller waits for what becomes of it. */
+/** A command whose caller waits for its result. */
 export interface PendingCommand {
   readonly command: Command
-  readonly resolve: (settled: CommandResult) => void
+  readonly resolve: (result: CommandResult) => void
   readonly reject: (error: Error) => void
-  /** One of a batch that PostgreSQL refused: alone, it fails alone. */
+  /** It was in a batch that PostgreSQL rejected: run alone, a faulty command fails alone. */
   readonly runAlone: boolean
 }
 
 const SHARES = 3
-/** A part may be so large in any case: what a batch costs by itself then weighs more than waiting. */
+/** Below this size a batch's fixed cost weighs more than waiting for the next one. */
 const MIN_SHARE = 32
 
 /**
- * How many of all commands that are here, those on their way included, may go at a time: while one part is on its way
- * and the next one is decided, a third one gathers. In larger parts this process and the database would wait for each
+ * How many commands the next batch may hold: a third of all that are queued or in flight. While one third is in flight
+ * and the next is being decided, the last gathers; with larger shares this process and the database would wait for each
  * other.
  */
 export function batchShare(queued: number, inFlight: readonly { readonly commands: readonly unknown[] }[]): number {
-  const here = inFlight.reduce((sum, { commands }) => sum + commands.length, queued)
-  return Math.max(MIN_SHARE, Math.ceil(here / SHARES))
+  const all = inFlight.reduce((sum, { commands }) => sum + commands.length, queued)
+  return Math.max(MIN_SHARE, Math.ceil(all / SHARES))
 }
 
-/** The commands that wait, in the order in which they came. */
+/** The commands that are not yet in a batch, in the order in which they arrived. */
 export class CommandQueue {
   readonly #pending: PendingCommand[] = []
 
@@ -40,19 +40,19 @@ export class CommandQueue {
     return this.#pending.length
   }
 
-  push(waiting: PendingCommand): void {
-    this.#pending.push(waiting)
+  push(pending: PendingCommand): void {
+    this.#pending.push(pending)
   }
 
-  /** Takes from the front: so many commands, which ask for so many rows if they are more than one. */
-  take(limits: { readonly batch: number; readonly rows: number }): readonly PendingCommand[] {
+  /** Takes the next batch from the front. The limit of rows does not apply to a single command. */
+  take(limits: { readonly commands: number; readonly rows: number }): readonly PendingCommand[] {
     let count = 0
     let rows = 0
-    for (const { command, runAlone: suspect } of this.#pending) {
+    for (const { command, runAlone } of this.#pending) {
       rows += command.reads.length
-      if (count > 0 && (suspect || count >= limits.batch || rows > limits.rows)) break
+      if (count > 0 && (runAlone || count >= limits.commands || rows > limits.rows)) break
       count += 1
-      if (suspect) break
+      if (runAlone) break
     }
     return this.#pending.splice(0, count)
   }
@@ -61,30 +61,30 @@ export class CommandQueue {
     return this.#pending.splice(0)
   }
 
-  /** To the front again: nothing of them happened. */
-  requeue(waiting: readonly PendingCommand[]): void {
-    this.#pending.unshift(...waiting)
+  /** Puts commands back at the front; nothing of them has happened. */
+  requeue(pending: readonly PendingCommand[]): void {
+    this.#pending.unshift(...pending)
   }
 }
 
-/** Tells everyone what became of their commands; `bug` hears of those that met one. */
+/** Gives each caller the outcome of its command; `onBug` gets the errors of those that met a bug. */
 export function settleAll(
-  waiting: readonly PendingCommand[],
+  pending: readonly PendingCommand[],
   outcomes: readonly Outcome[],
-  bug: (error: unknown, command: Command) => void,
+  onBug: (error: unknown, command: Command) => void,
 ): void {
-  waiting.forEach(({ command, resolve, reject }, i) => {
+  pending.forEach(({ command, resolve, reject }, i) => {
     const outcome = outcomes[i]
     if (outcome !== undefined && 'reply' in outcome) {
       resolve(outcome)
     } else {
       const error = outcome?.bug
-      bug(error, command)
+      onBug(error, command)
       reject(error instanceof Error ? error : new Error('the command failed', { cause: error }))
     }
   })
 }
 
-export function rejectAll(waiting: readonly PendingCommand[], error: Error): void {
-  for (const { reject } of waiting) reject(error)
+export function rejectAll(pending: readonly PendingCommand[], error: Error): void {
+  for (const { reject } of pending) reject(error)
 }

@@ -4,7 +4,7 @@ import type { State, WritableState } from '../rules/state.ts'
 import type { Context, Refusal, Verb } from '../rules/verb.ts'
 import type { Reply } from '../storage/head.ts'
 
-/** Who asks, in which request, and under which idempotency key. */
+/** Who sends a command, in which request, and under which idempotency key. */
 export interface Cause {
   /** `user:7`, `staff:ann` or `system`. One line of text. */
   readonly actor: string
@@ -12,20 +12,20 @@ export interface Cause {
   readonly idempotency: {
     readonly key: string
     readonly requestHash: string
-    /** The hash that an older version gave the same request, where it differs. */
+    /** The hash that an older version computed for the same request, where it differs. */
     readonly formerRequestHash?: string | undefined
-    /** A refusal is not remembered: whoever asks has no room left for it, and may not be refused before. */
+    /** Do not store a refusal: the caller has used up his room for replies, and may not be refused for that alone. */
     readonly forgetRefusal?: boolean
   } | null
 }
 
-/** How an answer or a refusal reads; pure, since the reply's hash goes on the ledger. */
+/** Turns results and refusals into replies. Pure, since the reply's hash is on the ledger. */
 export interface Presenter<Result> {
-  readonly presentResult: (answer: Result) => Reply
+  readonly presentResult: (result: Result) => Reply
   readonly presentRefusal: (refusal: Refusal) => Reply
 }
 
-/** A verb with its input, ready to be run. */
+/** A verb with its input, ready to run. */
 export interface Command {
   readonly cause: Cause
   readonly reads: readonly Key[]

@@ -1,24 +1,25 @@
 import type { Micros } from '../rules/time.ts'
 
-/** So long the time of this process may be trusted to go as that of the database does. */
+/** For so long this process's time is trusted to pass as the database's does. */
 const MAX_AGE_MS = 10_000
 
 /**
- * The database's clock, one for all instances, as last read; it goes on by this process's monotonic time. That stands
- * still while the machine sleeps, which the time of day does not.
+ * The database's clock, one for all instances: the last reading plus this process's monotonic time. Monotonic time
+ * stands still while the machine sleeps and the time of day does not, so the age is judged by both.
  */
 export class DatabaseClock {
-  #read: { readonly now: Micros; readonly at: number; readonly date: number } | undefined
+  #reading: { readonly now: Micros; readonly at: number; readonly date: number } | undefined
 
-  /** The database just answered that it is `now` there. */
+  /** The database has just answered that it is `now` there. */
   set(now: Micros): void {
-    this.#read = { now, at: performance.now(), date: Date.now() }
+    this.#reading = { now, at: performance.now(), date: Date.now() }
   }
 
-  /** Never ahead of the database: an answer takes its time. Undefined when it was not read lately. */
+  /** Never ahead of the database, as an answer takes its time. Undefined when there is no recent reading. */
   get now(): Micros | undefined {
-    if (this.#read === undefined) return undefined
-    const ms = performance.now() - this.#read.at
-    return Math.max(ms, Date.now() - this.#read.date) > MAX_AGE_MS ? undefined : this.#read.now + Math.floor(ms * 1000)
+    const reading = this.#reading
+    if (reading === undefined) return undefined
+    const ms = performance.now() - reading.at
+    return Math.max(ms, Date.now() - reading.date) > MAX_AGE_MS ? undefined : reading.now + Math.floor(ms * 1000)
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { Evolve } from '../rules/evolve.ts'
 import type { StoredEvent } from '../storage/event-hash.ts'
 import type { RowTable } from '../storage/row-table.ts'
@@ -16,13 +16,14 @@ import {
 import { Closed, CommitOutcomeUnknown, HeadConflict, isCausedByCommand, Overloaded, Unavailable } from './failures.ts'
 import { RecentKeyFilter } from './recent-key-filter.ts'
 import { Store } from './store.ts'
+import { assertTransition, type Transitions } from './transitions.ts'
 
 export interface Limits {
-  /** Commands that may wait; one more is refused with `Overloaded`. */
+  /** Commands that may wait; one more is rejected with `Overloaded`. */
   readonly maxQueued: number
   /** Commands in one transaction. */
   readonly maxBatchCommands: number
-  /** Rows that the commands of one transaction may ask for, when there is more than one. */
+  /** Rows that the commands of one transaction may read, when there is more than one command. */
   readonly maxBatchRows: number
   /** A batch that takes longer loses its connection. */
   readonly batchTimeoutMs: number
@@ -30,7 +31,8 @@ export interface Limits {
 
 const defaultLimits: Limits = { maxQueued: 16_384, maxBatchCommands: 256, maxBatchRows: 8_192, batchTimeoutMs: 10_000 }
 
-/** What the executor tells those who watch it. */
+const OUTCOME_RETRY_MS = 100
+
 export interface Observer {
   /** `position`: where the ledger ends now. */
   committed(batch: {
@@ -39,27 +41,50 @@ export interface Observer {
     readonly seconds: number
     readonly events: readonly StoredEvent[]
   }): void
-  /** A command met a bug; its caller gets an error, its neighbours do not notice. */
+  /** A command met a bug; its caller gets an error, the other commands of the batch are not affected. */
   bug(error: unknown, command: Command): void
-  /** The database did not take a batch. */
+  /** A batch could not be written, or an observer threw. */
   failed(error: unknown): void
 }
 
-/** A batch on its way to the database. */
+/** What the executor is doing; batches may be in flight in any state but `closed`. */
+type Activity = 'idle' | 'dispatching' | 'recovering' | 'closed'
+
+const activities: Transitions<Activity> = {
+  idle: ['dispatching', 'recovering', 'closed'],
+  dispatching: ['idle'],
+  recovering: ['idle'],
+  closed: [],
+}
+
+/** `failed` batches wait for recovery, which resolves them; the others have told their callers. */
+type BatchState = 'in flight' | 'committed' | 'failed' | 'resolved'
+
+const batchStates: Transitions<BatchState> = {
+  'in flight': ['committed', 'failed'],
+  committed: [],
+  failed: ['resolved'],
+  resolved: [],
+}
+
 interface InFlightBatch {
   readonly id: string
   readonly commands: readonly PendingCommand[]
-  /** It happened: whoever waits is told. */
-  readonly land: () => void
-  /** Ends when it has landed or failed; never rejects. */
-  landing: Promise<void>
-  failure?: { readonly error: unknown }
+  /** Gives the callers their replies: the batch is committed. */
+  readonly settle: () => void
+  state: BatchState
+  /** Why it failed. */
+  error: unknown
+  /** Resolves when it is committed or failed; never rejects. */
+  completion: Promise<void>
 }
 
 /**
- * One line for all commands: what has queued up runs as one transaction, of much a part, in the order of arrival. A lone
- * command goes at once, so there is no timer; under load batches grow by themselves. While one batch is on its way to
- * the database, the next one may be decided on what that one does and sent after it: it happens only if that one did.
+ * One queue for all commands. What is queued is committed as one transaction, in the order of arrival; a long queue a
+ * third at a time. A lone command goes at once, so there is no timer, and batches grow with the load. While a batch is
+ * in flight the next one may be decided on its effects and sent after it: it commits only if that one did.
+ *
+ * README.md of the ledger describes the life of a batch.
  */
 export class Executor {
   readonly #url: string
@@ -71,13 +96,11 @@ export class Executor {
   readonly #inFlight: InFlightBatch[] = []
   readonly #recentKeys = new RecentKeyFilter()
   #store: Store | undefined
-  /** Whether a step is being made: a batch prepared, or a failure dealt with. */
-  #busy = false
-  /** Whether the last batch held several commands. */
-  #crowded = false
-  #closed = false
-  #finished: (() => void) | undefined
+  #activity: Activity = 'idle'
+  #lastBatchSize = 0
+  /** Set once the executor takes no more commands. */
   #closing: Promise<void> | undefined
+  #resolveDrained: (() => void) | undefined
 
   constructor(options: {
     readonly url: string
@@ -99,7 +122,7 @@ export class Executor {
 
   /** Rejects with `Overloaded`, `Unavailable` or `Closed`, or with the bug that the command met. */
   run(command: Command): Promise<CommandResult> {
-    if (this.#closed) return Promise.reject(new Closed('shutting down'))
+    if (this.#closing !== undefined) return Promise.reject(new Closed('shutting down'))
     if (this.#queue.length >= this.#limits.maxQueued) return Promise.reject(new Overloaded('the queue is full'))
     return new Promise((resolve, reject) => {
       this.#queue.push({ command, resolve, reject, runAlone: false })
@@ -107,168 +130,201 @@ export class Executor {
     })
   }
 
-  /** Ends when whoever waits for what is on its way to the database now knows what became of it, unless it failed. */
+  /** Resolves once the batches now in flight are committed, and their callers have their replies, or failed. */
   async waitForInFlight(): Promise<void> {
-    await Promise.all(this.#inFlight.map(({ landing }) => landing))
+    await Promise.all(this.#inFlight.map(({ completion }) => completion))
   }
 
-  /** Takes no more; what was accepted finishes. Calling it again waits for the same. */
+  /** Takes no more commands and finishes those accepted. Further calls wait for the same. */
   close(): Promise<void> {
-    return (this.#closing ??= this.#finish())
+    return (this.#closing ??= this.#drain())
   }
 
-  async #finish(): Promise<void> {
-    this.#closed = true
-    const finished = new Promise<void>((resolve) => (this.#finished = resolve))
+  async #drain(): Promise<void> {
+    const drained = new Promise<void>((resolve) => (this.#resolveDrained = resolve))
     this.#step()
-    await finished
+    await drained
     await this.#store?.close()
     this.#store = undefined
   }
 
-  /** Makes the next step, if it is time for one. To be called whenever it might be. */
+  /** Takes the next step, if one is due. Called whenever anything has changed. */
   #step(): void {
-    if (this.#busy) return
-    if (this.#inFlight.some(({ failure }) => failure !== undefined)) this.#runStep(() => this.#recover())
-    else if (this.#canDispatch()) this.#runStep(() => this.#dispatch())
-    else if (this.#inFlight.length === 0 && this.#queue.length === 0) this.#finished?.()
+    if (this.#activity !== 'idle') return
+    if (this.#hasFailure()) this.#perform('recovering', () => this.#recover())
+    else if (this.#canDispatch()) this.#perform('dispatching', () => this.#dispatch())
+    else if (this.#inFlight.length === 0 && this.#queue.length === 0 && this.#resolveDrained !== undefined) {
+      this.#enter('closed')
+      this.#resolveDrained()
+    }
   }
 
-  #runStep(step: () => Promise<void>): void {
-    this.#busy = true
-    void step().finally(() => {
-      this.#busy = false
+  #perform(activity: Activity, work: () => Promise<void>): void {
+    this.#enter(activity)
+    void work().finally(() => {
+      this.#enter('idle')
       this.#step()
     })
+  }
+
+  #enter(activity: Activity): void {
+    assertTransition(activities, this.#activity, activity)
+    this.#activity = activity
+  }
+
+  #hasFailure(): boolean {
+    return this.#inFlight.some(({ state }) => state === 'failed')
   }
 
   #canDispatch(): boolean {
     const last = this.#inFlight.at(-1)
     if (last === undefined || this.#queue.length === 0) return this.#queue.length > 0
     if (this.#store?.canPipeline !== true) return false
-    // A small batch costs the database nearly as much as a large one: as long as one is on its way, waiting for as many
-    // again is worth more than leaving at once.
-    return this.#queue.length >= Math.min(this.#maxCommands(), last.commands.length)
+    // A small batch costs the database nearly as much as a large one: while one is in flight, waiting until as many
+    // commands are queued again gains more than sending at once.
+    return this.#queue.length >= Math.min(this.#nextBatchSize(), last.commands.length)
   }
 
-  /** Commands that the next batch may hold. */
-  readonly #maxCommands = (): number =>
-    Math.min(this.#limits.maxBatchCommands, batchShare(this.#queue.length, this.#inFlight))
+  /** How many commands the next batch may hold. */
+  #nextBatchSize(): number {
+    return Math.min(this.#limits.maxBatchCommands, batchShare(this.#queue.length, this.#inFlight))
+  }
 
   /** Decides a batch and sends it. */
   async #dispatch(): Promise<void> {
-    // Commands that arrive in the same turn of the event loop go together. Node lets promises run after each connection
-    // that it has read, so that turn has to be over; but whoever asks alone need not wait for that.
-    await (this.#crowded ? turn() : undefined)
-    if (this.#inFlight.some(({ failure }) => failure !== undefined)) return
+    // Commands that arrive in one turn of the event loop share a batch. Node runs promise callbacks after each socket it
+    // has read, so the turn has to end first; a caller who is alone need not wait for that.
+    await (this.#lastBatchSize > 1 ? eventLoopTurn() : undefined)
+    if (this.#hasFailure()) return
     const started = performance.now()
     const id = randomUUID()
-    const taken = this.#queue.take({ batch: this.#maxCommands(), rows: this.#limits.maxBatchRows })
-    this.#crowded = taken.length > 1
-    const commands = taken.map(({ command }) => command)
+    const taken = this.#queue.take({ commands: this.#nextBatchSize(), rows: this.#limits.maxBatchRows })
+    this.#lastBatchSize = taken.length
     const watchdog = setTimeout(() => this.#store?.cut(), this.#limits.batchTimeoutMs)
     try {
-      const store = await this.#connected()
-      const opened = await store.open(commands)
-      const batch = decideBatch(commands, opened.rows, opened.storedReplies, opened.head, opened.now, this.#evolve)
+      const commands = taken.map(({ command }) => command)
+      const store = await this.#connect()
+      const context = await store.open(commands)
+      const batch = decideBatch(commands, context.rows, context.storedReplies, context.head, context.now, this.#evolve)
       const { outcomes, events, head } = batch
-      const waiting = taken.slice(0, outcomes.length)
+      const decided = taken.slice(0, outcomes.length)
       this.#queue.requeue(taken.slice(outcomes.length))
-      const land = (): void => {
-        settleAll(waiting, outcomes, this.#reportBug)
+      const settle = (): void => {
+        settleAll(decided, outcomes, this.#reportBug)
         const seconds = (performance.now() - started) / 1000
         this.#notifyObserver(() =>
-          this.#observer.committed({ commands: waiting.length, position: head.position, seconds, events }),
+          this.#observer.committed({ commands: decided.length, position: head.position, seconds, events }),
         )
       }
-      const idle = events.length === 0 && batch.replies.length === 0 && !opened.rows.isDirty
-      const sent = idle ? store.finishReadOnly(opened) : store.commit(id, opened, batch)
-      this.#track({ id, commands: waiting, land, landing: Promise.resolve() }, sent, watchdog)
+      const writesNothing = events.length === 0 && batch.replies.length === 0 && !context.rows.isDirty
+      const sent = writesNothing ? store.finishReadOnly(context) : store.commit(id, context, batch)
+      this.#track(id, decided, settle, sent, watchdog)
     } catch (error) {
-      const nowhere = { id, commands: taken, land: () => {}, landing: Promise.resolve() }
-      this.#track(nowhere, Promise.reject(error), watchdog)
+      this.#track(id, taken, () => {}, Promise.reject(error), watchdog)
     }
   }
 
-  #track(flight: InFlightBatch, sent: Promise<void>, watchdog: NodeJS.Timeout): void {
-    this.#inFlight.push(flight)
-    flight.landing = this.#complete(flight, sent).finally(() => {
+  #track(
+    id: string,
+    commands: readonly PendingCommand[],
+    settle: () => void,
+    sent: Promise<void>,
+    watchdog: NodeJS.Timeout,
+  ): void {
+    const batch: InFlightBatch = {
+      id,
+      commands,
+      settle,
+      state: 'in flight',
+      error: undefined,
+      completion: Promise.resolve(),
+    }
+    this.#inFlight.push(batch)
+    batch.completion = this.#complete(batch, sent).finally(() => {
       clearTimeout(watchdog)
       this.#step()
     })
   }
 
-  async #complete(flight: InFlightBatch, sent: Promise<void>): Promise<void> {
+  async #complete(batch: InFlightBatch, sent: Promise<void>): Promise<void> {
     try {
       await sent
-      this.#inFlight.splice(this.#inFlight.indexOf(flight), 1)
-      flight.land()
     } catch (error) {
-      flight.failure = { error }
+      enterBatchState(batch, 'failed')
+      batch.error = error
+      return
     }
+    enterBatchState(batch, 'committed')
+    this.#inFlight.splice(this.#inFlight.indexOf(batch), 1)
+    batch.settle()
   }
 
-  /** Something went wrong: finds out what became of each batch, and starts from what the database holds. */
+  /** Finds out what became of each batch in flight, and starts again from what the database holds. */
   async #recover(): Promise<void> {
-    await Promise.all(this.#inFlight.map(({ landing }) => landing))
+    await this.waitForInFlight()
     const store = this.#store
-    // The connection may still be committing; without it that comes to an end.
-    if (this.#inFlight.some(({ failure }) => failure?.error instanceof CommitOutcomeUnknown)) store?.cut()
-    // So long their callers can be expected to wait, however many they are.
-    const until = performance.now() + this.#limits.batchTimeoutMs
-    if (store !== undefined) await withDeadline(store, until, store.reset())
-    const again: PendingCommand[] = []
-    // Those that were before the first failure have landed.
-    for (const [i, flight] of this.#inFlight.splice(0).entries()) {
-      again.push(...(await this.#resolveFailure(flight, { behind: i > 0, broken: store?.isBroken !== false, until })))
+    // The connection may still be committing; cutting it ends that.
+    if (this.#inFlight.some(({ error }) => error instanceof CommitOutcomeUnknown)) store?.cut()
+    // One deadline for all batches: their callers do not wait longer because there are more of them.
+    const deadline = performance.now() + this.#limits.batchTimeoutMs
+    if (store !== undefined) await withDeadline(store, deadline, store.reset())
+    const requeued: PendingCommand[] = []
+    // Batches before the first failure have committed and are not among these.
+    for (const [i, batch] of this.#inFlight.splice(0).entries()) {
+      const isConnectionLost = store?.isBroken !== false
+      requeued.push(...(await this.#resolveFailure(batch, { followsFailure: i > 0, isConnectionLost, deadline })))
+      enterBatchState(batch, 'resolved')
     }
-    this.#queue.requeue(again)
+    this.#queue.requeue(requeued)
   }
 
   /**
-   * Tells the callers of a batch that failed; answers those whose commands are to be tried again. One that was `behind`
-   * another when the connection was lost has met no trouble of its own.
+   * Settles or rejects the callers of a failed batch; returns the commands that are to be tried again. A batch that
+   * follows the one that failed, on a connection that was lost, has done nothing wrong itself.
    */
   async #resolveFailure(
-    { id, commands: waiting, land, failure }: InFlightBatch,
-    { behind, broken, until }: { readonly behind: boolean; readonly broken: boolean; readonly until: number },
+    { id, commands, settle, error }: InFlightBatch,
+    {
+      followsFailure,
+      isConnectionLost,
+      deadline,
+    }: { readonly followsFailure: boolean; readonly isConnectionLost: boolean; readonly deadline: number },
   ): Promise<readonly PendingCommand[]> {
-    const error = failure?.error
-    if (error instanceof HeadConflict) return waiting
+    if (error instanceof HeadConflict) return commands
     this.#notifyObserver(() => this.#observer.failed(error))
     if (error instanceof CommitOutcomeUnknown) {
       try {
-        if (await this.#isCommitted(id, until)) land()
-        else if (behind) return waiting
-        else rejectAll(waiting, new Unavailable('the batch did not happen', { cause: error }))
+        if (await this.#isCommitted(id, deadline)) settle()
+        else if (followsFailure) return commands
+        else rejectAll(commands, new Unavailable('the batch was not committed', { cause: error }))
       } catch (unknown) {
-        rejectAll(waiting, new Unavailable('the answer to COMMIT stayed lost', { cause: unknown }))
+        rejectAll(commands, new Unavailable('the outcome of COMMIT is unknown', { cause: unknown }))
       }
       return []
     }
-    if (error instanceof Unavailable || broken || !isCausedByCommand(error)) {
-      rejectAll(waiting, new Unavailable('the database did not take the batch', { cause: error }))
+    if (error instanceof Unavailable || isConnectionLost || !isCausedByCommand(error)) {
+      rejectAll(commands, new Unavailable('the database did not accept the batch', { cause: error }))
       return []
     }
-    if (waiting.length > 1) return waiting.map((one) => ({ ...one, runAlone: true }))
-    settleAll(waiting, [{ bug: error }], this.#reportBug)
+    if (commands.length > 1) return commands.map((pending): PendingCommand => ({ ...pending, runAlone: true }))
+    settleAll(commands, [{ bug: error }], this.#reportBug)
     return []
   }
 
-  /** Asks the database whether the batch happened, until then. */
-  async #isCommitted(id: string, until: number): Promise<boolean> {
+  /** Asks the database whether the batch was committed, again and again until the deadline. */
+  async #isCommitted(id: string, deadline: number): Promise<boolean> {
     for (;;) {
       try {
-        const store = await this.#connected()
-        return await withDeadline(store, until, store.isCommitted(id))
+        const store = await this.#connect()
+        return await withDeadline(store, deadline, store.isCommitted(id))
       } catch (error) {
-        if (performance.now() > until) throw error
-        await new Promise((resolve) => setTimeout(resolve, 100))
+        if (performance.now() > deadline) throw error
+        await new Promise((resolve) => setTimeout(resolve, OUTCOME_RETRY_MS))
       }
     }
   }
 
-  async #connected(): Promise<Store> {
+  async #connect(): Promise<Store> {
     if (this.#store !== undefined && !this.#store.isBroken) return this.#store
     this.#store?.cut()
     this.#store = undefined
@@ -276,29 +332,34 @@ export class Executor {
       this.#store = await Store.connect(this.#url, this.#tables, this.#recentKeys)
       return this.#store
     } catch (error) {
-      const away = new Unavailable('the database is away', { cause: error })
-      // Whoever waits would find the same; the next command tries again.
-      rejectAll(this.#queue.takeAll(), away)
-      throw away
+      const unavailable = new Unavailable('the database cannot be reached', { cause: error })
+      // All who wait would get the same; the next command tries again.
+      rejectAll(this.#queue.takeAll(), unavailable)
+      throw unavailable
     }
   }
 
   readonly #reportBug = (error: unknown, command: Command): void =>
     this.#notifyObserver(() => this.#observer.bug(error, command))
 
-  /** A fault in whoever watches is not the commands'. */
-  #notifyObserver(what: () => void): void {
+  /** An observer that throws must not fail the commands. */
+  #notifyObserver(notify: () => void): void {
     try {
-      what()
+      notify()
     } catch (error) {
       this.#observer.failed(error)
     }
   }
 }
 
-/** The work, of a server that may fall silent over it: then it is cut. */
-async function withDeadline<T>(store: Store, until: number, work: Promise<T>): Promise<T> {
-  const watchdog = setTimeout(() => store.cut(), Math.max(0, until - performance.now()))
+function enterBatchState(batch: InFlightBatch, state: BatchState): void {
+  assertTransition(batchStates, batch.state, state)
+  batch.state = state
+}
+
+/** Waits for the work; at the deadline, the connections are cut: a server may fall silent. */
+async function withDeadline<T>(store: Store, deadline: number, work: Promise<T>): Promise<T> {
+  const watchdog = setTimeout(() => store.cut(), Math.max(0, deadline - performance.now()))
   try {
     return await work
   } finally {

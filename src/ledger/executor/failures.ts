@@ -1,43 +1,30 @@
-import { DatabaseError } from 'pg'
+import { isDataError, sqlStateOf } from '../../db/postgres-errors.ts'
 
 // Why a command, or a whole batch of them, did not happen.
 
-/** The queue is full: nothing was done, come back later. */
+/** The queue is full: nothing was done, and the command may be sent again later. */
 export class Overloaded extends Error {}
 
 /**
- * The database is away. Usually nothing was done; when the answer to COMMIT stayed lost for too long it is not
- * known here, and the same request under the same idempotency key tells.
+ * The database cannot be reached. Usually nothing was done. When the outcome of COMMIT could not be found out in time,
+ * that is unknown here: the same request under the same idempotency key tells.
  */
 export class Unavailable extends Error {}
 
 /** The executor is shutting down: nothing was done. */
 export class Closed extends Error {}
 
-/** COMMIT was sent and not plainly answered: ask `committed` on another connection. */
+/** COMMIT was sent and not clearly answered: `Store.isCommitted` on another connection tells. */
 export class CommitOutcomeUnknown extends Error {}
 
-/** The head was not, or may not have been, where it was thought to be: nothing happened, decide again on what is there now. */
+/** The batch was decided on a head that is not, or may not be, the ledger's: nothing happened, decide again. */
 export class HeadConflict extends Error {}
 
-/** An idempotency key was taken to be new and is not: nothing happened, decide again once its reply is looked up. */
+/** An idempotency key was taken to be new and is not: nothing happened, look up its reply and decide again. */
 export class DuplicateIdempotencyKey extends HeadConflict {}
 
-/** PostgreSQL's code for what it had against a statement. */
-export const codeOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined)
-
-/** Whether an operator, or another process that crashed, ended the session; a new one may work at once. */
-export const endedTheSession = (error: unknown): boolean => ['57P01', '57P02'].includes(codeOf(error) ?? '')
-
-/** The name of the constraint that it did not keep. */
-export const constraintOf = (error: unknown): string | undefined =>
-  error instanceof DatabaseError ? error.constraint : undefined
-
 /**
- * Data that PostgreSQL does not take (classes 22 and 23) and errors of our own come from one of the commands;
- * all else (a lock, a time limit, a full disk, a shutdown) says nothing about them.
+ * Data that PostgreSQL does not accept and errors of our own come from one of the commands; everything else (a lock, a
+ * timeout, a full disk, a shutdown) does not.
  */
-export function isCausedByCommand(error: unknown): boolean {
-  const code = codeOf(error)
-  return code === undefined || /^2[23]/.test(code)
-}
+export const isCausedByCommand = (error: unknown): boolean => sqlStateOf(error) === undefined || isDataError(error)

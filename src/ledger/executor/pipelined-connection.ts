@@ -2,31 +2,30 @@ import { Client, type QueryResult } from 'pg'
 import type { Statement, TextRow } from '../storage/row-table.ts'
 
 const CONNECT_TIMEOUT_MS = 3_000
-/** How long a server may take to say goodbye. */
 const CLOSE_TIMEOUT_MS = 1_000
 
 export type StatementResult = QueryResult<TextRow>
 
-/** What every session of the writer is set to, whatever the database's defaults and the address say. */
+/** Settings of every session, whatever the defaults of the database and of the connection string are. */
 const sessionSettings = `
-  -- A writer that vanished while it held the head frees it soon.
+  -- A writer that vanished while it held the head must release it soon.
   set idle_in_transaction_session_timeout = '5s'; set lock_timeout = '5s'; set statement_timeout = '10s';
   -- Durable, whatever the role or the database were set to.
   set synchronous_commit = on;
   set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
-  -- All look-ups are by primary key, whatever the tables held when the plan was made.
+  -- All lookups are by primary key, whatever the tables held when the plan was made.
   set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;
   set enable_mergejoin = off; set jit = off; set timezone = 'UTC'`
 
-/** One connection on which all statements of a step are sent at once; named ones are prepared once. */
+/** A connection that sends all statements of a step at once; those with a name are prepared once. */
 export class PipelinedConnection {
   readonly #client: Client
-  #broken: Error | undefined
+  #error: Error | undefined
 
   private constructor(client: Client) {
     this.#client = client
     client.on('error', (error) => {
-      this.#broken ??= error
+      this.#error ??= error
     })
   }
 
@@ -40,15 +39,15 @@ export class PipelinedConnection {
       pipeline: true,
       types: { getTypeParser: () => (text: string) => text },
     })
-    const pipeline = new PipelinedConnection(client)
-    // The driver's own limit ends with the login; a server may fall silent after it.
-    const watchdog = setTimeout(() => pipeline.cut(), CONNECT_TIMEOUT_MS)
+    const connection = new PipelinedConnection(client)
+    // The driver's own timeout ends with the login; a server may fall silent after it.
+    const watchdog = setTimeout(() => connection.cut(), CONNECT_TIMEOUT_MS)
     try {
       await client.connect()
       await client.query(sessionSettings)
-      return pipeline
+      return connection
     } catch (error) {
-      pipeline.cut()
+      connection.cut()
       throw error
     } finally {
       clearTimeout(watchdog)
@@ -56,13 +55,13 @@ export class PipelinedConnection {
   }
 
   get isBroken(): boolean {
-    return this.#broken !== undefined
+    return this.#error !== undefined
   }
 
-  /** Waits for all answers, also when one is an error, so that none is left on the wire. */
+  /** Waits for all results, also after an error, so that none is left on the wire. */
   sendAll(statements: readonly Statement[]): Promise<PromiseSettledResult<StatementResult>[]> {
     const { stream } = this.#client.connection
-    // All in one write: the kernel is asked once, and not once a statement.
+    // One write for all of them: one system call instead of one a statement.
     stream.cork()
     try {
       return Promise.allSettled(
@@ -75,7 +74,7 @@ export class PipelinedConnection {
     }
   }
 
-  /** As `settle`; throws the first error. */
+  /** As `sendAll`; throws the first error. */
   async query(statements: readonly Statement[]): Promise<StatementResult[]> {
     const results = await this.sendAll(statements)
     return results.map((result) => {
@@ -84,10 +83,10 @@ export class PipelinedConnection {
     })
   }
 
-  /** Cuts the connection: a server that does not answer is not waited for. */
+  /** Drops the connection without waiting for the server. */
   cut(): void {
-    this.#broken ??= new Error('the connection was cut')
-    // The driver's stream is a socket on Node.
+    this.#error ??= new Error('the connection was cut')
+    // On Node the driver's stream is a socket.
     this.#client.connection.stream.destroy()
   }
 

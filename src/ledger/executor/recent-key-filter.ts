@@ -1,27 +1,27 @@
 import { fnv1a, OFFSET_BASIS } from '../storage/bytes/fnv.ts'
 import type { Command } from './command.ts'
 
-/** Keys that are known of are twice as many at most. */
+/** Keys in one generation; at most two generations are kept. */
 const MAX_GENERATION_KEYS = 50_000
-/** So long nothing is taken on trust after a key had been used before that was not known of. */
+/** After a key turned out not to be new, every key is looked up for so long. */
 const DISABLED_MS = 5_000
 
 /**
- * Idempotency keys that were seen lately. Any other is taken to be new, as nearly all are, and its reply is not looked
- * up: when it was used after all, what its command did cannot be written beside the reply that is remembered, and
- * nothing of the batch happens. So that this does not happen again and again, as it would where many come back after a
- * restart, all are looked up for some seconds then.
+ * Idempotency keys used lately. Any other key is taken to be new, as nearly all are, and its reply is not looked up. If
+ * it was used before after all, the batch fails as a whole, because no second reply can be stored under one key, and
+ * is decided again. So that this does not happen batch after batch where many clients retry after a restart, the filter
+ * is then disabled for some seconds and all keys are looked up.
  */
 export class RecentKeyFilter {
-  /** Marks of keys; a new key that has the mark of another is looked up for nothing. */
+  /** Fingerprints of keys; a new key with the fingerprint of another is looked up needlessly. */
   #young = new Set<number>()
   #old: ReadonlySet<number> = new Set()
   #disabledUntil = Number.NEGATIVE_INFINITY
 
-  /** Of these commands those whose key may have been used, which from now on is known of each. `now` in milliseconds. */
+  /** The commands whose key may have been used before; remembers the keys of all. `now` in milliseconds. */
   mayExist(commands: readonly Command[], now: number): readonly Command[] {
-    const doubted = now < this.#disabledUntil
-    return commands.filter((command) => this.#add(command) || doubted)
+    const isDisabled = now < this.#disabledUntil
+    return commands.filter((command) => this.#add(command) || isDisabled)
   }
 
   /** A key had been used that was taken to be new. */
@@ -29,26 +29,26 @@ export class RecentKeyFilter {
     this.#disabledUntil = now + DISABLED_MS
   }
 
-  /** Whether the command's key was known of. */
+  /** Whether the command's key was there before. */
   #add({ cause: { actor, idempotency } }: Command): boolean {
     if (idempotency === null) return false
-    const mark = extendFingerprint(extendFingerprint(OFFSET_BASIS, actor), idempotency.key)
-    if (this.#young.has(mark)) return true
-    const known = this.#old.has(mark)
+    const fingerprint = extendFingerprint(extendFingerprint(OFFSET_BASIS, actor), idempotency.key)
+    if (this.#young.has(fingerprint)) return true
+    const isKnown = this.#old.has(fingerprint)
     if (this.#young.size >= MAX_GENERATION_KEYS) {
       this.#old = this.#young
       this.#young = new Set()
     }
-    this.#young.add(mark)
-    return known
+    this.#young.add(fingerprint)
+    return isKnown
   }
 }
 
 const LINE_BREAK = 10
 
-/** Goes on with a line of text. A hash, as the text itself would keep all of which it was put together: 550 bytes a key. */
-function extendFingerprint(mark: number, text: string): number {
-  let next = fnv1a(mark, LINE_BREAK)
+/** A number and not the text: V8 would keep the strings that the text was joined from, some 550 bytes a key. */
+function extendFingerprint(fingerprint: number, text: string): number {
+  let next = fnv1a(fingerprint, LINE_BREAK)
   for (let i = 0; i < text.length; i += 1) next = fnv1a(next, text.charCodeAt(i))
   return next
 }

@@ -5,19 +5,19 @@ import type { Statement, TextRow } from '../storage/row-table.ts'
 import type { Batch } from './batch.ts'
 import type { Command } from './command.ts'
 
-// The store's own SQL. Statements have names so that they are prepared once.
+// The store's own SQL. Statements with a name are prepared once.
 
-/** The end of the ledger, locked until the transaction is over, and the database's clock. */
+/** Locks the head until the transaction ends, and reads it and the database's clock. */
 export const lockHead: Statement = {
   name: 'lock head',
-  // The row, and the clock, are those of the moment at which the lock was there, however long it was waited for.
+  // The subquery makes the row and the clock those of the moment when the lock was granted.
   text: `select position, hash, batch, (extract(epoch from at) * 1000000)::bigint as at,
                 (extract(epoch from clock_timestamp()) * 1000000)::bigint as now
          from (select position, hash, batch, at from ledger_head for update) as head`,
   values: [],
 }
 
-/** The last batch, and the database's clock. */
+/** Reads the id of the last batch and the database's clock. */
 export const readHead: Statement = {
   name: 'read head',
   text: 'select batch, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now from ledger_head',
@@ -26,12 +26,12 @@ export const readHead: Statement = {
 
 const plain = (text: string): Statement => ({ name: '', text, values: [] })
 
-/** Each statement sees what was committed before it, whatever the database's default is. */
+/** Read committed, whatever the database's default is: each statement sees what was committed before it. */
 export const begin = plain('begin isolation level read committed read write')
 export const commit = plain('commit')
 export const rollback = plain('rollback')
 
-/** Loads the replies that are remembered under the keys of these commands; nothing when they have none. */
+/** Loads the replies that are stored under the keys of these commands; no statement when they have no keys. */
 export function loadReplies(commands: readonly Command[]): Statement[] {
   const keyed = commands.flatMap(({ cause: { actor, idempotency } }) =>
     idempotency === null ? [] : [{ actor, key: idempotency.key }],
@@ -52,7 +52,7 @@ export const findBatch = (id: string): Statement => ({
   values: [id],
 })
 
-/** What was decided on the batch that is last now does not happen any more. */
+/** Changes the head's batch id: batches decided on it but not yet run will fail with a conflict. */
 export const fence = plain('update ledger_head set batch = gen_random_uuid()')
 
 export function insertEvents({ events }: Batch): Statement {
@@ -69,7 +69,7 @@ export function insertEvents({ events }: Batch): Statement {
       plainArray(entries.map((e) => e.position)),
       plainArray(entries.map((e) => e.type)),
       plainArray(entries.map((e) => e.version)),
-      // One line each, as JSON without indentation is.
+      // JSON without indentation is one line.
       joinLines(entries.map((e) => e.data)),
       joinLines(entries.map((e) => plainArray(e.movements.map((m) => m.debit)))),
       joinLines(entries.map((e) => plainArray(e.movements.map((m) => m.credit)))),
@@ -102,10 +102,10 @@ export function insertReplies({ replies, head }: Batch): Statement {
 }
 
 /**
- * Moves the head on from where the batch `before` left it, notes the new batch's id and makes the changes. The first
- * statement fails with `NOT_THERE` when another batch was last, and answers the database's clock. The changes are part
- * of it, as half of what a small batch costs is its number of statements; of the rarer kinds of batches they come
- * behind it.
+ * Moves the head from where the batch `before` left it, records the new batch's id and makes the changes. The first
+ * statement fails with `HEAD_CONFLICT_CODE` when another batch was last, and returns the database's clock. It includes
+ * the changes, as half the cost of a small batch is its number of statements; for the rarer combinations of changes
+ * they follow as statements of their own.
  */
 export function advance(id: string, before: string, to: Head, changes: readonly Statement[]): Statement[] {
   const kind = changes.map(({ name }) => name).join()
@@ -121,9 +121,9 @@ export function advance(id: string, before: string, to: Head, changes: readonly 
   return [{ ...made, values: [...values, ...changes.flatMap((change) => change.values)] }]
 }
 
-/** By what they change. */
+/** By the names of the changes that they include. */
 const advanceStatements = new Map<string, Omit<Statement, 'values'>>()
-/** Each takes PostgreSQL some 180 kB, and commands of a dozen sorts make hundreds of kinds within seconds. */
+/** Each takes PostgreSQL some 180 kB, and a dozen verbs make hundreds of combinations within seconds. */
 const MAX_ADVANCE_KINDS = 100
 
 function advanceText(changes: readonly Statement[]): string {
@@ -133,22 +133,22 @@ function advanceText(changes: readonly Statement[]): string {
     parameters += values.length
     return `, change_${i} as (${text.replace(/\$(\d+)/g, (_, n: string) => `$${before + Number(n)}`)})`
   })
-  // No row moved is a division by zero: an error, so that nothing that is already on its way behind this happens.
+  // When no row is moved this divides by zero: an error, so that nothing sent behind this statement happens either.
   return `with moved as (
             update ledger_head set batch = $1::uuid, position = $2::bigint, hash = $3::text, at = $4::timestamptz
             where batch = $5::uuid
             returning position
-          ), noted as (
+          ), recorded as (
             insert into ledger_batches (id, position) select $1::uuid, position from moved
           )${parts.join('')}
           select 1 / count(*) as moved, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now
           from moved`
 }
 
-/** division_by_zero: what `advance` fails with. */
+/** division_by_zero: how `advance` fails when the head has moved. */
 export const HEAD_CONFLICT_CODE = '22012'
 
-/** The constraint that `insertReplies` cannot keep when one of its keys was used before. */
+/** The constraint that `insertReplies` violates when one of its keys was used before. */
 export const REPLIES_CONSTRAINT = 'replies_pkey'
 
 export function parseReply(row: TextRow): StoredReply {

@@ -11,92 +11,106 @@ import { PipelinedConnection, type StatementResult } from './pipelined-connectio
 import type { RecentKeyFilter } from './recent-key-filter.ts'
 import { RowCache } from './row-cache.ts'
 import * as sql from './statements.ts'
+import { assertTransition, type Transitions } from './transitions.ts'
 
-/** What may be kept in memory, in rows of weight 1: those take 90 to 350 bytes. */
+/** The limit of the row cache, in rows of weight 1: those take 90 to 350 bytes each. */
 const MAX_KEPT_WEIGHT = 130_000
 
 /**
- * Batches that may be on their way to the database at a time. More would only make each of them wait longer; and what a
- * batch set is kept until two more have been sent after it, and not always longer.
+ * Batches in flight at a time. More would only make each of them wait longer; and the row cache keeps what a batch set
+ * until two more have been sent after it, and not always longer.
  */
 const MAX_IN_FLIGHT = 2
 
+/**
+ * - `unknown`: the head may be anywhere; the next batch locks it.
+ * - `cached`: `#cachedHead` is where the head will be once everything in flight has committed.
+ * - `deciding`: a batch is open; no other may be opened before it is committed, finished or reset.
+ */
+type StoreState = 'unknown' | 'cached' | 'deciding'
+
+const transitions: Transitions<StoreState> = {
+  unknown: ['deciding', 'cached', 'unknown'],
+  cached: ['deciding', 'unknown'],
+  deciding: ['cached', 'unknown'],
+}
+
+/** Whether the batch holds a lock on the head, or assumes where the head is. */
+type Mode = 'pessimistic' | 'optimistic'
+
+/** What a batch is decided on. */
 export interface BatchContext {
+  readonly mode: Mode
   readonly head: Head
-  /** The last batch. */
+  /** The batch that moved the head to where it is. */
   readonly lastBatch: string
   /** The database's clock: one for all instances. */
   readonly now: Micros
   readonly rows: RowCache
   readonly storedReplies: Map<string, StoredReply>
-  /** Whether a transaction is open that holds the head. */
-  readonly isLocked: boolean
 }
 
-/** What is known of the end of the ledger once all that was sent has happened. */
-interface CachedHead {
-  readonly head: Head
-  /** The last batch. */
-  readonly lastBatch: string
-  readonly rows: RowCache
-}
+/** The end of the ledger, and rows as they are there, once everything in flight has committed. */
+type CachedHead = Pick<BatchContext, 'head' | 'lastBatch' | 'rows'>
 
-/** What is to be loaded, and where it goes. */
 interface LoadRequest {
   readonly commands: readonly Command[]
   /** Those whose replies are looked up. */
   readonly possibleReplays: readonly Command[]
   readonly rows: RowCache
   readonly storedReplies: Map<string, StoredReply>
-  /** Sent before. */
+  /** Statements to send ahead of the loads. */
   readonly before: readonly Statement[]
 }
 
 /**
- * The only writer of the ledger; one transaction a batch, in one of two ways.
+ * The only writer of the ledger: one transaction a batch, in one of two modes.
  *
- * Locked: takes the head, loads what the commands read, and writes, in two round trips. Right whoever else writes.
+ * Pessimistic: locks the head, loads what the commands read, and writes, in two round trips. Correct whoever else
+ * writes.
  *
- * Ahead: as long as nobody else has moved the head, the rows that were loaded or written here are still right. A batch
- * is decided on them and sent, while earlier ones may still be on their way: one round trip that nobody waits for. It
- * happens only if the head then stands where it was decided (`Moved` if not), so only if those before it happened too.
- * One that writes nothing is not answered either unless the head stands there. Nor are replies looked up under keys that
- * are taken to be new (`UsedKeys`): every command with a key that does not fail writes one, and cannot beside another
- * (`UsedBefore`).
+ * Optimistic: as long as no other instance moves the head, the rows loaded or written here are still right. A batch is
+ * decided on them and sent while earlier ones may still be in flight: one round trip that nobody waits for. It commits
+ * only if the head is where it was decided (else `HeadConflict`), so only if the batches before it committed. A batch
+ * that writes nothing is not answered either unless the head is there. Replies are not looked up under keys that
+ * `RecentKeyFilter` takes to be new: a command with a used key tries to store a second reply under it, which fails the
+ * batch (`DuplicateIdempotencyKey`).
  */
 export class Store {
   readonly #writer: PipelinedConnection
   /** Loads rows for a batch while the writer is busy with the one before. */
   readonly #reader: PipelinedConnection
   readonly #tables: ReadonlyMap<string, RowTable>
-  readonly #derived: readonly RowTable[]
+  /** Tables whose rows follow from the ledger alone and may stay cached. */
+  readonly #keptTables: readonly RowTable[]
   readonly #clock = new DatabaseClock()
   readonly #recentKeys: RecentKeyFilter
+  #state: StoreState = 'unknown'
+  /** Set in state `cached` only. */
   #cachedHead: CachedHead | undefined
-  /** The last batch from here, or the last one of all when it was looked for, if that is known. */
+  /** The last batch sent from here, or found at the head. */
   #lastBatch: string | undefined
   #inFlight = 0
-  /** Replies of batches that are on their way. */
   readonly #inFlightReplies = new Set<readonly StoredReply[]>()
 
   private constructor(
     writer: PipelinedConnection,
     reader: PipelinedConnection,
     tables: readonly RowTable[],
-    usedKeys: RecentKeyFilter,
+    recentKeys: RecentKeyFilter,
   ) {
     this.#writer = writer
     this.#reader = reader
-    this.#recentKeys = usedKeys
+    this.#recentKeys = recentKeys
     this.#tables = new Map(tables.map((table) => [table.projection.name, table]))
-    this.#derived = tables.filter(({ source }) => source === 'ledger')
+    this.#keptTables = tables.filter(({ source }) => source === 'ledger')
   }
 
   /** Throws when the database cannot be reached within 3 seconds. */
-  static async connect(url: string, tables: readonly RowTable[], usedKeys: RecentKeyFilter): Promise<Store> {
+  static async connect(url: string, tables: readonly RowTable[], recentKeys: RecentKeyFilter): Promise<Store> {
     const writer = await PipelinedConnection.connect(url, 'ledger writer')
     try {
-      return new Store(writer, await PipelinedConnection.connect(url, 'ledger reader'), tables, usedKeys)
+      return new Store(writer, await PipelinedConnection.connect(url, 'ledger reader'), tables, recentKeys)
     } catch (error) {
       writer.cut()
       throw error
@@ -107,62 +121,61 @@ export class Store {
     return this.#writer.isBroken || this.#reader.isBroken
   }
 
-  /** Whether `begin` may come while batches are on their way. */
+  /** Whether a batch may be opened while others are in flight. */
   get canPipeline(): boolean {
-    return this.#cachedHead !== undefined && this.#clock.now !== undefined && this.#inFlight < MAX_IN_FLIGHT
+    return this.#state === 'cached' && this.#clock.now !== undefined && this.#inFlight < MAX_IN_FLIGHT
   }
 
-  /** What the commands are decided on. To be followed by `commit` or `leave`, or by `forget` when it throws. */
+  /** Opens a batch. To be followed by `commit` or `finishReadOnly`, or by `reset` when anything throws. */
   async open(commands: readonly Command[]): Promise<BatchContext> {
-    const known = this.#cachedHead
+    const cached = this.#cachedHead
     const { now } = this.#clock
-    this.#cachedHead = undefined
-    return known === undefined || now === undefined
+    this.#enter('deciding')
+    return cached === undefined || now === undefined
       ? this.#openPessimistic(commands)
-      : this.#openOptimistic(known, now, commands)
+      : this.#openOptimistic(cached, now, commands)
   }
 
   /**
-   * Sends what the batch made, with the rows it changed, its replies and the new head, and commits. Throws `Moved`, or
-   * `LostCommit` when it may have happened or not; any other error means that nothing happened.
+   * Sends what the batch made, with the rows it changed, its replies and the new head, and commits. Throws
+   * `HeadConflict`, or `CommitOutcomeUnknown` when it may have committed or not; after any other error nothing happened.
    */
-  async commit(id: string, { lastBatch: last, rows, isLocked: locked }: BatchContext, batch: Batch): Promise<void> {
-    // All are made before any is sent: a row that cannot be written must not leave half of them on the wire.
-    // Drops go before the others: a unique word may pass from a row that goes to one that comes.
-    const { drops, saves } = this.#changes(rows)
+  async commit(id: string, { mode, lastBatch, rows }: BatchContext, batch: Batch): Promise<void> {
+    // All statements are made before any is sent: a row that cannot be written must not leave half of them on the wire.
+    const { removals, saves } = this.#changes(rows)
     const changes = [
       ...(batch.events.length > 0 ? [sql.insertEvents(batch)] : []),
       ...saves,
       ...(batch.replies.length > 0 ? [sql.insertReplies(batch)] : []),
     ]
-    const advancing = sql.advance(id, last, batch.head, changes)
-    // Mostly one statement does it all. Without BEGIN and COMMIT around it a lone command takes a twentieth less; but an
-    // error that comes instead of its answer then does not tell whether it was committed.
+    const advance = sql.advance(id, lastBatch, batch.head, changes)
+    // Mostly one statement does it all, and without BEGIN and COMMIT a lone command would take a twentieth less; but an
+    // error in place of its answer would then not tell whether it was committed.
     const statements = [
-      ...(locked ? [] : [sql.begin]),
-      // The head comes first in every transaction: who holds a row that its holder needs, and waits for it, is a deadlock.
-      ...(locked || drops.length === 0 ? [] : [sql.lockHead]),
-      ...drops,
-      ...advancing,
+      ...(mode === 'pessimistic' ? [] : [sql.begin]),
+      // The head is locked first in every transaction: to hold a row that the head's holder waits for is a deadlock.
+      ...(mode === 'pessimistic' || removals.length === 0 ? [] : [sql.lockHead]),
+      // Removals come first: a unique value may pass from a row that goes to one that comes.
+      ...removals,
+      ...advance,
       sql.commit,
     ]
-    const alone = !locked || last === this.#lastBatch
+    const isAlone = this.#isAlone(mode, lastBatch)
     const answered = this.#writer.sendAll(statements)
     this.#lastBatch = id
     this.#inFlightReplies.add(batch.replies)
     this.#inFlight += 1
-    const words = this.#changesProfileData(rows)
-    rows.markClean(this.#derived, MAX_KEPT_WEIGHT)
-    // Beside other writers what is kept would mostly be old, and finding that out costs a round trip.
-    const known = alone ? { head: batch.head, lastBatch: id, rows } : undefined
-    if (!words) this.#cachedHead = known
+    const changesProfileData = this.#changesProfileData(rows)
+    rows.markClean(this.#keptTables, MAX_KEPT_WEIGHT)
+    const cached = isAlone ? { head: batch.head, lastBatch: id, rows } : undefined
+    this.#settle(changesProfileData ? undefined : cached)
     try {
       const results = await answered
-      assertCommitted(results, locked)
-      const moved = results.at(-1 - advancing.length)
-      if (moved?.status === 'fulfilled') this.#clock.set(Number(moved.value.rows[0]?.['now']))
-      // The reader does not see words that are on their way, as nobody keeps them.
-      if (words) this.#cachedHead = known
+      assertCommitted(results, mode)
+      const advanced = results.at(-1 - advance.length)
+      if (advanced?.status === 'fulfilled') this.#clock.set(Number(advanced.value.rows[0]?.['now']))
+      // Profile data is not cached, and the reader does not see it while it is in flight.
+      if (changesProfileData) this.#settle(cached)
     } catch (error) {
       if (error instanceof DuplicateIdempotencyKey) this.#recentKeys.disable(performance.now())
       throw error
@@ -173,44 +186,46 @@ export class Store {
   }
 
   /**
-   * Nothing is to be written. Throws `Moved` when what was decided cannot be answered, as the head is not, or is not
-   * known to be, where it was decided.
+   * Ends a batch that writes nothing. Throws `HeadConflict` when its replies may not be sent, because the head is not
+   * known to be where they were decided.
    */
-  async finishReadOnly({ head, lastBatch: last, rows, isLocked: locked }: BatchContext): Promise<void> {
-    if (locked) await this.#writer.query([sql.rollback])
-    const alone = !locked || last === this.#lastBatch
-    this.#lastBatch = last
-    rows.markClean(this.#derived, MAX_KEPT_WEIGHT)
-    this.#cachedHead = alone ? { head, lastBatch: last, rows } : undefined
-    if (locked) return
-    // Behind all that is on its way.
+  async finishReadOnly({ mode, head, lastBatch, rows }: BatchContext): Promise<void> {
+    if (mode === 'pessimistic') await this.#writer.query([sql.rollback])
+    const isAlone = this.#isAlone(mode, lastBatch)
+    this.#lastBatch = lastBatch
+    rows.markClean(this.#keptTables, MAX_KEPT_WEIGHT)
+    this.#settle(isAlone ? { head, lastBatch, rows } : undefined)
+    if (mode === 'pessimistic') return
+    // Sent behind everything in flight.
     const answered = this.#writer.sendAll([sql.readHead])
     this.#inFlight += 1
     const [answer] = await answered
     this.#inFlight -= 1
     const found = answer?.status === 'fulfilled' ? answer.value.rows[0] : undefined
-    if (found?.['batch'] !== last) throw new HeadConflict('somebody else has moved the head')
+    if (found?.['batch'] !== lastBatch) throw new HeadConflict('another batch has moved the head')
     this.#clock.set(Number(found['now']))
   }
 
-  /** Something went wrong and nothing is on its way any more: nothing is known, and no transaction is open. */
+  /** After a failure, once nothing is in flight: forgets the head and closes any open transaction. */
   async reset(): Promise<void> {
-    this.#cachedHead = undefined
+    if (this.#inFlight > 0) throw new Error(`${this.#inFlight} batches are still in flight`)
+    this.#settle(undefined)
     this.#lastBatch = undefined
     if (!this.isBroken) await this.#writer.query([sql.rollback]).catch(() => this.cut())
   }
 
   /**
-   * Whether the batch happened; if not, it never will. Locks the head first: the connection that was lost may still be
-   * committing, and it holds the head until that is over. What still lies unread with its server names the batch that
-   * was last, and finds another one there.
+   * Whether the batch was committed; if not, it never will be. Locks the head first: the lost connection may still be
+   * committing, and holds the head until that is over. Then changes the head's batch id, so that whatever the server has
+   * yet to read from that connection fails with a conflict.
    */
   async isCommitted(id: string): Promise<boolean> {
-    const [, , found] = await this.#writer.query([sql.begin, sql.lockHead, sql.findBatch(id), sql.fence, sql.commit])
-    return found !== undefined && found.rows.length > 0
+    if (this.#state !== 'unknown') throw new Error(`the outcome of a batch cannot be read in state ${this.#state}`)
+    const results = await this.#writer.query([sql.begin, sql.lockHead, sql.findBatch(id), sql.fence, sql.commit])
+    return (results[2]?.rows.length ?? 0) > 0
   }
 
-  /** Cuts the connections: a server that does not answer is not waited for. */
+  /** Drops the connections without waiting for the server. */
   cut(): void {
     this.#writer.cut()
     this.#reader.cut()
@@ -220,82 +235,94 @@ export class Store {
     await Promise.all([this.#writer.close(), this.#reader.close()])
   }
 
-  /** Begins, locks the head, then loads what the commands read. Whoever waits here is next in line. */
+  #enter(state: StoreState): void {
+    assertTransition(transitions, this.#state, state)
+    this.#state = state
+    if (state !== 'cached') this.#cachedHead = undefined
+  }
+
+  /** Leaves the open batch: with a head that the next one may be decided on, or without. */
+  #settle(cached: CachedHead | undefined): void {
+    this.#enter(cached === undefined ? 'unknown' : 'cached')
+    this.#cachedHead = cached
+  }
+
+  /** Next to other writers a cached head would mostly be outdated, and finding that out costs a round trip. */
+  #isAlone(mode: Mode, lastBatch: string): boolean {
+    return mode === 'optimistic' || lastBatch === this.#lastBatch
+  }
+
+  /** Begins, locks the head, then loads what the commands read. Who waits for the lock gets it in turn. */
   async #openPessimistic(commands: readonly Command[]): Promise<BatchContext> {
     const rows = new RowCache()
-    const remembered = new Map<string, StoredReply>()
+    const storedReplies = new Map<string, StoredReply>()
     this.#recentKeys.mayExist(commands, performance.now())
     const before = [sql.begin, sql.lockHead]
-    const [, locked] = await this.#load(
-      { commands, possibleReplays: commands, rows, storedReplies: remembered, before },
-      this.#writer,
-    )
+    const request = { commands, possibleReplays: commands, rows, storedReplies, before }
+    const [, locked] = await this.#load(request, this.#writer)
     const row = locked?.rows[0]
     if (row === undefined) throw new Error('the ledger has no head')
     const now = Number(row['now'])
     this.#clock.set(now)
     const head = { position: Number(row['position']), hash: String(row['hash']), at: Number(row['at']) }
-    return { head, lastBatch: String(row['batch']), now, rows, storedReplies: remembered, isLocked: true }
+    return { mode: 'pessimistic', head, lastBatch: String(row['batch']), now, rows, storedReplies }
   }
 
   async #openOptimistic(
-    { head, lastBatch: last, rows }: CachedHead,
+    { head, lastBatch, rows }: CachedHead,
     now: Micros,
     commands: readonly Command[],
   ): Promise<BatchContext> {
-    const remembered = new Map<string, StoredReply>()
-    // Before the reader is asked: it may answer as of before a batch that arrives while it does.
-    for (const replies of this.#inFlightReplies) addReplies(replies, remembered)
-    const mayBeReplays = this.#recentKeys.mayExist(commands, performance.now())
-    await this.#load(
-      { commands, possibleReplays: mayBeReplays, rows, storedReplies: remembered, before: [] },
-      this.#reader,
-    )
-    return { head, lastBatch: last, now, rows, storedReplies: remembered, isLocked: false }
+    const storedReplies = new Map<string, StoredReply>()
+    // Before the reader is asked: it may see the database as it was before a batch that commits meanwhile.
+    for (const replies of this.#inFlightReplies) addReplies(replies, storedReplies)
+    const possibleReplays = this.#recentKeys.mayExist(commands, performance.now())
+    await this.#load({ commands, possibleReplays, rows, storedReplies, before: [] }, this.#reader)
+    return { mode: 'optimistic', head, lastBatch, now, rows, storedReplies }
   }
 
   /**
-   * Loads the rows that the commands read and the replies under keys, after some statements of which it gives the
-   * answers. What is known mostly tells at once what a command will ask for next; else that is another round trip.
+   * Loads the rows that the commands read and the replies under their keys; returns the results of the statements
+   * `before`. Cached rows mostly tell at once what a command's dependent reads are; else that is another round trip.
    */
   async #load(
-    { commands, possibleReplays: mayBeReplays, rows, storedReplies: remembered, before }: LoadRequest,
-    pipeline: PipelinedConnection,
+    { commands, possibleReplays, rows, storedReplies, before }: LoadRequest,
+    connection: PipelinedConnection,
   ): Promise<readonly StatementResult[]> {
     const loads = new PendingLoads(this.#tables, rows)
-    const lacks = (command: Command): boolean =>
+    const isIncomplete = (command: Command): boolean =>
       !(loads.request(command.reads) && loads.request(command.dependentReads(rows)))
-    let lacking = commands.filter(lacks)
-    const replies = sql.loadReplies(mayBeReplays)
-    const statements = [...before, ...replies, ...loads.statements]
-    const answers = statements.length === 0 ? [] : await pipeline.query(statements)
-    const [reply] = answers.slice(before.length, before.length + replies.length)
-    if (reply !== undefined) addReplies(reply.rows.map(sql.parseReply), remembered)
-    loads.accept(answers.slice(before.length + replies.length))
+    let incomplete = commands.filter(isIncomplete)
+    const replyLoads = sql.loadReplies(possibleReplays)
+    const statements = [...before, ...replyLoads, ...loads.statements]
+    const results = statements.length === 0 ? [] : await connection.query(statements)
+    const [replies] = results.slice(before.length, before.length + replyLoads.length)
+    if (replies !== undefined) addReplies(replies.rows.map(sql.parseReply), storedReplies)
+    loads.accept(results.slice(before.length + replyLoads.length))
     for (;;) {
-      lacking = lacking.filter(lacks)
-      if (lacking.length === 0) return answers
-      loads.accept(await pipeline.query(loads.statements))
+      incomplete = incomplete.filter(isIncomplete)
+      if (incomplete.length === 0) return results
+      loads.accept(await connection.query(loads.statements))
     }
   }
 
-  /** What was set, by table: statements that delete rows, and statements that write them. */
-  #changes(rows: RowCache): { readonly drops: readonly Statement[]; readonly saves: readonly Statement[] } {
-    const drops: Statement[] = []
+  /** The statements that write what was set, by table. */
+  #changes(rows: RowCache): { readonly removals: readonly Statement[]; readonly saves: readonly Statement[] } {
+    const removals: Statement[] = []
     const saves: Statement[] = []
     for (const table of this.#tables.values()) {
       const changed = rows.changed(table.projection)
       if (table.source === 'lookup' || changed.length === 0) continue
-      const gone: string[] = []
+      const removed: string[] = []
       const saved: unknown[] = []
       for (const { id, row } of changed) {
-        if (row === undefined) gone.push(id)
+        if (row === undefined) removed.push(id)
         else saved.push(row)
       }
-      if (gone.length > 0) drops.push(table.remove(gone))
+      if (removed.length > 0) removals.push(table.remove(removed))
       if (saved.length > 0) saves.push(table.save(saved))
     }
-    return { drops, saves }
+    return { removals, saves }
   }
 
   #changesProfileData(rows: RowCache): boolean {
@@ -306,6 +333,6 @@ export class Store {
   }
 }
 
-function addReplies(replies: readonly StoredReply[], remembered: Map<string, StoredReply>): void {
-  for (const reply of replies) remembered.set(replyKey(reply.actor, reply.key), reply)
+function addReplies(replies: readonly StoredReply[], storedReplies: Map<string, StoredReply>): void {
+  for (const reply of replies) storedReplies.set(replyKey(reply.actor, reply.key), reply)
 }

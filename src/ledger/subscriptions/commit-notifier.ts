@@ -1,23 +1,22 @@
 import { Client, type ClientConfig } from 'pg'
 
-/** Between two hints: whoever follows reads what came meanwhile in one go, and each hint costs all instances something. */
+/** Subscribers read in one go what was committed between two notifications, and each costs all instances something. */
 const MIN_INTERVAL_MS = 10
-/** Between two connections; each further failure doubles it. */
+/** Wait before connecting again; doubles with each failure. */
 const MIN_RETRY_MS = 200
 const MAX_RETRY_MS = 10_000
 
 export interface CommitNotifierOptions {
   readonly connection: ClientConfig
-  /** The ledger reaches this position, somebody says. */
+  /** An instance has notified that the ledger reaches this position. */
   readonly onPosition: (position: number) => void
-  /** What was said before now was not heard. */
+  /** It listens now; earlier notifications were missed. */
   readonly onListening: () => void
 }
 
 /**
- * Hints between instances that there is more on the ledger, over PostgreSQL's NOTIFY: given at once, and then not again
- * for a moment. They are no part of a commit, which would take longer by a tenth, and mostly nobody else listens. Any of
- * them may be lost.
+ * Tells other instances that the ledger has grown, by PostgreSQL's NOTIFY: at once, then not again for a moment. Not
+ * part of the commit, which would take a tenth longer, mostly for nobody. Any notification may be lost.
  */
 export class CommitNotifier {
   readonly #options: CommitNotifierOptions
@@ -25,16 +24,16 @@ export class CommitNotifier {
   #position = 0
   #isCoolingDown = false
   #isPending = false
-  #stopped = false
+  #isStopped = false
   /** In a row. */
   #failures = 0
   #retry: NodeJS.Timeout | undefined
 
-  constructor(parts: CommitNotifierOptions) {
-    this.#options = parts
+  constructor(options: CommitNotifierOptions) {
+    this.#options = options
   }
 
-  /** Keeps a connection of its own. */
+  /** Listens on a connection of its own and keeps it open. */
   start(): void {
     void this.#listen()
   }
@@ -54,18 +53,18 @@ export class CommitNotifier {
       this.#options.onListening()
       await ended
     } catch {
-      // A standby refuses to listen, for as long as it is one.
+      // A standby refuses LISTEN until it is promoted.
     }
     this.#failures += 1
-    // A connection that cannot listen is not left open.
+    // A connection that cannot listen must not stay open.
     void client.end().catch(() => {})
     if (this.#client === client) this.#client = undefined
-    if (this.#stopped) return
+    if (this.#isStopped) return
     this.#retry = setTimeout(() => this.start(), retryDelayMs(this.#failures, Math.random()))
     this.#retry.unref()
   }
 
-  /** The ledger reaches this position. */
+  /** Tells the others that the ledger reaches this position. */
   notify(position: number): void {
     this.#position = position
     if (this.#isCoolingDown) this.#isPending = true
@@ -73,7 +72,7 @@ export class CommitNotifier {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
+    this.#isStopped = true
     clearTimeout(this.#retry)
     await this.#client?.end().catch(() => {})
   }
@@ -89,6 +88,6 @@ export class CommitNotifier {
   }
 }
 
-/** Half of the wait is random, so that instances do not come back together. `random` is from 0 to 1. */
+/** Half of the delay is random, so that instances do not reconnect at once. `random` is from 0 to 1. */
 export const retryDelayMs = (failures: number, random: number): number =>
   Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.min(failures - 1, 10)) * (0.5 + random / 2)

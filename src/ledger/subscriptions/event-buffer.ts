@@ -1,16 +1,17 @@
 import type { StoredEvent } from '../storage/event-hash.ts'
 
-/** Events that are kept for whoever is a little behind. */
+/** Events kept for subscribers that are a little behind. */
 const MAX_KEPT_EVENTS = 1_000
 
 /**
- * What of the ledger was read last, for all who follow it. Only what one of them has yet to take is kept: whatever lives
- * for a second ends up among what the garbage collector seldom looks at, and fills the memory long after it is gone.
+ * The latest events read, shared by all subscribers. Keeps only what one of them has yet to take: objects that live for
+ * a second are promoted to the old generation, which the garbage collector seldom visits, and fill the memory long
+ * after they are gone.
  */
 export class EventBuffer {
   #events: readonly StoredEvent[] = []
   #position = 0
-  /** By follower, the last position that it is done with. */
+  /** By subscriber, the last position that it has handled. */
   readonly #acknowledged = new Map<unknown, number>()
 
   /** The last position that was read. */
@@ -18,33 +19,32 @@ export class EventBuffer {
     return this.#position
   }
 
-  /** Takes what is new of the events; false when something before it is missing. */
+  /** Takes those of the events that are new; false when one before them is missing. */
   append(events: readonly StoredEvent[]): boolean {
     const [next, ...others] = events.filter(({ position }) => position > this.#position)
     if (next === undefined) return true
     if (next.position !== this.#position + 1) return false
-    const follows = this.#events.at(-1)?.position === this.#position
-    this.#events = [...(follows ? this.#unacknowledged() : []), next, ...others]
+    const isContiguous = this.#events.at(-1)?.position === this.#position
+    this.#events = [...(isContiguous ? this.#unacknowledged() : []), next, ...others]
     this.#position = others.at(-1)?.position ?? next.position
     return true
   }
 
-  /** What comes next is what follows this position, which is beyond what was read. */
+  /** The next event to append is the one after this position, which is beyond what was read. */
   seek(position: number): void {
     this.#position = position
   }
 
-  /** The follower is done with all up to this position. */
-  acknowledge(follower: unknown, position: number): void {
-    this.#acknowledged.set(follower, position)
+  /** The subscriber has handled everything up to this position. */
+  acknowledge(subscriber: unknown, position: number): void {
+    this.#acknowledged.set(subscriber, position)
   }
 
-  /** The follower is no more. */
-  unsubscribe(follower: unknown): void {
-    this.#acknowledged.delete(follower)
+  unsubscribe(subscriber: unknown): void {
+    this.#acknowledged.delete(subscriber)
   }
 
-  /** What was read after a position; undefined when that is nothing, or when it is not all here any more. */
+  /** The events after a position; undefined when there are none, or when they are not all here any more. */
   after(position: number): readonly StoredEvent[] | undefined {
     const first = this.#events[0]
     const last = this.#events.at(-1)

@@ -1,18 +1,18 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { Client, type Pool } from 'pg'
 import type { Troubles } from '../../db/failure-log.ts'
-import { endedTheSession } from '../executor/failures.ts'
+import { isSessionTerminated } from '../../db/postgres-errors.ts'
 import type { StoredEvent } from '../storage/event-hash.ts'
 import { eventsAfter } from '../storage/read-events.ts'
 import { CommitNotifier } from './commit-notifier.ts'
 import { EventBuffer } from './event-buffer.ts'
 
-/** Handles events in order; the next ones come when it is done. A throw or a rejection repeats them later. */
+/** Handles events in order; the next ones come when it is done. When it throws or rejects, they come again later. */
 export type Subscriber = (events: readonly StoredEvent[]) => void | Promise<void>
 
 /**
- * As `Follower`, for one whose place is stored. Answers whether it did anything: then its place is stored at once, else
- * only now and then, since handling those events again would do nothing either.
+ * A subscriber whose position is stored. Returns whether it did anything: then its position is stored at once, else
+ * only now and then, as handling those events again would do nothing either.
  */
 export type DurableSubscriber = (events: readonly StoredEvent[]) => boolean | Promise<boolean>
 
@@ -21,37 +21,39 @@ export interface TailOptions {
   /** For reading events; values arrive as text. */
   readonly pool: Pool
   readonly failureLog: Pick<Troubles, 'failed' | 'worked'>
-  /** Ends when whoever waits for what this instance has sent to the database knows what became of it. */
+  /** Resolves once the callers of all that this instance has in flight have their replies. */
   readonly waitForInFlight?: () => Promise<void>
   readonly pollMs?: number
 }
 
+const DEFAULT_POLL_MS = 250
+/** Events in one read. */
 const MAX_EVENTS = 500
 const RETRY_MS = 200
-/** A stored place may be so far behind, in time and in events that were nothing to its follower. */
+/** How far a stored position may be behind, in time and in events that its subscriber did nothing for. */
 const STORE_INTERVAL_MS = 1_000
 const STORE_INTERVAL_EVENTS = 1_000
-/** What is hinted at is mostly this instance's own, of which it will have heard by then. */
+/** Most notifications are about this instance's own commits, which `publish` reports within this time. */
 const NOTIFICATION_DELAY_MS = 5
-/** Followers hear of this instance's own events after so long. */
+/** Subscribers get this instance's own events after this delay, so that replies go out first. */
 const WAKE_DELAY_MS = 3
 
 /**
- * Committed events in order, to any number of followers. Since position order is commit order and has no
- * gaps, following is asking for `position > mine`: polling is the truth. A NOTIFY of another instance is only a hint to
- * ask now. What this instance has committed itself it need not ask for: `hear()`.
+ * Committed events in order, for any number of subscribers. Position order is commit order and has no gaps, so that
+ * reading `position > mine` is all it takes and polling alone would do. Notifications of other instances only say that
+ * it is worth polling now, and this instance's own commits arrive by `publish`.
  */
 export class Tail {
   readonly #options: TailOptions
   readonly #wakeUps = new Set<() => void>()
   readonly #subscriptions = new Set<Promise<void>>()
   readonly #buffer = new EventBuffer()
-  /** Followers of which a session was ended and that did nothing since. */
+  /** Subscribers whose session was ended and that have not succeeded since. */
   readonly #suppressed = new Set<unknown>()
   #reading: Promise<void> | undefined
   readonly #notifier: CommitNotifier
-  #stopped = false
-  /** Whether the ledger is to be asked for more. */
+  #isStopped = false
+  /** Whether there may be events that were not read yet. */
   #isPollDue = true
   #wakes = 0
   #wakeTimer: NodeJS.Timeout | undefined
@@ -62,8 +64,9 @@ export class Tail {
     this.#notifier = new CommitNotifier({
       connection: this.#connection(),
       onPosition: (position) => {
-        if (position > this.#buffer.position)
+        if (position > this.#buffer.position) {
           setTimeout(() => this.#pollIfBehind(position), NOTIFICATION_DELAY_MS).unref()
+        }
       },
       onListening: () => this.#poll(),
     })
@@ -76,28 +79,27 @@ export class Tail {
 
   /** Starts to poll and to listen. */
   start(): void {
-    this.#pollTimer = setInterval(() => this.#poll(), this.#options.pollMs ?? 250)
+    this.#pollTimer = setInterval(() => this.#poll(), this.#options.pollMs ?? DEFAULT_POLL_MS)
     this.#notifier.start()
   }
 
   /**
-   * This instance has committed these. Taken when they follow what was read last; if not, others have written too, and
-   * the tail asks.
+   * This instance has committed these events. They are buffered when they follow the last ones read; if not, other
+   * instances have written too, and the tail reads.
    */
   publish(events: readonly StoredEvent[]): void {
     const last = events.at(-1)
     if (last === undefined) return
     if (!this.#buffer.append(events)) this.#isPollDue = true
     this.#notifier.notify(last.position)
-    // After the answers, which go out first, and not with every batch: whoever sends one command after the other would
-    // wait for all followers each time.
+    // After the replies, and not with every batch: a caller who sends one command after the other would wait for all
+    // subscribers each time.
     this.#wakeTimer ??= setTimeout(() => {
       this.#wakeTimer = undefined
       this.#wake()
     }, WAKE_DELAY_MS)
   }
 
-  /** There may be events that were not read yet. */
   #poll(): void {
     this.#isPollDue = true
     this.#wake()
@@ -113,23 +115,22 @@ export class Tail {
     this.#wakeUps.clear()
   }
 
-  /** Hands every event after position `after` to the follower, until the tail stops. */
-  subscribe(after: number, follower: Subscriber): void {
-    this.#track(this.#run(after, follower))
+  /** Passes every event after position `after` to the subscriber, until the tail stops. */
+  subscribe(after: number, subscriber: Subscriber): void {
+    this.#track(this.#run(after, subscriber))
   }
 
   /**
-   * As `follow`, from where the follower of this name last got to on any instance. At any time only one
-   * instance has it; another takes over when that one stops or dies. At least once: what was handled just
-   * before a crash comes again.
+   * As `subscribe`, from the stored position of the subscriber of this name. At any time only one instance runs it;
+   * another takes over when that one stops or dies. At least once: what was handled just before a crash comes again.
    */
-  subscribeDurable(name: string, follower: DurableSubscriber): void {
-    this.#track(this.#runDurable(name, follower))
+  subscribeDurable(name: string, subscriber: DurableSubscriber): void {
+    this.#track(this.#runDurable(name, subscriber))
   }
 
-  /** Waits for the followers to finish what they have in hand. */
+  /** Waits for the subscribers to finish the events that they are handling. */
   async stop(): Promise<void> {
-    this.#stopped = true
+    this.#isStopped = true
     clearInterval(this.#pollTimer)
     clearTimeout(this.#wakeTimer)
     this.#wake()
@@ -137,16 +138,16 @@ export class Tail {
     await this.#notifier.stop()
   }
 
-  /** Once, until it works again. */
-  #suppressFirstError(who: unknown): boolean {
-    const first = !this.#suppressed.has(who)
-    this.#suppressed.add(who)
-    return first
+  /** Whether an error is the subscriber's first since it last succeeded. */
+  #suppressFirstError(subscriber: unknown): boolean {
+    const isFirst = !this.#suppressed.has(subscriber)
+    this.#suppressed.add(subscriber)
+    return isFirst
   }
 
-  #succeeded(who: unknown): void {
-    this.#suppressed.delete(who)
-    this.#options.failureLog.worked(who)
+  #succeeded(subscriber: unknown): void {
+    this.#suppressed.delete(subscriber)
+    this.#options.failureLog.worked(subscriber)
   }
 
   #track(running: Promise<void>): void {
@@ -154,101 +155,108 @@ export class Tail {
     void running.finally(() => this.#subscriptions.delete(running))
   }
 
-  async #run(after: number, follower: Subscriber): Promise<void> {
+  async #run(after: number, subscriber: Subscriber): Promise<void> {
     let position = after
-    while (!this.#stopped) {
+    while (!this.#isStopped) {
       try {
-        const events = await this.#next(position, follower)
-        if (events.length > 0) await follower(events)
+        const events = await this.#next(position, subscriber)
+        if (events.length > 0) await subscriber(events)
         position = events.at(-1)?.position ?? position
-        this.#succeeded(follower)
+        this.#succeeded(subscriber)
       } catch (error) {
-        this.#options.failureLog.failed(error, follower)
+        this.#options.failureLog.failed(error, subscriber)
         await this.#pause()
       }
     }
   }
 
-  async #runDurable(name: string, follower: DurableSubscriber): Promise<void> {
-    while (!this.#stopped) {
-      // Its own connection: the lock lives and dies with it.
+  async #runDurable(name: string, subscriber: DurableSubscriber): Promise<void> {
+    while (!this.#isStopped) {
+      // A connection of its own: the advisory lock lives and dies with it.
       const client = new Client({ ...this.#connection(), application_name: `follower ${name}` })
-      let broken = false
+      let isBroken = false
       client.on('error', () => {
-        broken = true
+        isBroken = true
       })
       try {
         await client.connect()
-        // An instance that vanished without a word gives the lock back soon.
+        // The lock of an instance that vanished must be released soon.
         await client.query('set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3')
-        while (!this.#stopped && !broken) {
+        while (!this.#isStopped && !isBroken) {
           const lock = await client.query<{ mine: boolean }>(
             'select pg_try_advisory_lock(hashtextextended($1, 0)) as mine',
+            // Instances of other versions take the same lock: its name must stay.
             [`ledger follower ${name}`],
           )
-          if (lock.rows[0]?.mine === true) await this.#runAsOwner(client, name, follower, () => broken)
+          if (lock.rows[0]?.mine === true) await this.#runAsOwner(client, name, subscriber, () => isBroken)
           else {
-            this.#succeeded(follower)
+            this.#succeeded(subscriber)
             await this.#pause()
           }
         }
       } catch (error) {
-        // A connection that ended is replaced; it is trouble when that fails. A statement that was under way hears of it
-        // before the connection does: but it may be another's, and end each time.
-        if (!broken && !(endedTheSession(error) && this.#suppressFirstError(follower))) {
-          this.#options.failureLog.failed(error, follower)
+        // A lost connection is replaced, and reported only when that fails. A running statement may learn that its
+        // session was ended before the connection does; but if that happens each time, it is a failure.
+        if (!isBroken && !(isSessionTerminated(error) && this.#suppressFirstError(subscriber))) {
+          this.#options.failureLog.failed(error, subscriber)
         }
       } finally {
-        this.#buffer.unsubscribe(follower)
+        this.#buffer.unsubscribe(subscriber)
         await client.end().catch(() => {})
       }
       await this.#pause()
     }
   }
 
-  async #runAsOwner(client: Client, name: string, follower: DurableSubscriber, broken: () => boolean): Promise<void> {
+  async #runAsOwner(
+    client: Client,
+    name: string,
+    subscriber: DurableSubscriber,
+    isBroken: () => boolean,
+  ): Promise<void> {
     await client.query('insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing', [name])
-    const place = 'select position from ledger_cursors where name = $1'
-    const stored = await client.query<{ position: string }>(place, [name])
-    let position = Number(stored.rows[0]?.position ?? 0)
-    let kept = { position, at: performance.now() }
-    const keep = async (): Promise<void> => {
+    const select = 'select position from ledger_cursors where name = $1'
+    const cursor = await client.query<{ position: string }>(select, [name])
+    let position = Number(cursor.rows[0]?.position ?? 0)
+    let stored = { position, at: performance.now() }
+    const store = async (): Promise<void> => {
       await client.query('update ledger_cursors set position = $2 where name = $1', [name, position])
-      kept = { position, at: performance.now() }
+      stored = { position, at: performance.now() }
     }
-    while (!this.#stopped && !broken()) {
-      const events = await this.#next(position, follower, broken)
+    while (!this.#isStopped && !isBroken()) {
+      const events = await this.#next(position, subscriber, isBroken)
       const last = events.at(-1)
       if (last === undefined) continue
-      const did = await follower(events)
+      const didWork = await subscriber(events)
       position = last.position
-      if (did || position - kept.position > STORE_INTERVAL_EVENTS || performance.now() - kept.at > STORE_INTERVAL_MS)
-        await keep()
-      this.#succeeded(follower)
+      const isOld =
+        position - stored.position > STORE_INTERVAL_EVENTS || performance.now() - stored.at > STORE_INTERVAL_MS
+      if (didWork || isOld) await store()
+      this.#succeeded(subscriber)
     }
-    if (position > kept.position && !broken()) await keep()
+    if (position > stored.position && !isBroken()) await store()
   }
 
-  /** Waits for the next events after a position. None only when the tail stops or `broken` says so. */
-  async #next(position: number, who: unknown, broken = () => false): Promise<readonly StoredEvent[]> {
-    this.#buffer.acknowledge(who, position)
-    while (!this.#stopped && !broken()) {
+  /** Waits for the next events after a position. Empty only when the tail stops or `isBroken` says so. */
+  async #next(position: number, subscriber: unknown, isBroken = () => false): Promise<readonly StoredEvent[]> {
+    this.#buffer.acknowledge(subscriber, position)
+    while (!this.#isStopped && !isBroken()) {
       const wakes = this.#wakes
       const events = await this.#after(position)
       if (events.length > 0) return events
-      this.#succeeded(who)
+      this.#succeeded(subscriber)
       await this.#untilWake(wakes)
     }
     return []
   }
 
-  /** The next events after a position; from what was read last when it holds them, so that followers share it. */
+  /** The next events after a position; from the buffer when it holds them, so that subscribers share one read. */
   async #after(position: number): Promise<readonly StoredEvent[]> {
-    const shared = this.#buffer.after(position)
-    if (shared !== undefined) return shared
+    const buffered = this.#buffer.after(position)
+    if (buffered !== undefined) return buffered
     if (position < this.#buffer.position) return await this.#read(position)
     if (position > this.#buffer.position) {
-      // Whoever is furthest leads; the others read their own way up to it. What is being read just now is not shared.
+      // The buffer follows whoever is furthest; the others read for themselves until they have caught up with it.
       this.#buffer.seek(position)
       this.#poll()
     }
@@ -264,8 +272,8 @@ export class Tail {
     this.#isPollDue = false
     try {
       const events = await this.#read(this.#buffer.position)
-      // Some may be of this instance, read before it was told that they were committed: their answers go out first.
-      if (events.length > 0) await this.#options.waitForInFlight?.().then(() => turn())
+      // Some may be this instance's own, read before it learned that they are committed: their replies go out first.
+      if (events.length > 0) await this.#options.waitForInFlight?.().then(() => eventLoopTurn())
       this.#buffer.append(events)
       if (events.length === MAX_EVENTS) this.#isPollDue = true
     } catch (error) {
@@ -278,19 +286,19 @@ export class Tail {
     return eventsAfter(this.#options.pool, after, MAX_EVENTS)
   }
 
-  /** Until the next wake; at once when there was one since `wakes` was read. */
+  /** Waits for the next wake; not at all when there was one since `wakes` was read. */
   #untilWake(wakes: number): Promise<void> {
-    if (this.#stopped || this.#wakes !== wakes) return Promise.resolve()
+    if (this.#isStopped || this.#wakes !== wakes) return Promise.resolve()
     return new Promise((resolve) => this.#wakeUps.add(resolve))
   }
 
   #connection() {
-    // A server that is not heard of any more is given up: pg does that in this mode only.
+    // pg gives up a connection whose server has fallen silent in pipeline mode only.
     const limits = { connectionTimeoutMillis: 3_000, query_timeout: 11_000, pipeline: true }
     return { connectionString: this.#options.url, keepAlive: true, ...limits }
   }
 
   #pause(): Promise<void> {
-    return this.#stopped ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    return this.#isStopped ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
 }

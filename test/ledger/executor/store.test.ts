@@ -43,16 +43,16 @@ const decided = (asked: Command, { rows, storedReplies: remembered, head, now }:
 
 /** A batch that was sent: how many replies were known when it was decided, and how it ends. */
 interface Sent {
-  readonly locked: boolean
+  readonly mode: BatchContext['mode']
   readonly replies: number
   readonly end: Promise<void>
 }
 
 async function send(store: Store, asked: Command): Promise<Sent> {
   const opened = await store.open([asked])
-  const { isLocked: locked, storedReplies: remembered } = opened
+  const { mode, storedReplies: remembered } = opened
   const replies = remembered.size
-  return { locked, replies, end: store.commit(randomUUID(), opened, decided(asked, opened)) }
+  return { mode, replies, end: store.commit(randomUUID(), opened, decided(asked, opened)) }
 }
 
 test('no third batch is opened while two are on their way', async (t) => {
@@ -78,14 +78,14 @@ test('after one key that was taken to be new and is not, the next ones are looke
   await (await send(store, giving('first'))).end
   await (await send(store, giving('second'))).end
   const taken = await send(store, giving('old 0'))
-  t.match(taken, { locked: false, replies: 0 })
+  t.match(taken, { mode: 'optimistic', replies: 0 })
   t.ok((await taken.end.catch((error: unknown) => error)) instanceof DuplicateIdempotencyKey)
   await store.reset()
   await (await send(store, giving('third'))).end
   await (await send(store, giving('fourth'))).end
   for (const key of ['old 1', 'old 2']) {
     const opened = await store.open([giving(key)])
-    t.equal(opened.isLocked, false)
+    t.equal(opened.mode, 'optimistic')
     t.equal(opened.storedReplies.size, 1, 'looked up')
     await store.finishReadOnly(opened)
   }

@@ -1,0 +1,17 @@
+import { DatabaseError } from 'pg'
+
+/** The SQLSTATE code that PostgreSQL gave an error; undefined for any other error. */
+export const sqlStateOf = (error: unknown): string | undefined =>
+  error instanceof DatabaseError ? error.code : undefined
+
+/** The name of the constraint that a statement violated. */
+export const constraintOf = (error: unknown): string | undefined =>
+  error instanceof DatabaseError ? error.constraint : undefined
+
+/** Whether PostgreSQL does not accept the data itself: data exceptions (class 22) and constraint violations (23). */
+export const isDataError = (error: unknown): boolean => /^2[23]/.test(sqlStateOf(error) ?? '')
+
+export const isConstraintViolation = (error: unknown): boolean => sqlStateOf(error)?.startsWith('23') === true
+
+/** Whether an operator, or another server process that crashed, ended the session; a new one may work at once. */
+export const isSessionTerminated = (error: unknown): boolean => ['57P01', '57P02'].includes(sqlStateOf(error) ?? '')
