@@ -15,7 +15,7 @@ import { type MeaningOf, meaningIn } from './http/errors/refusals.ts'
 import { combineEvolvers, type Evolve, type EvolveFact } from './ledger/rules/evolve.ts'
 import type { RowTable } from './ledger/storage/row-table.ts'
 import { ledgerTables } from './ledger/storage/tables.ts'
-import type { ProfileLookups } from './realtime/frames/frame-mapper.ts'
+import type { ProfileLookups } from './realtime/frames/profiles.ts'
 import { vaultTables } from './vault/tables.ts'
 
 const models: readonly Model[] = [

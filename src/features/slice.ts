@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import type { IsOurs } from '../http/auth/gate.ts'
 import type { ClientPrefix } from '../http/prefixes.ts'
 import type { Notifier } from '../notifications/notifier.ts'
-import type { FrameMapper, LiveQuery } from '../realtime/frames/frame-mapper.ts'
+import type { FrameMapper } from '../realtime/frames/frame-mapper.ts'
+import type { LiveQuery } from '../realtime/frames/live-query.ts'
 import type { App, Services } from './services.ts'
 
 /** What open routes may ask about a request. */

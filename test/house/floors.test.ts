@@ -153,7 +153,7 @@ test('frames follow from events and looked-up names alone', (t) => {
       /^schema\//,
       /^src\/ledger\/rules\//,
       own,
-      /^src\/realtime\/frames\/(frame-mapper|event-frame)\.ts$/,
+      /^src\/realtime\/frames\/(frame-mapper|profiles|live-query)\.ts$/,
     ]
     t.same(foreign(file, allowed), [], file.path)
     t.notMatch(file.text, /Date\.now|new Date\(\)|Math\.random|performance\./, file.path)

@@ -53,6 +53,8 @@ test('who may open a socket, and how others are refused', async (t) => {
     ['a page that is allowed', '/ws', { origin: 'https://app.example' }, 101, undefined],
     ['a token in the address', `/ws?token=${token()}`, {}, 400, 'token_in_url'],
     ['and in the header', '/ws?token=x', { origin: 'https://evil.example', ...good }, 400, 'token_in_url'],
+    ['a token under another name', `/ws?access_token=${token()}`, {}, 400, 'token_in_url'],
+    ['and another', `/v1/ws/?x=1&jwt=${token()}`, good, 400, 'token_in_url'],
     ['another page', '/ws', { origin: 'https://evil.example', ...good }, 403, 'origin_not_allowed'],
     ['a page of nowhere', '/ws', { origin: 'null' }, 403, 'origin_not_allowed'],
     ['another page with a bad token', '/ws', { origin: 'http://app.example', ...bearer('x') }, 403, undefined],

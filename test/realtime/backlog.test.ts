@@ -2,26 +2,30 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
 import { test } from 'tap'
 import { openPool } from '../../src/db/pool.ts'
+import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
 import { BacklogReader } from '../../src/realtime/channels/backlog-reader.ts'
 import { ChannelIndex } from '../../src/realtime/channels/channel-index.ts'
 import { messageSize } from '../../src/realtime/channels/channel-message.ts'
+import type { ChannelKey } from '../../src/realtime/channels/channel-names.ts'
 import { Hub } from '../../src/realtime/channels/hub.ts'
 import { ResumeBudget } from '../../src/realtime/channels/resume-budget.ts'
 import { createEventMapper } from '../../src/realtime/frames/event-mapper.ts'
-import type { ChannelKey } from '../../src/realtime/frames/frame-mapper.ts'
 import { ProfileCache } from '../../src/realtime/frames/profile-cache.ts'
+import type { Profiles } from '../../src/realtime/frames/profiles.ts'
 import { chatSlices, createRooms, postToRoom } from '../harness/app/realtime-fixtures.ts'
 import { connectAs, noLookups, startInstance } from '../harness/app/realtime-instance.ts'
 import { readDb } from '../harness/app/test-app.ts'
 import { createTestExecutor } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
-const tell = createEventMapper(
+const mapEvent = createEventMapper(
   chatSlices.flatMap(({ frameMapper = [] }) => frameMapper),
   (error) => {
     throw error
   },
 )
+
+const noProfiles: Profiles = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
 
 test('a backlog is read in pages and bounded in entries and bytes, however long the gap of the index', async (t) => {
   const database = await testDatabase(t)
@@ -38,8 +42,8 @@ test('a backlog is read in pages and bounded in entries and bytes, however long 
     if (config.name === 'events at') pages.push(new Set(result.rows.map((row) => Number(Reflect.get(row, 'position')))))
     return result
   })
-  const words = new ProfileCache(readDb(t, database), noLookups, () => {})
-  const history = new BacklogReader(pool, new ChannelIndex(pool), tell, words)
+  const profiles = new ProfileCache(readDb(t, database), noLookups, () => {})
+  const backlogs = new BacklogReader(pool, new ChannelIndex(pool), mapEvent, profiles)
 
   // Nobody writes the index: all of it is a gap. Room 1 is quiet, room 2 is busy, room 3 talks at length.
   const quiet = await postToRoom(speaker, 1)
@@ -47,24 +51,24 @@ test('a backlog is read in pages and bounded in entries and bytes, however long 
   const long = await Promise.all(Array.from({ length: 300 }, () => postToRoom(speaker, 3, 3_000_001)))
   const end = Math.max(...busy, ...long)
   const channels: readonly ChannelKey[] = ['room:1', 'room:2', 'room:3', 'room:9']
-  const recalled = await history.read(channels, end)
+  const found = await backlogs.read(channels, end)
   t.ok(mostRows <= 500, `${mostRows} rows at a time`)
   const longAtOnce = Math.max(...pages.map((page) => long.filter((position) => page.has(position)).length))
   t.ok(longAtOnce > 0 && longAtOnce <= 16, `${longAtOnce} long entries at a time`)
 
-  const positionsOf = (channel: ChannelKey) => recalled.get(channel)?.messages.map(({ position }) => position)
+  const positionsOf = (channel: ChannelKey) => found.get(channel)?.messages.map(({ position }) => position)
   t.same(positionsOf('room:1'), [quiet])
   const ordered = busy.toSorted((a, b) => a - b)
   t.same(positionsOf('room:2'), ordered.slice(-1_000))
-  t.equal(recalled.get('room:2')?.from, ordered.at(-1_001))
-  const bytes = recalled.get('room:3')?.messages.reduce((sum, entry) => sum + messageSize(entry), 0) ?? 0
+  t.equal(found.get('room:2')?.from, ordered.at(-1_001))
+  const bytes = found.get('room:3')?.messages.reduce((sum, entry) => sum + messageSize(entry), 0) ?? 0
   t.ok(bytes > 8 * 1024 * 1024 && bytes < 8 * 1024 * 1024 + 100_000, `${bytes} bytes`)
   const kept = positionsOf('room:3') ?? []
   t.same(kept, long.toSorted((a, b) => a - b).slice(-kept.length))
-  t.equal(recalled.get('room:3')?.from, long.toSorted((a, b) => a - b).at(-kept.length - 1))
-  t.same(recalled.get('room:9'), { from: 0, messages: [] })
+  t.equal(found.get('room:3')?.from, long.toSorted((a, b) => a - b).at(-kept.length - 1))
+  t.same(found.get('room:9'), { from: 0, messages: [] })
 
-  const lasts = await history.lastBefore(channels, end + 1)
+  const lasts = await backlogs.lastBefore(channels, end + 1)
   t.same(
     channels.map((channel) => lasts.get(channel)),
     [quiet, ordered.at(-1), Math.max(...long), null],
@@ -75,10 +79,8 @@ test('a backlog outlives its last listener for some seconds', async (t) => {
   let recalls = 0
   const hub = new Hub(
     {
-      mapEvent: tell,
-      profiles: {
-        get: async () => ({ users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }),
-      },
+      mapEvent,
+      profiles: { get: async () => noProfiles },
       backlogs: {
         lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
         read: async (channels) => {
@@ -105,6 +107,78 @@ test('a backlog outlives its last listener for some seconds', async (t) => {
   for (let i = 0; i < 20; i += 1) t.equal(await come(), 1)
   t.equal(recalls, 1)
   t.end()
+})
+
+test('a room with more events than a backlog holds during a read is read once, and older ones have expired', async (t) => {
+  const event = (position: number): PositionedEvent => ({
+    type: 'room-defined',
+    data: { room_id: 1, owner_id: 1 },
+    movements: [],
+    position,
+    at: Date.now() * 1000,
+  })
+  let reads = 0
+  const hub: Hub = new Hub(
+    {
+      mapEvent,
+      profiles: { get: async () => noProfiles },
+      backlogs: {
+        lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
+        read: async (channels) => {
+          reads += 1
+          if (reads === 10) throw new Error('read again and again')
+          await hub.onEvents(Array.from({ length: 1_001 }, (_, i) => event(hub.position + 1 + i)))
+          return new Map(channels.map((channel) => [channel, { from: 0, messages: [] }]))
+        },
+      },
+      head: async () => hub.position,
+      onSent: () => {},
+    },
+    10,
+  )
+  const channel = hub.acquire('room:1')
+  const replays: unknown[] = []
+  for (const since of [5, 11]) {
+    await hub.resume(channel, since, async ({ messages, from }) => {
+      replays.push([messages?.length ?? null, from])
+    })
+  }
+  t.same(replays, [
+    [null, 1_011],
+    [1_000, 11],
+  ])
+  t.equal(reads, 1)
+})
+
+test('a backlog that is dropped during each read ends the resume with an error', async (t) => {
+  let reads = 0
+  const hub: Hub = new Hub(
+    {
+      mapEvent,
+      profiles: { get: async () => noProfiles },
+      backlogs: {
+        lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
+        read: async (channels) => {
+          reads += 1
+          if (reads === 10) throw new Error('read again and again')
+          const data = { room_id: 1, owner_id: 1 }
+          const position = hub.position + 1
+          await hub.onEvents([{ type: 'room-defined', data, movements: [], position, at: Date.now() * 1000 }])
+          channel.dropBacklog()
+          return new Map(channels.map((key) => [key, { from: 0, messages: [] }]))
+        },
+      },
+      head: async () => hub.position,
+      onSent: () => {},
+    },
+    10,
+  )
+  const channel = hub.acquire('room:1')
+  await t.rejects(
+    hub.resume(channel, 5, async () => {}),
+    /dropped while resuming/,
+  )
+  t.equal(reads, 3)
 })
 
 test("a user's resumes wait for the budget, and another's do not", async (t) => {

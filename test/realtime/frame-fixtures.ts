@@ -2,7 +2,8 @@ import { Value } from '@sinclair/typebox/value'
 import { globalEvents, roomEvents, userEvents } from '../../schema/channel-events.ts'
 import type { EventType } from '../../schema/events.ts'
 import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
-import type { EventFrame, FrameMapper, Profiles, RequiredIds } from '../../src/realtime/frames/frame-mapper.ts'
+import type { EventFrame, FrameMapper } from '../../src/realtime/frames/frame-mapper.ts'
+import type { Profiles, RequiredIds } from '../../src/realtime/frames/profiles.ts'
 
 /** Users 1 to 3, room 7, gift 3 and package 3. */
 export const profiles: Profiles = {

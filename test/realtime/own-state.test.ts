@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import type { LiveQuery } from '../../src/realtime/frames/frame-mapper.ts'
+import type { LiveQuery } from '../../src/realtime/frames/live-query.ts'
 import { chatSlices, createRooms, postToUser } from '../harness/app/realtime-fixtures.ts'
 import { connectAs, startInstance, type TestClient } from '../harness/app/realtime-instance.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'

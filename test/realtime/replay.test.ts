@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
 import type { PositionedEvent } from '../../src/ledger/rules/event.ts'
+import type { ChannelKey } from '../../src/realtime/channels/channel-names.ts'
 import { Hub } from '../../src/realtime/channels/hub.ts'
 import { ResumeBudget } from '../../src/realtime/channels/resume-budget.ts'
 import { createEventMapper } from '../../src/realtime/frames/event-mapper.ts'
-import type { ChannelKey } from '../../src/realtime/frames/frame-mapper.ts'
 import type { Client } from '../../src/realtime/sockets/client.ts'
 import { Subscriptions } from '../../src/realtime/sockets/subscriptions.ts'
 import { chatSlices, createRooms, postToRoom, postToUser as tellUser } from '../harness/app/realtime-fixtures.ts'
@@ -15,7 +15,7 @@ import { DEADLINE_MS } from '../harness/until.ts'
 const ENTRIES = 1_000
 const ROOM = 'one-to-room:R1'
 
-const tell = createEventMapper(
+const mapEvent = createEventMapper(
   chatSlices.flatMap(({ frameMapper = [] }) => frameMapper),
   (error) => {
     throw error
@@ -43,7 +43,7 @@ function openHub() {
   const words = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
   const hub = new Hub(
     {
-      mapEvent: tell,
+      mapEvent,
       profiles: { get: async () => words },
       backlogs: {
         lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),

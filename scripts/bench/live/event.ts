@@ -1,5 +1,5 @@
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
-import type { Profiles } from '../../../src/realtime/frames/frame-mapper.ts'
+import type { Profiles } from '../../../src/realtime/frames/profiles.ts'
 
 /** A lucky gift, which takes a frame of some 400 bytes. */
 export const giftAt = (position: number): PositionedEvent<'gift-drawn'> => ({

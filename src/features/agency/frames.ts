@@ -2,8 +2,7 @@ import type { WithdrawalStatus } from '../../../schema/agency-events.ts'
 import type { EventData } from '../../../schema/events.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-import { eventFrame } from '../../realtime/frames/event-frame.ts'
-import type { EventFrame, FrameMapper } from '../../realtime/frames/frame-mapper.ts'
+import { type EventFrame, eventFrame, type FrameMapper } from '../../realtime/frames/frame-mapper.ts'
 
 type Request = Pick<EventData<'withdrawal-status-changed'>, 'user_id' | 'target_id' | 'wallet' | 'amount'>
 

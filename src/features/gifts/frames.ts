@@ -1,6 +1,6 @@
 import { plainSeconds } from '../../ledger/rules/time.ts'
-import { eventFrame, userProfile } from '../../realtime/frames/event-frame.ts'
-import type { FrameMapper, Profiles } from '../../realtime/frames/frame-mapper.ts'
+import { eventFrame, type FrameMapper } from '../../realtime/frames/frame-mapper.ts'
+import { type Profiles, userProfile } from '../../realtime/frames/profiles.ts'
 import { rot41 } from './rot41.ts'
 
 /** Diamonds won by one order of which the room is told, and of which everyone is. */

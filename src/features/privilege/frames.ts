@@ -1,5 +1,4 @@
-import { eventFrame } from '../../realtime/frames/event-frame.ts'
-import type { FrameMapper } from '../../realtime/frames/frame-mapper.ts'
+import { eventFrame, type FrameMapper } from '../../realtime/frames/frame-mapper.ts'
 import { cardReceivedNotification } from './notifier.ts'
 
 /** Whoever receives a card is told on their sockets what their devices are told. */

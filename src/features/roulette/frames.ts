@@ -1,8 +1,8 @@
 import type { ChannelEventData } from '../../../schema/channel-events.ts'
 import type { Person } from '../../../schema/common.ts'
 import { plainSeconds } from '../../ledger/rules/time.ts'
-import { eventFrame, userProfile } from '../../realtime/frames/event-frame.ts'
-import type { FrameMapper, Profiles } from '../../realtime/frames/frame-mapper.ts'
+import { eventFrame, type FrameMapper } from '../../realtime/frames/frame-mapper.ts'
+import { type Profiles, userProfile } from '../../realtime/frames/profiles.ts'
 
 /** What the room of a game is told of it. */
 export const gameFrames: FrameMapper = {

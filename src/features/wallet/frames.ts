@@ -1,6 +1,6 @@
 import type { EventData, EventType } from '../../../schema/events.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
-import type { LiveQuery } from '../../realtime/frames/frame-mapper.ts'
+import type { LiveQuery } from '../../realtime/frames/live-query.ts'
 import { findWallets } from './reads.ts'
 
 /** Whose wallet an event may change beside the balances that it moves. */

@@ -2,32 +2,32 @@ import type { Pool } from 'pg'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import { eventsAfter, eventsAt } from '../../ledger/storage/read-events.ts'
 import type { EventMapper } from '../frames/event-mapper.ts'
-import type { ChannelKey } from '../frames/frame-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'
 import { type ChannelIndex, type IndexEntry, MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MESSAGES } from './channel-index.ts'
 import { type ChannelMessage, channelMessage, messageSize } from './channel-message.ts'
+import type { ChannelKey } from './channel-names.ts'
 
-/** Events that are read at a time of what the index does not have yet. */
+/** Events per page when the ledger is scanned after the end of the index. */
 const MAX_PAGE_EVENTS = 100
 /**
- * Events that are read at a time to make entries of them: as many as come to about so many characters. An event may be
- * a gift to a hundred receivers, and reading 250 of those holds the event loop for 40 ms.
+ * Events per page when messages are built, fewer when messages are long: reading 250 gifts to a hundred receivers each
+ * would block the event loop for 40 ms.
  */
 const MAX_PAGE_MESSAGES = 250
 const MAX_PAGE_CHARACTERS = 128 * 1024
-/** What an entry is taken for as long as none of its channel has been read. */
+/** The assumed size of a channel's messages until the first page is read. */
 const ASSUMED_MESSAGE_CHARACTERS = 8 * 1024
-/** Characters of a channel that are brought back: as much as a client may have unsent of what it asked for. */
+/** Characters of one backlog: as much as may be unsent of a replay. */
 const MAX_BACKLOG_CHARACTERS = 8 * 1024 * 1024
 
-/** What can be brought back of a channel. */
+/** The messages of a channel that can be replayed. */
 export interface Backlog {
-  /** Everything after this position is here. */
+  /** All messages after this position are included. */
   readonly from: number
   readonly messages: readonly ChannelMessage[]
 }
 
-/** What was announced before, from the index and, for what it does not have yet, from the ledger itself. */
+/** Reads the messages of channels from the index and, for events that are not indexed yet, from the ledger. */
 export class BacklogReader {
   readonly #pool: Pool
   readonly #index: ChannelIndex
@@ -41,17 +41,16 @@ export class BacklogReader {
     this.#profiles = profiles
   }
 
-  /** The last position of each channel before this one; null for a channel that has none. */
+  /** The last position of each channel before this one; null for a channel without messages. */
   async lastBefore(channels: readonly ChannelKey[], position: number): Promise<ReadonlyMap<ChannelKey, number | null>> {
     const { upTo, positions } = await this.#index.lastBefore(channels, position)
-    const wanted = new Set(channels)
-    for await (const { channel, event } of this.#eventsBetween(upTo, position - 1, wanted)) {
+    for await (const { channel, event } of this.#eventsBetween(upTo, position - 1, new Set(channels))) {
       positions.set(channel, event.position)
     }
     return new Map(channels.map((channel) => [channel, positions.get(channel) ?? null]))
   }
 
-  /** What can be brought back of these channels up to a position. */
+  /** The backlogs of these channels up to a position. */
   async read(channels: readonly ChannelKey[], position: number): Promise<ReadonlyMap<ChannelKey, Backlog>> {
     const since = Date.now() - MAX_BACKLOG_AGE_MS
     const { upTo, positions: lastPositions } = await this.#index.lastBefore(channels, position + 1)
@@ -66,7 +65,7 @@ export class BacklogReader {
     for (const [channel, list] of entries) {
       entries.set(channel, list.filter(({ at }) => at >= since).slice(-MAX_BACKLOG_MESSAGES))
     }
-    const messages = await this.#loadMessages(entries)
+    const messages = await this.#buildMessages(entries)
     return new Map(
       channels.map((channel) => {
         const list = messages.get(channel) ?? []
@@ -79,13 +78,11 @@ export class BacklogReader {
     )
   }
 
-  /** The newest entries of each channel, a bounded number of events at a time. */
-  async #loadMessages(
+  /** Builds the messages of these entries page by page, newest first, until a channel's limit is reached. */
+  async #buildMessages(
     entries: ReadonlyMap<ChannelKey, readonly IndexEntry[]>,
   ): Promise<ReadonlyMap<ChannelKey, readonly ChannelMessage[]>> {
-    const entriesNewestFirst = [...entries].flatMap(([channel, list]) =>
-      list.toReversed().map((place) => ({ channel, place })),
-    )
+    const pending = [...entries].flatMap(([channel, list]) => list.toReversed().map((entry) => ({ channel, entry })))
     const newestFirst = new Map<ChannelKey, ChannelMessage[]>()
     const characters = new Map<ChannelKey, number>()
     const isFull = (channel: ChannelKey): boolean => (characters.get(channel) ?? 0) > MAX_BACKLOG_CHARACTERS
@@ -93,46 +90,44 @@ export class BacklogReader {
       const read = newestFirst.get(channel)?.length
       return read === undefined ? ASSUMED_MESSAGE_CHARACTERS : (characters.get(channel) ?? 0) / read
     }
-    for (let at = 0; at < entriesNewestFirst.length; ) {
-      const page: typeof entriesNewestFirst = []
+    for (let at = 0; at < pending.length; ) {
+      const page: typeof pending = []
       let expected = 0
-      for (; at < entriesNewestFirst.length && page.length < MAX_PAGE_MESSAGES; at += 1) {
-        const next = entriesNewestFirst[at]
+      for (; at < pending.length && page.length < MAX_PAGE_MESSAGES; at += 1) {
+        const next = pending[at]
         if (next === undefined || isFull(next.channel)) continue
         expected += expectedOf(next.channel)
         if (page.length > 0 && expected > MAX_PAGE_CHARACTERS) break
         page.push(next)
       }
-      for (const { channel, entry } of await this.#messagesOf(page)) {
+      for (const { channel, message } of await this.#messagesOf(page)) {
         if (isFull(channel)) continue
-        characters.set(channel, (characters.get(channel) ?? 0) + messageSize(entry))
+        characters.set(channel, (characters.get(channel) ?? 0) + messageSize(message))
         const list = newestFirst.get(channel)
-        if (list === undefined) newestFirst.set(channel, [entry])
-        else list.push(entry)
+        if (list === undefined) newestFirst.set(channel, [message])
+        else list.push(message)
       }
     }
     return new Map([...newestFirst].map(([channel, list]) => [channel, list.toReversed()]))
   }
 
   async #messagesOf(
-    page: readonly { readonly channel: ChannelKey; readonly place: IndexEntry }[],
-  ): Promise<readonly { readonly channel: ChannelKey; readonly entry: ChannelMessage }[]> {
-    const positions = [...new Set(page.map(({ place }) => place.position))]
+    page: readonly { readonly channel: ChannelKey; readonly entry: IndexEntry }[],
+  ): Promise<readonly { readonly channel: ChannelKey; readonly message: ChannelMessage }[]> {
+    const positions = [...new Set(page.map(({ entry }) => entry.position))]
     const events = new Map((await eventsAt(this.#pool, positions)).map((event) => [event.position, event]))
-    const templates = page.map(({ channel, place }) => {
-      const event = events.get(place.position)
+    const pageTemplates = page.map(({ channel, entry }) => {
+      const event = events.get(entry.position)
       return (event && this.#mapEvent(event).get(channel)) ?? []
     })
-    const profiles = await this.#profiles.get(
-      templates.flatMap((frames) => frames.map(({ requiredIds }) => requiredIds)),
-    )
-    return page.map(({ channel, place }, i) => ({
+    const profiles = await this.#profiles.get(pageTemplates.flat().map(({ requiredIds }) => requiredIds))
+    return page.map(({ channel, entry }, i) => ({
       channel,
-      entry: channelMessage(place, templates[i] ?? [], profiles),
+      message: channelMessage(entry, pageTemplates[i] ?? [], profiles),
     }))
   }
 
-  /** What the events after one position up to another announce on these channels; a page of them is held at a time. */
+  /** The events in (`after`, `upTo`] that have frames on these channels, read page by page. */
   async *#eventsBetween(
     after: number,
     upTo: number,

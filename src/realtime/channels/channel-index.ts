@@ -2,41 +2,41 @@ import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { DurableSubscriber } from '../../ledger/subscriptions/tail.ts'
 import type { EventMapper } from '../frames/event-mapper.ts'
-import type { ChannelKey } from '../frames/frame-mapper.ts'
+import type { ChannelKey } from './channel-names.ts'
 
-/** The name of the ledger's cursor. */
+/** The name of the subscription's cursor in `ledger_cursors`. */
 export const INDEX_CURSOR = 'live'
-/** What can be brought back of a channel: so many positions, that are no older. */
+/** A channel's backlog: its newest messages, up to this number and age. */
 export const MAX_BACKLOG_MESSAGES = 1_000
 export const MAX_BACKLOG_AGE_MS = 600_000
-/** Rows are kept for longer than they count, since clocks differ. */
+/** Rows are kept for longer than a backlog reaches back, since clocks differ. */
 const INDEX_RETENTION = '12 minutes'
-/** Between two writes. Whoever asks looks through the rest of the ledger, which is the longer, the longer this is. */
+/** Pause between two writes. Readers scan the ledger after the index, which takes longer the longer the pause is. */
 const MIN_WRITE_INTERVAL_MS = 50
-/** Events in one go of which there is no use in waiting for more. */
+/** A batch of this size is worth its own commit; smaller ones wait for more events. */
 const LARGE_BATCH_EVENTS = 250
-/** Rows deleted in one statement, so that none takes long. */
+/** Rows deleted in one statement, so that no statement takes long. */
 const MAX_DELETED_ROWS = 5_000
 
-/** An announced position of a channel; `at` in milliseconds since 1970. */
+/** A message's place in its channel; `at` in milliseconds since 1970. */
 export interface IndexEntry {
   readonly position: number
-  /** The position that was announced before it; null for the channel's first. */
+  /** The position of the channel's previous message; null for its first. */
   readonly prev: number | null
   readonly at: number
 }
 
-/** What is written down of some channels before some position. */
+/** The last positions of some channels before some position, as far as they are indexed. */
 export interface LastPositions {
-  /** How far the ledger has been written down: what comes after is not in here. */
+  /** The last position that is indexed; later messages are not counted. */
   readonly upTo: number
-  /** The ledger's end. */
+  /** The ledger's head. */
   readonly head: number
-  /** The last position of each channel; channels without one are missing. */
+  /** Channels without a message are missing. */
   readonly positions: Map<ChannelKey, number>
 }
 
-/** What was announced where, written down for all instances a moment after the fact. */
+/** The positions of each channel's messages, in a table for all instances that follows the ledger closely. */
 export class ChannelIndex {
   readonly #pool: Pool
 
@@ -44,7 +44,7 @@ export class ChannelIndex {
     this.#pool = pool
   }
 
-  /** Writes down what was announced. Doing so again changes nothing. */
+  /** Indexes committed events. Indexing an event twice changes nothing. */
   subscriber(mapEvent: EventMapper): DurableSubscriber {
     return async (events) => {
       const entries = events.flatMap((event) =>
@@ -55,18 +55,16 @@ export class ChannelIndex {
         })),
       )
       const [first] = entries
-      if (first !== undefined) {
-        const channels = [...new Set(entries.map(({ channel }) => channel))]
-        const { positions } = await this.lastBefore(channels, first.position)
-        const rows = entries.map((row) => {
-          const prev = positions.get(row.channel) ?? null
-          positions.set(row.channel, row.position)
-          return { ...row, prev }
-        })
-        await this.#add(rows)
-      }
       if (first === undefined) return false
-      // What comes meanwhile goes together: each time is a commit beside those of the ledger. Whoever is behind goes on.
+      const channels = [...new Set(entries.map(({ channel }) => channel))]
+      const { positions } = await this.lastBefore(channels, first.position)
+      const rows = entries.map((entry) => {
+        const prev = positions.get(entry.channel) ?? null
+        positions.set(entry.channel, entry.position)
+        return { ...entry, prev }
+      })
+      await this.#add(rows)
+      // Each write is a commit that competes with the ledger's; when far behind, there is no pause.
       if (events.length < LARGE_BATCH_EVENTS) await setTimeout(MIN_WRITE_INTERVAL_MS)
       return true
     }
@@ -94,7 +92,7 @@ export class ChannelIndex {
     })
   }
 
-  /** The last positions of these channels before this one, as far as they are written down. */
+  /** The last position of each of these channels before this one, as far as it is indexed. */
   async lastBefore(channels: readonly ChannelKey[], position: number): Promise<LastPositions> {
     const { rows } = await this.#pool.query<{
       channel: ChannelKey | null
@@ -103,7 +101,7 @@ export class ChannelIndex {
       head: number
     }>({
       name: 'last announced',
-      // A row at or after the position knows what was before it; where there is none, it was the channel's last.
+      // The first row at or after the position knows its predecessor; without one, it is the channel's last position.
       text: `select a.channel, p.up_to, p.head,
                case when later.position is not null then later.prev when c.last < p.position then c.last end as last
              from (select f.up_to, h.position as head, least($2, f.up_to + 1) as position
@@ -122,7 +120,7 @@ export class ChannelIndex {
     return { upTo: rows[0]?.up_to ?? 0, head: rows[0]?.head ?? 0, positions }
   }
 
-  /** What was announced on these channels up to a position and since a time, in order: the newest of each. */
+  /** The newest entries of these channels up to a position and since a time, oldest first. */
   async newestEntries(
     channels: readonly ChannelKey[],
     upTo: number,
@@ -142,7 +140,7 @@ export class ChannelIndex {
     return Map.groupBy(rows, ({ channel }) => channel)
   }
 
-  /** Deletes what is past its time. Any number of instances may do it at once. */
+  /** Deletes rows past their retention. Several instances may do so at once. */
   async prune(): Promise<void> {
     for (;;) {
       const { rowCount } = await this.#pool.query(

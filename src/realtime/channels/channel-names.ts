@@ -1,4 +1,8 @@
-import type { ChannelKey } from '../frames/frame-mapper.ts'
+/**
+ * A channel inside the service: a room's members, a user or everyone. By id, since a room's uid may change; clients
+ * know a room's channel as `one-to-room:{uid}`.
+ */
+export type ChannelKey = `room:${number}` | `user:${number}` | 'global'
 
 /** A channel as a client names it. */
 export type NamedChannel =
@@ -9,7 +13,7 @@ export type NamedChannel =
 const ROOM = 'one-to-room:'
 const USER = 'user:'
 
-/** Undefined for what names no kind of channel. */
+/** Undefined when the name is of no known kind. */
 export function parseChannelName(name: string): NamedChannel | undefined {
   if (name === 'global') return { kind: 'global' }
   if (name.startsWith(ROOM) && name.length > ROOM.length) return { kind: 'room', uid: name.slice(ROOM.length) }

@@ -1,61 +1,59 @@
-import type { ChannelKey } from '../frames/frame-mapper.ts'
 import { framed } from '../sockets/framing.ts'
 import type { Backlog } from './backlog-reader.ts'
 import { MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MESSAGES } from './channel-index.ts'
 import { type ChannelMessage, frameText, messageSize } from './channel-message.ts'
+import type { ChannelKey } from './channel-names.ts'
 
-/** One who gets a channel's frames. */
+/** Receives a channel's frames. */
 export interface Listener {
   /** Sends whole frames. */
   push(frames: Buffer): void
 }
 
-/** A channel that somebody listens to on this instance. */
+/** A channel with listeners on this instance, and its newest messages for clients that resume. */
 export class Channel {
   readonly key: ChannelKey
-  /** The last position that was announced; null when there is none, undefined as long as nobody had to know. */
+  /** The position of the newest message; null when there is none, undefined until it is loaded. */
   lastPosition: number | null | undefined
-  /** Those who keep it. */
+  /** How many subscriptions keep the channel. */
   references = 0
-  /** Listeners by the name under which they know the channel: a room's uid may have been changed meanwhile. */
+  /** By the name under which they subscribed: a room's uid may have changed since. */
   readonly #listeners = new Map<string, Set<Listener>>()
-  /** What can be brought back from memory: everything after `#from`. */
+  /** The backlog: every message after `#from`, oldest first. */
   #messages: ChannelMessage[] = []
   #from: number
-  /** Whether nothing more can be brought back by asking the database. */
+  /** Whether nothing at or before `#from` can be replayed, so that the database need not be asked. */
   #isComplete = false
   #size = 0
-  /** Frames that are still to go to the listeners. */
+  /** Bodies that are not sent to the listeners yet. */
   #outgoing: string[] = []
 
-  /** `position` is how far the ledger has been heard. */
+  /** `position` is the hub's. */
   constructor(key: ChannelKey, position: number) {
     this.key = key
     this.#from = position
   }
 
-  /** Whether there is anything to keep for who comes next. */
   get hasBacklog(): boolean {
     return this.#isComplete || this.#messages.length > 0
   }
 
-  /** Characters of what can be brought back. */
+  /** Characters of the backlog. */
   get size(): number {
     return this.#size
   }
 
-  /** What was announced next. */
-  append(entry: ChannelMessage): void {
-    this.lastPosition = entry.position
-    this.#outgoing.push(...entry.bodies)
-    // What everybody is told is not brought back.
+  append(message: ChannelMessage): void {
+    this.lastPosition = message.position
+    this.#outgoing.push(...message.bodies)
+    // Frames on `global` are never replayed.
     if (this.key === 'global') return
-    this.#messages.push(entry)
-    this.#size += messageSize(entry)
+    this.#messages.push(message)
+    this.#size += messageSize(message)
     this.#dropOldest(this.#messages.length - MAX_BACKLOG_MESSAGES)
   }
 
-  /** Sends what is still to go. To be called before anybody comes or goes. */
+  /** Sends what is outgoing; answers the number of frames. Called before a listener is added or removed. */
   flush(): number {
     if (this.#outgoing.length === 0) return 0
     const bodies = this.#outgoing
@@ -82,28 +80,31 @@ export class Channel {
   }
 
   /**
-   * What was announced after a position; null when something of it cannot be brought back any more, undefined when the
+   * The messages after a position; `expired` when some of them can no longer be replayed, `not-loaded` when the
    * database has to be asked.
    */
-  messagesAfter(position: number, now: number): readonly ChannelMessage[] | null | undefined {
-    const young = this.#messages.findIndex(({ at }) => at >= now - MAX_BACKLOG_AGE_MS)
-    this.#dropOldest(young === -1 ? this.#messages.length : young)
-    if (position < this.#from) return this.#isComplete ? null : undefined
-    return this.#messages.filter((entry) => entry.position > position)
+  messagesAfter(position: number, now: number): readonly ChannelMessage[] | 'expired' | 'not-loaded' {
+    const oldestValid = this.#messages.findIndex(({ at }) => at >= now - MAX_BACKLOG_AGE_MS)
+    this.#dropOldest(oldestValid === -1 ? this.#messages.length : oldestValid)
+    if (position < this.#from) return this.#isComplete ? 'expired' : 'not-loaded'
+    return this.#messages.filter((message) => message.position > position)
   }
 
-  /** Takes in what the database knows up to a position; false when something after it was forgotten meanwhile. */
-  merge({ from, messages }: Backlog, upTo: number): boolean {
-    if (this.#from > upTo) return false
+  /** Puts what the database holds up to a position before the messages of this channel. */
+  merge({ from, messages }: Backlog, upTo: number): void {
+    if (this.#from > upTo) {
+      // More messages than are replayed came while the database was read: all older ones have expired.
+      if (this.#messages.length >= MAX_BACKLOG_MESSAGES) this.#isComplete = true
+      return
+    }
     this.#messages = [...messages, ...this.#messages.filter(({ position }) => position > upTo)]
     this.#from = from
     this.#isComplete = true
-    this.#size = this.#messages.reduce((size, entry) => size + messageSize(entry), 0)
+    this.#size = this.#messages.reduce((size, message) => size + messageSize(message), 0)
     this.#dropOldest(this.#messages.length - MAX_BACKLOG_MESSAGES)
-    return true
   }
 
-  /** Gives the memory back. */
+  /** Frees the memory of the backlog, which can be read from the database again. */
   dropBacklog(): void {
     this.#dropOldest(this.#messages.length)
     this.#isComplete = false
@@ -113,6 +114,6 @@ export class Channel {
     if (count <= 0) return
     const dropped = this.#messages.splice(0, count)
     this.#from = dropped.at(-1)?.position ?? this.#from
-    for (const entry of dropped) this.#size -= messageSize(entry)
+    for (const message of dropped) this.#size -= messageSize(message)
   }
 }

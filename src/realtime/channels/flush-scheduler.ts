@@ -1,17 +1,16 @@
-/** Whatever is to go out together waits for no longer. */
 const MAX_PAUSE_MS = 20
 
 /**
- * Calls `work` soon: at once after a rest, and else after a pause that is as long as the last call took. So a lone event
- * does not wait, and where there is more than there is time for, events go out together.
+ * Calls `flush` soon: at once when the last call is long past, otherwise after a pause as long as the last call took. A
+ * lone event does not wait; under load, events go out together.
  */
 export class FlushScheduler {
   readonly #flush: () => void
   #timer: NodeJS.Timeout | undefined
   #notBefore = 0
 
-  constructor(work: () => void) {
-    this.#flush = work
+  constructor(flush: () => void) {
+    this.#flush = flush
   }
 
   schedule(): void {
@@ -23,13 +22,13 @@ export class FlushScheduler {
 
   #run(): void {
     this.#timer = undefined
-    const began = performance.now()
-    this.#notBefore = began + MAX_PAUSE_MS
+    const startedAt = performance.now()
+    this.#notBefore = startedAt + MAX_PAUSE_MS
     this.#flush()
-    // Behind what the work left to be done in this turn.
+    // Writing to the sockets happens later in this turn, so the time is taken after it.
     setImmediate(() => {
       const now = performance.now()
-      this.#notBefore = now + Math.min(MAX_PAUSE_MS, now - began)
+      this.#notBefore = now + Math.min(MAX_PAUSE_MS, now - startedAt)
     })
   }
 }

@@ -1,19 +1,22 @@
 import { BatchedLookup } from '../../db/batched-lookup.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { EventMapper, FrameTemplate } from '../frames/event-mapper.ts'
-import type { ChannelKey, Profiles, RequiredIds } from '../frames/frame-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'
+import type { Profiles, RequiredIds } from '../frames/profiles.ts'
 import type { Backlog, BacklogReader } from './backlog-reader.ts'
 import { Channel, type Listener } from './channel.ts'
 import { type ChannelMessage, channelMessage } from './channel-message.ts'
+import type { ChannelKey } from './channel-names.ts'
 import { FlushScheduler } from './flush-scheduler.ts'
 import { ReplayQueue, sliceLength } from './replay-slices.ts'
 
-/** Characters that are kept to be brought back, of all channels together. */
+/** Characters of backlog in memory, of all channels together. */
 const MAX_BACKLOG_CHARACTERS = 64 * 1024 * 1024
-/** Channels whose past is asked for at a time. */
+/** Channels whose backlog is read in one go. */
 const MAX_CHANNELS_PER_READ = 16
-/** For so long a channel's backlog is kept when nobody listens any more, and for so many channels at most. */
+/** Reads of one resume; more are needed only while memory is short, and then the client has to come again. */
+const MAX_READS_PER_RESUME = 3
+/** How long, and for how many channels at most, a backlog is kept after the last listener has left. */
 const BACKLOG_RETENTION_MS = 10_000
 const MAX_RETAINED_CHANNELS = 1_000
 
@@ -21,22 +24,22 @@ export interface HubParts {
   readonly mapEvent: EventMapper
   readonly profiles: Pick<ProfileCache, 'get'>
   readonly backlogs: Pick<BacklogReader, 'lastBefore' | 'read'>
-  /** The ledger's end. */
+  /** The ledger's head. */
   readonly head: () => Promise<number>
-  /** Frames went out, so many to whoever got them. */
+  /** Counts frames, once for each listener that got them. */
   readonly onSent: (frames: number) => void
 }
 
-/** How a listener begins to listen. */
+/** What a client that resumes gets first. */
 export interface Replay {
-  /** What is brought back; null when something cannot be brought back any more. */
+  /** Null when some of what the client missed has expired. */
   readonly messages: readonly ChannelMessage[] | null
-  /** Everything after this position is brought back or follows. */
+  /** Everything after this position is replayed or follows live. */
   readonly from: number
 }
 
 interface MissingData {
-  /** Those of which the last position is not known. */
+  /** Channels whose last position is not known. */
   readonly channels: readonly ChannelKey[]
   readonly requiredIds: readonly RequiredIds[]
 }
@@ -50,47 +53,47 @@ interface ChannelFrames {
 }
 
 /**
- * Carries what the ledger tells to those who listen on this instance: in the ledger's order, once, whoever committed
- * it. Whatever has to be asked for is asked before; then all of it happens in one go, so that nobody begins or ceases to
- * listen in between.
+ * Sends the frames of ledger events to the listeners on this instance: in ledger order, once, whichever instance
+ * committed them. Data is loaded first; the events are then delivered synchronously, so that no listener comes or goes
+ * in between.
  */
 export class Hub {
   readonly #parts: HubParts
   readonly #channels = new Map<ChannelKey, Channel>()
-  /** Topics that nobody holds, with when they were given back. */
+  /** Channels without listeners, by when the last one left; longest ago first. */
   readonly #retained = new Map<Channel, number>()
   readonly #outgoing = new Set<Channel>()
   readonly #flushScheduler = new FlushScheduler(() => this.#flushAll())
   readonly #backlogLookup: BatchedLookup<ChannelKey, Backlog & { readonly upTo: number }>
   readonly #replayQueue = new ReplayQueue()
-  /** Those who wait until the ledger was heard up to a position. */
+  /** Resumes that wait until the hub reaches a position. */
   readonly #waiters = new Set<{ readonly position: number; readonly resolve: () => void }>()
   #position: number
 
-  /** `position` is where to begin. */
+  /** `position` is where to start. */
   constructor(parts: HubParts, position: number) {
     this.#parts = parts
     this.#position = position
     this.#backlogLookup = new BatchedLookup(MAX_CHANNELS_PER_READ, async (channels) => {
       const upTo = this.#position
-      const recalled = await parts.backlogs.read([...new Set(channels)], upTo)
-      return channels.map((channel) => ({ from: upTo, messages: [], ...recalled.get(channel), upTo }))
+      const backlogs = await parts.backlogs.read([...new Set(channels)], upTo)
+      return channels.map((channel) => ({ from: upTo, messages: [], ...backlogs.get(channel), upTo }))
     })
   }
 
-  /** How far the ledger has been heard. */
+  /** The position of the newest event delivered. */
   get position(): number {
     return this.#position
   }
 
-  /** For the ledger's tail. */
+  /** Delivers committed events; called by the ledger's tail. */
   readonly onEvents = async (delivered: readonly PositionedEvent[]): Promise<void> => {
     const events = delivered.filter(({ position }) => position > this.#position)
     const frames = events.flatMap((event) =>
       [...this.#parts.mapEvent(event)].map(([channel, templates]): ChannelFrames => ({ event, channel, templates })),
     )
     let profiles = NO_PROFILES
-    // Until nothing is missing any more: while we ask, others begin to listen.
+    // Until nothing is missing: new channels may come up while data is loaded.
     for (let missing = this.#missingData(frames, true); missing !== null; missing = this.#missingData(frames, false)) {
       const [found] = await Promise.all([
         this.#parts.profiles.get(missing.requiredIds),
@@ -98,138 +101,146 @@ export class Hub {
       ])
       profiles = found
     }
-    for (const { event, channel, templates } of frames) {
-      const listenedTo = this.#channels.get(channel)
-      if (listenedTo === undefined) continue
+    for (const { event, channel: key, templates } of frames) {
+      const channel = this.#channels.get(key)
+      if (channel === undefined) continue
       const { position, at } = event
-      listenedTo.append(
-        channelMessage({ position, prev: listenedTo.lastPosition ?? null, at: at / 1000 }, templates, profiles),
+      channel.append(
+        channelMessage({ position, prev: channel.lastPosition ?? null, at: at / 1000 }, templates, profiles),
       )
-      this.#outgoing.add(listenedTo)
+      this.#outgoing.add(channel)
     }
     this.#position = events.at(-1)?.position ?? this.#position
     if (this.#outgoing.size > 0) this.#flushScheduler.schedule()
-    for (const waiting of this.#waiters) {
-      if (waiting.position > this.#position) continue
-      this.#waiters.delete(waiting)
-      waiting.resolve()
+    for (const waiter of this.#waiters) {
+      if (waiter.position > this.#position) continue
+      this.#waiters.delete(waiter)
+      waiter.resolve()
     }
   }
 
-  /** What has to be asked for before these frames can go to those who listen now; null when that is nothing. */
-  #missingData(frames: readonly ChannelFrames[], first: boolean): MissingData | null {
+  /** What has to be loaded before these frames can be delivered; null when nothing has to be. */
+  #missingData(frames: readonly ChannelFrames[], isFirst: boolean): MissingData | null {
     const needed = frames.filter(({ channel }) => this.#channels.has(channel))
     const channels = [...new Set(needed.map(({ channel }) => channel))]
-    // A topic that is new since we asked last is always one of these.
+    // A channel that came up during the last load is always among these.
     const unknown = channels.filter((channel) => this.#channels.get(channel)?.lastPosition === undefined)
-    if (needed.length === 0 || (!first && unknown.length === 0)) return null
-    return {
-      channels: unknown,
-      requiredIds: needed.flatMap(({ templates }) => templates.map(({ requiredIds }) => requiredIds)),
-    }
+    if (needed.length === 0 || (!isFirst && unknown.length === 0)) return null
+    const requiredIds = needed.flatMap(({ templates }) => templates.map((template) => template.requiredIds))
+    return { channels: unknown, requiredIds }
   }
 
   async #loadLastPositions(channels: readonly ChannelKey[]): Promise<void> {
     if (channels.length === 0) return
-    const positions = await this.#parts.backlogs.lastBefore(channels, this.#position + 1)
-    for (const [channel, last] of positions) {
-      const topic = this.#channels.get(channel)
-      if (topic !== undefined) topic.lastPosition ??= last
+    const lastPositions = await this.#parts.backlogs.lastBefore(channels, this.#position + 1)
+    for (const [key, position] of lastPositions) {
+      const channel = this.#channels.get(key)
+      if (channel !== undefined) channel.lastPosition ??= position
     }
   }
 
   #flushAll(): void {
     let sent = 0
-    for (const topic of this.#outgoing) sent += topic.flush()
+    for (const channel of this.#outgoing) sent += channel.flush()
     this.#outgoing.clear()
     this.#parts.onSent(sent)
   }
 
   /**
-   * Gives memory back: of channels that nobody listens to, after a while, and when there is too much in use, of those
-   * first that have been listened to for longest.
+   * Frees memory: backlogs without listeners after a while, and beyond the limit those first whose channels have been
+   * without listeners, or open, for longest.
    */
   trim(): void {
-    const longAgo = performance.now() - BACKLOG_RETENTION_MS
-    for (const [topic, releasedAt] of this.#retained) {
-      if (releasedAt > longAgo && this.#retained.size <= MAX_RETAINED_CHANNELS) break
-      this.#remove(topic)
+    const retainedSince = performance.now() - BACKLOG_RETENTION_MS
+    for (const [channel, releasedAt] of this.#retained) {
+      if (releasedAt > retainedSince && this.#retained.size <= MAX_RETAINED_CHANNELS) break
+      this.#remove(channel)
     }
     let size = 0
-    for (const topic of this.#channels.values()) size += topic.size
-    for (const topic of this.#retained.keys()) {
+    for (const channel of this.#channels.values()) size += channel.size
+    for (const channel of this.#retained.keys()) {
       if (size <= MAX_BACKLOG_CHARACTERS) return
-      size -= topic.size
-      this.#remove(topic)
+      size -= channel.size
+      this.#remove(channel)
     }
-    for (const topic of this.#channels.values()) {
+    for (const channel of this.#channels.values()) {
       if (size <= MAX_BACKLOG_CHARACTERS) return
-      size -= topic.size
-      topic.dropBacklog()
+      size -= channel.size
+      channel.dropBacklog()
     }
   }
 
-  /** Keeps a channel's topic, which from here on hears all that is announced. To be given back with `release`. */
+  /** A channel, which from here on receives all its events. To be given back with `release`. */
   acquire(key: ChannelKey): Channel {
-    let topic = this.#channels.get(key)
-    if (topic === undefined) this.#channels.set(key, (topic = new Channel(key, this.#position)))
-    topic.references += 1
-    this.#retained.delete(topic)
-    return topic
+    let channel = this.#channels.get(key)
+    if (channel === undefined) this.#channels.set(key, (channel = new Channel(key, this.#position)))
+    channel.references += 1
+    this.#retained.delete(channel)
+    return channel
   }
 
-  release(topic: Channel): void {
-    topic.references -= 1
-    if (topic.references > 0) return
-    this.flush(topic)
-    // Whoever comes back soon is not a reason to read it all again.
-    if (topic.hasBacklog) this.#retained.set(topic, performance.now())
-    else this.#remove(topic)
+  release(channel: Channel): void {
+    channel.references -= 1
+    if (channel.references > 0) return
+    this.flush(channel)
+    // Clients that reconnect soon need not read it from the database again.
+    if (channel.hasBacklog) this.#retained.set(channel, performance.now())
+    else this.#remove(channel)
   }
 
-  #remove(topic: Channel): void {
-    this.#channels.delete(topic.key)
-    this.#retained.delete(topic)
-    this.#outgoing.delete(topic)
+  #remove(channel: Channel): void {
+    this.#channels.delete(channel.key)
+    this.#retained.delete(channel)
+    this.#outgoing.delete(channel)
   }
 
-  /** Sends what is still to go on a channel, so that somebody may come or go. */
-  flush(topic: Channel): void {
-    if (this.#outgoing.delete(topic)) this.#parts.onSent(topic.flush())
+  /** Sends a channel's outgoing frames, so that a listener may be added or removed. */
+  flush(channel: Channel): void {
+    if (this.#outgoing.delete(channel)) this.#parts.onSent(channel.flush())
   }
 
   /**
-   * Finds what was announced on a topic, which is being held, after a position that a client has. `begin` is called once
-   * it is there, and all that is announced later comes after that call. A replay that takes several turns of the event
-   * loop begins when no other is under way. Answers how often the database was asked.
+   * Finds the messages of an acquired channel after a position that the client has, and calls `start` with them; events
+   * that are delivered later come after that call. A replay of several slices starts when no other is running. Answers
+   * the number of database queries.
    */
-  async resume(topic: Channel, since: number, begin: (beginning: Replay) => Promise<void>): Promise<number> {
+  async resume(channel: Channel, since: number, start: (replay: Replay) => Promise<void>): Promise<number> {
     let queries = 0
     if (since > this.#position) {
       queries += 1
       if (!(await this.#waitFor(since))) {
-        // The ledger has not come that far: this is no position of ours.
-        this.flush(topic)
-        await begin({ messages: null, from: this.#position })
+        // Beyond the ledger's head: not a position of this ledger.
+        this.flush(channel)
+        await start({ messages: null, from: this.#position })
         return queries
       }
     }
+    if (channel.key === 'global') {
+      this.flush(channel)
+      await start({ messages: [], from: this.#position })
+      return queries
+    }
     let release: (() => void) | undefined
     try {
-      for (;;) {
-        const isKept = topic.key !== 'global'
-        const entries = isKept ? topic.messagesAfter(since, Date.now()) : []
-        if (entries === undefined) {
+      for (let reads = 0; ; ) {
+        const messages = channel.messagesAfter(since, Date.now())
+        if (messages === 'not-loaded') {
           release?.()
           release = undefined
+          if (reads === MAX_READS_PER_RESUME) throw new Error(`backlog of ${channel.key} dropped while resuming`)
+          reads += 1
           queries += 1
-          const recalled = await this.#backlogLookup.load(topic.key)
-          topic.merge(recalled, recalled.upTo)
-        } else if (entries !== null && sliceLength(entries) < entries.length && release === undefined) {
+          const backlog = await this.#backlogLookup.load(channel.key)
+          channel.merge(backlog, backlog.upTo)
+        } else if (messages === 'expired') {
+          this.flush(channel)
+          await start({ messages: null, from: this.#position })
+          return queries
+        } else if (sliceLength(messages) < messages.length && release === undefined) {
           release = await this.#replayQueue.acquire()
         } else {
-          this.flush(topic)
-          await begin({ messages: entries, from: isKept && entries !== null ? since : this.#position })
+          this.flush(channel)
+          await start({ messages, from: since })
           return queries
         }
       }
@@ -238,7 +249,7 @@ export class Hub {
     }
   }
 
-  /** Waits until the ledger was heard up to a position; false when it has not come that far. */
+  /** Waits until the hub has reached a position; false when it is beyond the ledger's head. */
   async #waitFor(position: number): Promise<boolean> {
     if (position > (await this.#parts.head())) return false
     if (position <= this.#position) return true
@@ -246,13 +257,13 @@ export class Hub {
     return true
   }
 
-  addListener(topic: Channel, name: string, listener: Listener): void {
-    this.flush(topic)
-    topic.addListener(name, listener)
+  addListener(channel: Channel, name: string, listener: Listener): void {
+    this.flush(channel)
+    channel.addListener(name, listener)
   }
 
-  removeListener(topic: Channel, name: string, listener: Listener): void {
-    this.flush(topic)
-    topic.removeListener(name, listener)
+  removeListener(channel: Channel, name: string, listener: Listener): void {
+    this.flush(channel)
+    channel.removeListener(name, listener)
   }
 }

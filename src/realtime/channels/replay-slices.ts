@@ -1,15 +1,15 @@
 import { type ChannelMessage, messageSize } from './channel-message.ts'
 
-/** What goes out of a replay in one turn of the event loop, which takes well under a millisecond. */
+/** The part of a replay that is sent in one turn of the event loop; it takes well under a millisecond. */
 const MAX_SLICE_MESSAGES = 100
 const MAX_SLICE_CHARACTERS = 64 * 1024
 
-/** How many of these entries go out in one turn: one at least, however long. */
-export function sliceLength(entries: readonly ChannelMessage[]): number {
+/** How many of these messages make up the next slice: at least one, however long. */
+export function sliceLength(messages: readonly ChannelMessage[]): number {
   let count = 0
   let characters = 0
-  for (const entry of entries) {
-    characters += messageSize(entry)
+  for (const message of messages) {
+    characters += messageSize(message)
     if (count === MAX_SLICE_MESSAGES || (count > 0 && characters > MAX_SLICE_CHARACTERS)) break
     count += 1
   }
@@ -17,18 +17,18 @@ export function sliceLength(entries: readonly ChannelMessage[]): number {
 }
 
 /**
- * Lets one replay after the other take its turns. One that is under way is soon over: taken in turns, each would send
- * by itself what is announced until all of them are.
+ * A mutex: one replay of several slices at a time. A client that is being replayed gets new messages by itself instead
+ * of with all others, so a few short replays cost less than many long ones side by side.
  */
 export class ReplayQueue {
   #last: Promise<void> = Promise.resolve()
 
-  /** Resolves with how to let the next one in. */
+  /** Resolves with the function that releases the queue. */
   async acquire(): Promise<() => void> {
-    const before = this.#last
+    const previous = this.#last
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#last = promise
-    await before
+    await previous
     return resolve
   }
 }

@@ -1,104 +1,104 @@
-/** Resumes of one user that are worked on at a time. */
+/** Resumes of one user that run at the same time. */
 const MAX_CONCURRENT = 2
-/** What a user may use at once: 50 rooms with a backlog of 1,000 entries each that have to be read from the database. */
+/** Enough for 50 rooms at once, each with a backlog of 1,000 messages that is read from the database. */
 const BUDGET_CAPACITY = 2_500
 const REFILL_PER_SECOND = 100
-/** What a resume costs by itself, for each query, and for so many entries that are replayed; a long one counts as more. */
+/** The cost of a resume: a base, each query, and the replayed messages; a long message counts as several. */
 const BASE_COST = 1
 const QUERY_COST = 20
 const MESSAGES_PER_COST = 50
 const CHARACTERS_PER_MESSAGE = 1_000
-/** The next resume waits for so long for each entry: replaying 1,000 of them takes the event loop some milliseconds. */
+/** Pause before the user's next resume: replaying 1,000 messages takes the event loop some milliseconds. */
 const PAUSE_PER_MESSAGE_MS = 0.4
 
 interface UserBudget {
   tokens: number
-  /** As `performance.now()` tells it. */
+  /** By `performance.now()`. */
   refilledAt: number
   running: number
   readonly waiting: (() => void)[]
   timer: NodeJS.Timeout | undefined
 }
 
-/** What a resume took. */
+/** What a resume used. */
 export interface ResumeUsage {
   readonly queries: number
-  /** Entries that were replayed, and their characters. */
+  /** Replayed messages, and their characters. */
   readonly messages: number
   readonly characters: number
 }
 
-/** Entries of ordinary length that come to as much. */
-const weightOf = ({ messages: entries, characters }: ResumeUsage): number =>
-  Math.max(entries, characters / CHARACTERS_PER_MESSAGE)
+/** The number of ordinary messages that cost as much. */
+const messageCount = ({ messages, characters }: ResumeUsage): number =>
+  Math.max(messages, characters / CHARACTERS_PER_MESSAGE)
 
-const costOf = (resumed: ResumeUsage): number =>
-  BASE_COST + resumed.queries * QUERY_COST + weightOf(resumed) / MESSAGES_PER_COST
+const costOf = (usage: ResumeUsage): number =>
+  BASE_COST + usage.queries * QUERY_COST + messageCount(usage) / MESSAGES_PER_COST
 
-/** What each user may have replayed: beyond it their resumes wait, and nobody else's do. */
+/** A token bucket for each user's resumes: a user beyond it waits, other users do not. */
 export class ResumeBudget {
-  readonly #accounts = new Map<number, UserBudget>()
+  readonly #budgets = new Map<number, UserBudget>()
 
-  /** Runs `resume` when it is the user's turn and something of the budget is left. */
+  /** Runs `resume` when the user has budget left and fewer than the allowed number run. */
   async run(userId: number, resume: () => Promise<ResumeUsage>): Promise<void> {
-    const account = this.#accountOf(userId)
-    await new Promise<void>((begin) => {
-      account.waiting.push(begin)
-      this.#beginNext(account)
+    const budget = this.#budgetOf(userId)
+    await new Promise<void>((start) => {
+      budget.waiting.push(start)
+      this.#startNext(budget)
     })
-    let resumed: ResumeUsage = { queries: 1, messages: 0, characters: 0 }
+    let usage: ResumeUsage = { queries: 1, messages: 0, characters: 0 }
     try {
-      resumed = await resume()
+      usage = await resume()
     } finally {
-      account.tokens -= costOf(resumed)
+      budget.tokens -= costOf(usage)
       const end = (): void => {
-        account.running -= 1
-        this.#beginNext(account)
+        budget.running -= 1
+        this.#startNext(budget)
       }
-      if (resumed.messages === 0) end()
-      else setTimeout(end, weightOf(resumed) * PAUSE_PER_MESSAGE_MS)
+      if (usage.messages === 0) end()
+      else setTimeout(end, messageCount(usage) * PAUSE_PER_MESSAGE_MS)
     }
   }
 
-  /** Gives memory back. To be called now and then. */
+  /** Drops the budgets of users who have not resumed for a while. Called regularly. */
   sweep(): void {
-    for (const [userId, account] of this.#accounts) {
-      refill(account)
-      const isIdle = account.running === 0 && account.waiting.length === 0
-      if (isIdle && account.tokens >= BUDGET_CAPACITY) this.#accounts.delete(userId)
+    for (const [userId, budget] of this.#budgets) {
+      refill(budget)
+      const isIdle = budget.running === 0 && budget.waiting.length === 0
+      if (isIdle && budget.tokens >= BUDGET_CAPACITY) this.#budgets.delete(userId)
     }
   }
 
-  #accountOf(userId: number): UserBudget {
-    let account = this.#accounts.get(userId)
-    if (account === undefined) {
-      account = { tokens: BUDGET_CAPACITY, refilledAt: performance.now(), running: 0, waiting: [], timer: undefined }
-      this.#accounts.set(userId, account)
+  #budgetOf(userId: number): UserBudget {
+    let budget = this.#budgets.get(userId)
+    if (budget === undefined) {
+      budget = { tokens: BUDGET_CAPACITY, refilledAt: performance.now(), running: 0, waiting: [], timer: undefined }
+      this.#budgets.set(userId, budget)
     }
-    return account
+    return budget
   }
 
-  #beginNext(account: UserBudget): void {
-    refill(account)
-    while (account.running < MAX_CONCURRENT && account.tokens > 0) {
-      const begin = account.waiting.shift()
-      if (begin === undefined) return
-      account.running += 1
-      begin()
+  #startNext(budget: UserBudget): void {
+    refill(budget)
+    while (budget.running < MAX_CONCURRENT && budget.tokens > 0) {
+      const start = budget.waiting.shift()
+      if (start === undefined) return
+      budget.running += 1
+      start()
     }
-    if (account.waiting.length === 0 || account.tokens > 0) return
-    account.timer ??= setTimeout(
+    if (budget.waiting.length === 0 || budget.tokens > 0) return
+    budget.timer ??= setTimeout(
       () => {
-        account.timer = undefined
-        this.#beginNext(account)
+        budget.timer = undefined
+        this.#startNext(budget)
       },
-      (-account.tokens / REFILL_PER_SECOND) * 1000 + 1,
+      (-budget.tokens / REFILL_PER_SECOND) * 1000 + 1,
     )
   }
 }
 
-function refill(account: UserBudget): void {
+function refill(budget: UserBudget): void {
   const now = performance.now()
-  account.tokens = Math.min(BUDGET_CAPACITY, account.tokens + ((now - account.refilledAt) / 1000) * REFILL_PER_SECOND)
-  account.refilledAt = now
+  budget.tokens = Math.min(BUDGET_CAPACITY, budget.tokens + ((now - budget.refilledAt) / 1000) * REFILL_PER_SECOND)
+  budget.refilledAt = now
 }

@@ -1,29 +1,31 @@
 import type { EventType } from '../../../schema/events.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
-import type { ChannelKey, EventFrame, FrameMapper, Profiles, RequiredIds } from './frame-mapper.ts'
+import type { ChannelKey } from '../channels/channel-names.ts'
+import type { EventFrame, FrameMapper } from './frame-mapper.ts'
+import type { Profiles, RequiredIds } from './profiles.ts'
 
-/** A frame that an event makes. */
+/** A frame of an event, before the profiles that its data needs are known. */
 export interface FrameTemplate {
   readonly event: string
-  /** Tells it from the others of its event. */
+  /** The frame's place among all frames of its ledger event, from 0. */
   readonly index: number
   readonly enc: 'rot41' | undefined
   readonly requiredIds: RequiredIds
-  /** The data as JSON; undefined where it could not be made. */
-  readonly json: (words: Profiles) => string | undefined
+  /** The data as JSON; undefined when building it failed. */
+  readonly json: (profiles: Profiles) => string | undefined
 }
 
-/** What an event tells each channel, from all slices, always in the same order. Never throws. */
+/** The frames of a ledger event by channel, from all slices, always in the same order. Never throws. */
 export type EventMapper = (event: PositionedEvent) => ReadonlyMap<ChannelKey, readonly FrameTemplate[]>
 
 const NO_FRAMES: ReadonlyMap<ChannelKey, readonly FrameTemplate[]> = new Map()
 
-/** All that the slices have to tell. Where one throws, which is a bug that `bug` hears of, a frame is missing. */
+/** Combines the slices' mappers. When one throws, which is a bug, `onError` is called and its frame is left out. */
 export function createEventMapper(
   mappers: readonly FrameMapper[],
   onError: (error: unknown, position: number) => void,
 ): EventMapper {
-  // Most events tell nobody anything.
+  // Most event types have no frames.
   const mappedTypes = new Set<string>(mappers.flatMap((mapper) => Object.keys(mapper)))
   return (event) => {
     if (!mappedTypes.has(event.type)) return NO_FRAMES
@@ -39,16 +41,11 @@ export function createEventMapper(
     if (frames.length === 0) return NO_FRAMES
     const byChannel = new Map<ChannelKey, FrameTemplate[]>()
     for (const [index, { channel, event, enc, requiredIds, data }] of frames.entries()) {
-      const frame = {
-        event,
-        index,
-        enc,
-        requiredIds,
-        json: (words: Profiles) => attempt(() => JSON.stringify(data(words))),
-      }
+      const json = (profiles: Profiles) => attempt(() => JSON.stringify(data(profiles)))
+      const template = { event, index, enc, requiredIds, json }
       const others = byChannel.get(channel)
-      if (others === undefined) byChannel.set(channel, [frame])
-      else others.push(frame)
+      if (others === undefined) byChannel.set(channel, [template])
+      else others.push(template)
     }
     return byChannel
   }

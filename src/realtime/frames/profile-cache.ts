@@ -1,81 +1,80 @@
 import type { Kysely } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { databaseIsAway } from '../../db/connection-errors.ts'
 import { queryByIds } from '../../db/query-batch.ts'
 import type { Tables } from '../../db/tables.ts'
-import type { ProfileLookups, Profiles, RequiredIds } from './frame-mapper.ts'
+import type { ProfileLookups, Profiles, RequiredIds } from './profiles.ts'
 
-/** Words may be so old: names change seldom, and a change is to be seen soon. */
+/** Names change seldom, but a change should show soon. */
 const MAX_AGE_MS = 1_000
-/** Words that are remembered of a kind; beyond, all are looked up again. */
 const MAX_CACHED = 10_000
 
-type Load<Word> = (ids: readonly number[]) => Promise<ReadonlyMap<number, Word>>
+type Load<Value> = (ids: readonly number[]) => Promise<ReadonlyMap<number, Value>>
 
-/** Words of one kind by their ids. */
-class LookupCache<Word> {
-  readonly #load: Load<Word>
+/** Values by id, including the knowledge that there is none. */
+class LookupCache<Value> {
+  readonly #load: Load<Value>
   readonly #onError: (error: unknown) => void
-  readonly #cached = new Map<number, { readonly until: number; readonly word: Word | undefined }>()
+  readonly #cached = new LRUCache<number, { readonly value: Value | undefined }>({ max: MAX_CACHED, ttl: MAX_AGE_MS })
 
-  /** `unreadable` hears of ids that cannot be looked up: they are missing, and nothing else is. */
-  constructor(look: Load<Word>, unreadable: (error: unknown) => void) {
-    this.#load = look
-    this.#onError = unreadable
+  /** `onError` is called for each id that cannot be loaded; that id alone is missing from the result. */
+  constructor(load: Load<Value>, onError: (error: unknown) => void) {
+    this.#load = load
+    this.#onError = onError
   }
 
-  async get(ids: ReadonlySet<number>): Promise<ReadonlyMap<number, Word>> {
-    const now = performance.now()
-    const words = new Map<number, Word>()
-    const unknown: number[] = []
+  async get(ids: ReadonlySet<number>): Promise<ReadonlyMap<number, Value>> {
+    const values = new Map<number, Value>()
+    const missing: number[] = []
     for (const id of ids) {
-      const known = this.#cached.get(id)
-      if (known === undefined || known.until < now) unknown.push(id)
-      else if (known.word !== undefined) words.set(id, known.word)
+      const cached = this.#cached.get(id)
+      if (cached === undefined) missing.push(id)
+      else if (cached.value !== undefined) values.set(id, cached.value)
     }
-    if (unknown.length === 0) return words
-    const { found, failed } = await queryByIds(unknown, this.#load)
+    if (missing.length === 0) return values
+    const { found, failed } = await queryByIds(missing, this.#load)
     for (const error of failed.values()) {
-      // All of them come again when it is back.
+      // The whole batch of events is delivered again once the database is reachable.
       if (databaseIsAway(error)) throw error
       this.#onError(error)
     }
-    if (this.#cached.size + unknown.length > MAX_CACHED) this.#cached.clear()
-    for (const id of unknown) {
-      const word = found.get(id)
-      this.#cached.set(id, { until: now + MAX_AGE_MS, word })
-      if (word !== undefined) words.set(id, word)
+    for (const id of missing) {
+      const value = found.get(id)
+      this.#cached.set(id, { value })
+      if (value !== undefined) values.set(id, value)
     }
-    return words
+    return values
   }
 }
 
-/** Looks up what announcements want, all at once, and remembers it for a moment. */
+/** Loads the profiles that frames need, one query for each kind, and caches them briefly. */
 export class ProfileCache {
   readonly #users: LookupCache<ProfileOf<'users'>>
   readonly #rooms: LookupCache<ProfileOf<'rooms'>>
   readonly #decorations: LookupCache<ProfileOf<'decorations'>>
   readonly #packages: LookupCache<ProfileOf<'packages'>>
 
-  /** `unreadable` hears of what cannot be looked up and is missing therefore. */
-  constructor(db: Kysely<Tables>, lookups: ProfileLookups, unreadable: (error: unknown) => void) {
-    this.#users = new LookupCache((ids) => lookups.users(db, ids), unreadable)
-    this.#rooms = new LookupCache((ids) => lookups.rooms(db, ids), unreadable)
-    this.#decorations = new LookupCache((ids) => lookups.decorations(db, ids), unreadable)
-    this.#packages = new LookupCache((ids) => lookups.packages(db, ids), unreadable)
+  /** `onError` is called for each profile that cannot be loaded; it is missing from the result. */
+  constructor(db: Kysely<Tables>, lookups: ProfileLookups, onError: (error: unknown) => void) {
+    this.#users = new LookupCache((ids) => lookups.users(db, ids), onError)
+    this.#rooms = new LookupCache((ids) => lookups.rooms(db, ids), onError)
+    this.#decorations = new LookupCache((ids) => lookups.decorations(db, ids), onError)
+    this.#packages = new LookupCache((ids) => lookups.packages(db, ids), onError)
   }
 
-  async get(wanted: readonly RequiredIds[]): Promise<Profiles> {
+  async get(required: readonly RequiredIds[]): Promise<Profiles> {
     const [users, rooms, decorations, packages] = await Promise.all([
-      this.#users.get(idsOf(wanted, 'users')),
-      this.#rooms.get(idsOf(wanted, 'rooms')),
-      this.#decorations.get(idsOf(wanted, 'decorations')),
-      this.#packages.get(idsOf(wanted, 'packages')),
+      this.#users.get(idsOf(required, 'users')),
+      this.#rooms.get(idsOf(required, 'rooms')),
+      this.#decorations.get(idsOf(required, 'decorations')),
+      this.#packages.get(idsOf(required, 'packages')),
     ])
     return { users, rooms, decorations, packages }
   }
 }
 
-type ProfileOf<Kind extends keyof Profiles> = Profiles[Kind] extends ReadonlyMap<number, infer Word> ? Word : never
+type ProfileOf<Kind extends keyof Profiles> =
+  Profiles[Kind] extends ReadonlyMap<number, infer Profile> ? Profile : never
 
-const idsOf = (wanted: readonly RequiredIds[], kind: keyof Profiles): ReadonlySet<number> =>
-  new Set(wanted.flatMap((wants) => wants[kind] ?? []))
+const idsOf = (required: readonly RequiredIds[], kind: keyof Profiles): ReadonlySet<number> =>
+  new Set(required.flatMap((ids) => ids[kind] ?? []))

@@ -7,55 +7,53 @@ import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import { frameText, stateBody } from '../channels/channel-message.ts'
 import { userChannel } from '../channels/channel-names.ts'
 import { framed } from '../sockets/framing.ts'
-import type { LiveQuery } from './frame-mapper.ts'
+import type { LiveQuery } from './live-query.ts'
 
-/** Users whose state is read at a time. */
 const MAX_USERS_PER_QUERY = 200
-/** After a failure; each further one of the same user's doubles it. */
+/** Delay after a user's state could not be read; it doubles with each further failure of the same user. */
 const MIN_RETRY_MS = 200
 const MAX_RETRY_MS = 30_000
-/** While the database is away, nobody's state is at fault. */
+/** While the database is unreachable, no user's state is at fault. */
 const MAX_DATABASE_RETRY_MS = 2_000
 
-/** A socket of the user whose state it is. */
+/** A connection of the user whose state it is. */
 export interface StateReceiver {
   pushState(frames: Buffer): void
 }
 
 export interface StatePusherParts {
   readonly db: Kysely<Tables>
-  /** Whether anybody has a socket on this instance. */
+  /** Whether this instance has any connection. */
   readonly hasConnections: () => boolean
-  /** The sockets of a user on this instance. */
+  /** A user's connections on this instance; undefined when there are none. */
   readonly connectionsOf: (userId: number) => ReadonlySet<StateReceiver> | undefined
-  /** How far the ledger has been heard by those viewers. */
+  /** The position that those connections have received. */
   readonly position: () => number
   readonly onError: (error: unknown) => void
 }
 
 interface Retry {
   readonly failures: number
-  /** As `performance.now()` tells it. */
+  /** When to read again, by `performance.now()`. */
   readonly at: number
 }
 
 /**
- * Shows users their own state when it has changed: however often it did meanwhile, once, as it is then. State that
- * cannot be read is tried again, less and less often, for as long as the user has a socket, and delays nobody else's.
+ * Pushes the result of a live query to users after it may have changed. Changes during a read lead to one further read.
+ * A user whose state cannot be read is retried less and less often while connected, and delays nobody else.
  */
 export class StatePusher {
   readonly #query: LiveQuery
   readonly #parts: StatePusherParts
   readonly #changed = new Set<number>()
-  /** Users whose state could not be read. */
   readonly #retries = new Map<number, Retry>()
   #retryTimer: NodeJS.Timeout | undefined
   #databaseFailures = 0
   #isReading = false
   #isStopped = false
 
-  constructor(state: LiveQuery, parts: StatePusherParts) {
-    this.#query = state
+  constructor(query: LiveQuery, parts: StatePusherParts) {
+    this.#query = query
     this.#parts = parts
   }
 
@@ -75,7 +73,7 @@ export class StatePusher {
   }
 
   #start(): void {
-    if (this.#changed.size > 0 && !this.#isReading && !this.#isStopped) void this.#read()
+    if (this.#changed.size > 0 && !this.#isReading && !this.#isStopped) void this.#readChanged()
   }
 
   #changedBy(event: StoredEvent): readonly number[] {
@@ -87,20 +85,20 @@ export class StatePusher {
     }
   }
 
-  async #read(): Promise<void> {
+  async #readChanged(): Promise<void> {
     this.#isReading = true
     while (this.#changed.size > 0 && !this.#isStopped) {
       const users = [...this.#changed].slice(0, MAX_USERS_PER_QUERY)
       for (const userId of users) this.#changed.delete(userId)
-      const isDatabaseDown = await this.#readStates(users.filter((userId) => this.#mayRead(userId)))
+      const isDatabaseDown = await this.#pushStates(users.filter((userId) => this.#isDue(userId)))
       this.#databaseFailures = isDatabaseDown ? this.#databaseFailures + 1 : 0
       if (isDatabaseDown) await sleep(Math.min(MAX_DATABASE_RETRY_MS, retryDelayMs(this.#databaseFailures)))
     }
     this.#isReading = false
   }
 
-  /** Whether the user has a socket and is not waiting for a retry, which reads all that changes meanwhile. */
-  #mayRead(userId: number): boolean {
+  /** Whether to read now: the user is connected and no retry is pending, which would read this change too. */
+  #isDue(userId: number): boolean {
     if (this.#parts.connectionsOf(userId) === undefined) {
       this.#retries.delete(userId)
       return false
@@ -108,10 +106,10 @@ export class StatePusher {
     return (this.#retries.get(userId)?.at ?? 0) <= performance.now()
   }
 
-  /** Answers whether the database is away: then all these are due again. */
-  async #readStates(users: readonly number[]): Promise<boolean> {
+  /** Answers whether the database is unreachable; all these users are then read again. */
+  async #pushStates(users: readonly number[]): Promise<boolean> {
     if (users.length === 0) return false
-    // What is read is at least as new as that.
+    // Taken before the read, so that the state is at least as new.
     const position = this.#parts.position()
     const { found, failed } = await queryByIds(users, (ids) => this.#query.read(this.#parts.db, ids))
     let isDatabaseDown = false
@@ -133,18 +131,19 @@ export class StatePusher {
   #retryLater(userId: number): void {
     const failures = (this.#retries.get(userId)?.failures ?? 0) + 1
     this.#retries.set(userId, { failures, at: performance.now() + retryDelayMs(failures) })
-    this.#retryTimer ??= setTimeout(() => this.#retry(), MIN_RETRY_MS)
+    this.#retryTimer ??= setTimeout(() => this.#retryDue(), MIN_RETRY_MS)
   }
 
-  /** Reads again what is due. */
-  #retry(): void {
+  #retryDue(): void {
     this.#retryTimer = undefined
     const now = performance.now()
     for (const [userId, { at }] of this.#retries) {
       if (this.#parts.connectionsOf(userId) === undefined) this.#retries.delete(userId)
       else if (at <= now) this.#changed.add(userId)
     }
-    if (this.#retries.size > 0 && !this.#isStopped) this.#retryTimer = setTimeout(() => this.#retry(), MIN_RETRY_MS)
+    if (this.#retries.size > 0 && !this.#isStopped) {
+      this.#retryTimer = setTimeout(() => this.#retryDue(), MIN_RETRY_MS)
+    }
     this.#start()
   }
 
@@ -152,10 +151,10 @@ export class StatePusher {
     const receivers = this.#parts.connectionsOf(userId)
     if (receivers === undefined) return
     const frames = framed([frameText(userChannel(userId), stateBody(this.#query.event, position, state))])
-    for (const viewer of receivers) viewer.pushState(frames)
+    for (const receiver of receivers) receiver.pushState(frames)
   }
 }
 
-/** The wait after so many failures in a row. */
+/** The delay after this many failures in a row. */
 const retryDelayMs = (failures: number): number =>
   Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.min(failures - 1, 20))

@@ -2,10 +2,10 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type ClientFrame, clientFrames, Echo } from '../../../schema/frames.ts'
 
-const checks = Object.values(clientFrames).map((schema) => TypeCompiler.Compile(schema))
+const frameChecks = Object.values(clientFrames).map((schema) => TypeCompiler.Compile(schema))
 const echoCheck = TypeCompiler.Compile(Type.Object({ i: Echo }))
 
-/** What a client sent; no `frame` where it is not understood, and then still what the answer to it echoes. */
+/** A client's frame; undefined when it is invalid. `i` is kept where possible, so that the error echoes it. */
 export interface ParsedFrame {
   readonly frame: ClientFrame | undefined
   readonly i: Echo
@@ -14,12 +14,12 @@ export interface ParsedFrame {
 export const invalidFrame: ParsedFrame = { frame: undefined, i: undefined }
 
 export function parseFrame(text: string): ParsedFrame {
-  let sent: unknown
+  let json: unknown
   try {
-    sent = JSON.parse(text)
+    json = JSON.parse(text)
   } catch {
     return invalidFrame
   }
-  for (const check of checks) if (check.Check(sent)) return { frame: sent, i: sent.i }
-  return echoCheck.Check(sent) ? { frame: undefined, i: sent.i } : invalidFrame
+  for (const check of frameChecks) if (check.Check(json)) return { frame: json, i: json.i }
+  return echoCheck.Check(json) ? { frame: undefined, i: json.i } : invalidFrame
 }

@@ -1,7 +1,7 @@
 import type { CloseCode, Echo } from '../../../schema/frames.ts'
 import type { Listener } from '../channels/channel.ts'
 
-/** Why the client cannot have a channel; with `retry` it may, later. */
+/** Why a client cannot have a channel; with `retry`, the same frame may succeed later. */
 export interface ChannelRefusal {
   readonly i: Echo
   readonly ch: string
@@ -10,9 +10,10 @@ export interface ChannelRefusal {
   readonly retry?: true
 }
 
+/** A connection, as its subscriptions use it. */
 export interface Client extends Listener {
   send(frame: object): void
-  /** As `push`, for what happened before. */
+  /** As `push`, for replayed frames, which may be many at once. */
   pushReplay(frames: Buffer): void
   refuse(refusal: ChannelRefusal): void
   close(code: CloseCode): void

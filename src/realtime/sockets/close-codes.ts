@@ -1,24 +1,24 @@
 import type { CloseCode } from '../../../schema/frames.ts'
 
 /**
- * Why a socket is closed, which tells its client what to do: 40xx does not come back, 41xx backs off and resumes, 42xx
- * comes back now, after a moment of chance.
+ * Why a socket is closed, and what its client does next: 40xx do not reconnect, 41xx back off and resume, 42xx
+ * reconnect at once with jitter.
  */
 export const closeCodes = {
-  /** The token is missing, bad or revoked. */
+  /** The token is missing, invalid or revoked. */
   token: 4001,
   forbidden: 4003,
   badFrames: 4004,
-  /** The user has opened too many others since. */
+  /** The user has opened too many newer sockets. */
   replaced: 4009,
   updateRequired: 4026,
   capacity: 4100,
-  /** It did not take what was sent. */
+  /** The client does not read what is sent. */
   slow: 4101,
   maintenance: 4103,
   tooFast: 4108,
   drain: 4200,
   noPong: 4201,
-  /** To come back with a new token. */
+  /** The client needs a new token. */
   tokenExpired: 4202,
 } as const satisfies Record<string, CloseCode>

@@ -6,37 +6,38 @@ import { Connection, type ConnectionParts, type OpenedSocket } from './connectio
 import { readSendQueues } from './tcp-send-queues.ts'
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 
-/** Sockets of one user; beyond, the oldest has to go. */
+/** Beyond it, the user's oldest socket is closed. */
 const MAX_SOCKETS_PER_USER = 10
-/** Sockets that an instance takes. */
+/** Sockets of one instance. */
 const MAX_SOCKETS = 50_000
-/** Sockets that have shown no token yet, in all and of one address: the oldest make room for others. */
+/** Sockets that have not authenticated, in all and for each address; beyond it, the oldest is closed. */
 const MAX_UNAUTHENTICATED = 2_000
 const MAX_UNAUTHENTICATED_PER_ADDRESS = 200
-/** How long clients may take to answer a farewell, and how long to answer that they are closed. */
+/** How long all clients may take to answer the close at shutdown, and one client to answer it at other times. */
 const SHUTDOWN_TIMEOUT_MS = 3_500
 const CLOSE_TIMEOUT_MS = 10_000
-/** The same for those who never said who they are and for those who flood. */
+/** The same for clients that never authenticated or that flood. */
 const SHORT_CLOSE_TIMEOUT_MS = 1_000
-/** Clients that leave together come back over some time: so many milliseconds for each, and so many at least and at most. */
+/** Time over which the clients of a stopping instance spread their reconnects. */
 const RECONNECT_SPREAD_MS = { perSocket: 5, min: 1_000, max: 30_000 }
 
 export interface ConnectionRegistryParts extends Omit<ConnectionParts, 'onAuthenticated' | 'onClosed'> {
+  /** How long a client may take to authenticate. */
   readonly authMs: number
-  /** To whom the service is open. */
+  /** Whether the service is closed to a client. */
   readonly judgeState: AppState['judge']
-  /** A socket was closed by us, or by its client: then without a code. */
+  /** Called with our close code, or null when the client closed. */
   readonly onSocketClosed: (code: CloseCode | null) => void
 }
 
-/** All sockets of this instance, and whose they are. */
+/** All connections of this instance, and those of each user. */
 export class ConnectionRegistry {
   readonly #parts: ConnectionRegistryParts
   readonly #connectionParts: ConnectionParts
   readonly #all = new Set<Connection>()
-  /** In the order in which they came. */
+  /** Each user's connections, oldest first. */
   readonly #byUser = new Map<number, Set<Connection>>()
-  /** Those that are closed and not gone yet, with when they have to be. */
+  /** Connections that wait for the client's close frame, by when they are cut. */
   readonly #closing = new Map<Connection, number>()
   readonly #unauthenticated = new UnauthenticatedSockets()
   #isDraining = false
@@ -54,17 +55,17 @@ export class ConnectionRegistry {
     return this.#all.size
   }
 
-  /** Takes a socket; `token` is what came with its request. */
+  /** Takes an opened socket; `token` is that of its upgrade request. */
   connect(opened: OpenedSocket, token: string | undefined): void {
     const connection = new Connection(opened, this.#parts.authMs, this.#connectionParts)
     this.#all.add(connection)
     opened.ws.on('close', () => this.#closing.delete(connection))
     if (this.#isDraining) return this.#sendShutdownNotice(connection)
-    // Its request was let in a moment ago.
+    // The app state may have changed since the upgrade request was checked.
     this.#checkGate(connection)
     if (!this.#all.has(connection)) return
     if (token === undefined) this.#addUnauthenticated(connection)
-    // Who has a token takes the place of one who has shown none.
+    // A client with a token takes the place of one without.
     else if (this.#all.size > MAX_SOCKETS) this.#unauthenticated.oldest?.close(closeCodes.capacity)
     if (this.#all.size > MAX_SOCKETS) return connection.close(closeCodes.capacity)
     if (token !== undefined) void connection.authenticate(token)
@@ -80,19 +81,19 @@ export class ConnectionRegistry {
     }
   }
 
-  /** The sockets of a user; undefined when there are none. */
+  /** A user's connections; undefined when there are none. */
   connectionsOf(userId: number): ReadonlySet<Connection> | undefined {
     return this.#byUser.get(userId)
   }
 
-  /** The user's tokens issued before that second are over. */
+  /** Closes the user's connections whose token was issued before this second. */
   revoke(userId: number, before: number): void {
     for (const connection of this.#byUser.get(userId) ?? []) {
       if (connection.session !== undefined && connection.session.issuedAt < before) connection.close(closeCodes.token)
     }
   }
 
-  /** Sends signs of life and closes what is past its time. To be called often. */
+  /** Sends heartbeats and closes connections past a deadline. Called often. */
   sweep(): void {
     const now = performance.now()
     const seconds = Date.now() / 1000
@@ -100,14 +101,14 @@ export class ConnectionRegistry {
     for (const [connection, until] of this.#closing) if (now >= until) connection.terminate()
   }
 
-  /** Closes those that do not take what was sent, of which only the kernel knows. */
+  /** Closes connections whose client does not read, as far as only the kernel's send queues show it. */
   async checkSendQueues(): Promise<void> {
     if (this.#all.size === 0) return
     const queues = await readSendQueues()
     for (const connection of this.#all) connection.checkSendQueue(queues)
   }
 
-  /** Says goodbye to all, and to whoever still comes. */
+  /** Closes all connections with a shutdown notice, and those that still come. */
   async drain(): Promise<void> {
     this.#isDraining = true
     for (const connection of this.#all) this.#sendShutdownNotice(connection)
@@ -123,7 +124,7 @@ export class ConnectionRegistry {
     connection.close(closeCodes.drain)
   }
 
-  /** The app's state has changed: tells those to whom it is closed now, and closes. */
+  /** Called when the app state has changed: closes the connections to which the service is closed now. */
   recheckGate(): void {
     for (const connection of this.#all) this.#checkGate(connection)
   }
@@ -142,34 +143,35 @@ export class ConnectionRegistry {
   #onAuthenticated(connection: Connection, isNew: boolean): void {
     const { session } = connection
     if (isNew && session !== undefined) this.#addToUser(connection, session.userId)
-    // Something may be known of the token.
+    // The token may identify the client's version.
     this.#checkGate(connection)
   }
 
   #addToUser(connection: Connection, userId: number): void {
     this.#unauthenticated.delete(connection)
-    const others = this.#byUser.get(userId)
-    if (others === undefined) {
+    const connections = this.#byUser.get(userId)
+    if (connections === undefined) {
       this.#byUser.set(userId, new Set([connection]))
       return
     }
-    others.add(connection)
-    const [oldest] = others
-    if (others.size > MAX_SOCKETS_PER_USER) oldest?.close(closeCodes.replaced)
+    connections.add(connection)
+    const [oldest] = connections
+    if (connections.size > MAX_SOCKETS_PER_USER) oldest?.close(closeCodes.replaced)
   }
 
   #onClosed(connection: Connection, code: CloseCode | null): void {
     this.#all.delete(connection)
     const { session } = connection
-    const isShort = session === undefined || code === closeCodes.tooFast
-    if (code !== null)
+    if (code !== null) {
+      const isShort = session === undefined || code === closeCodes.tooFast
       this.#closing.set(connection, performance.now() + (isShort ? SHORT_CLOSE_TIMEOUT_MS : CLOSE_TIMEOUT_MS))
+    }
     if (session === undefined) {
       this.#unauthenticated.delete(connection)
     } else {
-      const others = this.#byUser.get(session.userId)
-      others?.delete(connection)
-      if (others?.size === 0) this.#byUser.delete(session.userId)
+      const connections = this.#byUser.get(session.userId)
+      connections?.delete(connection)
+      if (connections?.size === 0) this.#byUser.delete(session.userId)
     }
     this.#parts.onSocketClosed(code)
   }

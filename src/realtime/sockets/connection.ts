@@ -11,52 +11,50 @@ import { framed } from './framing.ts'
 import { SocketWriter } from './socket-writer.ts'
 import { type SubscriptionParts, Subscriptions } from './subscriptions.ts'
 
-/** Frames of a client in a second, of any kind; pongs that answer a ping of ours aside. */
+/** Client frames of any kind; pongs that answer our pings are not counted. */
 const MAX_FRAMES_PER_SECOND = 20
-/** Frames that wait for one that takes its time. */
+/** Frames that wait while an earlier one is handled. */
 const MAX_QUEUED_FRAMES = 100
-/** Frames that are not understood, one after the other or not. */
+/** Invalid frames over the life of a socket. */
 const MAX_INVALID_FRAMES = 10
-/** Pings that go unanswered. */
 const MAX_UNANSWERED_PINGS = 2
 
 const PING = Buffer.from([0x89, 0])
 const HEARTBEAT = Buffer.concat([PING, framed(['{"t":"hb"}'])])
 
-/** Whose socket it is, as a token said. Times in seconds since 1970. */
+/** A verified token. Times in seconds since 1970. */
 export interface SocketSession {
   readonly userId: number
   readonly issuedAt: number
   readonly expiresAt: number
-  /** What the token goes by. */
+  /** Identifies the token without revealing it. */
   readonly tokenKey: string
 }
 
-/** A socket that was opened just now. */
+/** A socket just after its upgrade. */
 export interface OpenedSocket {
   readonly ws: WebSocket
-  /** The one under it. */
+  /** The TCP socket of `ws`. */
   readonly socket: Socket
-  /** What its request showed. */
+  /** From the upgrade request. */
   readonly clientHints: Omit<Shown, 'tokenKey'>
-  /** The `addressKey` of its client. */
+  /** The client's `addressKey`. */
   readonly address: string
 }
 
 export interface ConnectionParts extends SubscriptionParts {
-  /** Finds who holds a token, and calls `admitted` with the holder while that is so, or with why it is not. */
-  readonly authenticate: (token: string, admitted: (found: SocketSession | CloseCode) => void) => Promise<void>
-  /** The client is let in, or has a new token: `connection.holder` is set. */
+  /** Checks a token; calls `onResult` with the session while it is valid, or with the code to close with. */
+  readonly authenticate: (token: string, onResult: (result: SocketSession | CloseCode) => void) => Promise<void>
+  /** Called with `session` set: for a new client, or after a token refresh. */
   readonly onAuthenticated: (connection: Connection, isNew: boolean) => void
-  /** It is gone, or on its way. `code` is ours, or null when the client left. */
+  /** Called once, with our close code, or null when the client closed. */
   readonly onClosed: (connection: Connection, code: CloseCode | null) => void
   readonly heartbeatMs: number
-  readonly onError: (error: unknown) => void
 }
 
-/** One client's socket: who it is, what it says, what it is told. */
+/** One client's socket: its session, the frames it sends, and the frames it gets. */
 export class Connection {
-  /** The `addressKey` of its client. */
+  /** The client's `addressKey`. */
   readonly address: string
   readonly #ws: WebSocket
   readonly #socket: Socket
@@ -65,7 +63,7 @@ export class Connection {
   readonly #writer: SocketWriter
   readonly #frameRate = new FixedWindow(MAX_FRAMES_PER_SECOND)
   readonly #queue: ParsedFrame[] = []
-  /** In milliseconds, as `performance.now()` tells them. */
+  /** By `performance.now()`; null once the client has authenticated. */
   #authDeadline: number | null
   #heartbeatAt: number
   #session: SocketSession | undefined
@@ -75,7 +73,7 @@ export class Connection {
   #invalidFrames = 0
   #isClosed = false
 
-  /** To be made at once when the socket is open. `authMs` is how long a client may take to say who it is. */
+  /** To be created in the turn in which the socket opens. `authMs` is how long the client may take to authenticate. */
   constructor(opened: OpenedSocket, authMs: number, parts: ConnectionParts) {
     const { ws, socket, clientHints, address } = opened
     this.address = address
@@ -89,11 +87,11 @@ export class Connection {
     this.#heartbeatAt = now + parts.heartbeatMs
     ws.on('message', (data, isBinary) => this.#guard(() => this.#receive(data, isBinary)))
     const scanner = new FrameScanner((opcode) => this.#countFrame(opcode))
-    // Before `ws` reads it: what is too much costs no more than this.
+    // Before `ws` parses the bytes, so that a flood costs no more than this scan.
     socket.prependListener('data', (chunk: Buffer) => {
       if (!this.#isClosed && !scanner.scan(chunk)) this.#closeFlood()
     })
-    // It closes by itself.
+    // After an error, `ws` closes the socket itself.
     ws.on('error', () => {})
     ws.on('close', () => this.#onClosing(null))
   }
@@ -102,18 +100,18 @@ export class Connection {
     return this.#session
   }
 
-  /** What it shows of itself, by which the app's state is judged. */
+  /** What the app state is judged by. */
   get clientHints(): Shown {
     return { ...this.#clientHints, tokenKey: this.#session?.tokenKey ?? null }
   }
 
-  /** Lets the client in with a token, or closes. */
+  /** Starts or renews the session, or closes. */
   async authenticate(token: string): Promise<void> {
     try {
-      await this.#parts.authenticate(token, (found) => this.#onAuthentication(found))
+      await this.#parts.authenticate(token, (result) => this.#onAuthentication(result))
     } catch (error) {
       this.#parts.onError(error)
-      // The database is away, which is nothing against the client.
+      // The database is unreachable; the client may come back.
       this.close(closeCodes.capacity)
     }
   }
@@ -145,7 +143,7 @@ export class Connection {
     this.#writer.pushReplay(frames)
   }
 
-  /** Shows the user's own state, as long as the client has not left its channel. */
+  /** Sends the user's own state, unless the client has unsubscribed from the user's channel. */
   pushState(frames: Buffer): void {
     if (this.#subscriptions?.hasOwnChannel === true) this.push(frames)
   }
@@ -154,7 +152,7 @@ export class Connection {
     this.send({ t: 'err', ...refusal })
   }
 
-  /** Looks what is due; `now` as `performance.now()` and `seconds` since 1970. */
+  /** Closes past a deadline, else sends a due heartbeat. `now` by `performance.now()`, `seconds` since 1970. */
   checkDeadlines(now: number, seconds: number): void {
     if (this.#authDeadline !== null && now >= this.#authDeadline) return this.close(closeCodes.token)
     if (this.#session !== undefined && seconds > this.#session.expiresAt) return this.close(closeCodes.tokenExpired)
@@ -165,19 +163,19 @@ export class Connection {
     this.push(HEARTBEAT)
   }
 
-  /** Closes when the kernel holds too much that the client did not take. */
+  /** Closes when the kernel's send queue shows that the client does not read. */
   checkSendQueue(queues: ReadonlyMap<string, number>): void {
     this.#writer.checkSendQueue(queues)
   }
 
-  /** After all that was sent. Nothing is sent or heard any more. */
+  /** Closes after all that was sent; nothing is sent or received from here on. */
   close(code: CloseCode): void {
     if (this.#isClosed) return
     this.#onClosing(code)
     this.#ws.close(code)
   }
 
-  /** Cuts the connection off. */
+  /** Cuts the connection without a close frame. */
   terminate(): void {
     this.#ws.terminate()
   }
@@ -191,7 +189,7 @@ export class Connection {
     this.#parts.onClosed(this, code)
   }
 
-  /** False when there were too many. */
+  /** False when the client sends too many frames. */
   #countFrame(opcode: number): boolean {
     if (opcode === CLOSE) return true
     if (opcode === PONG && this.#unansweredPings > 0) {
@@ -201,7 +199,7 @@ export class Connection {
     return this.#frameRate.take(performance.now())
   }
 
-  /** Closes and reads no more: whoever floods is not waited for, and what comes is left to the kernel. */
+  /** Closes without reading on: what the client still sends stays in the kernel. */
   #closeFlood(): void {
     this.close(closeCodes.tooFast)
     this.#ws.pause()
@@ -215,7 +213,7 @@ export class Connection {
     if (!this.#isHandling) void this.#handleQueue()
   }
 
-  /** One frame after the other, as they came. */
+  /** Handles frames one by one, in the order in which they came. */
   async #handleQueue(): Promise<void> {
     this.#isHandling = true
     for (let parsed = this.#queue.shift(); parsed !== undefined; parsed = this.#queue.shift()) {
@@ -231,7 +229,7 @@ export class Connection {
   async #handle({ frame, i }: ParsedFrame): Promise<void> {
     const subscriptions = this.#subscriptions
     if (subscriptions === undefined) {
-      // Nothing is said to whoever has not said who they are.
+      // Before authentication, frames get no answer.
       return frame?.t === 'auth' ? this.authenticate(frame.token) : this.close(closeCodes.token)
     }
     switch (frame?.t) {
@@ -252,7 +250,8 @@ export class Connection {
 
   #rejectFrame(i: Echo): void {
     this.#invalidFrames += 1
-    this.send({ t: 'err', i, code: 'bad_frame', message: 'This frame is not understood.' })
+    const message = 'Expected a JSON object that is one of the client frames of /docs/asyncapi.json.'
+    this.send({ t: 'err', i, code: 'bad_frame', message })
     if (this.#invalidFrames >= MAX_INVALID_FRAMES) this.close(closeCodes.badFrames)
   }
 
@@ -264,7 +263,7 @@ export class Connection {
     }
   }
 
-  /** A bug, or the database is away: this client comes back, and nobody else is touched. */
+  /** A bug, or the database is unreachable: closes this connection only, and the client may come back. */
   #fail(error: unknown): void {
     this.#parts.onError(error)
     this.close(closeCodes.capacity)

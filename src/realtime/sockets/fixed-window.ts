@@ -1,16 +1,16 @@
 const WINDOW_MS = 1_000
 
-/** Counts what comes, so many at most in a second. */
+/** A rate limit by fixed windows of a second. */
 export class FixedWindow {
   readonly #limit: number
   #count = 0
   #windowEndsAt = 0
 
-  constructor(most: number) {
-    this.#limit = most
+  constructor(limit: number) {
+    this.#limit = limit
   }
 
-  /** False when it is too much. */
+  /** Counts one; false beyond the limit. `now` by `performance.now()`. */
   take(now: number): boolean {
     if (now >= this.#windowEndsAt) {
       this.#windowEndsAt = now + WINDOW_MS

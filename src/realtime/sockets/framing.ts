@@ -1,11 +1,11 @@
-/** The first byte of a frame that is a whole message of text. */
+/** The first byte of an unfragmented text frame. */
 const TEXT = 0x81
-const SHORT = 125
-const MEDIUM = 0xffff
+const MAX_SHORT_LENGTH = 125
+const MAX_MEDIUM_LENGTH = 0xffff
 
 /**
- * Messages as they go over the wire to clients, one frame each (RFC 6455, 5.2), in one piece: made once for all who get
- * them.
+ * Messages as unmasked WebSocket frames (RFC 6455, 5.2) in one buffer: encoded once for all receivers, while `ws` would
+ * encode them for each.
  */
 export function framed(texts: readonly string[]): Buffer {
   const lengths = texts.map((text) => Buffer.byteLength(text))
@@ -20,15 +20,15 @@ export function framed(texts: readonly string[]): Buffer {
   return bytes
 }
 
-const headerSize = (length: number): number => (length <= SHORT ? 2 : length <= MEDIUM ? 4 : 10)
+const headerSize = (length: number): number => (length <= MAX_SHORT_LENGTH ? 2 : length <= MAX_MEDIUM_LENGTH ? 4 : 10)
 
 function writeHeader(bytes: Buffer, start: number, length: number): number {
   let at = bytes.writeUInt8(TEXT, start)
-  if (length <= SHORT) return bytes.writeUInt8(length, at)
-  if (length <= MEDIUM) {
-    at = bytes.writeUInt8(SHORT + 1, at)
+  if (length <= MAX_SHORT_LENGTH) return bytes.writeUInt8(length, at)
+  if (length <= MAX_MEDIUM_LENGTH) {
+    at = bytes.writeUInt8(126, at)
     return bytes.writeUInt16BE(length, at)
   }
-  at = bytes.writeUInt8(SHORT + 2, at)
+  at = bytes.writeUInt8(127, at)
   return bytes.writeBigUInt64BE(BigInt(length), at)
 }

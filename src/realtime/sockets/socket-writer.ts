@@ -2,31 +2,31 @@ import type { Socket } from 'node:net'
 import type { Listener } from '../channels/channel.ts'
 import { connectionKey } from './tcp-send-queues.ts'
 
-/** Unsent bytes beyond which a client is given up; and so many more, at most, of what it asked for itself. */
+/** Unsent bytes beyond which a client is too slow, and how much more may be unsent of a replay. */
 const MAX_UNSENT_BYTES = 1024 * 1024
 const MAX_REPLAY_BYTES = 8 * 1024 * 1024
 
 /**
- * Writes whole frames to a client: what comes in one turn goes out in one write. Nobody waits for the client: when too
- * much has not been taken, `tooSlow` is called.
+ * Writes whole frames to a client, all of one turn of the event loop in one write. There is no flow control: when too
+ * much is unsent, `onSlow` is called.
  */
 export class SocketWriter implements Listener {
   readonly #socket: Socket
   readonly #onSlow: () => void
   readonly #write = (): void => this.flush()
+  /** The pending frames; most turns have only one buffer, which needs no array. */
   #first: Buffer | null = null
-  /** What came after the first. */
   #others: Buffer[] = []
   #isEnded = false
-  /** Bytes that the client asked for since it was last seen to have taken everything. */
+  /** Replayed bytes since the client was last seen to have read everything. */
   #replayBytes = 0
-  /** What the kernel's queues know the connection by; made when it is first needed. */
+  /** Computed when it is first needed. */
   #key: string | undefined
 
-  /** `socket` is the one under the websocket, which writes each of its own frames in one go too. */
-  constructor(socket: Socket, tooSlow: () => void) {
+  /** `socket` is the TCP socket of the websocket; `ws` writes each of its own frames to it in one call, too. */
+  constructor(socket: Socket, onSlow: () => void) {
     this.#socket = socket
-    this.#onSlow = tooSlow
+    this.#onSlow = onSlow
   }
 
   push(frames: Buffer): void {
@@ -39,7 +39,7 @@ export class SocketWriter implements Listener {
     queueMicrotask(this.#write)
   }
 
-  /** As `push`, for what happened before: it may be much at once, which is no fault of the client's. */
+  /** As `push`, for replayed frames: more of them may be unsent. */
   pushReplay(frames: Buffer): void {
     this.#replayBytes += frames.length
     this.push(frames)
@@ -67,7 +67,7 @@ export class SocketWriter implements Listener {
     if (!this.#isEnded && unsent > MAX_UNSENT_BYTES + Math.min(this.#replayBytes, MAX_REPLAY_BYTES)) this.#onSlow()
   }
 
-  /** Counts what the kernel holds for the client, by `connectionKey`; nothing where it is not among the long queues. */
+  /** Counts what the kernel holds for the client as unsent; `queues` by `connectionKey`, long ones only. */
   checkSendQueue(queues: ReadonlyMap<string, number>): void {
     if (this.#isEnded) return
     const unsent = this.#queuedIn(queues) + this.#socket.writableLength
@@ -81,7 +81,7 @@ export class SocketWriter implements Listener {
     return this.#key === undefined ? 0 : (queues.get(this.#key) ?? 0)
   }
 
-  /** Writes what there is, and nothing after it. */
+  /** Writes what is pending, and nothing after it. */
   end(): void {
     this.flush()
     this.#isEnded = true

@@ -2,20 +2,17 @@ import type { ClientFrame, Echo } from '../../../schema/frames.ts'
 import { ownTurn } from '../../http/limits/event-loop-yield.ts'
 import type { Channel } from '../channels/channel.ts'
 import { type ChannelMessage, frameText, messageSize } from '../channels/channel-message.ts'
-import { parseChannelName, roomChannel, userChannel } from '../channels/channel-names.ts'
+import { type ChannelKey, parseChannelName, roomChannel, userChannel } from '../channels/channel-names.ts'
 import type { Hub, Replay } from '../channels/hub.ts'
 import { sliceLength } from '../channels/replay-slices.ts'
 import type { ResumeBudget } from '../channels/resume-budget.ts'
-import type { ChannelKey } from '../frames/frame-mapper.ts'
 import type { Client } from './client.ts'
 import { closeCodes } from './close-codes.ts'
 import { framed } from './framing.ts'
 
-/** Rooms that a socket may listen to at a time. */
+/** Rooms to which a socket may be subscribed at a time. */
 const MAX_ROOMS = 50
-/**
- * For so long a new socket's own channel waits for a `sub` that says where to resume, so that nothing newer comes first.
- */
+/** How long a new socket's own channel waits for a `sub` with `since`, so that nothing newer is sent first. */
 const HOLD_MS = 500
 
 export interface SubscriptionParts {
@@ -26,27 +23,29 @@ export interface SubscriptionParts {
   readonly onError: (error: unknown) => void
 }
 
-/** What a client listens to. */
 interface Subscription {
   readonly channel: Channel
   name: string
-  /** The client is sent everything after this position. */
+  /** The client gets everything after this position. */
   from: number
-  /** Only one that is listening gets frames. One that is held begins by itself, one that was asked for when it can. */
-  state: 'held' | 'asked' | 'listening'
+  /**
+   * `held`: the user's own channel, before its first `sub` or the end of the hold. `resuming`: its first `sub` is being
+   * answered. `live`: the client gets frames as they come.
+   */
+  state: 'held' | 'resuming' | 'live'
 }
 
 type Sub = Extract<ClientFrame, { t: 'sub' }>
 type Unsub = Extract<ClientFrame, { t: 'unsub' }>
 
-/** The channels of one socket: its user's own and `global` from the beginning, rooms as they are asked for. */
+/** A socket's channels: the user's own and `global` from the start, rooms as the client subscribes. */
 export class Subscriptions {
   readonly #userId: number
   readonly #client: Client
   readonly #parts: SubscriptionParts
   readonly #byChannel = new Map<ChannelKey, Subscription>()
   #holdTimer: NodeJS.Timeout
-  /** The held channel's replay, once it begins by itself. */
+  /** The replay of the user's own channel after the hold; client frames wait for it. */
   #ownReplay: Promise<unknown> | undefined
   #isEnded = false
 
@@ -61,12 +60,12 @@ export class Subscriptions {
     this.#goLive(hub.acquire('global'), 'global', hub.position)
   }
 
-  /** Whether the client is on its user's own channel. */
+  /** Whether the client is subscribed to its user's own channel. */
   get hasOwnChannel(): boolean {
     return this.#byChannel.has(userChannel(this.#userId))
   }
 
-  /** Answers the client in every case: what cannot be had now may be had later, and its other channels go on. */
+  /** Always answers the client. A failure is answered with `retry` and does not affect its other channels. */
   async subscribe(sub: Sub): Promise<void> {
     try {
       await this.#subscribe(sub)
@@ -100,13 +99,15 @@ export class Subscriptions {
     for (const [key, subscription] of this.#byChannel) this.#remove(key, subscription)
   }
 
-  /** The channel of a name; undefined when the client was told why it cannot have it. */
+  /** The channel of a name; undefined when the client was refused. */
   async #resolveChannel(name: string, i: Echo): Promise<ChannelKey | undefined> {
     const channel = parseChannelName(name)
     switch (channel?.kind) {
-      case undefined:
-        this.#client.refuse({ i, ch: name, code: 'unknown_channel', message: 'There is no such channel.' })
+      case undefined: {
+        const message = 'Expected one-to-room:{room_uid}, user:{id} or global.'
+        this.#client.refuse({ i, ch: name, code: 'unknown_channel', message })
         return undefined
+      }
       case 'global':
         return 'global'
       case 'user': {
@@ -118,7 +119,8 @@ export class Subscriptions {
       case 'room': {
         const roomId = await this.#parts.memberRoom(channel.uid, this.#userId)
         if (roomId !== null) return roomChannel(roomId)
-        this.#client.refuse({ i, ch: name, code: 'not_room_member', message: 'Only members of the room may listen.' })
+        const message = 'Only members of the room may subscribe to it.'
+        this.#client.refuse({ i, ch: name, code: 'not_room_member', message })
         return undefined
       }
     }
@@ -127,70 +129,70 @@ export class Subscriptions {
   async #add(key: ChannelKey, name: string, i: Echo, since: number | null): Promise<void> {
     const rooms = [...this.#byChannel.keys()].filter((other) => other.startsWith('room:')).length
     if (key.startsWith('room:') && rooms >= MAX_ROOMS) {
-      const message = `A socket listens to ${MAX_ROOMS} rooms at most.`
+      const message = `A socket may be subscribed to ${MAX_ROOMS} rooms at most.`
       return this.#client.refuse({ i, ch: name, code: 'too_many_channels', message })
     }
     const { hub } = this.#parts
-    const topic = hub.acquire(key)
+    const channel = hub.acquire(key)
     if (since === null) {
       this.#confirm(i, name, hub.position, true)
-      return this.#goLive(topic, name, hub.position)
+      return this.#goLive(channel, name, hub.position)
     }
     try {
-      await this.#resume(topic, since, async ({ messages: entries, from }) => {
-        if (!this.#isEnded) this.#confirm(i, name, from, entries !== null)
-        if (!(await this.#replay(topic, name, from, entries ?? []))) hub.release(topic)
+      await this.#resume(channel, since, async ({ messages, from }) => {
+        if (!this.#isEnded) this.#confirm(i, name, from, messages !== null)
+        if (!(await this.#replay(channel, name, from, messages ?? []))) hub.release(channel)
       })
     } catch (error) {
-      hub.release(topic)
+      hub.release(channel)
       throw error
     }
   }
 
-  /** Begins to listen to what was held, from where the client says or from where it was held. */
+  /** Starts the held channel, after the client's position or after the one at which it was held. */
   async #startHeld(subscription: Subscription, i: Echo, since: number | null): Promise<void> {
-    const { channel: topic, name } = subscription
-    subscription.state = 'asked'
-    let resumed = true
-    const begin = async ({ messages: entries, from }: Replay): Promise<void> => {
+    const { channel, name } = subscription
+    subscription.state = 'resuming'
+    let isResumed = true
+    const start = async ({ messages, from }: Replay): Promise<void> => {
       if (this.#isEnded) return
-      this.#confirm(i, name, from, resumed && entries !== null)
-      await this.#replay(topic, name, from, entries ?? [])
+      this.#confirm(i, name, from, isResumed && messages !== null)
+      await this.#replay(channel, name, from, messages ?? [])
     }
     try {
-      await this.#resume(topic, since ?? subscription.from, async (beginning) => {
-        if (beginning.messages === null) resumed = false
-        else await begin(beginning)
+      await this.#resume(channel, since ?? subscription.from, async (replay) => {
+        if (replay.messages === null) isResumed = false
+        else await start(replay)
       })
-      if (!resumed) await this.#resume(topic, subscription.from, begin)
+      if (!isResumed) await this.#resume(channel, subscription.from, start)
     } catch (error) {
       subscription.state = 'held'
-      if (!this.#isEnded) this.#holdTimer = this.#startAfterHold(topic.key)
+      if (!this.#isEnded) this.#holdTimer = this.#startAfterHold(channel.key)
       throw error
     }
   }
 
-  /** The client listens already, and may want what was before. What it was sent it is not sent again. */
+  /** Answers a `sub` of a live channel: replays what came before the subscription, and nothing twice. */
   async #resubscribe(subscription: Subscription, name: string, i: Echo, since: number | null): Promise<void> {
-    const { channel: topic, from: before } = subscription
+    const { channel, from: subscribedFrom } = subscription
     const { hub } = this.#parts
     if (name !== subscription.name) {
-      hub.removeListener(topic, subscription.name, this.#client)
-      hub.addListener(topic, name, this.#client)
+      hub.removeListener(channel, subscription.name, this.#client)
+      hub.addListener(channel, name, this.#client)
       subscription.name = name
     }
-    if (since === null || since >= before) {
-      hub.flush(topic)
+    if (since === null || since >= subscribedFrom) {
+      hub.flush(channel)
       return this.#confirm(i, name, hub.position, true)
     }
-    await this.#resume(topic, since, async ({ messages: entries, from }) => {
+    await this.#resume(channel, since, async ({ messages, from }) => {
       if (this.#isEnded) return
-      this.#confirm(i, name, from, entries !== null)
-      if (entries === null) return
+      this.#confirm(i, name, from, messages !== null)
+      if (messages === null) return
       subscription.from = from
       let rest = this.#sendSlice(
         name,
-        entries.filter(({ position }) => position <= before),
+        messages.filter(({ position }) => position <= subscribedFrom),
       )
       while (rest.length > 0) {
         await ownTurn()
@@ -200,66 +202,66 @@ export class Subscriptions {
     })
   }
 
-  /** Finds what the client asks for, within what its user may have replayed. */
-  #resume(topic: Channel, since: number, begin: (beginning: Replay) => Promise<void>): Promise<void> {
+  /** Finds the messages after a position, within the user's resume budget. */
+  #resume(channel: Channel, since: number, start: (replay: Replay) => Promise<void>): Promise<void> {
     const { hub, resumes } = this.#parts
     return resumes.run(this.#userId, async () => {
       if (this.#isEnded) {
-        await begin({ messages: null, from: since })
+        await start({ messages: null, from: since })
         return { queries: 0, messages: 0, characters: 0 }
       }
       let replayed: readonly ChannelMessage[] = []
-      const queries = await hub.resume(topic, since, (beginning) => {
-        replayed = beginning.messages ?? []
-        return begin(beginning)
+      const queries = await hub.resume(channel, since, (replay) => {
+        replayed = replay.messages ?? []
+        return start(replay)
       })
-      const characters = replayed.reduce((sum, entry) => sum + messageSize(entry), 0)
+      const characters = replayed.reduce((sum, message) => sum + messageSize(message), 0)
       return { queries, messages: replayed.length, characters }
     })
   }
 
   /**
-   * Sends a slice of these entries in each turn of the event loop, then what was announced meanwhile, and listens in the
-   * turn of the last slice. False when the socket was closed before.
+   * Sends a slice of these messages in each turn of the event loop, then those that came meanwhile, and goes live in
+   * the turn of the last slice. False when the socket was closed before.
    */
-  async #replay(topic: Channel, name: string, from: number, entries: readonly ChannelMessage[]): Promise<boolean> {
+  async #replay(channel: Channel, name: string, from: number, messages: readonly ChannelMessage[]): Promise<boolean> {
     if (this.#isEnded) return false
-    let last = entries.at(-1)?.position ?? from
-    let rest = this.#sendSlice(name, entries)
+    let last = messages.at(-1)?.position ?? from
+    let rest = this.#sendSlice(name, messages)
     while (rest.length > 0) {
       await ownTurn()
       if (this.#isEnded) return false
-      const announced = topic.messagesAfter(last, Date.now())
-      if (announced === undefined || announced === null) {
-        // Memory was short: the client comes back and resumes from what it got.
+      const newer = channel.messagesAfter(last, Date.now())
+      if (newer === 'expired' || newer === 'not-loaded') {
+        // The backlog was dropped to free memory. The client resumes from what it got.
         this.#client.close(closeCodes.capacity)
         return false
       }
-      last = announced.at(-1)?.position ?? last
-      rest = this.#sendSlice(name, [...rest, ...announced])
+      last = newer.at(-1)?.position ?? last
+      rest = this.#sendSlice(name, [...rest, ...newer])
     }
-    this.#goLive(topic, name, from)
+    this.#goLive(channel, name, from)
     return true
   }
 
-  #goLive(topic: Channel, name: string, from: number): void {
-    this.#byChannel.set(topic.key, { channel: topic, name, from, state: 'listening' })
-    this.#parts.hub.addListener(topic, name, this.#client)
+  #goLive(channel: Channel, name: string, from: number): void {
+    this.#byChannel.set(channel.key, { channel, name, from, state: 'live' })
+    this.#parts.hub.addListener(channel, name, this.#client)
   }
 
-  /** Listens to what is held once nobody can be expected to ask for more. */
+  /** Starts the held channel by itself when the client has not asked for it in time. */
   #startAfterHold(key: ChannelKey): NodeJS.Timeout {
     return setTimeout(() => {
       const subscription = this.#byChannel.get(key)
       if (subscription === undefined) return
-      const { channel: topic, name, from } = subscription
+      const { channel, name, from } = subscription
       this.#parts.hub
-        .resume(topic, from, async ({ messages: entries }) => {
-          // A `sub` may have come meanwhile.
+        .resume(channel, from, async ({ messages }) => {
+          // The client may have subscribed or unsubscribed meanwhile.
           if (subscription.state !== 'held' || this.#byChannel.get(key) !== subscription) return
-          if (entries === null) return this.#client.close(closeCodes.capacity)
-          // One that comes from here on waits until the client listens.
-          const replay = this.#replay(topic, name, from, entries)
+          if (messages === null) return this.#client.close(closeCodes.capacity)
+          // A `sub` that comes from here on waits until the channel is live.
+          const replay = this.#replay(channel, name, from, messages)
           this.#ownReplay = Promise.allSettled([replay])
           await replay
         })
@@ -274,18 +276,18 @@ export class Subscriptions {
     this.#client.send({ t: 'subbed', i, ch, position: String(position), resumed })
   }
 
-  /** Sends as many of these entries as may go out in one turn of the event loop; answers the others. */
-  #sendSlice(name: string, entries: readonly ChannelMessage[]): readonly ChannelMessage[] {
-    const count = sliceLength(entries)
-    const texts = entries.slice(0, count).flatMap(({ bodies }) => bodies.map((body) => frameText(name, body)))
+  /** Sends the first slice of these messages; answers the rest. */
+  #sendSlice(name: string, messages: readonly ChannelMessage[]): readonly ChannelMessage[] {
+    const count = sliceLength(messages)
+    const texts = messages.slice(0, count).flatMap(({ bodies }) => bodies.map((body) => frameText(name, body)))
     if (texts.length > 0) this.#client.pushReplay(framed(texts))
-    return entries.slice(count)
+    return messages.slice(count)
   }
 
   #remove(key: ChannelKey, subscription: Subscription): void {
-    const { channel: topic, name, state } = subscription
+    const { channel, name, state } = subscription
     this.#byChannel.delete(key)
-    if (state === 'listening') this.#parts.hub.removeListener(topic, name, this.#client)
-    this.#parts.hub.release(topic)
+    if (state === 'live') this.#parts.hub.removeListener(channel, name, this.#client)
+    this.#parts.hub.release(channel)
   }
 }

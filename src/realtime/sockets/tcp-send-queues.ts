@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { isIPv4 } from 'node:net'
 
-/** One end of a connection; an address as Node shows it. */
+/** One end of a TCP connection, as Node reports it. */
 export interface Endpoint {
   readonly address: string
   readonly port: number
 }
 
-/** Established connections (01) whose queue has at least half a MiB (0x00080000). */
+/** Lines of established connections (01) with at least half a MiB (0x00080000) in the send queue. */
 const LONG_QUEUE = /: ([0-9A-F]{8,32}):([0-9A-F]{4}) ([0-9A-F]{8,32}):([0-9A-F]{4}) 01 ((?!000[0-7])[0-9A-F]{8}):/g
 const IPV4_MAPPED = '00000000000000000000ffff'
 
 /**
- * The long queues of this machine in bytes, by `connectionKey`. A socket takes some MiB for a client that does not read
- * before it holds anything back, of which Node says nothing; Linux does. Elsewhere there are none.
+ * The long TCP send queues of this machine in bytes, by `connectionKey`. The kernel buffers some MiB for a client that
+ * does not read before Node notices; Linux lists them, and elsewhere the map is empty.
  */
 export async function readSendQueues(): Promise<ReadonlyMap<string, number>> {
   const texts = await Promise.all(
@@ -22,7 +22,7 @@ export async function readSendQueues(): Promise<ReadonlyMap<string, number>> {
   return new Map(texts.flatMap((text) => [...parseSendQueues(text)]))
 }
 
-/** Those in the text of such a file. */
+/** Parses the format of `/proc/net/tcp` and `/proc/net/tcp6`. */
 export function parseSendQueues(text: string): ReadonlyMap<string, number> {
   const queues = new Map<string, number>()
   for (const [, local = '', localPort = '', remote = '', remotePort = '', bytes = ''] of text.matchAll(LONG_QUEUE)) {
@@ -35,15 +35,15 @@ export function parseSendQueues(text: string): ReadonlyMap<string, number> {
   return queues
 }
 
-/** What a connection goes by: both addresses and both ports, since two clients may well use the same port. */
+/** Both addresses and both ports, since clients at different addresses may use the same port. */
 export const connectionKey = (local: Endpoint, remote: Endpoint): string =>
   [local, remote].map(({ address, port }) => `${addressHex(address)}:${port}`).join(' ')
 
 const parseHex = (digits: string): number => Number.parseInt(digits, 16)
 
 /**
- * As 32 hex digits in network order; an IPv4 address as IPv6 maps it. The kernel writes words of four bytes as the CPU
- * has them: the last byte first.
+ * An address of `/proc/net` as 32 hex digits in network order, IPv4 mapped to IPv6. The kernel prints words of four
+ * bytes in the byte order of the CPU, which is little-endian.
  */
 function kernelAddressHex(address: string): string {
   const words = address.match(/.{8}/g) ?? []
@@ -51,7 +51,7 @@ function kernelAddressHex(address: string): string {
   return digits.length === 8 ? ipv4Mapped(digits.toLowerCase()) : digits.toLowerCase()
 }
 
-/** As `fromKernel`, of an address such as `10.0.0.1`, `::ffff:10.0.0.1` or `fe80::1%eth0`. */
+/** As `kernelAddressHex`, of an address such as `10.0.0.1`, `::ffff:10.0.0.1` or `fe80::1%eth0`. */
 function addressHex(address: string): string {
   const [text = ''] = address.split('%')
   const last = text.slice(text.lastIndexOf(':') + 1)

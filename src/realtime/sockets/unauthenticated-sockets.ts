@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts'
 
-/** Sockets that came without a token and have not shown one yet, in the order in which they came. */
+/** Connections that have not authenticated yet, oldest first, in all and for each address. */
 export class UnauthenticatedSockets {
   readonly #all = new Set<Connection>()
   readonly #byAddress = new Map<string, Set<Connection>>()
@@ -28,7 +28,7 @@ export class UnauthenticatedSockets {
     else others.add(connection)
   }
 
-  /** Harmless for one that is not here. */
+  /** Does nothing for a connection that is not here. */
   delete(connection: Connection): void {
     this.#all.delete(connection)
     const others = this.#byAddress.get(connection.address)

@@ -14,39 +14,40 @@ import { socketPaths } from '../../http/upgrades.ts'
 import { closeCodes } from './close-codes.ts'
 import type { ConnectionRegistry } from './connection-registry.ts'
 
-/** Bytes of a client's message. */
 const MAX_FRAME_BYTES = 8 * 1024
-/** What `ws` closes with when it does not understand what it reads. */
+/** Codes with which `ws` closes after malformed or oversized input. */
 const PROTOCOL_ERROR_CODES: readonly unknown[] = [1002, 1007, 1009]
+/** Query parameters in which clients of other services send tokens; addresses end up in logs. */
+const TOKEN_PARAMETERS = ['token', 'access_token', 'jwt'] as const
 
 export interface UpgradeParts {
   readonly registry: ConnectionRegistry
   /** Whether pages of an origin may open sockets. */
   readonly isAllowedOrigin: (origin: string) => boolean
   readonly clientHintsOf: AppState['shownBy']
-  /** The checks of every client route, in their order: those before a token is looked at, and those of one that is there. */
+  /** The checks of client routes, in order: those before the token is read, and those of a token that is sent. */
   readonly beforeToken: readonly onRequestHookHandler[]
   readonly tokenChecks: readonly onRequestHookHandler[]
-  /** For those who bring no token. */
+  /** For requests without a token. */
   readonly addressLimit: AddressLimit
   readonly metrics: Pick<Metrics, 'refused'>
 }
 
-/** The doors through which sockets come. */
+/** Registers the routes on which clients open websockets. */
 export async function registerSocketRoutes(app: FastifyInstance, parts: UpgradeParts): Promise<void> {
   const { registry, beforeToken, tokenChecks } = parts
   await app.register(websocket, {
     options: { perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES },
-    // The lobby says goodbye.
+    // The registry closes the sockets instead, with a shutdown notice.
     preClose: (done) => done(),
   })
-  await app.register(async (doors) => {
-    for (const check of beforeToken) doors.addHook('onRequest', check)
-    doors.addHook('onRequest', (request, _reply, done) => done(handshakeError(request, parts.isAllowedOrigin)))
-    for (const check of tokenChecks) doors.addHook('onRequest', ifToken(check))
-    doors.addHook('onRequest', (request, _reply, done) => done(addressLimitError(request, parts)))
+  await app.register(async (routes) => {
+    for (const check of beforeToken) routes.addHook('onRequest', check)
+    routes.addHook('onRequest', (request, _reply, done) => done(handshakeError(request, parts.isAllowedOrigin)))
+    for (const check of tokenChecks) routes.addHook('onRequest', ifTokenIsSent(check))
+    routes.addHook('onRequest', (request, _reply, done) => done(addressLimitError(request, parts)))
     for (const path of socketPaths) {
-      doors.get(path, { websocket: true, schema: { hide: true } }, (ws, request) => {
+      routes.get(path, { websocket: true, schema: { hide: true } }, (ws, request) => {
         const { socket } = request.raw
         detachRequest(ws, socket)
         mapCloseCodes(ws)
@@ -58,38 +59,40 @@ export async function registerSocketRoutes(app: FastifyInstance, parts: UpgradeP
   app.addHook('preClose', () => registry.drain())
 }
 
-/** A socket outlives its request by hours: what holds on to request and reply takes more memory than all the rest. */
+/** Releases request and response: a socket outlives them by hours, and they take more memory than all the rest of it. */
 function detachRequest(ws: WebSocket, socket: Socket): void {
-  // The plugin's, which would only log what a connection ends with.
+  // The plugin's listener, which holds the request and would log how the connection ends.
   ws.removeAllListeners('error')
-  const answer: unknown = Reflect.get(socket, '_httpMessage')
-  if (answer instanceof ServerResponse) answer.detachSocket(socket)
+  const response: unknown = Reflect.get(socket, '_httpMessage')
+  if (response instanceof ServerResponse) response.detachSocket(socket)
 }
 
-/** What cannot be read closes a socket with a code of ours. */
+/** Closes with a code of ours when `ws` cannot parse what the client sends. */
 function mapCloseCodes(socket: WebSocket): void {
   const close = socket.close.bind(socket)
   socket.close = (code, reason) => close(PROTOCOL_ERROR_CODES.includes(code) ? closeCodes.badFrames : code, reason)
 }
 
-/** What is wrong with a request for a socket, whoever sends it. */
+/** What is wrong with an upgrade request, whoever sends it. */
 function handshakeError(
   { ws, headers, query }: FastifyRequest,
   isAllowedOrigin: UpgradeParts['isAllowedOrigin'],
 ): HttpError | undefined {
-  if (hasTokenInUrl(query)) return new HttpError(400, 'token_in_url', 'A token does not belong into an address.')
-  if (!ws) return new HttpError(400, 'not_a_websocket', 'This is for websockets.')
+  if (hasTokenInUrl(query)) {
+    return new HttpError(400, 'token_in_url', 'Send the token in the Authorization header or in an auth frame.')
+  }
+  if (!ws) return new HttpError(400, 'not_a_websocket', 'Expected a WebSocket upgrade request.')
   const { origin, 'sec-websocket-key': key = '', 'sec-websocket-version': version } = headers
   if (origin !== undefined && !isAllowedOrigin(origin)) {
-    return new HttpError(403, 'origin_not_allowed', 'Pages of this origin may not open sockets.')
+    return new HttpError(403, 'origin_not_allowed', 'Pages of this origin may not open websockets.')
   }
   if (version !== '13' || !/^[+/0-9a-z]{22}==$/i.test(key)) {
-    return new HttpError(400, 'bad_handshake', 'This is not how a websocket is opened.')
+    return new HttpError(400, 'bad_handshake', 'Expected Sec-WebSocket-Version 13 and a valid Sec-WebSocket-Key.')
   }
   return undefined
 }
 
-/** What is against a request without a token: too many of its address. */
+/** Limits requests without a token by address. */
 function addressLimitError(
   { headers, ip }: FastifyRequest,
   { addressLimit, metrics }: Pick<UpgradeParts, 'addressLimit' | 'metrics'>,
@@ -99,9 +102,10 @@ function addressLimitError(
   return rateLimited(addressLimit.retryAfter(ip))
 }
 
-const hasTokenInUrl = (query: unknown): boolean => typeof query === 'object' && query !== null && 'token' in query
+const hasTokenInUrl = (query: unknown): boolean =>
+  typeof query === 'object' && query !== null && TOKEN_PARAMETERS.some((name) => name in query)
 
-const ifToken = (check: onRequestHookHandler): onRequestHookHandler =>
+const ifTokenIsSent = (check: onRequestHookHandler): onRequestHookHandler =>
   function (request, reply, done) {
     if (request.headers.authorization === undefined) done()
     else check.call(this, request, reply, done)
