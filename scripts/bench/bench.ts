@@ -22,7 +22,7 @@ const SEED = 'seed'
 
 /** What it starts is stopped by `cleanUp`, last first. */
 export async function openBench(options: Options, cleanUp: AsyncDisposableStack): Promise<Bench> {
-  tell('starting PostgreSQL and seeding')
+  progress('starting PostgreSQL and seeding')
   const cluster = await startCluster(cleanUp, { statements: options.profile })
   await seed(await cluster.create(SEED))
   const start = (file: string, environment: Readonly<Record<string, string>>): HelperProcess => {
@@ -41,12 +41,12 @@ export async function openBench(options: Options, cleanUp: AsyncDisposableStack)
 }
 
 /** Tells whoever waits what goes on; the table alone is on stdout. */
-export function tell(what: string): void {
+export function progress(what: string): void {
   process.stderr.write(`${Math.round(performance.now() / 1000)} s: ${what}\n`)
 }
 
 /** Takes turns: every contender once a round, each time another one first. */
-export async function inTurn<C>(
+export async function roundRobin<C>(
   rounds: number,
   contenders: readonly C[],
   turn: (contender: C, round: number) => Promise<void>,

@@ -8,7 +8,7 @@ import { readOptions } from './options.ts'
 import { profile } from './profile/profile.ts'
 import { report } from './report.ts'
 import { describeRun } from './run/machine.ts'
-import { toTheEnd } from './run/run-and-exit.ts'
+import { runAndExit } from './run/run-and-exit.ts'
 import { measureAllowance } from './stalls/allowance.ts'
 import { measureStalls } from './stalls/measure.ts'
 import { allowanceReport, stallReport } from './stalls/report.ts'
@@ -31,4 +31,4 @@ async function measure(bench: Bench): Promise<string> {
   return report(heading, { http, inProcess, growth, gate, against })
 }
 
-await toTheEnd(async (cleanUp) => measure(await openBench(readOptions(process.argv), cleanUp)))
+await runAndExit(async (cleanUp) => measure(await openBench(readOptions(process.argv), cleanUp)))

@@ -49,7 +49,7 @@ export async function turnOf(
 }
 
 /** Has a helper run commands of its own. */
-export async function ownTurn(helper: HelperProcess, postmaster: number, seconds: number): Promise<Turn> {
+export async function helperTurn(helper: HelperProcess, postmaster: number, seconds: number): Promise<Turn> {
   const { measured, cost } = await withCost(helper.pid, postmaster, null, async () => {
     const measured = await helper.call({ seconds }, Ran)
     return { measured, count: measured.commands }

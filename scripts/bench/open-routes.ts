@@ -4,10 +4,10 @@ import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { percentile, Samples } from '../../test/harness/load/percentiles.ts'
-import { openBench, tell } from './bench.ts'
+import { openBench, progress } from './bench.ts'
 import { signTokens } from './load/requests.ts'
 import { keys } from './run/keys.ts'
-import { toTheEnd } from './run/run-and-exit.ts'
+import { runAndExit } from './run/run-and-exit.ts'
 
 // What open routes cost others: GET /wallet of one user at a time, alone and beside 20 connections of a stranger who
 // loads one route over and over. `node scripts/bench/open-routes.ts`
@@ -79,7 +79,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   await wallets(port, token)
   const lines = [`| nobody | ${await wallets(port, token)} |`]
   for (const path of routes) {
-    tell(path)
+    progress(path)
     const worker = new Worker(new URL(import.meta.url), { workerData: { port, path } })
     await sleep(500)
     lines.push(`| ${path} | ${await wallets(port, token)} |`)
@@ -88,7 +88,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   return ['| 20 connections load | wallet p50 ms | p99 ms |', '| --- | ---: | ---: |', ...lines].join('\n')
 }
 
-if (isMainThread) await toTheEnd(measure)
+if (isMainThread) await runAndExit(measure)
 else {
   const { port, path } = Value.Parse(Type.Object({ port: Type.Integer(), path: Type.String() }), workerData)
   await load(port, path)

@@ -2,7 +2,7 @@ import { median } from '../../test/harness/load/percentiles.ts'
 import type { AgainstResults } from './gifts/against.ts'
 import type { GateResults } from './gifts/gate.ts'
 import type { GrowthResults } from './gifts/growth.ts'
-import { contenders, type HttpResults, type Turns } from './gifts/over-http.ts'
+import { type HttpResults, implementations, type Turns } from './gifts/over-http.ts'
 import type { InProcessResults } from './in-process/in-process.ts'
 import { type Field, middle, ratio } from './measure.ts'
 
@@ -52,7 +52,7 @@ function httpTable(results: HttpResults): string[] {
   const lines = [...results].flatMap(([scenario, turns]) =>
     fields.map(([field, name, show]) => [
       field === 'perSecond' ? `**${scenario}**: ${name}` : name,
-      ...contenders.map((contender) => show(middle(turns[contender], field))),
+      ...implementations.map((contender) => show(middle(turns[contender], field))),
       times(ratio(turns.ours, turns.naive, field)),
       // The floor asks nothing of PostgreSQL: what is seen then is its own housekeeping.
       field === 'postgres' ? '–' : times(ratio(turns.ours, turns.floor, field)),

@@ -21,15 +21,18 @@ export const openExecutor = (url: string, limits: Partial<Limits> = {}): Executo
   new Executor({ url, tables, evolve, limits, observer: { committed: () => {}, bug: () => {}, failed: () => {} } })
 
 /** Users by the thousand, and rooms. */
-export interface Crowd {
+export interface Population {
   readonly users: number
   readonly rooms: number
 }
 
-export const crowd: Crowd = { users: USERS, rooms: ROOMS }
+export const population: Population = { users: USERS, rooms: ROOMS }
 
 /** Makes the tables, then the users with their diamonds, the rooms and the gift: about 21,000 events. */
-export async function seed({ ownerUrl, serviceUrl }: DatabaseUrls, { users: count, rooms } = crowd): Promise<void> {
+export async function seed(
+  { ownerUrl, serviceUrl }: DatabaseUrls,
+  { users: count, rooms } = population,
+): Promise<void> {
   await migrate(ownerUrl)
   await grantService(ownerUrl, 'economy_service')
   await using closing = new AsyncDisposableStack()

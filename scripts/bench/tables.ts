@@ -19,10 +19,10 @@ import { sha256 } from '../../src/ledger/rules/hash.ts'
 import type { Verb } from '../../src/ledger/rules/verb.ts'
 import { runAsSystem } from '../../src/startup/system.ts'
 import { createVault } from '../../src/vault/vault.ts'
-import { tell } from './bench.ts'
+import { progress } from './bench.ts'
 import { startCluster } from './run/cluster.ts'
 import { keys } from './run/keys.ts'
-import { toTheEnd } from './run/run-and-exit.ts'
+import { runAndExit } from './run/run-and-exit.ts'
 import { openExecutor, seed } from './seed.ts'
 import { DIAMONDS, GIFT } from './workload.ts'
 
@@ -39,7 +39,7 @@ const MIN_BYTES = 8
 async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   const cluster = await startCluster(cleanUp, { statements: false })
   const database = await cluster.create(DATABASE)
-  tell('seeding')
+  progress('seeding')
   await seed(database, { users: USERS, rooms: USERS })
   const executor = openExecutor(database.serviceUrl)
   cleanUp.defer(() => executor.close())
@@ -178,7 +178,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
 
   const lines = ['| command | bytes | of them in |', '|---|---:|---|']
   for (const [kind, times, once] of kinds) {
-    tell(kind)
+    progress(kind)
     const before = await sizes()
     // A thousand at a time: each user, and so each room, once.
     for (let from = 0; from < times; from += USERS - 1) {
@@ -195,4 +195,4 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   return lines.join('\n')
 }
 
-await toTheEnd(measure)
+await runAndExit(measure)

@@ -4,15 +4,15 @@ import { Answers, type Final } from '../soak/books/answers.ts'
 import { Books, type Entry } from '../soak/books/books.ts'
 import { judge } from '../soak/books/contract.ts'
 import { grew, memoryOf, type Sample } from '../soak/environment/memory.ts'
-import { flood } from '../soak/load/burst.ts'
-import type { Kind, Wish } from '../soak/load/operation.ts'
+import { sendBurst } from '../soak/load/burst.ts'
+import type { Kind, Operation } from '../soak/load/operation.ts'
 import { people } from '../soak/load/people.ts'
 
 // A fault that nobody sees is worse than none: what the soak judges by is held against made-up trouble.
 
 const sent: Entry = { position: 1, type: 'gift-sent', actor: 'user:1', requestId: 'a', key: 'gift-1', replyHash: 'h' }
 const told: Final = { kind: 'gift', actor: 'user:1', status: 200, hash: 'h', isPrivate: false }
-const asked: Final = { ...told, kind: 'request', status: 201 }
+const attempt: Final = { ...told, kind: 'request', status: 201 }
 const requested: Entry = { ...sent, type: 'withdrawal-requested' }
 
 const chains = (position: number, rest: Partial<Entry> = {}): Entry => ({
@@ -58,25 +58,25 @@ const cases: readonly (readonly [string, readonly Entry[], readonly [string, Fin
   ['refused and done', [sent], [['gift-1', { ...told, status: 422 }]], ['other']],
   ['done in the name of another', [{ ...sent, actor: 'user:2' }], [['gift-1', told]], ['other']],
   ['answered otherwise', [sent], [['gift-1', { ...told, hash: 'i' }]], ['other']],
-  ['a request', [requested], [['gift-1', asked]], []],
-  ['a request that is told otherwise', [requested], [['gift-1', { ...asked, hash: 'i' }]], ['other']],
+  ['a request', [requested], [['gift-1', attempt]], []],
+  ['a request that is told otherwise', [requested], [['gift-1', { ...attempt, hash: 'i' }]], ['other']],
   [
     'a request that is told with what is private',
     [requested],
-    [['gift-1', { ...asked, hash: 'i', isPrivate: true }]],
+    [['gift-1', { ...attempt, hash: 'i', isPrivate: true }]],
     [],
   ],
   ['done and never answered', [sent], [], ['other']],
   ['a hole', [sent, chains(3, { actor: 'system' })], [['gift-1', told]], ['other']],
 ]
 
-for (const [what, entries, final, harms] of cases) {
+for (const [what, entries, final, violations] of cases) {
   test(`books: ${what}`, (t) => {
     const books = new Books()
-    for (const entry of entries) books.enter(entry)
+    for (const entry of entries) books.append(entry)
     t.same(
-      books.faults({ final: new Map(final) }).map(({ harm }) => harm),
-      harms,
+      books.faults({ final: new Map(final) }).map(({ violation }) => violation),
+      violations,
     )
     t.end()
   })
@@ -94,50 +94,54 @@ const chainsBody = JSON.stringify({
   },
 })
 
-const heard = (kind: Kind, status: number, text: string, headers: Readonly<Record<string, string>> = {}) =>
-  judge(kind, { status, text, header: (name) => ({ 'content-type': json, ...headers })[name] ?? null }).is
+const result = (kind: Kind, status: number, text: string, headers: Readonly<Record<string, string>> = {}) =>
+  judge(kind, { status, text, header: (name) => ({ 'content-type': json, ...headers })[name] ?? null }).outcome
 
 test('answers are those of the contract', (t) => {
   const later = { 'retry-after': '1' }
-  t.equal(heard('seed', 200, chainsBody), 'answer')
-  t.equal(heard('debit', 422, error('insufficient_balance')), 'answer')
-  t.equal(heard('finish', 403, error('not_in_game')), 'answer')
-  t.equal(heard('activate', 403, error('not_your_card')), 'answer')
-  t.equal(heard('seed', 500, error('unavailable')), 'later')
-  t.equal(heard('seed', 429, error('overloaded'), later), 'later')
+  t.equal(result('seed', 200, chainsBody), 'final')
+  t.equal(result('debit', 422, error('insufficient_balance')), 'final')
+  t.equal(result('finish', 403, error('not_in_game')), 'final')
+  t.equal(result('activate', 403, error('not_your_card')), 'final')
+  t.equal(result('seed', 500, error('unavailable')), 'retry')
+  t.equal(result('seed', 429, error('overloaded'), later), 'retry')
 
-  t.equal(heard('seed', 201, chainsBody), 'wrong', 'the status of others')
-  t.equal(heard('seed', 200, chainsBody.slice(0, -1)), 'wrong', 'half a body')
-  t.equal(heard('seed', 200, '{"data":{}}'), 'wrong', 'a body of another shape')
-  t.equal(heard('seed', 200, chainsBody, { 'content-type': 'text/html' }), 'wrong')
-  t.equal(heard('credit', 422, error('insufficient_balance')), 'wrong', 'a refusal that this one cannot meet')
-  t.equal(heard('seed', 422, error('idempotency_key_reused')), 'wrong')
-  t.equal(heard('seed', 500, error('internal')), 'wrong')
-  t.equal(heard('seed', 500, error('unavailable', { stack: 'at …' })), 'wrong', 'what is inside')
-  t.equal(heard('seed', 500, error('unavailable'), { 'idempotency-replayed': 'true' }), 'wrong', 'remembered trouble')
-  t.equal(heard('seed', 429, error('overloaded')), 'wrong', 'no word on when')
-  t.equal(heard('seed', 429, error('rate_limited'), later), 'wrong')
-  t.equal(heard('seed', 503, error('unavailable')), 'wrong', 'clients take it for maintenance')
-  t.equal(heard('seed', 404, error('not_found')), 'wrong')
-  t.equal(heard('join', 404, error('not_found')), 'wrong', 'a game that was there')
-  t.equal(heard('transfer', 422, error('not_your_card')), 'wrong', 'the code of another status')
+  t.equal(result('seed', 201, chainsBody), 'invalid', 'the status of others')
+  t.equal(result('seed', 200, chainsBody.slice(0, -1)), 'invalid', 'half a body')
+  t.equal(result('seed', 200, '{"data":{}}'), 'invalid', 'a body of another shape')
+  t.equal(result('seed', 200, chainsBody, { 'content-type': 'text/html' }), 'invalid')
+  t.equal(result('credit', 422, error('insufficient_balance')), 'invalid', 'a refusal that this one cannot meet')
+  t.equal(result('seed', 422, error('idempotency_key_reused')), 'invalid')
+  t.equal(result('seed', 500, error('internal')), 'invalid')
+  t.equal(result('seed', 500, error('unavailable', { stack: 'at …' })), 'invalid', 'what is inside')
+  t.equal(
+    result('seed', 500, error('unavailable'), { 'idempotency-replayed': 'true' }),
+    'invalid',
+    'remembered trouble',
+  )
+  t.equal(result('seed', 429, error('overloaded')), 'invalid', 'no word on when')
+  t.equal(result('seed', 429, error('rate_limited'), later), 'invalid')
+  t.equal(result('seed', 503, error('unavailable')), 'invalid', 'clients take it for maintenance')
+  t.equal(result('seed', 404, error('not_found')), 'invalid')
+  t.equal(result('join', 404, error('not_found')), 'invalid', 'a game that was there')
+  t.equal(result('transfer', 422, error('not_your_card')), 'invalid', 'the code of another status')
   t.end()
 })
 
 test('one key is answered in one way', (t) => {
-  const wish: Wish = { kind: 'seed', actor: 'user:1', method: 'PUT', path: '/', body: '' }
+  const operation: Operation = { kind: 'seed', actor: 'user:1', method: 'PUT', path: '/', body: '' }
   const answers = new Answers()
-  const asked = answers.begin(wish)
+  const attempt = answers.begin(operation)
   const note = (text: string): void => {
     answers.sent()
-    answers.note(asked, { is: 'answer', status: 200, text, replayed: true }, 1)
+    answers.note(attempt, { outcome: 'final', status: 200, text, replayed: true }, 1)
   }
   note('one')
   note('one')
-  t.same(answers.wrong, [])
+  t.same(answers.invalid, [])
   note('two')
-  t.equal(answers.wrong.length, 1)
-  t.equal(answers.mostWaiting, 1)
+  t.equal(answers.invalid.length, 1)
+  t.equal(answers.maxWaiting, 1)
   t.end()
 })
 
@@ -163,10 +167,10 @@ test('a flood that is cut off hears of nothing, and ends', async (t) => {
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : undefined
   const answers = new Answers()
-  const wish: Wish = { kind: 'seed', actor: 'user:101', method: 'PUT', path: '/', body: '' }
-  const clients = { answers, people: await people(1), patienceMs: 1_000 }
-  const commands = Array.from({ length: 20 }, () => answers.begin(wish))
-  await flood(clients, commands, { origin: `http://127.0.0.1:${port}` })
+  const operation: Operation = { kind: 'seed', actor: 'user:101', method: 'PUT', path: '/', body: '' }
+  const clients = { answers, people: await people(1), timeoutMs: 1_000 }
+  const commands = Array.from({ length: 20 }, () => answers.begin(operation))
+  await sendBurst(clients, commands, { origin: `http://127.0.0.1:${port}` })
   t.equal(answers.cuts, 20)
   t.equal(answers.open.size, 20)
 })

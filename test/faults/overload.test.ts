@@ -40,11 +40,11 @@ test('a read that gets no connection, or no answer in time, is overload on every
     `select quote_ident(relname) as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
   )
   await blocker.query(`begin; lock table ${rows.map(({ name }) => name).join(', ')} in access exclusive mode`)
-  const ask = async (url: string): Promise<readonly [string, TestResponse]> => [
+  const sendAttempt = async (url: string): Promise<readonly [string, TestResponse]> => [
     url,
     await (url.startsWith('/admin') ? operator : user(1))('GET', url),
   ]
-  for (const [url, { status, body, headers }] of await Promise.all(urls.map(ask))) {
+  for (const [url, { status, body, headers }] of await Promise.all(urls.map(sendAttempt))) {
     t.match({ status, body }, { status: 429, body: { code: 'overloaded' } }, url)
     t.match(headers['retry-after'], /^\d+$/, url)
   }

@@ -1,6 +1,6 @@
 import tap, { test } from 'tap'
-import { headlineOf, play, type Scenario } from '../harness/scenario/scenario.ts'
-import { Stage } from '../harness/scenario/scenario-context.ts'
+import { formatHeadline, runScenario, type Scenario } from '../harness/scenario/scenario.ts'
+import { ScenarioContext } from '../harness/scenario/scenario-context.ts'
 
 /** A busy machine may take several times what a quiet one does. */
 const ONE_MS = 300_000
@@ -14,10 +14,14 @@ export function plays(scenarios: readonly Scenario[], atATime = 1): void {
   tap.jobs = atATime
   for (const scenario of scenarios) {
     test(`${scenario.name}: ${scenario.about}`, { timeout: ONE_MS, buffered: true }, async (t) => {
-      const say = (line: string): void => t.comment(line)
+      const progress = (line: string): void => t.comment(line)
       const signal = AbortSignal.timeout(ONE_MS - CLEAR_UP_MS)
-      const verdict = await play(scenario, scenario.short, new Stage(say, signal, { sharesMachine: true }))
-      t.comment([headlineOf(verdict), ...verdict.figures].join('; '))
+      const verdict = await runScenario(
+        scenario,
+        scenario.short,
+        new ScenarioContext(progress, signal, { sharesMachine: true }),
+      )
+      t.comment([formatHeadline(verdict), ...verdict.figures].join('; '))
       t.same(verdict.faults, [])
       if (verdict.outcome === 'FAIL')
         for (const [name, text] of verdict.logs) t.comment(`${name}: ${text.slice(-3_000)}`)

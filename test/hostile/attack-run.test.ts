@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import tap, { test } from 'tap'
-import { headlineOf, play } from '../harness/scenario/scenario.ts'
-import { Stage } from '../harness/scenario/scenario-context.ts'
-import { siege } from './attack-run/attack-scenario.ts'
+import { formatHeadline, runScenario } from '../harness/scenario/scenario.ts'
+import { ScenarioContext } from '../harness/scenario/scenario-context.ts'
+import { attackScenario } from './attack-run/attack-scenario.ts'
 
 /** Before tap ends the test, which would leave its processes behind. */
 const PATIENCE_MS = 500_000
@@ -11,15 +11,15 @@ tap.setTimeout(600_000)
 
 test('a short siege', { timeout: 550_000 }, async (t) => {
   // Another one each time: whoever sees it fail repeats it with `npm run hostile -- --seed`.
-  const scenario = siege({ requests: 6_000, pipelined: 1_000, thorough: false, seed: randomInt(1, 1e9) })
+  const scenario = attackScenario({ requests: 6_000, pipelined: 1_000, thorough: false, seed: randomInt(1, 1e9) })
   t.comment(scenario.about)
-  const say = (line: string): void => t.comment(line)
-  const verdict = await play(
+  const progress = (line: string): void => t.comment(line)
+  const verdict = await runScenario(
     scenario,
     scenario.short,
-    new Stage(say, AbortSignal.timeout(PATIENCE_MS), { sharesMachine: true }),
+    new ScenarioContext(progress, AbortSignal.timeout(PATIENCE_MS), { sharesMachine: true }),
   )
-  t.comment([headlineOf(verdict), ...verdict.figures].join('; '))
+  t.comment([formatHeadline(verdict), ...verdict.figures].join('; '))
   t.same(verdict.faults, [])
   if (verdict.outcome === 'FAIL') for (const [name, text] of verdict.logs) t.comment(`${name}: ${text.slice(-3_000)}`)
 })

@@ -1,10 +1,10 @@
 import { test } from 'tap'
 import { createMinimalApp } from '../harness/app/minimal-app.ts'
-import { doorsOf } from '../harness/http/api-routes.ts'
+import { fetchRoutes } from '../harness/http/api-routes.ts'
 import { listen } from '../harness/http/raw-http.ts'
-import { Stage } from '../harness/scenario/scenario-context.ts'
+import { ScenarioContext } from '../harness/scenario/scenario-context.ts'
 import { keys } from '../soak/load/people.ts'
-import { Siege } from './attack-run/attack-run.ts'
+import { AttackRun } from './attack-run/attack-run.ts'
 import { faultOf, leakIn } from './attack-run/judge.ts'
 import { fuzz } from './attacks/fuzz.ts'
 import { matrix } from './attacks/matrix.ts'
@@ -19,23 +19,23 @@ const secrets = new Map([['a key', 'open sesame']])
 test('doors that are wrong are found, and no others', async (t) => {
   const { app } = await createMinimalApp(t, { jwt: { kind: 'secret', secret: keys.JWT_SECRET } })
   const port = await listen(app)
-  const doors = await doorsOf(`http://127.0.0.1:${port}`)
-  const stage = new Stage(() => {}, AbortSignal.timeout(PATIENCE_MS))
-  const siege = new Siege(stage, port, doors, { seed: 1, secrets, share: 1 })
+  const routes = await fetchRoutes(`http://127.0.0.1:${port}`)
+  const context = new ScenarioContext(() => {}, AbortSignal.timeout(PATIENCE_MS))
+  const attackRun = new AttackRun(context, port, routes, { seed: 1, secrets, share: 1 })
   // These cannot reach a database, or throw what they please.
   const wrong = /\/(mishaps\/|reads|runs)/
-  for (const attack of [tokens, paths, matrix]) await attack(siege)
-  await fuzz(siege, 3_000)
-  t.ok(siege.asked > 4_000)
+  for (const attack of [tokens, paths, matrix]) await attack(attackRun)
+  await fuzz(attackRun, 3_000)
+  t.ok(attackRun.asked > 4_000)
   const [found, others] = [
-    stage.faults.filter((fault) => wrong.test(fault)),
-    stage.faults.filter((fault) => !wrong.test(fault)),
+    context.faults.filter((fault) => wrong.test(fault)),
+    context.faults.filter((fault) => !wrong.test(fault)),
   ]
   t.same(others, [])
-  for (const door of ['/mishaps/', '/reads', '/runs'])
+  for (const route of ['/mishaps/', '/reads', '/runs'])
     t.ok(
-      found.some((fault) => fault.includes(door)),
-      door,
+      found.some((fault) => fault.includes(route)),
+      route,
     )
 })
 
@@ -77,7 +77,8 @@ test('what is wrong with an answer', (t) => {
     [error(404, { message: 'open sesame' }), 'with a key in it'],
     [error(404, {}, [['location', 'open sesame']]), 'with a key in it'],
   ]
-  for (const [answer, fault] of faults) t.equal(faultOf(answer, secrets), fault, `${answer.status} ${answer.text}`)
+  for (const [response, fault] of faults)
+    t.equal(faultOf(response, secrets), fault, `${response.status} ${response.text}`)
   t.equal(leakIn('connect ECONNREFUSED', secrets), 'ECONN')
   t.equal(leakIn('{"level":30,"path":"/v1/wallet"}', secrets), null)
   t.end()

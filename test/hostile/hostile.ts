@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { headlineOf, play, type Scenario, type Verdict } from '../harness/scenario/scenario.ts'
-import { Stage } from '../harness/scenario/scenario-context.ts'
-import { siege } from './attack-run/attack-scenario.ts'
-import { crowding } from './noisy-neighbour/noisy-neighbour.ts'
+import { formatHeadline, runScenario, type Scenario, type Verdict } from '../harness/scenario/scenario.ts'
+import { ScenarioContext } from '../harness/scenario/scenario-context.ts'
+import { attackScenario } from './attack-run/attack-scenario.ts'
+import { noisyNeighbour } from './noisy-neighbour/noisy-neighbour.ts'
 import { dearUser } from './scenarios/dear-user.ts'
 import { growth } from './scenarios/growth.ts'
 import { overload } from './scenarios/overload.ts'
@@ -19,7 +19,7 @@ const FAILED = 1
 const COULD_NOT_RUN = 2
 
 /** In addition to the siege. */
-const others: readonly Scenario[] = [stalls, dearUser, crowding, poisonedBatches, strangers, growth, overload]
+const others: readonly Scenario[] = [stalls, dearUser, noisyNeighbour, poisonedBatches, strangers, growth, overload]
 
 interface Flags {
   readonly requests: number
@@ -52,16 +52,16 @@ await new Command('npm run hostile --')
 
 async function hostile({ requests, only, seed = randomInt(1, 1e9) }: Flags): Promise<void> {
   console.log(`seed ${seed}: repeat with npm run hostile -- --seed ${seed} --requests ${requests}`)
-  const scenarios = [siege({ requests, pipelined: 10_000, thorough: true, seed }), ...others].filter(
+  const scenarios = [attackScenario({ requests, pipelined: 10_000, thorough: true, seed }), ...others].filter(
     ({ name }) => only === undefined || only === name,
   )
   const verdicts: Verdict[] = []
   for (const scenario of scenarios) {
     console.log(`${scenario.name}: ${scenario.about}`)
-    const say = (line: string): void => console.log(`  ${new Date().toISOString().slice(11, 19)} ${line}`)
-    const verdict = await play(scenario, scenario.full, new Stage(say, interruption.signal))
+    const progress = (line: string): void => console.log(`  ${new Date().toISOString().slice(11, 19)} ${line}`)
+    const verdict = await runScenario(scenario, scenario.full, new ScenarioContext(progress, interruption.signal))
     verdicts.push(verdict)
-    console.log(headlineOf(verdict))
+    console.log(formatHeadline(verdict))
     for (const figure of verdict.figures) console.log(`  ${figure}`)
     for (const fault of verdict.faults) console.log(`  fault: ${fault}`)
     if (verdict.outcome === 'FAIL') keepLogs(verdict)

@@ -1,6 +1,6 @@
 import tap, { test } from 'tap'
-import { headlineOf, play } from '../harness/scenario/scenario.ts'
-import { Stage } from '../harness/scenario/scenario-context.ts'
+import { formatHeadline, runScenario } from '../harness/scenario/scenario.ts'
+import { ScenarioContext } from '../harness/scenario/scenario-context.ts'
 import { growth } from './scenarios/growth.ts'
 import { overload } from './scenarios/overload.ts'
 import { poisonedBatches } from './scenarios/poisoned-batches.ts'
@@ -13,10 +13,10 @@ tap.setTimeout(330_000)
 // What is judged by time is not among the tests: they may share their machine.
 for (const scenario of [poisonedBatches, growth, overload]) {
   test(`a short form of ${scenario.name}`, { timeout: PATIENCE_MS + 10_000 }, async (t) => {
-    const say = (line: string): void => t.comment(line)
-    const stage = new Stage(say, AbortSignal.timeout(PATIENCE_MS), { sharesMachine: true })
-    const verdict = await play(scenario, scenario.short, stage)
-    t.comment([headlineOf(verdict), ...verdict.figures].join('; '))
+    const progress = (line: string): void => t.comment(line)
+    const context = new ScenarioContext(progress, AbortSignal.timeout(PATIENCE_MS), { sharesMachine: true })
+    const verdict = await runScenario(scenario, scenario.short, context)
+    t.comment([formatHeadline(verdict), ...verdict.figures].join('; '))
     t.same(verdict.faults, [])
   })
 }

@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { createTestApp as open } from '../harness/app/test-app.ts'
-import { type Door, doorsOf, pathOf, reads } from '../harness/http/api-routes.ts'
+import { fetchRoutes, pathOf, type Route, reads } from '../harness/http/api-routes.ts'
 import { valueOf } from '../hostile/requests/values.ts'
 
 const { slices } = await loadSlices()
@@ -11,7 +11,7 @@ const { slices } = await loadSlices()
 const methods = ['GET', 'PUT', 'POST', 'DELETE'] as const
 
 /** Paths in which one name cannot be an id; a uid may be a number that is too large, or 0. */
-function impossiblePaths(door: Door, other: boolean): string[] {
+function impossiblePaths(door: Route, other: boolean): string[] {
   const good = Object.fromEntries(Object.keys(door.params).map((name) => [name, '1']))
   return Object.entries(door.params).flatMap(([name, { pattern }]) =>
     impossible(name, pattern).map((id) => pathOf(door, { ...good, [name]: id }, other)),
@@ -26,7 +26,7 @@ test('on every route the form of a request comes before a path that cannot name 
   const { app, ledger, operator, user } = await open(t, slices)
   await ledger.runOk(defineUsers, { users: [{ id: 1 }], listed: false })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  const doors = (await doorsOf(origin)).filter(({ params }) => Object.keys(params).length > 0)
+  const doors = (await fetchRoutes(origin)).filter(({ params }) => Object.keys(params).length > 0)
   t.ok(doors.length > 20, `${doors.length} routes`)
 
   for (const [i, door] of doors.entries()) {

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import { headlineOf, type Measure, play, type Scenario, type Verdict } from '../harness/scenario/scenario.ts'
-import { Stage } from '../harness/scenario/scenario-context.ts'
+import { type Extent, formatHeadline, runScenario, type Scenario, type Verdict } from '../harness/scenario/scenario.ts'
+import { ScenarioContext } from '../harness/scenario/scenario-context.ts'
 import { scenarios } from './scenarios.ts'
 
 // Exit codes: 0 all passed or were skipped, 1 one failed, 2 could not run.
@@ -45,15 +45,19 @@ async function soak(flags: Flags): Promise<void> {
   for (const scenario of chosen(flags.only)) {
     if (interruption.signal.aborted) break
     console.log(`${scenario.name}: ${scenario.about}`)
-    const say = (line: string): void => console.log(`  ${new Date().toISOString().slice(11, 19)} ${line}`)
-    const verdict = await play(scenario, measureOf(scenario, flags), new Stage(say, interruption.signal))
+    const progress = (line: string): void => console.log(`  ${new Date().toISOString().slice(11, 19)} ${line}`)
+    const verdict = await runScenario(
+      scenario,
+      extentOf(scenario, flags),
+      new ScenarioContext(progress, interruption.signal),
+    )
     verdicts.push(verdict)
-    console.log(headlineOf(verdict))
+    console.log(formatHeadline(verdict))
     for (const figure of verdict.figures) console.log(`  ${figure}`)
     for (const fault of verdict.faults) console.log(`  fault: ${fault}`)
     if (verdict.outcome === 'FAIL') keepLogs(verdict)
   }
-  console.log(verdicts.map(headlineOf).join('\n'))
+  console.log(verdicts.map(formatHeadline).join('\n'))
   if (verdicts.some(({ outcome }) => outcome === 'FAIL')) process.exitCode = FAILED
 }
 
@@ -66,7 +70,7 @@ function chosen(names: readonly string[] | undefined): readonly Scenario[] {
   })
 }
 
-function measureOf({ name, full }: Scenario, { rounds, minutes }: Flags): Measure {
+function extentOf({ name, full }: Scenario, { rounds, minutes }: Flags): Extent {
   return {
     rounds: rounds ?? full.rounds,
     seconds: name === 'endurance' && minutes !== undefined ? minutes * 60 : full.seconds,

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { median } from '../../../test/harness/load/percentiles.ts'
 import { HelperProcess } from '../../../test/harness/process/child-process-rpc.ts'
-import { inTurn, tell } from '../bench.ts'
+import { progress, roundRobin } from '../bench.ts'
 import { type Job, Measured } from '../load/job.ts'
 import type { BenchCluster, DatabaseUrls } from '../run/cluster.ts'
 import { keys } from '../run/keys.ts'
@@ -13,7 +13,7 @@ const ROUNDS = 5
 const WINDOWS = 4
 const SECONDS = 5
 
-export interface Beside {
+export interface AuditInterference {
   /** Requests a second: half of what the service can do. */
   readonly perSecond: number
   /** Milliseconds, in the middle of all windows of rounds that take turns; of those too in which it began. */
@@ -21,12 +21,12 @@ export interface Beside {
 }
 
 /** The service at half its capacity, with a verification beside it and without; `verifying` starts one. */
-export async function besideService(
+export async function measureAuditInterference(
   cluster: BenchCluster,
   database: DatabaseUrls,
   cleanUp: AsyncDisposableStack,
   verifying: () => ChildProcess,
-): Promise<Beside> {
+): Promise<AuditInterference> {
   const { port } = await new Servers(cluster.folder, cleanUp).ours(database)
   const generator = new HelperProcess(new URL('../load/generator.ts', import.meta.url), {
     JWT_SECRET: keys.JWT_SECRET,
@@ -39,14 +39,14 @@ export async function besideService(
   const perSecond = Math.round(full.perSecond / 2)
   const windows = { alone: [] as number[], verified: [] as number[] }
   const begun: number[] = []
-  await inTurn(ROUNDS, ['alone', 'verified'] as const, async (name) => {
+  await roundRobin(ROUNDS, ['alone', 'verified'] as const, async (name) => {
     const child = name === 'verified' ? verifying() : undefined
     const ended = child && once(child, 'exit')
     try {
       for (let window = 0; window < WINDOWS; window += 1) {
         const { p99 } = await ask({ kind: 'open', port, mix: 'uniform', perSecond, seconds: SECONDS })
         if (child && (child.exitCode ?? child.signalCode) !== null) throw new Error('it was verified too soon')
-        tell(`${perSecond}/s, ${name}: p99 ${p99.toFixed(2)} ms`)
+        progress(`${perSecond}/s, ${name}: p99 ${p99.toFixed(2)} ms`)
         windows[name].push(p99)
         if (child && window === 0) begun.push(p99)
       }

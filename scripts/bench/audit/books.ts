@@ -18,7 +18,7 @@ import type { Executor } from '../../../src/ledger/executor/executor.ts'
 import type { Verb } from '../../../src/ledger/rules/verb.ts'
 import type { DatabaseUrls } from '../run/cluster.ts'
 import { keys } from '../run/keys.ts'
-import { type Crowd, crowd, openExecutor } from '../seed.ts'
+import { openExecutor, type Population, population } from '../seed.ts'
 import { GIFT } from '../workload.ts'
 
 // Books as a busy service would have them: everything that users and operators can do, decided by the rules.
@@ -41,7 +41,7 @@ const oneOf = (count: number): number => 1 + Math.floor(Math.random() * count)
 export async function growBooks(
   { ownerUrl, serviceUrl }: DatabaseUrls,
   events: number,
-  { users, rooms } = crowd,
+  { users, rooms } = population,
 ): Promise<void> {
   await using closing = new AsyncDisposableStack()
   const owner = await connect(ownerUrl, 'bench')
@@ -52,7 +52,7 @@ export async function growBooks(
   )
   const executor = openExecutor(serviceUrl, { maxBatchCommands: rooms / 2, maxBatchRows: 65_536 })
   closing.defer(() => executor.close())
-  const doing = asUsers(executor)
+  const doing = runAs(executor)
   await doing('staff:ann', defineDecoration, { ...CLOVER, odds })
   await doing('staff:ann', definePackage, { privilege_package_id: 1, name: 'Silver', rank: 1, valid_days: 30 })
 
@@ -62,7 +62,7 @@ export async function growBooks(
   // Each room is one player's, so that no two open a game in it; with as many rooms as two batches hold, one is full
   // while the other is on its way.
   const player = async (room: number): Promise<void> => {
-    while (position < events) await somethingOf(doing, room, { users, rooms })
+    while (position < events) await randomCommand(doing, room, { users, rooms })
   }
   await Promise.all(Array.from({ length: rooms }, (_, i) => player(i + 1)))
 }
@@ -72,32 +72,32 @@ async function headOf(owner: Awaited<ReturnType<typeof connect>>): Promise<numbe
   return Number(rows[0]?.position)
 }
 
-type Doing = <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input) => Promise<Answer>
+type RunAs = <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input) => Promise<Answer>
 
 /** Every command has an idempotency key, as the app's have. */
-const asUsers =
-  (executor: Executor): Doing =>
+const runAs =
+  (executor: Executor): RunAs =>
   async <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input): Promise<Answer> => {
     const cause = { actor, requestId: randomUUID(), idempotency: { key: randomUUID(), requestHash: '-' } }
-    let told: { readonly answer: Answer } | undefined
+    let answered: { readonly answer: Answer } | undefined
     const { reply } = await executor.run(
       command(verb, input, cause, {
         presentResult: (answer) => {
-          told = { answer }
+          answered = { answer }
           return { status: 200, body: JSON.stringify({ data: answer }) }
         },
         presentRefusal: (refusal) => ({ status: 422, body: JSON.stringify(refusal) }),
       }),
     )
-    if (told === undefined) throw new Error(`${actor} was refused: ${reply.body}`)
-    return told.answer
+    if (answered === undefined) throw new Error(`${actor} was refused: ${reply.body}`)
+    return answered.answer
   }
 
 const send = sendGift({ chains: luckyChains(keys.FAIRNESS_KEY), ownerPercent: 5 })
 const spins = spinSeeds(keys.FAIRNESS_KEY)
 
 /** Of a hundred: 62 gifts, 25 draws, 4 credits, 3 debits, 2 cards that are used, 2 bags, 2 games of three. */
-async function somethingOf(doing: Doing, room: number, { users, rooms }: Crowd): Promise<void> {
+async function randomCommand(doing: RunAs, room: number, { users, rooms }: Population): Promise<void> {
   const die = oneOf(100)
   const user = oneOf(die > 62 && die <= 87 ? Math.min(GAMBLERS, users) : users)
   if (die <= 87) {
@@ -117,11 +117,11 @@ async function somethingOf(doing: Doing, room: number, { users, rooms }: Crowd):
     const item = { user_id: user, decoration_id: GIFT.id, quantity: 1, reason: 'a prize' }
     await doing('staff:ann', addBagItems, item)
   } else {
-    await play(doing, room)
+    await playGame(doing, room)
   }
 }
 
-async function play(doing: Doing, room: number): Promise<void> {
+async function playGame(doing: RunAs, room: number): Promise<void> {
   const [opener, ...others] = [room, room + 1, room + 2]
   for (const user_id of [opener, ...others]) {
     await doing('staff:ann', credit, { user_id, currency: 'coins', amount: 100, reason: 'a prize' })

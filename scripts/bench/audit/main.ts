@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { to } from 'pg-copy-streams'
 import { connect } from '../../../src/db/connect.ts'
-import { tell } from '../bench.ts'
+import { progress } from '../bench.ts'
 import { type DatabaseUrls, startCluster } from '../run/cluster.ts'
 import { describeRun } from '../run/machine.ts'
-import { toTheEnd } from '../run/run-and-exit.ts'
-import { followersDone } from '../run/subscription-cursors.ts'
+import { runAndExit } from '../run/run-and-exit.ts'
+import { cursorsAtHead } from '../run/subscription-cursors.ts'
 import { seed } from '../seed.ts'
-import { type Beside, besideService } from './audit-interference.ts'
+import { type AuditInterference, measureAuditInterference } from './audit-interference.ts'
 import { growBooks } from './books.ts'
-import { run, type Took } from './run.ts'
+import { type Measured, runMeasured } from './run.ts'
 
 const script = fileURLToPath(new URL('../../audit.ts', import.meta.url))
 
@@ -23,7 +23,7 @@ const CACHE = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../node_modules
 
 interface Line {
   readonly what: string
-  readonly took: Took | null
+  readonly took: Measured | null
   /** Of events a second. */
   readonly target?: number
   /** Of all events, if less. */
@@ -31,19 +31,19 @@ interface Line {
 }
 
 /** Most memory that any of ours may take, in MB. */
-const MOST_MEMORY = 400
+const MAX_MEMORY_MB = 400
 /** The machine's speed changes from minute to minute. */
 const TIMES = 5
 /** How many times faster than hledger a verification is to be. */
 const FASTER = 5
 
 async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<string> {
-  tell(`writing books of ${events} events`)
+  progress(`writing books of ${events} events`)
   const cluster = await startCluster(cleanUp, { statements: false })
   const database = await cluster.create('books')
   await seed(database)
   await growBooks(database, events)
-  await cluster.asOwner(database, followersDone)
+  await cluster.asOwner(database, cursorsAtHead)
   await cluster.asOwner(database, 'vacuum (analyze)')
   await cluster.asAdmin(['checkpoint'])
   const [head] = await cluster.ask('select position from ledger_head', 'books')
@@ -52,9 +52,9 @@ async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<s
   const journals = join(cluster.folder, 'journals')
   mkdirSync(journals)
   const env = { ...CACHE, DATABASE_URL: database.serviceUrl, DATABASE_OWNER_URL: database.ownerUrl }
-  const audit = async (...args: string[]): Promise<Took> => {
-    tell(`audit ${args.join(' ')}`)
-    return run(process.execPath, [...FLAGS, script, ...args], env)
+  const audit = async (...args: string[]): Promise<Measured> => {
+    progress(`audit ${args.join(' ')}`)
+    return runMeasured(process.execPath, [...FLAGS, script, ...args], env)
   }
   const lines: Line[] = [
     { what: 'COPY … TO, the limit', took: await copyAll(database) },
@@ -75,11 +75,11 @@ async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<s
   const check = ['check', '-s', 'balancednoautoconversion', 'ordereddates']
   lines.push({
     what: `hledger check of the first of ${files.length} files`,
-    took: await other('hledger', ['-f', first, ...check]),
+    took: await runOther('hledger', ['-f', first, ...check]),
     share,
   })
-  lines.push({ what: 'ledger balance of that file', took: await other('ledger', ['-f', first, 'balance']), share })
-  const beside = await besideService(cluster, database, cleanUp, () => {
+  lines.push({ what: 'ledger balance of that file', took: await runOther('ledger', ['-f', first, 'balance']), share })
+  const interference = await measureAuditInterference(cluster, database, cleanUp, () => {
     return spawn(process.execPath, [...FLAGS, script, 'verify'], { env: { ...process.env, ...env }, stdio: 'ignore' })
   })
   return [
@@ -89,22 +89,22 @@ async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<s
     '',
     ...table(lines, written),
     '',
-    besideLine(beside),
+    interferenceLine(interference),
   ].join('\n')
 }
 
 /** That of so many runs which took as long as half of them at most. */
-async function middleOf(times: number, once: () => Promise<Took>): Promise<Took> {
-  const all: Took[] = []
+async function middleOf(times: number, once: () => Promise<Measured>): Promise<Measured> {
+  const all: Measured[] = []
   for (let i = 0; i < times; i += 1) all.push(await once())
   const middle = all.toSorted((a, b) => a.seconds - b.seconds)[Math.floor(times / 2)]
   if (middle === undefined) throw new Error('nothing was measured')
-  tell(all.map(({ seconds }) => `${seconds.toFixed(1)} s`).join(', '))
+  progress(all.map(({ seconds }) => `${seconds.toFixed(1)} s`).join(', '))
   return middle
 }
 
 /** All events as PostgreSQL sends them, thrown away. */
-async function copyAll({ serviceUrl }: DatabaseUrls): Promise<Took> {
+async function copyAll({ serviceUrl }: DatabaseUrls): Promise<Measured> {
   const client = await connect(serviceUrl, 'bench')
   const began = performance.now()
   let bytes = 0
@@ -112,23 +112,23 @@ async function copyAll({ serviceUrl }: DatabaseUrls): Promise<Took> {
     bytes += Buffer.isBuffer(chunk) ? chunk.length : 0
   }
   const seconds = (performance.now() - began) / 1000
-  tell(`${Math.round(bytes / 2 ** 20)} MiB of events`)
+  progress(`${Math.round(bytes / 2 ** 20)} MiB of events`)
   await client.end()
   return { seconds, megabytes: Number.NaN }
 }
 
 /** Null when the program is not there. */
-async function other(program: string, args: readonly string[]): Promise<Took | null> {
-  tell(program)
+async function runOther(program: string, args: readonly string[]): Promise<Measured | null> {
+  progress(program)
   try {
-    return await run(program, args, {})
+    return await runMeasured(program, args, {})
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
     throw error
   }
 }
 
-function besideLine({ perSecond, p99: { alone, verified, begun } }: Beside): string {
+function interferenceLine({ perSecond, p99: { alone, verified, begun } }: AuditInterference): string {
   const growth = verified / alone
   const told = `${alone.toFixed(2)} ms, and ${verified.toFixed(2)} ms beside a verification`
   const first = `${begun.toFixed(2)} ms in the 5 s in which it began`
@@ -148,7 +148,7 @@ function table(lines: readonly Line[], events: number): string[] {
     const times = hledger?.took == null ? null : rate / rateOf(hledger)
     const wanted = [
       ...(target === undefined ? [] : [judged(rate >= target, `≥ ${target.toLocaleString('en')}/s`)]),
-      ...(target === undefined ? [] : [judged(megabytes < MOST_MEMORY, `< ${MOST_MEMORY} MB`)]),
+      ...(target === undefined ? [] : [judged(megabytes < MAX_MEMORY_MB, `< ${MAX_MEMORY_MB} MB`)]),
       ...(what.startsWith('verify,') && times !== null
         ? [judged(times >= FASTER, `${times.toFixed(1)} times as fast as hledger, ≥ ${FASTER}`)]
         : []),
@@ -164,7 +164,7 @@ const options = new Command('npm run bench:audit --')
   .option('--events <n>', 'events of the ledger', Number, 1_000_000)
   .parse()
   .opts<{ readonly events: number }>()
-await toTheEnd((cleanUp) => measure(options.events, cleanUp))
+await runAndExit((cleanUp) => measure(options.events, cleanUp))
 
 /** The flags of Node's in a script of package.json. */
 function flagsOf(script: string): string[] {

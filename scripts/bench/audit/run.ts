@@ -4,20 +4,20 @@ import { openSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** What a process took. */
-export interface Took {
+export interface Measured {
   readonly seconds: number
   /** The most memory that it held at a time, in MB. */
   readonly megabytes: number
 }
 
-const LOOK_MS = 50
+const SAMPLE_MS = 50
 
 /** Runs a program to its end, its output thrown away. Throws when it is not there or ends with another code than 0. */
-export async function run(
+export async function runMeasured(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-): Promise<Took> {
+): Promise<Measured> {
   const nowhere = openSync('/dev/null', 'w')
   const began = performance.now()
   const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', nowhere, 'pipe'] })
@@ -29,7 +29,7 @@ export async function run(
   ended.catch(() => {})
   while (!over) {
     megabytes = Math.max(megabytes, peakOf(child.pid))
-    await Promise.race([ended.catch(() => {}), sleep(LOOK_MS)])
+    await Promise.race([ended.catch(() => {}), sleep(SAMPLE_MS)])
   }
   const [code] = await ended
   if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${said}`)

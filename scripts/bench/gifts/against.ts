@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Bench, inTurn, tell } from '../bench.ts'
+import { type Bench, progress, roundRobin } from '../bench.ts'
 import { Measured } from '../load/job.ts'
 import { type Turn, turnOf } from '../measure.ts'
 import type { DatabaseUrls } from '../run/cluster.ts'
@@ -27,16 +27,16 @@ export async function measureAgainst(bench: Bench, folder: string): Promise<Agai
     other: await start.checkout(folder, database),
   }
   for (const name of names) {
-    tell(`warming up ${name}`)
+    progress(`warming up ${name}`)
     await generator.call({ kind: 'warm', port: servers[name].port, mix: 'uniform' }, Measured)
   }
   const results = new Map(CONNECTIONS.map((connections) => [connections, { ours: [] as Turn[], other: [] as Turn[] }]))
-  await inTurn(options.rounds, [...results], async ([connections, turns], round) => {
-    await inTurn(1, round % 2 === 0 ? names : names.toReversed(), async (name) => {
+  await roundRobin(options.rounds, [...results], async ([connections, turns], round) => {
+    await roundRobin(1, round % 2 === 0 ? names : names.toReversed(), async (name) => {
       const server = servers[name]
       const job = { kind: 'closed', mix: 'uniform', connections, port: server.port, seconds: options.seconds } as const
       const turn = await turnOf(server, generator, cluster.postmaster, job)
-      tell(`round ${round + 1}, ${connections} connections, ${name}: ${Math.round(turn.perSecond)}/s`)
+      progress(`round ${round + 1}, ${connections} connections, ${name}: ${Math.round(turn.perSecond)}/s`)
       turns[name].push(turn)
     })
   })

@@ -1,4 +1,4 @@
-import { type Bench, inTurn, tell } from '../bench.ts'
+import { type Bench, progress, roundRobin } from '../bench.ts'
 import { Measured } from '../load/job.ts'
 import { type Turn, turnOf } from '../measure.ts'
 
@@ -15,20 +15,20 @@ export async function measureGate({ options, cluster, servers: start, generator 
   const { port } = server
   let now: (typeof names)[number] = 'without'
   /** In one process, so that no two processes are compared. */
-  const become = (wanted: typeof now): void => {
+  const switchTo = (wanted: typeof now): void => {
     if (wanted !== now) process.kill(server.pid, 'SIGUSR2')
     now = wanted
   }
   for (const name of names) {
-    become(name)
+    switchTo(name)
     await generator.call({ kind: 'warm', port, mix: 'uniform' }, Measured)
   }
   const turns: Record<(typeof names)[number], Turn[]> = { without: [], with: [] }
-  await inTurn(options.rounds, names, async (name, round) => {
-    become(name)
+  await roundRobin(options.rounds, names, async (name, round) => {
+    switchTo(name)
     const job = { kind: 'closed', mix: 'uniform', connections: 64, port, seconds: options.seconds } as const
     const turn = await turnOf(server, generator, cluster.postmaster, job)
-    tell(`round ${round + 1}, ${name} the gate: ${Math.round(turn.perSecond)}/s, ${turn.cost.node.toFixed(1)} µs`)
+    progress(`round ${round + 1}, ${name} the gate: ${Math.round(turn.perSecond)}/s, ${turn.cost.node.toFixed(1)} µs`)
     turns[name].push(turn)
   })
   return turns

@@ -1,8 +1,8 @@
-import { type Bench, inTurn, tell } from '../bench.ts'
+import { type Bench, progress, roundRobin } from '../bench.ts'
 import { Measured } from '../load/job.ts'
 import { type Turn, turnOf } from '../measure.ts'
 import type { DatabaseUrls } from '../run/cluster.ts'
-import { followersDone } from '../run/subscription-cursors.ts'
+import { cursorsAtHead } from '../run/subscription-cursors.ts'
 import { sendSome } from '../seed.ts'
 
 export interface GrowthResults {
@@ -21,24 +21,24 @@ const names = ['small', 'large'] as const
 
 /** The product with a ledger as it was seeded, of about 20,000 events, against the product with a long one. */
 export async function measureGrowth(bench: Bench): Promise<GrowthResults> {
-  const { options, cluster, servers: contenders, generator } = bench
+  const { options, cluster, servers: launcher, generator } = bench
   const databases = { small: await bench.seeded('small'), large: await bench.seeded('large') }
-  tell(`growing a ledger to ${options.events} events`)
+  progress(`growing a ledger to ${options.events} events`)
   for (const name of names) await sendSome(databases[name].serviceUrl, SAMPLE)
   await grow(bench, databases.large)
   const start = async (database: DatabaseUrls) => {
-    const server = await contenders.ours(database)
+    const server = await launcher.ours(database)
     await generator.call({ kind: 'warm', port: server.port, mix: 'uniform' }, Measured)
     return server
   }
   const servers = { small: await start(databases.small), large: await start(databases.large) }
   const before = await lengths(bench)
   const turns: Record<(typeof names)[number], Turn[]> = { small: [], large: [] }
-  await inTurn(options.rounds, names, async (name, round) => {
+  await roundRobin(options.rounds, names, async (name, round) => {
     const { port } = servers[name]
     const job = { kind: 'closed', mix: 'uniform', connections: 64, port, seconds: options.seconds } as const
     const turn = await turnOf(servers[name], generator, cluster.postmaster, job)
-    tell(`round ${round + 1}, ${name} ledger: ${Math.round(turn.perSecond)}/s`)
+    progress(`round ${round + 1}, ${name} ledger: ${Math.round(turn.perSecond)}/s`)
     turns[name].push(turn)
   })
   const after = await lengths(bench)
@@ -78,7 +78,7 @@ async function grow({ cluster, options }: Bench, large: DatabaseUrls): Promise<v
      end $$;
      update ledger_head set (position, hash) =
        (select position, hash from ledger_events order by position desc limit 1);
-     ${followersDone}`,
+     ${cursorsAtHead}`,
   )
   // What would come later by itself, in the middle of measuring.
   await cluster.asOwner(large, 'vacuum (analyze) ledger_events')

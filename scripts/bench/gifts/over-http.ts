@@ -1,14 +1,14 @@
 import { positions } from '../baselines/naive-statements.ts'
-import { type Bench, inTurn, tell } from '../bench.ts'
+import { type Bench, progress, roundRobin } from '../bench.ts'
 import { Measured } from '../load/job.ts'
 import { type Turn, turnOf } from '../measure.ts'
 import type { Part } from '../options.ts'
 import type { Server } from '../run/servers.ts'
 
-export const contenders = ['ours', 'naive', 'floor'] as const
-export type Contender = (typeof contenders)[number]
+export const implementations = ['ours', 'naive', 'floor'] as const
+export type Implementation = (typeof implementations)[number]
 
-export type Turns = Readonly<Record<Contender, Turn[]>>
+export type Turns = Readonly<Record<Implementation, Turn[]>>
 
 type Work =
   | { readonly kind: 'closed'; readonly mix: 'uniform' | 'hot'; readonly connections: number }
@@ -40,19 +40,25 @@ export async function measureHttp(bench: Bench, parts: readonly Part[]): Promise
   if (chosen.length === 0) return results
   const servers = await startAll(bench)
 
-  await inTurn(options.rounds, chosen, async ([name, work], round) => {
-    await inTurn(1, [...contenders.slice(round % 3), ...contenders.slice(0, round % 3)], async (contender) => {
-      const server = servers[contender]
-      const job = { ...work, port: server.port, seconds: options.seconds }
-      const turn = await turnOf(server, generator, cluster.postmaster, job)
-      tell(`round ${round + 1}, ${name}, ${contender}: ${Math.round(turn.perSecond)}/s, p50 ${turn.p50.toFixed(2)} ms`)
-      results.get(name)?.[contender].push(turn)
-    })
+  await roundRobin(options.rounds, chosen, async ([name, work], round) => {
+    await roundRobin(
+      1,
+      [...implementations.slice(round % 3), ...implementations.slice(0, round % 3)],
+      async (contender) => {
+        const server = servers[contender]
+        const job = { ...work, port: server.port, seconds: options.seconds }
+        const turn = await turnOf(server, generator, cluster.postmaster, job)
+        progress(
+          `round ${round + 1}, ${name}, ${contender}: ${Math.round(turn.perSecond)}/s, p50 ${turn.p50.toFixed(2)} ms`,
+        )
+        results.get(name)?.[contender].push(turn)
+      },
+    )
   })
   return results
 }
 
-async function startAll(bench: Bench): Promise<Readonly<Record<Contender, Server>>> {
+async function startAll(bench: Bench): Promise<Readonly<Record<Implementation, Server>>> {
   const { cluster, servers: start, generator } = bench
   const naive = await bench.seeded('naive')
   await cluster.asOwner(naive, positions)
@@ -61,8 +67,8 @@ async function startAll(bench: Bench): Promise<Readonly<Record<Contender, Server
     naive: await start.naive(naive),
     floor: await start.floor(),
   }
-  for (const name of contenders) {
-    tell(`warming up ${name}`)
+  for (const name of implementations) {
+    progress(`warming up ${name}`)
     await generator.call({ kind: 'warm', port: servers[name].port, mix: 'uniform' }, Measured)
   }
   return servers

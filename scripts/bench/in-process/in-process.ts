@@ -1,5 +1,5 @@
-import { type Bench, inTurn, tell } from '../bench.ts'
-import { ownTurn, type Turn } from '../measure.ts'
+import { type Bench, progress, roundRobin } from '../bench.ts'
+import { helperTurn, type Turn } from '../measure.ts'
 
 export interface InProcessResults {
   readonly executor: Turn[]
@@ -16,13 +16,13 @@ export async function measureInProcess(bench: Bench): Promise<InProcessResults> 
     limit: bench.helper('in-process/limit-helper.ts', await bench.seeded('sql_limit')),
   }
   for (const name of names) {
-    tell(`warming up ${name}`)
-    await ownTurn(helpers[name], cluster.postmaster, Math.min(2, options.seconds))
+    progress(`warming up ${name}`)
+    await helperTurn(helpers[name], cluster.postmaster, Math.min(2, options.seconds))
   }
   const turns: Record<(typeof names)[number], Turn[]> = { executor: [], limit: [] }
-  await inTurn(options.rounds, names, async (name, round) => {
-    const turn = await ownTurn(helpers[name], cluster.postmaster, options.seconds)
-    tell(`round ${round + 1}, in process, ${name}: ${Math.round(turn.perSecond)}/s`)
+  await roundRobin(options.rounds, names, async (name, round) => {
+    const turn = await helperTurn(helpers[name], cluster.postmaster, options.seconds)
+    progress(`round ${round + 1}, in process, ${name}: ${Math.round(turn.perSecond)}/s`)
     turns[name].push(turn)
   })
   return turns

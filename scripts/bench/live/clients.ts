@@ -2,32 +2,35 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { serve } from '../../../test/harness/process/child-process-rpc.ts'
 import { RawClient } from '../../../test/harness/websocket/frame-counter.ts'
-import { ClientJob, type ContenderName, type Listening } from './jobs.ts'
+import { ClientJob, type ImplementationName, type Listening } from './jobs.ts'
 
 /** Sockets that are opened at a time. */
 const AT_A_TIME = 50
 
 /** The address, what to say first, and what shows that a socket is where it has to be. */
-const openings: { readonly [Name in ContenderName]: readonly [path: string, first: string, until: string] } = {
+const openings: { readonly [Name in ImplementationName]: readonly [path: string, first: string, until: string] } = {
   ours: ['/ws', '{"t":"sub","ch":"one-to-room:R1"}', '"subbed"'],
   'plain loop': ['/', '', '\r\n\r\n'],
   'one string': ['/', '', '\r\n\r\n'],
   'socket.io': ['/socket.io/?EIO=4&transport=websocket', '40', '40{"sid"'],
 }
 
-async function open(contender: ContenderName, { port, reports, tokens }: Listening): Promise<{ connected: number }> {
+async function open(
+  contender: ImplementationName,
+  { port, reports, tokens }: Listening,
+): Promise<{ connected: number }> {
   const report = connect({ port: reports, host: '127.0.0.1', noDelay: true })
   await once(report, 'connect')
   let frames = 0
   // What came in one turn is reported together.
-  const tell = (): void => {
+  const sendReport = (): void => {
     const bytes = Buffer.alloc(4)
     bytes.writeUInt32BE(frames)
     frames = 0
     report.write(bytes)
   }
   const counted = (more: number): void => {
-    if (frames === 0) setImmediate(tell)
+    if (frames === 0) setImmediate(sendReport)
     frames += more
   }
   const [path, first, until] = openings[contender]

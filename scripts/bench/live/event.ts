@@ -33,7 +33,7 @@ export const giftAt = (position: number): PositionedEvent<'gift-drawn'> => ({
   },
 })
 
-export const words: Profiles = {
+export const lookups: Profiles = {
   users: new Map([[1, { id: 1, uid: 'amina', name: 'Amina', avatar: 'avatars/amina.png', picture: '' }]]),
   rooms: new Map([[1, { uid: 'R1', name: 'Lounge' }]]),
   decorations: new Map([[3, { name: 'Lucky clover', image_path: 'gifts/clover-with-four-leaves-animated.webp' }]]),

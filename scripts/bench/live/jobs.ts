@@ -2,12 +2,12 @@ import { type Static, Type } from '@sinclair/typebox'
 
 /** What the processes of the bench of sockets are asked for, and what they answer. */
 
-export const contenderNames = ['ours', 'plain loop', 'one string', 'socket.io'] as const
-export type ContenderName = (typeof contenderNames)[number]
-const Contender = Type.Union(contenderNames.map((name) => Type.Literal(name)))
+export const implementationNames = ['ours', 'plain loop', 'one string', 'socket.io'] as const
+export type ImplementationName = (typeof implementationNames)[number]
+const ImplementationSchema = Type.Union(implementationNames.map((name) => Type.Literal(name)))
 
 export const ServerJob = Type.Union([
-  Type.Object({ do: Type.Literal('listen'), contender: Contender, sockets: Type.Integer() }),
+  Type.Object({ do: Type.Literal('listen'), contender: ImplementationSchema, sockets: Type.Integer() }),
   Type.Object({
     do: Type.Literal('measure'),
     sockets: Type.Integer(),
@@ -31,5 +31,5 @@ export const Measured = Type.Object({ frames: Type.Integer(), seconds: Type.Numb
 export type Measured = Static<typeof Measured>
 export const Weight = Type.Object({ bytes: Type.Integer() })
 
-export const ClientJob = Type.Object({ contender: Contender, to: Listening })
+export const ClientJob = Type.Object({ contender: ImplementationSchema, to: Listening })
 export const Connected = Type.Object({ connected: Type.Integer() })

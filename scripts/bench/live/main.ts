@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { median } from '../../../test/harness/load/percentiles.ts'
 import { HelperProcess } from '../../../test/harness/process/child-process-rpc.ts'
-import { Connected, type ContenderName, contenderNames, Listening, Measured, Weight } from './jobs.ts'
+import { Connected, type ImplementationName, implementationNames, Listening, Measured, Weight } from './jobs.ts'
 
 /** Sockets on loopback, in processes of their own. */
 const SIZES = [500, 2_000]
@@ -12,7 +12,7 @@ const MS = 500
 const UNDER_WAY = 40
 
 interface Runner {
-  readonly name: ContenderName
+  readonly name: ImplementationName
   readonly server: HelperProcess
   /** Bytes of the server's memory for each idle socket. */
   readonly bytes: number
@@ -24,7 +24,7 @@ interface Runner {
 
 const environment = { NODE_OPTIONS: '--expose-gc --no-warnings' }
 
-async function start(name: ContenderName, sockets: number, clients: readonly HelperProcess[]): Promise<Runner> {
+async function start(name: ImplementationName, sockets: number, clients: readonly HelperProcess[]): Promise<Runner> {
   const server = new HelperProcess(new URL('./server.ts', import.meta.url), environment)
   const to = await server.call({ do: 'listen', contender: name, sockets }, Listening)
   const before = await server.call({ do: 'weigh' }, Weight)
@@ -44,7 +44,7 @@ async function compare(sockets: number): Promise<Runner[]> {
     () => new HelperProcess(new URL('./clients.ts', import.meta.url), environment),
   )
   const runners: Runner[] = []
-  for (const name of contenderNames) runners.push(await start(name, sockets, clients))
+  for (const name of implementationNames) runners.push(await start(name, sockets, clients))
   // The first round warms up.
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const { server, lone, single, ten } of runners) {

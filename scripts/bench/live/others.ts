@@ -3,16 +3,16 @@ import { createServer, type Server } from 'node:http'
 import { Server as SocketIo } from 'socket.io'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { frameAt } from './event.ts'
-import type { Contender } from './implementation.ts'
+import type { Implementation } from './implementation.ts'
 
 /** What most would write first: each client's frame is made and sent by itself. */
-export const plainLoop = (sockets: number): Promise<Contender> =>
+export const plainLoop = (sockets: number): Promise<Implementation> =>
   withWs(sockets, (clients, frame) => {
     for (const client of clients) client.send(JSON.stringify(frame))
   })
 
 /** The text is made once. */
-export const oneString = (sockets: number): Promise<Contender> =>
+export const oneString = (sockets: number): Promise<Implementation> =>
   withWs(sockets, (clients, frame) => {
     const text = JSON.stringify(frame)
     for (const client of clients) client.send(text)
@@ -23,14 +23,14 @@ type Frame = ReturnType<typeof frameAt>
 async function withWs(
   sockets: number,
   send: (clients: ReadonlySet<WebSocket>, frame: Frame) => void,
-): Promise<Contender> {
+): Promise<Implementation> {
   const server = createServer()
   const { clients } = new WebSocketServer({ server, perMessageDeflate: false })
-  return serving(server, sockets, (frame) => send(clients, frame))
+  return listen(server, sockets, (frame) => send(clients, frame))
 }
 
 /** A room of socket.io, over websockets without compression. */
-export async function socketIo(sockets: number): Promise<Contender> {
+export async function socketIo(sockets: number): Promise<Implementation> {
   const server = createServer()
   const io = new SocketIo(server, {
     transports: ['websocket'],
@@ -39,10 +39,10 @@ export async function socketIo(sockets: number): Promise<Contender> {
     pingTimeout: 600_000,
   })
   io.on('connection', (socket) => void socket.join('one-to-room:R1'))
-  return serving(server, sockets, (frame) => io.to('one-to-room:R1').emit('ev', frame))
+  return listen(server, sockets, (frame) => io.to('one-to-room:R1').emit('ev', frame))
 }
 
-async function serving(server: Server, sockets: number, send: (frame: Frame) => void): Promise<Contender> {
+async function listen(server: Server, sockets: number, send: (frame: Frame) => void): Promise<Implementation> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -50,7 +50,7 @@ async function serving(server: Server, sockets: number, send: (frame: Frame) => 
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
     tokens: Array.from({ length: sockets }, () => 'none'),
-    tell(events) {
+    publish(events) {
       for (let i = 0; i < events; i += 1) send(frameAt((position += 1)))
     },
   }

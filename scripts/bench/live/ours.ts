@@ -11,13 +11,13 @@ import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
 import { authenticateWith } from '../../../src/realtime/sockets/authenticate.ts'
 import { ConnectionRegistry } from '../../../src/realtime/sockets/connection-registry.ts'
 import { registerSocketRoutes } from '../../../src/realtime/sockets/upgrade.ts'
-import { giftAt, words } from './event.ts'
-import type { Contender } from './implementation.ts'
+import { giftAt, lookups } from './event.ts'
+import type { Implementation } from './implementation.ts'
 
 const { slices } = await loadSlices()
 
 /** Our hub from the ledger's event to the socket, with what it would ask the database for at hand. */
-export async function ours(sockets: number): Promise<Contender> {
+export async function ours(sockets: number): Promise<Implementation> {
   const app = fastify()
   const read = await registerTokens(app, { kind: 'secret', secret: 'a secret for the bench, long enough for it' })
   const sessions = new Sessions(async () => 0)
@@ -28,7 +28,7 @@ export async function ours(sockets: number): Promise<Contender> {
         slices.flatMap(({ frameMapper = [] }) => frameMapper),
         fail,
       ),
-      profiles: { get: async () => words },
+      profiles: { get: async () => lookups },
       backlogs: { lastBefore: async (channels) => new Map(channels.map((key) => [key, null])), read: nothing },
       head: async () => 0,
       onSent: () => {},
@@ -62,7 +62,7 @@ export async function ours(sockets: number): Promise<Contender> {
   return {
     port: Number(address.port),
     tokens: Array.from({ length: sockets }, (_, i) => signToken(app, String(i + 1), null, '1h')),
-    tell(events) {
+    publish(events) {
       void hub.onEvents(Array.from({ length: events }, () => giftAt((position += 1))))
     },
   }

@@ -1,22 +1,22 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { serve } from '../../../test/harness/process/child-process-rpc.ts'
-import type { Contender } from './implementation.ts'
-import { type ContenderName, type Listening, type Measured, ServerJob } from './jobs.ts'
+import type { Implementation } from './implementation.ts'
+import { type ImplementationName, type Listening, type Measured, ServerJob } from './jobs.ts'
 import { oneString, plainLoop, socketIo } from './others.ts'
 import { ours } from './ours.ts'
 
-const contenders: { readonly [Name in ContenderName]: (sockets: number) => Promise<Contender> } = {
+const implementations: { readonly [Name in ImplementationName]: (sockets: number) => Promise<Implementation> } = {
   ours,
   'plain loop': plainLoop,
   'one string': oneString,
   'socket.io': socketIo,
 }
 
-let contender: Contender | undefined
+let implementation: Implementation | undefined
 /** Frames that clients have reported since the measuring began. */
 let frames = 0
-let heard = (): void => {}
+let onReport = (): void => {}
 
 /** Each client process reports, in four bytes, how many frames came since it reported last. */
 const reports = createServer((socket) => {
@@ -24,19 +24,19 @@ const reports = createServer((socket) => {
   socket.on('data', (chunk) => {
     rest = Buffer.concat([rest, chunk])
     for (; rest.length >= 4; rest = rest.subarray(4)) frames += rest.readUInt32BE()
-    heard()
+    onReport()
   })
 })
 
-async function listen(name: ContenderName, sockets: number): Promise<Listening> {
-  contender = await contenders[name](sockets)
+async function listen(name: ImplementationName, sockets: number): Promise<Listening> {
+  implementation = await implementations[name](sockets)
   reports.listen(0, '127.0.0.1')
   await once(reports, 'listening')
   const address = reports.address()
   return {
-    port: contender.port,
+    port: implementation.port,
     reports: typeof address === 'object' && address !== null ? address.port : 0,
-    tokens: [...contender.tokens],
+    tokens: [...implementation.tokens],
   }
 }
 
@@ -50,26 +50,26 @@ interface Measuring {
 /** Tells events turn by turn, as long as no more are under way than that. */
 async function measure({ sockets, atOnce, underWay, ms }: Measuring): Promise<Measured> {
   frames = 0
-  let told = 0
+  let published = 0
   const began = performance.now()
   const cpu = process.cpuUsage()
   while (performance.now() - began < ms) {
-    contender?.tell(atOnce)
-    told += sockets * atOnce
+    implementation?.publish(atOnce)
+    published += sockets * atOnce
     await new Promise((resolve) => setImmediate(resolve))
-    while (told - frames > sockets * underWay) await report()
+    while (published - frames > sockets * underWay) await nextReport()
   }
-  while (frames < told) await report()
+  while (frames < published) await nextReport()
   const { user, system } = process.cpuUsage(cpu)
   return { frames, seconds: (performance.now() - began) / 1000, cpuMicros: user + system }
 }
 
-const report = (): Promise<void> =>
+const nextReport = (): Promise<void> =>
   new Promise((resolve) => {
-    heard = resolve
+    onReport = resolve
   })
 
-function weigh(): { bytes: number } {
+function measureMemory(): { bytes: number } {
   globalThis.gc?.()
   return { bytes: process.memoryUsage().rss }
 }
@@ -81,6 +81,6 @@ serve(ServerJob, async (job) => {
     case 'measure':
       return measure(job)
     case 'weigh':
-      return weigh()
+      return measureMemory()
   }
 })

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Bench, tell } from '../bench.ts'
+import { type Bench, progress } from '../bench.ts'
 import { Measured } from '../load/job.ts'
 import { describeRun } from '../run/machine.ts'
 import { type Share, sharesOf } from './cpu-profile.ts'
@@ -23,7 +23,7 @@ export async function profile(bench: Bench): Promise<string> {
   const connections = options.parts.every((part) => part === 'lone') ? 1 : 64
   await generator.call({ kind: 'warm', port, mix: 'uniform' }, Measured)
   await cluster.asAdmin(['create extension pg_stat_statements', 'select pg_stat_statements_reset()'])
-  tell('measuring')
+  progress('measuring')
   const job = { kind: 'closed', port, mix: 'uniform', connections, seconds: options.seconds }
   const from = monotonicMicros()
   const measured = await generator.call(job, Measured)

@@ -1,7 +1,7 @@
 import { aborted } from '../../../src/startup/signals.ts'
 
 /** Prints what was measured and ends the process, with 1 when it failed or was interrupted; cleans up in any case. */
-export async function toTheEnd(measure: (cleanUp: AsyncDisposableStack) => Promise<string>): Promise<never> {
+export async function runAndExit(measure: (cleanUp: AsyncDisposableStack) => Promise<string>): Promise<never> {
   const stop = new AbortController()
   // Again and again does no harm: cleaning up is not cut short.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort())

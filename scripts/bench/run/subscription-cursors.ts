@@ -5,6 +5,6 @@ import { PUSH_FOLLOWER } from '../../../src/startup/notifications.ts'
  * SQL: whoever follows the ledger is long done with what was written by now, and a service that starts has nothing to
  * read.
  */
-export const followersDone = `
+export const cursorsAtHead = `
   insert into ledger_cursors (name, position)
     select name, position from ledger_head, unnest(array['${INDEX_CURSOR}', '${PUSH_FOLLOWER}']) as name`

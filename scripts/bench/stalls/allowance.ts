@@ -1,13 +1,13 @@
-import { CutOff, Line } from '../../../test/harness/http/http-connection.ts'
+import { ConnectionClosed, HttpConnection } from '../../../test/harness/http/http-connection.ts'
 import { bytesOf } from '../../../test/harness/http/request.ts'
-import { type Bench, tell } from '../bench.ts'
+import { type Bench, progress } from '../bench.ts'
 import { Measured } from '../load/job.ts'
 import { cpuOf, cpuOfCluster } from '../profile/cpu.ts'
 import {
-  type Dearest,
-  dearest,
+  costliestRequests,
   EXTRA_USERS,
   preparations,
+  type RequestFactory,
   sendToAll,
   staffToken,
   userToken,
@@ -20,7 +20,7 @@ const OTHERS = 50
 const CONNECTIONS = 4
 
 /** What somebody got who took all he is allowed, and what others had to wait meanwhile. */
-export interface Taken {
+export interface AllowanceUse {
   readonly kind: string
   /** Requests that were let in. */
   readonly requests: number
@@ -32,14 +32,14 @@ export interface Taken {
 
 export interface Allowance {
   readonly quiet: Measured
-  readonly taken: readonly Taken[]
+  readonly taken: readonly AllowanceUse[]
 }
 
-type Kind = readonly [name: string, make: (user: number) => Dearest]
+type Kind = readonly [name: string, make: (user: number) => RequestFactory]
 
-const read = (path: string) => (): Dearest => () => ({ method: 'GET', path, headers: [], body: null })
+const read = (path: string) => (): RequestFactory => () => ({ method: 'GET', path, headers: [], body: null })
 
-const [verifyDraw, verifySpin] = dearest['POST /api/v1/fairness/verify'] ?? []
+const [verifyDraw, verifySpin] = costliestRequests['POST /api/v1/fairness/verify'] ?? []
 
 const kinds: readonly Kind[] = [
   ['a wallet', read('/api/v1/wallet')],
@@ -55,45 +55,47 @@ export async function measureAllowance(bench: Bench): Promise<Allowance> {
   const { options, servers, generator, cluster } = bench
   const server = await servers.ours(await bench.seeded('allowance'), [], { RATE_LIMIT: '1200' })
   const { port } = server
-  const setUp = new Line(port)
-  for (const wish of preparations) await setUp.ask(bytesOf(withToken(wish, staffToken())))
+  const setUp = new HttpConnection(port)
+  for (const request of preparations) await setUp.send(bytesOf(withToken(request, staffToken())))
   await setUp.close()
   const gifts = (): Promise<Measured> =>
     generator.call({ kind: 'open', mix: 'uniform', port, perSecond: OTHERS, seconds: options.seconds }, Measured)
   await generator.call({ kind: 'warm', port, mix: 'uniform' }, Measured)
   const quiet = await gifts()
-  const taken: Taken[] = []
+  const taken: AllowanceUse[] = []
   for (const [i, [kind, make]] of kinds.entries()) {
     const user = EXTRA_USERS.first + i
     const cpu = () => ({ node: cpuOf(server.pid), postgres: cpuOfCluster(cluster.postmaster) })
     const before = cpu()
-    const requests = await takeAll(port, user, make(user))
+    const requests = await useAllowance(port, user, make(user))
     const after = cpu()
     const again = user + kinds.length
-    const [others] = await Promise.all([gifts(), takeAll(port, again, make(again))])
+    const [others] = await Promise.all([gifts(), useAllowance(port, again, make(again))])
     const node = (after.node - before.node) / requests
     const postgres = (after.postgres - before.postgres) / requests
-    tell(`${kind}: ${requests} requests, ${Math.round(node)} + ${Math.round(postgres)} µs, others' p99 ${others.p99}`)
+    progress(
+      `${kind}: ${requests} requests, ${Math.round(node)} + ${Math.round(postgres)} µs, others' p99 ${others.p99}`,
+    )
     taken.push({ kind, requests, node, postgres, others })
   }
   return { quiet, taken }
 }
 
 /** Sends until the allowance is used up; answers how many were let in. */
-async function takeAll(port: number, user: number, make: Dearest): Promise<number> {
+async function useAllowance(port: number, user: number, make: RequestFactory): Promise<number> {
   let requests = 0
   const send = async (): Promise<void> => {
-    const line = new Line(port)
+    const connection = new HttpConnection(port)
     try {
       for (;;) {
-        const { status } = await line.ask(bytesOf(withToken(make(requests), userToken(user))))
+        const { status } = await connection.send(bytesOf(withToken(make(requests), userToken(user))))
         if (status === 429) return
         requests += 1
       }
     } catch (error) {
-      if (!(error instanceof CutOff)) throw error
+      if (!(error instanceof ConnectionClosed)) throw error
     } finally {
-      await line.close()
+      await connection.close()
     }
   }
   await Promise.all(Array.from({ length: CONNECTIONS }, send))

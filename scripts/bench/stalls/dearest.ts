@@ -1,4 +1,4 @@
-import { bearer, jsonType, type Wish } from '../../../test/harness/http/request.ts'
+import { bearer, type HttpRequest, jsonType } from '../../../test/harness/http/request.ts'
 import { hs256, sealed } from '../../../test/hostile/requests/tokens.ts'
 import { keys } from '../run/keys.ts'
 
@@ -23,9 +23,9 @@ export const staffToken = (): string => tokenOf({ sub: 'bench', role: 'operator'
 export const userToken = (user: number): string => tokenOf({ sub: String(user) })
 
 /** Request number `n` of a kind that asks for all that is allowed, and is right; less its token. */
-export type Dearest = (n: number) => Wish
+export type RequestFactory = (n: number) => HttpRequest
 
-const wish = (method: string, path: string, body: unknown): Wish => ({
+const request = (method: string, path: string, body: unknown): HttpRequest => ({
   method,
   path,
   headers: [jsonType],
@@ -58,9 +58,9 @@ const spin = {
 
 /** The request of one sender to as many receivers as there may be. */
 export const sendToAll =
-  (sender: number): Dearest =>
+  (sender: number): RequestFactory =>
   (n) =>
-    wish('POST', '/api/v1/instant-send', {
+    request('POST', '/api/v1/instant-send', {
       u_id: sender,
       decoration_id: LUCKY,
       user_id: upTo(100).map((i) => 1_000 + ((n * 100 + i) % 8_000)),
@@ -73,28 +73,28 @@ export const EXTRA_USERS = { first: 20_001, count: 20 } as const
 const extraUsers = upTo(EXTRA_USERS.count).map((i) => EXTRA_USERS.first + i - 1)
 
 /** By the names of their routes. */
-export const dearest: Readonly<Record<string, readonly Dearest[]>> = {
+export const costliestRequests: Readonly<Record<string, readonly RequestFactory[]>> = {
   'POST /api/v1/instant-send': [sendToAll(SENDER)],
   'POST /api/v1/fairness/verify': [
-    () => wish('POST', '/api/v1/fairness/verify', draw),
-    () => wish('POST', '/api/v1/fairness/verify', spin),
+    () => request('POST', '/api/v1/fairness/verify', draw),
+    () => request('POST', '/api/v1/fairness/verify', spin),
   ],
   'POST /admin/v1/users': [
     (n) =>
-      wish('POST', '/admin/v1/users', {
+      request('POST', '/admin/v1/users', {
         users: upTo(1_000).map((i) => ({ id: i, name: `${n} ${'é'.repeat(90)}`, avatar: 'a'.repeat(500) })),
       }),
   ],
   'POST /admin/v1/salary-deposits': [
     (n) =>
-      wish('POST', '/admin/v1/salary-deposits', {
+      request('POST', '/admin/v1/salary-deposits', {
         period: `p-${n}-${process.pid}`,
         deposits: upTo(1_000).map((user_id) => ({ user_id, dollars: '12.50', agent_dollars: 1.25 })),
       }),
   ],
   'POST /admin/v1/users/{id}/cards': [
     (n) =>
-      wish('POST', `/admin/v1/users/${3_000 + n}/cards`, {
+      request('POST', `/admin/v1/users/${3_000 + n}/cards`, {
         privilege_package_id: PACKAGE,
         quantity: 1_000,
         reason: 'bench',
@@ -102,7 +102,7 @@ export const dearest: Readonly<Record<string, readonly Dearest[]>> = {
   ],
   'PUT /admin/v1/decorations/{id}': [
     (n) =>
-      wish('PUT', '/admin/v1/decorations/501', {
+      request('PUT', '/admin/v1/decorations/501', {
         name: `Gift ${n}`,
         kind: 'lucky',
         price: 100,
@@ -113,27 +113,27 @@ export const dearest: Readonly<Record<string, readonly Dearest[]>> = {
 }
 
 /** What the dearest requests need beforehand: a gift with odds, a package, and draws to be listed. */
-export const preparations: readonly Wish[] = [
-  wish('PUT', `/admin/v1/decorations/${LUCKY}`, {
+export const preparations: readonly HttpRequest[] = [
+  request('PUT', `/admin/v1/decorations/${LUCKY}`, {
     name: 'Lucky',
     kind: 'lucky',
     price: 100,
     image_path: 'gifts/lucky.png',
     odds: odds(ODDS_ROWS),
   }),
-  wish('PUT', `/admin/v1/privilege-packages/${PACKAGE}`, {
+  request('PUT', `/admin/v1/privilege-packages/${PACKAGE}`, {
     name: 'VIP',
     rank: 1,
     valid_days: 30,
     icon_path: 'vip.png',
   }),
-  wish('POST', '/admin/v1/users', { users: extraUsers.map((id) => ({ id })) }),
+  request('POST', '/admin/v1/users', { users: extraUsers.map((id) => ({ id })) }),
   ...extraUsers.map((id) =>
-    wish('POST', `/admin/v1/users/${id}/credits`, { currency: 'diamonds', amount: 1_000_000_000, reason: 'bench' }),
+    request('POST', `/admin/v1/users/${id}/credits`, { currency: 'diamonds', amount: 1_000_000_000, reason: 'bench' }),
   ),
 ]
 
-export const withToken = (asked: Wish, token: string): Wish => ({
+export const withToken = (asked: HttpRequest, token: string): HttpRequest => ({
   ...asked,
   headers: [bearer(token), ...asked.headers],
 })

@@ -8,7 +8,7 @@ export function stallReport(heading: readonly string[], stalls: readonly Stall[]
   return [
     "# /healthz of others beside each route's dearest request",
     '',
-    ...heading.map((line) => `- ${line}`),
+    ...heading.map((connection) => `- ${connection}`),
     `- ${stalls.length} routes; p99 within ${MAX_P99_MS} ms: ${missed === 0 ? 'met' : `missed by ${missed}`}`,
     '',
     '| route | dearest request | status | answered in, ms | p50 of others, ms | p99 | max |',
@@ -25,7 +25,7 @@ export function allowanceReport(heading: readonly string[], { quiet, taken }: Al
   return [
     '# Gifts of others beside a user who takes all he is allowed',
     '',
-    ...heading.map((line) => `- ${line}`),
+    ...heading.map((connection) => `- ${connection}`),
     `- others alone: p50 ${quiet.p50.toFixed(1)} ms, p99 ${quiet.p99.toFixed(1)} ms`,
     '',
     '| all he is allowed | requests a minute | CPU of Node, µs each | of PostgreSQL | p99 of others, ms | p99 / alone |',

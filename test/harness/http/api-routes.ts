@@ -34,7 +34,7 @@ const Operation = Type.Object({
 const Document = Type.Object({ paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)) })
 
 /** A route of the running service, as its own documents describe it. */
-export interface Door {
+export interface Route {
   /** `POST /api/v1/instant-send` */
   readonly name: string
   readonly method: string
@@ -47,13 +47,13 @@ export interface Door {
   readonly body: Schema | null
 }
 
-export const reads = ({ method }: Door): boolean => method === 'GET'
+export const reads = ({ method }: Route): boolean => method === 'GET'
 
 /** Every route of the service, so that one that is added later is attacked without anybody thinking of it. */
-export async function doorsOf(origin: string): Promise<readonly Door[]> {
+export async function fetchRoutes(origin: string): Promise<readonly Route[]> {
   const document = Value.Parse(Document, await (await fetch(`${origin}/docs/json`)).json())
   return Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([verb, { security = [], parameters = [], requestBody }]): Door => {
+    Object.entries(operations).map(([verb, { security = [], parameters = [], requestBody }]): Route => {
       const method = verb.toUpperCase()
       const schemas = (place: string) =>
         Object.fromEntries(parameters.filter((one) => one.in === place).map(({ name, schema }) => [name, schema]))
@@ -82,15 +82,15 @@ const closing: Readonly<Record<string, readonly string[]>> = {
   'PUT /admin/v1/app-mode': ['maintenance', 'block_unidentified'],
 }
 
-function harmless(door: string, body: Schema | null): Schema | null {
-  const left = closing[door]
+function harmless(route: string, body: Schema | null): Schema | null {
+  const left = closing[route]
   if (left === undefined || body === null) return body
   const properties = Object.entries(body.properties ?? {}).filter(([name]) => !left.includes(name))
   return { ...body, properties: Object.fromEntries(properties) }
 }
 
 /** A path with its names replaced, under the prefix that is published or, for clients, under the other one. */
-export function pathOf({ path, kind }: Door, params: Readonly<Record<string, string>>, otherPrefix: boolean): string {
+export function pathOf({ path, kind }: Route, params: Readonly<Record<string, string>>, otherPrefix: boolean): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
   if (kind === 'admin' || !/^\/(api\/)?v1\//.test(filled) || !otherPrefix) return filled
   return filled.startsWith('/api/') ? filled.slice('/api'.length) : `/api${filled}`

@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net'
-import { type Answer, AnswerReader } from './response-reader.ts'
+import { type HttpResponse, ResponseReader } from './response-reader.ts'
 
 /** No answer came, or half of one. */
-export class CutOff extends Error {}
+export class ConnectionClosed extends Error {}
 
 interface Waiting {
   readonly isHead: boolean
-  readonly resolve: (answer: Answer) => void
+  readonly resolve: (response: HttpResponse) => void
   readonly reject: (error: Error) => void
 }
 
@@ -16,10 +16,11 @@ interface Open {
 }
 
 /** Resolves when a connection is over, however that came about. */
-export const closed = (socket: Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()))
+export const onceClosed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => socket.once('close', () => resolve()))
 
 /** A connection to the service, kept alive as long as it is let; what is asked on it is answered in that order. */
-export class Line {
+export class HttpConnection {
   readonly #port: number
   readonly #from: string | undefined
   #open: Open | null = null
@@ -31,7 +32,7 @@ export class Line {
   }
 
   /** Sends the bytes of one request. Rejects with `CutOff`. */
-  ask(bytes: Buffer): Promise<Answer> {
+  send(bytes: Buffer): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       const isHead = bytes.toString('latin1', 0, 5) === 'HEAD '
       this.#open ??= this.#dial()
@@ -45,13 +46,13 @@ export class Line {
     this.#open = null
     if (open === null || open.socket.closed) return
     open.socket.destroy()
-    await closed(open.socket)
+    await onceClosed(open.socket)
   }
 
   #dial(): Open {
     const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true, localAddress: this.#from })
     const open: Open = { socket, waiting: [] }
-    const reader = new AnswerReader()
+    const reader = new ResponseReader()
     let trouble = 'the connection was closed'
     const over = (): void => {
       if (this.#open === open) this.#open = null
@@ -59,10 +60,10 @@ export class Line {
     }
     socket.on('data', (chunk) => {
       try {
-        for (const answer of reader.read(chunk, () => open.waiting[0]?.isHead === true)) {
-          open.waiting.shift()?.resolve(answer)
+        for (const response of reader.read(chunk, () => open.waiting[0]?.isHead === true)) {
+          open.waiting.shift()?.resolve(response)
           // The next request needs another connection.
-          if (answer.headers.get('connection') === 'close') over()
+          if (response.headers.get('connection') === 'close') over()
         }
       } catch (error) {
         trouble = String(error)
@@ -75,7 +76,7 @@ export class Line {
     socket.on('end', over)
     socket.on('close', () => {
       over()
-      for (const { reject } of open.waiting) reject(new CutOff(trouble))
+      for (const { reject } of open.waiting) reject(new ConnectionClosed(trouble))
     })
     return open
   }

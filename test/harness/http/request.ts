@@ -1,5 +1,5 @@
 /** What is sent, less what a connection adds. */
-export interface Wish {
+export interface HttpRequest {
   readonly method: string
   readonly path: string
   readonly headers: readonly (readonly [name: string, value: string])[]
@@ -10,7 +10,7 @@ export const bearer = (token: string): readonly [string, string] => ['Authorizat
 export const jsonType = ['Content-Type', 'application/json'] as const
 
 /** A request as its sender means it. */
-export const plain = (method: string, path: string, token: string, body?: unknown): Wish => ({
+export const plain = (method: string, path: string, token: string, body?: unknown): HttpRequest => ({
   method,
   path,
   headers: [bearer(token), jsonType],
@@ -18,7 +18,7 @@ export const plain = (method: string, path: string, token: string, body?: unknow
 })
 
 /** As it goes over the wire. Header values are bytes: one a character. */
-export function bytesOf({ method, path, headers, body }: Wish): Buffer {
+export function bytesOf({ method, path, headers, body }: HttpRequest): Buffer {
   const lines = [
     `${method} ${path} HTTP/1.1`,
     'Host: 127.0.0.1',

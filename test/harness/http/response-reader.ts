@@ -1,5 +1,5 @@
 /** What was heard. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   /** By name in lower case; of several of a name the last. */
   readonly headers: ReadonlyMap<string, string>
@@ -9,7 +9,7 @@ export interface Answer {
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 /** Cuts a stream of bytes into answers. */
-export class AnswerReader {
+export class ResponseReader {
   #rest: Buffer = Buffer.alloc(0)
 
   /** Whether there is half of an answer. */
@@ -18,9 +18,9 @@ export class AnswerReader {
   }
 
   /** The answers that are complete now. `isHead` tells of the next one whether it comes without its body. */
-  read(chunk: Buffer, isHead: () => boolean): Answer[] {
+  read(chunk: Buffer, isHead: () => boolean): HttpResponse[] {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
-    const answers: Answer[] = []
+    const answers: HttpResponse[] = []
     for (let one = this.#one(isHead); one !== null; one = this.#one(isHead)) {
       // 100 Continue only tells that an answer is to come.
       if (one.status >= 200) answers.push(one)
@@ -28,16 +28,16 @@ export class AnswerReader {
     return answers
   }
 
-  #one(isHead: () => boolean): Answer | null {
+  #one(isHead: () => boolean): HttpResponse | null {
     const headEnd = this.#rest.indexOf(END_OF_HEAD)
     if (headEnd === -1) return null
     const [first = '', ...lines] = this.#rest.toString('latin1', 0, headEnd).split('\r\n')
     const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1])
     if (Number.isNaN(status)) throw new Error(`not an answer: ${first.slice(0, 100)}`)
     const headers = new Map(
-      lines.map((line) => {
-        const colon = line.indexOf(':')
-        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+      lines.map((connection) => {
+        const colon = connection.indexOf(':')
+        return [connection.slice(0, colon).toLowerCase(), connection.slice(colon + 1).trim()]
       }),
     )
     const start = headEnd + END_OF_HEAD.length
@@ -52,7 +52,7 @@ export class AnswerReader {
   }
 
   /** An answer in chunks, each behind its length in hex; the last one is empty. */
-  #chunked(status: number, headers: Answer['headers'], start: number): Answer | null {
+  #chunked(status: number, headers: HttpResponse['headers'], start: number): HttpResponse | null {
     const chunks: Buffer[] = []
     for (let place = start; ; ) {
       const lineEnd = this.#rest.indexOf('\r\n', place)

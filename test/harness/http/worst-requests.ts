@@ -1,5 +1,5 @@
-import { type Door, pathOf, type Schema } from './api-routes.ts'
-import { jsonType, type Wish } from './request.ts'
+import { pathOf, type Route, type Schema } from './api-routes.ts'
+import { type HttpRequest, jsonType } from './request.ts'
 
 /** Bytes that a route takes in one body. */
 const MAX_BODY_BYTES = { open: 65_536, client: 65_536, admin: 1_048_576 } as const
@@ -193,19 +193,19 @@ export const worstQueries: Readonly<Record<string, (name: string) => string>> = 
 }
 
 /** A route's dearest requests, less its token, each with what makes it dear. */
-export function* worstRequests(door: Door): Generator<{ readonly name: string; readonly wish: Wish }> {
-  const params = Object.fromEntries(Object.keys(door.params).map((name) => [name, '1']))
-  const path = pathOf(door, params, false)
-  const wish: Wish = { method: door.method, path, headers: [jsonType], body: null }
-  yield { name: 'a request as it is meant', wish: { ...wish, body: asMeant(door) } }
-  const [query = 'limit'] = Object.keys(door.query)
+export function* worstRequests(route: Route): Generator<{ readonly name: string; readonly request: HttpRequest }> {
+  const params = Object.fromEntries(Object.keys(route.params).map((name) => [name, '1']))
+  const path = pathOf(route, params, false)
+  const request: HttpRequest = { method: route.method, path, headers: [jsonType], body: null }
+  yield { name: 'a request as it is meant', request: { ...request, body: asMeant(route) } }
+  const [query = 'limit'] = Object.keys(route.query)
   for (const [name, fill] of Object.entries(worstQueries))
-    yield { name, wish: { ...wish, path: `${path}?${fill(query)}` } }
-  if ('limit' in door.query) yield { name: 'the longest page', wish: { ...wish, path: `${path}?limit=200` } }
+    yield { name, request: { ...request, path: `${path}?${fill(query)}` } }
+  if ('limit' in route.query) yield { name: 'the longest page', request: { ...request, path: `${path}?limit=200` } }
   // Routes that expect no body parse what comes all the same.
-  for (const { name, body } of worstBodies(door.body ?? {}, MAX_BODY_BYTES[door.kind])) {
-    if (door.method !== 'GET') yield { name, wish: { ...wish, body } }
+  for (const { name, body } of worstBodies(route.body ?? {}, MAX_BODY_BYTES[route.kind])) {
+    if (route.method !== 'GET') yield { name, request: { ...request, body } }
   }
 }
 
-const asMeant = ({ body }: Door): Buffer | null => (body === null ? null : Buffer.from(JSON.stringify(smallest(body))))
+const asMeant = ({ body }: Route): Buffer | null => (body === null ? null : Buffer.from(JSON.stringify(smallest(body))))

@@ -1,5 +1,5 @@
 import { connect } from '../../../src/db/connect.ts'
-import type { Stage } from './scenario-context.ts'
+import type { ScenarioContext } from './scenario-context.ts'
 
 /** Every currency over all accounts, the system's own included, and the position: in one statement, so of one moment. */
 const SUMS = `select split_part(account, ':', 3) as currency, sum(balance)::text as sum,
@@ -8,13 +8,13 @@ const SUMS = `select split_part(account, ':', 3) as currency, sum(balance)::text
 const EVERY_MS = 50
 
 /** Reads of all balances. */
-export interface Sums {
+export interface BalanceSums {
   /** Stops reading and tells what was read. */
-  tell(): Promise<void>
+  report(): Promise<void>
 }
 
 /** Reads all balances over and over: value goes from one account to another, so their sum is always 0. */
-export async function watchSums(stage: Stage, url: string): Promise<Sums> {
+export async function watchBalanceSums(context: ScenarioContext, url: string): Promise<BalanceSums> {
   const client = await connect(url, 'soak sums')
   let reads = 0
   let position = 0
@@ -23,13 +23,13 @@ export async function watchSums(stage: Stage, url: string): Promise<Sums> {
   let stopped = false
   const read = async (): Promise<void> => {
     const { rows } = await client.query<{ currency: string; sum: string; position: string }>(SUMS)
-    stage.expect(rows.length > 0, 'a read saw no balance')
+    context.expect(rows.length > 0, 'a read saw no balance')
     for (const { currency, sum } of rows) {
       currencies.add(currency)
-      stage.expect(sum === '0', `all ${currency} summed to ${sum} in a read`)
+      context.expect(sum === '0', `all ${currency} summed to ${sum} in a read`)
     }
     const now = Number(rows[0]?.position)
-    stage.expect(now >= position, `a read at position ${position} was followed by one at ${now}`)
+    context.expect(now >= position, `a read at position ${position} was followed by one at ${now}`)
     if (now > position) positions += 1
     position = now
     reads += 1
@@ -39,21 +39,21 @@ export async function watchSums(stage: Stage, url: string): Promise<Sums> {
       await read()
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
     }
-  })().catch((error: unknown) => stage.expect(false, `the balances could not be read: ${String(error)}`))
+  })().catch((error: unknown) => context.expect(false, `the balances could not be read: ${String(error)}`))
   const stop = async (): Promise<void> => {
     stopped = true
     await running
   }
-  stage.teardown(async () => {
+  context.teardown(async () => {
     await stop()
     await client.end()
   })
   return {
-    async tell() {
+    async report() {
       await stop()
-      stage.expect(positions > 1, 'nothing moved between the reads of all balances')
+      context.expect(positions > 1, 'nothing moved between the reads of all balances')
       const what = [...currencies].toSorted().join(', ')
-      stage.tell(`all balances read ${reads} times at ${positions} positions: ${what}`)
+      context.report(`all balances read ${reads} times at ${positions} positions: ${what}`)
     },
   }
 }

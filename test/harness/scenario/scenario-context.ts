@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** So many faults of a scenario are told; whoever has that many needs no more to start with. */
-const MOST_FAULTS = 20
+const MAX_FAULTS = 20
 
 /** On a shared machine nothing that happens at all takes so long. */
 const SHARED_LIMIT_MS = 100_000
 
 /** A scenario cannot be played here. */
-export class Skipped extends Error {}
+export class ScenarioSkipped extends Error {}
 
 /** Where a scenario plays: collects its faults and figures, and clears up what it leaves behind. */
-export class Stage {
+export class ScenarioContext {
   readonly signal: AbortSignal
   /** One line on how it goes. */
-  readonly say: (line: string) => void
+  readonly progress: (line: string) => void
   readonly faults: string[] = []
   readonly figures: string[] = []
   readonly #cleanUp = new AsyncDisposableStack()
@@ -25,8 +25,8 @@ export class Stage {
    */
   readonly sharesMachine: boolean
 
-  constructor(say: (line: string) => void, signal: AbortSignal, { sharesMachine = false } = {}) {
-    this.say = say
+  constructor(progress: (line: string) => void, signal: AbortSignal, { sharesMachine = false } = {}) {
+    this.progress = progress
     this.signal = signal
     this.sharesMachine = sharesMachine
   }
@@ -37,15 +37,15 @@ export class Stage {
   }
 
   expect(holds: boolean, fault: string): void {
-    if (!holds && this.faults.length < MOST_FAULTS) this.faults.push(fault)
+    if (!holds && this.faults.length < MAX_FAULTS) this.faults.push(fault)
   }
 
-  tell(figure: string): void {
+  report(figure: string): void {
     this.figures.push(figure)
   }
 
   /** What explains a fault afterwards: the output of a process. */
-  keep(name: string, text: () => string): void {
+  attachLog(name: string, text: () => string): void {
     this.#logs.set(name, text)
   }
 
@@ -63,7 +63,7 @@ export class Stage {
     await sleep(ms, undefined, { signal: this.signal })
   }
 
-  async clearUp(): Promise<void> {
+  async cleanUp(): Promise<void> {
     await this.#cleanUp.disposeAsync()
   }
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { Skipped, type Stage } from './scenario-context.ts'
+import { type ScenarioContext, ScenarioSkipped } from './scenario-context.ts'
 
 /** How much of it. */
-export interface Measure {
+export interface Extent {
   readonly rounds: number
   /** How long a fault lasts; of a scenario without faults, how long all of it takes. */
   readonly seconds: number
@@ -13,10 +13,10 @@ export interface Scenario {
   readonly name: string
   readonly about: string
   /** The whole soak, and the short form for the tests. */
-  readonly full: Measure
-  readonly short: Measure
+  readonly full: Extent
+  readonly short: Extent
   /** Tells figures and faults to the stage; what it throws is a fault too. */
-  readonly play: (stage: Stage, measure: Measure) => Promise<void>
+  readonly run: (context: ScenarioContext, extent: Extent) => Promise<void>
 }
 
 export interface Verdict {
@@ -24,42 +24,42 @@ export interface Verdict {
   readonly outcome: 'PASS' | 'FAIL' | 'SKIP'
   readonly faults: readonly string[]
   readonly figures: readonly string[]
-  readonly measure: Measure
+  readonly extent: Extent
   readonly tookSeconds: number
   /** What the processes printed, by name. */
   readonly logs: readonly (readonly [string, string])[]
 }
 
-export async function play({ name, play }: Scenario, measure: Measure, stage: Stage): Promise<Verdict> {
+export async function runScenario({ name, run }: Scenario, extent: Extent, context: ScenarioContext): Promise<Verdict> {
   const started = performance.now()
-  const short = shortMs()
+  const short = cpuPressureMs()
   let skipped = false
   try {
-    await play(stage, measure)
+    await run(context, extent)
   } catch (error) {
-    skipped = error instanceof Skipped
-    if (skipped) stage.tell(messageOf(error))
-    else stage.expect(false, error instanceof Error ? (error.stack ?? error.message) : String(error))
+    skipped = error instanceof ScenarioSkipped
+    if (skipped) context.report(messageOf(error))
+    else context.expect(false, error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
-  await stage.clearUp().catch((error: unknown) => stage.expect(false, `clearing up failed: ${messageOf(error)}`))
+  await context.cleanUp().catch((error: unknown) => context.expect(false, `clearing up failed: ${messageOf(error)}`))
   const tookMs = performance.now() - started
   if (short !== undefined) {
-    const share = (((shortMs() ?? short) - short) / tookMs) * 100
-    stage.tell(`the machine was short of processors for ${share.toFixed(0)}% of the time`)
+    const share = (((cpuPressureMs() ?? short) - short) / tookMs) * 100
+    context.report(`the machine was short of processors for ${share.toFixed(0)}% of the time`)
   }
   return {
     name,
-    outcome: stage.faults.length > 0 ? 'FAIL' : skipped ? 'SKIP' : 'PASS',
-    faults: stage.faults,
-    figures: stage.figures,
-    measure,
+    outcome: context.faults.length > 0 ? 'FAIL' : skipped ? 'SKIP' : 'PASS',
+    faults: context.faults,
+    figures: context.figures,
+    extent,
     tookSeconds: tookMs / 1000,
-    logs: stage.logs(),
+    logs: context.logs(),
   }
 }
 
 /** For how long somebody on this machine had to wait for a processor so far; undefined where the kernel does not tell. */
-function shortMs(): number | undefined {
+function cpuPressureMs(): number | undefined {
   try {
     return Number(/^some .*total=(\d+)/m.exec(readFileSync('/proc/pressure/cpu', 'utf8'))?.[1]) / 1000
   } catch {
@@ -70,7 +70,7 @@ function shortMs(): number | undefined {
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The verdict and how much was played, in one line; the figures are below it, a line each. */
-export const headlineOf = ({ outcome, name, measure: { rounds, seconds }, tookSeconds }: Verdict): string => {
+export const formatHeadline = ({ outcome, name, extent: { rounds, seconds }, tookSeconds }: Verdict): string => {
   const much = [`${rounds} ${rounds === 1 ? 'round' : 'rounds'}`, ...(seconds > 0 ? [`of ${seconds} s`] : [])].join(' ')
   return `${outcome} ${name}: ${much}, played in ${tookSeconds.toFixed(0)} s`
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { freePort } from '../../../src/db/cluster/free-port.ts'
 import { keys } from '../../soak/load/people.ts'
 import { launchService, type ServiceProcess } from '../process/service.ts'
-import type { Stage } from './scenario-context.ts'
+import type { ScenarioContext } from './scenario-context.ts'
 
 /** Within this the service must take requests again after a fault. The very first start makes the database. */
 const READY_MS = 5_000
@@ -15,31 +15,31 @@ export class Instance {
   /** A command of a client's, to be done by this instance; it counts as ready only when that succeeds. */
   probe: () => Promise<boolean> = async () => true
   /** How often somebody ended it: then requests that were on their way get no answer. */
-  ended = 0
+  stops = 0
   /** How often it got ready again; the longest time from a fault, or a start after it, to that. */
-  times = 0
+  restarts = 0
   slowestMs = 0
   /** How much of `slowestMs` its process could have run and had no processor. */
-  waitedMs = 0
-  readonly #stage: Stage
+  cpuWaitMs = 0
+  readonly #context: ScenarioContext
   readonly #port: number
-  readonly #environment: Readonly<Record<string, string>>
+  readonly #env: Readonly<Record<string, string>>
   #process: ServiceProcess | undefined
-  #said = ''
+  #earlierOutput = ''
 
-  private constructor(stage: Stage, port: number, environment: Readonly<Record<string, string>>) {
-    this.#stage = stage
+  private constructor(context: ScenarioContext, port: number, env: Readonly<Record<string, string>>) {
+    this.#context = context
     this.#port = port
-    this.#environment = environment
+    this.#env = env
     this.origin = `http://127.0.0.1:${port}`
-    stage.keep(`instance-${port}`, () => this.#said + (this.#process?.output() ?? ''))
+    context.attachLog(`instance-${port}`, () => this.#earlierOutput + (this.#process?.output() ?? ''))
   }
 
   /** Starts one that is stopped at the end of the scenario. */
-  static async start(stage: Stage, environment: Readonly<Record<string, string>>): Promise<Instance> {
+  static async start(context: ScenarioContext, env: Readonly<Record<string, string>>): Promise<Instance> {
     // Below the ports of outgoing connections: else a client could connect to itself while the instance is away.
-    const instance = new Instance(stage, await freePort(null), environment)
-    await instance.#run()
+    const instance = new Instance(context, await freePort(null), env)
+    await instance.#launchAndListen()
     await instance.#untilReady(performance.now())
     return instance
   }
@@ -52,16 +52,16 @@ export class Instance {
   /** Starts it again and waits until it is ready; answers how long that took. */
   async start(): Promise<number> {
     const started = performance.now()
-    await this.#run()
+    await this.#launchAndListen()
     await this.#untilReady(started)
-    return this.#judge(performance.now() - started, waitedBy(this.pid), READY_MS)
+    return this.#checkReadyTime(performance.now() - started, cpuWaitMs(this.pid), READY_MS)
   }
 
   /** Waits until it is ready; notes a fault when that is later than it may be after `since`, which was just now. */
   async ready(since: number, withinMs = READY_MS): Promise<number> {
-    const before = waitedBy(this.pid)
+    const before = cpuWaitMs(this.pid)
     await this.#untilReady(since)
-    return this.#judge(performance.now() - since, waitedBy(this.pid) - before, withinMs)
+    return this.#checkReadyTime(performance.now() - since, cpuWaitMs(this.pid) - before, withinMs)
   }
 
   async isReady(): Promise<boolean> {
@@ -77,13 +77,13 @@ export class Instance {
   /** Starts it again and kills it some time later, wherever it is then. */
   async startAndKill(afterMs: number): Promise<void> {
     this.#launch()
-    await this.#stage.pause(afterMs)
+    await this.#context.pause(afterMs)
     await this.kill()
   }
 
   /** `kill -9`. */
   async kill(): Promise<void> {
-    this.ended += 1
+    this.stops += 1
     const running = this.#running()
     running.kill('SIGKILL')
     await running.exited
@@ -94,18 +94,18 @@ export class Instance {
     const { pid } = this
     process.kill(pid, 'SIGSTOP')
     let frozen = true
-    const goOn = (): void => {
+    const resume = (): void => {
       if (frozen) process.kill(pid, 'SIGCONT')
       frozen = false
     }
     // Else it could not even be stopped at the end.
-    this.#stage.teardown(async () => goOn())
-    return goOn
+    this.#context.teardown(async () => resume())
+    return resume
   }
 
   /** Asks it to stop; answers its exit code (null: a signal ended it) and how long that took. */
   async stop(): Promise<{ readonly code: number | null; readonly ms: number }> {
-    this.ended += 1
+    this.stops += 1
     const asked = performance.now()
     const running = this.#running()
     running.kill('SIGTERM')
@@ -113,15 +113,15 @@ export class Instance {
   }
 
   #launch(): ServiceProcess & { readonly listening: Promise<void> } {
-    this.#said = (this.#said + (this.#process?.output() ?? '')).slice(-100_000)
-    const environment = { ...keys, LOG_LEVEL: 'warn', ...this.#environment }
-    const launched = launchService(this.#stage, environment, this.#port)
+    this.#earlierOutput = (this.#earlierOutput + (this.#process?.output() ?? '')).slice(-100_000)
+    const env = { ...keys, LOG_LEVEL: 'warn', ...this.#env }
+    const launched = launchService(this.#context, env, this.#port)
     this.#process = launched
     return launched
   }
 
   /** Throws when it ends instead of listening. */
-  async #run(): Promise<void> {
+  async #launchAndListen(): Promise<void> {
     const { listening, exited } = this.#launch()
     const end = await Promise.race([listening, exited])
     if (end !== undefined) throw new Error(`${this.origin} ended with ${end ?? 'a signal'} instead of listening`)
@@ -129,19 +129,20 @@ export class Instance {
 
   async #untilReady(since: number): Promise<void> {
     while (!(await this.isReady()) || !(await this.probe())) {
-      if (performance.now() - since > this.#stage.limit(GIVE_UP_MS)) throw new Error(`${this.origin} did not get ready`)
-      await this.#stage.pause(20)
+      if (performance.now() - since > this.#context.limit(GIVE_UP_MS))
+        throw new Error(`${this.origin} did not get ready`)
+      await this.#context.pause(20)
     }
   }
 
-  #judge(ms: number, waitedMs: number, withinMs: number): number {
-    this.times += 1
+  #checkReadyTime(ms: number, cpuWaitMs: number, withinMs: number): number {
+    this.restarts += 1
     if (ms > this.slowestMs) {
       this.slowestMs = ms
-      this.waitedMs = waitedMs
+      this.cpuWaitMs = cpuWaitMs
     }
-    const what = `${ms.toFixed(0)} ms, ${waitedMs.toFixed(0)} of them without a processor`
-    this.#stage.expect(ms <= this.#stage.limit(withinMs), `${this.origin} was ready only after ${what}`)
+    const what = `${ms.toFixed(0)} ms, ${cpuWaitMs.toFixed(0)} of them without a processor`
+    this.#context.expect(ms <= this.#context.limit(withinMs), `${this.origin} was ready only after ${what}`)
     return ms
   }
 
@@ -155,7 +156,7 @@ export class Instance {
  * How long a process could have run and had no processor so far: time that others on this machine took. 0 where the
  * kernel does not tell.
  */
-function waitedBy(pid: number): number {
+function cpuWaitMs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
   } catch {

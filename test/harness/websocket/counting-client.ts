@@ -16,12 +16,12 @@ export class CountingClient {
   readonly heard: Heard = { frames: 0, last: 0, sum: 0, faults: 0, code: null }
   readonly ready: Promise<void>
   readonly #socket: Socket
-  readonly #arrived: (position: number) => void
+  readonly #onEvent: (position: number) => void
   #rest: Buffer = Buffer.alloc(0)
 
   /** `arrived` is called for each event of the room's history. */
-  constructor(port: number, token: string, room: string, arrived: (position: number) => void) {
-    this.#arrived = arrived
+  constructor(port: number, token: string, room: string, onEvent: (position: number) => void) {
+    this.#onEvent = onEvent
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
     this.ready = new Promise((resolve, reject) => {
       this.#socket.on('error', reject)
@@ -55,7 +55,7 @@ export class CountingClient {
     this.#socket.pause()
   }
 
-  wake(): void {
+  resumeReading(): void {
     this.#socket.resume()
   }
 
@@ -93,7 +93,7 @@ export class CountingClient {
     heard.frames += 1
     heard.sum += position
     heard.last = position
-    this.#arrived(position)
+    this.#onEvent(position)
   }
 }
 

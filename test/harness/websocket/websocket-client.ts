@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 export class SocketClient {
   readonly #socket: WebSocket
   /** Frames that came, as text. */
-  readonly heard: string[] = []
+  readonly frames: string[] = []
   /** Of a socket that was refused: the status of the answer. */
   refused: number | null = null
   /** Of a socket that was closed. */
@@ -17,7 +17,7 @@ export class SocketClient {
       ...(from === undefined ? {} : { localAddress: from }),
       perMessageDeflate: false,
     })
-    this.#socket.on('message', (data: Buffer) => this.heard.push(data.toString()))
+    this.#socket.on('message', (data: Buffer) => this.frames.push(data.toString()))
     this.#socket.on('unexpected-response', (request, { statusCode = 0 }) => {
       this.refused = statusCode
       request.destroy()

@@ -1,10 +1,10 @@
-import type { Door } from '../../harness/http/api-routes.ts'
-import { CutOff, Line } from '../../harness/http/http-connection.ts'
-import { bytesOf, type Wish } from '../../harness/http/request.ts'
-import type { Answer } from '../../harness/http/response-reader.ts'
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import type { Route } from '../../harness/http/api-routes.ts'
+import { ConnectionClosed, HttpConnection } from '../../harness/http/http-connection.ts'
+import { bytesOf, type HttpRequest } from '../../harness/http/request.ts'
+import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { faultInAnswer } from './canaries.ts'
-import { Harvest } from './id-pool.ts'
+import { IdPool } from './id-pool.ts'
 import { faultOf, type Secrets } from './judge.ts'
 
 /** Bytes of a request that a fault shows. */
@@ -13,10 +13,10 @@ const SHOWN = 1_000
 const ASKING = 24
 
 /** The service under attack: asks it, judges every answer, and remembers what was done. */
-export class Siege {
-  readonly stage: Stage
+export class AttackRun {
+  readonly context: ScenarioContext
   readonly port: number
-  readonly doors: readonly Door[]
+  readonly routes: readonly Route[]
   /** Where chance begins: the same number attacks in the same way. */
   readonly seed: number
   readonly secrets: Secrets
@@ -31,61 +31,61 @@ export class Siege {
   asked = 0
   /** Of them those that changed something, or could have. */
   written = 0
-  readonly harvest = new Harvest()
+  readonly idPool = new IdPool()
   readonly #complaints = new Set<string>()
 
   constructor(
-    stage: Stage,
+    context: ScenarioContext,
     port: number,
-    doors: readonly Door[],
+    routes: readonly Route[],
     options: { readonly seed: number; readonly secrets: Secrets; readonly share: number },
   ) {
-    this.stage = stage
+    this.context = context
     this.port = port
-    this.doors = doors
+    this.routes = routes
     this.seed = options.seed
     this.secrets = options.secrets
     this.share = options.share
   }
 
   /** Asks once on a line; undefined, and a fault, when no answer comes. */
-  async ask(line: Line, wish: Wish, why: string): Promise<Answer | undefined> {
-    const bytes = bytesOf(wish)
+  async send(connection: HttpConnection, request: HttpRequest, why: string): Promise<HttpResponse | undefined> {
+    const bytes = bytesOf(request)
     try {
-      const answer = await line.ask(bytes)
-      this.note(answer, why, bytes)
-      return answer
+      const response = await connection.send(bytes)
+      this.note(response, why, bytes)
+      return response
     } catch (error) {
-      if (!(error instanceof CutOff)) throw error
+      if (!(error instanceof ConnectionClosed)) throw error
       this.complain(why, bytes, `was not answered: ${error.message}`)
       return undefined
     }
   }
 
   /** Judges an answer that somebody heard to these bytes. */
-  note(answer: Answer, why: string, bytes: Buffer): void {
+  note(response: HttpResponse, why: string, bytes: Buffer): void {
     this.asked += 1
-    const { status, headers } = answer
+    const { status, headers } = response
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
     const id = headers.get('x-request-id')
     if (status < 300 && id !== undefined) this.done.add(id)
     if (status < 300 && bytes.toString('latin1', 0, 4) !== 'GET ') this.written += 1
-    const bad = faultInAnswer(answer)
+    const bad = faultInAnswer(response)
     // One cause shows in many places: each kind of it is told once.
     if (bad !== null) this.complain(`an answer ${bad.replace(/[\d.]+/, 'many')}`, bytes, `${why} ${bad}`)
-    const fault = faultOf(answer, this.secrets, bytes.toString('latin1', 0, 5) === 'HEAD ')
-    if (fault !== null) this.complain(why, bytes, `was answered ${status}, ${fault}: ${answer.text.slice(0, 300)}`)
+    const fault = faultOf(response, this.secrets, bytes.toString('latin1', 0, 5) === 'HEAD ')
+    if (fault !== null) this.complain(why, bytes, `was answered ${status}, ${fault}: ${response.text.slice(0, 300)}`)
   }
 
-  expect(holds: boolean, why: string, wish: Wish, fault: string): void {
-    if (!holds) this.complain(why, bytesOf(wish), fault)
+  expect(holds: boolean, why: string, request: HttpRequest, fault: string): void {
+    if (!holds) this.complain(why, bytesOf(request), fault)
   }
 
   /** A fault of many requests of a kind is told once. */
   complain(why: string, bytes: Buffer, fault: string): void {
     if (this.#complaints.has(why)) return
     this.#complaints.add(why)
-    this.stage.expect(false, `${why}: ${fault}\n    ${JSON.stringify(bytes.toString('latin1', 0, SHOWN))}`)
+    this.context.expect(false, `${why}: ${fault}\n    ${JSON.stringify(bytes.toString('latin1', 0, SHOWN))}`)
   }
 
   /** The part of a list that is done, another one with another seed. */
@@ -95,21 +95,21 @@ export class Siege {
   }
 
   /** Works through items, several at a time, each worker on a line of its own. */
-  async each<T>(items: Iterable<T>, work: (item: T, line: Line) => Promise<void>): Promise<void> {
+  async each<T>(items: Iterable<T>, work: (item: T, connection: HttpConnection) => Promise<void>): Promise<void> {
     const iterator = items[Symbol.iterator]()
     let failed = false
     const worker = async (): Promise<void> => {
-      const line = new Line(this.port)
+      const connection = new HttpConnection(this.port)
       try {
         for (let next = iterator.next(); next.done !== true && !failed; next = iterator.next()) {
-          this.stage.signal.throwIfAborted()
-          await work(next.value, line)
+          this.context.signal.throwIfAborted()
+          await work(next.value, connection)
         }
       } catch (error) {
         failed = true
         throw error
       } finally {
-        await line.close()
+        await connection.close()
       }
     }
     await Promise.all(Array.from({ length: ASKING }, worker))

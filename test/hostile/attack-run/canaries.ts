@@ -1,4 +1,4 @@
-import type { Answer } from '../../harness/http/response-reader.ts'
+import type { HttpResponse } from '../../harness/http/response-reader.ts'
 
 /** Stands in fields that a route does not have, or not for what is asked: it may come back nowhere and be kept nowhere. */
 export const UNKNOWN_CANARY = 'canary-unknown-5e1d'
@@ -28,7 +28,7 @@ function faultInEcho(text: string): string | null {
 }
 
 /** As `faultInText`, of an answer. Errors may quote, and so does the check of a draw; pages for people may be large. */
-export function faultInAnswer({ status, headers, text }: Answer): string | null {
+export function faultInAnswer({ status, headers, text }: HttpResponse): string | null {
   const isJson = headers.get('content-type')?.startsWith('application/json') === true
   if (!isJson || status >= 400) return null
   return text.startsWith('{"data":{"algorithm":') ? faultInEcho(text) : faultInText(text)

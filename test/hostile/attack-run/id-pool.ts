@@ -1,34 +1,34 @@
-import type { Door } from '../../harness/http/api-routes.ts'
-import type { Answer } from '../../harness/http/response-reader.ts'
+import type { Route } from '../../harness/http/api-routes.ts'
+import type { HttpResponse } from '../../harness/http/response-reader.ts'
 
 /** Ids of a group that are kept: the last ones, which are most likely still of use. */
 const KEPT = 16
 
 /** Stands in a path for an id that was heard of. */
-export const heard = (n: number): string => `~${n}~`
+export const idPlaceholder = (n: number): string => `~${n}~`
 
 /**
  * Ids of what was made on the way (games, cards, whatever there will be): their doors would else hardly ever be attacked
  * with anything that there is. Grouped by the first words of paths, because what is made at one door is used at another.
  */
-export class Harvest {
+export class IdPool {
   readonly #ids = new Map<string, string[]>()
 
   /** Keeps the id of the first thing in an answer. */
-  keep(door: Door, { status, text }: Answer): void {
+  keep(route: Route, { status, text }: HttpResponse): void {
     const id = status < 300 ? /^\{"data":\[?\{"id":(\d+)/.exec(text)?.[1] : undefined
     if (id === undefined) return
-    const ids = this.#ids.get(groupOf(door)) ?? []
+    const ids = this.#ids.get(groupOf(route)) ?? []
     if (ids.includes(id)) return
-    this.#ids.set(groupOf(door), [id, ...ids].slice(0, KEPT))
+    this.#ids.set(groupOf(route), [id, ...ids].slice(0, KEPT))
   }
 
   /** A path with ids in place of what stands for them. */
-  fill(door: Door, path: string): string {
-    const ids = this.#ids.get(groupOf(door)) ?? ['1']
+  fill(route: Route, path: string): string {
+    const ids = this.#ids.get(groupOf(route)) ?? ['1']
     return path.replace(/~(\d+)~/g, (_, n: string) => ids[Number(n) % ids.length] ?? '1')
   }
 }
 
 /** `/v1/rooms/{uid}/join` and its neighbours are of the group `rooms`, as are operators' doors for rooms. */
-const groupOf = ({ path }: Door): string => /v1\/([^/]+)/.exec(path)?.[1] ?? path
+const groupOf = ({ path }: Route): string => /v1\/([^/]+)/.exec(path)?.[1] ?? path

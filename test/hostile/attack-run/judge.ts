@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import { ErrorBody } from '../../../schema/common.ts'
-import type { Answer } from '../../harness/http/response-reader.ts'
+import type { HttpResponse } from '../../harness/http/response-reader.ts'
 
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const ERROR_FIELDS: readonly string[] = ['message', 'code', 'errors', 'request_id']
@@ -19,8 +19,8 @@ export function leakIn(text: string, secrets: Secrets): string | null {
 }
 
 /** What is wrong with any answer, whatever was asked; null when nothing is. */
-export function faultOf(answer: Answer, secrets: Secrets, isHead = false): string | null {
-  const { status, headers, text } = answer
+export function faultOf(response: HttpResponse, secrets: Secrets, isHead = false): string | null {
+  const { status, headers, text } = response
   const id = headers.get('x-request-id')
   if (id === undefined || !REQUEST_ID.test(id)) return 'without a request id'
   for (const name of ['set-cookie', 'server', 'x-powered-by', 'x-injected']) {
@@ -29,17 +29,17 @@ export function faultOf(answer: Answer, secrets: Secrets, isHead = false): strin
   const leak = leakIn(`${text}\n${[...headers.values()].join('\n')}`, secrets)
   if (leak !== null) return `with ${leak} in it`
   if (status < 400 || isHead) return null
-  if (status >= 500 || status === 426) return mayBe(answer) ? null : 'a failure of ours'
-  return errorFault(answer)
+  if (status >= 500 || status === 426) return mayBe(response) ? null : 'a failure of ours'
+  return errorFault(response)
 }
 
 /** Maintenance and forced updates are told by these statuses, and so is an instance that is not ready. */
-function mayBe({ status, text }: Answer): boolean {
+function mayBe({ status, text }: HttpResponse): boolean {
   const { type, code } = fieldsOf(text)
   return (status === 503 && (type === 'maintenance' || code === 'not_ready')) || (status === 426 && type === 'update')
 }
 
-function errorFault({ status, headers, text }: Answer): string | null {
+function errorFault({ status, headers, text }: HttpResponse): string | null {
   const type = headers.get('content-type')
   if (type !== 'application/json; charset=utf-8') return `as ${type}`
   const body: unknown = fieldsOf(text)

@@ -1,13 +1,13 @@
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import type { Instance } from '../../harness/scenario/service-instance.ts'
 import { metricsOf } from '../../soak/environment/metrics-watch.ts'
 
 const EVERY_MS = 1_000
 /** Far above what the service needs, and no more for a longer siege: garbage is left lying as long as there is room. */
-const MOST_RESIDENT_MB = 1_024
+const MAX_RESIDENT_MB = 1_024
 
 /** Watches how much memory an instance takes. */
-export function watchMemory(stage: Stage, instance: Instance): { judge(): void } {
+export function watchMemory(context: ScenarioContext, instance: Instance): { judge(): void } {
   let resident = 0
   let heap = 0
   const look = async (): Promise<void> => {
@@ -16,11 +16,11 @@ export function watchMemory(stage: Stage, instance: Instance): { judge(): void }
     heap = Math.max(heap, (metrics?.get('nodejs_heap_size_used_bytes') ?? 0) / 1e6)
   }
   const timer = setInterval(() => void look(), EVERY_MS)
-  stage.teardown(async () => clearInterval(timer))
+  context.teardown(async () => clearInterval(timer))
   return {
     judge: () => {
-      stage.tell(`at most ${resident.toFixed(0)} MB of memory, ${heap.toFixed(0)} MB of it in use`)
-      stage.expect(resident > 0 && resident < MOST_RESIDENT_MB, `memory rose to ${resident.toFixed(0)} MB`)
+      context.report(`at most ${resident.toFixed(0)} MB of memory, ${heap.toFixed(0)} MB of it in use`)
+      context.expect(resident > 0 && resident < MAX_RESIDENT_MB, `memory rose to ${resident.toFixed(0)} MB`)
     },
   }
 }

@@ -1,54 +1,54 @@
 import { describe } from '../../../src/audit/finding.ts'
 import { verify } from '../../../src/audit/verify/verify.ts'
 import { connect } from '../../../src/db/connect.ts'
-import { Line } from '../../harness/http/http-connection.ts'
+import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { plain } from '../../harness/http/request.ts'
 import { percentile } from '../../harness/load/percentiles.ts'
 import { SECRET_CANARY, UNKNOWN_CANARY } from './canaries.ts'
 import { leakIn, type Secrets } from './judge.ts'
 import type { PeriodicReads } from './periodic-reads.ts'
 import { tokenOf } from './roles.ts'
-import type { Besieged } from './target.ts'
+import type { Target } from './target.ts'
 
 /** Afterwards so many requests, one after the other, half of which must be answered within this. */
 const LOOKS = 300
 const QUICK_MS = 25
 
 /** What the service looks like when they are gone. */
-export async function aftermath(besieged: Besieged, periodic: PeriodicReads): Promise<void> {
-  await stillQuick(besieged)
-  await booksExplainAll(besieged)
+export async function runPostChecks(target: Target, periodic: PeriodicReads): Promise<void> {
+  await checkLatency(target)
+  await checkLedger(target)
   await periodic.audit()
   await periodic.run('rebuild')
   await periodic.run('verify')
-  const line = new Line(besieged.siege.port)
-  await periodic.readLists(line)
-  await line.close()
-  await nothingKept(besieged)
-  logTellsNothing(besieged)
+  const connection = new HttpConnection(target.attackRun.port)
+  await periodic.readLists(connection)
+  await connection.close()
+  await checkTables(target)
+  checkLogs(target)
 }
 
-async function stillQuick({ siege }: Besieged): Promise<void> {
-  const line = new Line(siege.port)
+async function checkLatency({ attackRun }: Target): Promise<void> {
+  const connection = new HttpConnection(attackRun.port)
   const times: number[] = []
   for (let i = 0; i < LOOKS; i += 1) {
     const started = performance.now()
-    await siege.ask(line, plain('GET', '/healthz', tokenOf('user') ?? ''), 'afterwards')
+    await attackRun.send(connection, plain('GET', '/healthz', tokenOf('user') ?? ''), 'afterwards')
     times.push(performance.now() - started)
   }
-  await line.close()
+  await connection.close()
   const sorted = times.toSorted((a, b) => a - b)
   const [p50, p99] = [percentile(sorted, 50), percentile(sorted, 99)]
-  siege.stage.expect(
-    p50 <= siege.stage.limit(QUICK_MS),
+  attackRun.context.expect(
+    p50 <= attackRun.context.limit(QUICK_MS),
     `afterwards half of the answers took more than ${p50.toFixed(0)} ms`,
   )
-  siege.stage.tell(`afterwards p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
+  attackRun.context.report(`afterwards p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
 }
 
 /** Every event was asked for by somebody who was told so, and no user's asking took anything from another user. */
-async function booksExplainAll({ siege, databaseUrl }: Besieged): Promise<void> {
-  const { stage, done, idle } = siege
+async function checkLedger({ attackRun, databaseUrl }: Target): Promise<void> {
+  const { context, done, idle } = attackRun
   const client = await connect(databaseUrl, 'hostile books')
   let events = ''
   try {
@@ -63,25 +63,25 @@ async function booksExplainAll({ siege, databaseUrl }: Besieged): Promise<void> 
         from ledger_events where actor <> 'system' order by position`)
     events = `${rows.length} events of ${new Set(rows.map(({ type }) => type)).size} types`
     for (const { position, type, actor, request_id, debit, target } of rows) {
-      stage.expect(done.has(request_id), `position ${position} of ${actor} was answered to nobody with 2xx`)
-      stage.expect(!idle.has(request_id), `position ${position} of ${actor} comes from what was said to do nothing`)
-      stage.expect(actor !== 'staff:fin', `position ${position} was written by somebody who may only read`)
+      context.expect(done.has(request_id), `position ${position} of ${actor} was answered to nobody with 2xx`)
+      context.expect(!idle.has(request_id), `position ${position} of ${actor} comes from what was said to do nothing`)
+      context.expect(actor !== 'staff:fin', `position ${position} was written by somebody who may only read`)
       if (!actor.startsWith('user:')) continue
       // An agent or manager takes what the other has asked them to take.
       if (type === 'withdrawal-status-changed' && actor === `user:${target}`) continue
       const robbed = debit.find((account) => account.startsWith('user:') && !account.startsWith(`${actor}:`))
-      stage.expect(robbed === undefined, `position ${position}: ${actor} took from ${robbed}`)
+      context.expect(robbed === undefined, `position ${position}: ${actor} took from ${robbed}`)
     }
   } finally {
     await client.end()
   }
-  const found = await verify(databaseUrl, { asOf: null, checkpoint: null, progress: () => {}, signal: stage.signal })
-  for (const finding of found.findings) stage.expect(false, `verify: ${describe(finding)}`)
-  stage.tell(`${events}, all answered for; verified up to position ${found.position}`)
+  const found = await verify(databaseUrl, { asOf: null, checkpoint: null, progress: () => {}, signal: context.signal })
+  for (const finding of found.findings) context.expect(false, `verify: ${describe(finding)}`)
+  context.report(`${events}, all answered for; verified up to position ${found.position}`)
 }
 
 /** Neither what stood in unknown fields nor, in clear, what was said in confidence is anywhere in the database. */
-async function nothingKept({ siege, databaseUrl }: Besieged): Promise<void> {
+async function checkTables({ attackRun, databaseUrl }: Target): Promise<void> {
   const client = await connect(databaseUrl, 'hostile tables')
   try {
     const { rows: tables } = await client.query<{ name: string }>(
@@ -95,10 +95,12 @@ async function nothingKept({ siege, databaseUrl }: Besieged): Promise<void> {
           `select left(t::text, 1000) as row from ${name} t where strpos(t::text, $1) > 0 limit 1`,
           [canary],
         )
-        siege.stage.expect(rows.length === 0, `${name} keeps ${canary}: ${rows[0]?.row}`)
+        attackRun.context.expect(rows.length === 0, `${name} keeps ${canary}: ${rows[0]?.row}`)
       }
     }
-    siege.stage.tell(`${tables.length} tables hold nothing that stood in unknown fields or was said in confidence`)
+    attackRun.context.report(
+      `${tables.length} tables hold nothing that stood in unknown fields or was said in confidence`,
+    )
   } finally {
     await client.end()
   }
@@ -107,16 +109,19 @@ async function nothingKept({ siege, databaseUrl }: Besieged): Promise<void> {
 const inLogs = (secrets: Secrets): Secrets =>
   new Map([...secrets, ['an unknown field', UNKNOWN_CANARY], ['what was said in confidence', SECRET_CANARY]])
 
-function logTellsNothing({ siege }: Besieged): void {
-  const secrets = inLogs(siege.secrets)
+function checkLogs({ attackRun }: Target): void {
+  const secrets = inLogs(attackRun.secrets)
   let lines = 0
-  for (const [name, text] of siege.stage.logs()) {
-    for (const line of text.split('\n')) {
+  for (const [name, text] of attackRun.context.logs()) {
+    for (const connection of text.split('\n')) {
       lines += 1
-      const leak = leakIn(line, secrets)
-      siege.stage.expect(leak === null, `${name} printed ${leak}: ${line.slice(0, 500)}`)
-      siege.stage.expect(!/^\{"level":[56]0/.test(line), `${name} printed a failure: ${line.slice(0, 1_000)}`)
+      const leak = leakIn(connection, secrets)
+      attackRun.context.expect(leak === null, `${name} printed ${leak}: ${connection.slice(0, 500)}`)
+      attackRun.context.expect(
+        !/^\{"level":[56]0/.test(connection),
+        `${name} printed a failure: ${connection.slice(0, 1_000)}`,
+      )
     }
   }
-  siege.stage.tell(`${lines} lines of log`)
+  attackRun.context.report(`${lines} lines of log`)
 }

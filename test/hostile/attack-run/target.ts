@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { doorsOf } from '../../harness/http/api-routes.ts'
-import { Line } from '../../harness/http/http-connection.ts'
-import { bytesOf, plain, type Wish } from '../../harness/http/request.ts'
-import type { Answer } from '../../harness/http/response-reader.ts'
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { fetchRoutes } from '../../harness/http/api-routes.ts'
+import { HttpConnection } from '../../harness/http/http-connection.ts'
+import { bytesOf, type HttpRequest, plain } from '../../harness/http/request.ts'
+import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { Instance } from '../../harness/scenario/service-instance.ts'
-import { newFolder } from '../../soak/environment/environment.ts'
+import { makeFolder } from '../../soak/environment/environment.ts'
 import { keys } from '../../soak/load/people.ts'
-import { Siege } from './attack-run.ts'
+import { AttackRun } from './attack-run.ts'
 import type { Secrets } from './judge.ts'
 import { attackers, tokenOf, victim } from './roles.ts'
 
 /** A service as production runs it, with the demo catalogue, and its attackers. */
-export interface Besieged {
-  readonly siege: Siege
+export interface Target {
+  readonly attackRun: AttackRun
   readonly instance: Instance
   readonly dataDir: string
   /** Of the service's own role. */
@@ -33,24 +33,28 @@ export interface Started {
 }
 
 /** `limits` are variables of the environment; one that is left out has its usual value. */
-export const startService = (stage: Stage, limits: Readonly<Record<string, string>>): Promise<Started> =>
-  startIn(stage, newFolder(stage), limits)
+export const startService = (context: ScenarioContext, limits: Readonly<Record<string, string>>): Promise<Started> =>
+  startIn(context, makeFolder(context), limits)
 
 /** As `startService`, once somebody has made ready what would take more than the limits let through. */
 export async function startPrepared<Ready>(
-  stage: Stage,
+  context: ScenarioContext,
   limits: Readonly<Record<string, string>>,
   prepare: (port: number) => Promise<Ready>,
 ): Promise<Started & { readonly ready: Ready }> {
-  const dataDir = newFolder(stage)
-  const { instance, port } = await startIn(stage, dataDir, unlimited)
+  const dataDir = makeFolder(context)
+  const { instance, port } = await startIn(context, dataDir, unlimited)
   const ready = await prepare(port)
   await instance.stop()
-  return { ...(await startIn(stage, dataDir, limits)), ready }
+  return { ...(await startIn(context, dataDir, limits)), ready }
 }
 
-async function startIn(stage: Stage, dataDir: string, limits: Readonly<Record<string, string>>): Promise<Started> {
-  const instance = await Instance.start(stage, {
+async function startIn(
+  context: ScenarioContext,
+  dataDir: string,
+  limits: Readonly<Record<string, string>>,
+): Promise<Started> {
+  const instance = await Instance.start(context, {
     NODE_ENV: 'production',
     PUBLIC_URL: 'https://economy.example',
     DEMO: '1',
@@ -66,42 +70,42 @@ async function startIn(stage: Stage, dataDir: string, limits: Readonly<Record<st
   return { instance, port: Number(new URL(instance.origin).port), dataDir, databaseUrl }
 }
 
-export async function besiege(stage: Stage, seed: number, share: number): Promise<Besieged> {
-  const { instance, port, dataDir, databaseUrl } = await startService(stage, unlimited)
+export async function startTarget(context: ScenarioContext, seed: number, share: number): Promise<Target> {
+  const { instance, port, dataDir, databaseUrl } = await startService(context, unlimited)
   const secrets = secretsOf(databaseUrl)
-  const siege = new Siege(stage, port, await doorsOf(instance.origin), { seed, secrets, share })
-  const line = new Line(port)
+  const attackRun = new AttackRun(context, port, await fetchRoutes(instance.origin), { seed, secrets, share })
+  const connection = new HttpConnection(port)
   const operator = tokenOf('operator') ?? ''
   const user = `/admin/v1/users/${victim.id}`
   const coins = { currency: 'coins', amount: victim.coins, reason: 'a treasure' }
-  await siege.ask(line, plain('PUT', user, operator, { name: 'Victim' }), 'set up')
-  await siege.ask(line, plain('POST', `${user}/credits`, operator, coins), 'set up')
-  await line.close()
-  await openAgency(port, (answer, wish) => siege.note(answer, 'set up', bytesOf(wish)))
-  return { siege, instance, dataDir, databaseUrl }
+  await attackRun.send(connection, plain('PUT', user, operator, { name: 'Victim' }), 'set up')
+  await attackRun.send(connection, plain('POST', `${user}/credits`, operator, coins), 'set up')
+  await connection.close()
+  await openAgency(port, (response, request) => attackRun.note(response, 'set up', bytesOf(request)))
+  return { attackRun, instance, dataDir, databaseUrl }
 }
 
 /** Whoever is made up as agent, manager, country or payer mostly is one: requests get past the first look. */
 export async function openAgency(
   port: number,
-  answered: (answer: Answer, wish: Wish) => void = () => {},
+  answered: (response: HttpResponse, request: HttpRequest) => void = () => {},
 ): Promise<void> {
   const ids = [1, 2, 3, 4, 5, 6, 7, 8]
-  const line = new Line(port)
-  const ask = async (method: string, path: string, body: unknown): Promise<void> => {
-    const wish = plain(method, `/admin/v1${path}`, tokenOf('operator') ?? '', body)
-    answered(await line.ask(bytesOf(wish)), wish)
+  const connection = new HttpConnection(port)
+  const send = async (method: string, path: string, body: unknown): Promise<void> => {
+    const request = plain(method, `/admin/v1${path}`, tokenOf('operator') ?? '', body)
+    answered(await connection.send(bytesOf(request)), request)
   }
-  for (const id of ids) await ask('PUT', `/countries/${id}`, { name: `Country ${id}` })
+  for (const id of ids) await send('PUT', `/countries/${id}`, { name: `Country ${id}` })
   const flags = { charging_agent: 1, allow_receive_withdraw_requests: 1, business_manager: 1 }
   const agency_countries = ids.map((country_id) => ({ country_id }))
-  await ask('POST', '/users', { users: ids.map((id) => ({ id, ...flags, agency_countries })) })
+  await send('POST', '/users', { users: ids.map((id) => ({ id, ...flags, agency_countries })) })
   for (const id of attackers) {
     for (const currency of ['dollars', 'agent_dollars']) {
-      await ask('POST', `/users/${id}/credits`, { currency, amount: 2_000, reason: 'to be withdrawn' })
+      await send('POST', `/users/${id}/credits`, { currency, amount: 2_000, reason: 'to be withdrawn' })
     }
   }
-  await line.close()
+  await connection.close()
 }
 
 function secretsOf(databaseUrl: string): Secrets {

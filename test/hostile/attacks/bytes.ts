@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as fc from 'fast-check'
-import { closed } from '../../harness/http/http-connection.ts'
-import { AnswerReader } from '../../harness/http/response-reader.ts'
-import type { Siege } from '../attack-run/attack-run.ts'
+import { onceClosed } from '../../harness/http/http-connection.ts'
+import { ResponseReader } from '../../harness/http/response-reader.ts'
+import type { AttackRun } from '../attack-run/attack-run.ts'
 import { attackers, tokenOf } from '../attack-run/roles.ts'
 
 /** A connection on which nothing comes any more is left after this: what was asked may have been done by then. */
@@ -13,7 +13,7 @@ const DAMAGED = 400
 const IMPATIENCE_MS = 100
 
 /** Requests on the edge of HTTP and beyond it, and connections that end in the middle of one. */
-export async function bytes(siege: Siege): Promise<void> {
+export async function bytes(attackRun: AttackRun): Promise<void> {
   const auth = `Authorization: Bearer ${tokenOf('user')}\r\n`
   const [user, receiver] = attackers
   const gift = `{"u_id":${user},"decoration_id":1,"user_id":[${receiver}],"quantity":1,"room_id":1}`
@@ -61,7 +61,7 @@ export async function bytes(siege: Siege): Promise<void> {
     'very many headers': get.replace('Host: a', `Host: a\r\n${'a:\r\n'.repeat(10_000)}`),
   }
   await Promise.all(
-    Object.entries(forms).map(([name, form]) => say(siege, `bytes: ${name}`, Buffer.from(form), PATIENCE_MS)),
+    Object.entries(forms).map(([name, form]) => exchange(attackRun, `bytes: ${name}`, Buffer.from(form), PATIENCE_MS)),
   )
 
   const draw = `{"chain":"c-1","k":1,"link":"${'ab'.repeat(32)}","client_seed":"x","orders":[{}]}`
@@ -69,17 +69,17 @@ export async function bytes(siege: Siege): Promise<void> {
     post(`Content-Length: ${draw.length}`, draw).replace('/v1/instant-send', '/v1/fairness/verify'),
   )
   const damage = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 })
-  const damages = fc.sample(damage, { numRuns: DAMAGED, seed: siege.seed })
-  await siege.each(damages.entries(), async ([i, changes]) => {
+  const damages = fc.sample(damage, { numRuns: DAMAGED, seed: attackRun.seed })
+  await attackRun.each(damages.entries(), async ([i, changes]) => {
     const damaged = Buffer.from(good)
     for (const [at, byte] of changes) damaged[at] = byte
-    const why = `bytes: damaged with seed ${siege.seed}, ${i}`
+    const why = `bytes: damaged with seed ${attackRun.seed}, ${i}`
     // Whatever was not understood has an end here.
-    await say(siege, why, Buffer.concat([damaged, Buffer.from('\r\n\r\n')]), IMPATIENCE_MS)
+    await exchange(attackRun, why, Buffer.concat([damaged, Buffer.from('\r\n\r\n')]), IMPATIENCE_MS)
   })
   // Half a request, and gone.
   for (let length = 1; length < good.length; length += 7) {
-    const socket = connect(siege.port, '127.0.0.1')
+    const socket = connect(attackRun.port, '127.0.0.1')
     socket.on('error', () => {})
     await once(socket, 'connect')
     socket.write(good.subarray(0, length))
@@ -88,21 +88,21 @@ export async function bytes(siege: Siege): Promise<void> {
 }
 
 /** Sends bytes and judges whatever comes back until the service hangs up or says no more. */
-async function say(siege: Siege, why: string, sent: Buffer, patienceMs: number): Promise<void> {
-  const socket = connect(siege.port, '127.0.0.1')
+async function exchange(attackRun: AttackRun, why: string, sent: Buffer, patienceMs: number): Promise<void> {
+  const socket = connect(attackRun.port, '127.0.0.1')
   socket.on('error', () => {})
-  const reader = new AnswerReader()
+  const reader = new ResponseReader()
   socket.on('data', (chunk) => {
     try {
-      for (const answer of reader.read(chunk, () => false)) {
-        siege.note(answer, why, sent)
-        if (answer.text.includes('smuggled')) siege.complain(why, sent, 'was taken for another request')
+      for (const response of reader.read(chunk, () => false)) {
+        attackRun.note(response, why, sent)
+        if (response.text.includes('smuggled')) attackRun.complain(why, sent, 'was taken for another request')
       }
     } catch (error) {
-      siege.complain(why, sent, String(error))
+      attackRun.complain(why, sent, String(error))
     }
   })
   socket.write(sent)
   socket.setTimeout(patienceMs, () => socket.destroy())
-  await closed(socket)
+  await onceClosed(socket)
 }

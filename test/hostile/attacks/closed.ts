@@ -1,7 +1,7 @@
 import { pathOf } from '../../harness/http/api-routes.ts'
-import { Line } from '../../harness/http/http-connection.ts'
-import { bearer, jsonType, plain, type Wish } from '../../harness/http/request.ts'
-import type { Siege } from '../attack-run/attack-run.ts'
+import { HttpConnection } from '../../harness/http/http-connection.ts'
+import { bearer, type HttpRequest, jsonType, plain } from '../../harness/http/request.ts'
+import type { AttackRun } from '../attack-run/attack-run.ts'
 import { fieldsOf } from '../attack-run/judge.ts'
 import { roles, tokenOf } from '../attack-run/roles.ts'
 
@@ -24,48 +24,49 @@ const old: readonly Header[] = [
 ]
 
 /** No way leads past maintenance or a forced update into a client's door, and neither closes any other. */
-export async function closed(siege: Siege): Promise<void> {
+export async function closed(attackRun: AttackRun): Promise<void> {
   const release = { version: '3', minimum_version: '2', store_link: 'https://store.example/app' }
-  await operate(siege, 'PUT', '/releases/flutter', release)
-  await knock(siege, 'too old', old, 426, 'update')
-  await operate(siege, 'PUT', '/app-mode', { maintenance: true })
-  await knock(siege, 'in maintenance', [], 503, 'maintenance')
-  await operate(siege, 'PUT', '/app-mode', { maintenance: false })
-  await operate(siege, 'DELETE', '/releases/flutter')
-  await knock(siege, 'open again', old, null, '')
+  await operate(attackRun, 'PUT', '/releases/flutter', release)
+  await probeRoutes(attackRun, 'too old', old, 426, 'update')
+  await operate(attackRun, 'PUT', '/app-mode', { maintenance: true })
+  await probeRoutes(attackRun, 'in maintenance', [], 503, 'maintenance')
+  await operate(attackRun, 'PUT', '/app-mode', { maintenance: false })
+  await operate(attackRun, 'DELETE', '/releases/flutter')
+  await probeRoutes(attackRun, 'open again', old, null, '')
 }
 
-async function operate(siege: Siege, method: string, path: string, body?: unknown): Promise<void> {
-  const line = new Line(siege.port)
-  const wish = plain(method, `/admin/v1${path}`, tokenOf('operator') ?? '', body)
-  const answer = await siege.ask(line, wish, 'closing doors')
-  siege.expect(answer?.status === 200, 'closing doors', wish, `was answered ${answer?.status}`)
-  await line.close()
+async function operate(attackRun: AttackRun, method: string, path: string, body?: unknown): Promise<void> {
+  const connection = new HttpConnection(attackRun.port)
+  const request = plain(method, `/admin/v1${path}`, tokenOf('operator') ?? '', body)
+  const response = await attackRun.send(connection, request, 'closing doors')
+  attackRun.expect(response?.status === 200, 'closing doors', request, `was answered ${response?.status}`)
+  await connection.close()
 }
 
 /** Every door as everyone: clients' doors answer so, or, where nothing is expected, neither 426 nor 503. */
-async function knock(
-  siege: Siege,
+async function probeRoutes(
+  attackRun: AttackRun,
   when: string,
   headers: readonly Header[],
   status: 426 | 503 | null,
   type: string,
 ): Promise<void> {
-  const knocks = siege.doors.flatMap((door) => roles.flatMap((role) => ways.map((way) => ({ door, role, way }))))
-  await siege.each(siege.some(knocks), async ({ door, role, way }, line) => {
+  const probes = attackRun.routes.flatMap((route) => roles.flatMap((role) => ways.map((way) => ({ route, role, way }))))
+  await attackRun.each(attackRun.some(probes), async ({ route, role, way }, connection) => {
     const token = tokenOf(role)
-    const path = pathOf(door, { id: '1', room: 'R1' }, way !== ways[0])
-    const wish: Wish = {
-      method: door.method,
-      path: door.kind === 'client' ? way(path) : path,
+    const path = pathOf(route, { id: '1', room: 'R1' }, way !== ways[0])
+    const request: HttpRequest = {
+      method: route.method,
+      path: route.kind === 'client' ? way(path) : path,
       headers: [jsonType, ...headers, ...(token === null ? [] : [bearer(token)])],
-      body: door.body === null ? null : Buffer.from('{'),
+      body: route.body === null ? null : Buffer.from('{'),
     }
-    const why = `${door.name} ${when} as ${role}`
-    const answer = await siege.ask(line, wish, why)
-    if (answer === undefined) return
-    const closes = answer.status === status && fieldsOf(answer.text)['type'] === type
-    const holds = status !== null && door.kind === 'client' ? closes : answer.status !== 426 && answer.status !== 503
-    siege.expect(holds, why, wish, `was answered ${answer.status}: ${answer.text.slice(0, 200)}`)
+    const why = `${route.name} ${when} as ${role}`
+    const response = await attackRun.send(connection, request, why)
+    if (response === undefined) return
+    const closes = response.status === status && fieldsOf(response.text)['type'] === type
+    const holds =
+      status !== null && route.kind === 'client' ? closes : response.status !== 426 && response.status !== 503
+    attackRun.expect(holds, why, request, `was answered ${response.status}: ${response.text.slice(0, 200)}`)
   })
 }

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { Line } from '../../harness/http/http-connection.ts'
+import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { plain } from '../../harness/http/request.ts'
-import type { Siege } from '../attack-run/attack-run.ts'
+import type { AttackRun } from '../attack-run/attack-run.ts'
 import { attackers, tokenOf } from '../attack-run/roles.ts'
 
 /** Positions around those of the draws that are guessed. */
@@ -23,9 +23,9 @@ const Draws = Type.Object({
 })
 
 /** A user whose only knowledge is that order ids are numbers must learn nothing of another's draws. */
-export async function guessedDraws(siege: Siege): Promise<void> {
-  const line = new Line(siege.port)
-  const draws = await drawnBy(siege, line, attackers[0])
+export async function guessedDraws(attackRun: AttackRun): Promise<void> {
+  const connection = new HttpConnection(attackRun.port)
+  const draws = await drawnBy(attackRun, connection, attackers[0])
   for (const draw of draws) {
     const position = Number(/^\d+/.exec(draw.orders[0]?.order_id ?? '')?.[0])
     // The commitment is known to all, and chains are numbered: only the link must not be.
@@ -37,22 +37,32 @@ export async function guessedDraws(siege: Siege): Promise<void> {
         { chain: 'c-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', orders: [{ order_id }] },
         { chain: draw.chain, k: draw.k, link: 'ab'.repeat(32), client_seed: 'x', orders: [{ order_id }] },
       ]) {
-        const wish = plain('POST', '/v1/fairness/verify', tokenOf('user', attackers[1]) ?? '', claim)
-        const answer = await siege.ask(line, wish, 'a guessed order id')
-        const tells = answer?.text.includes(draw.link) === true || answer?.text.includes(draw.odds_hash) === true
-        siege.expect(!tells, 'a guessed order id', wish, `tells of somebody else's draw: ${answer?.text.slice(0, 500)}`)
+        const request = plain('POST', '/v1/fairness/verify', tokenOf('user', attackers[1]) ?? '', claim)
+        const response = await attackRun.send(connection, request, 'a guessed order id')
+        const leaks = response?.text.includes(draw.link) === true || response?.text.includes(draw.odds_hash) === true
+        attackRun.expect(
+          !leaks,
+          'a guessed order id',
+          request,
+          `tells of somebody else's draw: ${response?.text.slice(0, 500)}`,
+        )
       }
     }
   }
-  await line.close()
+  await connection.close()
 }
 
-async function drawnBy(siege: Siege, line: Line, user: number) {
+async function drawnBy(attackRun: AttackRun, connection: HttpConnection, user: number) {
   const token = tokenOf('user', user) ?? ''
   const credit = { currency: 'diamonds', amount: 1_000_000, reason: 'to be sent' }
-  await siege.ask(line, plain('POST', `/admin/v1/users/${user}/credits`, tokenOf('operator') ?? '', credit), 'set up')
+  await attackRun.send(
+    connection,
+    plain('POST', `/admin/v1/users/${user}/credits`, tokenOf('operator') ?? '', credit),
+    'set up',
+  )
   const gift = { u_id: user, decoration_id: 3, user_id: [attackers[2]], quantity: 1, room_id: 'R1' }
-  for (let i = 0; i < 3; i += 1) await siege.ask(line, plain('POST', '/v1/instant-send', token, gift), 'set up')
-  const answer = await siege.ask(line, plain('GET', '/v1/fairness/lucky/draws?limit=5', token), 'set up')
-  return Value.Parse(Draws, JSON.parse(answer?.text ?? '')).data
+  for (let i = 0; i < 3; i += 1)
+    await attackRun.send(connection, plain('POST', '/v1/instant-send', token, gift), 'set up')
+  const response = await attackRun.send(connection, plain('GET', '/v1/fairness/lucky/draws?limit=5', token), 'set up')
+  return Value.Parse(Draws, JSON.parse(response?.text ?? '')).data
 }

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
-import { type Door, pathOf, reads, type Schema } from '../../harness/http/api-routes.ts'
-import { bearer, jsonType, type Wish } from '../../harness/http/request.ts'
-import type { Answer } from '../../harness/http/response-reader.ts'
-import type { Siege } from '../attack-run/attack-run.ts'
+import { pathOf, type Route, reads, type Schema } from '../../harness/http/api-routes.ts'
+import { bearer, type HttpRequest, jsonType } from '../../harness/http/request.ts'
+import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { AttackRun } from '../attack-run/attack-run.ts'
 import { attackers, type Role, roles, tokenOf, victim } from '../attack-run/roles.ts'
 import { paramsOf } from '../requests/request-generators.ts'
 import { valueOf } from '../requests/values.ts'
@@ -13,51 +13,54 @@ const ids = [attackers[0], attackers[1], victim.id, 8_999_999_999] as const
 const EACH = 3
 
 /** Every route, as every role, with every kind of foreign id in its path and in each field that can hold one. */
-export async function matrix(siege: Siege): Promise<void> {
-  const cells = siege.doors.flatMap((door, i) =>
+export async function matrix(attackRun: AttackRun): Promise<void> {
+  const cells = attackRun.routes.flatMap((route, i) =>
     roles.flatMap((role) =>
       ids.flatMap((id) =>
-        fc.sample(aimedAt(door, id), { numRuns: EACH, seed: siege.seed + i }).map((wish) => ({ door, role, id, wish })),
+        fc
+          .sample(aimedAt(route, id), { numRuns: EACH, seed: attackRun.seed + i })
+          .map((request) => ({ route, role, id, request })),
       ),
     ),
   )
-  await siege.each(siege.some(cells), async ({ door, role, id, wish }, line) => {
+  await attackRun.each(attackRun.some(cells), async ({ route, role, id, request }, connection) => {
     const token = tokenOf(role)
-    const sent = token === null ? wish : { ...wish, headers: [bearer(token), ...wish.headers] }
-    const why = `${door.name} as ${role} with id ${id}`
-    const answer = await siege.ask(line, sent, why)
-    if (answer === undefined) return
-    const allowed = statusesFor(door, role)
-    siege.expect(allowed(answer), why, sent, `was answered ${answer.status}`)
-    const tells = role !== 'operator' && role !== 'finance' && answer.text.includes(String(victim.coins))
-    siege.expect(!tells, why, sent, 'was told what somebody else holds')
+    const sent = token === null ? request : { ...request, headers: [bearer(token), ...request.headers] }
+    const why = `${route.name} as ${role} with id ${id}`
+    const response = await attackRun.send(connection, sent, why)
+    if (response === undefined) return
+    const allowed = statusesFor(route, role)
+    attackRun.expect(allowed(response), why, sent, `was answered ${response.status}`)
+    const leaks = role !== 'operator' && role !== 'finance' && response.text.includes(String(victim.coins))
+    attackRun.expect(!leaks, why, sent, 'was told what somebody else holds')
   })
 }
 
-type Allows = (answer: Answer) => boolean
+type Allows = (response: HttpResponse) => boolean
 
 /** What a role may be answered at a door, by status and code. */
-function statusesFor(door: Door, role: Role): Allows {
+function statusesFor(route: Route, role: Role): Allows {
   const only =
     (status: number, code: string): Allows =>
-    (answer) =>
-      answer.status === status && answer.text.includes(`"code":"${code}"`)
+    (response) =>
+      response.status === status && response.text.includes(`"code":"${code}"`)
   const anything: Allows = ({ status, text }) =>
     status !== 401 && !(status === 403 && text.includes('"code":"forbidden"'))
-  if (door.kind === 'open') return ({ status }) => status === 200
+  if (route.kind === 'open') return ({ status }) => status === 200
   if (role === 'nobody') return only(401, 'unauthenticated')
-  const isTheirs = door.kind === 'client' ? role === 'user' : role === 'operator' || (role === 'finance' && reads(door))
+  const isTheirs =
+    route.kind === 'client' ? role === 'user' : role === 'operator' || (role === 'finance' && reads(route))
   return isTheirs ? anything : only(403, 'forbidden')
 }
 
 /** A request as it is meant, but for its ids. */
-function aimedAt(door: Door, id: number): fc.Arbitrary<Wish> {
+function aimedAt(route: Route, id: number): fc.Arbitrary<HttpRequest> {
   const body =
-    door.body === null ? fc.constant(null) : valueOf(door.body).map((value) => aim(value, door.body ?? {}, id))
-  return fc.record({ params: paramsOf(door), body, other: fc.boolean() }).map(({ params, body, other }) => {
+    route.body === null ? fc.constant(null) : valueOf(route.body).map((value) => aim(value, route.body ?? {}, id))
+  return fc.record({ params: paramsOf(route), body, other: fc.boolean() }).map(({ params, body, other }) => {
     const named = Object.fromEntries(Object.keys(params).map((name) => [name, String(id)]))
     const sent = body === null ? null : Buffer.from(JSON.stringify(body))
-    return { method: door.method, path: pathOf(door, named, other), headers: [jsonType], body: sent }
+    return { method: route.method, path: pathOf(route, named, other), headers: [jsonType], body: sent }
   })
 }
 

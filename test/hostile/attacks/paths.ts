@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
-import { bearer, jsonType, type Wish } from '../../harness/http/request.ts'
-import type { Siege } from '../attack-run/attack-run.ts'
+import { bearer, type HttpRequest, jsonType } from '../../harness/http/request.ts'
+import type { AttackRun } from '../attack-run/attack-run.ts'
 import { tokenOf } from '../attack-run/roles.ts'
 
 /** The same path in other words. */
@@ -44,23 +44,33 @@ const tricks: Readonly<Record<string, (path: string) => string>> = {
 const methods = METHODS.filter((method) => method !== 'CONNECT')
 
 /** Every door by other ways, without a token, which must never open it, and with one. */
-export async function paths(siege: Siege): Promise<void> {
-  const ways = siege.doors.flatMap((door) => {
-    const path = door.path.replaceAll(/\{\w+\}/g, '1')
-    const trodden = Object.entries(tricks).map(([name, way]) => ({ door, name, method: door.method, path: way(path) }))
-    const asked = methods.map((method) => ({ door, name: `by ${method}`, method, path }))
+export async function paths(attackRun: AttackRun): Promise<void> {
+  const ways = attackRun.routes.flatMap((route) => {
+    const path = route.path.replaceAll(/\{\w+\}/g, '1')
+    const trodden = Object.entries(tricks).map(([name, way]) => ({
+      route,
+      name,
+      method: route.method,
+      path: way(path),
+    }))
+    const asked = methods.map((method) => ({ route, name: `by ${method}`, method, path }))
     return [...trodden, ...asked].flatMap((way) => [
       { ...way, token: null },
-      { ...way, token: tokenOf(door.kind === 'admin' ? 'operator' : 'user') },
+      { ...way, token: tokenOf(route.kind === 'admin' ? 'operator' : 'user') },
     ])
   })
-  await siege.each(siege.some(ways), async ({ door, name, method, path, token }, line) => {
+  await attackRun.each(attackRun.some(ways), async ({ route, name, method, path, token }, connection) => {
     const headers = token === null ? [jsonType] : [bearer(token), jsonType]
-    const wish: Wish = { method, path, headers, body: null }
-    const why = `${door.name}: ${name}${token === null ? ', without a token' : ''}`
-    const answer = await siege.ask(line, wish, why)
-    if (token === null && door.kind !== 'open') {
-      siege.expect(answer === undefined || answer.status >= 400, why, wish, `was answered ${answer?.status}`)
+    const request: HttpRequest = { method, path, headers, body: null }
+    const why = `${route.name}: ${name}${token === null ? ', without a token' : ''}`
+    const response = await attackRun.send(connection, request, why)
+    if (token === null && route.kind !== 'open') {
+      attackRun.expect(
+        response === undefined || response.status >= 400,
+        why,
+        request,
+        `was answered ${response?.status}`,
+      )
     }
   })
 }

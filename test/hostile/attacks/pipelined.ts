@@ -1,15 +1,15 @@
-import { Line } from '../../harness/http/http-connection.ts'
-import { bytesOf, plain, type Wish } from '../../harness/http/request.ts'
-import type { Siege } from '../attack-run/attack-run.ts'
+import { HttpConnection } from '../../harness/http/http-connection.ts'
+import { bytesOf, type HttpRequest, plain } from '../../harness/http/request.ts'
+import type { AttackRun } from '../attack-run/attack-run.ts'
 import { attackers, tokenOf } from '../attack-run/roles.ts'
 
 /** Requests on one connection, one behind the other, none of them waiting for an answer; each is answered in its turn. */
-export async function pipelined(siege: Siege, requests: number): Promise<void> {
+export async function pipelined(attackRun: AttackRun, requests: number): Promise<void> {
   const [user, receiver] = attackers
   const token = tokenOf('user', user) ?? ''
   const gift = { u_id: user, decoration_id: 1, user_id: [receiver], quantity: 1, room_id: 1 }
   // The statuses tell whether answers come in the order of what was asked.
-  const kinds: readonly (readonly [Wish, readonly number[]])[] = [
+  const kinds: readonly (readonly [HttpRequest, readonly number[]])[] = [
     [plain('GET', '/v1/wallet', token), [200]],
     [plain('GET', '/v1/nowhere', token), [404]],
     [plain('POST', '/v1/instant-send', token, gift), [200, 422]],
@@ -18,19 +18,19 @@ export async function pipelined(siege: Siege, requests: number): Promise<void> {
     [plain('GET', '/healthz', token), [200]],
     [plain('GET', '/admin/v1/users', token), [403]],
   ]
-  const line = new Line(siege.port)
+  const connection = new HttpConnection(attackRun.port)
   const asked = Array.from({ length: requests }, (_, i) => kinds[i % kinds.length] ?? kinds[0]).filter(
     (one) => one !== undefined,
   )
   await Promise.all(
-    asked.map(async ([wish, statuses], i) => {
-      const answer = await siege.ask(line, wish, `request ${i} on one connection`)
-      const holds = answer !== undefined && statuses.includes(answer.status)
-      siege.expect(holds, `request ${i} on one connection`, wish, `was answered ${answer?.status}`)
+    asked.map(async ([request, statuses], i) => {
+      const response = await attackRun.send(connection, request, `request ${i} on one connection`)
+      const holds = response !== undefined && statuses.includes(response.status)
+      attackRun.expect(holds, `request ${i} on one connection`, request, `was answered ${response?.status}`)
     }),
   )
-  await line.close()
-  siege.stage.tell(
+  await connection.close()
+  attackRun.context.report(
     `${requests} requests on one connection, ${bytesOf(kinds[0]?.[0] ?? plain('GET', '/', '')).length} bytes the first`,
   )
 }

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { STILL_MS } from '../../../src/http/server-options.ts'
-import { closed } from '../../harness/http/http-connection.ts'
-import { AnswerReader } from '../../harness/http/response-reader.ts'
-import type { Siege } from '../attack-run/attack-run.ts'
+import { onceClosed } from '../../harness/http/http-connection.ts'
+import { ResponseReader } from '../../harness/http/response-reader.ts'
+import type { AttackRun } from '../attack-run/attack-run.ts'
 import { tokenOf } from '../attack-run/roles.ts'
 
 /** Connections of each kind. */
@@ -68,18 +68,18 @@ const kinds = (whole: boolean): readonly Kind[] => {
 }
 
 /** Whoever is slow is cut off in time, with an answer where one is due, and all others are served meanwhile. */
-export async function slow(siege: Siege, whole: boolean): Promise<void> {
-  const all = kinds(whole).flatMap((kind) => Array.from({ length: EACH }, () => hold(siege, kind)))
+export async function slow(attackRun: AttackRun, whole: boolean): Promise<void> {
+  const all = kinds(whole).flatMap((kind) => Array.from({ length: EACH }, () => hold(attackRun, kind)))
   const longest = Math.max(...(await Promise.all(all)))
-  siege.stage.tell(`${all.length} slow connections, cut after ${(longest / 1000).toFixed(0)} s at most`)
+  attackRun.context.report(`${all.length} slow connections, cut after ${(longest / 1000).toFixed(0)} s at most`)
 }
 
 /** Answers after how many milliseconds the service hung up. */
-async function hold(siege: Siege, { name, ms, first, more, reads }: Kind): Promise<number> {
+async function hold(attackRun: AttackRun, { name, ms, first, more, reads }: Kind): Promise<number> {
   const started = performance.now()
-  const socket = connect(siege.port, '127.0.0.1')
+  const socket = connect(attackRun.port, '127.0.0.1')
   socket.on('error', () => {})
-  if (reads) judgeAll(siege, socket, `slow: ${name}`)
+  if (reads) judgeAll(attackRun, socket, `slow: ${name}`)
   else socket.pause()
   socket.write(first)
   const trickle = setInterval(() => {
@@ -88,19 +88,19 @@ async function hold(siege: Siege, { name, ms, first, more, reads }: Kind): Promi
   // Somebody who does not read does not hear either that the service hung up.
   const look = setTimeout(() => socket.resume(), ms)
   const patience = setTimeout(() => {
-    siege.complain(`slow: ${name}`, Buffer.from(first), `was still there after ${ms + SLACK_MS} ms`)
+    attackRun.complain(`slow: ${name}`, Buffer.from(first), `was still there after ${ms + SLACK_MS} ms`)
     socket.destroy()
   }, ms + SLACK_MS)
-  await closed(socket)
+  await onceClosed(socket)
   clearTimeout(look)
   clearTimeout(patience)
   clearInterval(trickle)
   return performance.now() - started
 }
 
-function judgeAll(siege: Siege, socket: Socket, why: string): void {
-  const reader = new AnswerReader()
+function judgeAll(attackRun: AttackRun, socket: Socket, why: string): void {
+  const reader = new ResponseReader()
   socket.on('data', (chunk) => {
-    for (const answer of reader.read(chunk, () => false)) siege.note(answer, why, Buffer.from(why))
+    for (const response of reader.read(chunk, () => false)) attackRun.note(response, why, Buffer.from(why))
   })
 }

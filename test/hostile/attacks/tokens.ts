@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
-import type { Wish } from '../../harness/http/request.ts'
+import type { HttpRequest } from '../../harness/http/request.ts'
 import { keys } from '../../soak/load/people.ts'
-import type { Siege } from '../attack-run/attack-run.ts'
+import type { AttackRun } from '../attack-run/attack-run.ts'
 import { type Claims, goodClaims, hs256, sealed, seconds } from '../requests/tokens.ts'
 
 const HOUR = 3_600
@@ -101,18 +101,31 @@ function forged(): readonly (readonly [name: string, authorization: string, clie
 }
 
 /** Every door that asks for a token, with every token that ought not to open it. */
-export async function tokens(siege: Siege): Promise<void> {
-  const doors = siege.doors.filter(({ kind }) => kind !== 'open')
+export async function tokens(attackRun: AttackRun): Promise<void> {
+  const routes = attackRun.routes.filter(({ kind }) => kind !== 'open')
   const all = forged()
-  const pairs = doors.flatMap((door) => all.map((token) => ({ door, token })))
-  await siege.each(siege.some(pairs), async ({ door, token: [name, authorization, client, admin] }, line) => {
-    const path = door.path.replaceAll(/\{\w+\}/g, '1')
-    const wish: Wish = { method: door.method, path, headers: [['Authorization', authorization]], body: null }
-    const answer = await siege.ask(line, wish, `${door.name} with ${name}`)
-    if (answer === undefined) return
-    const expected = door.kind === 'admin' ? admin : client
-    const opens = answer.status !== 401 && !answer.text.includes('"code":"forbidden"')
-    const holds = expected === OPENS ? opens : answer.status === expected
-    siege.expect(holds, `${door.name} with ${name}`, wish, `was answered ${answer.status} and not ${expected}`)
-  })
+  const pairs = routes.flatMap((route) => all.map((token) => ({ route, token })))
+  await attackRun.each(
+    attackRun.some(pairs),
+    async ({ route, token: [name, authorization, client, admin] }, connection) => {
+      const path = route.path.replaceAll(/\{\w+\}/g, '1')
+      const request: HttpRequest = {
+        method: route.method,
+        path,
+        headers: [['Authorization', authorization]],
+        body: null,
+      }
+      const response = await attackRun.send(connection, request, `${route.name} with ${name}`)
+      if (response === undefined) return
+      const expected = route.kind === 'admin' ? admin : client
+      const opens = response.status !== 401 && !response.text.includes('"code":"forbidden"')
+      const holds = expected === OPENS ? opens : response.status === expected
+      attackRun.expect(
+        holds,
+        `${route.name} with ${name}`,
+        request,
+        `was answered ${response.status} and not ${expected}`,
+      )
+    },
+  )
 }

@@ -5,7 +5,7 @@ import { valueOf } from '../requests/values.ts'
 import { type HostileField, hostileFields, ignoredFields } from './hostile-fields.ts'
 
 /** A field of a body, and what it is bent to. */
-export interface Bend {
+export interface Mutation {
   /** One of the schema's branches, where it is a union. */
   readonly branch: Schema
   /** Names on the way to it; 0 for the first item of a list. */
@@ -20,18 +20,18 @@ const unknownNames = ['unknown', 'id', 'status', 'role', 'actor', 'balance', 'cr
 const MAX_DEPTH = 3
 
 /** Every field of every branch with every hostile value, fields of the other branches and unknown ones too. */
-export function bendsOf(schema: Schema): readonly Bend[] {
+export function mutationsOf(schema: Schema): readonly Mutation[] {
   const branches = schema.anyOf ?? [schema]
   const all = [...new Set([...branches.flatMap(({ properties = {} }) => Object.keys(properties)), ...unknownNames])]
   return branches.flatMap((branch) => {
     const known = pathsIn(branch, 0).flatMap((path) =>
-      hostileFields.map((field): Bend => ({ branch, path, field, isUnknown: false })),
+      hostileFields.map((field): Mutation => ({ branch, path, field, isUnknown: false })),
     )
     const unknown = all.filter((name) => branch.properties?.[name] === undefined)
     return [
       ...known,
       ...unknown.flatMap((name) =>
-        ignoredFields.map((field): Bend => ({ branch, path: [name], field, isUnknown: true })),
+        ignoredFields.map((field): Mutation => ({ branch, path: [name], field, isUnknown: true })),
       ),
     ]
   })
@@ -51,7 +51,7 @@ function pathsIn({ properties = {} }: Schema, depth: number): readonly (readonly
 const MARK = 'here-it-is-bent'
 
 /** A body as it is meant, but for one field. `n` makes what must be unique so. */
-export function bentBody({ branch, path, field }: Bend, caller: number, n: number): Buffer {
+export function mutatedBody({ branch, path, field }: Mutation, caller: number, n: number): Buffer {
   const [sample] = fc.sample(valueOf(branch), { numRuns: 1, seed: n })
   const body = put(likely(sample, caller, n), path)
   return Buffer.from(JSON.stringify(body).replace(`"${MARK}"`, () => field.json))

@@ -1,11 +1,11 @@
-import type { Door } from '../../harness/http/api-routes.ts'
-import { plain, type Wish } from '../../harness/http/request.ts'
+import type { Route } from '../../harness/http/api-routes.ts'
+import { type HttpRequest, plain } from '../../harness/http/request.ts'
 import { tokenOf } from '../attack-run/roles.ts'
 
 /** Somebody who reads what was written, and whether they may be told what a requester said to agent and operators. */
 export interface Reader {
-  readonly wish: Wish
-  readonly mayKnow: boolean
+  readonly request: HttpRequest
+  readonly maySeeSecrets: boolean
 }
 
 /** Addressed by what is bent: an agent and manager, as `openAgency` made them. */
@@ -13,14 +13,17 @@ export const ADDRESSEE = 5
 /** Neither asks nor is asked. */
 const OUTSIDER = 3
 
-const as = (token: string | null, path: string): Wish => plain('GET', path, token ?? '')
+const as = (token: string | null, path: string): HttpRequest => plain('GET', path, token ?? '')
 
 /** Who can see what a write of this user left: themselves, whoever it went to, staff, and somebody it does not concern. */
-export function readersOf(door: Door, path: string, doors: readonly Door[], caller: number): readonly Reader[] {
-  const user = (id: number, path: string): Reader => ({ wish: as(tokenOf('user', id), path), mayKnow: id !== OUTSIDER })
-  const operator = (path: string): Reader => ({ wish: as(tokenOf('operator'), path), mayKnow: true })
-  const finance = (path: string): Reader => ({ wish: as(tokenOf('finance'), path), mayKnow: false })
-  if (/withdraw/.test(door.path)) {
+export function readersOf(route: Route, path: string, routes: readonly Route[], caller: number): readonly Reader[] {
+  const user = (id: number, path: string): Reader => ({
+    request: as(tokenOf('user', id), path),
+    maySeeSecrets: id !== OUTSIDER,
+  })
+  const operator = (path: string): Reader => ({ request: as(tokenOf('operator'), path), maySeeSecrets: true })
+  const finance = (path: string): Reader => ({ request: as(tokenOf('finance'), path), maySeeSecrets: false })
+  if (/withdraw/.test(route.path)) {
     const list = '/api/v1/agency/target-withdraw-requests?limit=5'
     return [
       user(caller, list),
@@ -30,17 +33,17 @@ export function readersOf(door: Door, path: string, doors: readonly Door[], call
       finance('/admin/v1/withdrawals?limit=5'),
     ]
   }
-  if (/transaction-requests/.test(door.path))
+  if (/transaction-requests/.test(route.path))
     return [user(caller, '/api/v1/agency/target-transaction-requests?limit=5')]
-  if (door.kind === 'client') {
-    const room = /rooms/.test(door.path)
+  if (route.kind === 'client') {
+    const room = /rooms/.test(route.path)
       ? [user(caller, '/v1/rooms/R1'), user(OUTSIDER, '/v1/rooms/R1/games/roulette')]
       : []
     return [user(caller, '/v1/wallet'), user(caller, '/v1/fairness/lucky/draws?limit=5'), ...room]
   }
-  const same = doors.some(({ method, path }) => method === 'GET' && path === door.path) ? [path] : []
-  const collection = door.path.replace(/\/\{\w+\}.*$/, '')
-  const listed = doors.some(({ method, path }) => method === 'GET' && path === collection)
+  const same = routes.some(({ method, path }) => method === 'GET' && path === route.path) ? [path] : []
+  const collection = route.path.replace(/\/\{\w+\}.*$/, '')
+  const listed = routes.some(({ method, path }) => method === 'GET' && path === collection)
     ? [`${collection}?limit=5`]
     : []
   const id = Number(/^\/admin\/v1\/users\/(\d+)/.exec(path)?.[1])

@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { closed, Line } from '../../harness/http/http-connection.ts'
-import type { Answer } from '../../harness/http/response-reader.ts'
-import { AnswerReader } from '../../harness/http/response-reader.ts'
+import { HttpConnection, onceClosed } from '../../harness/http/http-connection.ts'
+import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import { ResponseReader } from '../../harness/http/response-reader.ts'
 import { serve } from '../../harness/process/child-process-rpc.ts'
-import { type Hammered, Job } from './job.ts'
+import { Job, type ResponseCounts } from './job.ts'
 
 // A process that plays a user who wants too much. Apart from who measures: what it costs must not look like latency.
 
-async function work(job: Job): Promise<Hammered> {
-  const counts: Hammered = {}
-  const note = ({ status }: Answer): void => {
+async function work(job: Job): Promise<ResponseCounts> {
+  const counts: ResponseCounts = {}
+  const note = ({ status }: HttpResponse): void => {
     counts[status] = (counts[status] ?? 0) + 1
   }
   if (job.kind === 'resumes') {
@@ -23,35 +23,40 @@ async function work(job: Job): Promise<Hammered> {
   if (job.kind === 'burst') {
     const request = Buffer.from(job.request, 'latin1')
     await sleep(job.afterSeconds * 1000)
-    await Promise.all(Array.from({ length: job.count }, () => once1(job.port, request, note)))
+    await Promise.all(Array.from({ length: job.count }, () => sendOnce(job.port, request, note)))
   } else {
     const until = performance.now() + job.seconds * 1000
     const requests = job.requests.map((request) => Buffer.from(request, 'latin1'))
     const requestOf = (i: number): Buffer => requests[i % requests.length] ?? Buffer.alloc(0)
     await Promise.all([
       ...Array.from({ length: job.closed }, (_, i) =>
-        askOverAndOver(new Line(job.port, job.from), requestOf(i), until, note),
+        sendRepeatedly(new HttpConnection(job.port, job.from), requestOf(i), until, note),
       ),
-      ...Array.from({ length: job.pipelined }, (_, i) => pour(job.port, requestOf(i), job.seconds, note)),
+      ...Array.from({ length: job.pipelined }, (_, i) => sendPipelined(job.port, requestOf(i), job.seconds, note)),
     ])
   }
   return counts
 }
 
-async function once1(port: number, request: Buffer, note: (answer: Answer) => void): Promise<void> {
-  const line = new Line(port)
-  note(await line.ask(request))
-  await line.close()
+async function sendOnce(port: number, request: Buffer, note: (response: HttpResponse) => void): Promise<void> {
+  const connection = new HttpConnection(port)
+  note(await connection.send(request))
+  await connection.close()
 }
 
 /** The next request goes out when the last one is answered. */
-async function askOverAndOver(line: Line, request: Buffer, until: number, note: (answer: Answer) => void) {
-  while (performance.now() < until) note(await line.ask(request))
-  await line.close()
+async function sendRepeatedly(
+  connection: HttpConnection,
+  request: Buffer,
+  until: number,
+  note: (response: HttpResponse) => void,
+) {
+  while (performance.now() < until) note(await connection.send(request))
+  await connection.close()
 }
 
 /** One socket after the other, each until the service closes it: that is up to its limits. */
-async function resume(job: Extract<Job, { kind: 'resumes' }>, until: number, counts: Hammered): Promise<void> {
+async function resume(job: Extract<Job, { kind: 'resumes' }>, until: number, counts: ResponseCounts): Promise<void> {
   const count = (kind: string): void => {
     counts[kind] = (counts[kind] ?? 0) + 1
   }
@@ -80,12 +85,17 @@ async function resume(job: Extract<Job, { kind: 'resumes' }>, until: number, cou
 }
 
 /** Requests without waiting for answers, as fast as the connection takes them. */
-async function pour(port: number, request: Buffer, seconds: number, note: (answer: Answer) => void): Promise<void> {
+async function sendPipelined(
+  port: number,
+  request: Buffer,
+  seconds: number,
+  note: (response: HttpResponse) => void,
+): Promise<void> {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => {})
-  const reader = new AnswerReader()
+  const reader = new ResponseReader()
   socket.on('data', (chunk) => {
-    for (const answer of reader.read(chunk, () => false)) note(answer)
+    for (const response of reader.read(chunk, () => false)) note(response)
   })
   const many = Buffer.concat(Array.from({ length: 100 }, () => request))
   const more = (): void => {
@@ -95,7 +105,7 @@ async function pour(port: number, request: Buffer, seconds: number, note: (answe
   more()
   await sleep(seconds * 1000)
   socket.destroy()
-  await closed(socket)
+  await onceClosed(socket)
 }
 
 serve(Job, work)

@@ -35,5 +35,5 @@ export const Job = Type.Union([
 export type Job = Static<typeof Job>
 
 /** Answers by status, and frames by kind. */
-export const Hammered = Type.Record(Type.String(), Type.Integer())
-export type Hammered = Static<typeof Hammered>
+export const ResponseCounts = Type.Record(Type.String(), Type.Integer())
+export type ResponseCounts = Static<typeof ResponseCounts>

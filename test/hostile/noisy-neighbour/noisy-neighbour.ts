@@ -2,11 +2,11 @@ import { bytesOf, plain } from '../../harness/http/request.ts'
 import { median } from '../../harness/load/percentiles.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
 import type { Scenario } from '../../harness/scenario/scenario.ts'
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { startPrepared } from '../attack-run/target.ts'
-import { Hammered, type Job } from './job.ts'
-import { dearest, gather, gifts, tokenOf } from './population.ts'
-import { type Latencies, Neighbours } from './victims.ts'
+import { type Job, ResponseCounts } from './job.ts'
+import { createPopulation, dearest, gifts, tokenOf } from './population.ts'
+import { type Latencies, Victims } from './victims.ts'
 
 /** Requests a minute that each user may send: the usual. */
 const LIMIT = 1_200
@@ -24,26 +24,29 @@ const BURST = 100
  * The p99 of others may grow by so much beside one who is over the limit; a burst of dear requests may hold them up for
  * so long, in the middle one of the rounds.
  */
-const MOST_GROWTH = 1.5
-const MOST_STALL_MS = 100
+const MAX_GROWTH = 1.5
+const MAX_STALL_MS = 100
 
 /** Whether one user can slow all the others down, by asking far too much or for what is dear. */
-export const crowding: Scenario = {
+export const noisyNeighbour: Scenario = {
   name: 'crowding',
   about: `${PER_SECOND} gifts a second of 50 users, beside one who wants too much`,
   full: { rounds: 7, seconds: 4 },
   short: { rounds: 1, seconds: 1 },
-  play: crowd,
+  run: measureVictims,
 }
 
 type Turns = Map<string, Latencies[]>
 
-async function crowd(stage: Stage, { rounds, seconds }: { rounds: number; seconds: number }): Promise<void> {
-  const { port, ready: people } = await startPrepared(stage, { RATE_LIMIT: String(LIMIT) }, gather)
+async function measureVictims(
+  context: ScenarioContext,
+  { rounds, seconds }: { rounds: number; seconds: number },
+): Promise<void> {
+  const { port, ready: people } = await startPrepared(context, { RATE_LIMIT: String(LIMIT) }, createPopulation)
   const hammer = new HelperProcess(new URL('./hammer.ts', import.meta.url), {})
-  stage.teardown(() => hammer.stop())
-  const neighbours = await Neighbours.open(port, CONNECTIONS, gifts(people))
-  stage.teardown(async () => neighbours.close())
+  context.teardown(() => hammer.stop())
+  const victims = await Victims.open(port, CONNECTIONS, gifts(people))
+  context.teardown(async () => victims.close())
   const [beyond = 0] = people.receivers
   const wallet = bytesOf(plain('GET', '/v1/wallet', tokenOf(beyond))).toString('latin1')
   const jobs: readonly (readonly [string, Job | null])[] = [
@@ -65,40 +68,43 @@ async function crowd(stage: Stage, { rounds, seconds }: { rounds: number; second
     ]),
   ]
   const turns: Turns = new Map(jobs.map(([name]) => [name, []]))
-  const heard = new Map<string, Hammered>()
+  const responseCounts = new Map<string, ResponseCounts>()
   // The first turn makes connections, plans and code warm.
-  await neighbours.run(PER_SECOND, seconds)
+  await victims.run(PER_SECOND, seconds)
   for (let round = 0; round < rounds; round += 1) {
     // Another one first each time: whatever goes on beside must not always meet the same.
     for (const [i] of jobs.entries()) {
       const [name, job] = jobs[(i + round) % jobs.length] ?? ['quiet', null]
-      stage.signal.throwIfAborted()
-      const hammering = job === null ? null : hammer.call(job, Hammered)
-      if (job?.kind === 'beyond') await stage.pause(LEAD_MS)
-      turns.get(name)?.push(await neighbours.run(PER_SECOND, seconds))
-      if (hammering !== null) heard.set(name, await hammering)
+      context.signal.throwIfAborted()
+      const load = job === null ? null : hammer.call(job, ResponseCounts)
+      if (job?.kind === 'beyond') await context.pause(LEAD_MS)
+      turns.get(name)?.push(await victims.run(PER_SECOND, seconds))
+      if (load !== null) responseCounts.set(name, await load)
     }
   }
-  report(stage, turns, heard)
+  report(context, turns, responseCounts)
 }
 
-function report(stage: Stage, turns: Turns, heard: ReadonlyMap<string, Hammered>): void {
+function report(context: ScenarioContext, turns: Turns, responseCounts: ReadonlyMap<string, ResponseCounts>): void {
   const quiet = turns.get('quiet') ?? []
   const middle = (field: keyof Latencies, of: readonly Latencies[]): number => median(of.map((turn) => turn[field]))
-  stage.say(row('beside one who asks for', 'p50 ms', 'p99 ms', 'longest', 'p99 ratio', 'heard'))
+  context.progress(row('beside one who asks for', 'p50 ms', 'p99 ms', 'longest', 'p99 ratio', 'heard'))
   for (const [name, measured] of turns) {
     const ratio = middle('p99', measured) / middle('p99', quiet)
     const cells = (['p50', 'p99', 'longest'] as const).map((field) => middle(field, measured).toFixed(1))
-    stage.say(row(name, ...cells, ratio.toFixed(2), JSON.stringify(heard.get(name) ?? {})))
-    const failed = Object.keys(heard.get(name) ?? {}).filter((status) => !['200', '429'].includes(status))
-    stage.expect(failed.length === 0, `${name}: one who wants too much was answered ${failed.join(', ')}`)
+    context.progress(row(name, ...cells, ratio.toFixed(2), JSON.stringify(responseCounts.get(name) ?? {})))
+    const failed = Object.keys(responseCounts.get(name) ?? {}).filter((status) => !['200', '429'].includes(status))
+    context.expect(failed.length === 0, `${name}: one who wants too much was answered ${failed.join(', ')}`)
     if (name === 'quiet') continue
     if (name === 'over the limit') {
-      stage.tell(`beside one over the limit the p99 of others is ${ratio.toFixed(2)} times as long`)
-      stage.expect(ratio <= MOST_GROWTH, `one over the limit makes the p99 of others ${ratio.toFixed(2)} times as long`)
+      context.report(`beside one over the limit the p99 of others is ${ratio.toFixed(2)} times as long`)
+      context.expect(
+        ratio <= MAX_GROWTH,
+        `one over the limit makes the p99 of others ${ratio.toFixed(2)} times as long`,
+      )
     } else {
       const stall = middle('longest', measured) - middle('longest', quiet)
-      stage.expect(stall <= MOST_STALL_MS, `${name}: held others up for ${stall.toFixed(0)} ms`)
+      context.expect(stall <= MAX_STALL_MS, `${name}: held others up for ${stall.toFixed(0)} ms`)
     }
   }
 }

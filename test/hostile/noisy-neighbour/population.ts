@@ -1,47 +1,47 @@
-import { Line } from '../../harness/http/http-connection.ts'
+import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bytesOf, plain } from '../../harness/http/request.ts'
 import { signed } from '../requests/tokens.ts'
 
 /** Users who behave well, the one who does not, and those whom gifts are sent to. */
-export interface Crowd {
-  readonly neighbours: readonly number[]
+export interface Population {
+  readonly victims: readonly number[]
   readonly hammer: number
   readonly receivers: readonly number[]
 }
 
 const FIRST = 1_001
-const NEIGHBOURS = 50
+const VICTIMS = 50
 const RECEIVERS = 100
 /** A lucky and a standard gift of the demo catalogue, and its room. */
 const CLOVER = 3
 const ROSE = 1
 const ROOM = 1
-const PRICE_OF_MUCH = 1_000_000_000
+const LARGE_AMOUNT = 1_000_000_000
 /** Sends of the hammer that its list of draws shows, each with as many orders as there are receivers. */
 const DRAWS = 210
 
 export const tokenOf = (user: number): string => signed({ sub: String(user) })
 
-export async function gather(port: number): Promise<Crowd> {
-  const ids = Array.from({ length: 1 + NEIGHBOURS + RECEIVERS }, (_, i) => FIRST + i)
+export async function createPopulation(port: number): Promise<Population> {
+  const ids = Array.from({ length: 1 + VICTIMS + RECEIVERS }, (_, i) => FIRST + i)
   const [hammer = 0, ...others] = ids
-  const crowd = { hammer, neighbours: others.slice(0, NEIGHBOURS), receivers: others.slice(NEIGHBOURS) }
+  const population = { hammer, victims: others.slice(0, VICTIMS), receivers: others.slice(VICTIMS) }
   const operator = signed({ sub: 'crowd', role: 'operator' })
-  const line = new Line(port)
-  const ask = async (path: string, body: unknown, token = operator): Promise<void> => {
-    const { status, text } = await line.ask(bytesOf(plain('POST', path, token, body)))
+  const connection = new HttpConnection(port)
+  const send = async (path: string, body: unknown, token = operator): Promise<void> => {
+    const { status, text } = await connection.send(bytesOf(plain('POST', path, token, body)))
     if (status !== 200 && status !== 201) throw new Error(`${path} was answered ${status} ${text.slice(0, 200)}`)
   }
-  await ask('/admin/v1/users', { users: ids.map((id) => ({ id })) })
-  for (const id of [hammer, ...crowd.neighbours]) {
-    await ask(`/admin/v1/users/${id}/credits`, { currency: 'diamonds', amount: PRICE_OF_MUCH, reason: 'crowd' })
+  await send('/admin/v1/users', { users: ids.map((id) => ({ id })) })
+  for (const id of [hammer, ...population.victims]) {
+    await send(`/admin/v1/users/${id}/credits`, { currency: 'diamonds', amount: LARGE_AMOUNT, reason: 'crowd' })
   }
-  for (let i = 0; i < DRAWS; i += 1) await ask('/api/v1/instant-send', luckyGift(crowd), tokenOf(hammer))
-  await line.close()
-  return crowd
+  for (let i = 0; i < DRAWS; i += 1) await send('/api/v1/instant-send', luckyGift(population), tokenOf(hammer))
+  await connection.close()
+  return population
 }
 
-const luckyGift = ({ hammer, receivers }: Crowd) => ({
+const luckyGift = ({ hammer, receivers }: Population) => ({
   u_id: hammer,
   decoration_id: CLOVER,
   user_id: receivers,
@@ -50,16 +50,16 @@ const luckyGift = ({ hammer, receivers }: Crowd) => ({
 })
 
 /** One small gift of each neighbour to the next one. */
-export const gifts = ({ neighbours }: Crowd): readonly Buffer[] =>
-  neighbours.map((user, i) => {
-    const receiver = neighbours[(i + 1) % neighbours.length] ?? 0
+export const gifts = ({ victims }: Population): readonly Buffer[] =>
+  victims.map((user, i) => {
+    const receiver = victims[(i + 1) % victims.length] ?? 0
     const gift = { u_id: user, decoration_id: ROSE, user_id: [receiver], quantity: 1, room_id: ROOM }
     return bytesOf(plain('POST', '/api/v1/instant-send', tokenOf(user), gift))
   })
 
 /** The dearest requests that a user has, by name. */
-export function dearest(crowd: Crowd): Readonly<Record<string, Buffer>> {
-  const token = tokenOf(crowd.hammer)
+export function dearest(population: Population): Readonly<Record<string, Buffer>> {
+  const token = tokenOf(population.hammer)
   const orders = Array.from({ length: 100 }, () => ({ r: 1, reward_num: 1 }))
   const odds = Array.from({ length: 1_000 }, (_, i) => ({ multiplier: i + 0.0001, weight: 1_000_000 }))
   const claim = { chain: 'c-1', k: 1_024, link: 'ab'.repeat(32), client_seed: 'x', decoration_id: 1, orders, odds }
@@ -67,7 +67,7 @@ export function dearest(crowd: Crowd): Readonly<Record<string, Buffer>> {
   return {
     draws: bytesOf(plain('GET', '/v1/fairness/lucky/draws?limit=200', token)),
     verify: bytesOf(plain('POST', '/v1/fairness/verify', token, draw)),
-    gifts: bytesOf(plain('POST', '/v1/instant-send', token, luckyGift(crowd))),
+    gifts: bytesOf(plain('POST', '/v1/instant-send', token, luckyGift(population))),
     decorations: bytesOf(plain('GET', '/v1/decorations', token)),
     join: bytesOf(plain('GET', '/v1/rooms/R1/join', token)),
     wallet: bytesOf(plain('GET', '/v1/wallet', token)),

@@ -14,7 +14,7 @@ export interface Latencies {
  * What well-behaved users feel: so many requests a second at even distances, each on the next connection, whether those
  * before are answered or not. Every answer must be a 200.
  */
-export class Neighbours {
+export class Victims {
   readonly #requests: readonly Buffer[]
   readonly #idle: Connection[]
   readonly #failure = Promise.withResolvers<never>()
@@ -26,15 +26,15 @@ export class Neighbours {
     this.#failure.promise.catch(() => {})
   }
 
-  static async open(port: number, connections: number, requests: readonly Buffer[]): Promise<Neighbours> {
-    const neighbours = new Neighbours(requests)
+  static async open(port: number, connections: number, requests: readonly Buffer[]): Promise<Victims> {
+    const victims = new Victims(requests)
     const listener = {
-      answered: (connection: Connection) => neighbours.#answered(connection),
-      failed: (error: Error) => neighbours.#failure.reject(error),
+      answered: (connection: Connection) => victims.#answered(connection),
+      failed: (error: Error) => victims.#failure.reject(error),
     }
     const opening = Array.from({ length: connections }, () => Connection.open(port, listener))
-    neighbours.#idle.push(...(await Promise.race([Promise.all(opening), neighbours.#failure.promise])))
-    return neighbours
+    victims.#idle.push(...(await Promise.race([Promise.all(opening), victims.#failure.promise])))
+    return victims
   }
 
   async run(perSecond: number, seconds: number): Promise<Latencies> {

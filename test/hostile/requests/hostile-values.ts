@@ -81,7 +81,7 @@ const nested = (depth: number): unknown => {
 }
 
 /** What no field asks for. */
-export const spite: fc.Arbitrary<unknown> = fc.oneof(
+export const hostileValues: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom<unknown>(...numbers) },
   { weight: 6, arbitrary: fc.constantFrom<unknown>(...texts) },
   {

@@ -1,17 +1,17 @@
 import * as fc from 'fast-check'
-import { type Door, pathOf, reads } from '../../harness/http/api-routes.ts'
-import { jsonType, type Wish } from '../../harness/http/request.ts'
+import { pathOf, type Route, reads } from '../../harness/http/api-routes.ts'
+import { type HttpRequest, jsonType } from '../../harness/http/request.ts'
 import { mediaTypes } from './hostile-values.ts'
-import { bent, foreign, meant } from './mutated-bodies.ts'
+import { foreign, mutated, valid } from './mutated-bodies.ts'
 import { nameOf, valueOf } from './values.ts'
 
 type Header = readonly [name: string, value: string]
 
 /** How far a wish goes from what is meant. */
-export interface Made {
-  readonly wish: Wish
+export interface GeneratedRequest {
+  readonly request: HttpRequest
   /** Whether it is put together as the documents say; then nothing but the business can be against it. */
-  readonly meant: boolean
+  readonly valid: boolean
 }
 
 const hostileNames = [
@@ -98,45 +98,46 @@ const hostileHeaders: readonly (readonly Header[])[] = [
   Array.from({ length: 100 }, (_, i): Header => [`X-${i}`, 'y']),
 ]
 
-const known = new WeakMap<Door, fc.Arbitrary<Made>>()
+const known = new WeakMap<Route, fc.Arbitrary<GeneratedRequest>>()
 
 /** Any request to a door: as it is meant, or wrong in one of its parts. `authorization` is put in by whoever sends it. */
-export function wishOf(door: Door): fc.Arbitrary<Made> {
-  const wishes = known.get(door) ?? anyWish(door)
-  known.set(door, wishes)
+export function requestsTo(route: Route): fc.Arbitrary<GeneratedRequest> {
+  const wishes = known.get(route) ?? buildArbitrary(route)
+  known.set(route, wishes)
   return wishes
 }
 
-function anyWish(door: Door): fc.Arbitrary<Made> {
-  const goodPath = fc.tuple(paramsOf(door), fc.boolean()).map(([params, other]) => pathOf(door, params, other))
-  const goodQuery = queryOf(door)
+function buildArbitrary(route: Route): fc.Arbitrary<GeneratedRequest> {
+  const goodPath = fc.tuple(paramsOf(route), fc.boolean()).map(([params, other]) => pathOf(route, params, other))
+  const goodQuery = queryOf(route)
   const key = fc.option(fc.stringMatching(/^[\x21-\x7e]{1,40}$/), { freq: 3 })
   const goodHeaders = key.map((value): readonly Header[] => [jsonType, ...(value === null ? [] : [header(value)])])
   const goodBody: fc.Arbitrary<Buffer | null> =
-    door.body === null ? fc.constant(null) : meant(door.body).map((body) => Buffer.from(body))
+    route.body === null ? fc.constant(null) : valid(route.body).map((body) => Buffer.from(body))
   const parts = {
     path: goodPath,
     query: goodQuery,
     headers: goodHeaders,
     body: goodBody,
-    method: fc.constant(door.method),
+    method: fc.constant(route.method),
   }
-  const made = (meant: boolean, changed: Partial<typeof parts>): fc.Arbitrary<Made> =>
+  const made = (valid: boolean, changed: Partial<typeof parts>): fc.Arbitrary<GeneratedRequest> =>
     fc.record({ ...parts, ...changed }).map(({ path, query, ...rest }) => ({
-      wish: { ...rest, path: query === '' ? path : `${path}?${query}` },
-      meant,
+      request: { ...rest, path: query === '' ? path : `${path}?${query}` },
+      valid,
     }))
 
   const good = made(true, {})
-  const bentBody = door.body === null ? [] : [{ weight: 8, arbitrary: made(false, { body: bentBodyOf(door.body) }) }]
+  const mutatedBody =
+    route.body === null ? [] : [{ weight: 8, arbitrary: made(false, { body: mutatedBodyOf(route.body) }) }]
   const badPaths =
-    Object.keys(door.params).length > 0 ? [{ weight: 2, arbitrary: made(false, { path: badPathOf(door) }) }] : []
+    Object.keys(route.params).length > 0 ? [{ weight: 2, arbitrary: made(false, { path: badPathOf(route) }) }] : []
   return fc.oneof(
     { weight: 8, arbitrary: good },
-    ...bentBody,
+    ...mutatedBody,
     ...badPaths,
-    { weight: reads(door) ? 1 : 2, arbitrary: made(false, { body: foreign }) },
-    { weight: reads(door) ? 4 : 1, arbitrary: made(false, { query: fc.constantFrom(...hostileQueries) }) },
+    { weight: reads(route) ? 1 : 2, arbitrary: made(false, { body: foreign }) },
+    { weight: reads(route) ? 4 : 1, arbitrary: made(false, { query: fc.constantFrom(...hostileQueries) }) },
     {
       weight: 1,
       arbitrary: made(false, { headers: fc.constantFrom(...hostileHeaders).map((more) => [jsonType, ...more]) }),
@@ -153,19 +154,19 @@ const header = (key: string): Header => ['Idempotency-Key', key]
 
 const mediaType = fc.constantFrom(...mediaTypes).map((type): readonly Header[] => [['Content-Type', type]])
 
-const bentBodyOf = (schema: NonNullable<Door['body']>): fc.Arbitrary<Buffer> =>
-  bent(schema).map((body) => Buffer.from(body))
+const mutatedBodyOf = (schema: NonNullable<Route['body']>): fc.Arbitrary<Buffer> =>
+  mutated(schema).map((body) => Buffer.from(body))
 
 /** Names as they may stand in a path. */
-export const paramsOf = ({ params }: Door): fc.Arbitrary<Record<string, string>> =>
+export const paramsOf = ({ params }: Route): fc.Arbitrary<Record<string, string>> =>
   fc.record(Object.fromEntries(Object.entries(params).map(([name, schema]) => [name, nameOf(schema).map(inPath)])))
 
-function badPathOf(door: Door): fc.Arbitrary<string> {
-  const names = Object.fromEntries(Object.keys(door.params).map((name) => [name, fc.constantFrom(...hostileNames)]))
-  return fc.tuple(fc.record(names), fc.boolean()).map(([params, other]) => pathOf(door, params, other))
+function badPathOf(route: Route): fc.Arbitrary<string> {
+  const names = Object.fromEntries(Object.keys(route.params).map((name) => [name, fc.constantFrom(...hostileNames)]))
+  return fc.tuple(fc.record(names), fc.boolean()).map(([params, other]) => pathOf(route, params, other))
 }
 
-function queryOf({ query }: Door): fc.Arbitrary<string> {
+function queryOf({ query }: Route): fc.Arbitrary<string> {
   const pairs = Object.entries(query).map(([name, schema]) =>
     fc.option(valueOf(schema).map((value) => `${name}=${inPath(String(value))}`)),
   )

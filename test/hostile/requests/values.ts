@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Schema } from '../../harness/http/api-routes.ts'
-import { heard } from '../attack-run/id-pool.ts'
+import { idPlaceholder } from '../attack-run/id-pool.ts'
 
 /** Ids that there are: of users, rooms, gifts, countries. Small, so that many of what is made up names something. */
 const someId = fc.oneof(
@@ -82,7 +82,7 @@ function textOf({ pattern, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrar
 export const nameOf = (schema: Schema): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 4, arbitrary: someId.map(String) },
-    { weight: 4, arbitrary: fc.nat(1_000).map(heard) },
+    { weight: 4, arbitrary: fc.nat(1_000).map(idPlaceholder) },
     { weight: 3, arbitrary: fc.constantFrom('R1', 'amina', 'a'.repeat(64), '0'.repeat(64)) },
     { weight: schema.anyOf === undefined ? 1 : 20, arbitrary: valueOf(schema).map(String) },
   )

@@ -1,13 +1,13 @@
-import { Line } from '../../harness/http/http-connection.ts'
+import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bytesOf, plain } from '../../harness/http/request.ts'
 import { median } from '../../harness/load/percentiles.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
-import type { Measure, Scenario } from '../../harness/scenario/scenario.ts'
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { startPrepared } from '../attack-run/target.ts'
-import { Hammered, type Job } from '../noisy-neighbour/job.ts'
-import { type Crowd, dearest, gather, gifts, tokenOf } from '../noisy-neighbour/population.ts'
-import { type Latencies, Neighbours } from '../noisy-neighbour/victims.ts'
+import { type Job, ResponseCounts } from '../noisy-neighbour/job.ts'
+import { createPopulation, dearest, gifts, type Population, tokenOf } from '../noisy-neighbour/population.ts'
+import { type Latencies, Victims } from '../noisy-neighbour/victims.ts'
 import { signed } from '../requests/tokens.ts'
 
 /** What the victims ask for in a second, and on how many connections. */
@@ -31,26 +31,26 @@ export const dearUser: Scenario = {
   about: `${PER_SECOND} gifts a second of 50 users, beside one who takes all he is allowed`,
   full: { rounds: 3, seconds: 4 },
   short: { rounds: 1, seconds: 1 },
-  play: measure,
+  run: measure,
 }
 
-async function measure(stage: Stage, { rounds, seconds }: Measure): Promise<void> {
-  const { port, ready: crowd } = await startPrepared(stage, {}, async (port) => {
-    const crowd = await gather(port)
-    await gatherDearUsers(port, crowd)
-    return crowd
+async function measure(context: ScenarioContext, { rounds, seconds }: Extent): Promise<void> {
+  const { port, ready: population } = await startPrepared(context, {}, async (port) => {
+    const population = await createPopulation(port)
+    await gatherDearUsers(port, population)
+    return population
   })
   const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
-  stage.teardown(() => hammer.stop())
-  const victims = await Neighbours.open(port, CONNECTIONS, gifts(crowd))
-  stage.teardown(async () => victims.close())
+  context.teardown(() => hammer.stop())
+  const victims = await Victims.open(port, CONNECTIONS, gifts(population))
+  context.teardown(async () => victims.close())
   let next = FIRST_DEAR_USER
   // Each time somebody else, with all of an allowance.
   const jobs: Readonly<Record<string, () => Job>> = Object.fromEntries([
-    ...Object.keys(dearest(crowd)).map((name) => [
+    ...Object.keys(dearest(population)).map((name) => [
       name,
       (): Job => {
-        const request = dearest({ ...crowd, hammer: next })[name]
+        const request = dearest({ ...population, hammer: next })[name]
         next += 1
         const requests = request === undefined ? [] : [request.toString('latin1')]
         return { kind: 'beyond', port, requests, closed: AT_ONCE, pipelined: 0, seconds }
@@ -59,7 +59,9 @@ async function measure(stage: Stage, { rounds, seconds }: Measure): Promise<void
     [
       'all of them',
       (): Job => {
-        const requests = Object.values(dearest({ ...crowd, hammer: next })).map((request) => request.toString('latin1'))
+        const requests = Object.values(dearest({ ...population, hammer: next })).map((request) =>
+          request.toString('latin1'),
+        )
         next += 1
         return { kind: 'beyond', port, requests, closed: 2 * AT_ONCE, pipelined: 0, seconds }
       },
@@ -74,49 +76,49 @@ async function measure(stage: Stage, { rounds, seconds }: Measure): Promise<void
     ],
   ])
   const alone: Latencies[] = []
-  const beside = new Map(Object.keys(jobs).map((name) => [name, [] as Latencies[]]))
-  const heard = new Map<string, Hammered>()
+  const underLoad = new Map(Object.keys(jobs).map((name) => [name, [] as Latencies[]]))
+  const responseCounts = new Map<string, ResponseCounts>()
   await victims.run(PER_SECOND, seconds)
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, job] of Object.entries(jobs)) {
-      stage.signal.throwIfAborted()
+      context.signal.throwIfAborted()
       alone.push(await victims.run(PER_SECOND, seconds / 2))
-      const hammering = hammer.call(job(), Hammered)
-      beside.get(name)?.push(await victims.run(PER_SECOND, seconds))
-      heard.set(name, await hammering)
+      const load = hammer.call(job(), ResponseCounts)
+      underLoad.get(name)?.push(await victims.run(PER_SECOND, seconds))
+      responseCounts.set(name, await load)
     }
   }
   const quiet = median(alone.map(({ p99 }) => p99))
-  stage.tell(`others alone: p99 ${quiet.toFixed(1)} ms`)
-  for (const [name, latencies] of beside) {
+  context.report(`others alone: p99 ${quiet.toFixed(1)} ms`)
+  for (const [name, latencies] of underLoad) {
     const p99 = median(latencies.map((one) => one.p99))
     const growth = p99 / quiet
-    const statuses = heard.get(name) ?? {}
-    stage.tell(
+    const statuses = responseCounts.get(name) ?? {}
+    context.report(
       `beside ${name}: p99 ${p99.toFixed(1)} ms, ${growth.toFixed(2)} times; he heard ${JSON.stringify(statuses)}`,
     )
     const holds = growth <= MAX_GROWTH || p99 - quiet <= NOISE_MS
-    stage.expect(
+    context.expect(
       holds,
       `${name} of one user makes the p99 of others ${growth.toFixed(2)} times as long: ${p99.toFixed(1)} ms`,
     )
     const failed = Object.keys(statuses).filter((status) => status.startsWith('5'))
-    stage.expect(failed.length === 0, `${name}: was answered ${failed.join(', ')}`)
+    context.expect(failed.length === 0, `${name}: was answered ${failed.join(', ')}`)
   }
 }
 
 /** Known to the service, members of the room, and rich enough for a gift. */
-async function gatherDearUsers(port: number, crowd: Crowd): Promise<void> {
-  const line = new Line(port)
+async function gatherDearUsers(port: number, population: Population): Promise<void> {
+  const connection = new HttpConnection(port)
   const operator = signed({ sub: 'crowd', role: 'operator' })
   const ids = Array.from({ length: DEAR_USERS }, (_, i) => FIRST_DEAR_USER + i)
-  await line.ask(bytesOf(plain('POST', '/admin/v1/users', operator, { users: ids.map((id) => ({ id })) })))
+  await connection.send(bytesOf(plain('POST', '/admin/v1/users', operator, { users: ids.map((id) => ({ id })) })))
   for (const id of ids) {
     const credit = { currency: 'diamonds', amount: 1_000_000_000, reason: 'crowd' }
-    await line.ask(bytesOf(plain('POST', `/admin/v1/users/${id}/credits`, operator, credit)))
-    await line.ask(bytesOf(plain('GET', '/v1/rooms/R1/join', tokenOf(id))))
-    const { gifts } = dearest({ ...crowd, hammer: id })
-    for (let i = 0; i < DRAWS && gifts !== undefined; i += 1) await line.ask(gifts)
+    await connection.send(bytesOf(plain('POST', `/admin/v1/users/${id}/credits`, operator, credit)))
+    await connection.send(bytesOf(plain('GET', '/v1/rooms/R1/join', tokenOf(id))))
+    const { gifts } = dearest({ ...population, hammer: id })
+    for (let i = 0; i < DRAWS && gifts !== undefined; i += 1) await connection.send(gifts)
   }
-  await line.close()
+  await connection.close()
 }

@@ -1,9 +1,9 @@
 import { connect } from '../../../src/db/connect.ts'
-import { Line } from '../../harness/http/http-connection.ts'
+import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bytesOf, plain } from '../../harness/http/request.ts'
-import type { Answer } from '../../harness/http/response-reader.ts'
-import type { Measure, Scenario } from '../../harness/scenario/scenario.ts'
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { startService, unlimited } from '../attack-run/target.ts'
 import { signed } from '../requests/tokens.ts'
 
@@ -22,77 +22,79 @@ export const growth: Scenario = {
   about: `what costs nothing, over and over, with an allowance of ${ALLOWANCE / 1e6} MB`,
   full: { rounds: 1_500, seconds: 0 },
   short: { rounds: 400, seconds: 0 },
-  play: grow,
+  run: grow,
 }
 
-type Ask = (method: string, path: string, body?: unknown, key?: string) => Promise<Answer>
+type Send = (method: string, path: string, body?: unknown, key?: string) => Promise<HttpResponse>
 
 /** One round of each kind, by the number of the round; answers what was answered to what grows. */
-const kinds: Readonly<Record<string, (ask: Ask, n: number, user: number) => Promise<Answer>>> = {
-  'seed changes': (ask, n) => ask('PUT', '/v1/fairness/lucky', { client_seed: `${'s'.repeat(50)}${n}` }),
-  'games created and cancelled': async (ask) => {
-    const created = await ask('POST', '/v1/rooms/R1/games/roulette/create', { game_price: 1, max_players: 2 })
+const kinds: Readonly<Record<string, (send: Send, n: number, user: number) => Promise<HttpResponse>>> = {
+  'seed changes': (send, n) => send('PUT', '/v1/fairness/lucky', { client_seed: `${'s'.repeat(50)}${n}` }),
+  'games created and cancelled': async (send) => {
+    const created = await send('POST', '/v1/rooms/R1/games/roulette/create', { game_price: 1, max_players: 2 })
     const id = /^\{"data":\{"id":(\d+)/.exec(created.text)?.[1]
-    if (id !== undefined) await ask('DELETE', `/v1/rooms/R1/games/roulette/${id}`)
+    if (id !== undefined) await send('DELETE', `/v1/rooms/R1/games/roulette/${id}`)
     return created
   },
-  'withdrawals asked for and taken back': async (ask) => {
+  'withdrawals asked for and taken back': async (send) => {
     const bank_details = { bank_name: 'b'.repeat(200), account_name: 'a'.repeat(200), account_number: '1'.repeat(200) }
     const body = { type: 'cash', business_manager_id: FIRST_USER, amount_in_dollars: 1, country_id: 1, bank_details }
     const path = '/v1/agency/target-withdraw-requests'
-    const asked = await ask('POST', `${path}/request`, { ...body, user_notice: 'n'.repeat(500) })
+    const asked = await send('POST', `${path}/request`, { ...body, user_notice: 'n'.repeat(500) })
     const id = /^\{"data":\{"id":(\d+)/.exec(asked.text)?.[1]
     if (id === undefined) return asked
-    const back = await ask('POST', `${path}/${id}/status`, { status: 'rejected', note: 'n'.repeat(500) })
+    const back = await send('POST', `${path}/${id}/status`, { status: 'rejected', note: 'n'.repeat(500) })
     // Never refused for what the user has written before.
     return back.status === 200 ? asked : back
   },
-  'refusals that are remembered': (ask, n, user) =>
-    ask(
+  'refusals that are remembered': (send, n, user) =>
+    send(
       'POST',
       '/v1/instant-send',
       { u_id: user, decoration_id: 999_999, user_id: [FIRST_USER], quantity: 1, room_id: 'R1', long: LONG },
       `${'k'.repeat(240)}${n}`,
     ),
-  devices: (ask, n) => ask('POST', '/v1/devices', { token: `${'t'.repeat(2_000)}${n}`, platform: 'ios' }),
+  devices: (send, n) => send('POST', '/v1/devices', { token: `${'t'.repeat(2_000)}${n}`, platform: 'ios' }),
 }
 
-async function grow(stage: Stage, { rounds }: Measure): Promise<void> {
-  const { port, databaseUrl } = await startService(stage, { ...unlimited, DAILY_WRITE_BYTES: String(ALLOWANCE) })
+async function grow(context: ScenarioContext, { rounds }: Extent): Promise<void> {
+  const { port, databaseUrl } = await startService(context, { ...unlimited, DAILY_WRITE_BYTES: String(ALLOWANCE) })
   const users = new Map(Object.keys(kinds).map((name, i) => [name, FIRST_USER + 1 + i]))
   await prepare(port, [FIRST_USER, ...users.values()])
   const database = await connect(databaseUrl, 'hostile growth')
   try {
     for (const [name, run] of Object.entries(kinds)) {
-      stage.signal.throwIfAborted()
+      context.signal.throwIfAborted()
       const user = users.get(name) ?? 0
-      const line = new Line(port)
+      const connection = new HttpConnection(port)
       let requests = 0
-      const ask: Ask = (method, path, body, key) => {
+      const send: Send = (method, path, body, key) => {
         requests += 1
-        const wish = plain(method, path, signed({ sub: String(user) }), body)
-        return line.ask(
-          bytesOf(key === undefined ? wish : { ...wish, headers: [...wish.headers, ['Idempotency-Key', key]] }),
+        const request = plain(method, path, signed({ sub: String(user) }), body)
+        return connection.send(
+          bytesOf(
+            key === undefined ? request : { ...request, headers: [...request.headers, ['Idempotency-Key', key]] },
+          ),
         )
       }
       const before = await bytesIn(database)
       let limited = 0
       for (let n = 0; n < rounds && limited === 0; n += 1) {
-        const answer = await run(ask, n, user)
-        stage.expect(answer.status < 500, `${name}: answered ${answer.status}`)
-        const isRefusedAsItShould = answer.status === 429 && answer.text.includes('"rate_limited"')
-        if (answer.status === 429) limited = requests
-        stage.expect(answer.status !== 429 || isRefusedAsItShould, `${name}: answered ${answer.text}`)
+        const response = await run(send, n, user)
+        context.expect(response.status < 500, `${name}: answered ${response.status}`)
+        const isRefusedAsItShould = response.status === 429 && response.text.includes('"rate_limited"')
+        if (response.status === 429) limited = requests
+        context.expect(response.status !== 429 || isRefusedAsItShould, `${name}: answered ${response.text}`)
       }
-      await line.close()
+      await connection.close()
       const grown = (await bytesIn(database)) - before
       const perMinute = (grown / requests) * REQUESTS_A_MINUTE
       const end = limited > 0 ? `limited after ${limited} requests` : `never limited in ${requests} requests`
-      stage.tell(
+      context.report(
         `${name}: ${(grown / requests).toFixed(0)} bytes a request, ${(perMinute / 1e6).toFixed(1)} MB a minute; ` +
           `${(grown / 1e6).toFixed(2)} MB, ${end}`,
       )
-      stage.expect(
+      context.expect(
         grown <= MAX_SHARE * ALLOWANCE,
         `${name}: the database grew by ${(grown / 1e6).toFixed(2)} MB with an allowance of ${ALLOWANCE / 1e6} MB, ${end}`,
       )
@@ -111,18 +113,18 @@ async function bytesIn(database: Awaited<ReturnType<typeof connect>>): Promise<n
 }
 
 async function prepare(port: number, ids: readonly number[]): Promise<void> {
-  const line = new Line(port)
+  const connection = new HttpConnection(port)
   const operator = signed({ sub: 'growth', role: 'operator' })
-  const ask = (method: string, path: string, body: unknown): Promise<Answer> =>
-    line.ask(bytesOf(plain(method, `/admin/v1${path}`, operator, body)))
-  await ask('PUT', '/countries/1', { name: 'Country 1' })
+  const send = (method: string, path: string, body: unknown): Promise<HttpResponse> =>
+    connection.send(bytesOf(plain(method, `/admin/v1${path}`, operator, body)))
+  await send('PUT', '/countries/1', { name: 'Country 1' })
   const agency_countries = [{ country_id: 1 }]
-  await ask('POST', '/users', { users: ids.map((id) => ({ id, business_manager: 1, agency_countries })) })
+  await send('POST', '/users', { users: ids.map((id) => ({ id, business_manager: 1, agency_countries })) })
   for (const id of ids) {
     for (const currency of ['coins', 'diamonds', 'dollars']) {
-      await ask('POST', `/users/${id}/credits`, { currency, amount: 10_000, reason: 'growth' })
+      await send('POST', `/users/${id}/credits`, { currency, amount: 10_000, reason: 'growth' })
     }
-    await line.ask(bytesOf(plain('GET', '/v1/rooms/R1/join', signed({ sub: String(id) }))))
+    await connection.send(bytesOf(plain('GET', '/v1/rooms/R1/join', signed({ sub: String(id) }))))
   }
-  await line.close()
+  await connection.close()
 }

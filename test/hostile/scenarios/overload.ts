@@ -1,16 +1,16 @@
 import { bytesOf, plain } from '../../harness/http/request.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
-import type { Measure, Scenario } from '../../harness/scenario/scenario.ts'
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { tokenOf as roleToken } from '../attack-run/roles.ts'
 import { openAgency, startService, unlimited } from '../attack-run/target.ts'
-import { Hammered } from '../noisy-neighbour/job.ts'
-import { dearest, gather, tokenOf } from '../noisy-neighbour/population.ts'
+import { ResponseCounts } from '../noisy-neighbour/job.ts'
+import { createPopulation, dearest, tokenOf } from '../noisy-neighbour/population.ts'
 
 const READERS = 200
 /** Readings of the ledger at once. */
 const AUDITORS = 40
-const LOOK_MS = 100
+const PROBE_INTERVAL_MS = 100
 const READY_MS = 5_000
 
 /** Whether more readers than there are connections to the database make anything fail. */
@@ -19,17 +19,17 @@ export const overload: Scenario = {
   about: `${READERS} readers at once, and ${AUDITORS} of the ledger`,
   full: { rounds: 1, seconds: 5 },
   short: { rounds: 1, seconds: 1 },
-  play: crush,
+  run: crush,
 }
 
-async function crush(stage: Stage, { seconds }: Measure): Promise<void> {
-  const { port } = await startService(stage, unlimited)
+async function crush(context: ScenarioContext, { seconds }: Extent): Promise<void> {
+  const { port } = await startService(context, unlimited)
   await openAgency(port)
-  const crowd = await gather(port)
+  const population = await createPopulation(port)
   const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
-  stage.teardown(() => hammer.stop())
-  const { draws, join, wallet } = dearest(crowd)
-  const list = (path: string): Buffer => bytesOf(plain('GET', path, tokenOf(crowd.hammer)))
+  context.teardown(() => hammer.stop())
+  const { draws, join, wallet } = dearest(population)
+  const list = (path: string): Buffer => bytesOf(plain('GET', path, tokenOf(population.hammer)))
   const audit = (path: string): Buffer => bytesOf(plain('GET', path, roleToken('finance') ?? ''))
   const loads: Readonly<
     Record<string, { readonly requests: readonly (Buffer | undefined)[]; readonly closed: number }>
@@ -63,24 +63,27 @@ async function crush(stage: Stage, { seconds }: Measure): Promise<void> {
   }
   for (const [name, { requests, closed }] of Object.entries(loads)) {
     const texts = requests.flatMap((request) => (request === undefined ? [] : [request.toString('latin1')]))
-    const ready = watchReadiness(stage, port)
-    const heard = await hammer.call({ kind: 'beyond', port, requests: texts, closed, pipelined: 0, seconds }, Hammered)
-    const { looks, unready, slowestMs } = await ready.end()
-    stage.tell(
-      `${name}, ${closed} at once: ${JSON.stringify(heard)}; /readyz ready ${looks - unready} of ${looks} times, ${slowestMs.toFixed(0)} ms at most`,
+    const ready = watchReadiness(context, port)
+    const responseCounts = await hammer.call(
+      { kind: 'beyond', port, requests: texts, closed, pipelined: 0, seconds },
+      ResponseCounts,
     )
-    const failed = Object.keys(heard).filter((status) => !['200', '429'].includes(status))
-    stage.expect(failed.length === 0, `${name}, ${closed} at once: answered ${failed.join(', ')}`)
-    stage.expect(unready === 0, `${name}, ${closed} at once: /readyz was not ready ${unready} of ${looks} times`)
+    const { probes, unready, slowestMs } = await ready.end()
+    context.report(
+      `${name}, ${closed} at once: ${JSON.stringify(responseCounts)}; /readyz ready ${probes - unready} of ${probes} times, ${slowestMs.toFixed(0)} ms at most`,
+    )
+    const failed = Object.keys(responseCounts).filter((status) => !['200', '429'].includes(status))
+    context.expect(failed.length === 0, `${name}, ${closed} at once: answered ${failed.join(', ')}`)
+    context.expect(unready === 0, `${name}, ${closed} at once: /readyz was not ready ${unready} of ${probes} times`)
   }
 }
 
 /** Asks for readiness all the time, as a balancer does. */
-function watchReadiness(stage: Stage, port: number) {
-  let ended = false
-  const seen = { looks: 0, unready: 0, slowestMs: 0 }
+function watchReadiness(context: ScenarioContext, port: number) {
+  let stops = false
+  const seen = { probes: 0, unready: 0, slowestMs: 0 }
   const looking = (async () => {
-    while (!ended) {
+    while (!stops) {
       const started = performance.now()
       const isReady = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(READY_MS) }).then(
         async (response) => {
@@ -89,15 +92,15 @@ function watchReadiness(stage: Stage, port: number) {
         },
         () => false,
       )
-      seen.looks += 1
+      seen.probes += 1
       if (!isReady) seen.unready += 1
       seen.slowestMs = Math.max(seen.slowestMs, performance.now() - started)
-      await stage.pause(LOOK_MS)
+      await context.pause(PROBE_INTERVAL_MS)
     }
   })()
   return {
     end: async () => {
-      ended = true
+      stops = true
       await looking
       return seen
     },

@@ -1,12 +1,12 @@
-import { Line } from '../../harness/http/http-connection.ts'
-import { bearer, bytesOf, jsonType, plain, type Wish } from '../../harness/http/request.ts'
-import type { Answer } from '../../harness/http/response-reader.ts'
-import type { Measure, Scenario } from '../../harness/scenario/scenario.ts'
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import { HttpConnection } from '../../harness/http/http-connection.ts'
+import { bearer, bytesOf, type HttpRequest, jsonType, plain } from '../../harness/http/request.ts'
+import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { until } from '../../harness/scenario/wait-for.ts'
 import { SocketClient } from '../../harness/websocket/websocket-client.ts'
 import { startService, unlimited } from '../attack-run/target.ts'
-import { gather, tokenOf } from '../noisy-neighbour/population.ts'
+import { createPopulation, tokenOf } from '../noisy-neighbour/population.ts'
 
 const GOOD = 40
 const PATIENCE_MS = 20_000
@@ -47,31 +47,37 @@ export const poisonedBatches: Scenario = {
   about: `hostile members in batches of ${GOOD} good ones, on sockets and over HTTP`,
   full: { rounds: 3, seconds: 0 },
   short: { rounds: 1, seconds: 0 },
-  play: poison,
+  run: poison,
 }
 
-async function poison(stage: Stage, { rounds }: Measure): Promise<void> {
-  const { port } = await startService(stage, unlimited)
-  const { neighbours, receivers } = await gather(port)
-  const good = neighbours.slice(0, GOOD)
+async function poison(context: ScenarioContext, { rounds }: Extent): Promise<void> {
+  const { port } = await startService(context, unlimited)
+  const { victims, receivers } = await createPopulation(port)
+  const good = victims.slice(0, GOOD)
   const [bad = 0] = receivers
-  const line = new Line(port)
-  for (const id of [...good, bad]) await line.ask(bytesOf(plain('GET', '/v1/rooms/R1/join', tokenOf(id))))
-  await line.close()
-  await amongSockets(stage, port, good, bad, rounds)
-  await amongRequests(stage, port, good, bad, rounds)
+  const connection = new HttpConnection(port)
+  for (const id of [...good, bad]) await connection.send(bytesOf(plain('GET', '/v1/rooms/R1/join', tokenOf(id))))
+  await connection.close()
+  await amongSockets(context, port, good, bad, rounds)
+  await amongRequests(context, port, good, bad, rounds)
 }
 
-async function amongSockets(stage: Stage, port: number, good: readonly number[], bad: number, rounds: number) {
+async function amongSockets(
+  context: ScenarioContext,
+  port: number,
+  good: readonly number[],
+  bad: number,
+  rounds: number,
+) {
   const open = (user: number): SocketClient => {
     const client = new SocketClient(port, { token: tokenOf(user) })
-    stage.teardown(() => client.end())
+    context.teardown(() => client.end())
     return client
   }
   const clients = good.map(open)
   let poisoner = open(bad)
-  const ready = await until(stage, () => [...clients, poisoner].every(isReady), PATIENCE_MS)
-  stage.expect(ready, 'sockets did not get ready')
+  const ready = await until(context, () => [...clients, poisoner].every(isReady), PATIENCE_MS)
+  context.expect(ready, 'sockets did not get ready')
   const frames = [
     ...names.map((name) => ({ ch: `one-to-room:${name}` })),
     ...names.map((name) => ({ ch: `user:${name}` })),
@@ -83,7 +89,7 @@ async function amongSockets(stage: Stage, port: number, good: readonly number[],
     for (const [n, hostile] of frames.entries()) {
       if (!poisoner.isOpen) {
         poisoner = open(bad)
-        await until(stage, () => isReady(poisoner), PATIENCE_MS)
+        await until(context, () => isReady(poisoner), PATIENCE_MS)
       }
       asked += 1
       const i = asked
@@ -92,35 +98,41 @@ async function amongSockets(stage: Stage, port: number, good: readonly number[],
         if (place === GOOD / 2) poisoner.send(JSON.stringify({ t: 'sub', i, ...hostile }))
         client.send(JSON.stringify({ t: 'sub', i, ch: ROOM }))
       }
-      const answered = await until(stage, () => clients.every((client) => isAnswered(client, i)), PATIENCE_MS)
+      const answered = await until(context, () => clients.every((client) => isAnswered(client, i)), PATIENCE_MS)
       const closed = clients.filter(({ isOpen }) => !isOpen)
-      const failed = clients.filter((client) => client.heard.some((text) => text.includes('"t":"err"')))
+      const failed = clients.filter((client) => client.frames.some((text) => text.includes('"t":"err"')))
       const what = `beside ${JSON.stringify({ t: 'sub', ...hostile }).slice(0, 80)}`
-      stage.expect(closed.length === 0, `${what} ${closed.length} others were closed with ${closed[0]?.code}`)
-      stage.expect(answered, `${what} others were not answered`)
-      stage.expect(failed.length === 0, `${what} ${failed.length} others heard ${failed[0]?.heard.at(-1)}`)
+      context.expect(closed.length === 0, `${what} ${closed.length} others were closed with ${closed[0]?.code}`)
+      context.expect(answered, `${what} others were not answered`)
+      context.expect(failed.length === 0, `${what} ${failed.length} others heard ${failed[0]?.frames.at(-1)}`)
       if (closed.length > 0) return
       for (const client of clients) {
-        client.heard.length = 0
+        client.frames.length = 0
         client.send(JSON.stringify({ t: 'unsub', i: -i, ch: ROOM }))
       }
       // Twenty frames a second are allowed.
-      if (n % 4 === 0) await stage.pause(500)
+      if (n % 4 === 0) await context.pause(500)
     }
   }
-  stage.tell(`${asked} hostile subscriptions beside ${GOOD} good ones`)
+  context.report(`${asked} hostile subscriptions beside ${GOOD} good ones`)
 }
 
-const isReady = ({ heard, isOpen }: SocketClient): boolean =>
-  isOpen && heard.some((text) => text.includes('"t":"ready"'))
-const isAnswered = ({ heard, isOpen }: SocketClient, i: number): boolean =>
-  !isOpen || heard.some((text) => text.includes(`"i":${i},`) || text.includes(`"i":${i}}`))
+const isReady = ({ frames, isOpen }: SocketClient): boolean =>
+  isOpen && frames.some((text) => text.includes('"t":"ready"'))
+const isAnswered = ({ frames, isOpen }: SocketClient, i: number): boolean =>
+  !isOpen || frames.some((text) => text.includes(`"i":${i},`) || text.includes(`"i":${i}}`))
 
-async function amongRequests(stage: Stage, port: number, good: readonly number[], bad: number, rounds: number) {
-  const lines = good.map(() => new Line(port))
-  const poisoned = new Line(port)
+async function amongRequests(
+  context: ScenarioContext,
+  port: number,
+  good: readonly number[],
+  bad: number,
+  rounds: number,
+) {
+  const lines = good.map(() => new HttpConnection(port))
+  const poisoned = new HttpConnection(port)
   const goodPaths = ['/v1/wallet', '/v1/rooms/R1', '/v1/fairness/lucky/draws?limit=5', '/v1/bag']
-  const as = (user: number, path: string): Wish => ({
+  const as = (user: number, path: string): HttpRequest => ({
     method: 'GET',
     path,
     headers: [bearer(tokenOf(user)), jsonType],
@@ -139,21 +151,21 @@ async function amongRequests(stage: Stage, port: number, good: readonly number[]
       for (const kind of kinds) {
         asked += 1
         const path = kind(name)
-        const hostile = poisoned.ask(bytesOf(as(bad, path)))
-        const others = lines.map((line, i) =>
-          line.ask(bytesOf(as(good[i] ?? 0, goodPaths[asked % goodPaths.length] ?? '/v1/wallet'))),
+        const hostile = poisoned.send(bytesOf(as(bad, path)))
+        const others = lines.map((connection, i) =>
+          connection.send(bytesOf(as(good[i] ?? 0, goodPaths[asked % goodPaths.length] ?? '/v1/wallet'))),
         )
         const answers = await Promise.all(others)
-        const failed = answers.filter(({ status }: Answer) => status !== 200)
-        stage.expect(
+        const failed = answers.filter(({ status }: HttpResponse) => status !== 200)
+        context.expect(
           failed.length === 0,
           `beside GET ${path.slice(0, 80)} ${failed.length} others were answered ${failed[0]?.status}`,
         )
         const { status } = await hostile
-        stage.expect(status < 500, `GET ${path.slice(0, 80)} was answered ${status}`)
+        context.expect(status < 500, `GET ${path.slice(0, 80)} was answered ${status}`)
       }
     }
   }
-  await Promise.all([...lines, poisoned].map((line) => line.close()))
-  stage.tell(`${asked} hostile requests beside ${GOOD} good ones`)
+  await Promise.all([...lines, poisoned].map((connection) => connection.close()))
+  context.report(`${asked} hostile requests beside ${GOOD} good ones`)
 }

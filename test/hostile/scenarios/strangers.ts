@@ -1,15 +1,15 @@
-import { Line } from '../../harness/http/http-connection.ts'
+import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bytesOf, jsonType, plain } from '../../harness/http/request.ts'
 import { median } from '../../harness/load/percentiles.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
-import type { Measure, Scenario } from '../../harness/scenario/scenario.ts'
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { until } from '../../harness/scenario/wait-for.ts'
 import { SocketClient } from '../../harness/websocket/websocket-client.ts'
 import { startPrepared } from '../attack-run/target.ts'
-import { Hammered, type Job } from '../noisy-neighbour/job.ts'
-import { gather, gifts, tokenOf } from '../noisy-neighbour/population.ts'
-import { type Latencies, Neighbours } from '../noisy-neighbour/victims.ts'
+import { type Job, ResponseCounts } from '../noisy-neighbour/job.ts'
+import { createPopulation, gifts, tokenOf } from '../noisy-neighbour/population.ts'
+import { type Latencies, Victims } from '../noisy-neighbour/victims.ts'
 
 /** More than an instance keeps of those who have shown no token. */
 const STRANGERS = 2_100
@@ -33,15 +33,15 @@ export const strangers: Scenario = {
   about: `${STRANGERS} sockets without a token, bad tokens, needless frames and floods of open routes`,
   full: { rounds: 3, seconds: 3 },
   short: { rounds: 1, seconds: 1 },
-  play: attack,
+  run: attack,
 }
 
-async function attack(stage: Stage, { rounds, seconds }: Measure): Promise<void> {
-  const { port, ready: crowd } = await startPrepared(stage, {}, gather)
-  const victims = await Neighbours.open(port, CONNECTIONS, gifts(crowd))
-  stage.teardown(async () => victims.close())
+async function attack(context: ScenarioContext, { rounds, seconds }: Extent): Promise<void> {
+  const { port, ready: crowd } = await startPrepared(context, {}, createPopulation)
+  const victims = await Victims.open(port, CONNECTIONS, gifts(crowd))
+  context.teardown(async () => victims.close())
   const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
-  stage.teardown(() => hammer.stop())
+  context.teardown(() => hammer.stop())
   await victims.run(PER_SECOND, seconds)
   const flood = (requests: readonly Buffer[]): Job => ({
     kind: 'beyond',
@@ -62,75 +62,89 @@ async function attack(stage: Stage, { rounds, seconds }: Measure): Promise<void>
   }
   for (const [name, job] of Object.entries(floods)) {
     const alone: Latencies[] = []
-    const beside: Latencies[] = []
-    let heard: Hammered = {}
+    const underLoad: Latencies[] = []
+    let responseCounts: ResponseCounts = {}
     for (let round = 0; round < rounds; round += 1) {
       alone.push(await victims.run(PER_SECOND, seconds))
-      const hammering = hammer.call(job, Hammered)
-      beside.push(await victims.run(PER_SECOND, seconds))
-      heard = await hammering
+      const load = hammer.call(job, ResponseCounts)
+      underLoad.push(await victims.run(PER_SECOND, seconds))
+      responseCounts = await load
     }
-    judge(stage, name, p99Of(alone), p99Of(beside), heard)
+    judge(context, name, p99Of(alone), p99Of(underLoad), responseCounts)
   }
-  await sharedAddress(stage, port, crowd.neighbours[0] ?? 0)
-  await crowdOut(stage, port, crowd.receivers)
-  await needlessFrames(stage, port, crowd.receivers)
+  await sharedAddress(context, port, crowd.victims[0] ?? 0)
+  await crowdOut(context, port, crowd.receivers)
+  await needlessFrames(context, port, crowd.receivers)
 }
 
 const p99Of = (latencies: readonly Latencies[]): number => median(latencies.map(({ p99 }) => p99))
 
-function judge(stage: Stage, name: string, alone: number, beside: number, heard: Hammered): void {
-  stage.tell(
-    `beside ${name}: p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms; strangers heard ${JSON.stringify(heard)}`,
+function judge(
+  context: ScenarioContext,
+  name: string,
+  alone: number,
+  underLoad: number,
+  responseCounts: ResponseCounts,
+): void {
+  context.report(
+    `beside ${name}: p99 ${alone.toFixed(1)} ms alone, ${underLoad.toFixed(1)} ms; strangers heard ${JSON.stringify(responseCounts)}`,
   )
-  const holds = beside <= MAX_GROWTH * alone || beside - alone <= NOISE_MS
-  stage.expect(holds, `a flood of ${name} brings the p99 of others from ${alone.toFixed(0)} to ${beside.toFixed(0)} ms`)
+  const holds = underLoad <= MAX_GROWTH * alone || underLoad - alone <= NOISE_MS
+  context.expect(
+    holds,
+    `a flood of ${name} brings the p99 of others from ${alone.toFixed(0)} to ${underLoad.toFixed(0)} ms`,
+  )
   // Balancers ask for health without a token.
   if (name === '/healthz') return
-  stage.expect((heard['429'] ?? 0) > 0, `a flood of ${name} is not limited: ${JSON.stringify(heard)}`)
+  context.expect(
+    (responseCounts['429'] ?? 0) > 0,
+    `a flood of ${name} is not limited: ${JSON.stringify(responseCounts)}`,
+  )
 }
 
 /** A request with a good token is served from an address whose allowance is used up, and so is `app-status`. */
-async function sharedAddress(stage: Stage, port: number, user: number): Promise<void> {
-  const line = new Line(port, STRANGE)
-  const wallet = await line.ask(bytesOf(plain('GET', '/v1/wallet', tokenOf(user))))
-  stage.expect(wallet.status === 200, `a good token from a used-up address was answered ${wallet.status}`)
-  const status = await line.ask(bytesOf({ method: 'GET', path: '/v1/app-status', headers: [jsonType], body: null }))
-  stage.expect(status.status === 200, `app-status from a used-up address was answered ${status.status}`)
-  await line.close()
+async function sharedAddress(context: ScenarioContext, port: number, user: number): Promise<void> {
+  const connection = new HttpConnection(port, STRANGE)
+  const wallet = await connection.send(bytesOf(plain('GET', '/v1/wallet', tokenOf(user))))
+  context.expect(wallet.status === 200, `a good token from a used-up address was answered ${wallet.status}`)
+  const status = await connection.send(
+    bytesOf({ method: 'GET', path: '/v1/app-status', headers: [jsonType], body: null }),
+  )
+  context.expect(status.status === 200, `app-status from a used-up address was answered ${status.status}`)
+  await connection.close()
 }
 
-async function crowdOut(stage: Stage, port: number, users: readonly number[]): Promise<void> {
+async function crowdOut(context: ScenarioContext, port: number, users: readonly number[]): Promise<void> {
   const crowd = Array.from({ length: STRANGERS }, () => new SocketClient(port, { from: '127.0.0.3' }))
-  stage.teardown(async () => void (await Promise.all(crowd.map((client) => client.end()))))
-  await until(stage, () => crowd.every(({ isSettled }) => isSettled), PATIENCE_MS * 4)
+  context.teardown(async () => void (await Promise.all(crowd.map((client) => client.end()))))
+  await until(context, () => crowd.every(({ isSettled }) => isSettled), PATIENCE_MS * 4)
   const kept = crowd.filter(({ isOpen }) => isOpen).length
   const known = users.slice(0, ADMITTED).map((user) => new SocketClient(port, { token: tokenOf(user) }))
   // A browser has no header to put a token in: it shows it in its first frame, from an address of its own.
   const browser = new SocketClient(port, { from: '127.0.0.4' })
-  stage.teardown(async () => void (await Promise.all([...known, browser].map((client) => client.end()))))
-  await until(stage, () => browser.isSettled, PATIENCE_MS)
+  context.teardown(async () => void (await Promise.all([...known, browser].map((client) => client.end()))))
+  await until(context, () => browser.isSettled, PATIENCE_MS)
   browser.send(JSON.stringify({ t: 'auth', token: tokenOf(users[ADMITTED] ?? 0) }))
-  const isReady = ({ heard }: SocketClient): boolean => heard.some((text) => text.includes('"t":"ready"'))
-  await until(stage, () => [...known, browser].every(isReady), PATIENCE_MS)
+  const isReady = ({ frames }: SocketClient): boolean => frames.some((text) => text.includes('"t":"ready"'))
+  await until(context, () => [...known, browser].every(isReady), PATIENCE_MS)
   const out = known.filter((client) => !isReady(client))
   const { refused, code } = out[0] ?? {}
-  stage.expect(
+  context.expect(
     out.length === 0,
     `beside ${STRANGERS} strangers ${out.length} sockets with tokens were refused (${refused}, ${code})`,
   )
-  stage.expect(
+  context.expect(
     isReady(browser),
     `beside ${STRANGERS} strangers a browser of another address was refused (${browser.refused}, ${browser.code})`,
   )
-  stage.tell(
+  context.report(
     `of ${STRANGERS} sockets without a token ${kept} were kept, and ${ADMITTED - out.length} of ${ADMITTED} with one got in`,
   )
   await Promise.all([...crowd, ...known, browser].map((client) => client.end()))
 }
 
 /** Frames that ask for nothing count as frames. */
-async function needlessFrames(stage: Stage, port: number, users: readonly number[]): Promise<void> {
+async function needlessFrames(context: ScenarioContext, port: number, users: readonly number[]): Promise<void> {
   const kinds: Readonly<Record<string, (client: SocketClient) => void>> = {
     'unsolicited pongs': (client) => client.pong(),
     pings: (client) => client.ping(),
@@ -138,10 +152,10 @@ async function needlessFrames(stage: Stage, port: number, users: readonly number
   }
   for (const [i, [name, send]] of Object.entries(kinds).entries()) {
     const client = new SocketClient(port, { token: tokenOf(users[i + 50] ?? 0) })
-    await until(stage, () => client.heard.length > 0, PATIENCE_MS)
+    await until(context, () => client.frames.length > 0, PATIENCE_MS)
     for (let n = 0; n < NEEDLESS_FRAMES; n += 1) send(client)
-    await until(stage, () => client.code !== null, PATIENCE_MS)
-    stage.expect(
+    await until(context, () => client.code !== null, PATIENCE_MS)
+    context.expect(
       client.code === TOO_FAST,
       `${NEEDLESS_FRAMES} ${name} at once: closed with ${client.code} and not ${TOO_FAST}`,
     )

@@ -1,11 +1,11 @@
 import { replyHash } from '../../../src/ledger/storage/event-hash.ts'
-import type { Kind, Wish } from '../load/operation.ts'
-import type { Heard } from './contract.ts'
+import type { Kind, Operation } from '../load/operation.ts'
+import type { Result } from './contract.ts'
 
 /** A command and the key that it is asked for with. */
-export interface Asked {
+export interface Attempt {
   readonly key: string
-  readonly wish: Wish
+  readonly operation: Operation
 }
 
 /**
@@ -21,7 +21,7 @@ export interface Final {
 }
 
 /** Answers of which the whole text is kept, to ask for them again. */
-const MOST_RECENT = 50
+const MAX_RECENT = 50
 
 /** Where the private part of an answer begins. */
 const PRIVATE = ',"bank_details":'
@@ -33,41 +33,41 @@ export class Answers {
   /** By key. */
   readonly final = new Map<string, Final>()
   /** Commands of which nothing is known, and which nobody is asking for at the moment. */
-  readonly open = new Map<string, Asked>()
+  readonly open = new Map<string, Attempt>()
   readonly statuses = new Map<number, number>()
-  readonly wrong: string[] = []
+  readonly invalid: string[] = []
   cuts = 0
   /** Requests that a client waited for no longer: the service may have them in its queue all the same. */
-  givenUp = 0
+  timedOut = 0
   /** The most requests that clients waited for at a time. */
-  mostWaiting = 0
+  maxWaiting = 0
   /** Commands asked for again that turned out to have been done. */
   replayed = 0
   longestMs = 0
   #waiting = 0
   #serial = 0
-  #recent: (Asked & { readonly status: number; readonly text: string })[] = []
+  #recent: (Attempt & { readonly status: number; readonly text: string })[] = []
 
-  begin(wish: Wish): Asked {
+  begin(operation: Operation): Attempt {
     this.#serial += 1
-    return { key: `${wish.kind}-${this.#serial}`, wish }
+    return { key: `${operation.kind}-${this.#serial}`, operation }
   }
 
   /** How many commands there were so far. */
-  get begun(): number {
+  get started(): number {
     return this.#serial
   }
 
   /** How many of those that were begun after the first `begun` have their answer. */
-  finalAfter(begun: number): number {
-    return [...this.final.keys()].filter((key) => serialOf(key) > begun).length
+  finalAfter(started: number): number {
+    return [...this.final.keys()].filter((key) => serialOf(key) > started).length
   }
 
   /** One that is open, to be asked for again by whoever took it. */
-  takeOpen(): Asked | undefined {
-    for (const [key, asked] of this.open) {
+  takeOpen(): Attempt | undefined {
+    for (const [key, attempt] of this.open) {
       this.open.delete(key)
-      return asked
+      return attempt
     }
     return undefined
   }
@@ -75,27 +75,27 @@ export class Answers {
   /** A request goes out; `note` follows. */
   sent(): void {
     this.#waiting += 1
-    this.mostWaiting = Math.max(this.mostWaiting, this.#waiting)
+    this.maxWaiting = Math.max(this.maxWaiting, this.#waiting)
   }
 
-  note(asked: Asked, heard: Heard, ms: number): void {
-    const { key, wish } = asked
+  note(attempt: Attempt, result: Result, ms: number): void {
+    const { key, operation } = attempt
     this.#waiting -= 1
     this.longestMs = Math.max(this.longestMs, ms)
-    if (heard.is === 'cut') {
+    if (result.outcome === 'cut') {
       this.cuts += 1
-      if (heard.gaveUp) this.givenUp += 1
+      if (result.timedOut) this.timedOut += 1
     } else {
-      this.statuses.set(heard.status, (this.statuses.get(heard.status) ?? 0) + 1)
+      this.statuses.set(result.status, (this.statuses.get(result.status) ?? 0) + 1)
     }
-    if (heard.is === 'wrong') this.#complain(`${key} was answered ${heard.status} ${heard.text}`)
-    if (wish.method === 'GET') return
-    if (heard.is === 'answer') this.#settle(asked, heard.status, heard.text, heard.replayed)
-    else if (!this.final.has(key)) this.open.set(key, asked)
+    if (result.outcome === 'invalid') this.#complain(`${key} was answered ${result.status} ${result.text}`)
+    if (operation.method === 'GET') return
+    if (result.outcome === 'final') this.#resolve(attempt, result.status, result.text, result.replayed)
+    else if (!this.final.has(key)) this.open.set(key, attempt)
   }
 
   /** Takes the latest answers out, with their whole text. */
-  takeRecent(): readonly (Asked & { readonly status: number; readonly text: string })[] {
+  takeRecent(): readonly (Attempt & { readonly status: number; readonly text: string })[] {
     const recent = this.#recent
     this.#recent = []
     return recent
@@ -105,8 +105,8 @@ export class Answers {
     return this.statuses.get(status) ?? 0
   }
 
-  #settle(asked: Asked, status: number, text: string, replayed: boolean): void {
-    const { key, wish } = asked
+  #resolve(attempt: Attempt, status: number, text: string, replayed: boolean): void {
+    const { key, operation } = attempt
     const open = text.split(PRIVATE, 1)[0] ?? ''
     const hash = replyHash(status, open)
     if (replayed) this.replayed += 1
@@ -114,13 +114,13 @@ export class Answers {
     const before = this.final.get(key)
     // A refusal carries the id of the request that was refused: a replay carries the first one's.
     if (before !== undefined && before.hash !== hash) this.#complain(`${key} was answered in two ways: ${text}`)
-    if (before === undefined && status < 300) wish.learn?.(text)
-    this.final.set(key, { kind: wish.kind, actor: wish.actor, status, hash, isPrivate: open !== text })
-    this.#recent.push({ ...asked, status, text })
-    if (this.#recent.length > MOST_RECENT) this.#recent.shift()
+    if (before === undefined && status < 300) operation.onDone?.(text)
+    this.final.set(key, { kind: operation.kind, actor: operation.actor, status, hash, isPrivate: open !== text })
+    this.#recent.push({ ...attempt, status, text })
+    if (this.#recent.length > MAX_RECENT) this.#recent.shift()
   }
 
   #complain(fault: string): void {
-    if (this.wrong.length < 10) this.wrong.push(fault)
+    if (this.invalid.length < 10) this.invalid.push(fault)
   }
 }

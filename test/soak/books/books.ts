@@ -23,10 +23,10 @@ export interface Entry {
 }
 
 /** `lost`: acknowledged and not there. `half`: not all of its events. `other`: answered otherwise than it was done. */
-export type Harm = 'lost' | 'twice' | 'half' | 'other'
+export type Violation = 'lost' | 'twice' | 'half' | 'other'
 
 export interface Fault {
-  readonly harm: Harm
+  readonly violation: Violation
   readonly text: string
 }
 
@@ -54,7 +54,7 @@ export class Books {
     try {
       for (;;) {
         const entries = await chunkAfter(client, this.#position)
-        for (const entry of entries) this.enter(entry)
+        for (const entry of entries) this.append(entry)
         if (entries.length < CHUNK) return
       }
     } finally {
@@ -62,7 +62,7 @@ export class Books {
     }
   }
 
-  enter({ position, type, actor, requestId, key, replyHash }: Entry): void {
+  append({ position, type, actor, requestId, key, replyHash }: Entry): void {
     if (position !== this.#position + 1) this.#note('other', `after position ${this.#position} comes ${position}`)
     this.#position = position
     if (actor === SYSTEM) return
@@ -86,25 +86,25 @@ export class Books {
       if (fault !== null) faults.push(fault)
     }
     for (const key of this.#done.keys()) {
-      if (!answers.final.has(key)) faults.push({ harm: 'other', text: `${key} was done and never answered` })
+      if (!answers.final.has(key)) faults.push({ violation: 'other', text: `${key} was done and never answered` })
     }
     return faults
   }
 
   #faultOf(key: string, { kind, actor, status, hash, isPrivate }: Final): Fault | null {
     const done = this.#done.get(key)
-    const other = (text: string): Fault => ({ harm: 'other', text: `${key} ${text}` })
+    const other = (text: string): Fault => ({ violation: 'other', text: `${key} ${text}` })
     if (status >= 400) return done === undefined ? null : other('was refused and done')
-    if (done === undefined) return { harm: 'lost', text: `${key} was acknowledged and is lost` }
+    if (done === undefined) return { violation: 'lost', text: `${key} was acknowledged and is lost` }
     if (done.actor !== actor) return other(`of ${actor} was done as ${done.actor}`)
     // What was told in private is compared with the remembered reply, whose hash is on the ledger.
     if (done.replyHash !== hash && !isPrivate) return other('was answered otherwise than the ledger says')
     const types = done.types.join(' ')
-    return eventsOf[kind].test(types) ? null : { harm: 'half', text: `${key} is on the ledger as ${types}` }
+    return eventsOf[kind].test(types) ? null : { violation: 'half', text: `${key} is on the ledger as ${types}` }
   }
 
-  #note(harm: Harm, text: string): void {
-    this.#faults.push({ harm, text })
+  #note(violation: Violation, text: string): void {
+    this.#faults.push({ violation, text })
   }
 }
 

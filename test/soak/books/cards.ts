@@ -3,16 +3,16 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { dataOf } from '../../../schema/common.ts'
 import { WalletCard } from '../../../schema/privilege.ts'
-import { GRANTED, type Wish } from '../load/operation.ts'
+import { GRANTED, type Operation } from '../load/operation.ts'
 import { operator, type People } from '../load/people.ts'
 import { chance, oneOf } from '../load/random.ts'
 
 /** Packages of the demo catalogue: three ranks. */
 const PACKAGES = [1, 2, 3]
 /** So many cards are remembered; the oldest are left to lie. */
-const MOST = 200
+const MAX_REMEMBERED = 200
 /** In a hundred: cards that are asked for by whoever knows of them, and is not thought to own them. */
-const STRANGERS = 10
+const STRANGER_PERCENT = 10
 
 interface Card {
   readonly id: number
@@ -30,7 +30,7 @@ export class Cards {
     this.#people = people
   }
 
-  grant(): Wish {
+  grant(): Operation {
     const owner = oneOf(this.#people.users)
     return {
       kind: 'grant',
@@ -38,35 +38,35 @@ export class Cards {
       method: 'POST',
       path: `/admin/v1/users/${owner}/cards`,
       body: `{"privilege_package_id":${oneOf(PACKAGES)},"quantity":${GRANTED},"reason":"soak"}`,
-      learn: (text) => {
+      onDone: (text) => {
         const body: unknown = JSON.parse(text)
         if (!granted.Check(body)) return
         const cards = body.data.map(({ id }) => ({ id, owner }))
-        this.#known = [...this.#known, ...cards].slice(-MOST)
+        this.#known = [...this.#known, ...cards].slice(-MAX_REMEMBERED)
       },
     }
   }
 
-  activate(): Wish {
-    const card = this.#any()
+  activate(): Operation {
+    const card = this.#pickCard()
     if (card === undefined) return this.grant()
     return {
       kind: 'activate',
-      actor: `user:${this.#whoAsks(card)}`,
+      actor: `user:${this.#pickActor(card)}`,
       method: 'POST',
       path: `/api/v1/privilege-wallet/${card.id}/activate`,
       body: '{}',
       // One in two is forgotten: of the others somebody asks once more.
-      learn: () => {
+      onDone: () => {
         if (chance(50)) this.#known = this.#known.filter(({ id }) => id !== card.id)
       },
     }
   }
 
-  transfer(): Wish {
-    const card = this.#any()
+  transfer(): Operation {
+    const card = this.#pickCard()
     if (card === undefined) return this.grant()
-    const from = this.#whoAsks(card)
+    const from = this.#pickActor(card)
     const receiver = oneOf(this.#people.users.filter((user) => user !== from))
     return {
       kind: 'transfer',
@@ -74,17 +74,17 @@ export class Cards {
       method: 'POST',
       path: `/api/v1/privilege-wallet/${card.id}/transfer`,
       body: `{"receiver_id":${receiver}}`,
-      learn: () => {
+      onDone: () => {
         this.#known = this.#known.map((one) => (one.id === card.id ? { id: one.id, owner: receiver } : one))
       },
     }
   }
 
-  #any(): Card | undefined {
+  #pickCard(): Card | undefined {
     return this.#known[randomInt(Math.max(1, this.#known.length))]
   }
 
-  #whoAsks({ owner }: Card): number {
-    return chance(STRANGERS) ? oneOf(this.#people.users) : owner
+  #pickActor({ owner }: Card): number {
+    return chance(STRANGER_PERCENT) ? oneOf(this.#people.users) : owner
   }
 }

@@ -12,15 +12,15 @@ import { Wallet } from '../../../schema/wallet.ts'
 import { GRANTED, type Kind } from '../load/operation.ts'
 
 /** What came of a request. */
-export type Heard =
+export type Result =
   /** It was done or refused, and that is remembered. */
-  | { readonly is: 'answer'; readonly status: number; readonly text: string; readonly replayed: boolean }
+  | { readonly outcome: 'final'; readonly status: number; readonly text: string; readonly replayed: boolean }
   /** Not now: it may or may not have been done. */
-  | { readonly is: 'later'; readonly status: number }
+  | { readonly outcome: 'retry'; readonly status: number }
   /** No answer, or half of one; `gaveUp`: the client waited no longer, and the service may still be at it. */
-  | { readonly is: 'cut'; readonly gaveUp: boolean }
+  | { readonly outcome: 'cut'; readonly timedOut: boolean }
   /** An answer that no client was told to expect. */
-  | { readonly is: 'wrong'; readonly status: number; readonly text: string }
+  | { readonly outcome: 'invalid'; readonly status: number; readonly text: string }
 
 /** What an answer is told from. */
 export interface Response {
@@ -89,23 +89,23 @@ const forbidden = ['not_your_card', 'not_in_game', 'not_game_creator', 'not_your
 const isError = checker(Type.Object(ErrorBody.properties, { additionalProperties: false }))
 
 /** Holds an answer against the contract: status, code, headers and the shape of the body. */
-export function judge(kind: Kind, { status, header, text }: Response): Heard {
-  const wrong: Heard = { is: 'wrong', status, text: text.slice(0, 500) }
-  if (header('content-type') !== 'application/json; charset=utf-8') return wrong
+export function judge(kind: Kind, { status, header, text }: Response): Result {
+  const invalid: Result = { outcome: 'invalid', status, text: text.slice(0, 500) }
+  if (header('content-type') !== 'application/json; charset=utf-8') return invalid
   const body = bodyOf(text)
   const replayed = header('idempotency-replayed') === 'true'
   const { status: good, isBody, refusals } = answers[kind]
-  if (status === good && isBody(body)) return { is: 'answer', status, text, replayed }
+  if (status === good && isBody(body)) return { outcome: 'final', status, text, replayed }
   const code = codeOf(body)
-  if (code === null) return wrong
+  if (code === null) return invalid
   if (status === (forbidden.includes(code) ? 403 : 422) && refusals.includes(code))
-    return { is: 'answer', status, text, replayed }
-  if (replayed) return wrong
-  if (status === 500 && code === 'unavailable') return { is: 'later', status }
+    return { outcome: 'final', status, text, replayed }
+  if (replayed) return invalid
+  if (status === 500 && code === 'unavailable') return { outcome: 'retry', status }
   if (status === 429 && code === 'overloaded' && /^[1-9]\d*$/.test(header('retry-after') ?? '')) {
-    return { is: 'later', status }
+    return { outcome: 'retry', status }
   }
-  return wrong
+  return invalid
 }
 
 const codeOf = (body: unknown): string | null =>

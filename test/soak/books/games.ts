@@ -2,17 +2,17 @@ import { randomInt } from 'node:crypto'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { dataOf } from '../../../schema/common.ts'
 import { Game } from '../../../schema/roulette.ts'
-import type { Kind, Wish } from '../load/operation.ts'
+import type { Kind, Operation } from '../load/operation.ts'
 import { operator, type People } from '../load/people.ts'
 import { chance, oneOf } from '../load/random.ts'
 
 /** Rooms to play in; each has one open game at most. */
 const rooms = [101, 102, 103].map((id) => ({ id, uid: `soak-room-${id}` }))
 /** In a hundred: requests about a game from whoever comes along. */
-const STRANGERS = 20
+const STRANGER_PERCENT = 20
 
 /** The latest game of a room, as somebody was told of it. */
-interface Known {
+interface KnownGame {
   readonly room: string
   readonly id: number
   readonly uid: string
@@ -23,7 +23,7 @@ interface Known {
 const published = TypeCompiler.Compile(dataOf(Game))
 
 /** The rooms themselves, of users who are there. */
-export const roomsOf = ({ users }: People): readonly Wish[] =>
+export const roomsOf = ({ users }: People): readonly Operation[] =>
   rooms.map(({ id, uid }) => ({
     kind: 'room',
     actor: operator,
@@ -33,10 +33,10 @@ export const roomsOf = ({ users }: People): readonly Wish[] =>
   }))
 
 /** Everybody enters every room. */
-export const entriesOf = ({ users }: People): readonly Wish[] =>
+export const entriesOf = ({ users }: People): readonly Operation[] =>
   rooms.flatMap(({ uid }) => users.map((user) => enter(user, uid)))
 
-const enter = (user: number, room: string): Wish => ({
+const enter = (user: number, room: string): Operation => ({
   kind: 'enter',
   actor: `user:${user}`,
   method: 'GET',
@@ -47,74 +47,83 @@ const enter = (user: number, room: string): Wish => ({
 /** What clients ask for at the roulette. They know of games what they were told, and others go on playing. */
 export class Games {
   readonly #people: People
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, KnownGame>()
 
   constructor(people: People) {
     this.#people = people
   }
 
-  enter(): Wish {
+  enter(): Operation {
     return enter(oneOf(this.#people.users), oneOf(rooms).uid)
   }
 
   /** `host`: the creator plays, too. */
-  create(kind: 'create' | 'host'): Wish {
+  create(kind: 'create' | 'host'): Operation {
     const body = {
       game_price: randomInt(1, 30),
       max_players: randomInt(2, 7),
       join_admin: kind === 'host',
     }
     const room = oneOf(rooms).uid
-    return this.#wish(kind, oneOf(this.#people.users), room, 'POST', 'create', JSON.stringify(body))
+    return this.#operation(kind, oneOf(this.#people.users), room, 'POST', 'create', JSON.stringify(body))
   }
 
-  join(): Wish {
+  join(): Operation {
     const seed = `{"client_seed":"s${randomInt(1e9)}"}`
-    return this.#about(({ room, id, uid }) => {
+    return this.#onCurrentGame(({ room, id, uid }) => {
       const ref = chance(50) ? id : uid
-      return this.#wish('join', oneOf(this.#people.users), room, 'POST', `join/${ref}`, seed)
+      return this.#operation('join', oneOf(this.#people.users), room, 'POST', `join/${ref}`, seed)
     })
   }
 
-  leave(): Wish {
-    return this.#about((game) => {
+  leave(): Operation {
+    return this.#onCurrentGame((game) => {
       const player = this.#oneOf(game.players)
-      return this.#wish('leave', player, game.room, 'POST', `leave/${game.id}`, '{}')
+      return this.#operation('leave', player, game.room, 'POST', `leave/${game.id}`, '{}')
     })
   }
 
-  finish(): Wish {
-    return this.#about((game) => {
+  finish(): Operation {
+    return this.#onCurrentGame((game) => {
       const caller = this.#oneOf([game.creator, ...game.players])
-      return this.#wish('finish', caller, game.room, 'POST', `finish/${game.uid}`, '{}')
+      return this.#operation('finish', caller, game.room, 'POST', `finish/${game.uid}`, '{}')
     })
   }
 
-  cancel(): Wish {
-    return this.#about((game) => this.#wish('cancel', this.#oneOf([game.creator]), game.room, 'DELETE', game.uid, null))
+  cancel(): Operation {
+    return this.#onCurrentGame((game) =>
+      this.#operation('cancel', this.#oneOf([game.creator]), game.room, 'DELETE', game.uid, null),
+    )
   }
 
-  #about(wish: (game: Known) => Wish): Wish {
+  #onCurrentGame(operation: (game: KnownGame) => Operation): Operation {
     const game = this.#known.get(oneOf(rooms).uid)
-    return game === undefined ? this.create('host') : wish(game)
+    return game === undefined ? this.create('host') : operation(game)
   }
 
   #oneOf(users: readonly number[]): number {
-    return users.length === 0 || chance(STRANGERS) ? oneOf(this.#people.users) : oneOf(users)
+    return users.length === 0 || chance(STRANGER_PERCENT) ? oneOf(this.#people.users) : oneOf(users)
   }
 
-  #wish(kind: Kind, user: number, room: string, method: Wish['method'], path: string, body: string | null): Wish {
+  #operation(
+    kind: Kind,
+    user: number,
+    room: string,
+    method: Operation['method'],
+    path: string,
+    body: string | null,
+  ): Operation {
     return {
       kind,
       actor: `user:${user}`,
       method,
       path: `/v1/rooms/${room}/games/roulette/${path}`,
       body,
-      learn: (text) => this.#learn(room, text),
+      onDone: (text) => this.#onDone(room, text),
     }
   }
 
-  #learn(room: string, text: string): void {
+  #onDone(room: string, text: string): void {
     const body: unknown = JSON.parse(text)
     // Of a game that was cancelled nothing is answered.
     if (!published.Check(body)) return

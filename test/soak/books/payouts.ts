@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { dataOf, Id } from '../../../schema/common.ts'
-import type { Kind, Wish } from '../load/operation.ts'
+import type { Kind, Operation } from '../load/operation.ts'
 import { operator, type People } from '../load/people.ts'
 import { chance, oneOf } from '../load/random.ts'
 
@@ -12,9 +12,9 @@ const COUNTRY = 1
 const AGENTS = 2
 const MANAGERS = 2
 /** So many requests are remembered; the oldest stay as they are. */
-const MOST = 100
+const MAX_REMEMBERED = 100
 /** In a hundred: changes that are asked for by whoever knows of a request. */
-const STRANGERS = 10
+const STRANGER_PERCENT = 10
 
 interface Request {
   readonly id: number
@@ -25,7 +25,7 @@ interface Request {
 const made = TypeCompiler.Compile(dataOf(Type.Object({ id: Id })))
 
 /** What the users are, for `POST /admin/v1/users`. */
-export const trades = ({ users }: People): readonly object[] =>
+export const agencyRoles = ({ users }: People): readonly object[] =>
   users.map((id, i) => ({
     id,
     uid: `soak-${id}`,
@@ -47,7 +47,7 @@ export class Payouts {
     this.#people = people
   }
 
-  request(): Wish {
+  request(): Operation {
     const { users } = this.#people
     const gold = chance(50)
     const by = oneOf(users.slice(AGENTS + MANAGERS))
@@ -62,29 +62,29 @@ export class Payouts {
       method: 'POST',
       path: '/api/v1/agency/target-withdraw-requests/request',
       body: JSON.stringify({ ...whom, amount_in_dollars, country_id: COUNTRY, agent_benefit: chance(30) }),
-      learn: (text) => {
+      onDone: (text) => {
         const body: unknown = JSON.parse(text)
-        if (made.Check(body)) this.#known = [...this.#known, { id: body.data.id, by, target }].slice(-MOST)
+        if (made.Check(body)) this.#known = [...this.#known, { id: body.data.id, by, target }].slice(-MAX_REMEMBERED)
       },
     }
   }
 
   /** By the agent or manager. */
-  approve(): Wish {
+  approve(): Operation {
     return this.#change('approve', 'approved', ({ target }) => `user:${target}`)
   }
 
   /** By the requester, or by an operator, who may also pay back. */
-  reject(): Wish {
+  reject(): Operation {
     return this.#change('reject', 'rejected', ({ by }) => (chance(50) ? `user:${by}` : operator))
   }
 
   /** By an operator. */
-  settle(): Wish {
+  settle(): Operation {
     return this.#change('settle', 'transferred', () => operator)
   }
 
-  instant(): Wish {
+  instant(): Operation {
     const { users } = this.#people
     const by = oneOf(users)
     return {
@@ -96,10 +96,10 @@ export class Payouts {
     }
   }
 
-  #change(kind: Kind, status: string, whom: (request: Request) => string): Wish {
+  #change(kind: Kind, status: string, whom: (request: Request) => string): Operation {
     const request = this.#known[randomInt(Math.max(1, this.#known.length))]
     if (request === undefined) return this.request()
-    const actor = chance(STRANGERS) ? `user:${oneOf(this.#people.users)}` : whom(request)
+    const actor = chance(STRANGER_PERCENT) ? `user:${oneOf(this.#people.users)}` : whom(request)
     const path = actor === operator ? '/admin/v1/withdrawals' : '/api/v1/agency/target-withdraw-requests'
     return { kind, actor, method: 'POST', path: `${path}/${request.id}/status`, body: JSON.stringify({ status }) }
   }

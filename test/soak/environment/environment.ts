@@ -2,30 +2,30 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { base } from '../../harness/postgres/test-cluster.ts'
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { Instance } from '../../harness/scenario/service-instance.ts'
 import { Answers } from '../books/answers.ts'
 import { Books } from '../books/books.ts'
 import { entriesOf } from '../books/games.ts'
-import { askEach, askUntilFinal } from '../books/retry-until-final.ts'
-import type { Wish } from '../load/operation.ts'
-import { beginnings, probe, wishesOf } from '../load/operation-mix.ts'
+import { retryUntilFinal, sendEach } from '../books/retry-until-final.ts'
+import type { Operation } from '../load/operation.ts'
+import { operationGenerator, probe, setupOperations } from '../load/operation-mix.ts'
 import { type People, people } from '../load/people.ts'
-import { ask } from '../load/send-attempt.ts'
-import { Watch } from './metrics-watch.ts'
+import { sendAttempt } from '../load/send-attempt.ts'
+import { MetricsWatch } from './metrics-watch.ts'
 import { type OwnPostgres, ownPostgres } from './own-postgres.ts'
 
 /** The service under load, and what its clients know of it. */
-export interface World {
+export interface Environment {
   readonly people: People
   readonly answers: Answers
   readonly books: Books
   /** What its clients ask for next. */
-  readonly wishes: () => Wish
+  readonly nextOperation: () => Operation
   readonly instances: readonly Instance[]
-  readonly watch: Watch
+  readonly watch: MetricsWatch
   /** How long clients wait for an answer. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
   /** Of the service's own role, past any proxy. */
   readonly databaseUrl: () => string
 }
@@ -34,19 +34,22 @@ const USERS = 20
 /** Longer than any answer may take. */
 const PATIENCE_MS = 60_000
 
-export interface EmbeddedWorld extends World {
+export interface EmbeddedEnvironment extends Environment {
   readonly dataDir: string
 }
 
 /** One instance with its embedded PostgreSQL, as `npm start` runs it. */
-export async function embeddedWorld(stage: Stage, dataDir = newFolder(stage)): Promise<EmbeddedWorld> {
-  keepLog(stage, dataDir)
-  const instance = await Instance.start(stage, { DATA_DIR: dataDir })
+export async function embeddedEnvironment(
+  context: ScenarioContext,
+  dataDir = makeFolder(context),
+): Promise<EmbeddedEnvironment> {
+  attachPostgresLog(context, dataDir)
+  const instance = await Instance.start(context, { DATA_DIR: dataDir })
   const databaseUrl = (): string => readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
-  return { ...(await inhabited(stage, [instance], databaseUrl)), dataDir }
+  return { ...(await populate(context, [instance], databaseUrl)), dataDir }
 }
 
-export interface SharedWorld extends World {
+export interface SharedEnvironment extends Environment {
   readonly postgres: OwnPostgres
 }
 
@@ -54,62 +57,70 @@ export interface SharedWorld extends World {
  * Instances on one PostgreSQL that none of them keeps. Each comes with an environment of its own; `through` is
  * what stands between them and the database.
  */
-export async function sharedWorld(
-  stage: Stage,
-  environments: readonly Readonly<Record<string, string>>[],
+export async function sharedEnvironment(
+  context: ScenarioContext,
+  envs: readonly Readonly<Record<string, string>>[],
   through: (url: string) => Promise<string> = async (url) => url,
-): Promise<SharedWorld> {
-  const dataDir = newFolder(stage)
-  keepLog(stage, dataDir)
-  const postgres = await ownPostgres(stage, dataDir)
+): Promise<SharedEnvironment> {
+  const dataDir = makeFolder(context)
+  attachPostgresLog(context, dataDir)
+  const postgres = await ownPostgres(context, dataDir)
   const { ownerUrl, serviceUrl } = postgres
   const url = await through(serviceUrl)
   const instances: Instance[] = []
-  for (const environment of environments) {
-    const own = { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: newFolder(stage) }
-    instances.push(await Instance.start(stage, { ...own, ...environment }))
+  for (const env of envs) {
+    const ownEnv = { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: makeFolder(context) }
+    instances.push(await Instance.start(context, { ...ownEnv, ...env }))
   }
-  return { ...(await inhabited(stage, instances, () => serviceUrl)), postgres }
+  return { ...(await populate(context, instances, () => serviceUrl)), postgres }
 }
 
-async function inhabited(stage: Stage, instances: readonly Instance[], databaseUrl: () => string): Promise<World> {
-  const everybody = await people(USERS)
-  const world: World = {
-    people: everybody,
-    wishes: wishesOf(everybody),
+async function populate(
+  context: ScenarioContext,
+  instances: readonly Instance[],
+  databaseUrl: () => string,
+): Promise<Environment> {
+  const clients = await people(USERS)
+  const environment: Environment = {
+    people: clients,
+    nextOperation: operationGenerator(clients),
     answers: new Answers(),
     books: new Books(),
     instances,
-    watch: new Watch(stage, instances),
-    patienceMs: stage.limit(PATIENCE_MS),
+    watch: new MetricsWatch(context, instances),
+    timeoutMs: context.limit(PATIENCE_MS),
     databaseUrl,
   }
-  const [users, ...belongings] = beginnings(world.people).map((wish) => world.answers.begin(wish))
-  if (users !== undefined) await askUntilFinal(stage, world, [users])
-  await askUntilFinal(stage, world, belongings)
-  await askEach(stage, world, entriesOf(everybody))
+  const [users, ...belongings] = setupOperations(environment.people).map((operation) =>
+    environment.answers.begin(operation),
+  )
+  if (users !== undefined) await retryUntilFinal(context, environment, [users])
+  await retryUntilFinal(context, environment, belongings)
+  await sendEach(context, environment, entriesOf(clients))
   for (const instance of instances) {
-    instance.probe = async () => (await ask(world, world.answers.begin(probe(world.people)), instance)).is === 'answer'
+    instance.probe = async () =>
+      (await sendAttempt(environment, environment.answers.begin(probe(environment.people)), instance)).outcome ===
+      'final'
   }
-  return world
+  return environment
 }
 
 /** What PostgreSQL said, which goes with its folder. */
-function keepLog(stage: Stage, dataDir: string): void {
-  let said = ''
-  stage.teardown(async () => {
-    said = readFileSync(join(dataDir, 'postgres.log'), 'utf8')
+function attachPostgresLog(context: ScenarioContext, dataDir: string): void {
+  let output = ''
+  context.teardown(async () => {
+    output = readFileSync(join(dataDir, 'postgres.log'), 'utf8')
   })
-  stage.keep('postgres', () => said)
+  context.attachLog('postgres', () => output)
 }
 
 /**
  * A folder that goes with the scenario; for tests where all of theirs are, mostly in memory. PostgreSQL runs as another user
  * when we are root, and must pass through.
  */
-export function newFolder(stage: Stage): string {
-  const folder = mkdtempSync(join(stage.sharesMachine ? base : tmpdir(), 'economy-soak-'))
+export function makeFolder(context: ScenarioContext): string {
+  const folder = mkdtempSync(join(context.sharesMachine ? base : tmpdir(), 'economy-soak-'))
   chmodSync(folder, 0o711)
-  stage.teardown(async () => rmSync(folder, { recursive: true, force: true }))
+  context.teardown(async () => rmSync(folder, { recursive: true, force: true }))
   return folder
 }

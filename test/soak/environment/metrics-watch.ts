@@ -1,25 +1,25 @@
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import type { Instance } from '../../harness/scenario/service-instance.ts'
 import { type Memory, memoryOf, type Sample, secondsOf } from './memory.ts'
 
 const EVERY_MS = 250
 
 /** Watches what the instances tell of themselves: how many commands wait, and what memory they hold. */
-export class Watch {
+export class MetricsWatch {
   /** How many waited in the instance that was looked at last, and the most that were seen to wait in one. */
   depth = 0
-  deepest = 0
+  maxDepth = 0
   /** How often somebody looked. */
-  looks = 0
+  samples = 0
   /** By process. */
   readonly #lives = new Map<number, Sample[]>()
   readonly #timer: NodeJS.Timeout
 
-  constructor(stage: Stage, instances: readonly Instance[]) {
+  constructor(context: ScenarioContext, instances: readonly Instance[]) {
     this.#timer = setInterval(() => {
-      for (const instance of instances) void this.#look(instance)
+      for (const instance of instances) void this.#sample(instance)
     }, EVERY_MS)
-    stage.teardown(async () => this.stop())
+    context.teardown(async () => this.stop())
   }
 
   stop(): void {
@@ -32,7 +32,7 @@ export class Watch {
     return lives[0] === undefined ? undefined : memoryOf(lives[0])
   }
 
-  async #look(instance: Instance): Promise<void> {
+  async #sample(instance: Instance): Promise<void> {
     const { pid } = instance
     const metrics = await metricsOf(instance)
     if (metrics === undefined || instance.pid !== pid) return
@@ -40,9 +40,9 @@ export class Watch {
     const heap = metrics.get('nodejs_heap_size_used_bytes')
     const resident = metrics.get('process_resident_memory_bytes')
     if (depth === undefined || heap === undefined || resident === undefined) return
-    this.looks += 1
+    this.samples += 1
     this.depth = depth
-    this.deepest = Math.max(this.deepest, depth)
+    this.maxDepth = Math.max(this.maxDepth, depth)
     const life = this.#lives.get(pid) ?? []
     this.#lives.set(pid, life)
     life.push({ at: performance.now(), heap, resident })

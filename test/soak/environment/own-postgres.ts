@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { openEmbedded } from '../../../src/db/cluster/embedded.ts'
 import { findPostmaster } from '../../../src/db/cluster/postmaster.ts'
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { oneOf } from '../load/random.ts'
 
 /** A PostgreSQL that this process keeps. */
@@ -16,10 +16,10 @@ export interface OwnPostgres {
   start(): Promise<void>
 }
 
-export async function ownPostgres(stage: Stage, dataDir: string): Promise<OwnPostgres> {
+export async function ownPostgres(context: ScenarioContext, dataDir: string): Promise<OwnPostgres> {
   let embedded = await openEmbedded(dataDir, { warn: () => {} })
   const { ownerUrl, serviceUrl } = embedded
-  stage.teardown(() => embedded.stop())
+  context.teardown(() => embedded.stop())
   return {
     dataDir,
     ownerUrl,
@@ -61,29 +61,29 @@ export function superuserUrl(dataDir: string, databaseUrl: string): string {
 }
 
 /** Stops every process of a running PostgreSQL where it stands; answers what lets them go on. */
-export function freeze(stage: Stage, dataDir: string): () => void {
+export function freeze(context: ScenarioContext, dataDir: string): () => void {
   const postmaster = postmasterOf(dataDir)
   if (postmaster === undefined) throw new Error('PostgreSQL does not run')
   // The postmaster first: from then on there are no new ones.
   process.kill(postmaster, 'SIGSTOP')
   const frozen = [postmaster, ...childrenOf(postmaster)]
   for (const pid of frozen.slice(1)) signal(pid, 'SIGSTOP')
-  return thaw(stage, frozen)
+  return thaw(context, frozen)
 }
 
 /** As `freeze`, of the one process that serves a session. */
-export function freezeSession(stage: Stage, pid: number): () => void {
+export function freezeSession(context: ScenarioContext, pid: number): () => void {
   process.kill(pid, 'SIGSTOP')
-  return thaw(stage, [pid])
+  return thaw(context, [pid])
 }
 
-function thaw(stage: Stage, frozen: number[]): () => void {
-  const goOn = (): void => {
+function thaw(context: ScenarioContext, frozen: number[]): () => void {
+  const resume = (): void => {
     for (const pid of frozen.splice(0)) signal(pid, 'SIGCONT')
   }
   // Else it could not even be stopped at the end.
-  stage.teardown(async () => goOn())
-  return goOn
+  context.teardown(async () => resume())
+  return resume
 }
 
 function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from '../../../src/config/error-code.ts'
-import { Skipped, type Stage } from '../../harness/scenario/scenario-context.ts'
+import { type ScenarioContext, ScenarioSkipped } from '../../harness/scenario/scenario-context.ts'
 
 export interface SmallDisk {
   readonly path: string
@@ -13,16 +13,16 @@ export interface SmallDisk {
 }
 
 /** A disk of so many MiB in memory, which goes with the scenario. Skips the scenario where it may not be made. */
-export function smallDisk(stage: Stage, megabytes: number): SmallDisk {
-  if (process.geteuid?.() !== 0) throw new Skipped('only root can make a small disk')
+export function smallDisk(context: ScenarioContext, megabytes: number): SmallDisk {
+  if (process.geteuid?.() !== 0) throw new ScenarioSkipped('only root can make a small disk')
   const path = mkdtempSync(join(tmpdir(), 'economy-soak-disk-'))
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=711`, 'tmpfs', path], { stdio: 'pipe' })
   } catch (error) {
     rmdirSync(path)
-    throw new Skipped(`a small disk cannot be made here: ${error instanceof Error ? error.message.trim() : ''}`)
+    throw new ScenarioSkipped(`a small disk cannot be made here: ${error instanceof Error ? error.message.trim() : ''}`)
   }
-  stage.teardown(async () => {
+  context.teardown(async () => {
     execFileSync('umount', [path])
     rmdirSync(path)
   })

@@ -1,51 +1,58 @@
 import { connect, type Socket } from 'node:net'
 import type { Instance } from '../../harness/scenario/service-instance.ts'
-import type { Asked } from '../books/answers.ts'
-import { type Heard, judge, type Response } from '../books/contract.ts'
-import type { Clients } from './send-attempt.ts'
+import type { Attempt } from '../books/answers.ts'
+import { judge, type Response, type Result } from '../books/contract.ts'
+import type { ClientContext } from './send-attempt.ts'
 
 /** Requests on one connection: no more than the service works on at a time, so that all of them are in its hands. */
-const EACH = 8
+const PER_CONNECTION = 8
 /** Connections that are made at a time: no more than wait at the service's door until it opens. */
-const MADE_AT_ONCE = 250
+const MAX_CONNECTING = 250
 
 /**
  * Sends all commands at once, many on each connection without waiting for answers, and notes each answer as it comes.
  * Resolves when all are answered or cut.
  */
-export async function flood(
-  clients: Clients,
-  commands: readonly Asked[],
+export async function sendBurst(
+  clients: ClientContext,
+  commands: readonly Attempt[],
   instance: Pick<Instance, 'origin'>,
 ): Promise<void> {
   const { hostname, port } = new URL(instance.origin)
   const sockets: Socket[] = []
-  for (let i = 0; i * EACH < commands.length; i += 1) {
+  for (let i = 0; i * PER_CONNECTION < commands.length; i += 1) {
     const socket = connect(Number(port), hostname)
     // The `close` that follows is enough.
     socket.on('error', () => {})
     sockets.push(socket)
-    if (sockets.length % MADE_AT_ONCE === 0) await made(socket)
+    if (sockets.length % MAX_CONNECTING === 0) await connected(socket)
   }
   await Promise.all(
-    sockets.map((socket, i) => pour(clients, commands.slice(i * EACH, (i + 1) * EACH), socket, hostname)),
+    sockets.map((socket, i) =>
+      sendPipelined(clients, commands.slice(i * PER_CONNECTION, (i + 1) * PER_CONNECTION), socket, hostname),
+    ),
   )
 }
 
 /** Resolves when a connection is there, or is not to be had. */
-const made = (socket: Socket): Promise<void> =>
+const connected = (socket: Socket): Promise<void> =>
   new Promise((resolve) => {
     socket.once('connect', resolve)
     socket.once('close', () => resolve())
   })
 
-async function pour(clients: Clients, commands: readonly Asked[], socket: Socket, hostname: string): Promise<void> {
+async function sendPipelined(
+  clients: ClientContext,
+  commands: readonly Attempt[],
+  socket: Socket,
+  hostname: string,
+): Promise<void> {
   const { answers, people } = clients
   const started = performance.now()
   const waiting = [...commands]
-  const note = (heard: Heard): void => {
-    const asked = waiting.shift()
-    if (asked !== undefined) answers.note(asked, heard, performance.now() - started)
+  const note = (result: Result): void => {
+    const attempt = waiting.shift()
+    if (attempt !== undefined) answers.note(attempt, result, performance.now() - started)
     if (waiting.length === 0) socket.end()
   }
   let rest = Buffer.alloc(0)
@@ -53,28 +60,28 @@ async function pour(clients: Clients, commands: readonly Asked[], socket: Socket
     rest = Buffer.concat([rest, piece])
     for (let one = firstOf(rest); one !== null; one = firstOf(rest)) {
       rest = rest.subarray(one.end)
-      const kind = waiting[0]?.wish.kind
+      const kind = waiting[0]?.operation.kind
       if (kind !== undefined) note(judge(kind, one.response))
     }
   })
-  for (const asked of commands) {
+  for (const attempt of commands) {
     answers.sent()
-    socket.write(requestText(asked, people.tokenOf(asked.wish.actor), hostname))
+    socket.write(requestText(attempt, people.tokenOf(attempt.operation.actor), hostname))
   }
   if (!socket.closed) await new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  while (waiting.length > 0) note({ is: 'cut', gaveUp: false })
+  while (waiting.length > 0) note({ outcome: 'cut', timedOut: false })
 }
 
-const requestText = ({ key, wish }: Asked, token: string, host: string): string =>
+const requestText = ({ key, operation }: Attempt, token: string, host: string): string =>
   [
-    `${wish.method} ${wish.path} HTTP/1.1`,
+    `${operation.method} ${operation.path} HTTP/1.1`,
     `host: ${host}`,
     `authorization: Bearer ${token}`,
     'content-type: application/json',
     `idempotency-key: ${key}`,
-    `content-length: ${Buffer.byteLength(wish.body ?? '')}`,
+    `content-length: ${Buffer.byteLength(operation.body ?? '')}`,
     '',
-    wish.body ?? '',
+    operation.body ?? '',
   ].join('\r\n')
 
 /** The first response of what came so far, and where it ends; null when it is not whole. */

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { Cards } from '../books/cards.ts'
 import { Games, roomsOf } from '../books/games.ts'
-import { Payouts, trades } from '../books/payouts.ts'
-import type { Kind, Wish } from './operation.ts'
+import { agencyRoles, Payouts } from '../books/payouts.ts'
+import type { Kind, Operation } from './operation.ts'
 import { operator, type People } from './people.ts'
 import { oneOf } from './random.ts'
 
@@ -41,16 +41,16 @@ const ROOM = '"R1"'
 const currencies = ['coins', 'dollars', 'agent_dollars'] as const
 
 /** What clients ask for, one wish after the other, by weight. Some of it is refused: balances and bags run out. */
-export function wishesOf(people: People): () => Wish {
+export function operationGenerator(people: People): () => Operation {
   const cards = new Cards(people)
   const games = new Games(people)
   const payouts = new Payouts(people)
-  return () => anyWish(people, cards, games, payouts)
+  return () => randomOperation(people, cards, games, payouts)
 }
 
-function anyWish(people: People, cards: Cards, games: Games, payouts: Payouts): Wish {
+function randomOperation(people: People, cards: Cards, games: Games, payouts: Payouts): Operation {
   const { users } = people
-  const kind = anyKind()
+  const kind = randomKind()
   const user = oneOf(users)
   const actor = `user:${user}`
   switch (kind) {
@@ -93,13 +93,13 @@ function anyWish(people: People, cards: Cards, games: Games, payouts: Payouts): 
 }
 
 /** What must be there before the others can be asked for: the users, with something to spend. */
-export const beginnings = (people: People): readonly Wish[] => [
+export const setupOperations = (people: People): readonly Operation[] => [
   {
     kind: 'define',
     actor: operator,
     method: 'POST',
     path: '/admin/v1/users',
-    body: JSON.stringify({ users: trades(people) }),
+    body: JSON.stringify({ users: agencyRoles(people) }),
   },
   ...roomsOf(people),
   ...people.users.flatMap((id) => [
@@ -113,14 +113,14 @@ export const beginnings = (people: People): readonly Wish[] => [
 ]
 
 /** A transfer: from one user to some others. */
-export function gift({ users }: People, user = oneOf(users)): Wish {
+export function gift({ users }: People, user = oneOf(users)): Operation {
   return send('gift', user, ROSE, someOthers(users, user, randomInt(1, 4)), false)
 }
 
 /** A command that is never refused. */
-export const probe = ({ users }: People): Wish => move('credit', oneOf(users), 'coins', 1)
+export const probe = ({ users }: People): Operation => move('credit', oneOf(users), 'coins', 1)
 
-const send = (kind: Kind, from: number, gift: number, to: readonly number[], fromBag: boolean): Wish => ({
+const send = (kind: Kind, from: number, gift: number, to: readonly number[], fromBag: boolean): Operation => ({
   kind,
   actor: `user:${from}`,
   method: 'POST',
@@ -128,7 +128,7 @@ const send = (kind: Kind, from: number, gift: number, to: readonly number[], fro
   body: `{"u_id":${from},"decoration_id":${gift},"user_id":[${to.join(',')}],"quantity":1,"room_id":${ROOM},"is_bag":${fromBag}}`,
 })
 
-const fill = (user: number, gift: number, quantity: number): Wish => ({
+const fill = (user: number, gift: number, quantity: number): Operation => ({
   kind: 'fill',
   actor: operator,
   method: 'POST',
@@ -136,7 +136,7 @@ const fill = (user: number, gift: number, quantity: number): Wish => ({
   body: `{"decoration_id":${gift},"quantity":${quantity},"reason":"soak"}`,
 })
 
-const move = (kind: 'credit' | 'debit', user: number, currency: string, amount: number): Wish => ({
+const move = (kind: 'credit' | 'debit', user: number, currency: string, amount: number): Operation => ({
   kind,
   actor: operator,
   method: 'POST',
@@ -144,7 +144,7 @@ const move = (kind: 'credit' | 'debit', user: number, currency: string, amount: 
   body: `{"currency":"${currency}","amount":${amount},"reason":"soak"}`,
 })
 
-function anyKind(): (typeof weights)[number][0] {
+function randomKind(): (typeof weights)[number][0] {
   let rest = randomInt(weights.reduce((sum, [, weight]) => sum + weight, 0))
   for (const [kind, weight] of weights) {
     if (rest < weight) return kind

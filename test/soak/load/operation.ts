@@ -28,14 +28,14 @@ export type Kind =
   | 'instant'
 
 /** Something that a client asks for; under one key it is always the same request. */
-export interface Wish {
+export interface Operation {
   readonly kind: Kind
   readonly actor: Actor
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly body: string | null
   /** What is to be remembered of the first answer, when it was done. */
-  readonly learn?: (text: string) => void
+  readonly onDone?: (text: string) => void
 }
 
 /** Cards of a grant: each has an event of its own. */

@@ -1,36 +1,40 @@
 import type { Instance } from '../../harness/scenario/service-instance.ts'
-import type { Asked } from '../books/answers.ts'
-import { type Heard, judge } from '../books/contract.ts'
-import type { World } from '../environment/environment.ts'
+import type { Attempt } from '../books/answers.ts'
+import { judge, type Result } from '../books/contract.ts'
+import type { Environment } from '../environment/environment.ts'
 
 /** Asks an instance once and notes what is heard. Never rejects. */
-export async function ask(world: Clients, asked: Asked, { origin }: Pick<Instance, 'origin'>): Promise<Heard> {
-  const { answers, patienceMs } = world
+export async function sendAttempt(
+  environment: ClientContext,
+  attempt: Attempt,
+  { origin }: Pick<Instance, 'origin'>,
+): Promise<Result> {
+  const { answers, timeoutMs } = environment
   const started = performance.now()
   answers.sent()
-  const heard = await send(origin, asked, world.people.tokenOf(asked.wish.actor), patienceMs)
-  answers.note(asked, heard, performance.now() - started)
-  return heard
+  const result = await send(origin, attempt, environment.people.tokenOf(attempt.operation.actor), timeoutMs)
+  answers.note(attempt, result, performance.now() - started)
+  return result
 }
 
 /** What the asking needs of a world. */
-export type Clients = Pick<World, 'answers' | 'people' | 'patienceMs'>
+export type ClientContext = Pick<Environment, 'answers' | 'people' | 'timeoutMs'>
 
-async function send(origin: string, { key, wish }: Asked, token: string, patienceMs: number): Promise<Heard> {
+async function send(origin: string, { key, operation }: Attempt, token: string, timeoutMs: number): Promise<Result> {
   try {
-    const response = await fetch(`${origin}${wish.path}`, {
-      method: wish.method,
+    const response = await fetch(`${origin}${operation.path}`, {
+      method: operation.method,
       headers: {
         authorization: `Bearer ${token}`,
         'content-type': 'application/json',
-        ...(wish.method !== 'GET' && { 'idempotency-key': key }),
+        ...(operation.method !== 'GET' && { 'idempotency-key': key }),
       },
-      body: wish.body,
-      signal: AbortSignal.timeout(patienceMs),
+      body: operation.body,
+      signal: AbortSignal.timeout(timeoutMs),
     })
     const text = await response.text()
-    return judge(wish.kind, { status: response.status, header: (name) => response.headers.get(name), text })
+    return judge(operation.kind, { status: response.status, header: (name) => response.headers.get(name), text })
   } catch (error) {
-    return { is: 'cut', gaveUp: error instanceof Error && error.name === 'TimeoutError' }
+    return { outcome: 'cut', timedOut: error instanceof Error && error.name === 'TimeoutError' }
   }
 }

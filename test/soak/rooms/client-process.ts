@@ -1,32 +1,32 @@
 import type { Static } from '@sinclair/typebox'
 import { serve } from '../../harness/process/child-process-rpc.ts'
 import { CountingClient } from '../../harness/websocket/counting-client.ts'
-import { type Codes, CrowdJob, type Gathered, type Story } from './jobs.ts'
+import { ClientJob, type Codes, type Gathered, type Summary } from './jobs.ts'
 
 /** Sockets that are opened at a time. */
-const AT_A_TIME = 50
-const MOST_MS = 5_000
+const CONNECTING_AT_ONCE = 50
+const MAX_LATENCY_MS = 5_000
 /** For those who slept to hear why they were closed, and for those who read to hear the last of it. */
-const PATIENCE_MS = 15_000
+const TIMEOUT_MS = 15_000
 
 const awake: CountingClient[] = []
 const asleep: CountingClient[] = []
 /** When each position arrived at each socket that reads. */
-const arrivals = new Map<number, number[]>()
+const arrivalTimes = new Map<number, number[]>()
 
-function arrived(position: number): void {
+function onEvent(position: number): void {
   const at = performance.timeOrigin + performance.now()
-  const before = arrivals.get(position)
-  if (before === undefined) arrivals.set(position, [at])
+  const before = arrivalTimes.get(position)
+  if (before === undefined) arrivalTimes.set(position, [at])
   else before.push(at)
 }
 
-async function gather(job: Extract<Static<typeof CrowdJob>, { do: 'gather' }>): Promise<Static<typeof Gathered>> {
+async function connect(job: Extract<Static<typeof ClientJob>, { do: 'connect' }>): Promise<Static<typeof Gathered>> {
   const { port, room, tokens, sleeperIn } = job
-  for (let i = 0; i < tokens.length; i += AT_A_TIME) {
-    const clients = tokens.slice(i, i + AT_A_TIME).map((token, k) => {
+  for (let i = 0; i < tokens.length; i += CONNECTING_AT_ONCE) {
+    const clients = tokens.slice(i, i + CONNECTING_AT_ONCE).map((token, k) => {
       const sleeps = sleeperIn > 0 && (i + k) % sleeperIn === 0
-      const client = new CountingClient(port, token, room, sleeps ? () => {} : arrived)
+      const client = new CountingClient(port, token, room, sleeps ? () => {} : onEvent)
       if (sleeps) asleep.push(client)
       else awake.push(client)
       return client
@@ -37,12 +37,12 @@ async function gather(job: Extract<Static<typeof CrowdJob>, { do: 'gather' }>): 
   return { awake: awake.length, asleep: asleep.length }
 }
 
-async function tell(last: number, answered: readonly (readonly [number, number])[]): Promise<Static<typeof Story>> {
+async function report(last: number, answered: readonly (readonly [number, number])[]): Promise<Static<typeof Summary>> {
   await until(() => awake.every(({ heard }) => heard.last >= last || heard.code !== null))
-  const latencies = Array.from({ length: MOST_MS + 1 }, () => 0)
+  const latencies = Array.from({ length: MAX_LATENCY_MS + 1 }, () => 0)
   for (const [position, at] of answered) {
-    for (const arrival of arrivals.get(position) ?? []) {
-      const ms = Math.min(MOST_MS, Math.max(0, Math.ceil(arrival - at)))
+    for (const arrival of arrivalTimes.get(position) ?? []) {
+      const ms = Math.min(MAX_LATENCY_MS, Math.max(0, Math.ceil(arrival - at)))
       latencies[ms] = (latencies[ms] ?? 0) + 1
     }
   }
@@ -55,32 +55,32 @@ async function tell(last: number, answered: readonly (readonly [number, number])
   }
 }
 
-async function wake(): Promise<Static<typeof Codes>> {
-  for (const client of asleep) client.wake()
+async function resumeReading(): Promise<Static<typeof Codes>> {
+  for (const client of asleep) client.resumeReading()
   await until(() => asleep.every(({ heard, isOver }) => heard.code !== null || isOver))
   return { codes: asleep.map(({ heard }) => heard.code) }
 }
 
-function leave(): object {
+function disconnect(): object {
   for (const client of [...awake.splice(0), ...asleep.splice(0)]) client.end()
-  arrivals.clear()
+  arrivalTimes.clear()
   return {}
 }
 
 async function until(done: () => boolean): Promise<void> {
   const since = performance.now()
-  while (!done() && performance.now() - since < PATIENCE_MS) await new Promise((resolve) => setTimeout(resolve, 20))
+  while (!done() && performance.now() - since < TIMEOUT_MS) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-serve(CrowdJob, async (job) => {
+serve(ClientJob, async (job) => {
   switch (job.do) {
-    case 'gather':
-      return gather(job)
-    case 'tell':
-      return tell(job.last, job.answered)
-    case 'wake':
-      return wake()
-    case 'leave':
-      return leave()
+    case 'connect':
+      return connect(job)
+    case 'report':
+      return report(job.last, job.answered)
+    case 'resumeReading':
+      return resumeReading()
+    case 'disconnect':
+      return disconnect()
   }
 })

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 
 /** What the processes with the listeners of a room are asked for, and what they answer. */
-export const CrowdJob = Type.Union([
+export const ClientJob = Type.Union([
   Type.Object({
-    do: Type.Literal('gather'),
+    do: Type.Literal('connect'),
     port: Type.Integer(),
     room: Type.String(),
     tokens: Type.Array(Type.String()),
@@ -12,16 +12,16 @@ export const CrowdJob = Type.Union([
   }),
   /** Times in milliseconds since 1970, by position: when each command was answered. */
   Type.Object({
-    do: Type.Literal('tell'),
+    do: Type.Literal('report'),
     last: Type.Integer(),
     answered: Type.Array(Type.Tuple([Type.Integer(), Type.Number()])),
   }),
-  Type.Object({ do: Type.Literal('wake') }),
-  Type.Object({ do: Type.Literal('leave') }),
+  Type.Object({ do: Type.Literal('resumeReading') }),
+  Type.Object({ do: Type.Literal('disconnect') }),
 ])
 
 export const Gathered = Type.Object({ awake: Type.Integer(), asleep: Type.Integer() })
-export const Story = Type.Object({
+export const Summary = Type.Object({
   /** Different views of those who read; one, if all is well. */
   views: Type.Array(Type.String()),
   faults: Type.Integer(),

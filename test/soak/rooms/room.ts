@@ -1,20 +1,20 @@
 import type { Static } from '@sinclair/typebox'
 import { connect } from '../../../src/db/connect.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
-import type { Stage } from '../../harness/scenario/scenario-context.ts'
-import { embeddedWorld, type World } from '../environment/environment.ts'
+import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
+import { type Environment, embeddedEnvironment } from '../environment/environment.ts'
 import { operator } from '../load/people.ts'
-import { Codes, Gathered, Left, Story } from './jobs.ts'
+import { Codes, Gathered, Left, Summary } from './jobs.ts'
 import { GIFT, gift, Sender } from './sender.ts'
 
-const CROWDS = 2
-const OF_A_USER = 4
+const CLIENT_PROCESSES = 2
+const SOCKETS_PER_USER = 4
 const FIRST_USER = 10_001
 /** Diamonds for each sender. */
 const DIAMONDS = 10_000_000_000
 
 /** What those who read have heard of a run of gifts. */
-export interface Run {
+export interface RunResult {
   readonly faults: readonly string[]
   readonly answered: number
   readonly p50: number
@@ -22,35 +22,35 @@ export interface Run {
 }
 
 /** Looks at the memory, four a second. Nobody clears what is left over at once when there is nothing to do any more. */
-const LOOKS = 20
-const MOST_LOOKS = 160
+const SAMPLES = 20
+const MAX_SAMPLES = 160
 
 /** A room full of sockets in processes of their own, and gifts that are sent in it. */
 export class Room {
-  readonly world: World
-  readonly #stage: Stage
-  #crowds: HelperProcess[] = []
+  readonly environment: Environment
+  readonly #context: ScenarioContext
+  #clientProcesses: HelperProcess[] = []
 
-  private constructor(stage: Stage, world: World) {
-    this.#stage = stage
-    this.world = world
-    stage.teardown(() => this.leave())
+  private constructor(context: ScenarioContext, environment: Environment) {
+    this.#context = context
+    this.environment = environment
+    context.teardown(() => this.disconnect())
   }
 
-  static async open(stage: Stage, sockets: number): Promise<Room> {
-    const world = await embeddedWorld(stage)
-    const room = new Room(stage, world)
-    await room.#ask('PUT', `/admin/v1/decorations/${GIFT}`, gift)
-    for (const id of world.people.users) {
-      await room.#ask('POST', `/admin/v1/users/${id}/credits`, {
+  static async open(context: ScenarioContext, sockets: number): Promise<Room> {
+    const environment = await embeddedEnvironment(context)
+    const room = new Room(context, environment)
+    await room.#request('PUT', `/admin/v1/decorations/${GIFT}`, gift)
+    for (const id of environment.people.users) {
+      await room.#request('POST', `/admin/v1/users/${id}/credits`, {
         currency: 'diamonds',
         amount: DIAMONDS,
         reason: 'soak',
       })
     }
-    const users = Array.from({ length: Math.ceil(sockets / OF_A_USER) }, (_, i) => ({ id: FIRST_USER + i }))
-    await room.#ask('POST', '/admin/v1/users', { users })
-    const client = await connect(world.databaseUrl(), 'soak')
+    const users = Array.from({ length: Math.ceil(sockets / SOCKETS_PER_USER) }, (_, i) => ({ id: FIRST_USER + i }))
+    await room.#request('POST', '/admin/v1/users', { users })
+    const client = await connect(environment.databaseUrl(), 'soak')
     await client.query('insert into room_members select 1, unnest($1::bigint[]) on conflict do nothing', [
       users.map(({ id }) => id),
     ])
@@ -59,12 +59,12 @@ export class Room {
   }
 
   get #origin(): string {
-    return this.world.instances[0]?.origin ?? ''
+    return this.environment.instances[0]?.origin ?? ''
   }
 
-  async #ask(method: string, path: string, body: object): Promise<void> {
+  async #request(method: string, path: string, body: object): Promise<void> {
     const headers = {
-      authorization: `Bearer ${this.world.people.tokenOf(operator)}`,
+      authorization: `Bearer ${this.environment.people.tokenOf(operator)}`,
       'content-type': 'application/json',
       'idempotency-key': `${method} ${path}`,
     }
@@ -73,57 +73,61 @@ export class Room {
   }
 
   /** Lets sockets in; one in `sleeperIn` then reads nothing (0: all read). */
-  async gather(sockets: number, sleeperIn: number): Promise<void> {
-    const { people } = this.world
+  async connect(sockets: number, sleeperIn: number): Promise<void> {
+    const { people } = this.environment
     const tokens = Array.from({ length: sockets }, (_, i) =>
-      people.sign(FIRST_USER + Math.floor(i / OF_A_USER), -60, 7_200),
+      people.sign(FIRST_USER + Math.floor(i / SOCKETS_PER_USER), -60, 7_200),
     )
-    const share = Math.ceil(sockets / CROWDS)
+    const share = Math.ceil(sockets / CLIENT_PROCESSES)
     const port = Number(new URL(this.#origin).port)
-    this.#crowds = Array.from(
-      { length: CROWDS },
+    this.#clientProcesses = Array.from(
+      { length: CLIENT_PROCESSES },
       () => new HelperProcess(new URL('./client-process.ts', import.meta.url), {}),
     )
     await Promise.all(
-      this.#crowds.map((crowd, i) => {
+      this.#clientProcesses.map((clientProcess, i) => {
         const own = tokens.slice(i * share, (i + 1) * share)
-        return crowd.call({ do: 'gather', port, room: 'R1', tokens: own, sleeperIn }, Gathered)
+        return clientProcess.call({ do: 'connect', port, room: 'R1', tokens: own, sleeperIn }, Gathered)
       }),
     )
   }
 
   /** Sends gifts and compares what everybody heard. */
-  async run(perSecond: number, seconds: number): Promise<Run> {
-    const sender = new Sender(this.#origin, this.world.people)
+  async run(perSecond: number, seconds: number): Promise<RunResult> {
+    const sender = new Sender(this.#origin, this.environment.people)
     await sender.send(perSecond, seconds)
     const last = Math.max(0, ...sender.answered.map(([position]) => position))
-    const stories: Static<typeof Story>[] = await Promise.all(
-      this.#crowds.map((crowd) => crowd.call({ do: 'tell', last, answered: sender.answered }, Story)),
+    const summaries: Static<typeof Summary>[] = await Promise.all(
+      this.#clientProcesses.map((clientProcess) =>
+        clientProcess.call({ do: 'report', last, answered: sender.answered }, Summary),
+      ),
     )
     const faults: string[] = []
-    const views = new Set(stories.flatMap(({ views }) => views))
+    const views = new Set(summaries.flatMap(({ views }) => views))
     if (views.size !== 1) faults.push(`listeners heard different things: ${[...views].slice(0, 5).join('; ')}`)
-    const disorder = stories.reduce((sum, story) => sum + story.faults, 0)
+    const disorder = summaries.reduce((sum, summary) => sum + summary.faults, 0)
     if (disorder > 0) faults.push(`${disorder} frames were out of order, or came after a hole`)
-    const closed = stories.reduce((sum, story) => sum + story.closed, 0)
+    const closed = summaries.reduce((sum, summary) => sum + summary.closed, 0)
     if (closed > 0) faults.push(`${closed} listeners who read were closed`)
     if (sender.failed > 0) faults.push(`${sender.failed} gifts were not taken`)
-    const latencies = stories.map(({ latencies }) => latencies)
+    const latencies = summaries.map(({ latencies }) => latencies)
     const totals = (latencies[0] ?? []).map((_, ms) => latencies.reduce((sum, one) => sum + (one[ms] ?? 0), 0))
     return { faults, answered: sender.answered.length, p50: percentile(totals, 0.5), p99: percentile(totals, 0.99) }
   }
 
   /** The close codes of those who did not read, once they do. */
-  async wake(): Promise<(number | null)[]> {
-    const woken = await Promise.all(this.#crowds.map((crowd) => crowd.call({ do: 'wake' }, Codes)))
-    return woken.flatMap(({ codes }) => codes)
+  async resumeReading(): Promise<(number | null)[]> {
+    const resumed = await Promise.all(
+      this.#clientProcesses.map((clientProcess) => clientProcess.call({ do: 'resumeReading' }, Codes)),
+    )
+    return resumed.flatMap(({ codes }) => codes)
   }
 
-  async leave(): Promise<void> {
-    const crowds = this.#crowds.splice(0)
-    for (const crowd of crowds) {
-      await crowd.call({ do: 'leave' }, Left)
-      await crowd.stop()
+  async disconnect(): Promise<void> {
+    const clientProcesses = this.#clientProcesses.splice(0)
+    for (const clientProcess of clientProcesses) {
+      await clientProcess.call({ do: 'disconnect' }, Left)
+      await clientProcess.stop()
     }
   }
 
@@ -136,14 +140,14 @@ export class Room {
 
   /** Bytes that the instance's heap and buffers take, after a while of rest; waits longer for no more than `enough`. */
   async memory(enough = 0): Promise<number> {
-    let least = Number.POSITIVE_INFINITY
-    const looks = enough > 0 ? MOST_LOOKS : LOOKS
-    for (let i = 0; i < looks && least > enough; i += 1) {
-      await this.#stage.pause(250)
+    let lowest = Number.POSITIVE_INFINITY
+    const samples = enough > 0 ? MAX_SAMPLES : SAMPLES
+    for (let i = 0; i < samples && lowest > enough; i += 1) {
+      await this.#context.pause(250)
       const heap = await this.measured('nodejs_heap_size_used_bytes')
-      least = Math.min(least, heap + (await this.measured('nodejs_external_memory_bytes')))
+      lowest = Math.min(lowest, heap + (await this.measured('nodejs_external_memory_bytes')))
     }
-    return least
+    return lowest
   }
 }
 

@@ -19,7 +19,7 @@ export interface Stretch {
 }
 
 /** A channel as a client knows it. */
-class Heard {
+class ChannelLog {
   readonly stretches: Stretch[] = []
   /** The newest position, and where to go on from so that all of it is heard. */
   at = ''
@@ -28,17 +28,17 @@ class Heard {
   readonly ids = new Set<string>()
   readonly onSocket = new Set<string>()
   /** On this socket: whether it listens, and the position of the frame before. */
-  listens = false
-  before: string | null = null
+  isSubscribed = false
+  previous: string | null = null
 
-  begin(from: string, lost: string | null): void {
+  startStretch(from: string, lost: string | null): void {
     this.stretches.push({ from: Number(from), ids: [], lost: lost === null ? null : Number(lost) })
     this.since = from
   }
 
   cut(): void {
-    this.listens = false
-    this.before = null
+    this.isSubscribed = false
+    this.previous = null
     this.onSocket.clear()
   }
 }
@@ -56,7 +56,7 @@ export class RoomClient {
   readonly #urls: () => string
   readonly #token: string
   readonly #own: string
-  readonly #heard: ReadonlyMap<string, Heard>
+  readonly #logs: ReadonlyMap<string, ChannelLog>
   #socket: WebSocket | undefined
   #stopped = false
 
@@ -65,18 +65,18 @@ export class RoomClient {
     this.#urls = () => `${origins().replace('http', 'ws')}/ws`
     this.#token = token
     this.#own = `user:${user}`
-    this.#heard = new Map([this.#own, ...rooms.map((uid) => `one-to-room:${uid}`)].map((ch) => [ch, new Heard()]))
+    this.#logs = new Map([this.#own, ...rooms.map((uid) => `one-to-room:${uid}`)].map((ch) => [ch, new ChannelLog()]))
     this.#open()
   }
 
   /** What was heard of each channel. */
   get stretches(): ReadonlyMap<string, readonly Stretch[]> {
-    return new Map([...this.#heard].map(([channel, { stretches }]) => [channel, stretches]))
+    return new Map([...this.#logs].map(([channel, { stretches }]) => [channel, stretches]))
   }
 
   /** Whether it listens to all of its channels. */
-  get listens(): boolean {
-    return [...this.#heard.values()].every(({ listens }) => listens)
+  get isSubscribed(): boolean {
+    return [...this.#logs.values()].every(({ isSubscribed }) => isSubscribed)
   }
 
   stop(): void {
@@ -89,12 +89,12 @@ export class RoomClient {
     const options: object = { headers: { authorization: `Bearer ${this.#token}` } }
     const socket: WebSocket = Reflect.construct(WebSocket, [this.#urls(), options])
     this.#socket = socket
-    socket.addEventListener('message', ({ data }) => this.#hear(socket, JSON.parse(String(data))))
-    socket.addEventListener('close', ({ code }) => void this.#again(code))
+    socket.addEventListener('message', ({ data }) => this.#onFrame(socket, JSON.parse(String(data))))
+    socket.addEventListener('close', ({ code }) => void this.#reconnect(code))
   }
 
-  async #again(code: number): Promise<void> {
-    for (const heard of this.#heard.values()) heard.cut()
+  async #reconnect(code: number): Promise<void> {
+    for (const log of this.#logs.values()) log.cut()
     if (this.#stopped) return
     this.cuts += 1
     if (code >= 4_000 && code < 4_100) this.faults.push(`closed with ${code}`)
@@ -102,43 +102,44 @@ export class RoomClient {
     if (!this.#stopped) this.#open()
   }
 
-  #hear(socket: WebSocket, frame: Frame): void {
-    const heard = this.#heard.get(frame.ch)
+  #onFrame(socket: WebSocket, frame: Frame): void {
+    const log = this.#logs.get(frame.ch)
     if (frame.t === 'ready') this.#subscribe(socket, frame)
     else if (frame.t === 'err') this.faults.push(JSON.stringify(frame))
-    else if (heard === undefined) return
-    else if (frame.t === 'subbed') this.#begin(heard, frame)
-    else if (frame.t === 'ev' && frame.prev !== undefined) this.#note(heard, frame)
+    else if (log === undefined) return
+    else if (frame.t === 'subbed') this.#startStretch(log, frame)
+    else if (frame.t === 'ev' && frame.prev !== undefined) this.#record(log, frame)
   }
 
   #subscribe(socket: WebSocket, { position }: Frame): void {
-    for (const [ch, heard] of this.#heard) {
+    for (const [ch, log] of this.#logs) {
       // The own channel is heard by itself.
-      if (ch === this.#own && heard.since === undefined) heard.begin(position, null)
-      socket.send(JSON.stringify({ t: 'sub', ch, since: heard.since }))
+      if (ch === this.#own && log.since === undefined) log.startStretch(position, null)
+      socket.send(JSON.stringify({ t: 'sub', ch, since: log.since }))
     }
   }
 
-  #begin(heard: Heard, { ch, position, resumed }: Frame): void {
-    if (heard.listens) this.faults.push(`${ch} began twice`)
-    heard.listens = true
-    if (heard.since === undefined || !resumed) heard.begin(position, heard.since ?? null)
+  #startStretch(log: ChannelLog, { ch, position, resumed }: Frame): void {
+    if (log.isSubscribed) this.faults.push(`${ch} began twice`)
+    log.isSubscribed = true
+    if (log.since === undefined || !resumed) log.startStretch(position, log.since ?? null)
   }
 
-  #note(heard: Heard, { ch, position, prev, id }: Frame): void {
-    const stretch = heard.stretches.at(-1)
-    if (stretch === undefined || (!heard.listens && ch !== this.#own)) this.faults.push(`${id} came before ${ch} began`)
-    if (heard.onSocket.has(id)) this.faults.push(`${id} came twice on ${ch}`)
+  #record(log: ChannelLog, { ch, position, prev, id }: Frame): void {
+    const stretch = log.stretches.at(-1)
+    if (stretch === undefined || (!log.isSubscribed && ch !== this.#own))
+      this.faults.push(`${id} came before ${ch} began`)
+    if (log.onSocket.has(id)) this.faults.push(`${id} came twice on ${ch}`)
     // The first frame of a socket follows on what was heard before.
-    const follows = heard.before === null || position === heard.before || prev === heard.before
-    if (!follows) this.faults.push(`${id} on ${ch} says that it follows ${prev}, and it follows ${heard.before}`)
-    heard.onSocket.add(id)
-    heard.before = position
-    if (heard.ids.has(id)) return
-    heard.ids.add(id)
-    if (position !== heard.at) {
-      heard.at = position
-      heard.since = prev ?? '0'
+    const follows = log.previous === null || position === log.previous || prev === log.previous
+    if (!follows) this.faults.push(`${id} on ${ch} says that it follows ${prev}, and it follows ${log.previous}`)
+    log.onSocket.add(id)
+    log.previous = position
+    if (log.ids.has(id)) return
+    log.ids.add(id)
+    if (position !== log.at) {
+      log.at = position
+      log.since = prev ?? '0'
     }
     stretch?.ids.push(id)
   }

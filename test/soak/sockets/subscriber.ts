@@ -17,24 +17,24 @@ interface Frame {
 const RETRY_MS = { least: 5, most: 60, away: 150 }
 
 /** A client of a room who comes back after every cut, to whatever instance, with `since`. */
-export class Listener {
+export class Subscriber {
   readonly #instances: readonly Pick<Instance, 'origin'>[]
   readonly #channel: string
   readonly #token: string
   #socket: WebSocket | undefined
-  #ended = false
+  #stops = false
   /** Everything after it comes, once there is one; then everything up to `position` has come. */
-  began: number | null = null
+  startPosition: number | null = null
   position = 0
   /**
    * Up to here events came whole: one that tells a channel several things may be cut in the middle, so it is asked for
    * again, and what had come of it is known by its ids.
    */
-  #whole = 0
-  readonly #newest = new Set<string>()
+  #resumeFrom = 0
+  readonly #idsAtPosition = new Set<string>()
   frames = 0
   /** How often it was cut off and came back. */
-  returns = 0
+  reconnects = 0
   readonly codes = new Map<number, number>()
   readonly faults: string[] = []
 
@@ -46,14 +46,14 @@ export class Listener {
   }
 
   /** Whether it listens now. */
-  isThere = false
+  isSubscribed = false
 
   cut(): void {
     this.#socket?.terminate()
   }
 
   end(): void {
-    this.#ended = true
+    this.#stops = true
     this.cut()
   }
 
@@ -67,49 +67,49 @@ export class Listener {
     let opened = false
     socket.on('open', () => {
       opened = true
-      const since = this.began === null ? {} : { since: String(this.#whole) }
+      const since = this.startPosition === null ? {} : { since: String(this.#resumeFrom) }
       socket.send(JSON.stringify({ t: 'sub', ch: this.#channel, ...since }))
     })
-    socket.on('message', (data: Buffer) => this.#hear(JSON.parse(data.toString())))
+    socket.on('message', (data: Buffer) => this.#onFrame(JSON.parse(data.toString())))
     socket.on('error', () => {})
     socket.on('close', (code) => {
-      this.isThere = false
+      this.isSubscribed = false
       this.codes.set(code, (this.codes.get(code) ?? 0) + 1)
       const { least, most, away } = RETRY_MS
-      if (!this.#ended) void sleep(opened ? least + Math.random() * (most - least) : away).then(() => this.#again())
+      if (!this.#stops) void sleep(opened ? least + Math.random() * (most - least) : away).then(() => this.#reconnect())
     })
   }
 
-  #again(): void {
-    if (this.#ended) return
-    this.returns += 1
+  #reconnect(): void {
+    if (this.#stops) return
+    this.reconnects += 1
     this.#connect()
   }
 
-  #hear(frame: Frame): void {
+  #onFrame(frame: Frame): void {
     if (frame.t === 'err') this.faults.push(JSON.stringify(frame))
     if (frame.t === 'subbed') {
-      if (frame.resumed !== true) this.faults.push(`not resumed: ${JSON.stringify(frame)} after ${this.#whole}`)
-      this.began ??= Number(frame.position)
-      this.isThere = true
-      this.position = Math.max(this.position, this.began)
-      this.#whole = Math.max(this.#whole, this.began)
+      if (frame.resumed !== true) this.faults.push(`not resumed: ${JSON.stringify(frame)} after ${this.#resumeFrom}`)
+      this.startPosition ??= Number(frame.position)
+      this.isSubscribed = true
+      this.position = Math.max(this.position, this.startPosition)
+      this.#resumeFrom = Math.max(this.#resumeFrom, this.startPosition)
     }
     if (frame.t !== 'ev' || frame.ch !== this.#channel || frame.prev === undefined) return
     const position = Number(frame.position)
     const prev = Number(frame.prev ?? 0)
     const id = frame.id ?? ''
     if (position === this.position) {
-      if (!this.#newest.has(id)) this.frames += 1
-      this.#newest.add(id)
+      if (!this.#idsAtPosition.has(id)) this.frames += 1
+      this.#idsAtPosition.add(id)
       return
     }
     if (position < this.position) this.faults.push(`${position} came again, or late, after ${this.position}`)
     else if (prev > this.position) this.faults.push(`${prev} is missing between ${this.position} and ${position}`)
-    this.#whole = this.position
+    this.#resumeFrom = this.position
     this.position = position
     this.frames += 1
-    this.#newest.clear()
-    this.#newest.add(id)
+    this.#idsAtPosition.clear()
+    this.#idsAtPosition.add(id)
   }
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { connect } from '../../../../src/db/connect.ts'
 import type { Scenario } from '../../../harness/scenario/scenario.ts'
-import type { Stage } from '../../../harness/scenario/scenario-context.ts'
-import { account, conclude } from '../../books/reconcile.ts'
-import { type EmbeddedWorld, embeddedWorld } from '../../environment/environment.ts'
+import type { ScenarioContext } from '../../../harness/scenario/scenario-context.ts'
+import { reconcile, runFinalChecks } from '../../books/reconcile.ts'
+import { type EmbeddedEnvironment, embeddedEnvironment } from '../../environment/environment.ts'
 import { superuserUrl } from '../../environment/own-postgres.ts'
 import { type SmallDisk, smallDisk } from '../../environment/small-disk.ts'
 import { Load } from '../../load/load.ts'
@@ -18,37 +18,37 @@ export const diskFull: Scenario = {
   about: 'the disk of the database is full, for its tables and for its log, and free again later',
   full: { rounds: 6, seconds: 10 },
   short: { rounds: 2, seconds: 1 },
-  async play(stage, { rounds, seconds }) {
-    const disk = smallDisk(stage, MEGABYTES)
-    const world = await embeddedWorld(stage, join(disk.path, 'data'))
+  async run(context, { rounds, seconds }) {
+    const disk = smallDisk(context, MEGABYTES)
+    const environment = await embeddedEnvironment(context, join(disk.path, 'data'))
     for (let round = 1; round <= rounds; round += 1) {
-      const load = new Load(stage, world, CLIENTS)
-      await stage.pause(500)
+      const load = new Load(context, environment, CLIENTS)
+      await context.pause(500)
       const panicked = round % 2 === 0
-      if (panicked) await runOutOfLog(world, disk)
+      if (panicked) await runOutOfLog(environment, disk)
       else disk.fill()
-      await noticed(stage, world, disk)
-      await stage.pause(seconds * 1000)
+      await noticed(context, environment, disk)
+      await context.pause(seconds * 1000)
       disk.free()
       const since = performance.now()
-      for (const instance of world.instances) await instance.ready(since)
-      await stage.pause(500)
+      for (const instance of environment.instances) await instance.ready(since)
+      await context.pause(500)
       await load.stop()
-      await account(stage, world)
+      await reconcile(context, environment)
       const what = panicked ? 'PostgreSQL went down' : 'PostgreSQL refused'
-      stage.say(`round ${round} of ${rounds}: ${what}; position ${world.books.position}`)
+      context.progress(`round ${round} of ${rounds}: ${what}; position ${environment.books.position}`)
     }
-    await conclude(stage, world)
+    await runFinalChecks(context, environment)
   },
 }
 
 /** Keeps the disk full until a command fails for it. */
-async function noticed(stage: Stage, { answers }: EmbeddedWorld, disk: SmallDisk): Promise<void> {
+async function noticed(context: ScenarioContext, { answers }: EmbeddedEnvironment, disk: SmallDisk): Promise<void> {
   const before = answers.count(500)
-  const deadline = performance.now() + stage.limit(NOTICED_MS)
+  const deadline = performance.now() + context.limit(NOTICED_MS)
   while (answers.count(500) === before) {
     if (performance.now() > deadline) throw new Error('nobody noticed that the disk is full')
-    await stage.pause(100)
+    await context.pause(100)
     disk.fill()
   }
 }
@@ -57,7 +57,7 @@ async function noticed(stage: Stage, { answers }: EmbeddedWorld, disk: SmallDisk
  * A table that cannot grow fails a statement; a log that cannot grow ends PostgreSQL. So its segments are used up, one
  * after the other, until there is no room for the next one.
  */
-async function runOutOfLog({ dataDir, databaseUrl }: EmbeddedWorld, disk: SmallDisk): Promise<void> {
+async function runOutOfLog({ dataDir, databaseUrl }: EmbeddedEnvironment, disk: SmallDisk): Promise<void> {
   const client = await connect(superuserUrl(dataDir, databaseUrl()), 'soak log')
   try {
     disk.fill()

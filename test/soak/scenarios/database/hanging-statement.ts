@@ -1,8 +1,8 @@
 import { connect } from '../../../../src/db/connect.ts'
 import type { Scenario } from '../../../harness/scenario/scenario.ts'
-import type { Stage } from '../../../harness/scenario/scenario-context.ts'
-import { account, conclude } from '../../books/reconcile.ts'
-import { type SharedWorld, sharedWorld } from '../../environment/environment.ts'
+import type { ScenarioContext } from '../../../harness/scenario/scenario-context.ts'
+import { reconcile, runFinalChecks } from '../../books/reconcile.ts'
+import { type SharedEnvironment, sharedEnvironment } from '../../environment/environment.ts'
 import { freezeSession, superuserUrl } from '../../environment/own-postgres.ts'
 import { Load } from '../../load/load.ts'
 import { until } from '../../sockets/compare-frames.ts'
@@ -18,7 +18,7 @@ export const ANSWERED_MS = 38_000
 const DONE_MS = 1_500
 
 /** Begins to make statements hang; answers what ends that. */
-type Hang = (stage: Stage, world: SharedWorld) => Promise<() => Promise<void>>
+type Hang = (context: ScenarioContext, environment: SharedEnvironment) => Promise<() => Promise<void>>
 
 /** What somebody with psql may hold on to. */
 const holding =
@@ -32,14 +32,14 @@ const holding =
 /** A session of the service stands still, where no time limit of PostgreSQL's reaches. */
 const standingStill =
   (session: string): Hang =>
-  async (stage, { postgres, databaseUrl }) => {
+  async (context, { postgres, databaseUrl }) => {
     const client = await connect(superuserUrl(postgres.dataDir, databaseUrl()), 'soak session')
     try {
       for (;;) {
         const { rows } = await client.query<{ pid: number }>(`select pid from pg_stat_activity where ${session}`)
-        const goOn = rows[0] === undefined ? undefined : freezeSession(stage, rows[0].pid)
-        if (goOn !== undefined) return async () => goOn()
-        await stage.pause(1)
+        const resume = rows[0] === undefined ? undefined : freezeSession(context, rows[0].pid)
+        if (resume !== undefined) return async () => resume()
+        await context.pause(1)
       }
     } finally {
       await client.end()
@@ -65,36 +65,41 @@ export const hangingStatement: Scenario = {
   about: 'a statement that every command needs hangs: for a lock of somebody else, or for good',
   full: { rounds: 10, seconds: 40 },
   short: { rounds: 3, seconds: 6 },
-  async play(stage, { rounds, seconds }) {
-    const world = await sharedWorld(stage, [{}])
+  async run(context, { rounds, seconds }) {
+    const environment = await sharedEnvironment(context, [{}])
     for (let round = 0; round < rounds; round += 1) {
       const way = ways[round % ways.length]
       if (way === undefined) continue
-      await hangs(stage, world, way.hang, seconds)
-      stage.say(`round ${round + 1} of ${rounds}: ${way.what}; position ${world.books.position}`)
+      await hangs(context, environment, way.hang, seconds)
+      context.progress(`round ${round + 1} of ${rounds}: ${way.what}; position ${environment.books.position}`)
     }
-    const { longestMs } = world.answers
-    stage.expect(longestMs <= stage.limit(ANSWERED_MS), `somebody waited ${longestMs.toFixed(0)} ms for an answer`)
-    await conclude(stage, world)
+    const { longestMs } = environment.answers
+    context.expect(longestMs <= context.limit(ANSWERED_MS), `somebody waited ${longestMs.toFixed(0)} ms for an answer`)
+    await runFinalChecks(context, environment)
   },
 }
 
-async function hangs(stage: Stage, world: SharedWorld, hang: Hang, seconds: number): Promise<void> {
-  const load = new Load(stage, world, CLIENTS)
-  await stage.pause(500)
-  const release = await hang(stage, world)
+async function hangs(
+  context: ScenarioContext,
+  environment: SharedEnvironment,
+  hang: Hang,
+  seconds: number,
+): Promise<void> {
+  const load = new Load(context, environment, CLIENTS)
+  await context.pause(500)
+  const release = await hang(context, environment)
   let since: number
   try {
-    await stage.pause(seconds * 1000)
+    await context.pause(seconds * 1000)
     since = performance.now()
   } finally {
     await release()
   }
-  for (const instance of world.instances) await instance.ready(since)
-  await stage.pause(500)
-  const before = world.answers.final.size
-  const done = await until(stage, () => world.answers.final.size > before, DONE_MS)
-  stage.expect(done, 'nothing was done after a statement had hung')
+  for (const instance of environment.instances) await instance.ready(since)
+  await context.pause(500)
+  const before = environment.answers.final.size
+  const done = await until(context, () => environment.answers.final.size > before, DONE_MS)
+  context.expect(done, 'nothing was done after a statement had hung')
   await load.stop()
-  await account(stage, world)
+  await reconcile(context, environment)
 }

@@ -1,43 +1,43 @@
 import type { Scenario } from '../../../harness/scenario/scenario.ts'
-import type { Stage } from '../../../harness/scenario/scenario-context.ts'
-import { account, conclude } from '../../books/reconcile.ts'
-import { type SharedWorld, sharedWorld } from '../../environment/environment.ts'
+import type { ScenarioContext } from '../../../harness/scenario/scenario-context.ts'
+import { reconcile, runFinalChecks } from '../../books/reconcile.ts'
+import { type SharedEnvironment, sharedEnvironment } from '../../environment/environment.ts'
 import { freeze } from '../../environment/own-postgres.ts'
 import { Load } from '../../load/load.ts'
 
 const CLIENTS = 16
 
 /** Takes the database away; answers how it comes back. */
-type Strike = (stage: Stage, world: SharedWorld) => Promise<() => Promise<void>>
+type Strike = (context: ScenarioContext, environment: SharedEnvironment) => Promise<() => Promise<void>>
 
 const outage = (name: string, about: string, strike: Strike): Scenario => ({
   name,
   about,
   full: { rounds: 4, seconds: 30 },
   short: { rounds: 1, seconds: 2 },
-  async play(stage, { rounds, seconds }) {
-    const world = await sharedWorld(stage, [{}])
+  async run(context, { rounds, seconds }) {
+    const environment = await sharedEnvironment(context, [{}])
     for (let round = 1; round <= rounds; round += 1) {
-      const load = new Load(stage, world, CLIENTS)
-      await stage.pause(500)
-      const comeBack = await strike(stage, world)
+      const load = new Load(context, environment, CLIENTS)
+      await context.pause(500)
+      const comeBack = await strike(context, environment)
       // Answers to earlier ones may still be on their way.
-      const { begun } = world.answers
-      await stage.pause(seconds * 1000)
-      const answered = world.answers.finalAfter(begun)
-      stage.expect(answered === 0, `${answered} commands were answered while there was no database`)
-      for (const instance of world.instances) {
-        stage.expect(!(await instance.isReady()), 'it claimed to be ready while there was no database')
+      const { started } = environment.answers
+      await context.pause(seconds * 1000)
+      const answered = environment.answers.finalAfter(started)
+      context.expect(answered === 0, `${answered} commands were answered while there was no database`)
+      for (const instance of environment.instances) {
+        context.expect(!(await instance.isReady()), 'it claimed to be ready while there was no database')
       }
       const since = performance.now()
       await comeBack()
-      for (const instance of world.instances) await instance.ready(since)
-      await stage.pause(500)
+      for (const instance of environment.instances) await instance.ready(since)
+      await context.pause(500)
       await load.stop()
-      await account(stage, world)
-      stage.say(`round ${round} of ${rounds}: away for ${seconds} s; position ${world.books.position}`)
+      await reconcile(context, environment)
+      context.progress(`round ${round} of ${rounds}: away for ${seconds} s; position ${environment.books.position}`)
     }
-    await conclude(stage, world)
+    await runFinalChecks(context, environment)
   },
 })
 
@@ -53,8 +53,8 @@ export const postgresAway = outage(
 export const frozenPostgres = outage(
   'frozen-postgres',
   'PostgreSQL stands still (SIGSTOP) and goes on later',
-  async (stage, { postgres }) => {
-    const goOn = freeze(stage, postgres.dataDir)
-    return async () => goOn()
+  async (context, { postgres }) => {
+    const resume = freeze(context, postgres.dataDir)
+    return async () => resume()
   },
 )

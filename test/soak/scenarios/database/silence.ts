@@ -1,7 +1,7 @@
 import { type Proxy, proxy } from '../../../harness/postgres/proxy.ts'
 import type { Scenario } from '../../../harness/scenario/scenario.ts'
-import { account, conclude } from '../../books/reconcile.ts'
-import { sharedWorld } from '../../environment/environment.ts'
+import { reconcile, runFinalChecks } from '../../books/reconcile.ts'
+import { sharedEnvironment } from '../../environment/environment.ts'
 import { Load } from '../../load/load.ts'
 
 const CLIENTS = 16
@@ -13,25 +13,25 @@ export const silence: Scenario = {
   about: 'the network to the database swallows everything, and forgets the connections that there were',
   full: { rounds: 4, seconds: 30 },
   short: { rounds: 1, seconds: 2 },
-  async play(stage, { rounds, seconds }) {
-    let between: Proxy | undefined
-    const world = await sharedWorld(stage, [{}], async (url) => {
-      between = await proxy(stage, url)
-      return between.url
+  async run(context, { rounds, seconds }) {
+    let proxied: Proxy | undefined
+    const environment = await sharedEnvironment(context, [{}], async (url) => {
+      proxied = await proxy(context, url)
+      return proxied.url
     })
     for (let round = 1; round <= rounds; round += 1) {
-      const load = new Load(stage, world, CLIENTS)
-      await stage.pause(500)
-      between?.silence()
-      await stage.pause(seconds * 1000)
-      between?.resume()
+      const load = new Load(context, environment, CLIENTS)
+      await context.pause(500)
+      proxied?.silence()
+      await context.pause(seconds * 1000)
+      proxied?.resume()
       const since = performance.now()
-      for (const instance of world.instances) await instance.ready(since, NOTICED_MS)
-      await stage.pause(500)
+      for (const instance of environment.instances) await instance.ready(since, NOTICED_MS)
+      await context.pause(500)
       await load.stop()
-      await account(stage, world)
-      stage.say(`round ${round} of ${rounds}: position ${world.books.position}`)
+      await reconcile(context, environment)
+      context.progress(`round ${round} of ${rounds}: position ${environment.books.position}`)
     }
-    await conclude(stage, world)
+    await runFinalChecks(context, environment)
   },
 }

@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url'
 import { connect } from '../../../../src/db/connect.ts'
 import type { Scenario } from '../../../harness/scenario/scenario.ts'
-import type { Stage } from '../../../harness/scenario/scenario-context.ts'
+import type { ScenarioContext } from '../../../harness/scenario/scenario-context.ts'
 import type { Instance } from '../../../harness/scenario/service-instance.ts'
-import { account, conclude } from '../../books/reconcile.ts'
-import { sharedWorld, type World } from '../../environment/environment.ts'
+import { reconcile, runFinalChecks } from '../../books/reconcile.ts'
+import { type Environment, sharedEnvironment } from '../../environment/environment.ts'
 import { Load } from '../../load/load.ts'
 import { oneOf } from '../../load/random.ts'
 
 const CLIENTS = 16
-const LOOKS = 25
+const PROBES = 25
 const preload = fileURLToPath(new URL('../../environment/shifted-clock.ts', import.meta.url))
 
 /** The hours by which an instance's clock is wrong, one after the other. */
@@ -24,44 +24,44 @@ export const clocks: Scenario = {
   about: 'the clocks of the instances are set an hour forward and back while they run',
   full: { rounds: 1, seconds: 60 },
   short: { rounds: 1, seconds: 3 },
-  async play(stage, { rounds, seconds }) {
+  async run(context, { rounds, seconds }) {
     const began = Date.now()
-    const world = await sharedWorld(stage, [shifted('1,0,-1'), shifted('-1,1,0')])
+    const environment = await sharedEnvironment(context, [shifted('1,0,-1'), shifted('-1,1,0')])
     for (let round = 1; round <= rounds; round += 1) {
-      const load = new Load(stage, world, CLIENTS)
-      const looks = world.instances.map((instance) => clockIsWrong(stage, world, instance))
-      await Promise.all([...looks, stage.pause(seconds * 1000)])
+      const load = new Load(context, environment, CLIENTS)
+      const probes = environment.instances.map((instance) => clockIsWrong(context, environment, instance))
+      await Promise.all([...probes, context.pause(seconds * 1000)])
       await load.stop()
-      await account(stage, world)
-      stage.say(`round ${round} of ${rounds}: position ${world.books.position}`)
+      await reconcile(context, environment)
+      context.progress(`round ${round} of ${rounds}: position ${environment.books.position}`)
     }
-    await timesAreTheDatabases(stage, world.databaseUrl(), began)
-    const failed = world.answers.count(500) + world.answers.cuts
-    stage.expect(failed === 0, `${failed} commands failed`)
-    await conclude(stage, world)
+    await timesAreTheDatabases(context, environment.databaseUrl(), began)
+    const failed = environment.answers.count(500) + environment.answers.cuts
+    context.expect(failed === 0, `${failed} commands failed`)
+    await runFinalChecks(context, environment)
   },
 }
 
 /** Else nothing would be shown. A clock is seen by the tokens that are taken: of the next hour, of the last one. */
-async function clockIsWrong(stage: Stage, { people }: World, { origin }: Instance): Promise<void> {
+async function clockIsWrong(context: ScenarioContext, { people }: Environment, { origin }: Instance): Promise<void> {
   const user = oneOf(people.users)
-  const taken = async (token: string): Promise<boolean> => {
+  const isAccepted = async (token: string): Promise<boolean> => {
     const { status } = await fetch(`${origin}/api/v1/wallet`, { headers: { authorization: `Bearer ${token}` } })
     return status === 200
   }
   let ahead = false
   let behind = false
-  for (let look = 0; look < LOOKS; look += 1) {
+  for (let probe = 0; probe < PROBES; probe += 1) {
     // Another token each time: what became of one is remembered for a while.
-    ahead ||= await taken(people.sign(user, 1_800 + look, 7_200))
-    behind ||= await taken(people.sign(user, -7_200, -1_800 - look))
-    await stage.pause(100)
+    ahead ||= await isAccepted(people.sign(user, 1_800 + probe, 7_200))
+    behind ||= await isAccepted(people.sign(user, -7_200, -1_800 - probe))
+    await context.pause(100)
   }
-  stage.expect(ahead && behind, `the clock of ${origin} was not set ${ahead ? 'back' : 'forward'}`)
+  context.expect(ahead && behind, `the clock of ${origin} was not set ${ahead ? 'back' : 'forward'}`)
 }
 
 /** Positions and times go forward together, and every time is that of the one clock of the database. */
-async function timesAreTheDatabases(stage: Stage, url: string, began: number): Promise<void> {
+async function timesAreTheDatabases(context: ScenarioContext, url: string, began: number): Promise<void> {
   const client = await connect(url, 'soak clocks')
   try {
     const { rows } = await client.query<{ wrong: number; back: number }>(
@@ -70,8 +70,8 @@ async function timesAreTheDatabases(stage: Stage, url: string, began: number): P
        from (select at, lag(at) over (order by position) as before from ledger_events) e`,
       [began],
     )
-    stage.expect(rows[0]?.wrong === 0, `${rows[0]?.wrong} events have the time of an instance`)
-    stage.expect(rows[0]?.back === 0, `time went back at ${rows[0]?.back} events`)
+    context.expect(rows[0]?.wrong === 0, `${rows[0]?.wrong} events have the time of an instance`)
+    context.expect(rows[0]?.back === 0, `time went back at ${rows[0]?.back} events`)
   } finally {
     await client.end()
   }

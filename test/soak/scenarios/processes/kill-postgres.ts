@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import type { Scenario } from '../../../harness/scenario/scenario.ts'
-import type { Stage } from '../../../harness/scenario/scenario-context.ts'
-import { account, conclude } from '../../books/reconcile.ts'
-import { embeddedWorld } from '../../environment/environment.ts'
+import type { ScenarioContext } from '../../../harness/scenario/scenario-context.ts'
+import { reconcile, runFinalChecks } from '../../books/reconcile.ts'
+import { embeddedEnvironment } from '../../environment/environment.ts'
 import { killChild, killPostmaster, postmasterOf } from '../../environment/own-postgres.ts'
 import { Load } from '../../load/load.ts'
 
@@ -14,9 +14,9 @@ export const killPostgres = killing({
   about: 'kill -9 of the postmaster below the service, again and again',
   full: 50,
   short: 2,
-  async kill(stage, dataDir) {
+  async kill(context, dataDir) {
     const killed = killPostmaster(dataDir)
-    await anotherPostmaster(stage, dataDir, killed)
+    await anotherPostmaster(context, dataDir, killed)
   },
 })
 
@@ -25,10 +25,10 @@ export const killBackends = killing({
   about: 'kill -9 of any process of PostgreSQL but the postmaster, which then starts all of them anew',
   full: 30,
   short: 1,
-  async kill(stage, dataDir) {
+  async kill(context, dataDir) {
     killChild(dataDir)
     // By then all sessions are over.
-    await stage.pause(100)
+    await context.pause(100)
   },
 })
 
@@ -43,37 +43,39 @@ function killing({
   readonly about: string
   readonly full: number
   readonly short: number
-  readonly kill: (stage: Stage, dataDir: string) => Promise<void>
+  readonly kill: (context: ScenarioContext, dataDir: string) => Promise<void>
 }): Scenario {
   return {
     name,
     about,
     full: { rounds: full, seconds: 0 },
     short: { rounds: short, seconds: 0 },
-    async play(stage, { rounds }) {
-      const world = await embeddedWorld(stage)
+    async run(context, { rounds }) {
+      const environment = await embeddedEnvironment(context)
       for (let round = 1; round <= rounds; round += 1) {
-        const load = new Load(stage, world, CLIENTS)
-        await stage.pause(randomInt(200, 900))
+        const load = new Load(context, environment, CLIENTS)
+        await context.pause(randomInt(200, 900))
         const since = performance.now()
-        await kill(stage, world.dataDir)
+        await kill(context, environment.dataDir)
         let ms = 0
-        for (const instance of world.instances) ms = await instance.ready(since)
+        for (const instance of environment.instances) ms = await instance.ready(since)
         // Some load on the new one, before everybody is asked what they know.
-        await stage.pause(200)
+        await context.pause(200)
         await load.stop()
-        await account(stage, world)
-        stage.say(`round ${round} of ${rounds}: ready after ${ms.toFixed(0)} ms, position ${world.books.position}`)
+        await reconcile(context, environment)
+        context.progress(
+          `round ${round} of ${rounds}: ready after ${ms.toFixed(0)} ms, position ${environment.books.position}`,
+        )
       }
-      await conclude(stage, world)
+      await runFinalChecks(context, environment)
     },
   }
 }
 
-async function anotherPostmaster(stage: Stage, dataDir: string, killed: number): Promise<void> {
-  const deadline = performance.now() + stage.limit(BACK_MS)
+async function anotherPostmaster(context: ScenarioContext, dataDir: string, killed: number): Promise<void> {
+  const deadline = performance.now() + context.limit(BACK_MS)
   for (let pid = postmasterOf(dataDir); pid === undefined || pid === killed; pid = postmasterOf(dataDir)) {
     if (performance.now() > deadline) throw new Error('nobody brought PostgreSQL back')
-    await stage.pause(20)
+    await context.pause(20)
   }
 }

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import type { Scenario } from '../../../harness/scenario/scenario.ts'
 import type { Instance } from '../../../harness/scenario/service-instance.ts'
-import { account, conclude } from '../../books/reconcile.ts'
-import { embeddedWorld } from '../../environment/environment.ts'
+import { reconcile, runFinalChecks } from '../../books/reconcile.ts'
+import { embeddedEnvironment } from '../../environment/environment.ts'
 import { killPostmaster } from '../../environment/own-postgres.ts'
 import { Load } from '../../load/load.ts'
 
@@ -13,8 +13,8 @@ export const killService: Scenario = {
   about: 'kill -9 of the service: at work, while it starts, and together with PostgreSQL',
   full: { rounds: 100, seconds: 0 },
   short: { rounds: 3, seconds: 0 },
-  async play(stage, { rounds }) {
-    const world = await embeddedWorld(stage)
+  async run(context, { rounds }) {
+    const environment = await embeddedEnvironment(context)
     const ways: readonly ((instance: Instance) => Promise<void>)[] = [
       (instance) => instance.kill(),
       async (instance) => {
@@ -22,22 +22,24 @@ export const killService: Scenario = {
         await instance.startAndKill(randomInt(100, 1_500))
       },
       async (instance) => {
-        killPostmaster(world.dataDir)
+        killPostmaster(environment.dataDir)
         await instance.kill()
       },
     ]
     for (let round = 1; round <= rounds; round += 1) {
-      const load = new Load(stage, world, CLIENTS)
-      await stage.pause(randomInt(200, 900))
+      const load = new Load(context, environment, CLIENTS)
+      await context.pause(randomInt(200, 900))
       let ms = 0
-      for (const instance of world.instances) {
+      for (const instance of environment.instances) {
         await ways[round % ways.length]?.(instance)
         ms = await instance.start()
       }
       await load.stop()
-      await account(stage, world)
-      stage.say(`round ${round} of ${rounds}: ready after ${ms.toFixed(0)} ms, position ${world.books.position}`)
+      await reconcile(context, environment)
+      context.progress(
+        `round ${round} of ${rounds}: ready after ${ms.toFixed(0)} ms, position ${environment.books.position}`,
+      )
     }
-    await conclude(stage, world)
+    await runFinalChecks(context, environment)
   },
 }
