@@ -9,8 +9,8 @@ import { luckyChains } from '../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../src/features/fairness/rr1.ts'
 import { alwaysOpen } from '../src/http/auth/gate.ts'
 import { sessionsIn, staffSessionsIn } from '../src/http/auth/sessions.ts'
-import { anyToken } from '../src/http/auth/tokens.ts'
-import { runWith } from '../src/http/execute-command.ts'
+import { NO_RULES } from '../src/http/auth/tokens.ts'
+import { executeWith } from '../src/http/execute-command.ts'
 import { AddressLimit } from '../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../src/http/limits/write-allowance.ts'
 import { createLogger } from '../src/http/observability/logging.ts'
@@ -37,7 +37,7 @@ const writes = new WriteAllowance(null)
 const app = await build({
   slices: [...slices, financeSliceWith({ aside: asideOn(''), checkpoints: checkpointSigner('') })],
   services: {
-    run: runWith(executor, writes, meaningOf),
+    execute: executeWith(executor, writes, meaningOf),
     db,
     settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
     appState: alwaysOpen,
@@ -52,7 +52,7 @@ const app = await build({
   rateLimit: null,
   addressLimit: new AddressLimit(null),
   trustProxy: [],
-  tokenRules: anyToken,
+  tokenRules: NO_RULES,
   writes,
   metricsToken: null,
   log: createLogger('silent'),

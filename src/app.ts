@@ -13,30 +13,30 @@ import type { Slice } from './features/slice.ts'
 import { decorateCaller, staffCheck, userCheck } from './http/auth/auth.ts'
 import { gateCheck } from './http/auth/gate.ts'
 import type { Sessions } from './http/auth/sessions.ts'
-import { hasGoodToken, limitStrangersBy } from './http/auth/strangers.ts'
-import { ourTokens, type ReadToken, registerTokens, type TokenRules } from './http/auth/tokens.ts'
-import { describeRoutes, hideRoutes } from './http/documents/docs.ts'
+import { registerTokens, signatureCheck, type TokenRules, type VerifyToken } from './http/auth/tokens.ts'
+import { hasValidToken, unauthenticatedLimit } from './http/auth/unauthenticated-limit.ts'
 import { docsRoutes } from './http/documents/docs-routes.ts'
+import { describeRoutes, hideRoutes } from './http/documents/openapi.ts'
 import { handleErrors, handleNotFound, handleUnroutable } from './http/errors/error-handlers.ts'
 import type { AddressLimit } from './http/limits/address-limit.ts'
-import { decorateAllowance, limitCheck } from './http/limits/limits.ts'
-import { boundPipelining } from './http/limits/pipelining.ts'
+import { limitPipelining } from './http/limits/pipelining.ts'
+import { decorateAllowance, rateLimitCheck } from './http/limits/rate-limit.ts'
 import type { WriteAllowance } from './http/limits/write-allowance.ts'
 import { writeCheck } from './http/limits/write-check.ts'
 import { RequestLog } from './http/observability/logging.ts'
 import type { Metrics } from './http/observability/metrics.ts'
-import { serviceDoors } from './http/observability/service-routes.ts'
+import { serviceRoutes } from './http/observability/service-routes.ts'
 import { clientPrefixes } from './http/prefixes.ts'
-import { handleOddRequests, serverOptions } from './http/server-options.ts'
-import { becomesSocket } from './http/upgrades.ts'
-import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, readBodies } from './http/validation/body.ts'
+import { handleMalformedRequests, serverOptions } from './http/server-options.ts'
+import { isSocketUpgrade } from './http/socket-upgrade.ts'
+import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, parseBodies } from './http/validation/body.ts'
 import { parseQuery } from './http/validation/query.ts'
 import { schemaError } from './http/validation/validation.ts'
 import { validatorCompiler } from './http/validation/validators.ts'
 import type { ConnectionRegistry } from './realtime/sockets/connection-registry.ts'
 import { registerSocketRoutes } from './realtime/sockets/upgrade.ts'
 
-export interface Parts {
+export interface AppParts {
   readonly slices: readonly Slice[]
   readonly services: Services
   readonly sessions: Sessions
@@ -58,14 +58,14 @@ export interface Parts {
   /** Whether /docs is answered. */
   readonly docs: boolean
   /** Where sockets go, and the pages that may open them; without it there are none. */
-  readonly live?: {
-    readonly lobbyWith: (read: ReadToken) => ConnectionRegistry
+  readonly realtime?: {
+    readonly lobbyWith: (read: VerifyToken) => ConnectionRegistry
     readonly isAllowedOrigin: (origin: string) => boolean
   }
 }
 
 /** The service's HTTP side, not listening yet. */
-export async function build(parts: Parts): Promise<FastifyInstance> {
+export async function build(parts: AppParts): Promise<FastifyInstance> {
   const { slices, services } = parts
   const log: FastifyBaseLogger = parts.log
   const requestLog = new RequestLog(log, parts.log.isLevelEnabled('debug'))
@@ -79,7 +79,10 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 4096 },
     bodyLimit: CLIENT_BODY_LIMIT,
     ...serverOptions,
-    http: { ...serverOptions.http, shouldUpgradeCallback: parts.live === undefined ? () => false : becomesSocket },
+    http: {
+      ...serverOptions.http,
+      shouldUpgradeCallback: parts.realtime === undefined ? () => false : isSocketUpgrade,
+    },
     schemaErrorFormatter: schemaError,
     frameworkErrors: handleUnroutable,
     // What arrives while we shut down is still answered; a 503 would show a maintenance screen.
@@ -94,89 +97,89 @@ export async function build(parts: Parts): Promise<FastifyInstance> {
   })
   parts.metrics.watchRequests(app)
   parts.metrics.eventLoopLag.watch(app, log)
-  handleOddRequests(app)
-  boundPipelining(app)
-  readBodies(app)
+  handleMalformedRequests(app)
+  limitPipelining(app)
+  parseBodies(app)
   handleErrors(app, requestLog, parts.metrics)
   app.addHook('onClose', async () => requestLog.close())
   decorateCaller(app)
   decorateAllowance(app)
   await describeRoutes(app)
-  const readToken = await registerTokens(app, parts.jwt, parts.tokenRules)
-  const isOurs = ourTokens(readToken)
-  const limitStranger = limitStrangersBy(parts.addressLimit, parts.metrics)
-  serviceDoors(app, parts.metrics, parts.isReady, { token: parts.metricsToken, limitStranger })
+  const verifyToken = await registerTokens(app, parts.jwt, parts.tokenRules)
+  const isSignatureValid = signatureCheck(verifyToken)
+  const limitUnauthenticated = unauthenticatedLimit(parts.addressLimit, parts.metrics)
+  serviceRoutes(app, parts.metrics, parts.isReady, { token: parts.metricsToken, limitUnauthenticated })
   const mayRemember = (request: FastifyRequest): boolean =>
-    hasGoodToken(request, readToken) || parts.addressLimit.take(request.ip)
-  if (parts.docs) docsRoutes(app, readToken, limitStranger)
-  const limit = parts.rateLimit === null ? [] : [limitCheck(app, parts.rateLimit, parts.metrics)]
+    hasValidToken(request, verifyToken) || parts.addressLimit.take(request.ip)
+  if (parts.docs) docsRoutes(app, verifyToken, limitUnauthenticated)
+  const limit = parts.rateLimit === null ? [] : [rateLimitCheck(app, parts.rateLimit, parts.metrics)]
   // The order of checks. A route's schema and then the rules of the business follow.
-  const ofToken = [userCheck(readToken, parts.sessions, limitStranger), ...limit]
-  const gate = gateCheck(services.appState.gate, isOurs)
-  const clientChecks = [gate, ...ofToken, writeCheck(parts.writes, parts.metrics)]
-  const staffChecks = [staffCheck(readToken, services.staffSessions, limitStranger), ...limit]
+  const tokenChecks = [userCheck(verifyToken, parts.sessions, limitUnauthenticated), ...limit]
+  const gate = gateCheck(services.appState.gate, isSignatureValid)
+  const clientChecks = [gate, ...tokenChecks, writeCheck(parts.writes, parts.metrics)]
+  const staffChecks = [staffCheck(verifyToken, services.staffSessions, limitUnauthenticated), ...limit]
 
-  if (parts.live !== undefined) {
-    const { lobbyWith, isAllowedOrigin } = parts.live
-    const { shownBy } = services.appState
+  if (parts.realtime !== undefined) {
+    const { lobbyWith, isAllowedOrigin } = parts.realtime
+    const { hintsOf } = services.appState
     const { addressLimit, metrics } = parts
-    const lobby = lobbyWith(readToken)
+    const lobby = lobbyWith(verifyToken)
     await registerSocketRoutes(app, {
       registry: lobby,
       isAllowedOrigin,
-      clientHintsOf: shownBy,
-      beforeToken: [notStored, gate],
-      tokenChecks: ofToken,
+      clientHintsOf: hintsOf,
+      beforeToken: [preventCaching, gate],
+      tokenChecks,
       addressLimit,
       metrics,
     })
   }
   for (const prefix of clientPrefixes) {
-    await behind(app, prefix, clientChecks, (scope) => {
-      for (const { documentedPrefix: published, routes } of slices) {
+    await guardedScope(app, prefix, clientChecks, (scope) => {
+      for (const { documentedPrefix, routes } of slices) {
         void scope.register(async (doors) => {
-          if (prefix !== published) hideRoutes(doors)
+          if (prefix !== documentedPrefix) hideRoutes(doors)
           routes?.(doors.withTypeProvider<TypeBoxTypeProvider>(), services)
         })
       }
     })
-    for (const { documentedPrefix: published, openRoutes: open } of slices) {
-      if (open === undefined) continue
-      const openDoors = async (doors: FastifyInstance): Promise<void> => {
+    for (const { documentedPrefix: published, openRoutes } of slices) {
+      if (openRoutes === undefined) continue
+      const openScope = async (doors: FastifyInstance): Promise<void> => {
         if (prefix !== published) hideRoutes(doors)
-        open(doors.withTypeProvider<TypeBoxTypeProvider>(), services, { isOurs, mayRemember })
+        openRoutes(doors.withTypeProvider<TypeBoxTypeProvider>(), services, { isOurs: isSignatureValid, mayRemember })
       }
-      await app.register(openDoors, { prefix })
+      await app.register(openScope, { prefix })
     }
   }
-  await behind(app, '/admin/v1', staffChecks, (scope) => {
+  await guardedScope(app, '/admin/v1', staffChecks, (scope) => {
     scope.addHook('onRoute', (route) => {
       route.bodyLimit = OPERATOR_BODY_LIMIT
     })
-    for (const { adminRoutes: operator } of slices) operator?.(scope.withTypeProvider<TypeBoxTypeProvider>(), services)
+    for (const { adminRoutes } of slices) adminRoutes?.(scope.withTypeProvider<TypeBoxTypeProvider>(), services)
   })
   return app
 }
 
 /** Answers hold what is a person's own: no cache on the way may keep them. */
-const notStored: onRequestHookHandler = (_request, reply, done) => {
+const preventCaching: onRequestHookHandler = (_request, reply, done) => {
   reply.header('cache-control', 'no-store')
   done()
 }
 
 /** Everything under a prefix, unknown paths included, stands behind these checks. */
-async function behind(
+async function guardedScope(
   app: FastifyInstance,
   prefix: string,
   checks: readonly onRequestHookHandler[],
-  doors: (scope: FastifyInstance) => void,
+  addRoutes: (scope: FastifyInstance) => void,
 ): Promise<void> {
   await app.register(
     async (scope) => {
-      scope.addHook('onRequest', notStored)
+      scope.addHook('onRequest', preventCaching)
       for (const check of checks) scope.addHook('onRequest', check)
       scope.setNotFoundHandler(handleNotFound)
-      doors(scope)
+      addRoutes(scope)
     },
     { prefix },
   )

@@ -11,7 +11,7 @@ import { luckyChains } from './features/fairness/lg1.ts'
 import { spinSeeds } from './features/fairness/rr1.ts'
 import { PublicAddress } from './http/auth/public-address.ts'
 import { tokenRulesOf } from './http/auth/tokens.ts'
-import { runWith } from './http/execute-command.ts'
+import { executeWith } from './http/execute-command.ts'
 import { AddressLimit } from './http/limits/address-limit.ts'
 import { WriteAllowance } from './http/limits/write-allowance.ts'
 import { LogBudget } from './http/observability/log-budget.ts'
@@ -20,14 +20,14 @@ import { Metrics } from './http/observability/metrics.ts'
 import { readiness } from './http/observability/readiness.ts'
 import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
-import { welcome } from './startup/banner.ts'
+import { printBanner } from './startup/banner.ts'
 import { openDatabase } from './startup/database.ts'
-import { keepHeapLow } from './startup/heap.ts'
+import { limitHeapGrowth } from './startup/heap.ts'
 import { startLedger } from './startup/ledger.ts'
 import { listen } from './startup/listen.ts'
-import { startPush } from './startup/notifications.ts'
-import { warnOfOpenRoutes } from './startup/open-routes.ts'
-import { startLive } from './startup/realtime.ts'
+import { startNotifications } from './startup/notifications.ts'
+import { warnAboutOpenRoutes } from './startup/open-routes.ts'
+import { startRealtime } from './startup/realtime.ts'
 import { aborted, stopSignal } from './startup/signals.ts'
 import { startStaleGames } from './startup/stale-games.ts'
 import { runAsSystem } from './startup/system.ts'
@@ -59,19 +59,19 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   if (config.demo) await loadDemo(executor, database.db)
   stop.throwIfAborted()
   startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, cleanUp)
-  startPush(config.fcm, database, tail, slices, log, cleanUp)
+  startNotifications(config.fcm, database, tail, slices, log, cleanUp)
 
   const lookups = lookupsWith(() => address.assetBaseUrl)
-  const lobbyWith = await startLive({ database, tail, sessions, appState, slices, lookups, metrics, log }, cleanUp)
+  const lobbyWith = await startRealtime({ database, tail, sessions, appState, slices, lookups, metrics, log }, cleanUp)
 
   const writes = new WriteAllowance(config.dailyWriteBytes)
-  if (config.production) warnOfOpenRoutes(config, log)
+  if (config.production) warnAboutOpenRoutes(config, log)
 
   const finance = financeSliceWith({ aside: asideOn(database.url), checkpoints: checkpointSigner(keys.checkpoint) })
   const app = await build({
     slices: [...slices, finance],
     services: {
-      run: runWith(executor, writes, meaningOf),
+      execute: executeWith(executor, writes, meaningOf),
       db: database.db,
       settings,
       chains: luckyChains(keys.fairness),
@@ -93,15 +93,15 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     metrics,
     isReady: readiness(database.probe, tail),
     docs: config.docs,
-    live: { lobbyWith, isAllowedOrigin: address.isAllowedOrigin },
+    realtime: { lobbyWith, isAllowedOrigin: address.isAllowedOrigin },
   })
-  address.listensOn(await listen(app, config, cleanUp))
-  await welcome(app, database.db, config, address, keys.jwt)
+  address.setPort(await listen(app, config, cleanUp))
+  await printBanner(app, database.db, config, address, keys.jwt)
   // Where there is a cache (NODE_COMPILE_CACHE): Node writes it at the end, which a process that is killed never sees.
   flushCompileCache()
 }
 
-keepHeapLow()
+limitHeapGrowth()
 const stop = stopSignal()
 const cleanUp = new AsyncDisposableStack()
 try {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { borrowEmbedded } from '../db/cluster/lease.ts'
+import { leaseEmbedded } from '../db/cluster/lease.ts'
 
 /** Where the service's database is. */
 export interface BooksDatabase {
@@ -20,7 +20,7 @@ export async function withDatabase<Result>(
 ): Promise<Result> {
   const url = env['DATABASE_URL']
   if (url) return work({ url, ownerUrl: env['DATABASE_OWNER_URL'] || url })
-  const borrowed = await borrowEmbedded(dataDirOf(env))
+  const borrowed = await leaseEmbedded(dataDirOf(env))
   try {
     return await work({ url: borrowed.serviceUrl, ownerUrl: borrowed.ownerUrl })
   } finally {

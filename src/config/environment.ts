@@ -8,9 +8,9 @@ export type LogLevel = Static<typeof logLevel>
 
 const text = Type.Optional(Type.String())
 /** Digits only: what `Number` also reads (`0x50`, `1e3`) is more likely a slip than meant. */
-const whole = (pattern: string, preset: string, description: string) =>
-  Type.String({ pattern, default: preset, description })
-const percent = whole('^(100|[1-9]?[0-9])$', '0', 'must be an integer from 0 to 100')
+const integer = (pattern: string, defaultValue: string, description: string) =>
+  Type.String({ pattern, default: defaultValue, description })
+const percent = integer('^(100|[1-9]?[0-9])$', '0', 'must be an integer from 0 to 100')
 
 /** Each description finishes the sentence that begins with the variable's name. */
 export const environment = Type.Object({
@@ -21,7 +21,7 @@ export const environment = Type.Object({
       description: 'must be production, development or test',
     }),
   ),
-  PORT: whole(
+  PORT: integer(
     '^(0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$',
     '3000',
     'must be a port from 0 to 65535',
@@ -61,7 +61,7 @@ export const environment = Type.Object({
     default: '50000000',
     description: 'must be a positive integer (bytes a day) or off',
   }),
-  ROULETTE_MAX_OPEN_MINUTES: whole('^(0|[1-9][0-9]{0,6})$', '60', 'must be a number of minutes, or 0 for never'),
+  ROULETTE_MAX_OPEN_MINUTES: integer('^(0|[1-9][0-9]{0,6})$', '60', 'must be a number of minutes, or 0 for never'),
   METRICS_TOKEN: text,
   DOCS: Type.Optional(Type.String({ pattern: '^(on|off)$', description: 'must be on or off' })),
   PUBLIC_URL: text,

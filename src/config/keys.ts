@@ -21,7 +21,7 @@ export type GuardedKey = keyof typeof guardedKeys
  * made.
  */
 export function loadKeys(config: Config, used: ReadonlySet<GuardedKey> = new Set()): Keys {
-  const made = (name: GuardedKey): string => {
+  const keyFromFile = (name: GuardedKey): string => {
     if (!used.has(name)) return secretFile(config.dataDir, `${name}-key`)
     const secret = readSecret(config.dataDir, `${name}-key`)
     if (secret !== null) return secret
@@ -31,9 +31,9 @@ export function loadKeys(config: Config, used: ReadonlySet<GuardedKey> = new Set
     )
   }
   const guarded = {
-    fairness: config.fairnessKey ?? made('fairness'),
-    pii: config.piiKey ?? made('pii'),
-    checkpoint: config.checkpointKey ?? made('checkpoint'),
+    fairness: config.fairnessKey ?? keyFromFile('fairness'),
+    pii: config.piiKey ?? keyFromFile('pii'),
+    checkpoint: config.checkpointKey ?? keyFromFile('checkpoint'),
   }
   const jwt = config.jwt ?? Object.freeze({ kind: 'secret', secret: secretFile(config.dataDir, 'jwt-secret') })
   return Object.freeze({ jwt, ...guarded })

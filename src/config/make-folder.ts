@@ -7,14 +7,14 @@ import { errorCode } from './error-code.ts'
  * cannot be. Node's own `recursive` goes on for ever where nothing can be made and that is told as ENOENT, as in /proc.
  */
 export function makeFolder(path: string, mode = 0o777): void {
-  if (isMade(path, mode)) return
+  if (tryMakeFolder(path, mode)) return
   makeFolder(dirname(path), mode)
   // Somebody else may have made it meanwhile.
-  if (!isMade(path, mode)) mkdirSync(path, { mode })
+  if (!tryMakeFolder(path, mode)) mkdirSync(path, { mode })
 }
 
 /** False when the folder above is missing. */
-function isMade(path: string, mode: number): boolean {
+function tryMakeFolder(path: string, mode: number): boolean {
   try {
     mkdirSync(path, { mode })
   } catch (error) {

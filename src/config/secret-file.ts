@@ -24,9 +24,9 @@ export function makeDataDir(dataDir: string): void {
   try {
     makeFolder(dataDir, 0o711)
   } catch (error) {
-    throw unusable(dataDir, error)
+    throw dataDirError(dataDir, error)
   }
-  refuseUnsafe(`DATA_DIR ${dataDir}`, dataDir, statSync(dataDir), folderRule)
+  assertPrivate(`DATA_DIR ${dataDir}`, dataDir, statSync(dataDir), FOLDER_RULE)
 }
 
 /**
@@ -35,7 +35,7 @@ export function makeDataDir(dataDir: string): void {
  * replaced in silence, because what was signed or encrypted with it hangs on it.
  */
 export function secretFile(dataDir: string, name: string): string {
-  return readSecret(dataDir, name) ?? checked(join(dataDir, name), make(dataDir, join(dataDir, name)))
+  return readSecret(dataDir, name) ?? checked(join(dataDir, name), createSecret(dataDir, join(dataDir, name)))
 }
 
 /** As `secretFile`, but makes nothing: null when there is no such file. */
@@ -44,8 +44,8 @@ export function readSecret(dataDir: string, name: string): string | null {
   try {
     const file = openSync(path, 'r')
     try {
-      refuseUnsafe(`DATA_DIR ${dataDir}`, dataDir, statSync(dataDir), folderRule)
-      refuseUnsafe(path, path, fstatSync(file), fileRule)
+      assertPrivate(`DATA_DIR ${dataDir}`, dataDir, statSync(dataDir), FOLDER_RULE)
+      assertPrivate(path, path, fstatSync(file), FILE_RULE)
       return checked(path, readFileSync(file, 'utf8').trim())
     } finally {
       closeSync(file)
@@ -53,7 +53,7 @@ export function readSecret(dataDir: string, name: string): string | null {
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT') return null
-    throw code === undefined ? error : unusable(dataDir, error)
+    throw code === undefined ? error : dataDirError(dataDir, error)
   }
 }
 
@@ -64,12 +64,12 @@ interface AccessRule {
   readonly mode: string
 }
 
-const fileRule: AccessRule = { forbidden: 0o077, mode: '600' }
+const FILE_RULE: AccessRule = { forbidden: 0o077, mode: '600' }
 /** Others may pass through it; see `makeDataDir`. */
-const folderRule: AccessRule = { forbidden: 0o066, mode: '711' }
+const FOLDER_RULE: AccessRule = { forbidden: 0o066, mode: '711' }
 
 /** Whoever else can write a key, or put another in its place, decides what is signed and drawn with it. */
-function refuseUnsafe(name: string, path: string, { uid, mode }: Stats, rule: AccessRule): void {
+function assertPrivate(name: string, path: string, { uid, mode }: Stats, rule: AccessRule): void {
   const me = process.geteuid?.()
   if (me !== undefined && uid !== me) {
     throw new Error(
@@ -81,7 +81,7 @@ function refuseUnsafe(name: string, path: string, { uid, mode }: Stats, rule: Ac
 }
 
 /** What the system has against the folder, by the name of the variable that says where it is. */
-export function unusable(dataDir: string, error: unknown): Error {
+export function dataDirError(dataDir: string, error: unknown): Error {
   const reasons: Readonly<Record<string, string>> = {
     EEXIST: 'it is a file',
     ENOTDIR: 'it, or something above it, is a file',
@@ -99,20 +99,20 @@ function checked(path: string, secret: string): string {
 }
 
 /** Written aside and then linked: a link never replaces a file and never shows half of one. */
-function make(dataDir: string, path: string): string {
+function createSecret(dataDir: string, path: string): string {
   makeDataDir(dataDir)
-  const aside = `${path}.${randomBytes(6).toString('hex')}`
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    writeFileSync(aside, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true })
+    writeFileSync(temporary, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true })
   } catch (error) {
-    throw unusable(dataDir, error)
+    throw dataDirError(dataDir, error)
   }
   try {
-    linkSync(aside, path)
+    linkSync(temporary, path)
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
   } finally {
-    rmSync(aside)
+    rmSync(temporary)
   }
   syncDirectory(dirname(path))
   return readFileSync(path, 'utf8').trim()
@@ -130,7 +130,7 @@ export function syncDirectory(path: string): void {
 
 /** Writes a file for its owner alone, whole or not at all. */
 export function replaceFile(path: string, text: string): void {
-  const aside = `${path}.${randomBytes(6).toString('hex')}`
-  writeFileSync(aside, text, { flag: 'wx', mode: 0o600, flush: true })
-  renameSync(aside, path)
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
+  renameSync(temporary, path)
 }

@@ -1,6 +1,6 @@
 import { errorCode } from '../config/error-code.ts'
 
-const networkCodes = new Set([
+const NETWORK_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
@@ -12,27 +12,28 @@ const networkCodes = new Set([
 ])
 
 /** SQLSTATE classes that say nothing about the query: connection, resources, operator intervention, system. */
-const awayStates = /^(08|53|57|58)[0-9A-Z]{3}$/
+const UNAVAILABLE_STATES = /^(08|53|57|58)[0-9A-Z]{3}$/
 
 /** What pg and its pool throw without a code. */
-const awayMessages =
+const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end)/
 
 /** Whether an error of pg means that the database cannot be reached or cannot work now; the query may be fine. */
-export function databaseIsAway(error: unknown): boolean {
+export function isConnectionError(error: unknown): boolean {
   const code = errorCode(error)
-  if (code !== undefined) return networkCodes.has(code) || awayStates.test(code)
-  return error instanceof Error && awayMessages.test(error.message)
+  if (code !== undefined) return NETWORK_CODES.has(code) || UNAVAILABLE_STATES.test(code)
+  return error instanceof Error && UNAVAILABLE_MESSAGES.test(error.message)
 }
 
 /** What the pool throws when there was no connection in time: none was free, or none could be made. */
-const connectTimeout = /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)/
+const CONNECT_TIMEOUT_MESSAGES =
+  /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)/
 
 export const isConnectTimeout = (error: unknown): boolean =>
-  error instanceof Error && connectTimeout.test(error.message)
+  error instanceof Error && CONNECT_TIMEOUT_MESSAGES.test(error.message)
 
 /** A connection too many, and a statement that took too long: the database works, and has too much to do. */
-const overloadStates: readonly unknown[] = ['53300', '57014']
+const OVERLOAD_STATES: readonly unknown[] = ['53300', '57014']
 
 /** Whether PostgreSQL refused a read because it has too much to do. */
-export const isOverload = (error: unknown): boolean => overloadStates.includes(errorCode(error))
+export const isOverload = (error: unknown): boolean => OVERLOAD_STATES.includes(errorCode(error))

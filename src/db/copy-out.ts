@@ -6,11 +6,11 @@ const LENGTH = 1
 /** Of a message that is a row: CopyData. */
 export const ROW = 'd'.charCodeAt(0)
 /** Besides rows, what comes before them and what may come between: anything else ends a COPY. */
-const others = new Set(Array.from('HNAS', (code) => code.charCodeAt(0)))
+const CONTROL_MESSAGES = new Set(Array.from('HNAS', (code) => code.charCodeAt(0)))
 
 /** Pages that may wait to be taken; the server waits then. */
-const MOST_WAITING = 4
-const NONE = Buffer.alloc(0)
+const MAX_WAITING_PAGES = 4
+const EMPTY = Buffer.alloc(0)
 
 /** The bytes of whole messages. Its memory is that of no other page. */
 export type Page = Buffer<ArrayBuffer>
@@ -46,14 +46,14 @@ class CopyOut implements Submittable {
   readonly #pageBytes: number
   #connection: Connection | undefined
   /** What came and is on no page yet, its size, and how much of it are whole messages. */
-  #parts: Buffer[] = []
+  #chunks: Buffer[] = []
   #size = 0
-  #whole = 0
+  #wholeBytes = 0
   /** The first letters of a header that was cut, or else how far behind what came the next message begins. */
-  #cut: Buffer = NONE
-  #ahead = 0
+  #partialHeader: Buffer = EMPTY
+  #nextMessageOffset = 0
   readonly #pages: Page[] = []
-  #over = false
+  #isComplete = false
   #failure: Error | undefined
   /** Whoever waits for a page, or for the end. */
   #wake: () => void = () => {}
@@ -72,7 +72,7 @@ class CopyOut implements Submittable {
         return page
       }
       if (this.#failure !== undefined) throw this.#failure
-      if (this.#over) return undefined
+      if (this.#isComplete) return undefined
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
   }
@@ -81,20 +81,20 @@ class CopyOut implements Submittable {
     this.#connection = connection
     const { stream } = connection
     // Of listeners nobody knows what they take; those of a stream's data take bytes.
-    const theirs = stream.listeners('data') as ((bytes: Buffer) => void)[]
+    const previousListeners = stream.listeners('data') as ((bytes: Buffer) => void)[]
     stream.removeAllListeners('data')
-    const take = (came: Buffer): void => {
-      const rest = this.#take(came)
-      if (this.#pages.length >= MOST_WAITING) stream.pause()
+    const onData = (chunk: Buffer): void => {
+      const rest = this.#consume(chunk)
+      if (this.#pages.length >= MAX_WAITING_PAGES) stream.pause()
       this.#wake()
       if (rest === undefined) return
       this.#connection = undefined
-      stream.removeListener('data', take)
-      for (const listener of theirs) stream.on('data', listener)
+      stream.removeListener('data', onData)
+      for (const listener of previousListeners) stream.on('data', listener)
       stream.resume()
-      for (const listener of theirs) listener(rest)
+      for (const listener of previousListeners) listener(rest)
     }
-    stream.on('data', take)
+    stream.on('data', onData)
     connection.query(this.#copy)
   }
 
@@ -108,48 +108,48 @@ class CopyOut implements Submittable {
   }
 
   handleReadyForQuery(): void {
-    this.#over = true
+    this.#isComplete = true
     this.#wake()
   }
 
   /** What is no message of the COPY's any more, if that came. */
-  #take(came: Buffer): Buffer | undefined {
-    const bytes = this.#cut.length === 0 ? came : Buffer.concat([this.#cut, came])
-    let at = this.#ahead
+  #consume(chunk: Buffer): Buffer | undefined {
+    const bytes = this.#partialHeader.length === 0 ? chunk : Buffer.concat([this.#partialHeader, chunk])
+    let at = this.#nextMessageOffset
     while (at + MESSAGE_HEADER <= bytes.length) {
       const code = bytes[at] ?? 0
-      if (code !== ROW && !others.has(code)) {
-        this.#add(bytes.subarray(0, at))
-        this.#whole = this.#size
-        this.#turnPage()
+      if (code !== ROW && !CONTROL_MESSAGES.has(code)) {
+        this.#append(bytes.subarray(0, at))
+        this.#wholeBytes = this.#size
+        this.#finishPage()
         return bytes.subarray(at)
       }
-      this.#whole = this.#size + at
+      this.#wholeBytes = this.#size + at
       at = endOfMessage(bytes, at)
     }
-    if (at <= bytes.length) this.#whole = this.#size + at
+    if (at <= bytes.length) this.#wholeBytes = this.#size + at
     const end = Math.min(at, bytes.length)
-    this.#add(bytes.subarray(0, end))
-    this.#cut = bytes.subarray(end)
-    this.#ahead = at - end
-    if (this.#whole >= this.#pageBytes) this.#turnPage()
+    this.#append(bytes.subarray(0, end))
+    this.#partialHeader = bytes.subarray(end)
+    this.#nextMessageOffset = at - end
+    if (this.#wholeBytes >= this.#pageBytes) this.#finishPage()
     return undefined
   }
 
-  #add(part: Buffer): void {
-    this.#parts.push(part)
+  #append(part: Buffer): void {
+    this.#chunks.push(part)
     this.#size += part.length
   }
 
-  #turnPage(): void {
-    if (this.#whole === 0) return
+  #finishPage(): void {
+    if (this.#wholeBytes === 0) return
     const bytes = Buffer.allocUnsafeSlow(this.#size)
     let at = 0
-    for (const part of this.#parts) at += part.copy(bytes, at)
-    this.#pages.push(bytes.subarray(0, this.#whole))
-    const rest = Buffer.from(bytes.subarray(this.#whole))
-    this.#parts = [rest]
+    for (const part of this.#chunks) at += part.copy(bytes, at)
+    this.#pages.push(bytes.subarray(0, this.#wholeBytes))
+    const rest = Buffer.from(bytes.subarray(this.#wholeBytes))
+    this.#chunks = [rest]
     this.#size = rest.length
-    this.#whole = 0
+    this.#wholeBytes = 0
   }
 }

@@ -8,7 +8,7 @@ export class WrongKey extends Error {
 
 /** The keys that this database was used with before. */
 export async function usedKeys(client: ClientBase): Promise<ReadonlySet<GuardedKey>> {
-  const kept = await keptFingerprints(client)
+  const kept = await storedFingerprints(client)
   return new Set(names.filter((name) => kept.has(name)))
 }
 
@@ -22,7 +22,7 @@ export async function checkFingerprints(client: ClientBase, keys: Keys): Promise
      on conflict (name) do nothing`,
     [names, names.map((name) => fingerprint(keys[name]))],
   )
-  const kept = await keptFingerprints(client)
+  const kept = await storedFingerprints(client)
   const wrong = names.filter((name) => kept.get(name) !== fingerprint(keys[name]))
   if (wrong.length > 0) {
     throw new WrongKey(
@@ -34,7 +34,7 @@ export async function checkFingerprints(client: ClientBase, keys: Keys): Promise
 
 const names = ['fairness', 'pii', 'checkpoint'] as const satisfies readonly GuardedKey[]
 
-async function keptFingerprints(client: ClientBase): Promise<ReadonlyMap<string, string>> {
+async function storedFingerprints(client: ClientBase): Promise<ReadonlyMap<string, string>> {
   const { rows } = await client.query<{ name: string; fingerprint: string }>(
     'select name, fingerprint from key_fingerprints',
   )

@@ -59,7 +59,7 @@ export class PoolExhausted extends Error {
  * A pool as Kysely takes it for reads: whoever comes when too many wait, or has waited for too long while others were
  * served, is sent away with `Crowded`.
  */
-export function forReads(pool: Pool): PostgresPool {
+export function readPool(pool: Pool): PostgresPool {
   let inUse = 0
   pool.on('acquire', () => void (inUse += 1))
   pool.on('release', () => void (inUse -= 1))

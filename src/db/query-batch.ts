@@ -1,4 +1,4 @@
-import { databaseIsAway } from './connection-errors.ts'
+import { isConnectionError } from './connection-errors.ts'
 import { PoolExhausted } from './pool.ts'
 
 /**
@@ -13,14 +13,14 @@ export async function queryBatch<Key, Value>(
     const values = await query(keys)
     return keys.map((_key, i) => settled(values, i))
   } catch (error) {
-    if (keys.length === 1 || isNobodysFault(error)) return keys.map(() => ({ status: 'rejected', reason: error }))
+    if (keys.length === 1 || isSystemic(error)) return keys.map(() => ({ status: 'rejected', reason: error }))
   }
   const results: PromiseSettledResult<Value>[] = []
   for (const [i, key] of keys.entries()) {
     const [result] = await Promise.allSettled([query([key])])
     if (result.status === 'fulfilled') {
       results.push(settled(result.value, 0))
-    } else if (isNobodysFault(result.reason)) {
+    } else if (isSystemic(result.reason)) {
       return [...results, ...keys.slice(i).map(() => result)]
     } else {
       results.push(result)
@@ -30,7 +30,7 @@ export async function queryBatch<Key, Value>(
 }
 
 /** Whether a statement failed whatever it asked for. */
-const isNobodysFault = (error: unknown): boolean => databaseIsAway(error) || error instanceof PoolExhausted
+const isSystemic = (error: unknown): boolean => isConnectionError(error) || error instanceof PoolExhausted
 
 function settled<Value>(values: readonly Value[], i: number): PromiseSettledResult<Value> {
   const value = values[i]

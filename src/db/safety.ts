@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg'
 
 /** What must not be off, and what is lost otherwise. */
-const durability: Readonly<Record<string, string>> = {
+const DURABILITY_SETTINGS: Readonly<Record<string, string>> = {
   fsync: 'a crash of the machine can destroy the database',
   // `local` and `remote_write` are weaker for replicas only: this server's own disk is waited for.
   synchronous_commit: 'a crash can lose what was already confirmed',
@@ -15,9 +15,9 @@ const durability: Readonly<Record<string, string>> = {
 export async function durabilityFaults(client: ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select name from pg_settings where name = any($1) and setting = 'off' order by name`,
-    [Object.keys(durability)],
+    [Object.keys(DURABILITY_SETTINGS)],
   )
-  return rows.map(({ name }) => `The database has ${name} off: ${durability[name]}.`)
+  return rows.map(({ name }) => `The database has ${name} off: ${DURABILITY_SETTINGS[name]}.`)
 }
 
 /**
@@ -25,7 +25,7 @@ export async function durabilityFaults(client: ClientBase): Promise<string[]> {
  * of `ledger_events`, its schema or its database (or a member of such a role), or by a privilege on the table.
  * Throws when there is no such table.
  */
-export async function mayChangeLedger(client: ClientBase): Promise<boolean> {
+export async function canChangeLedger(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(`
     select r.rolsuper
         or pg_has_role(t.relowner, 'member')

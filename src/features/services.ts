@@ -11,7 +11,7 @@ import type { Tables } from '../db/tables.ts'
 import type { Caller } from '../http/auth/caller.ts'
 import type { AppState } from '../http/auth/gate.ts'
 import type { Sessions, StaffSessions } from '../http/auth/sessions.ts'
-import type { Run } from '../http/execute-command.ts'
+import type { ExecuteCommand } from '../http/execute-command.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { LuckyChains } from './fairness/lg1.ts'
 import type { SpinSeeds } from './fairness/rr1.ts'
@@ -34,7 +34,7 @@ export type App = FastifyInstance<
 
 /** What a slice's routes need. */
 export interface Services {
-  readonly run: Run
+  readonly execute: ExecuteCommand
   /** For reads; only the executor writes what the ledger decides. */
   readonly db: Kysely<Tables>
   readonly settings: Settings
@@ -47,8 +47,8 @@ export interface Services {
   /** Encrypts what must be erasable. */
   readonly vault: Vault
   /** What is remembered about users' sessions; whoever revokes them here makes this instance look again. */
-  readonly sessions: Pick<Sessions, 'forget'>
-  readonly staffSessions: Pick<StaffSessions, 'over' | 'load' | 'forget'>
+  readonly sessions: Pick<Sessions, 'invalidate'>
+  readonly staffSessions: Pick<StaffSessions, 'validAfter' | 'load' | 'invalidate'>
 }
 
 /** What the operator of the service decided by configuration and the rules need. */

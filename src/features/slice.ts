@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { IsOurs } from '../http/auth/gate.ts'
+import type { IsSignatureValid } from '../http/auth/gate.ts'
 import type { ClientPrefix } from '../http/prefixes.ts'
 import type { Notifier } from '../notifications/notifier.ts'
 import type { FrameMapper } from '../realtime/frames/frame-mapper.ts'
@@ -8,7 +8,7 @@ import type { App, Services } from './services.ts'
 
 /** What open routes may ask about a request. */
 export interface OpenRouteChecks {
-  readonly isOurs: IsOurs
+  readonly isOurs: IsSignatureValid
   /** Whether what a client says of itself may be kept: always with a valid token, else within its address's limit. */
   readonly mayRemember: (request: FastifyRequest) => boolean
 }

@@ -5,43 +5,43 @@ import { sha256 } from '../ledger/rules/hash.ts'
 import type { Refusal, Verb } from '../ledger/rules/verb.ts'
 import type { Reply } from '../ledger/storage/head.ts'
 import { actorOf } from './auth/caller.ts'
-import { errorText } from './errors/errors.ts'
+import { errorBody } from './errors/http-error.ts'
 import type { MeaningOf } from './errors/refusals.ts'
 import type { WriteAllowance } from './limits/write-allowance.ts'
 import { parseExact } from './validation/exact-json.ts'
 import { idempotencyKey } from './validation/idempotency.ts'
 
 /** How an answer reads: its status and what stands beside `data`. */
-export interface Told<Answer> {
+export interface ResponseOptions<Answer> {
   readonly status?: 200 | 201
   readonly message?: string
   readonly body?: (answer: Answer) => unknown
   /** `input` as an older version had it, where that differs: a retry over an upgrade is the same request. */
   readonly formerInput?: unknown
   /** Fills in, each time it is given, what must not be remembered with the answer; that names it instead. */
-  readonly reveal?: (body: unknown) => Promise<unknown>
+  readonly hydrate?: (body: unknown) => Promise<unknown>
 }
 
 /** Runs a verb for the caller of a request and sends what came of it. */
-export type Run = <Input, Answer>(
+export type ExecuteCommand = <Input, Answer>(
   request: FastifyRequest,
   reply: FastifyReply,
   verb: Verb<Input, Answer>,
   input: Input,
-  told?: Told<Answer>,
+  options?: ResponseOptions<Answer>,
 ) => Promise<void>
 
 /**
  * `input` is what the request means, with its fields in a fixed order: the same route with the same input is
  * the same request, whatever the order of keys or the prefix that the client used.
  */
-export function runWith(executor: Executor, writes: WriteAllowance, meaningOf: MeaningOf): Run {
-  return async (request, reply, verb, input, told = {}) => {
+export function executeWith(executor: Executor, writes: WriteAllowance, meaningOf: MeaningOf): ExecuteCommand {
+  return async (request, reply, verb, input, options = {}) => {
     // GET and HEAD read afresh; only what changes something is remembered.
     const key = ['GET', 'HEAD'].includes(request.method) ? null : idempotencyKey(request)
     const user = request.caller.kind === 'user' ? request.caller.id : null
     const forgetRefusal = user !== null && !writes.hasLeft(user)
-    const { formerInput } = told
+    const { formerInput } = options
     const formerRequestHash = formerInput === undefined ? undefined : requestHash(request, formerInput)
     const cause: Cause = {
       actor: actorOf(request.caller),
@@ -49,14 +49,14 @@ export function runWith(executor: Executor, writes: WriteAllowance, meaningOf: M
       idempotency:
         key === null ? null : { key, requestHash: requestHash(request, input), formerRequestHash, forgetRefusal },
     }
-    const settled = await executor.run(command(verb, input, cause, presenter(request.id, told, meaningOf)))
+    const settled = await executor.run(command(verb, input, cause, presenter(request.id, options, meaningOf)))
     const { status, body } = settled.reply
     const paid = request.routeOptions.config.writes === 'paid' && status < 300
     if (user !== null && !paid && writes.spend(user, settled.storedBytes)) {
       request.log.info({ caller: cause.actor }, 'a user has used up the daily allowance of stored bytes')
     }
-    const { reveal } = told
-    const whole = reveal !== undefined && status < 300 ? JSON.stringify(await reveal(parseExact(body))) : body
+    const { hydrate } = options
+    const whole = hydrate !== undefined && status < 300 ? JSON.stringify(await hydrate(parseExact(body))) : body
     // Not before: what is told instead when that fails is no replay.
     if (settled.replayed) reply.header('idempotency-replayed', 'true')
     reply.code(status).type('application/json; charset=utf-8').send(whole)
@@ -69,8 +69,12 @@ function requestHash(request: FastifyRequest, input: unknown): string {
   return sha256(JSON.stringify([method, route, request.params, input]))
 }
 
-function presenter<Answer>(requestId: string, told: Told<Answer>, meaningOf: MeaningOf): Presenter<Answer> {
-  const { status = 200, message, body } = told
+function presenter<Answer>(
+  requestId: string,
+  options: ResponseOptions<Answer>,
+  meaningOf: MeaningOf,
+): Presenter<Answer> {
+  const { status = 200, message, body } = options
   return {
     presentResult: (answer: Answer): Reply => {
       const whole = body?.(answer) ?? (message === undefined ? { data: answer } : { data: answer, meta: { message } })
@@ -78,14 +82,14 @@ function presenter<Answer>(requestId: string, told: Told<Answer>, meaningOf: Mea
     },
     presentRefusal: (refusal: Refusal): Reply => {
       const meaning = meaningOf(refusal)
-      const text = errorText(meaning.message, refusal.refusal, requestId, first(refusal.errors))
+      const text = errorBody(meaning.message, refusal.refusal, requestId, firstErrors(refusal.errors))
       return { status: meaning.status, body: text }
     },
   }
 }
 
 /** Of very many faults the first ones do. */
-const MOST_FIELDS = 100
+const MAX_ERROR_FIELDS = 100
 
-const first = (errors: Refusal['errors']): Refusal['errors'] =>
-  errors === undefined ? undefined : Object.fromEntries(Object.entries(errors).slice(0, MOST_FIELDS))
+const firstErrors = (errors: Refusal['errors']): Refusal['errors'] =>
+  errors === undefined ? undefined : Object.fromEntries(Object.entries(errors).slice(0, MAX_ERROR_FIELDS))

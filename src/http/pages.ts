@@ -22,7 +22,7 @@ export function readPage(query: PageQuery, parts: number): Page {
 }
 
 /** The first of these rows, as many as have so many bytes; one at least. */
-export function fitting<Row>(rows: readonly Row[], maxBytes = MAX_PAGE_BYTES): readonly Row[] {
+export function rowsThatFit<Row>(rows: readonly Row[], maxBytes = MAX_PAGE_BYTES): readonly Row[] {
   // Most pages are small: one pass tells. A UTF-16 unit is three bytes at most.
   if (JSON.stringify(rows).length <= maxBytes / 3) return rows
   let bytes = 0
@@ -34,17 +34,17 @@ export function fitting<Row>(rows: readonly Row[], maxBytes = MAX_PAGE_BYTES): r
  * The body of a page made of one row more than it shows: the row too many only tells that there is a next page. It ends
  * early where its rows are large.
  */
-export function onePage<Row>(
+export function toPage<Row>(
   rows: readonly Row[],
   limit: number,
   place: (row: Row) => readonly number[],
 ): { readonly data: readonly Row[]; readonly meta: { readonly next_cursor: string | null } } {
-  const data = fitting(rows.slice(0, limit))
-  return pageUpTo(data, rows.length > data.length, place)
+  const data = rowsThatFit(rows.slice(0, limit))
+  return pageBody(data, rows.length > data.length, place)
 }
 
 /** The body of a page; `more`: there is a next one. */
-export function pageUpTo<Row>(
+export function pageBody<Row>(
   data: readonly Row[],
   more: boolean,
   place: (row: Row) => readonly number[],

@@ -1,41 +1,41 @@
 import type { Server } from 'node:http'
 import type { FastifyHttpOptions, FastifyInstance, preParsingHookHandler } from 'fastify'
-import { answerClientError, hangUp } from './errors/client-errors.ts'
-import { HttpError } from './errors/errors.ts'
+import { closeWithError, handleClientError } from './errors/client-errors.ts'
+import { HttpError } from './errors/http-error.ts'
 
 /** Within this the headers of a request must be there, and within that all of it, in milliseconds. */
-const HEADERS_MS = 10_000
-const REQUEST_MS = 30_000
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 30_000
 /**
  * A connection on which nothing moves, in either direction, for longer than any answer takes. Of one that does not take
  * its answers Node notices that only at the second look, after twice as long.
  */
-export const STILL_MS = 45_000
+export const IDLE_TIMEOUT_MS = 45_000
 /** How often Node looks for those who are late. */
-const LOOK_MS = 1_000
+const TIMEOUT_CHECK_INTERVAL_MS = 1_000
 
 /** How connections are dealt with: nobody may hold one for ever by being slow. */
 export const serverOptions = {
-  requestTimeout: REQUEST_MS,
-  connectionTimeout: STILL_MS,
-  clientErrorHandler: answerClientError,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  connectionTimeout: IDLE_TIMEOUT_MS,
+  clientErrorHandler: handleClientError,
   http: {
-    headersTimeout: HEADERS_MS,
-    requestTimeout: REQUEST_MS,
-    connectionsCheckingInterval: LOOK_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
     // Node would answer without a body of ours; see `checkFraming`.
     requireHostHeader: false,
   },
 } satisfies FastifyHttpOptions<Server>
 
 /** Answers what Node by itself would answer without a body, or not at all. */
-export function handleOddRequests(app: FastifyInstance): void {
+export function handleMalformedRequests(app: FastifyInstance): void {
   app.addHook('preParsing', checkFraming)
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.server.on('connect', (_request, socket) => {
     // Node has let go of it: unheard, a reset would end the process.
     socket.on('error', () => socket.destroy())
-    hangUp(socket, { status: 400, code: 'bad_request', message: 'This is not a proxy.' })
+    closeWithError(socket, { status: 400, code: 'bad_request', message: 'This is not a proxy.' })
   })
 }
 

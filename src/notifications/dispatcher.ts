@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { Troubles } from '../db/failure-log.ts'
+import { FailureLog } from '../db/failure-log.ts'
 import { backoffMs } from './backoff.ts'
 import type { LeasedDelivery, Outbox } from './outbox.ts'
 import type { Outcome, Send } from './sender.ts'
@@ -37,11 +37,11 @@ export class Dispatcher {
   /** Failures in a row that do not lie with a device. */
   #failures = 0
   #pausedUntil = 0
-  readonly #readFailures: Troubles
+  readonly #readFailures: FailureLog
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#readFailures = new Troubles(
+    this.#readFailures = new FailureLog(
       options.log,
       'notifications that wait cannot be read; trying again',
       'notifications that wait are read again',
@@ -88,7 +88,7 @@ export class Dispatcher {
     if (free <= 0) return
     try {
       for (const row of await this.#options.outbox.lease(free)) this.#track(this.#deliver(row))
-      this.#readFailures.worked(this)
+      this.#readFailures.succeeded(this)
     } catch (error) {
       this.#readFailures.failed(error, this)
     }

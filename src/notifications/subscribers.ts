@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { DatabaseError } from 'pg'
 import type { Logger } from 'pino'
-import { databaseIsAway } from '../db/connection-errors.ts'
+import { isConnectionError } from '../db/connection-errors.ts'
 import { queryBatch } from '../db/query-batch.ts'
 import type { Tables } from '../db/tables.ts'
 import type { PositionedEvent } from '../ledger/rules/event.ts'
@@ -64,7 +64,7 @@ const isDataError = (code: string): boolean => /^2[23][0-9A-Z]{3}$/.test(code)
 
 /** Whether it may work the next time: a lost connection, a deadlock, tables that are being swapped. */
 const isTransient = (error: unknown): boolean =>
-  databaseIsAway(error) || (error instanceof DatabaseError && !isDataError(error.code ?? ''))
+  isConnectionError(error) || (error instanceof DatabaseError && !isDataError(error.code ?? ''))
 
 /** Throws an error that may pass: then all of them come again. */
 function logFailures(

@@ -6,11 +6,11 @@ import type { Database } from './database.ts'
 
 /** To whom the service is open, as it is now; what clients tell of themselves is written until `cleanUp`. */
 export async function startAppStatus(
-  { db, followers }: Pick<Database, 'db' | 'followers'>,
+  { db, subscriberPool }: Pick<Database, 'db' | 'subscriberPool'>,
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): Promise<AppStatusGate> {
-  const told = new ClientRegistry(followers, log)
+  const told = new ClientRegistry(subscriberPool, log)
   cleanUp.defer(() => told.stop())
   told.start()
   return new AppStatusGate(await readAppStatus(db), told)

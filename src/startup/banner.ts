@@ -7,7 +7,7 @@ import type { PublicAddress } from '../http/auth/public-address.ts'
 import { signToken, type TokenRules, tokenRulesOf } from '../http/auth/tokens.ts'
 
 /** Prints where the service is and, for development, tokens to try it with; in one piece. */
-export async function welcome(
+export async function printBanner(
   app: FastifyInstance,
   db: Kysely<Tables>,
   config: Config,

@@ -9,8 +9,8 @@ import { checkFingerprints, usedKeys } from '../db/fingerprints.ts'
 import type { Log } from '../db/log.ts'
 import { grantService } from '../db/migrations/grants.ts'
 import { migrate } from '../db/migrations/migrate.ts'
-import { forReads, openPool } from '../db/pool.ts'
-import { durabilityFaults, mayChangeLedger } from '../db/safety.ts'
+import { openPool, readPool } from '../db/pool.ts'
+import { canChangeLedger, durabilityFaults } from '../db/safety.ts'
 import type { Tables } from '../db/tables.ts'
 
 export interface Database {
@@ -21,7 +21,7 @@ export interface Database {
   /** For /readyz, with a connection of its own: it must not wait for the doors. */
   readonly probe: Kysely<Tables>
   /** For those who follow the ledger: they must not wait for the doors. */
-  readonly followers: Pool
+  readonly subscriberPool: Pool
   /** Those that what is in it hangs on. */
   readonly keys: Keys
 }
@@ -42,26 +42,26 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
   let keys: Keys
   try {
     const role = await roleOf(client)
-    if (config.databaseOwnerUrl !== null) await refuseOneRole(config.databaseOwnerUrl, role)
+    if (config.databaseOwnerUrl !== null) await assertSeparateRoles(config.databaseOwnerUrl, role)
     await migrate(ownerUrl ?? url)
     if (ownerUrl !== null) await grantService(ownerUrl, role)
-    await refuseUnsafe(client, config, log)
+    await assertSafe(client, config, log)
     keys = loadKeys(config, await usedKeys(client))
     await checkFingerprints(client, keys)
   } finally {
     await client.end()
   }
   const pool = openPool(url, { max: 10, application_name: 'economy reads' }, log)
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: forReads(pool) }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: readPool(pool) }) })
   cleanUp.defer(() => db.destroy())
-  const probing = openPool(url, { max: 1, min: 1, application_name: 'economy readiness' }, log)
-  const probe = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: probing }) })
+  const probePool = openPool(url, { max: 1, min: 1, application_name: 'economy readiness' }, log)
+  const probe = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: probePool }) })
   cleanUp.defer(() => probe.destroy())
   // Opened now and kept, so that it is there when PostgreSQL takes no more connections.
-  await probing.connect().then((connection) => connection.release())
-  const followers = openPool(url, { max: 4, application_name: 'economy followers' }, log)
-  cleanUp.defer(() => followers.end())
-  return { url, db, probe, followers, keys }
+  await probePool.connect().then((connection) => connection.release())
+  const subscriberPool = openPool(url, { max: 4, application_name: 'economy followers' }, log)
+  cleanUp.defer(() => subscriberPool.end())
+  return { url, db, probe, subscriberPool, keys }
 }
 
 async function locate(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Addresses> {
@@ -85,7 +85,7 @@ async function connectTo(variable: string, url: string): Promise<Client> {
 }
 
 /** Two variables of one role would have the service take its own rights away. */
-async function refuseOneRole(ownerUrl: string, serviceRole: string): Promise<void> {
+async function assertSeparateRoles(ownerUrl: string, serviceRole: string): Promise<void> {
   const owner = await connectTo('DATABASE_OWNER_URL', ownerUrl)
   try {
     if ((await roleOf(owner)) !== serviceRole) return
@@ -103,10 +103,10 @@ async function roleOf(client: Client): Promise<string> {
   return rows[0]?.role ?? ''
 }
 
-async function refuseUnsafe(client: Client, config: Config, log: Log): Promise<void> {
+async function assertSafe(client: Client, config: Config, log: Log): Promise<void> {
   const faults = await durabilityFaults(client)
   if (faults.length > 0) throw new Error(`${faults.join(' ')} Money is not kept in such a database.`)
-  if (!(await mayChangeLedger(client))) return
+  if (!(await canChangeLedger(client))) return
   const finding = 'The role of DATABASE_URL may change what is in the ledger'
   if (config.production) {
     throw new Error(`${finding}. Give the service a role of its own, and set DATABASE_OWNER_URL to the owner's.`)

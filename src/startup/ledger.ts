@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { Troubles } from '../db/failure-log.ts'
+import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
 import { evolve, tables } from '../domain.ts'
 import type { AppStatusGate } from '../features/app-status/app-status.ts'
@@ -11,7 +11,7 @@ import { Tail } from '../ledger/subscriptions/tail.ts'
 import type { Database } from './database.ts'
 
 /** How often what is past its time is deleted. */
-const PRUNE_MS = 600_000
+const PRUNE_INTERVAL_MS = 600_000
 
 export interface Ledger {
   readonly executor: Executor
@@ -31,22 +31,22 @@ export async function startLedger(
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): Promise<Ledger> {
-  const { url, db, followers } = database
-  const troubles = new Troubles(
+  const { url, db, subscriberPool } = database
+  const subscriberFailures = new FailureLog(
     log,
     'followers of the ledger cannot go on; trying again',
     'followers of the ledger go on',
   )
   const tail = new Tail({
     url,
-    pool: followers,
-    failureLog: troubles,
+    pool: subscriberPool,
+    failureLog: subscriberFailures,
     waitForInFlight: () => executor.waitForInFlight(),
   })
   cleanUp.defer(() => tail.stop())
 
-  const writing = new Troubles(log, 'the database does not take batches', 'the database takes batches again')
-  const observer = metrics.observer((error) => writing.failed(error, observer))
+  const writeFailures = new FailureLog(log, 'the database does not take batches', 'the database takes batches again')
+  const observer = metrics.observer((error) => writeFailures.failed(error, observer))
   const executor = new Executor({
     url,
     tables,
@@ -55,7 +55,7 @@ export async function startLedger(
       ...observer,
       committed: (batch) => {
         observer.committed(batch)
-        writing.worked(observer)
+        writeFailures.succeeded(observer)
         appState.applyAll(batch.events)
         tail.publish(batch.events)
       },
@@ -65,8 +65,8 @@ export async function startLedger(
   metrics.watchLedger(executor, tail)
 
   const pruning = setInterval(() => {
-    prune(followers).catch((err: unknown) => log.warn({ err }, 'old replies could not be deleted; trying again'))
-  }, PRUNE_MS)
+    prune(subscriberPool).catch((err: unknown) => log.warn({ err }, 'old replies could not be deleted; trying again'))
+  }, PRUNE_INTERVAL_MS)
   cleanUp.defer(() => clearInterval(pruning))
 
   const sessions = sessionsIn(db)
@@ -75,7 +75,7 @@ export async function startLedger(
   sessions.follow(tail, position)
   staffSessions.follow(tail, position)
   // Whoever is not known by then is looked up when they come.
-  sessions.warm(usersBelow(db)).catch((err: unknown) => log.warn({ err }, 'not all users could be looked up ahead'))
+  sessions.preload(usersBelow(db)).catch((err: unknown) => log.warn({ err }, 'not all users could be looked up ahead'))
   appState.follow(tail)
   tail.start()
   return { executor, tail, sessions, staffSessions }

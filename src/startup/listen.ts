@@ -4,9 +4,9 @@ import type { Config } from '../config/config.ts'
 import { errorCode } from '../config/error-code.ts'
 
 /** How long clients that keep connections alive are told that they will end. */
-const HINT_MS = 150
+const KEEP_ALIVE_NOTICE_MS = 150
 /** How long requests in hand may take when the service stops. */
-const DRAIN_MS = 5000
+const DRAIN_TIMEOUT_MS = 5000
 
 /** Listens; `cleanUp` stops that and lets what was accepted finish. Answers the port. Throws an Error that names the address. */
 export async function listen(
@@ -15,7 +15,7 @@ export async function listen(
   cleanUp: AsyncDisposableStack,
 ): Promise<number> {
   // Answers now ask clients to hang up. Without this moment, one that is about to send again would be cut off.
-  app.addHook('preClose', () => sleep(HINT_MS))
+  app.addHook('preClose', () => sleep(KEEP_ALIVE_NOTICE_MS))
   cleanUp.defer(() => close(app))
   try {
     return Number(new URL(await app.listen({ host, port })).port || 80)
@@ -33,13 +33,13 @@ export async function listen(
 /** Connections that are kept alive go as soon as they have nothing to answer, all others after a while. */
 async function close(app: FastifyInstance): Promise<void> {
   const closed = app.close()
-  await sleep(HINT_MS)
+  await sleep(KEEP_ALIVE_NOTICE_MS)
   const idle = setInterval(() => app.server.closeIdleConnections(), 50)
-  const patience = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
+  const drainTimeout = setTimeout(() => app.server.closeAllConnections(), DRAIN_TIMEOUT_MS)
   try {
     await closed
   } finally {
     clearInterval(idle)
-    clearTimeout(patience)
+    clearTimeout(drainTimeout)
   }
 }

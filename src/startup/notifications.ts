@@ -12,33 +12,33 @@ import { logSubscriber, outboxSubscriber } from '../notifications/subscribers.ts
 import type { Database } from './database.ts'
 
 /** The name of the ledger's cursor, one whatever notifications are sent with. */
-export const PUSH_FOLLOWER = 'push'
+export const PUSH_SUBSCRIBER = 'push'
 /** How long sends that are under way may take when the service stops. */
-const STOP_MS = 1_500
+const STOP_TIMEOUT_MS = 1_500
 
 /** Tells users on their devices of what the slices have to tell; stopped by `cleanUp`. */
-export function startPush(
+export function startNotifications(
   fcm: Config['fcm'],
-  { followers }: Pick<Database, 'followers'>,
+  { subscriberPool }: Pick<Database, 'subscriberPool'>,
   tail: Pick<Tail, 'subscribeDurable'>,
   slices: readonly Slice[],
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): void {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: followers }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: subscriberPool }) })
   const notifier = combineNotifiers(slices.flatMap(({ notifier = [] }) => notifier))
   if (fcm === null) {
-    tail.subscribeDurable(PUSH_FOLLOWER, logSubscriber(db, notifier, log))
+    tail.subscribeDurable(PUSH_SUBSCRIBER, logSubscriber(db, notifier, log))
     return
   }
-  const giveUp = new AbortController()
-  const outbox = new Outbox(followers)
-  const dispatcher = new Dispatcher({ outbox, send: fcmSender(fcm.account, fcm.baseUrl, giveUp.signal), log })
+  const sendAbort = new AbortController()
+  const outbox = new Outbox(subscriberPool)
+  const dispatcher = new Dispatcher({ outbox, send: fcmSender(fcm.account, fcm.baseUrl, sendAbort.signal), log })
   cleanUp.defer(async () => {
-    const patience = setTimeout(() => giveUp.abort(), STOP_MS)
+    const stopTimeout = setTimeout(() => sendAbort.abort(), STOP_TIMEOUT_MS)
     await dispatcher.stop()
-    clearTimeout(patience)
+    clearTimeout(stopTimeout)
   })
   dispatcher.start()
-  tail.subscribeDurable(PUSH_FOLLOWER, outboxSubscriber(db, notifier, outbox, dispatcher, log))
+  tail.subscribeDurable(PUSH_SUBSCRIBER, outboxSubscriber(db, notifier, outbox, dispatcher, log))
 }

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { Log } from '../db/log.ts'
 
 /** Says which routes for those who run the service anybody can read. */
-export function warnOfOpenRoutes({ metricsToken, docs }: Pick<Config, 'metricsToken' | 'docs'>, log: Log): void {
+export function warnAboutOpenRoutes({ metricsToken, docs }: Pick<Config, 'metricsToken' | 'docs'>, log: Log): void {
   const routes = [
     ...(metricsToken === null ? ['/metrics (METRICS_TOKEN closes it)'] : []),
     ...(docs ? ['/docs (DOCS=off closes it)'] : []),

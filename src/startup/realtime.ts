@@ -7,7 +7,7 @@ import { roomIdsOfMembers, type UserAndRoomUid } from '../features/rooms/reads.t
 import type { Slice } from '../features/slice.ts'
 import type { AppState } from '../http/auth/gate.ts'
 import type { Sessions } from '../http/auth/sessions.ts'
-import type { ReadToken } from '../http/auth/tokens.ts'
+import type { VerifyToken } from '../http/auth/tokens.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import type { Tail } from '../ledger/subscriptions/tail.ts'
 import { BacklogReader } from '../realtime/channels/backlog-reader.ts'
@@ -23,42 +23,42 @@ import { ConnectionRegistry } from '../realtime/sockets/connection-registry.ts'
 import type { Database } from './database.ts'
 
 /** Milliseconds. */
-export interface LiveTimes {
+export interface RealtimeIntervals {
   /** Signs of life go out so often. */
   readonly heartbeat: number
   /** How long a client may take to say who it is. */
   readonly auth: number
   /** How often sockets are looked at. */
-  readonly look: number
+  readonly sweep: number
 }
 
-const usual: LiveTimes = { heartbeat: 25_000, auth: 10_000, look: 500 }
+const DEFAULT_INTERVALS: RealtimeIntervals = { heartbeat: 25_000, auth: 10_000, sweep: 500 }
 /** How often the kernel is asked what clients have not taken. */
-const QUEUES_MS = 5_000
-const PRUNE_MS = 60_000
+const QUEUE_CHECK_INTERVAL_MS = 5_000
+const PRUNE_INTERVAL_MS = 60_000
 /** Memberships in one question. */
-const MOST_PAIRS = 500
+const MAX_MEMBERSHIPS_PER_QUERY = 500
 
-interface LiveParts {
-  readonly database: Pick<Database, 'db' | 'followers'>
+interface RealtimeParts {
+  readonly database: Pick<Database, 'db' | 'subscriberPool'>
   readonly tail: Pick<Tail, 'subscribe' | 'subscribeDurable'>
   readonly sessions: Sessions
-  readonly appState: Pick<AppState, 'judge' | 'onChange'>
+  readonly appState: Pick<AppState, 'check' | 'onChange'>
   readonly slices: readonly Slice[]
   readonly lookups: ProfileLookups
   readonly metrics: Metrics
   readonly log: Logger
-  readonly times?: LiveTimes
+  readonly times?: RealtimeIntervals
 }
 
 /** Carries what the ledger tells to sockets, as soon as there is somebody to read tokens; stopped by `cleanUp`. */
-export async function startLive(
-  parts: LiveParts,
+export async function startRealtime(
+  parts: RealtimeParts,
   cleanUp: AsyncDisposableStack,
-): Promise<(read: ReadToken) => ConnectionRegistry> {
-  const { database, tail, sessions, appState, slices, metrics, log, times = usual } = parts
-  const { followers } = database
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: followers }) })
+): Promise<(read: VerifyToken) => ConnectionRegistry> {
+  const { database, tail, sessions, appState, slices, metrics, log, times = DEFAULT_INTERVALS } = parts
+  const { subscriberPool } = database
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: subscriberPool }) })
   const bug = (err: unknown, position: number): void => log.error({ err, position }, 'an event could not be announced')
   const trouble = (err: unknown): void => log.warn({ err }, 'a socket could not be served; trying again')
 
@@ -68,8 +68,8 @@ export async function startLive(
   )
   const unreadable = (err: unknown): void => log.error({ err }, 'a name for a frame could not be looked up; left out')
   const words = new ProfileCache(db, parts.lookups, unreadable)
-  const index = new ChannelIndex(followers)
-  const history = new BacklogReader(followers, index, tell, words)
+  const index = new ChannelIndex(subscriberPool)
+  const history = new BacklogReader(subscriberPool, index, tell, words)
   const position = await headOf(db)
   const sent = (frames: number): void => metrics.sockets.sent(frames)
   const hub = new Hub(
@@ -78,7 +78,7 @@ export async function startLive(
   )
 
   return (read) => {
-    const memberships = new BatchedLookup(MOST_PAIRS, (pairs: readonly UserAndRoomUid[]) =>
+    const memberships = new BatchedLookup(MAX_MEMBERSHIPS_PER_QUERY, (pairs: readonly UserAndRoomUid[]) =>
       roomIdsOfMembers(database.db, pairs),
     )
     const resumes = new ResumeBudget()
@@ -87,7 +87,7 @@ export async function startLive(
       resumes,
       authenticate: authenticateWith(read, sessions),
       memberRoom: (uid, userId) => memberships.load({ uid, userId }),
-      judgeState: appState.judge,
+      judgeState: appState.check,
       authMs: times.auth,
       heartbeatMs: times.heartbeat,
       onError: trouble,
@@ -96,20 +96,20 @@ export async function startLive(
     metrics.sockets.watch(() => lobby.size)
     appState.onChange(() => lobby.recheckGate())
     sessions.onRevoked((userId, before) => lobby.revoke(userId, before))
-    const looking = setInterval(() => {
+    const sweeping = setInterval(() => {
       lobby.sweep()
       hub.trim()
-    }, times.look)
-    const lookingAtQueues = setInterval(() => {
+    }, times.sweep)
+    const checkingQueues = setInterval(() => {
       lobby.checkSendQueues().catch(trouble)
-    }, QUEUES_MS)
+    }, QUEUE_CHECK_INTERVAL_MS)
     const pruning = setInterval(() => {
       index.prune().catch(trouble)
       resumes.sweep()
-    }, PRUNE_MS)
+    }, PRUNE_INTERVAL_MS)
     cleanUp.defer(() => {
-      clearInterval(looking)
-      clearInterval(lookingAtQueues)
+      clearInterval(sweeping)
+      clearInterval(checkingQueues)
       clearInterval(pruning)
     })
     const shows: StatePusherParts = {

@@ -1,5 +1,5 @@
 /** Whoever asked us to stop kills us soon after this. */
-const DEADLINE_MS = 9500
+const STOP_TIMEOUT_MS = 9500
 
 /**
  * Aborts with the first SIGTERM or SIGINT. Further ones change nothing: a Ctrl-C reaches us from the terminal and
@@ -14,7 +14,7 @@ export function stopSignal(): AbortSignal {
       setTimeout(() => {
         console.error('The service did not stop in time.')
         process.exit(1)
-      }, DEADLINE_MS).unref()
+      }, STOP_TIMEOUT_MS).unref()
     })
   }
   return stop.signal

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, PostgresDialect } from 'kysely'
 import type { Logger } from 'pino'
-import { Troubles } from '../db/failure-log.ts'
+import { FailureLog } from '../db/failure-log.ts'
 import type { Tables } from '../db/tables.ts'
 import { cancelStaleGames } from '../features/roulette/old-games/cancel-stale-games.ts'
 import { MAX_PURGED_GAMES } from '../features/roulette/old-games/purge.ts'
@@ -19,14 +19,14 @@ const MAX_BACKOFF_MS = 60_000
  */
 export function startStaleGames(
   executor: Pick<Executor, 'run'>,
-  { followers }: Pick<Database, 'followers'>,
+  { subscriberPool }: Pick<Database, 'subscriberPool'>,
   maxOpenMinutes: number,
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): void {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: followers }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: subscriberPool }) })
   const max_open_minutes = maxOpenMinutes === 0 ? null : maxOpenMinutes
-  const failing = new Troubles(log, 'stale games cannot be cancelled; retrying', 'stale games are cancelled again')
+  const failureLog = new FailureLog(log, 'stale games cannot be cancelled; retrying', 'stale games are cancelled again')
   const stop = new AbortController()
   const { signal } = stop
 
@@ -51,10 +51,10 @@ export function startStaleGames(
       try {
         await sweep()
         failures = 0
-        failing.worked(poll)
+        failureLog.succeeded(poll)
       } catch (error) {
         failures += 1
-        failing.failed(error, poll)
+        failureLog.failed(error, poll)
       }
     }
   }

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { findBinaries } from '../../src/db/cluster/binaries.ts'
 import { DataDirInUse } from '../../src/db/cluster/embedded.ts'
-import { borrowEmbedded } from '../../src/db/cluster/lease.ts'
+import { leaseEmbedded } from '../../src/db/cluster/lease.ts'
 import { findPostmaster } from '../../src/db/cluster/postmaster.ts'
 import { chooseRunner } from '../../src/db/cluster/run-as.ts'
 import { connect } from '../../src/db/connect.ts'
@@ -155,7 +155,7 @@ test('a killed service leaves PostgreSQL behind, and the next start takes it ove
   const orphan = pidOf(dataDir)
   await kill(service)
 
-  await (await borrowEmbedded(dataDir)).close()
+  await (await leaseEmbedded(dataDir)).close()
   t.equal(pidOf(dataDir), orphan, 'a tool leaves it as it was')
   const embedded = await openEmbeddedCluster(t, dataDir)
   t.equal(pidOf(dataDir), orphan)
@@ -165,19 +165,19 @@ test('a killed service leaves PostgreSQL behind, and the next start takes it ove
   await embedded.stop()
 
   await t.test('a tool starts it and stops it again, unless somebody uses it', async (t) => {
-    const first = await borrowEmbedded(dataDir)
-    const second = await borrowEmbedded(dataDir)
+    const first = await leaseEmbedded(dataDir)
+    const second = await leaseEmbedded(dataDir)
     t.same(await queryRows(second.serviceUrl, 'select current_user as role'), [{ role: 'economy_service' }])
     await first.close()
     t.ok(findPostmaster(join(dataDir, 'postgres')), 'the second tool still has it')
     await second.close()
 
     await (await openEmbeddedCluster(t, dataDir)).stop()
-    const alone = await borrowEmbedded(dataDir)
+    const alone = await leaseEmbedded(dataDir)
     await alone.close()
     t.equal(findPostmaster(join(dataDir, 'postgres')), null)
   })
-  await t.rejects(borrowEmbedded(join(dataDir, 'elsewhere')), /There is no database in .*npm start/)
+  await t.rejects(leaseEmbedded(join(dataDir, 'elsewhere')), /There is no database in .*npm start/)
 })
 
 test('as root', { skip: root ? false : 'needs root' }, async (t) => {

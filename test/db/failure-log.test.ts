@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { Troubles } from '../../src/db/failure-log.ts'
+import { FailureLog } from '../../src/db/failure-log.ts'
 
 /** What is told, and a clock that stands still by itself. */
 function troublesAt() {
@@ -12,7 +12,7 @@ function troublesAt() {
   return {
     told,
     clock,
-    troubles: new Troubles({ warn: tell, info: tell }, 'fails', 'over', () => clock.seconds * 1000),
+    troubles: new FailureLog({ warn: tell, info: tell }, 'fails', 'over', () => clock.seconds * 1000),
   }
 }
 
@@ -20,14 +20,14 @@ const away = new Error('away')
 
 test('trouble is told when it begins, every half minute, and when it is over', (t) => {
   const { told, clock, troubles } = troublesAt()
-  troubles.worked('one')
+  troubles.succeeded('one')
   for (let i = 0; i < 350; i += 1) {
     clock.seconds = 100 + i / 5
     troubles.failed(away, 'one')
   }
   clock.seconds = 170
-  troubles.worked('one')
-  troubles.worked('one')
+  troubles.succeeded('one')
+  troubles.succeeded('one')
   t.same(told, [
     ['fails', 100],
     ['fails', 130, 151, 30],
@@ -42,9 +42,9 @@ test('it is over when nobody fails any more', (t) => {
   troubles.failed(away, 'one')
   troubles.failed(away, 'other')
   clock.seconds = 3
-  troubles.worked('one')
+  troubles.succeeded('one')
   t.equal(told.length, 1)
-  troubles.worked('other')
+  troubles.succeeded('other')
   t.same(told.at(-1), ['over', 3, 2, 3])
   t.end()
 })
@@ -54,7 +54,7 @@ test('what comes and goes is told every few seconds', (t) => {
   for (let i = 0; i < 120; i += 1) {
     clock.seconds = i / 10
     troubles.failed(away, 'one')
-    troubles.worked('one')
+    troubles.succeeded('one')
   }
   t.same(told, [
     ['fails', 0],

@@ -8,7 +8,7 @@ import { connect } from '../../src/db/connect.ts'
 import { grantService } from '../../src/db/migrations/grants.ts'
 import { MigrationError, migrate, pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { openPool } from '../../src/db/pool.ts'
-import { durabilityFaults, mayChangeLedger } from '../../src/db/safety.ts'
+import { canChangeLedger, durabilityFaults } from '../../src/db/safety.ts'
 import { queryRows, retryUntilSuccess } from '../harness/postgres/embedded.ts'
 import { emptyDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 
@@ -149,16 +149,16 @@ test('who may change the ledger', async (t) => {
   const owner = await connect(ownerUrl, 'test')
   t.teardown(() => service.end())
   t.teardown(() => owner.end())
-  t.equal(await mayChangeLedger(service), false)
+  t.equal(await canChangeLedger(service), false)
   await owner.query('revoke all on ledger_events from current_user')
-  t.equal(await mayChangeLedger(owner), true, 'an owner can give itself every right')
+  t.equal(await canChangeLedger(owner), true, 'an owner can give itself every right')
   for (const right of ['update', 'delete', 'truncate', 'trigger', 'update (type)']) {
     await owner.query(`grant ${right} on ledger_events to economy_service`)
-    t.equal(await mayChangeLedger(service), true, right)
+    t.equal(await canChangeLedger(service), true, right)
     await grantService(ownerUrl, 'economy_service')
-    t.equal(await mayChangeLedger(service), false)
+    t.equal(await canChangeLedger(service), false)
   }
-  await t.rejects(connect((await emptyDatabase(t)).ownerUrl, 'test').then(mayChangeLedger), /was not migrated/)
+  await t.rejects(connect((await emptyDatabase(t)).ownerUrl, 'test').then(canChangeLedger), /was not migrated/)
 })
 
 test('durability settings that are off', async (t) => {

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import tap, { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
-import { databaseIsAway } from '../../src/db/connection-errors.ts'
-import { Troubles } from '../../src/db/failure-log.ts'
+import { isConnectionError } from '../../src/db/connection-errors.ts'
+import { FailureLog } from '../../src/db/failure-log.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { createLogger } from '../../src/http/observability/logging.ts'
 import { Unavailable } from '../../src/ledger/executor/failures.ts'
@@ -37,7 +37,7 @@ test('a read whose connection breaks fails alone', { buffered: true }, async (t)
   })
   await between.down()
   // Nobody else hears of it: an error that nobody listens for would end this process.
-  t.ok(databaseIsAway(await reading.catch((error: unknown) => error)))
+  t.ok(isConnectionError(await reading.catch((error: unknown) => error)))
   await between.up()
   t.match(await sql`select 1 as one`.execute(db), { rows: [{ one: 1 }] })
 })
@@ -48,14 +48,14 @@ test('a database that is away for a while costs two lines in the log', { buffere
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => lines.push(line) })
   const pool = openPool(between.url, { max: 2, application_name: 'test' }, { warn: () => {} })
-  const troubles = new Troubles(log, 'away', 'back')
+  const troubles = new FailureLog(log, 'away', 'back')
   let failures = 0
-  const counted: Pick<Troubles, 'failed' | 'worked'> = {
+  const counted: Pick<FailureLog, 'failed' | 'succeeded'> = {
     failed: (error, who) => {
       failures += 1
       troubles.failed(error, who)
     },
-    worked: (who) => troubles.worked(who),
+    succeeded: (who) => troubles.succeeded(who),
   }
   const tail = new Tail({ url: between.url, pool, failureLog: counted, pollMs: 50 })
   t.teardown(async () => {

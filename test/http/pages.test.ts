@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
-import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, onePage, readPage } from '../../src/http/pages.ts'
+import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, readPage, toPage } from '../../src/http/pages.ts'
 import { pathId } from '../../src/http/validation/ids.ts'
 
 test('ids in paths', (t) => {
@@ -50,9 +50,9 @@ test('pages', (t) => {
   t.same(readPage({}, 1), { limit: 50, cursor: null })
   t.same(readPage({ limit: '200', cursor: encodeCursor([5, 6]) }, 2), { limit: 200, cursor: [5, 6] })
   const place = (row: number) => [row]
-  t.same(onePage([3, 2, 1], 2, place), { data: [3, 2], meta: { next_cursor: encodeCursor([2]) } })
-  t.same(onePage([3, 2], 2, place), { data: [3, 2], meta: { next_cursor: null } })
-  t.same(onePage([], 2, place), { data: [], meta: { next_cursor: null } })
+  t.same(toPage([3, 2, 1], 2, place), { data: [3, 2], meta: { next_cursor: encodeCursor([2]) } })
+  t.same(toPage([3, 2], 2, place), { data: [3, 2], meta: { next_cursor: null } })
+  t.same(toPage([], 2, place), { data: [], meta: { next_cursor: null } })
   t.end()
 })
 
@@ -64,7 +64,7 @@ test('pages end early where rows are large, and together hold every row once', (
       const all = texts.map((text, id) => ({ id, text }))
       const read: (typeof all)[number][] = []
       for (let cursor: string | null = '', from = 0; cursor !== null; ) {
-        const page = onePage(all.slice(from, from + limit + 1), limit, ({ id }) => [id])
+        const page = toPage(all.slice(from, from + limit + 1), limit, ({ id }) => [id])
         const { data, meta } = page
         if (data.length > 1 && Buffer.byteLength(JSON.stringify(data)) > MAX_PAGE_BYTES + 1) return false
         if (data.length === 0 && all.length > 0) return false

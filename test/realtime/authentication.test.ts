@@ -16,7 +16,7 @@ import { testDatabase } from '../harness/postgres/test-database.ts'
 
 type Test = Parameters<typeof testDatabase>[0]
 
-const quick = { heartbeat: 60_000, auth: 400, look: 20 }
+const quick = { heartbeat: 60_000, auth: 400, sweep: 20 }
 
 async function live(t: Test, wishes: InstanceOptions = {}): Promise<TestInstance> {
   const database = await testDatabase(t)
@@ -174,12 +174,12 @@ test('when the service closes to clients, their sockets are told and close', asy
     changed = listener
     return () => {}
   }
-  const shownBy: typeof alwaysOpen.shownBy = ({ headers }) => ({
+  const shownBy: typeof alwaysOpen.hintsOf = ({ headers }) => ({
     type: headers['client-type'] === 'old' ? 'old' : null,
     version: null,
     language: 'en',
   })
-  const instance = await live(t, { appState: { ...alwaysOpen, judge, onChange, shownBy } })
+  const instance = await live(t, { appState: { ...alwaysOpen, check: judge, onChange, hintsOf: shownBy } })
   const headers = { 'client-type': 'old', ...bearer(token({ sub: '1' })) }
   for (const [state, code] of [
     [maintenance, 4103],

@@ -165,7 +165,7 @@ test('how much a client may say, how many rooms it may hear and how many sockets
 })
 
 test('signs of life go both ways', async (t) => {
-  const instance = await live(t, 1, { times: { heartbeat: 80, auth: 1_000, look: 10 } })
+  const instance = await live(t, 1, { times: { heartbeat: 80, auth: 1_000, sweep: 10 } })
   const silent = new TestClient(instance.origin, { headers: bearer(token({ sub: '1' })), noPong: true })
   const lively = await connectAs(t, instance.origin, 2)
   t.equal(await silent.waitForClose(), 4201)

@@ -17,7 +17,7 @@ async function live(t: Test, addressLimit = new AddressLimit(null)) {
   await createRooms(database, 1, 5)
   return startInstance(t, database, chatSlices, {
     addressLimit,
-    times: { heartbeat: 60_000, auth: 60_000, look: 20 },
+    times: { heartbeat: 60_000, auth: 60_000, sweep: 20 },
   })
 }
 

@@ -1,12 +1,12 @@
 import { getHeapSpaceStatistics } from 'node:v8'
 import { test } from 'tap'
-import { keepHeapLow } from '../../src/startup/heap.ts'
+import { limitHeapGrowth } from '../../src/startup/heap.ts'
 
 const oldSpace = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? Number.NaN
 
 test('the heap grows to much less than five times of what is alive', (t) => {
-  keepHeapLow()
+  limitHeapGrowth()
   const ring: unknown[] = []
   let [least, most] = [Number.POSITIVE_INFINITY, 0]
   // Each lives long enough to be taken for one that stays: about 75 MB of a million are alive at a time.

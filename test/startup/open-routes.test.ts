@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { warnOfOpenRoutes } from '../../src/startup/open-routes.ts'
+import { warnAboutOpenRoutes } from '../../src/startup/open-routes.ts'
 
 test('routes that anybody can read are named, and those that are closed are not', (t) => {
   const metrics = '/metrics (METRICS_TOKEN closes it)'
@@ -12,7 +12,7 @@ test('routes that anybody can read are named, and those that are closed are not'
   ]
   for (const [metricsToken, isOpen, expected] of rows) {
     const lines: unknown[] = []
-    warnOfOpenRoutes({ metricsToken, docs: isOpen }, { warn: (line) => void lines.push(line) })
+    warnAboutOpenRoutes({ metricsToken, docs: isOpen }, { warn: (line) => void lines.push(line) })
     t.same(lines, expected)
   }
   t.end()

@@ -23,7 +23,7 @@ test('instances cancel stale games as they find them, once each', async (t) => {
   const instances = new AsyncDisposableStack()
   t.teardown(() => instances.disposeAsync())
   for (const { executor } of [ledger, createTestExecutor(t, database.serviceUrl)]) {
-    startStaleGames(executor, { followers }, 60, log, instances)
+    startStaleGames(executor, { subscriberPool: followers }, 60, log, instances)
   }
   const ended = () =>
     queryRows(
@@ -61,7 +61,7 @@ test('a database that is away is tried again, and a stop does not wait', async (
   const followers = openPool('postgres://nobody@127.0.0.1:1/none', { max: 1, application_name: 'nowhere' }, log)
   t.teardown(() => followers.end())
   const cleanUp = new AsyncDisposableStack()
-  startStaleGames(ledger.executor, { followers }, 0, log, cleanUp)
+  startStaleGames(ledger.executor, { subscriberPool: followers }, 0, log, cleanUp)
   while (!lines.includes('stale games cannot be cancelled; retrying')) await sleep(50)
   await cleanUp.disposeAsync()
   t.same(ledger.failures, [])

@@ -10,7 +10,7 @@ import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type Sessions, StaffSessions } from '../../../src/http/auth/sessions.ts'
 import { tokenRulesOf } from '../../../src/http/auth/tokens.ts'
-import { runWith } from '../../../src/http/execute-command.ts'
+import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { createLogger } from '../../../src/http/observability/logging.ts'
@@ -45,7 +45,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
   const app = await build({
     slices: [slice],
     services: {
-      run: runWith(executor, writes, meaningOf),
+      execute: executeWith(executor, writes, meaningOf),
       db: nowhere(),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl ?? '' },
       appState: switchedAppState(),

@@ -1,6 +1,6 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { HttpError } from '../../../src/http/errors/errors.ts'
+import { HttpError } from '../../../src/http/errors/http-error.ts'
 import type { Cause } from '../../../src/ledger/executor/command.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'

@@ -38,7 +38,7 @@ export async function ours(sockets: number): Promise<Implementation> {
   const lobby = new ConnectionRegistry({
     hub,
     resumes: new ResumeBudget(),
-    judgeState: alwaysOpen.judge,
+    judgeState: alwaysOpen.check,
     authenticate: authenticateWith(read, sessions),
     memberRoom: async () => 1,
     authMs: 10_000,
@@ -46,7 +46,7 @@ export async function ours(sockets: number): Promise<Implementation> {
     onError: fail,
     onSocketClosed: (code) => code !== null && fail(`closed with ${code}`),
   })
-  const { shownBy } = alwaysOpen
+  const { hintsOf: shownBy } = alwaysOpen
   const ofToken = [userCheck(read, sessions, () => undefined)]
   const limits = { addressLimit: new AddressLimit(null), metrics: { refused: () => {} } }
   await registerSocketRoutes(app, {

@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepareCluster } from '../../../src/db/cluster/cluster.ts'
-import { attach } from '../../../src/db/cluster/cluster-lock.ts'
+import { startAndConnect } from '../../../src/db/cluster/cluster-lock.ts'
 import { connect } from '../../../src/db/connect.ts'
 import { makeWorkspace } from './workspace.ts'
 
@@ -41,7 +41,7 @@ export async function startCluster(
     appendFileSync(join(dataDir, 'postgres', 'postgresql.conf'), `shared_preload_libraries = 'pg_stat_statements'\n`)
   }
   cleanUp.defer(() => cluster.stop())
-  const { port, client } = await attach(cluster)
+  const { port, client } = await startAndConnect(cluster)
   await client.end()
   const url = (database: string): string => cluster.url('postgres', port, database)
 

@@ -1,5 +1,5 @@
 import { INDEX_CURSOR } from '../../../src/realtime/channels/channel-index.ts'
-import { PUSH_FOLLOWER } from '../../../src/startup/notifications.ts'
+import { PUSH_SUBSCRIBER } from '../../../src/startup/notifications.ts'
 
 /**
  * SQL: whoever follows the ledger is long done with what was written by now, and a service that starts has nothing to
@@ -7,4 +7,4 @@ import { PUSH_FOLLOWER } from '../../../src/startup/notifications.ts'
  */
 export const cursorsAtHead = `
   insert into ledger_cursors (name, position)
-    select name, position from ledger_head, unnest(array['${INDEX_CURSOR}', '${PUSH_FOLLOWER}']) as name`
+    select name, position from ledger_head, unnest(array['${INDEX_CURSOR}', '${PUSH_SUBSCRIBER}']) as name`

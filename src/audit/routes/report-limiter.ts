@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { HttpError } from '../../http/errors/errors.ts'
+import { HttpError } from '../../http/errors/http-error.ts'
 import { overloaded } from '../../http/errors/problem.ts'
-import { type Line, leave, lineUp } from '../../http/limits/semaphore.ts'
+import { acquire, release, type Semaphore } from '../../http/limits/semaphore.ts'
 import type { Reading } from '../reports/query-context.ts'
 
 /** A connection on which nothing moves is cut after 45 s. */
@@ -11,14 +11,14 @@ const LONGEST_SILENCE_MS = 15_000
 
 /** Of readings that look at many events: so many go on at a time, and so many wait for so long at most. */
 export interface ReadingLimits {
-  readonly inHand: number
+  readonly running: number
   readonly waiting: number
   readonly maxWaitMs: number
 }
 
 /** Readings that take long. They are few at a time, and end when the client goes or the service stops. */
 export class Readings {
-  readonly #line: Line = { inHand: 0, waiting: [] }
+  readonly #line: Semaphore = { running: 0, waiting: [] }
   readonly #limits: ReadingLimits
   readonly #stop = new AbortController()
 
@@ -47,11 +47,11 @@ export class Readings {
         turn.reject(gone())
         return false
       }
-      raw.once('close', () => leave(this.#line))
+      raw.once('close', () => release(this.#line))
       turn.resolve()
       return true
     }
-    if (!lineUp(this.#line, this.#limits, begin)) {
+    if (!acquire(this.#line, this.#limits, begin)) {
       clearTimeout(timer)
       turn.reject(overloaded())
     }

@@ -10,7 +10,7 @@ import {
   StatementQuery,
 } from '../../../schema/finance.ts'
 import type { App, Services } from '../../features/services.ts'
-import { fitting } from '../../http/pages.ts'
+import { rowsThatFit } from '../../http/pages.ts'
 import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
 import { jsonText } from '../commands/printing.ts'
 import { eventsAfter } from '../reports/events.ts'
@@ -27,7 +27,7 @@ import { verifyRoute } from './verify-route.ts'
 const tags = ['finance']
 const DEFAULT_LIMIT = 50
 /** Readings that look at many events, of all staff together on an instance. */
-const LIMITS = { inHand: 2, waiting: 100, maxWaitMs: 10_000 }
+const LIMITS = { running: 2, waiting: 100, maxWaitMs: 10_000 }
 
 const nothing = (): string => '\n'
 
@@ -67,7 +67,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       }
       const some = asked.type !== null || asked.user !== null
       const { signal } = some ? await readings.begin(reply) : new AbortController()
-      return { data: [...fitting((await eventsAfter(db, asked, signal)).map(publishedEvent))] }
+      return { data: [...rowsThatFit((await eventsAfter(db, asked, signal)).map(publishedEvent))] }
     },
   )
 

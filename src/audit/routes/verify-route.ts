@@ -12,7 +12,7 @@ import type { FinanceServices } from './routes.ts'
 const PROGRESS_MS = 1_000
 
 export function verifyRoute(app: App, { db, aside }: FinanceServices): void {
-  const readings = new Readings(app, { inHand: 1, waiting: 0, maxWaitMs: 0 })
+  const readings = new Readings(app, { running: 1, waiting: 0, maxWaitMs: 0 })
 
   app.get(
     '/ledger/verify',

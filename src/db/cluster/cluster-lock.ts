@@ -10,7 +10,7 @@ import { type Cluster, StartError } from './cluster.ts'
 import { freePort } from './free-port.ts'
 
 /** A running cluster and one session of the owner in it. */
-export interface Attached {
+export interface ClusterSession {
   readonly port: number
   readonly client: Client
   /** Whether it was not running and this call started it. */
@@ -18,14 +18,14 @@ export interface Attached {
 }
 
 /** Any number that nothing else uses, in the database `economy`. */
-const keeperLock = 5_202_611_210_002
+const OWNER_LOCK_ID = 5_202_611_210_002
 
 /**
  * Makes this session the keeper of the data directory, who alone may stop its PostgreSQL: answers false when another
  * session is. PostgreSQL takes the office back when the session ends, however it ends.
  */
-export async function becomeKeeper(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ kept: boolean }>('select pg_try_advisory_lock($1) as kept', [keeperLock])
+export async function tryLockCluster(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ kept: boolean }>('select pg_try_advisory_lock($1) as kept', [OWNER_LOCK_ID])
   return rows[0]?.kept === true
 }
 
@@ -46,7 +46,7 @@ export async function ensureRunning(
 }
 
 /** Has the cluster running and connects. Waits for a PostgreSQL that is just starting, recovering or stopping. */
-export async function attach(cluster: Cluster): Promise<Attached> {
+export async function startAndConnect(cluster: Cluster): Promise<ClusterSession> {
   const deadline = Date.now() + 120_000
   let failedStarts = 0
   let startedByUs = false
@@ -57,14 +57,14 @@ export async function attach(cluster: Cluster): Promise<Attached> {
       return { port, client: await connectOwner(cluster, port), started: startedByUs }
     } catch (error) {
       if (error instanceof StartError) failedStarts += 1
-      if (!mayPass(error) || failedStarts === 10 || Date.now() > deadline) throw error
+      if (!isTransient(error) || failedStarts === 10 || Date.now() > deadline) throw error
     }
     await sleep(100)
   }
 }
 
 /** Whether trying again may help: it did not start, did not listen yet, or ended the session. */
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof StartError) return true
   const code = errorCode(error)
   if (code === undefined) return error instanceof Error && /terminated|timeout/.test(error.message)

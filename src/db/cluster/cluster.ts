@@ -31,10 +31,10 @@ export class StartError extends Error {
  * After a crash PostgreSQL does again what came after its last checkpoint: it took 11 s for the 600 MB that its own
  * settings let come together. So checkpoints come more often.
  */
-const settings = '-c checkpoint_timeout=30s -c max_wal_size=512MB'
+const SERVER_OPTIONS = '-c checkpoint_timeout=30s -c max_wal_size=512MB'
 
 /** How long PostgreSQL may take to start (crash recovery) or to stop (last checkpoint), in seconds. */
-const patience = 120
+const START_STOP_TIMEOUT_SECONDS = 120
 
 /**
  * Makes `dataDir` and the cluster in it where they are missing; starts nothing. Safe to call by several processes.
@@ -63,18 +63,40 @@ export async function prepareCluster(dataDir: string): Promise<Cluster> {
       closeSync(openSync(log, 'a', 0o600))
       runner.own(log)
       const before = statSync(log).size
-      const args = ['start', '-s', '-w', '-t', `${patience}`, '-D', path, '-l', log, '-o', `-p ${port} ${settings}`]
+      const args = [
+        'start',
+        '-s',
+        '-w',
+        '-t',
+        `${START_STOP_TIMEOUT_SECONDS}`,
+        '-D',
+        path,
+        '-l',
+        log,
+        '-o',
+        `-p ${port} ${SERVER_OPTIONS}`,
+      ]
       try {
         await runner.run(binaries.pg_ctl, args)
       } catch (error) {
-        const said = readFileSync(log).subarray(before).toString().trim()
-        throw new StartError(`PostgreSQL did not start (see ${log}): ${said || String(error)}`, { cause: error })
+        const output = readFileSync(log).subarray(before).toString().trim()
+        throw new StartError(`PostgreSQL did not start (see ${log}): ${output || String(error)}`, { cause: error })
       }
     },
     stop: async () => {
       if (findPostmaster(path) === null) return
       try {
-        await runner.run(binaries.pg_ctl, ['stop', '-s', '-w', '-t', `${patience}`, '-m', 'fast', '-D', path])
+        await runner.run(binaries.pg_ctl, [
+          'stop',
+          '-s',
+          '-w',
+          '-t',
+          `${START_STOP_TIMEOUT_SECONDS}`,
+          '-m',
+          'fast',
+          '-D',
+          path,
+        ])
       } catch (error) {
         // Somebody else ended it between the question and the order.
         if (findPostmaster(path) !== null) throw error

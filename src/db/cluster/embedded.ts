@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import type { Log } from '../log.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
-import { attach, becomeKeeper, connectOwner, ensureRunning, mayPass, writeAddresses } from './cluster-lock.ts'
+import {
+  connectOwner,
+  ensureRunning,
+  isTransient,
+  startAndConnect,
+  tryLockCluster,
+  writeAddresses,
+} from './cluster-lock.ts'
 
 /** A running PostgreSQL of our own, which this process keeps: brings back when it dies, and alone may stop. */
 export interface Embedded {
@@ -29,7 +36,7 @@ export class DataDirInUse extends Error {
 }
 
 /** How long a keeper that is just leaving may take, in milliseconds. */
-const handover = 500
+const HANDOVER_TIMEOUT_MS = 500
 
 /**
  * Starts PostgreSQL in `dataDir`, or takes over the one that runs there when its keeper was killed. It listens on
@@ -40,30 +47,30 @@ const handover = 500
  */
 export async function openEmbedded(dataDir: string, log: Log = console): Promise<Embedded> {
   const cluster = await prepareCluster(dataDir)
-  const { port, client } = await attachAsKeeper(cluster)
+  const { port, client } = await lockCluster(cluster)
   writeAddresses(cluster, port)
 
-  let keeper: Client | null = null
+  let lockSession: Client | null = null
   const stopping = new AbortController()
-  let healing = Promise.resolve()
+  let restarting = Promise.resolve()
   let stopped: Promise<void> | null = null
 
   const watch = (session: Client): void => {
-    keeper = session
+    lockSession = session
     session.once('end', () => {
-      keeper = null
-      if (!stopping.signal.aborted) healing = heal()
+      lockSession = null
+      if (!stopping.signal.aborted) restarting = restart()
     })
   }
 
-  const heal = async (): Promise<void> => {
+  const restart = async (): Promise<void> => {
     log.warn({ dataDir }, 'PostgreSQL is away; bringing it back')
-    let lastTrouble = ''
+    let lastError = ''
     while (!stopping.signal.aborted) {
       try {
         await ensureRunning(cluster, port)
         const client = await connectOwner(cluster, port)
-        if (await becomeKeeper(client)) {
+        if (await tryLockCluster(client)) {
           watch(client)
           log.warn({ dataDir }, 'PostgreSQL is back')
           return
@@ -72,9 +79,9 @@ export async function openEmbedded(dataDir: string, log: Log = console): Promise
         await client.end()
         await sleep(1000)
       } catch (error) {
-        const trouble = String(error)
-        if (trouble !== lastTrouble) log.warn({ dataDir, err: error }, 'PostgreSQL is not back yet')
-        lastTrouble = trouble
+        const message = String(error)
+        if (message !== lastError) log.warn({ dataDir, err: error }, 'PostgreSQL is not back yet')
+        lastError = message
         await sleep(100)
       }
     }
@@ -82,15 +89,15 @@ export async function openEmbedded(dataDir: string, log: Log = console): Promise
 
   const shutDown = async (): Promise<void> => {
     stopping.abort()
-    await healing
-    const session = keeper
+    await restarting
+    const session = lockSession
     if (session !== null) {
       await cluster.stop()
       await session.end()
     } else if (cluster.running() !== null) {
       // It broke away moments ago. Stop it all the same, unless somebody else keeps it now.
-      const { client } = await attach(cluster)
-      if (await becomeKeeper(client)) await cluster.stop()
+      const { client } = await startAndConnect(cluster)
+      if (await tryLockCluster(client)) await cluster.stop()
       await client.end()
     }
   }
@@ -103,15 +110,15 @@ export async function openEmbedded(dataDir: string, log: Log = console): Promise
   }
 }
 
-async function attachAsKeeper(cluster: Cluster): Promise<{ port: number; client: Client }> {
-  const deadline = Date.now() + handover
+async function lockCluster(cluster: Cluster): Promise<{ port: number; client: Client }> {
+  const deadline = Date.now() + HANDOVER_TIMEOUT_MS
   for (;;) {
-    const { port, client } = await attach(cluster)
+    const { port, client } = await startAndConnect(cluster)
     try {
-      if (await becomeKeeper(client)) return { port, client }
+      if (await tryLockCluster(client)) return { port, client }
     } catch (error) {
       // The one who leaves has just stopped it: then it is to be started again.
-      if (!mayPass(error)) throw error
+      if (!isTransient(error)) throw error
     }
     await client.end()
     if (Date.now() > deadline) throw new DataDirInUse(cluster.dataDir)

@@ -6,17 +6,17 @@ import { createServer } from 'node:net'
  * Below the ports that the kernel gives to outgoing connections (from 32768): there a client that reconnects while
  * PostgreSQL is down could be given PostgreSQL's own port, and keep it from coming back.
  */
-const lowest = 15_432
-const highest = 32_767
+const MIN_PORT = 15_432
+const MAX_PORT = 32_767
 
 /** A port of 127.0.0.1 that nobody listens on: the preferred one if it is free. */
 export async function freePort(preferred: number | null): Promise<number> {
   if (preferred !== null && (await isFree(preferred))) return preferred
   for (let tries = 0; tries < 100; tries += 1) {
-    const port = randomInt(lowest, highest + 1)
+    const port = randomInt(MIN_PORT, MAX_PORT + 1)
     if (await isFree(port)) return port
   }
-  throw new Error(`No free port was found between ${lowest} and ${highest}`)
+  throw new Error(`No free port was found between ${MIN_PORT} and ${MAX_PORT}`)
 }
 
 async function isFree(port: number): Promise<boolean> {

@@ -6,7 +6,7 @@ import { syncDirectory } from '../../config/secret-file.ts'
 import { isAlive } from './postmaster.ts'
 import type { Runner } from './run-as.ts'
 
-const prefix = 'postgres-init-'
+const PREFIX = 'postgres-init-'
 
 /**
  * Makes a cluster at `target` unless there is one. It is made aside and renamed when complete, so a start that is
@@ -20,14 +20,14 @@ export async function initCluster(
   runner: Runner,
 ): Promise<void> {
   if (existsSync(join(target, 'PG_VERSION'))) return
-  removeLeftOvers(dataDir)
-  const aside = join(dataDir, `${prefix}${process.pid}-${randomBytes(4).toString('hex')}`)
-  const passwordFile = join(aside, 'password')
-  const cluster = join(aside, 'cluster')
+  removeAbandoned(dataDir)
+  const temporary = join(dataDir, `${PREFIX}${process.pid}-${randomBytes(4).toString('hex')}`)
+  const passwordFile = join(temporary, 'password')
+  const cluster = join(temporary, 'cluster')
   try {
-    mkdirSync(aside, { mode: 0o700 })
+    mkdirSync(temporary, { mode: 0o700 })
     writeFileSync(passwordFile, password, { mode: 0o600 })
-    runner.own(aside)
+    runner.own(temporary)
     runner.own(passwordFile)
     await runner.run(initdb, [
       `--pgdata=${cluster}`,
@@ -51,13 +51,13 @@ export async function initCluster(
       throw new Error(`${target} is in the way: it is not a cluster`, { cause: error })
     }
   } finally {
-    rmSync(aside, { recursive: true, force: true })
+    rmSync(temporary, { recursive: true, force: true })
   }
 }
 
-function removeLeftOvers(dataDir: string): void {
-  for (const name of readdirSync(dataDir).filter((name) => name.startsWith(prefix))) {
-    const maker = Number(name.slice(prefix.length).split('-')[0])
-    if (!isAlive(maker)) rmSync(join(dataDir, name), { recursive: true, force: true })
+function removeAbandoned(dataDir: string): void {
+  for (const name of readdirSync(dataDir).filter((name) => name.startsWith(PREFIX))) {
+    const pid = Number(name.slice(PREFIX.length).split('-')[0])
+    if (!isAlive(pid)) rmSync(join(dataDir, name), { recursive: true, force: true })
   }
 }

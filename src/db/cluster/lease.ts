@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { errorCode } from '../../config/error-code.ts'
-import { unusable } from '../../config/secret-file.ts'
+import { dataDirError } from '../../config/secret-file.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
-import { attach, becomeKeeper } from './cluster-lock.ts'
+import { startAndConnect, tryLockCluster } from './cluster-lock.ts'
 
 /** A running PostgreSQL of the service, lent to a command-line tool. */
-export interface Borrowed {
+export interface ClusterLease {
   readonly ownerUrl: string
   readonly serviceUrl: string
   /** To be called when all other sessions of the tool are closed. */
@@ -20,12 +20,12 @@ export interface Borrowed {
  * nobody had it running it is started, and stopped by `close` unless somebody has come to use it meanwhile.
  * Throws when there is no database in `dataDir`.
  */
-export async function borrowEmbedded(dataDir: string): Promise<Borrowed> {
+export async function leaseEmbedded(dataDir: string): Promise<ClusterLease> {
   if (!hasCluster(dataDir)) {
     throw new Error(`There is no database in ${dataDir}: start the service once (npm start), or set DATABASE_URL`)
   }
   const cluster = await prepareCluster(dataDir)
-  const { port, client, started } = await attach(cluster)
+  const { port, client, started } = await startAndConnect(cluster)
   return {
     ownerUrl: cluster.url('economy_owner', port),
     serviceUrl: cluster.url('economy_service', port),
@@ -43,7 +43,7 @@ function hasCluster(dataDir: string): boolean {
     return true
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false
-    throw unusable(dataDir, error)
+    throw dataDirError(dataDir, error)
   }
 }
 
@@ -55,7 +55,7 @@ async function stopIfUnused(cluster: Cluster, client: Client): Promise<void> {
   // The tool's own sessions were closed just now and take a moment to go.
   for (let tries = 0; tries < 10 && (await hasOtherSessions(client)); tries += 1) await sleep(50)
   if (await hasOtherSessions(client)) return
-  if (await becomeKeeper(client)) await cluster.stop()
+  if (await tryLockCluster(client)) await cluster.stop()
 }
 
 async function hasOtherSessions(client: Client): Promise<boolean> {

@@ -10,12 +10,12 @@ export interface Postmaster {
 
 /** The PostgreSQL that runs in this cluster folder, or null: also when the file is left over from a killed one. */
 export function findPostmaster(cluster: string): Postmaster | null {
-  const noted = readPidFile(cluster)
-  return noted !== null && worksIn(noted.pid, cluster) ? noted : null
+  const recorded = readPidFile(cluster)
+  return recorded !== null && isPostmasterOf(recorded.pid, cluster) ? recorded : null
 }
 
 /** More than any system counts to, so there is never a process of that number. */
-const nobodysPid = 2_147_483_647
+const UNUSED_PID = 2_147_483_647
 
 /**
  * Makes a left-over `postmaster.pid` harmless whose number is alive again: taken by another program, as happens in a
@@ -24,10 +24,10 @@ const nobodysPid = 2_147_483_647
  * finds out whether processes of its former life still use the shared memory, and waits for them.
  */
 export function clearReusedPid(cluster: string): void {
-  const noted = readPidFile(cluster)
-  if (noted === null || !isAlive(noted.pid) || worksIn(noted.pid, cluster)) return
+  const recorded = readPidFile(cluster)
+  if (recorded === null || !isAlive(recorded.pid) || isPostmasterOf(recorded.pid, cluster)) return
   const path = join(cluster, 'postmaster.pid')
-  writeFileSync(path, readFileSync(path, 'utf8').replace(/^\d+/, `${nobodysPid}`))
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/^\d+/, `${UNUSED_PID}`))
 }
 
 /** Lines: process id, cluster folder, time of start, port, … */
@@ -42,19 +42,19 @@ function readPidFile(cluster: string): Postmaster | null {
 }
 
 /** Every process of PostgreSQL has its cluster folder as working directory; a zombie has none. */
-function worksIn(pid: number, cluster: string): boolean {
+function isPostmasterOf(pid: number, cluster: string): boolean {
   if (!isAlive(pid)) return false
   // Without /proc (macOS) the number alone has to do.
   if (!existsSync('/proc/self/cwd')) return true
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster)
   } catch (error) {
-    return errorCode(error) === 'EACCES' && looksLikeIt(pid, cluster)
+    return errorCode(error) === 'EACCES' && looksLikePostmaster(pid, cluster)
   }
 }
 
 /** In a container even root may be kept from looking closely at another user's process; this much is public. */
-function looksLikeIt(pid: number, cluster: string): boolean {
+function looksLikePostmaster(pid: number, cluster: string): boolean {
   try {
     const process = `/proc/${pid}`
     return (

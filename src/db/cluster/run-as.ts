@@ -30,15 +30,15 @@ export async function chooseRunner(dataDir: string, postgres: string, owner: Acc
   const account = owner ?? unprivilegedAccount()
   const { uid, gid } = account
   const own = (path: string): void => chownSync(path, uid, gid)
-  const ways: Runner[] = [
+  const candidates: Runner[] = [
     { run: (program, args) => run(program, args, { uid, gid }), own },
     { run: (program, args) => run('setpriv', [...withCapability(account), program, ...args], {}), own },
   ]
   const reasons: string[] = []
-  for (const way of ways) {
+  for (const candidate of candidates) {
     try {
-      await way.run('/bin/sh', ['-c', 'cd "$1" && exec "$2" --version', 'sh', dataDir, postgres])
-      return way
+      await candidate.run('/bin/sh', ['-c', 'cd "$1" && exec "$2" --version', 'sh', dataDir, postgres])
+      return candidate
     } catch (error) {
       reasons.push(error instanceof Error ? error.message : String(error))
     }

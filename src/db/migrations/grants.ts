@@ -2,7 +2,7 @@ import { type Client, escapeIdentifier } from 'pg'
 import { connect } from '../connect.ts'
 
 /** Any number that nothing else uses, in the service's database. */
-const lock = 5_202_611_210_003
+const GRANTS_LOCK_ID = 5_202_611_210_003
 
 /** What the service may do to a table. What is not listed may be read and written, but not truncated. */
 const tableGrants: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ export async function grantService(ownerUrl: string, serviceRole: string): Promi
   try {
     await client.query('begin')
     // Two grants of the same table at once would end one of them with "tuple concurrently updated".
-    await client.query('select pg_advisory_xact_lock($1)', [lock])
+    await client.query('select pg_advisory_xact_lock($1)', [GRANTS_LOCK_ID])
     await refuseOwner(client, serviceRole)
     const role = escapeIdentifier(serviceRole)
     await client.query(`

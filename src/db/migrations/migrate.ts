@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
 import { Pool } from 'pg'
-import { changedSince, keepChecksums, type MigrationTexts, mayMigrate } from './migration-checksums.ts'
+import { canMigrate, changedMigrations, type MigrationTexts, storeChecksums } from './migration-checksums.ts'
 
 const ownFolder = new URL('../../../sql/', import.meta.url)
 
@@ -21,10 +21,10 @@ export class MigrationError extends Error {
 export async function migrate(ownerUrl: string, folder: URL = ownFolder): Promise<string[]> {
   const texts = await readMigrations(folder)
   return withDatabase(ownerUrl, async (db) => {
-    await refuseChanged(db, texts)
-    const pending = await pendingIn(db, texts)
+    await assertUnchanged(db, texts)
+    const pending = await findPending(db, texts)
     const applied = pending.length === 0 ? [] : await apply(db, texts, pending)
-    await keepChecksums(db, texts)
+    await storeChecksums(db, texts)
     return applied
   })
 }
@@ -32,7 +32,7 @@ export async function migrate(ownerUrl: string, folder: URL = ownFolder): Promis
 /** The names of the migrations that the database lacks, in order. Only reads. */
 export async function pendingMigrations(url: string, folder: URL = ownFolder): Promise<string[]> {
   const texts = await readMigrations(folder)
-  return withDatabase(url, (db) => pendingIn(db, texts))
+  return withDatabase(url, (db) => findPending(db, texts))
 }
 
 async function readMigrations(folder: URL): Promise<MigrationTexts> {
@@ -46,8 +46,8 @@ async function readMigrations(folder: URL): Promise<MigrationTexts> {
   )
 }
 
-async function refuseChanged(db: Kysely<unknown>, texts: MigrationTexts): Promise<void> {
-  const changed = await changedSince(db, texts)
+async function assertUnchanged(db: Kysely<unknown>, texts: MigrationTexts): Promise<void> {
+  const changed = await changedMigrations(db, texts)
   if (changed.length === 0) return
   throw new MigrationError(
     `${changed.map((name) => `sql/${name}.sql`).join(' and ')} ${changed.length === 1 ? 'is' : 'are'} not what was ` +
@@ -55,13 +55,13 @@ async function refuseChanged(db: Kysely<unknown>, texts: MigrationTexts): Promis
   )
 }
 
-async function pendingIn(db: Kysely<unknown>, texts: MigrationTexts): Promise<string[]> {
+async function findPending(db: Kysely<unknown>, texts: MigrationTexts): Promise<string[]> {
   const migrations = await new Migrator({ db, provider: sqlOf(texts) }).getMigrations()
   return migrations.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name)
 }
 
 async function apply(db: Kysely<unknown>, texts: MigrationTexts, pending: readonly string[]): Promise<string[]> {
-  if (!(await mayMigrate(db))) {
+  if (!(await canMigrate(db))) {
     throw new MigrationError(
       `The database lacks ${pending.join(', ')}, and role ${await roleOf(db)} may not migrate. ` +
         `Set DATABASE_OWNER_URL to the role that owns the database, or migrate with another instance first.`,

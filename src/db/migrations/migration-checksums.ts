@@ -5,11 +5,11 @@ import { type Kysely, sql } from 'kysely'
 export type MigrationTexts = ReadonlyMap<string, string>
 
 /** Any number that nothing else uses, in the service's database. */
-const lock = 5_202_611_210_005
+const CHECKSUMS_LOCK_ID = 5_202_611_210_005
 
 /** The names of those whose text is not the one that was applied to this database, as far as that was kept. */
-export async function changedSince(db: Kysely<unknown>, texts: MigrationTexts): Promise<string[]> {
-  const kept = await keptChecksums(db)
+export async function changedMigrations(db: Kysely<unknown>, texts: MigrationTexts): Promise<string[]> {
+  const kept = await storedChecksums(db)
   return [...texts]
     .filter(([name, text]) => (kept.get(name) ?? checksum(text)) !== checksum(text))
     .map(([name]) => name)
@@ -19,13 +19,13 @@ export async function changedSince(db: Kysely<unknown>, texts: MigrationTexts): 
  * Keeps the SHA-256 of each applied migration that has none yet: of those just applied and, once, of those of a
  * database from before checksums were kept. Leaves that to others where the role may not.
  */
-export async function keepChecksums(db: Kysely<unknown>, applied: MigrationTexts): Promise<void> {
-  const kept = await keptChecksums(db)
+export async function storeChecksums(db: Kysely<unknown>, applied: MigrationTexts): Promise<void> {
+  const kept = await storedChecksums(db)
   const missing = [...applied].filter(([name]) => !kept.has(name))
-  if (missing.length === 0 || !(await mayMigrate(db))) return
+  if (missing.length === 0 || !(await canMigrate(db))) return
   await db.transaction().execute(async (transaction) => {
     // Two that make the table at once would end one of them with an error.
-    await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction)
+    await sql`select pg_advisory_xact_lock(${CHECKSUMS_LOCK_ID})`.execute(transaction)
     await sql`create table if not exists public.migration_checksums (name text primary key, sha256 text not null)`.execute(
       transaction,
     )
@@ -35,13 +35,13 @@ export async function keepChecksums(db: Kysely<unknown>, applied: MigrationTexts
   })
 }
 
-export async function mayMigrate(db: Kysely<unknown>): Promise<boolean> {
+export async function canMigrate(db: Kysely<unknown>): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`select has_schema_privilege('public', 'create') as may`.execute(db)
   return rows[0]?.may === true
 }
 
 /** By name. None where there is no table of them yet, or none that this role may read. */
-async function keptChecksums(db: Kysely<unknown>): Promise<ReadonlyMap<string, string>> {
+async function storedChecksums(db: Kysely<unknown>): Promise<ReadonlyMap<string, string>> {
   const { rows: tables } = await sql<{ readable: boolean | null }>`
     select has_table_privilege(to_regclass('public.migration_checksums'), 'select') as readable`.execute(db)
   if (tables[0]?.readable !== true) return new Map()

@@ -3,7 +3,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import { connect } from '../connect.ts'
 
 /** Any number that nothing else uses, in the database `postgres`. */
-const lock = 5_202_611_210_001
+const PROVISION_LOCK_ID = 5_202_611_210_001
 
 /**
  * Makes the two roles and the database `economy` where they are missing, and gives the roles the passwords that are in
@@ -13,7 +13,7 @@ const lock = 5_202_611_210_001
 export async function provision(cluster: Cluster, port: number): Promise<void> {
   const client = await connect(cluster.url('postgres', port, 'postgres'), 'economy provision')
   try {
-    await client.query('select pg_advisory_lock($1)', [lock])
+    await client.query('select pg_advisory_lock($1)', [PROVISION_LOCK_ID])
     for (const role of ['economy_owner', 'economy_service'] as const) {
       const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role])
       if (rowCount === 0) await client.query(`create role ${role}`)

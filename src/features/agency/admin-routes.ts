@@ -9,7 +9,7 @@ import {
   WithdrawalParams,
 } from '../../../schema/agency.ts'
 import { dataOf, isOn, pageOf } from '../../../schema/common.ts'
-import { onePage, readPage } from '../../http/pages.ts'
+import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
@@ -23,7 +23,7 @@ import { hydrateSealed, sealNoteForChange, unseal } from './withdrawals/sealed-d
 const tags = ['operators']
 
 /** The operators' doors for withdrawals and salaries. */
-export function agencyAdminRoutes(app: App, { run, db, vault }: Services): void {
+export function agencyAdminRoutes(app: App, { execute, db, vault }: Services): void {
   app.get(
     '/withdrawals',
     {
@@ -42,7 +42,7 @@ export function agencyAdminRoutes(app: App, { run, db, vault }: Services): void 
       const rows = await findWithdrawals(db, { type, status, wallet }, limit + 1, cursor?.[0] ?? null)
       const { caller } = request
       const viewer = caller.kind === 'staff' && caller.role === 'operator' ? 'whole' : 'finance'
-      const page = onePage(await unseal(db, vault, rows, { viewer }), limit, ({ id }) => [id])
+      const page = toPage(await unseal(db, vault, rows, { viewer }), limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
   )
@@ -63,7 +63,9 @@ export function agencyAdminRoutes(app: App, { run, db, vault }: Services): void 
       const withdrawal_id = idInPath(request.params.id)
       const { isKnown, note, said } = await sealNoteForChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: null, to: request.body.status, note: note.digest }
-      await run(request, reply, changeStatus(note.record, isKnown), input, { reveal: hydrateSealed(db, vault, said) })
+      await execute(request, reply, changeStatus(note.record, isKnown), input, {
+        hydrate: hydrateSealed(db, vault, said),
+      })
     },
   )
 
@@ -87,7 +89,7 @@ export function agencyAdminRoutes(app: App, { run, db, vault }: Services): void 
     (request, reply) => {
       const { period, deposits } = request.body
       const input = { period, deposits: parseDeposits(deposits), dry_run: false }
-      return run(request, reply, depositSalaries, input, { status: 201 })
+      return execute(request, reply, depositSalaries, input, { status: 201 })
     },
   )
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../schema/agency.ts'
 import { dataOf, isOn, pageOf } from '../../../schema/common.ts'
 import { userOf } from '../../http/auth/caller.ts'
-import { fitting, onePage, readPage } from '../../http/pages.ts'
+import { readPage, rowsThatFit, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
@@ -30,7 +30,7 @@ const requests = '/agency/target-withdraw-requests'
 const transfers = '/agency/target-transaction-requests'
 
 /** The client's doors for withdrawals and instant transfers. */
-export function agencyRoutes(app: App, { run, db, vault }: Services): void {
+export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
   app.post(
     `${requests}/request`,
     {
@@ -54,10 +54,10 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
         agent_benefit: isOn(body.agent_benefit),
         details: details.digest,
       }
-      const reveal = hydrateSealed(db, vault, details.plaintext)
+      const hydrate = hydrateSealed(db, vault, details.plaintext)
       const former = body.type === 'gold_agent' ? legacyDigest(vault, body, body) : undefined
       const formerInput = former === undefined ? undefined : { ...input, details: former }
-      return run(request, reply, requestWithdrawal(details.record), input, { status: 201, reveal, formerInput })
+      return execute(request, reply, requestWithdrawal(details.record), input, { status: 201, hydrate, formerInput })
     },
   )
 
@@ -82,7 +82,7 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
         wallet: agent_benefit === undefined ? undefined : dollarWallet(isOn(agent_benefit)),
       }
       const rows = await findWithdrawals(db, filter, limit + 1, cursor?.[0] ?? null)
-      const page = onePage(await unseal(db, vault, rows), limit, ({ id }) => [id])
+      const page = toPage(await unseal(db, vault, rows), limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
   )
@@ -98,7 +98,7 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
         response: { 200: dataOf(Type.Array(ChargingAgent)) },
       },
     },
-    async () => ({ data: [...fitting(await chargingAgents(db))] }),
+    async () => ({ data: [...rowsThatFit(await chargingAgents(db))] }),
   )
 
   app.post(
@@ -118,7 +118,9 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
       const withdrawal_id = idInPath(request.params.id)
       const { isKnown, note, said } = await sealNoteForChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: userOf(request), to: request.body.status, note: note.digest }
-      await run(request, reply, changeStatus(note.record, isKnown), input, { reveal: hydrateSealed(db, vault, said) })
+      await execute(request, reply, changeStatus(note.record, isKnown), input, {
+        hydrate: hydrateSealed(db, vault, said),
+      })
     },
   )
 
@@ -137,7 +139,7 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
       const { dollars, user_id, agent_benefit } = request.body
       const amount = parseAmount('dollars', dollars)
       const input = { caller_id: userOf(request), receiver_id: user_id, amount, agent_benefit: isOn(agent_benefit) }
-      return run(request, reply, makeInstantTransfer, input, { status: 201 })
+      return execute(request, reply, makeInstantTransfer, input, { status: 201 })
     },
   )
 
@@ -158,7 +160,7 @@ export function agencyRoutes(app: App, { run, db, vault }: Services): void {
       // All of them were approved when they were made.
       const none = status !== undefined && status !== 'approved'
       const rows = none ? [] : await findTransfers(db, userOf(request), limit + 1, cursor?.[0] ?? null)
-      const page = onePage(rows, limit, ({ id }) => [id])
+      const page = toPage(rows, limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
   )

@@ -7,8 +7,8 @@ import {
   SetAppMode,
 } from '../../../schema/app-status.ts'
 import { dataOf, isOn, PageQuery, pageOf } from '../../../schema/common.ts'
-import { notFound } from '../../http/errors/errors.ts'
-import { onePage, readPage } from '../../http/pages.ts'
+import { notFound } from '../../http/errors/http-error.ts'
+import { readPage, toPage } from '../../http/pages.ts'
 import type { App, Services } from '../services.ts'
 import { modeRecord, releaseRecord } from './presenters.ts'
 import { currentMode, findRelease, newestReleases } from './reads.ts'
@@ -21,7 +21,7 @@ const tags = ['operators']
 const params = ReleaseParams
 
 /** The operators' doors for the mode of the app and for its releases. */
-export function appStatusAdminRoutes(app: App, { run, db }: Services): void {
+export function appStatusAdminRoutes(app: App, { execute, db }: Services): void {
   app.put(
     '/app-mode',
     {
@@ -40,7 +40,7 @@ export function appStatusAdminRoutes(app: App, { run, db }: Services): void {
         title: pickLanguages(title),
         message: pickLanguages(message),
       }
-      return run(request, reply, setMode, { ...input, block_unidentified })
+      return execute(request, reply, setMode, { ...input, block_unidentified })
     },
   )
 
@@ -73,7 +73,7 @@ export function appStatusAdminRoutes(app: App, { run, db }: Services): void {
       const { version, minimum_version, store_link, title, message } = request.body
       const { client_type } = request.params
       const words = { title: pickLanguages(title), message: pickLanguages(message) }
-      return run(request, reply, defineRelease, { client_type, version, minimum_version, store_link, ...words })
+      return execute(request, reply, defineRelease, { client_type, version, minimum_version, store_link, ...words })
     },
   )
 
@@ -89,7 +89,7 @@ export function appStatusAdminRoutes(app: App, { run, db }: Services): void {
       },
     },
     (request, reply) =>
-      run(
+      execute(
         request,
         reply,
         removeRelease,
@@ -130,7 +130,7 @@ export function appStatusAdminRoutes(app: App, { run, db }: Services): void {
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
       const rows = await newestReleases(db, limit + 1, cursor)
-      const page = onePage(rows, limit, ({ created }) => [created])
+      const page = toPage(rows, limit, ({ created }) => [created])
       return { ...page, data: page.data.map(releaseRecord) }
     },
   )

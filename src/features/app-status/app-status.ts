@@ -1,7 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { AppStatus } from '../../../schema/app-status.ts'
 import type { EventData } from '../../../schema/events.ts'
-import { type AppState, type ClosedState, type IsOurs, type Judgement, type Shown } from '../../http/auth/gate.ts'
+import {
+  type AppState,
+  type ClientHints,
+  type ClosedState,
+  type GateDecision,
+  type IsSignatureValid,
+} from '../../http/auth/gate.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
 import { AccessPolicy, type Client } from './access-policy.ts'
@@ -91,18 +97,18 @@ export class AppStatusGate implements AppState {
     return true
   }
 
-  readonly gate = (request: FastifyRequest, isOurs: IsOurs): Judgement => {
+  readonly gate = (request: FastifyRequest, isSignatureValid: IsSignatureValid): GateDecision => {
     const { maintenance, dependsOnClient } = this.#policy
     if (maintenance !== null) return maintenance[languageIn(request)]
     if (!dependsOnClient) return undefined
     const client = toClient(clientTypeIn(request), clientVersionIn(request))
     const language = (): Language => languageIn(request)
     return client === null
-      ? this.#refusalForToken(this.#keys.of(request.headers.authorization, isOurs), language)
+      ? this.#refusalForToken(this.#keys.of(request.headers.authorization, isSignatureValid), language)
       : this.#refusalFor(client, language)
   }
 
-  readonly judge = ({ type, version, language, tokenKey: key }: Shown): Judgement => {
+  readonly check = ({ type, version, language, tokenKey: key }: ClientHints): GateDecision => {
     const { maintenance, dependsOnClient } = this.#policy
     if (maintenance !== null) return maintenance[language]
     if (!dependsOnClient) return undefined
@@ -116,7 +122,7 @@ export class AppStatusGate implements AppState {
   }
 
   /** Judges a client that shows nothing, by what it told with its token. */
-  #refusalForToken(key: string | null, language: () => Language): Judgement {
+  #refusalForToken(key: string | null, language: () => Language): GateDecision {
     if (key === null) return this.#refusalFor(null, language)
     const known = this.#registry.get(key)
     if (known !== undefined) {
@@ -129,16 +135,20 @@ export class AppStatusGate implements AppState {
     return this.#registry.load(key).then(() => this.#refusalFor(this.#registry.get(key)?.client ?? null, language))
   }
 
-  readonly shownBy = (request: FastifyRequest): Omit<Shown, 'tokenKey'> => ({
+  readonly hintsOf = (request: FastifyRequest): Omit<ClientHints, 'tokenKey'> => ({
     type: clientTypeIn(request),
     version: clientVersionIn(request),
     language: languageIn(request),
   })
 
-  readonly answer = (request: FastifyRequest, isOurs: IsOurs, mayRemember: () => boolean): AppStatus => {
+  readonly statusFor = (
+    request: FastifyRequest,
+    isSignatureValid: IsSignatureValid,
+    mayRemember: () => boolean,
+  ): AppStatus => {
     const client = toClient(clientTypeIn(request), clientVersionIn(request))
     if (client === null) return this.#policy.appStatusFor(unknownClient, languageIn(request))
-    const key = this.#keys.of(request.headers.authorization, isOurs)
+    const key = this.#keys.of(request.headers.authorization, isSignatureValid)
     if (key !== null && mayRemember()) this.#registry.record(key, withReadableVersion(client))
     return this.#policy.appStatusFor(client, languageIn(request))
   }

@@ -3,7 +3,11 @@ import type { App, Services } from '../services.ts'
 import type { OpenRouteChecks } from '../slice.ts'
 
 /** The door at which clients ask when they start. It is open to everyone, always, and answers whatever is asked. */
-export function appStatusRoutes(app: App, { appState }: Services, { isOurs, mayRemember }: OpenRouteChecks): void {
+export function appStatusRoutes(
+  app: App,
+  { appState }: Services,
+  { isOurs: isSignatureValid, mayRemember }: OpenRouteChecks,
+): void {
   app.get(
     '/app-status',
     {
@@ -23,7 +27,9 @@ export function appStatusRoutes(app: App, { appState }: Services, { isOurs, mayR
       validatorCompiler: () => () => true,
     },
     (request, reply) => {
-      void reply.header('cache-control', 'no-store').send(appState.answer(request, isOurs, () => mayRemember(request)))
+      void reply
+        .header('cache-control', 'no-store')
+        .send(appState.statusFor(request, isSignatureValid, () => mayRemember(request)))
     },
   )
 }

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { dataOf } from '../../../schema/common.ts'
 import { Verdict, VerifyBody, type VerifyDraw, VerifyGame, VerifySpin } from '../../../schema/fairness.ts'
 import type { Tables } from '../../db/tables.ts'
-import { inTurns, ownTurn } from '../../http/limits/event-loop-yield.ts'
+import { runYielding, yieldToEventLoop } from '../../http/limits/event-loop-yield.ts'
 import { idempotencyKey } from '../../http/validation/idempotency.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
@@ -36,13 +36,13 @@ export function verifyRoutes(app: App, { db }: Services, checks: DrawChecks): vo
     async (request) => {
       // Nothing changes and nothing is remembered: the ledger's line is not for reading. The key's form still counts.
       idempotencyKey(request)
-      await ownTurn()
+      await yieldToEventLoop()
       const { body } = request
       if (Value.Check(VerifySpin, body)) return { data: await checks.rr1(db, body) }
       if (Value.Check(VerifyGame, body)) return { data: await checks.rr1(db, body.fairness, body) }
       const started = await checks.lg1(db, body)
       if ('errors' in started) throw validationFailed(started.errors)
-      return { data: await inTurns(started.check) }
+      return { data: await runYielding(started.check) }
     },
   )
 }

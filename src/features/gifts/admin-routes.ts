@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { dataOf, Id, PageQuery, pageOf } from '../../../schema/common.ts'
 import { AddBagItems, BagItem, Decoration, DefineDecoration } from '../../../schema/gifts.ts'
 import { IdParams } from '../../../schema/operator.ts'
-import { notFound } from '../../http/errors/errors.ts'
-import { onePage, readPage } from '../../http/pages.ts'
+import { notFound } from '../../http/errors/http-error.ts'
+import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
@@ -15,7 +15,7 @@ import { decorationById, newestDecorations, publishedDecoration } from './reads.
 const params = IdParams
 
 /** The operators' doors for the catalogue of gifts and for bags. */
-export function giftAdminRoutes(app: App, { run, db }: Services): void {
+export function giftAdminRoutes(app: App, { execute, db }: Services): void {
   app.put(
     '/decorations/:id',
     {
@@ -38,7 +38,7 @@ export function giftAdminRoutes(app: App, { run, db }: Services): void {
         odds: odds === undefined ? undefined : validateOdds(odds ?? []),
       }
       const id = idInPath(request.params.id)
-      return run(
+      return execute(
         request,
         reply,
         defineDecoration,
@@ -82,7 +82,7 @@ export function giftAdminRoutes(app: App, { run, db }: Services): void {
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
       const rows = await newestDecorations(db, limit + 1, cursor)
-      const page = onePage(rows, limit, ({ micros, decoration }) => [micros, decoration.id])
+      const page = toPage(rows, limit, ({ micros, decoration }) => [micros, decoration.id])
       return { ...page, data: page.data.map(({ decoration }) => decoration) }
     },
   )
@@ -103,7 +103,7 @@ export function giftAdminRoutes(app: App, { run, db }: Services): void {
       const { decoration_id, quantity, reason } = request.body
       const user_id = idInPath(request.params.id)
       const input = { user_id, decoration_id, quantity, reason }
-      return run(request, reply, addBagItems, input, { status: 201 })
+      return execute(request, reply, addBagItems, input, { status: 201 })
     },
   )
 }

@@ -5,7 +5,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { GiftKind, OddsRow } from '../../../schema/events.ts'
 import type { PublishedDraw, PublishedOddsTable, VerifyDraw } from '../../../schema/fairness.ts'
 import type { Decoration as PublishedDecoration } from '../../../schema/gifts.ts'
-import { after, micros } from '../../db/keyset-pagination.ts'
+import { isAfterCursor, micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
@@ -53,7 +53,7 @@ export async function newestDecorations(
   cursor: readonly number[] | null,
 ): Promise<{ readonly micros: number; readonly decoration: PublishedDecoration }[]> {
   let query = selectDecorations(db).limit(limit)
-  if (cursor !== null) query = query.where(after('created_at', 'decoration_id', cursor))
+  if (cursor !== null) query = query.where(isAfterCursor('created_at', 'decoration_id', cursor))
   return (await query.execute()).map((row) => ({ micros: row.micros, decoration: toPublishedDecoration(row) }))
 }
 

@@ -3,7 +3,7 @@ import { dataOf, isOn } from '../../../schema/common.ts'
 import { BagItem, Decoration, InstantSend, SendDecoration, SendResult } from '../../../schema/gifts.ts'
 import { BatchedLookup } from '../../db/batched-lookup.ts'
 import { userOf } from '../../http/auth/caller.ts'
-import { charge } from '../../http/limits/limits.ts'
+import { charge } from '../../http/limits/rate-limit.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
 import { allDecorations, findBag } from './reads.ts'
@@ -16,7 +16,7 @@ const COST_PER_ADDITIONAL_RECEIVER = 0.3
 const MAX_REQUESTS_PER_CATALOGUE_READ = 10
 
 /** The client's doors for gifts. */
-export function giftRoutes(app: App, { run, db, chains, settings }: Services): void {
+export function giftRoutes(app: App, { execute, db, chains, settings }: Services): void {
   const send = sendGift({ chains, ownerPercent: settings.ownerCommissionPercent })
   const catalogue = new BatchedLookup(MAX_REQUESTS_PER_CATALOGUE_READ, async (requests: readonly null[]) => {
     const decorations = await allDecorations(db)
@@ -38,7 +38,7 @@ export function giftRoutes(app: App, { run, db, chains, settings }: Services): v
     (request, reply) => {
       const receivers = request.body.user_id
       charge(request, (receivers.length - 1) * COST_PER_ADDITIONAL_RECEIVER)
-      return run(request, reply, send, {
+      return execute(request, reply, send, {
         caller_id: userOf(request),
         sender_id: request.body.u_id,
         decoration_id: request.body.decoration_id,
@@ -67,7 +67,7 @@ export function giftRoutes(app: App, { run, db, chains, settings }: Services): v
     (request, reply) => {
       const receiver = idInPath(request.params.user_id)
       const caller = userOf(request)
-      return run(request, reply, send, {
+      return execute(request, reply, send, {
         caller_id: caller,
         sender_id: caller,
         decoration_id: request.body.decoration_id,

@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
 import { IdParams } from '../../../schema/operator.ts'
 import { DefinePackage, GrantCards, PackageRecord, WalletCard } from '../../../schema/privilege.ts'
-import { notFound } from '../../http/errors/errors.ts'
-import { onePage, readPage } from '../../http/pages.ts'
+import { notFound } from '../../http/errors/http-error.ts'
+import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
 import { grantCards } from './grant.ts'
@@ -15,7 +15,7 @@ const tags = ['operators']
 const params = IdParams
 
 /** The operators' doors for privilege packages and for cards. */
-export function privilegeAdminRoutes(app: App, { run, db, settings }: Services): void {
+export function privilegeAdminRoutes(app: App, { execute, db, settings }: Services): void {
   app.put(
     '/privilege-packages/:id',
     {
@@ -31,7 +31,7 @@ export function privilegeAdminRoutes(app: App, { run, db, settings }: Services):
     (request, reply) => {
       const id = idInPath(request.params.id)
       const { name, rank, valid_days, icon_path } = request.body
-      return run(request, reply, definePackage, { privilege_package_id: id, name, rank, valid_days, icon_path })
+      return execute(request, reply, definePackage, { privilege_package_id: id, name, rank, valid_days, icon_path })
     },
   )
 
@@ -67,7 +67,7 @@ export function privilegeAdminRoutes(app: App, { run, db, settings }: Services):
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
       const rows = await newestPackages(db, limit + 1, cursor)
-      const page = onePage(rows, limit, ({ created_at, privilege_package_id }) => [created_at, privilege_package_id])
+      const page = toPage(rows, limit, ({ created_at, privilege_package_id }) => [created_at, privilege_package_id])
       return { ...page, data: page.data.map(packageRecord) }
     },
   )
@@ -88,7 +88,7 @@ export function privilegeAdminRoutes(app: App, { run, db, settings }: Services):
       const user_id = idInPath(request.params.id)
       const { privilege_package_id, quantity, reason } = request.body
       const input = { user_id, privilege_package_id, quantity, reason }
-      return run(request, reply, grantCards, input, {
+      return execute(request, reply, grantCards, input, {
         status: 201,
         body: (cards) => ({ data: cards.map((card) => walletCard(card, settings.assetBaseUrl)) }),
       })

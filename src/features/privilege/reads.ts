@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { after, micros } from '../../db/keyset-pagination.ts'
+import { isAfterCursor, micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { PrivilegePackage } from './packages/package.ts'
 import type { NamedCard } from './presenters.ts'
@@ -24,7 +24,7 @@ export const packageById = (db: Db, id: number): Promise<PrivilegePackage | unde
 /** Newest first; `place` is [created_at, privilege_package_id] of the last one seen. */
 export const newestPackages = (db: Db, limit: number, cursor: readonly number[] | null): Promise<PrivilegePackage[]> =>
   packageRows(db)
-    .$if(cursor !== null, (query) => query.where(after('p.created_at', 'p.privilege_package_id', cursor ?? [])))
+    .$if(cursor !== null, (query) => query.where(isAfterCursor('p.created_at', 'p.privilege_package_id', cursor ?? [])))
     .orderBy('p.created_at', 'desc')
     .orderBy('p.privilege_package_id', 'desc')
     .limit(limit)

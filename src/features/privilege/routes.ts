@@ -13,7 +13,7 @@ const tags = ['privilege wallet']
 const params = CardParams
 
 /** The client's doors for the privilege wallet. */
-export function privilegeRoutes(app: App, { run, db, settings }: Services): void {
+export function privilegeRoutes(app: App, { execute, db, settings }: Services): void {
   app.get(
     '/privilege-wallet',
     {
@@ -43,7 +43,7 @@ export function privilegeRoutes(app: App, { run, db, settings }: Services): void
     },
     (request, reply) => {
       const input = { caller_id: userOf(request), card_id: idInPath(request.params.wallet_card_id) }
-      return run(request, reply, activateCard, input, { message: 'The privilege is active.' })
+      return execute(request, reply, activateCard, input, { message: 'The privilege is active.' })
     },
   )
 
@@ -62,7 +62,7 @@ export function privilegeRoutes(app: App, { run, db, settings }: Services): void
     (request, reply) => {
       const card_id = idInPath(request.params.wallet_card_id)
       const input = { caller_id: userOf(request), card_id, receiver_id: request.body.receiver_id }
-      return run(request, reply, transferCard, input, {
+      return execute(request, reply, transferCard, input, {
         body: () => ({ meta: { message: 'The privilege was sent.' } }),
       })
     },

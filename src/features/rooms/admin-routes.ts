@@ -1,7 +1,7 @@
 import { dataOf, PageQuery, pageOf } from '../../../schema/common.ts'
 import { DefineRoom, IdParams, RoomRecord } from '../../../schema/operator.ts'
-import { notFound } from '../../http/errors/errors.ts'
-import { onePage, readPage } from '../../http/pages.ts'
+import { notFound } from '../../http/errors/http-error.ts'
+import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
 import { defineRoom } from './define-room.ts'
@@ -11,7 +11,7 @@ import { newestRooms, roomRow } from './reads.ts'
 const tags = ['operators']
 
 /** The operators' doors for rooms. */
-export function roomAdminRoutes(app: App, { run, db }: Services): void {
+export function roomAdminRoutes(app: App, { execute, db }: Services): void {
   app.put(
     '/rooms/:id',
     {
@@ -27,7 +27,7 @@ export function roomAdminRoutes(app: App, { run, db }: Services): void {
     (request, reply) => {
       const id = idInPath(request.params.id)
       const { uid, name, cover_url, owner_id } = request.body
-      return run(request, reply, defineRoom, { id, uid, name, cover_url, owner_id })
+      return execute(request, reply, defineRoom, { id, uid, name, cover_url, owner_id })
     },
   )
 
@@ -63,7 +63,7 @@ export function roomAdminRoutes(app: App, { run, db }: Services): void {
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
       const rows = await newestRooms(db, limit + 1, cursor)
-      const page = onePage(rows, limit, ({ created_at, room_id }) => [created_at, room_id])
+      const page = toPage(rows, limit, ({ created_at, room_id }) => [created_at, room_id])
       return { ...page, data: page.data.map((room) => roomRecord(room, room)) }
     },
   )

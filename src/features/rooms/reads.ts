@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { RoomResource } from '../../../schema/rooms.ts'
-import { after, micros } from '../../db/keyset-pagination.ts'
+import { isAfterCursor, micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
@@ -93,7 +93,7 @@ export const roomRow = (db: Db, id: number): Promise<RoomRow | undefined> =>
 /** Newest first; `place` is [created_at, room_id] of the last one seen. */
 export const newestRooms = (db: Db, limit: number, cursor: readonly number[] | null): Promise<RoomRow[]> =>
   roomRows(db)
-    .$if(cursor !== null, (query) => query.where(after('p.created_at', 'p.room_id', cursor ?? [])))
+    .$if(cursor !== null, (query) => query.where(isAfterCursor('p.created_at', 'p.room_id', cursor ?? [])))
     .orderBy('p.created_at', 'desc')
     .orderBy('p.room_id', 'desc')
     .limit(limit)

@@ -6,7 +6,7 @@ import { MAX_PURGED_GAMES, purgeGames } from './old-games/purge.ts'
 import { purgeCandidates } from './reads.ts'
 
 /** The operators' door for games that nobody finished. */
-export function rouletteAdminRoutes(app: App, { run, db }: Services): void {
+export function rouletteAdminRoutes(app: App, { execute, db }: Services): void {
   app.post(
     '/roulette/purge',
     {
@@ -25,7 +25,7 @@ export function rouletteAdminRoutes(app: App, { run, db }: Services): void {
       const { older_than_minutes, dry_run } = request.body
       const candidates = await purgeCandidates(db, older_than_minutes, MAX_PURGED_GAMES)
       const input = { older_than_minutes, dry_run: isOn(dry_run) }
-      await run(request, reply, purgeGames(candidates), input, {
+      await execute(request, reply, purgeGames(candidates), input, {
         body: ({ games, skipped }) => ({ data: games, meta: { skipped } }),
       })
     },

@@ -11,7 +11,7 @@ import {
   TableParams,
 } from '../../../schema/roulette.ts'
 import { userOf } from '../../http/auth/caller.ts'
-import { notFound } from '../../http/errors/errors.ts'
+import { notFound } from '../../http/errors/http-error.ts'
 import { pathId } from '../../http/validation/ids.ts'
 import { findRoomId, roomRow } from '../rooms/reads.ts'
 import type { App, Services } from '../services.ts'
@@ -26,7 +26,7 @@ const tags = ['roulette']
 const base = '/rooms/:room_uid/games/roulette'
 
 /** The client's doors for roulette. */
-export function rouletteRoutes(app: App, { run, db, spins, settings }: Services): void {
+export function rouletteRoutes(app: App, { execute, db, spins, settings }: Services): void {
   const open = openGame({ spins, feePercent: settings.rouletteFeePercent })
   const finish = finishGame(spins)
 
@@ -85,7 +85,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
     (request, reply) => {
       const { game_price, max_players, join_admin, client_seed = '' } = request.body
       const input = { ...roomRequest(request), game_price, max_players, join_admin: isOn(join_admin), client_seed }
-      return run(request, reply, open, input, { status: 201 })
+      return execute(request, reply, open, input, { status: 201 })
     },
   )
 
@@ -102,7 +102,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
       },
     },
     (request, reply) =>
-      run(request, reply, joinGame, { ...gameRequest(request), client_seed: request.body.client_seed ?? '' }),
+      execute(request, reply, joinGame, { ...gameRequest(request), client_seed: request.body.client_seed ?? '' }),
   )
 
   app.post(
@@ -117,7 +117,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
         response: { 200: dataOf(Game) },
       },
     },
-    (request, reply) => run(request, reply, leaveGame, gameRequest(request)),
+    (request, reply) => execute(request, reply, leaveGame, gameRequest(request)),
   )
 
   app.post(
@@ -132,7 +132,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
         response: { 200: dataOf(FinishedGame) },
       },
     },
-    (request, reply) => run(request, reply, finish, gameRequest(request)),
+    (request, reply) => execute(request, reply, finish, gameRequest(request)),
   )
 
   app.delete(
@@ -148,7 +148,7 @@ export function rouletteRoutes(app: App, { run, db, spins, settings }: Services)
       },
     },
     (request, reply) =>
-      run(request, reply, cancelGame, gameRequest(request), {
+      execute(request, reply, cancelGame, gameRequest(request), {
         body: () => ({ meta: { message: 'The game is cancelled and everyone is paid back.' } }),
       }),
   )

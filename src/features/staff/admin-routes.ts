@@ -1,12 +1,12 @@
 import { dataOf } from '../../../schema/common.ts'
 import { RevokedStaffSessions, StaffParams } from '../../../schema/operator.ts'
 import { isStaffSub } from '../../http/auth/tokens.ts'
-import { ImpossiblePath } from '../../http/errors/errors.ts'
+import { InvalidPathParam } from '../../http/errors/http-error.ts'
 import type { App, Services } from '../services.ts'
 import { revokeStaffSessions } from './revoke-staff-sessions.ts'
 
 /** The operators' route for other staff. */
-export function staffAdminRoutes(app: App, { run, staffSessions }: Services): void {
+export function staffAdminRoutes(app: App, { execute, staffSessions }: Services): void {
   app.post(
     '/staff/:sub/revoke-sessions',
     {
@@ -19,14 +19,14 @@ export function staffAdminRoutes(app: App, { run, staffSessions }: Services): vo
       },
       // Before the answer leaves: from then on this instance takes none of the tokens.
       onSend: ({ params }, _reply, _payload, done) => {
-        staffSessions.forget(params.sub)
+        staffSessions.invalidate(params.sub)
         done()
       },
     },
     (request, reply) => {
       const { sub } = request.params
-      if (!isStaffSub(sub)) throw new ImpossiblePath()
-      return run(request, reply, revokeStaffSessions, { sub })
+      if (!isStaffSub(sub)) throw new InvalidPathParam()
+      return execute(request, reply, revokeStaffSessions, { sub })
     },
   )
 }

@@ -8,8 +8,8 @@ import {
   RevokedSessions,
   UserRecord,
 } from '../../../schema/operator.ts'
-import { notFound } from '../../http/errors/errors.ts'
-import { fitting, onePage, readPage } from '../../http/pages.ts'
+import { notFound } from '../../http/errors/http-error.ts'
+import { readPage, rowsThatFit, toPage } from '../../http/pages.ts'
 import { idInPath, pathId } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
@@ -21,7 +21,7 @@ import { revokeSessions } from './revoke-sessions.ts'
 const tags = ['operators']
 
 /** The operators' doors for users. */
-export function userAdminRoutes(app: App, { run, db, sessions }: Services): void {
+export function userAdminRoutes(app: App, { execute, db, sessions }: Services): void {
   app.put(
     '/users/:id',
     {
@@ -37,7 +37,7 @@ export function userAdminRoutes(app: App, { run, db, sessions }: Services): void
     (request, reply) => {
       const id = idInPath(request.params.id)
       const input = { users: [userFields(id, request.body)], listed: false }
-      return run(request, reply, defineUsers, input, { body: ([user]) => ({ data: user }) })
+      return execute(request, reply, defineUsers, input, { body: ([user]) => ({ data: user }) })
     },
   )
 
@@ -61,7 +61,7 @@ export function userAdminRoutes(app: App, { run, db, sessions }: Services): void
     },
     (request, reply) => {
       const users = request.body.users.map((user) => userFields(user.id, user))
-      return run(request, reply, defineUsers, { users, listed: true }, { body: firstUsersWithinLimit })
+      return execute(request, reply, defineUsers, { users, listed: true }, { body: firstUsersWithinLimit })
     },
   )
 
@@ -97,7 +97,7 @@ export function userAdminRoutes(app: App, { run, db, sessions }: Services): void
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
       const rows = await newestUsers(db, limit + 1, cursor)
-      const page = onePage(rows, limit, ({ created_at, user_id }) => [created_at, user_id])
+      const page = toPage(rows, limit, ({ created_at, user_id }) => [created_at, user_id])
       return { ...page, data: page.data.map((user) => userRecord(user, user)) }
     },
   )
@@ -115,13 +115,13 @@ export function userAdminRoutes(app: App, { run, db, sessions }: Services): void
       // Before the answer leaves: from then on this instance takes none of the tokens.
       onSend: (request, _reply, _payload, done) => {
         const id = pathId(request.params.id)
-        if (id !== null) sessions.forget(id)
+        if (id !== null) sessions.invalidate(id)
         done()
       },
     },
     (request, reply) => {
       const user_id = idInPath(request.params.id)
-      return run(request, reply, revokeSessions, { user_id })
+      return execute(request, reply, revokeSessions, { user_id })
     },
   )
 }
@@ -129,7 +129,7 @@ export function userAdminRoutes(app: App, { run, db, sessions }: Services): void
 /** JSON of the users that are answered at once: not all of 1,000 users have their longest texts. */
 const MAX_RESPONSE_BYTES = 1_000_000
 
-const firstUsersWithinLimit = (users: readonly UserRecord[]) => ({ data: fitting(users, MAX_RESPONSE_BYTES) })
+const firstUsersWithinLimit = (users: readonly UserRecord[]) => ({ data: rowsThatFit(users, MAX_RESPONSE_BYTES) })
 
 /** Ten thousand diamonds a dollar, where an operator names no other rate. */
 const DEFAULT_DIAMONDS_PER_DOLLAR = 10_000

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { AgencyCountry } from '../../../schema/events.ts'
-import { after, micros } from '../../db/keyset-pagination.ts'
+import { isAfterCursor, micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
@@ -28,7 +28,7 @@ export async function userById(db: Db, id: number): Promise<UserRow | undefined>
 /** Newest first; `place` is [created_at, user_id] of the last one seen. */
 export async function newestUsers(db: Db, limit: number, cursor: readonly number[] | null): Promise<UserRow[]> {
   const rows = await userRows(db)
-    .$if(cursor !== null, (query) => query.where(after('p.created_at', 'p.user_id', cursor ?? [])))
+    .$if(cursor !== null, (query) => query.where(isAfterCursor('p.created_at', 'p.user_id', cursor ?? [])))
     .orderBy('p.created_at', 'desc')
     .orderBy('p.user_id', 'desc')
     .limit(limit)
@@ -71,7 +71,7 @@ export const countryById = (db: Db, id: number): Promise<CountryRow | undefined>
 /** Newest first; `place` is [created_at, country_id] of the last one seen. */
 export const newestCountries = (db: Db, limit: number, cursor: readonly number[] | null): Promise<CountryRow[]> =>
   countryRows(db)
-    .$if(cursor !== null, (query) => query.where(after('c.created_at', 'c.country_id', cursor ?? [])))
+    .$if(cursor !== null, (query) => query.where(isAfterCursor('c.created_at', 'c.country_id', cursor ?? [])))
     .orderBy('c.created_at', 'desc')
     .orderBy('c.country_id', 'desc')
     .limit(limit)

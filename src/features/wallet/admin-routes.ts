@@ -14,13 +14,13 @@ const body = MoveBalance
 const response = { 201: dataOf(BalanceMoved) }
 
 /** The operators' doors for balances. */
-export function walletAdminRoutes(app: App, { run }: Services): void {
+export function walletAdminRoutes(app: App, { execute }: Services): void {
   app.post(
     '/users/:id/credits',
     { schema: { operationId: 'creditUser', summary: "Add to a user's balance", tags, params, body, response } },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return run(request, reply, credit, { user_id: idInPath(request.params.id), ...move }, { status: 201 })
+      return execute(request, reply, credit, { user_id: idInPath(request.params.id), ...move }, { status: 201 })
     },
   )
 
@@ -29,7 +29,13 @@ export function walletAdminRoutes(app: App, { run }: Services): void {
     { schema: { operationId: 'debitUser', summary: "Take from a user's balance", tags, params, body, response } },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return run(request, reply, debit, { holder: 'user', id: idInPath(request.params.id), ...move }, { status: 201 })
+      return execute(
+        request,
+        reply,
+        debit,
+        { holder: 'user', id: idInPath(request.params.id), ...move },
+        { status: 201 },
+      )
     },
   )
 
@@ -38,7 +44,13 @@ export function walletAdminRoutes(app: App, { run }: Services): void {
     { schema: { operationId: 'debitRoom', summary: "Take from a room's balance", tags, params, body, response } },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return run(request, reply, debit, { holder: 'room', id: idInPath(request.params.id), ...move }, { status: 201 })
+      return execute(
+        request,
+        reply,
+        debit,
+        { holder: 'room', id: idInPath(request.params.id), ...move },
+        { status: 201 },
+      )
     },
   )
 }

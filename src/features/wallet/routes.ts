@@ -1,6 +1,6 @@
 import { Wallet } from '../../../schema/wallet.ts'
 import { userOf } from '../../http/auth/caller.ts'
-import { notFound } from '../../http/errors/errors.ts'
+import { notFound } from '../../http/errors/http-error.ts'
 import type { App, Services } from '../services.ts'
 import { walletLookup } from './reads.ts'
 

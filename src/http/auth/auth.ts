@@ -1,24 +1,24 @@
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { HttpError } from '../errors/errors.ts'
+import { HttpError } from '../errors/http-error.ts'
 import type { Caller } from './caller.ts'
 import type { Sessions, StaffSessions } from './sessions.ts'
-import type { LimitStranger } from './strangers.ts'
-import { bearerToken, type ReadToken, sessionExpired, type Token, unauthenticated, unknownUser } from './tokens.ts'
+import { bearerToken, sessionExpired, type Token, unauthenticated, unknownUser, type VerifyToken } from './tokens.ts'
+import type { LimitUnauthenticated } from './unauthenticated-limit.ts'
 
-const held = Symbol('caller')
+const callerSymbol = Symbol('caller')
 
 declare module 'fastify' {
   interface FastifyRequest {
-    [held]: Caller | null
+    [callerSymbol]: Caller | null
   }
 }
 
 /** Gives requests their `caller`. */
 export function decorateCaller(app: FastifyInstance): void {
-  app.decorateRequest(held, null)
+  app.decorateRequest(callerSymbol, null)
   app.decorateRequest('caller', {
     getter(this: FastifyRequest) {
-      const caller = this[held]
+      const caller = this[callerSymbol]
       if (caller === null) throw new Error('this route has no token check')
       return caller
     },
@@ -30,52 +30,56 @@ export function decorateCaller(app: FastifyInstance): void {
  * nearly always. Failed authentications are limited by address.
  */
 export const userCheck =
-  (read: ReadToken, sessions: Pick<Sessions, 'over' | 'load'>, limitStranger: LimitStranger): onRequestHookHandler =>
+  (
+    verify: VerifyToken,
+    sessions: Pick<Sessions, 'validAfter' | 'load'>,
+    limitUnauthenticated: LimitUnauthenticated,
+  ): onRequestHookHandler =>
   (request, _reply, done) => {
-    const refuse = (error: HttpError): void => done(limitStranger(request) ?? error)
-    const token = tokenOf(request, read)
+    const refuse = (error: HttpError): void => done(limitUnauthenticated(request) ?? error)
+    const token = tokenOf(request, verify)
     if (token instanceof HttpError) return refuse(token)
     const { caller, issuedAt } = token
     if (caller?.kind !== 'user') return done(forbidden())
-    const admit = (over: number | null): void => {
-      if (over === null) return refuse(unknownUser())
-      if (issuedAt < over) return refuse(sessionExpired())
-      request[held] = caller
+    const accept = (validAfter: number | null): void => {
+      if (validAfter === null) return refuse(unknownUser())
+      if (issuedAt < validAfter) return refuse(sessionExpired())
+      request[callerSymbol] = caller
       done()
     }
-    const over = sessions.over(caller.id)
-    if (over === undefined) sessions.load(caller.id).then(admit, done)
-    else admit(over)
+    const validAfter = sessions.validAfter(caller.id)
+    if (validAfter === undefined) sessions.load(caller.id).then(accept, done)
+    else accept(validAfter)
   }
 
 /** The token check of /admin/v1: operators may do all, finance may read. */
 export const staffCheck =
   (
-    read: ReadToken,
-    sessions: Pick<StaffSessions, 'over' | 'load'>,
-    limitStranger: LimitStranger,
+    verify: VerifyToken,
+    sessions: Pick<StaffSessions, 'validAfter' | 'load'>,
+    limitUnauthenticated: LimitUnauthenticated,
   ): onRequestHookHandler =>
   (request, _reply, done) => {
-    const refuse = (error: HttpError): void => done(limitStranger(request) ?? error)
-    const token = tokenOf(request, read)
+    const refuse = (error: HttpError): void => done(limitUnauthenticated(request) ?? error)
+    const token = tokenOf(request, verify)
     if (token instanceof HttpError) return refuse(token)
     const { caller, issuedAt } = token
     if (caller?.kind !== 'staff') return done(forbidden())
-    const admit = (over: number | null): void => {
-      if (over !== null && issuedAt < over) return refuse(sessionExpired())
-      const reads = request.method === 'GET' || request.method === 'HEAD'
-      if (caller.role === 'finance' && !reads) return done(forbidden())
-      request[held] = caller
+    const accept = (validAfter: number | null): void => {
+      if (validAfter !== null && issuedAt < validAfter) return refuse(sessionExpired())
+      const isRead = request.method === 'GET' || request.method === 'HEAD'
+      if (caller.role === 'finance' && !isRead) return done(forbidden())
+      request[callerSymbol] = caller
       done()
     }
-    const over = sessions.over(caller.sub)
-    if (over === undefined) sessions.load(caller.sub).then(admit, done)
-    else admit(over)
+    const validAfter = sessions.validAfter(caller.sub)
+    if (validAfter === undefined) sessions.load(caller.sub).then(accept, done)
+    else accept(validAfter)
   }
 
 const forbidden = (): HttpError => new HttpError(403, 'forbidden', 'This is not for the holder of this token.')
 
-function tokenOf(request: FastifyRequest, read: ReadToken): Token | HttpError {
+function tokenOf(request: FastifyRequest, verify: VerifyToken): Token | HttpError {
   const token = bearerToken(request.headers.authorization)
-  return token === undefined ? unauthenticated() : read(token)
+  return token === undefined ? unauthenticated() : verify(token)
 }

@@ -13,16 +13,16 @@ export interface ClosedState {
  * Undefined: the service is open. A promise, which never rejects, only for a client that shows nothing of itself and
  * whose token has to be looked up first, and only while that could close the service to it.
  */
-export type Judgement = ClosedState | undefined | Promise<ClosedState | undefined>
+export type GateDecision = ClosedState | undefined | Promise<ClosedState | undefined>
 
 /** Whether a token bears our signature, expired or not. */
-export type IsOurs = (token: string) => boolean
+export type IsSignatureValid = (token: string) => boolean
 
 /** Judges a request before anything else is looked at, its token included. Of tokens that are not ours nothing is known. */
-export type AppStateGate = (request: FastifyRequest, isOurs: IsOurs) => Judgement
+export type AppStateGate = (request: FastifyRequest, isSignatureValid: IsSignatureValid) => GateDecision
 
 /** What a client shows of itself, for one that stays: a socket is judged again at every switch. */
-export interface Shown {
+export interface ClientHints {
   /** `Client-Type` and `Client-Version` as sent; null when they are missing. */
   readonly type: string | null
   readonly version: string | null
@@ -36,11 +36,15 @@ export interface Shown {
 export interface AppState {
   readonly gate: AppStateGate
   /** What a request (an upgrade, too) shows; the token's key is left to who has checked the token. */
-  readonly shownBy: (request: FastifyRequest) => Omit<Shown, 'tokenKey'>
+  readonly hintsOf: (request: FastifyRequest) => Omit<ClientHints, 'tokenKey'>
   /** As the gate judges. */
-  readonly judge: (shown: Shown) => Judgement
+  readonly check: (shown: ClientHints) => GateDecision
   /** What `app-status` answers a client, and what it tells of itself is remembered with its token where `mayRemember`. */
-  readonly answer: (request: FastifyRequest, isOurs: IsOurs, mayRemember: () => boolean) => AppStatus
+  readonly statusFor: (
+    request: FastifyRequest,
+    isSignatureValid: IsSignatureValid,
+    mayRemember: () => boolean,
+  ) => AppStatus
   /**
    * Hears of every switch of mode or release, once the gate judges by it and before the operator is answered. Answers
    * how to hear no more.
@@ -53,25 +57,25 @@ export const tokenKey = (token: string): string => sha256(token)
 
 export const alwaysOpen: AppState = {
   gate: () => undefined,
-  shownBy: () => ({ type: null, version: null, language: 'en' }),
-  judge: () => undefined,
-  answer: () => ({ status: 'success', type: 'none', data: {} }),
+  hintsOf: () => ({ type: null, version: null, language: 'en' }),
+  check: () => undefined,
+  statusFor: () => ({ status: 'success', type: 'none', data: {} }),
   onChange: () => () => {},
 }
 
 /** The gate as the first check of a route. */
 export const gateCheck =
-  (gate: AppStateGate, isOurs: IsOurs): onRequestHookHandler =>
+  (gate: AppStateGate, isSignatureValid: IsSignatureValid): onRequestHookHandler =>
   (request, reply, done) => {
-    const admit = (closed: ClosedState | undefined): void => {
+    const accept = (closed: ClosedState | undefined): void => {
       if (closed === undefined) done()
-      else answerClosed(closed, reply)
+      else sendClosed(closed, reply)
     }
-    const judgement = gate(request, isOurs)
-    if (judgement instanceof Promise) void judgement.then(admit)
-    else admit(judgement)
+    const decision = gate(request, isSignatureValid)
+    if (decision instanceof Promise) void decision.then(accept)
+    else accept(decision)
   }
 
-function answerClosed({ status, body }: ClosedState, reply: FastifyReply): void {
+function sendClosed({ status, body }: ClosedState, reply: FastifyReply): void {
   void reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))
 }

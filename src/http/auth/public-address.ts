@@ -13,11 +13,11 @@ export class PublicAddress {
     this.#config = config
     this.#url = ''
     this.#origins = new Set()
-    this.listensOn(config.port)
+    this.setPort(config.port)
   }
 
   /** With PORT=0 the port is known only once the server listens. */
-  listensOn(port: number): void {
+  setPort(port: number): void {
     const { publicUrl, allowedOrigins } = this.#config
     const own = publicUrl === null ? [`http://127.0.0.1:${port}`, `http://localhost:${port}`] : [publicUrl]
     this.#url = publicUrl ?? `http://127.0.0.1:${port}`

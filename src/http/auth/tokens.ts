@@ -4,15 +4,15 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import type { JwtKey } from '../../config/jwt-key.ts'
-import { HttpError } from '../errors/errors.ts'
+import { HttpError } from '../errors/http-error.ts'
 import { pathId } from '../validation/ids.ts'
 import type { Caller, StaffRole } from './caller.ts'
-import type { IsOurs } from './gate.ts'
+import type { IsSignatureValid } from './gate.ts'
 
 /** Seconds by which the clock of whoever issues tokens may be ahead of ours. */
 const MAX_CLOCK_AHEAD_SECONDS = 5
 /** Tokens that are remembered at a time. */
-const MOST_KNOWN = 10_000
+const MAX_CACHED_TOKENS = 10_000
 
 const claims = TypeCompiler.Compile(
   Type.Object({
@@ -39,7 +39,7 @@ export const tokenRulesOf = (config: Pick<Config, 'jwtAudience' | 'jwtIssuer' | 
   maxTtlSeconds: config.jwtMaxTtlSeconds,
 })
 
-export const anyToken: TokenRules = Object.freeze({ audience: null, issuer: null, maxTtlSeconds: null })
+export const NO_RULES: TokenRules = Object.freeze({ audience: null, issuer: null, maxTtlSeconds: null })
 
 export interface Token {
   /** Null for a role that is none of ours. */
@@ -50,7 +50,7 @@ export interface Token {
 }
 
 /** Reads a token; answers 401 or 440 for one that is no good. Never throws. */
-export type ReadToken = (token: string) => Token | HttpError
+export type VerifyToken = (token: string) => Token | HttpError
 
 export const unauthenticated = (): HttpError =>
   new HttpError(401, 'unauthenticated', 'A valid token is needed.', { headers: { 'www-authenticate': 'Bearer' } })
@@ -65,15 +65,15 @@ export const sessionExpired = (): HttpError =>
   new HttpError(440, 'session_expired', 'The session is over; log in again.')
 
 /** Which tokens bear our signature: the signature is looked at before the time. */
-export const ourTokens =
-  (read: ReadToken): IsOurs =>
+export const signatureCheck =
+  (verify: VerifyToken): IsSignatureValid =>
   (token) => {
-    const found = read(token)
+    const found = verify(token)
     return !(found instanceof HttpError) || found.code === 'session_expired'
   }
 
 /** The algorithm hangs on the configured key, never on what a token says of itself. */
-export async function registerTokens(app: FastifyInstance, key: JwtKey, rules = anyToken): Promise<ReadToken> {
+export async function registerTokens(app: FastifyInstance, key: JwtKey, rules = NO_RULES): Promise<VerifyToken> {
   await app.register(jwt, {
     secret: key.kind === 'secret' ? key.secret : { public: key.key },
     // Expiry is looked at last: whoever is told to log in again must have had a token that was good here.
@@ -83,9 +83,9 @@ export async function registerTokens(app: FastifyInstance, key: JwtKey, rules = 
    * What was read before, the oldest first. The verifier's own cache would hash each token to look it up, which takes
    * longer than all other checks together.
    */
-  const known = new Map<string, Token>()
+  const cache = new Map<string, Token>()
   return (text) => {
-    let token = known.get(text)
+    let token = cache.get(text)
     if (token === undefined) {
       let payload: unknown
       try {
@@ -93,19 +93,19 @@ export async function registerTokens(app: FastifyInstance, key: JwtKey, rules = 
       } catch {
         return unauthenticated()
       }
-      token = readClaims(payload, rules)
+      token = parseClaims(payload, rules)
       if (token === undefined) return unauthenticated()
-      const oldest = known.size >= MOST_KNOWN ? known.keys().next().value : undefined
-      if (oldest !== undefined) known.delete(oldest)
-      known.set(text, token)
+      const oldest = cache.size >= MAX_CACHED_TOKENS ? cache.keys().next().value : undefined
+      if (oldest !== undefined) cache.delete(oldest)
+      cache.set(text, token)
     }
-    return isOver(token) ? sessionExpired() : token
+    return isExpired(token) ? sessionExpired() : token
   }
 }
 
-export const isOver = ({ expiresAt }: Token): boolean => Date.now() > expiresAt * 1000
+export const isExpired = ({ expiresAt }: Token): boolean => Date.now() > expiresAt * 1000
 
-function readClaims(payload: unknown, { audience, issuer, maxTtlSeconds }: TokenRules): Token | undefined {
+function parseClaims(payload: unknown, { audience, issuer, maxTtlSeconds }: TokenRules): Token | undefined {
   if (!claims.Check(payload) || payload.iat > Date.now() / 1000 + MAX_CLOCK_AHEAD_SECONDS) return undefined
   if (maxTtlSeconds !== null && payload.exp - payload.iat > maxTtlSeconds) return undefined
   if (issuer !== null && payload.iss !== issuer) return undefined
@@ -140,7 +140,7 @@ export const signToken = (
   sub: string,
   role: StaffRole | null,
   ttl: string,
-  { audience, issuer } = anyToken,
+  { audience, issuer } = NO_RULES,
 ): string =>
   app.jwt.sign(role === null ? { sub } : { sub, role }, {
     expiresIn: ttl,

@@ -30,11 +30,11 @@ const eventsOf = (events: Readonly<Record<string, TSchema>>, { properties }: typ
 /** A name that a component may have. */
 const id = (event: string): string => event.replaceAll(':', '-')
 
-const commands = framesOf(clientFrames, 'client')
-const answers = framesOf(signals, 'server')
-const ofRooms = eventsOf(roomEvents, ev)
-const ofUsers = { ...eventsOf(userEvents, ev), ...eventsOf(userStates, state) }
-const ofAll = { ...eventsOf(globalEvents, ev), ...eventsOf(globalStates, state) }
+const clientMessages = framesOf(clientFrames, 'client')
+const serverMessages = framesOf(signals, 'server')
+const roomMessages = eventsOf(roomEvents, ev)
+const userMessages = { ...eventsOf(userEvents, ev), ...eventsOf(userStates, state) }
+const globalMessages = { ...eventsOf(globalEvents, ev), ...eventsOf(globalStates, state) }
 
 const refs = (messages: Messages, base: string): Json =>
   Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `${base}/${name}` }]))
@@ -80,7 +80,7 @@ export const asyncapi: Json = {
       'The socket itself: who is there, subscriptions, heartbeats. A client whose platform cannot send headers sends ' +
         'an auth frame first. Client frames: up to 8 KiB each, 20 a second; a socket holds up to 50 channels, a user ' +
         'up to 10 sockets.',
-      { ...commands, ...answers },
+      { ...clientMessages, ...serverMessages },
       {
         bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
         'x-close-codes': closeCodes,
@@ -89,25 +89,25 @@ export const asyncapi: Json = {
     room: channel(
       'one-to-room:{room_uid}',
       'What happens in a room, for its members; subscribe by a sub frame.',
-      ofRooms,
+      roomMessages,
       {
         parameters: { room_uid: { description: 'uid of the room' } },
       },
     ),
-    user: channel('user:{id}', 'What concerns a user, for that user; subscribed by itself.', ofUsers, {
+    user: channel('user:{id}', 'What concerns a user, for that user; subscribed by itself.', userMessages, {
       parameters: { id: { description: 'id of the user' } },
     }),
-    global: channel('global', 'For everyone; subscribed by itself.', ofAll),
+    global: channel('global', 'For everyone; subscribed by itself.', globalMessages),
   },
   operations: {
-    command: operation('receive', 'socket', 'What clients ask of the socket', commands),
-    answer: operation('send', 'socket', 'What the socket says of itself', answers),
-    tellRoom: operation('send', 'room', 'Roulette and lucky gifts, in the order of the ledger', ofRooms),
-    tellUser: operation('send', 'user', 'The wallet and notifications', ofUsers),
-    tellAll: operation('send', 'global', 'Banners, and the state of the app', ofAll),
+    command: operation('receive', 'socket', 'What clients ask of the socket', clientMessages),
+    answer: operation('send', 'socket', 'What the socket says of itself', serverMessages),
+    tellRoom: operation('send', 'room', 'Roulette and lucky gifts, in the order of the ledger', roomMessages),
+    tellUser: operation('send', 'user', 'The wallet and notifications', userMessages),
+    tellAll: operation('send', 'global', 'Banners, and the state of the app', globalMessages),
   },
   components: {
-    messages: { ...commands, ...answers, ...ofRooms, ...ofUsers, ...ofAll },
+    messages: { ...clientMessages, ...serverMessages, ...roomMessages, ...userMessages, ...globalMessages },
     securitySchemes: {
       bearer: {
         type: 'http',

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
-import { hasGoodToken, type LimitStranger } from '../auth/strangers.ts'
-import type { ReadToken } from '../auth/tokens.ts'
+import type { VerifyToken } from '../auth/tokens.ts'
+import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticated-limit.ts'
 import { asyncapi } from './asyncapi.ts'
-import { isKnown, PreparedAnswer } from './prepared-answer.ts'
+import { matchesEtag, PreparedResponse } from './prepared-response.ts'
 
 const PAGE = `<!DOCTYPE html>
 <html lang="en">
@@ -68,27 +68,31 @@ const BYTES_PER_COST = 64 * 1024
  * The OpenAPI document at /docs/json, and for people at /docs; the AsyncAPI document of the websocket at
  * /docs/asyncapi.json. Each is made and compressed once, and a stranger is charged for its bytes.
  */
-export function docsRoutes(app: FastifyInstance, read: ReadToken, limitStranger: LimitStranger): void {
-  const answers: Readonly<Record<string, PreparedAnswer>> = {
-    '/docs': new PreparedAnswer('text/html; charset=utf-8', async () => Buffer.from(PAGE)),
-    '/docs/json': new PreparedAnswer(JSON_TYPE, async () => Buffer.from(JSON.stringify(app.swagger()))),
-    '/docs/asyncapi.json': new PreparedAnswer(JSON_TYPE, async () => Buffer.from(JSON.stringify(asyncapi))),
-    '/docs/static/start.js': new PreparedAnswer(SCRIPT_TYPE, async () => Buffer.from(START)),
+export function docsRoutes(
+  app: FastifyInstance,
+  verify: VerifyToken,
+  limitUnauthenticated: LimitUnauthenticated,
+): void {
+  const responses: Readonly<Record<string, PreparedResponse>> = {
+    '/docs': new PreparedResponse('text/html; charset=utf-8', async () => Buffer.from(PAGE)),
+    '/docs/json': new PreparedResponse(JSON_TYPE, async () => Buffer.from(JSON.stringify(app.swagger()))),
+    '/docs/asyncapi.json': new PreparedResponse(JSON_TYPE, async () => Buffer.from(JSON.stringify(asyncapi))),
+    '/docs/static/start.js': new PreparedResponse(SCRIPT_TYPE, async () => Buffer.from(START)),
     ...Object.fromEntries(
       Object.entries(packageFiles).map(([name, type]) => [
         `/docs/static/${name}`,
-        new PreparedAnswer(type, () => readFile(new URL(name, packageFolder))),
+        new PreparedResponse(type, () => readFile(new URL(name, packageFolder))),
       ]),
     ),
   }
-  for (const [path, answer] of Object.entries(answers)) {
+  for (const [path, answer] of Object.entries(responses)) {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
       reply.headers(headers)
       const variant = await answer.variantFor(request)
-      const bytes = isKnown(request, variant.etag) ? 0 : variant.body.length
-      const refusal = hasGoodToken(request, read)
+      const bytes = matchesEtag(request, variant.etag) ? 0 : variant.body.length
+      const refusal = hasValidToken(request, verify)
         ? undefined
-        : limitStranger(request, 1 + Math.floor(bytes / BYTES_PER_COST))
+        : limitUnauthenticated(request, 1 + Math.floor(bytes / BYTES_PER_COST))
       if (refusal !== undefined) throw refusal
       return answer.send(request, reply, variant)
     })

@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { leaveUntold, type RequestLog } from '../observability/logging.ts'
+import { type RequestLog, skipRequestLog } from '../observability/logging.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { clientPrefixes } from '../prefixes.ts'
-import { formFault } from '../validation/form.ts'
-import { errorText, type HttpError, ImpossiblePath, notFound } from './errors.ts'
+import { nonPathError } from '../validation/non-path-error.ts'
+import { errorBody, type HttpError, InvalidPathParam, notFound } from './http-error.ts'
 import { problemOf } from './problem.ts'
 
 /** Every error becomes `{ message, code, errors?, request_id }`. */
@@ -17,10 +17,10 @@ export function handleErrors(
 }
 
 export const handleNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-  answer(request, reply, notFound())
+  sendError(request, reply, notFound())
 
 /** Everything under these stands behind checks. */
-const scopes = [...clientPrefixes, '/admin/v1']
+const GUARDED_PREFIXES = [...clientPrefixes, '/admin/v1']
 
 /**
  * Requests that Fastify gives up on before there is a route: addresses that cannot be decoded. No hook sees them, so
@@ -34,12 +34,15 @@ export function handleUnroutable(_error: FastifyError, { raw, server }: FastifyR
   const path = address
     .replace(/^https?:\/\/[^/?#]*/i, '')
     .replace(/%([2-7][0-9a-f])/gi, (_, code: string) => charOf(code))
-  const scope = scopes.find((prefix) => path.startsWith(`${prefix}/`)) ?? ''
-  server.routing(Object.assign(raw, { originalUrl: url, url: [`${scope}/${NOTHING}`, ...query].join('?') }), reply.raw)
+  const scope = GUARDED_PREFIXES.find((prefix) => path.startsWith(`${prefix}/`)) ?? ''
+  server.routing(
+    Object.assign(raw, { originalUrl: url, url: [`${scope}/${UNMATCHED_PATH}`, ...query].join('?') }),
+    reply.raw,
+  )
 }
 
 /** No route of ours takes it. */
-const NOTHING = '%00'
+const UNMATCHED_PATH = '%00'
 
 const charOf = (code: string): string => String.fromCharCode(Number.parseInt(code, 16))
 
@@ -49,17 +52,17 @@ function handleError(
   reply: FastifyReply,
   { requestLog, metrics }: { requestLog: Pick<RequestLog, 'failed'>; metrics: Pick<Metrics, 'refused'> },
 ): FastifyReply {
-  const problem = problemOf(error instanceof ImpossiblePath ? (formFault(request) ?? error) : error)
+  const problem = problemOf(error instanceof InvalidPathParam ? (nonPathError(request) ?? error) : error)
   if (problem.status >= 500) requestLog.failed(error, request, problem.status)
   if (problem.code === 'overloaded') metrics.refused('overloaded')
   // Whoever asks too much is counted; a line for each would be more of the same.
-  if (problem.status === 429) leaveUntold(request)
-  return answer(request, reply, problem)
+  if (problem.status === 429) skipRequestLog(request)
+  return sendError(request, reply, problem)
 }
 
-const answer = (request: FastifyRequest, reply: FastifyReply, problem: HttpError): FastifyReply =>
+const sendError = (request: FastifyRequest, reply: FastifyReply, problem: HttpError): FastifyReply =>
   reply
     .code(problem.status)
     .headers(problem.headers)
     .type('application/json; charset=utf-8')
-    .send(errorText(problem.message, problem.code, request.id, problem.errors))
+    .send(errorBody(problem.message, problem.code, request.id, problem.errors))

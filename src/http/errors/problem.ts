@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import { errorCode } from '../../config/error-code.ts'
-import { databaseIsAway, isOverload } from '../../db/connection-errors.ts'
+import { isConnectionError, isOverload } from '../../db/connection-errors.ts'
 import { PoolExhausted } from '../../db/pool.ts'
 import { Closed, Overloaded, Unavailable } from '../../ledger/executor/failures.ts'
-import { HttpError, notFound } from './errors.ts'
+import { HttpError, notFound } from './http-error.ts'
 
 /** What Fastify has against a request, in our words. */
-const faults: Readonly<Record<string, () => HttpError>> = {
+const FASTIFY_ERRORS: Readonly<Record<string, () => HttpError>> = {
   FST_ERR_BAD_URL: notFound,
   FST_ERR_MAX_PARAM_LENGTH: notFound,
   FST_ERR_NOT_FOUND: notFound,
@@ -26,11 +26,11 @@ export function problemOf(error: unknown): HttpError {
   ) {
     return overloaded()
   }
-  const fault = faults[errorCode(error) ?? '']
+  const fault = FASTIFY_ERRORS[errorCode(error) ?? '']
   if (fault !== undefined) return fault()
-  const status = clientFault(error)
+  const status = clientErrorStatus(error)
   if (status !== undefined) return new HttpError(status, codeOf(status), 'The request cannot be understood.')
-  if (error instanceof Unavailable || error instanceof Closed || databaseIsAway(error)) {
+  if (error instanceof Unavailable || error instanceof Closed || isConnectionError(error)) {
     return new HttpError(500, 'unavailable', 'The service is not available at the moment; try again.')
   }
   return new HttpError(500, 'internal', 'Something went wrong on our side.')
@@ -50,7 +50,7 @@ const isRefusedConnection = (error: unknown): boolean =>
   error instanceof Unavailable && errorCode(error.cause) === '53300'
 
 /** The status of an error that Fastify or a plugin blames on the request. */
-function clientFault(error: unknown): number | undefined {
+function clientErrorStatus(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined
   return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : undefined
 }

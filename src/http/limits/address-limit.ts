@@ -4,7 +4,7 @@ const WINDOW_MS = 60_000
 /** Addresses that are counted at a time, at about 150 bytes each. */
 const MAX_ADDRESSES = 100_000
 /** Entries that are looked at to make room for one. */
-const MAX_EVICTION_LOOKS = 8
+const MAX_EVICTION_PROBES = 8
 /** All addresses for which there is no room share one entry. */
 const OVERFLOW = 'overflow'
 
@@ -82,7 +82,7 @@ export class AddressLimit {
     let looks = 0
     for (const [key, entry] of this.#entries) {
       if (this.#entries.size < this.#maxAddresses) return true
-      if (looks === MAX_EVICTION_LOOKS) return false
+      if (looks === MAX_EVICTION_PROBES) return false
       looks += 1
       this.#entries.delete(key)
       // To the back, so that the next look finds others.

@@ -1,18 +1,18 @@
-let last: Promise<void> = Promise.resolve()
+let tail: Promise<void> = Promise.resolve()
 
 /**
  * Resolves for one of those who wait in each turn of the event loop. Work of some milliseconds begins with it, so that
  * what others ask for comes in between, however many ask for such work at once.
  */
-export function ownTurn(): Promise<void> {
-  last = last.then(() => new Promise((resolve) => setImmediate(resolve)))
-  return last
+export function yieldToEventLoop(): Promise<void> {
+  tail = tail.then(() => new Promise((resolve) => setImmediate(resolve)))
+  return tail
 }
 
 /** Does work that yields between its parts, each part in a turn of its own. */
-export async function inTurns<Result>(work: Generator<undefined, Result, undefined>): Promise<Result> {
+export async function runYielding<Result>(work: Generator<undefined, Result, undefined>): Promise<Result> {
   for (;;) {
-    await ownTurn()
+    await yieldToEventLoop()
     const { done, value } = work.next()
     if (done === true) return value
   }

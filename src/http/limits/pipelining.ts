@@ -1,38 +1,38 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { type Line, leave, lineUp } from './semaphore.ts'
+import { acquire, release, type Semaphore } from './semaphore.ts'
 
 /** Requests of one connection that are worked on at a time; their answers go out one by one anyway. */
-const MOST = { inHand: 8, waiting: Number.POSITIVE_INFINITY }
+const CONCURRENCY = { running: 8, waiting: Number.POSITIVE_INFINITY }
 /** Requests of one connection that may be on the way before it is read on. What was read by then waits. */
-const MOST_ON_THE_WAY = 32
+const MAX_OUTSTANDING = 32
 
-interface Connection extends Line {
-  onTheWay: number
+interface Connection extends Semaphore {
+  outstanding: number
 }
 
 /**
  * Bounds what a client can have going on one connection by not waiting for answers, whoever it is: Node reads on as long
  * as answers are taken, and would have us begin a hundred thousand requests at once.
  */
-export function boundPipelining(app: FastifyInstance): void {
+export function limitPipelining(app: FastifyInstance): void {
   const connections = new WeakMap<Socket, Connection>()
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw
     let connection = connections.get(socket)
-    if (connection === undefined) connections.set(socket, (connection = { onTheWay: 0, inHand: 0, waiting: [] }))
+    if (connection === undefined) connections.set(socket, (connection = { outstanding: 0, running: 0, waiting: [] }))
     const { raw } = reply
-    let begun = false
+    let started = false
     raw.once('close', () => {
-      connection.onTheWay -= 1
-      if (connection.onTheWay === MOST_ON_THE_WAY - 1) readOn(socket)
-      if (begun) leave(connection)
+      connection.outstanding -= 1
+      if (connection.outstanding === MAX_OUTSTANDING - 1) resumeReading(socket)
+      if (started) release(connection)
     })
-    connection.onTheWay += 1
-    if (connection.onTheWay === MOST_ON_THE_WAY) stopReading(socket)
-    lineUp(connection, MOST, () => {
+    connection.outstanding += 1
+    if (connection.outstanding === MAX_OUTSTANDING) stopReading(socket)
+    acquire(connection, CONCURRENCY, () => {
       if (raw.destroyed) return false
-      begun = true
+      started = true
       done()
       return true
     })
@@ -46,7 +46,7 @@ function stopReading(socket: Socket): void {
 }
 
 /** Where Node has a reason of its own to wait, it sees to that itself. */
-function readOn(socket: Socket): void {
+function resumeReading(socket: Socket): void {
   Reflect.deleteProperty(socket, 'resume')
   socket.resume()
 }

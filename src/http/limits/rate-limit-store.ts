@@ -1,4 +1,4 @@
-import type { Line } from './semaphore.ts'
+import type { Semaphore } from './semaphore.ts'
 
 /** A user's id, or the name of a member of staff. */
 export type CallerKey = number | string
@@ -6,7 +6,7 @@ export type CallerKey = number | string
 const WINDOW_MS = 60_000
 
 /** What is known of one who asks. */
-export interface Counted extends Line {
+export interface RateLimitEntry extends Semaphore {
   /** Cost of what was let in since the window began. */
   taken: number
   /** Requests that were refused since then. */
@@ -21,38 +21,38 @@ export interface Counted extends Line {
  * Those who asked within the last minute. An entry is dropped only when its window is over and nothing of it is in hand:
  * dropped earlier, it would give its caller a second allowance. So there are as many as can be answered in a minute.
  */
-export class Callers {
+export class RateLimitStore {
   /** In the order of their windows. */
-  readonly #counted = new Map<CallerKey, Counted>()
+  readonly #entries = new Map<CallerKey, RateLimitEntry>()
 
   /** What the caller has taken in the window that runs; begins one where none does. */
-  of(key: CallerKey, now: number): Counted {
-    const known = this.#counted.get(key)
+  entryFor(key: CallerKey, now: number): RateLimitEntry {
+    const known = this.#entries.get(key)
     if (known !== undefined && now < known.windowEnds) return known
-    this.#dropIdle(now)
-    const counted = known ?? { taken: 0, refused: 0, windowEnds: 0, pausedUntil: 0, inHand: 0, waiting: [] }
-    this.#begin(key, counted, now)
-    return counted
+    this.#evictIdle(now)
+    const entry = known ?? { taken: 0, refused: 0, windowEnds: 0, pausedUntil: 0, running: 0, waiting: [] }
+    this.#startWindow(key, entry, now)
+    return entry
   }
 
   get size(): number {
-    return this.#counted.size
+    return this.#entries.size
   }
 
-  #begin(key: CallerKey, counted: Counted, now: number): void {
+  #startWindow(key: CallerKey, counted: RateLimitEntry, now: number): void {
     counted.taken = 0
     counted.refused = 0
     counted.windowEnds = now + WINDOW_MS
-    this.#counted.delete(key)
-    this.#counted.set(key, counted)
+    this.#entries.delete(key)
+    this.#entries.set(key, counted)
   }
 
-  #dropIdle(now: number): void {
-    for (const [key, counted] of this.#counted) {
+  #evictIdle(now: number): void {
+    for (const [key, counted] of this.#entries) {
       if (counted.windowEnds > now) return
-      if (counted.inHand === 0) this.#counted.delete(key)
+      if (counted.running === 0) this.#entries.delete(key)
       // Moved to the end, or each call would pass over it again.
-      else this.#begin(key, counted, now)
+      else this.#startWindow(key, counted, now)
     }
   }
 }

@@ -1,12 +1,12 @@
 /** Requests that are worked on, and those that wait for one of them to be over. */
-export interface Line {
-  inHand: number
+export interface Semaphore {
+  running: number
   readonly waiting: (() => boolean)[]
 }
 
 /** How many may be in hand, and how many may wait. */
-export interface LineLimits {
-  readonly inHand: number
+export interface SemaphoreLimits {
+  readonly running: number
   readonly waiting: number
 }
 
@@ -14,21 +14,21 @@ export interface LineLimits {
  * Begins a request, at once or when enough of the others are over. `begin` answers whether it did: it does not where
  * nobody waits for the answer any more. False when too many wait.
  */
-export function lineUp(line: Line, most: LineLimits, begin: () => boolean): boolean {
-  if (line.inHand < most.inHand) {
-    line.inHand += 1
-    if (!begin()) leave(line)
+export function acquire(semaphore: Semaphore, limits: SemaphoreLimits, start: () => boolean): boolean {
+  if (semaphore.running < limits.running) {
+    semaphore.running += 1
+    if (!start()) release(semaphore)
     return true
   }
-  if (line.waiting.length >= most.waiting) return false
-  line.waiting.push(begin)
+  if (semaphore.waiting.length >= limits.waiting) return false
+  semaphore.waiting.push(start)
   return true
 }
 
 /** A request that was begun is over: the next one takes its place. */
-export function leave(line: Line): void {
-  for (let begin = line.waiting.shift(); begin !== undefined; begin = line.waiting.shift()) {
-    if (begin()) return
+export function release(semaphore: Semaphore): void {
+  for (let start = semaphore.waiting.shift(); start !== undefined; start = semaphore.waiting.shift()) {
+    if (start()) return
   }
-  line.inHand -= 1
+  semaphore.running -= 1
 }

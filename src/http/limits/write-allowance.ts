@@ -2,7 +2,7 @@ const DAY_MS = 86_400_000
 /** Users whose writes are counted at a time, at about 150 bytes each. */
 const MAX_USERS = 100_000
 /** Entries that are looked at to make room for one. */
-const MAX_EVICTION_LOOKS = 32
+const MAX_EVICTION_PROBES = 32
 /** How often the same user is reported. */
 const REPORT_INTERVAL_MS = 3_600_000
 
@@ -80,7 +80,7 @@ export class WriteAllowance {
     let least: { readonly userId: number; readonly spent: number } | undefined
     let looks = 0
     for (const [userId, entry] of this.#entries) {
-      if (looks === MAX_EVICTION_LOOKS) break
+      if (looks === MAX_EVICTION_PROBES) break
       looks += 1
       const spent = this.#spentNow(entry, now)
       if (least === undefined || spent < least.spent) least = { userId, spent }

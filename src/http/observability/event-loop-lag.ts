@@ -86,7 +86,7 @@ export class EventLoopLag {
   }
 }
 
-interface Worked extends Pick<FastifyRequest, 'method'> {
+interface ActiveRequest extends Pick<FastifyRequest, 'method'> {
   readonly routeOptions: Pick<FastifyRequest['routeOptions'], 'url'>
 }
 
@@ -94,50 +94,50 @@ interface Worked extends Pick<FastifyRequest, 'method'> {
 export class StallLog {
   readonly #log: Pick<FastifyBaseLogger, 'warn'>
   /** What is worked on now, as far as anybody said, and since when. */
-  #current: Worked | null = null
+  #current: ActiveRequest | null = null
   #since = 0
   #longest = 0
-  #suspect: Worked | null = null
+  #suspect: ActiveRequest | null = null
   #loggedAt = Number.NEGATIVE_INFINITY
-  #unlogged = 0
+  #suppressed = 0
 
   constructor(log: Pick<FastifyBaseLogger, 'warn'>) {
     this.#log = log
   }
 
-  begin(request: Worked, now: number): void {
-    this.#gap(this.#current, now)
+  begin(request: ActiveRequest, now: number): void {
+    this.#recordGap(this.#current, now)
     this.#current = request
   }
 
   /** Where nothing else was begun before the gap, it was this one that went on. */
-  end(request: Worked, now: number): void {
-    this.#gap(this.#current ?? request, now)
+  end(request: ActiveRequest, now: number): void {
+    this.#recordGap(this.#current ?? request, now)
     this.#current = null
   }
 
   tick(lag: number, now: number): void {
-    this.#gap(this.#current, now)
+    this.#recordGap(this.#current, now)
     const suspect = this.#suspect
     this.#current = null
     this.#suspect = null
     this.#longest = 0
     if (lag < LOGGED_LAG_MS) return
     if (now < this.#loggedAt + LOG_INTERVAL_MS) {
-      this.#unlogged += 1
+      this.#suppressed += 1
       return
     }
     const route = suspect === null ? null : `${suspect.method} ${suspect.routeOptions.url ?? 'none'}`
-    this.#log.warn({ route, lag_ms: Math.round(lag), stalls_without_line: this.#unlogged }, 'event loop blocked')
+    this.#log.warn({ route, lag_ms: Math.round(lag), stalls_without_line: this.#suppressed }, 'event loop blocked')
     this.#loggedAt = now
-    this.#unlogged = 0
+    this.#suppressed = 0
   }
 
-  #gap(worked: Worked | null, now: number): void {
+  #recordGap(active: ActiveRequest | null, now: number): void {
     const gap = now - this.#since
     this.#since = now
     if (gap <= this.#longest) return
     this.#longest = gap
-    this.#suspect = worked
+    this.#suspect = active
   }
 }

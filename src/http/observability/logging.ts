@@ -1,21 +1,21 @@
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { errorCode } from '../../config/error-code.ts'
-import { databaseIsAway } from '../../db/connection-errors.ts'
+import { isConnectionError } from '../../db/connection-errors.ts'
 import { LogBudget } from './log-budget.ts'
 import { LineBudget } from './log-sampler.ts'
 
 /** Nothing logs these on purpose; if something does by mistake, they are masked. */
-const secrets = ['authorization', 'cookie', 'token', 'password', 'secret', 'bank_details', 'user_notice']
+const MASKED_FIELDS = ['authorization', 'cookie', 'token', 'password', 'secret', 'bank_details', 'user_notice']
 
 /** The service's log: a JSON object a line, as many as `budget` allows. */
 export function createLogger(level: string, destination?: DestinationStream, budget = new LogBudget()): Logger {
   const options: LoggerOptions = {
     level,
     timestamp: stdTimeFunctions.isoTime,
-    serializers: { err: plainError },
+    serializers: { err: serializeError },
     hooks: { logMethod: budget.hook() },
-    redact: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
+    redact: MASKED_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
   }
   return destination === undefined ? pino(options) : pino(options, destination)
 }
@@ -24,19 +24,19 @@ export function createLogger(level: string, destination?: DestinationStream, bud
  * Without the fields that errors of PostgreSQL carry: some of them quote rows. Of a database that is away nobody needs
  * to know where in the code it was missed.
  */
-function plainError(error: Error): Record<string, unknown> {
+function serializeError(error: Error): Record<string, unknown> {
   const { type, message, stack } = stdSerializers.err(error)
-  return isAway(error) ? { type, message, code: errorCode(error) } : { type, message, stack }
+  return isUnavailable(error) ? { type, message, code: errorCode(error) } : { type, message, stack }
 }
 
-const isAway = (error: unknown): boolean =>
-  databaseIsAway(error) || (error instanceof Error && error.cause !== undefined && isAway(error.cause))
+const isUnavailable = (error: unknown): boolean =>
+  isConnectionError(error) || (error instanceof Error && error.cause !== undefined && isUnavailable(error.cause))
 
 /** Requests whose failure was told already; one line each. */
-const told = new WeakSet<FastifyRequest>()
+const skipped = new WeakSet<FastifyRequest>()
 
 /** No line for this one. */
-export const leaveUntold = (request: FastifyRequest): void => void told.add(request)
+export const skipRequestLog = (request: FastifyRequest): void => void skipped.add(request)
 
 /** A line a request, at its end, unless there are too many; only failures of ours have a stack. */
 export class RequestLog extends LogController {
@@ -56,7 +56,7 @@ export class RequestLog extends LogController {
 
   override requestCompleted(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const status = reply.statusCode
-    if ((status < 400 && !this.#all) || told.has(request)) return
+    if ((status < 400 && !this.#all) || skipped.has(request)) return
     if (status >= 400 && !this.#admits(request, status)) return
     logRequest(request.log, status < 400 ? 'debug' : 'info', {
       ...describe(request),
@@ -67,7 +67,7 @@ export class RequestLog extends LogController {
 
   /** A request failed through no fault of its sender. */
   failed(error: unknown, request: FastifyRequest, status: number): void {
-    told.add(request)
+    skipped.add(request)
     if (this.#admits(request, status)) {
       request.log.error({ ...describe(request), status, err: error }, 'request failed')
     }

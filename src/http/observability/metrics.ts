@@ -70,7 +70,7 @@ export class Metrics {
   }
 
   /** Counts what the executor tells; `trouble` is told on. */
-  observer(trouble: (error: unknown) => void): Observer {
+  observer(onFailure: (error: unknown) => void): Observer {
     return {
       committed: ({ commands, position, seconds }) => {
         this.#head = Math.max(this.#head, position)
@@ -81,7 +81,7 @@ export class Metrics {
       bug: () => this.#bugs.inc(),
       failed: (error) => {
         this.#troubles.inc()
-        trouble(error)
+        onFailure(error)
       },
     }
   }

@@ -6,7 +6,7 @@ import type { Tail } from '../../ledger/subscriptions/tail.ts'
 
 const ANSWER_TIMEOUT_MS = 2_000
 /** A tail that is behind and has not moved for so long is stuck. With much to do it moves, if slowly. */
-const STUCK_MS = 10_000
+const STUCK_TIMEOUT_MS = 10_000
 
 /**
  * Whether requests should be sent here: the database answers in time and the tail reads on. Load alone does not make an
@@ -20,25 +20,25 @@ export function readiness(
 ): () => Promise<boolean> {
   /** Where the tail stood when it was first seen behind there. */
   let behind: { readonly position: number; readonly since: number } | undefined
-  const look = async (): Promise<boolean> => {
-    const head = await within(ANSWER_TIMEOUT_MS, headOf(db))
+  const check = async (): Promise<boolean> => {
+    const head = await withTimeout(ANSWER_TIMEOUT_MS, headOf(db))
     if (head === undefined) return false
     const { position } = tail
     if (position >= head) behind = undefined
     else if (behind?.position !== position) behind = { position, since: now() }
-    return behind === undefined || now() - behind.since < STUCK_MS
+    return behind === undefined || now() - behind.since < STUCK_TIMEOUT_MS
   }
-  let looking: Promise<boolean> | undefined
+  let checking: Promise<boolean> | undefined
   return () => {
-    looking ??= look().finally(() => {
-      looking = undefined
+    checking ??= check().finally(() => {
+      checking = undefined
     })
-    return looking
+    return checking
   }
 }
 
 /** The answer, or undefined when there is none in time. */
-async function within<T>(ms: number, answer: Promise<T>): Promise<T | undefined> {
+async function withTimeout<T>(ms: number, answer: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController()
   // After a turn in which the event loop was busy for that long, an answer may be here that was not read yet.
   const late = sleep(ms, undefined, { signal: timer.signal, ref: false }).then(() => turn(undefined))

@@ -1,26 +1,26 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, onRequestHookHandler } from 'fastify'
-import type { LimitStranger } from '../auth/strangers.ts'
 import { bearerToken, unauthenticated } from '../auth/tokens.ts'
-import { errorText } from '../errors/errors.ts'
+import type { LimitUnauthenticated } from '../auth/unauthenticated-limit.ts'
+import { errorBody } from '../errors/http-error.ts'
 import type { Metrics } from './metrics.ts'
 
 interface MetricsAccess {
   /** Null: anybody may read them. */
   readonly token: string | null
-  readonly limitStranger: LimitStranger
+  readonly limitUnauthenticated: LimitUnauthenticated
 }
 
 /**
  * Routes for those who run the service, never closed and without a user's token; /metrics may have a token of its own.
  * `isReady` must not reject.
  */
-export function serviceDoors(
+export function serviceRoutes(
   app: FastifyInstance,
   metrics: Metrics,
   isReady: () => Promise<boolean>,
-  { token, limitStranger }: MetricsAccess,
+  { token, limitUnauthenticated }: MetricsAccess,
 ): void {
   app.get('/healthz', { schema: { tags: ['service'], summary: 'The process is alive' } }, () => ({ status: 'alive' }))
 
@@ -33,19 +33,19 @@ export function serviceDoors(
       return reply
         .code(503)
         .type('application/json')
-        .send(errorText(message, 'not_ready', request.id))
+        .send(errorBody(message, 'not_ready', request.id))
     },
   )
 
-  const measurements = writtenDown(() => metrics.registry.metrics())
+  const renderMetrics = sharedRender(() => metrics.registry.metrics())
   const onRequest: onRequestHookHandler = (request, _reply, done) => {
     if (token === null || isSame(bearerToken(request.headers.authorization) ?? '', token)) done()
-    else done(limitStranger(request) ?? unauthenticated())
+    else done(limitUnauthenticated(request) ?? unauthenticated())
   }
   app.get(
     '/metrics',
     { onRequest, schema: { tags: ['service'], summary: 'Measurements for Prometheus; may ask for METRICS_TOKEN' } },
-    async (_, reply) => reply.type(metrics.registry.contentType).send(await measurements()),
+    async (_, reply) => reply.type(metrics.registry.contentType).send(await renderMetrics()),
   )
 }
 
@@ -55,17 +55,17 @@ const isSame = (given: string, expected: string): boolean => timingSafeEqual(dig
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Writing all measurements down takes some milliseconds, and anybody may ask for them: so much lies between two. */
-const PACE_MS = 100
+const MIN_RENDER_INTERVAL_MS = 100
 
 /** Whoever asks while nobody may yet write shares what is written next. */
-function writtenDown(write: () => Promise<string>): () => Promise<string> {
+function sharedRender(render: () => Promise<string>): () => Promise<string> {
   let next: Promise<string> | undefined
   let last = Number.NEGATIVE_INFINITY
   const soon = async (): Promise<string> => {
-    await sleep(Math.max(0, last + PACE_MS - performance.now()))
+    await sleep(Math.max(0, last + MIN_RENDER_INTERVAL_MS - performance.now()))
     next = undefined
     last = performance.now()
-    return write()
+    return render()
   }
   return () => (next ??= soon())
 }

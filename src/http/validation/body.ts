@@ -7,8 +7,8 @@ import type {
   preValidationHookHandler,
   RouteOptions,
 } from 'fastify'
-import { HttpError, notFound } from '../errors/errors.ts'
-import { ownTurn } from '../limits/event-loop-yield.ts'
+import { HttpError, notFound } from '../errors/http-error.ts'
+import { yieldToEventLoop } from '../limits/event-loop-yield.ts'
 import { hasPlausibleShape } from './json-shape.ts'
 import { validationFailed } from './validation.ts'
 import { markLarge } from './validators.ts'
@@ -21,11 +21,11 @@ export const OPERATOR_BODY_LIMIT = 1024 * 1024
 const SMALL_BODY_BYTES = 16 * 1024
 
 /** A body's media type while Fastify does not see it. */
-const setAside = Symbol('media type')
+const hiddenMediaType = Symbol('media type')
 
 declare module 'fastify' {
   interface FastifyRequest {
-    [setAside]: string | undefined
+    [hiddenMediaType]: string | undefined
   }
 }
 
@@ -33,10 +33,10 @@ declare module 'fastify' {
  * Bodies are JSON in UTF-8 or absent; an empty body is absent whatever its media type. Where a route describes a body,
  * an absent one is an object without fields, so that what is missing is told by name.
  */
-export function readBodies(app: FastifyInstance): void {
+export function parseBodies(app: FastifyInstance): void {
   // Keys that could reach a prototype are dropped, like all fields that nobody asked for.
   const parseJson = app.getDefaultJsonParser('remove', 'remove')
-  app.decorateRequest(setAside, undefined)
+  app.decorateRequest(hiddenMediaType, undefined)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length === 0) return done(null)
@@ -51,47 +51,48 @@ export function readBodies(app: FastifyInstance): void {
     if (body.length <= CLIENT_BODY_LIMIT) return parse()
     const parseLarge = async (): Promise<void> => {
       // It takes some tens of milliseconds: those that arrive together are not parsed one right after the other.
-      await ownTurn()
+      await yieldToEventLoop()
       if (hasPlausibleShape(body)) parse()
-      else done(validationFailed({ body: [ODD_SHAPE] }))
+      else done(validationFailed({ body: [IMPLAUSIBLE_SHAPE] }))
     }
     void parseLarge()
   })
-  app.addHook('preParsing', beforeTheBody)
+  app.addHook('preParsing', checkBodyHeaders)
   app.addHook('onRoute', (route: RouteOptions) => {
-    if (route.schema?.body !== undefined) route.preValidation = [absentAsEmpty, ...[route.preValidation ?? []].flat()]
+    if (route.schema?.body !== undefined)
+      route.preValidation = [defaultToEmptyBody, ...[route.preValidation ?? []].flat()]
   })
 }
 
 const JSON_TYPE = 'application/json'
-const ODD_SHAPE = 'must not be nested so deeply, or have so many objects, lists, texts or different field names'
+const IMPLAUSIBLE_SHAPE = 'must not be nested so deeply, or have so many objects, lists, texts or different field names'
 const NOT_JSON = 'The body must be JSON in UTF-8 (Content-Type: application/json).'
 
 /**
  * Fastify would refuse a media type that it cannot read even when no body comes: it does not get to see one. What has
  * no door has no use for a body.
  */
-const beforeTheBody: preParsingHookHandler = (request, _reply, _payload, done) => {
+const checkBodyHeaders: preParsingHookHandler = (request, _reply, _payload, done) => {
   if (request.is404) return done(notFound())
   const { method, headers } = request
   const type = headers['content-type']
   // Of a GET nobody looks at the type.
-  if (type !== undefined && method !== 'GET' && (type !== JSON_TYPE || announcesNothing(headers))) {
-    request[setAside] = type
+  if (type !== undefined && method !== 'GET' && (type !== JSON_TYPE || hasNoBody(headers))) {
+    request[hiddenMediaType] = type
     delete headers['content-type']
   }
   done()
 }
 
-const announcesNothing = (headers: FastifyRequest['headers']): boolean => {
+const hasNoBody = (headers: FastifyRequest['headers']): boolean => {
   const length = headers['content-length']
   return (length === undefined || length === '0') && headers['transfer-encoding'] === undefined
 }
 
 const mediaTypeOf = (request: FastifyRequest): string | undefined =>
-  request.headers['content-type'] ?? request[setAside]
+  request.headers['content-type'] ?? request[hiddenMediaType]
 
-const absentAsEmpty: preValidationHookHandler = (request, _reply, done) => {
+const defaultToEmptyBody: preValidationHookHandler = (request, _reply, done) => {
   if (request.body === undefined) request.body = {}
   done()
 }

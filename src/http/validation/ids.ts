@@ -1,4 +1,4 @@
-import { ImpossiblePath } from '../errors/errors.ts'
+import { InvalidPathParam } from '../errors/http-error.ts'
 
 /** The id that a path names, or null when it cannot be one: then there is no such thing. */
 export function pathId(text: string): number | null {
@@ -10,6 +10,6 @@ export function pathId(text: string): number | null {
 /** The id that a path names; throws the 404 when it cannot be one. */
 export function idInPath(text: string): number {
   const id = pathId(text)
-  if (id === null) throw new ImpossiblePath()
+  if (id === null) throw new InvalidPathParam()
   return id
 }

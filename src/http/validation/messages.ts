@@ -5,14 +5,14 @@ import { TEXT_FORM } from '../../../schema/common.ts'
  * The words of a schema. Where it has a title, that is the form wanted and the description is of what the field means;
  * a description alone is the form.
  */
-interface Worded {
+interface AnnotatedSchema {
   readonly title?: unknown
   readonly description?: unknown
   readonly [TEXT_FORM]?: unknown
 }
 
 /** The form that a schema asks for, in words, if it has any. */
-export function formOf(schema: Worded | undefined): string | undefined {
+export function expectedForm(schema: AnnotatedSchema | undefined): string | undefined {
   const words = schema?.title ?? schema?.description
   return typeof words === 'string' ? words : undefined
 }
@@ -20,15 +20,15 @@ export function formOf(schema: Worded | undefined): string | undefined {
 /** A violation as Ajv tells it with `verbose`. */
 export interface Violation extends FastifySchemaValidationError {
   readonly data?: unknown
-  readonly parentSchema?: Worded
+  readonly parentSchema?: AnnotatedSchema
 }
 
-type Say = (params: Violation['params'], limit: string) => string
+type MessageFor = (params: Violation['params'], limit: string) => string
 
 /** What a field must be, for people. None of them repeats what was sent. */
-const sayings: Readonly<Record<string, Say>> = {
+const MESSAGES: Readonly<Record<string, MessageFor>> = {
   required: () => 'is required',
-  type: ({ type }) => `must be ${oneOf([type].flat().map(kind))}`,
+  type: ({ type }) => `must be ${oneOf([type].flat().map(withArticle))}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   enum: ({ allowedValues }) => `must be ${oneOf([allowedValues].flat().map((value) => JSON.stringify(value)))}`,
   minimum: (_, limit) => `must be at least ${limit}`,
@@ -46,16 +46,16 @@ const TEXT_RULE =
   'must be text without control characters, lone surrogates, directional overrides, isolates left open and more than ' +
   '30 combining marks in a row'
 
-export function sentence(violation: Violation): string {
+export function violationMessage(violation: Violation): string {
   const { keyword, params, message, data, parentSchema } = violation
   if (keyword === 'type' && params['type'] === 'string' && Array.isArray(data)) return 'must be a string, given once'
   if (parentSchema?.[TEXT_FORM] === true && (keyword === 'pattern' || keyword === TEXT_FORM)) return TEXT_RULE
-  const form = formOf(parentSchema)
+  const form = expectedForm(parentSchema)
   if (keyword === 'pattern' && form !== undefined) return `must be ${form}`
-  return sayings[keyword]?.(params, String(params['limit'])) ?? message ?? 'is invalid'
+  return MESSAGES[keyword]?.(params, String(params['limit'])) ?? message ?? 'is invalid'
 }
 
-export const kind = (type: unknown): string => {
+export const withArticle = (type: unknown): string => {
   const name = String(type)
   if (name === 'null') return name
   return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`

@@ -1,4 +1,4 @@
-import { formOf, kind, type Violation } from './messages.ts'
+import { expectedForm, type Violation, withArticle } from './messages.ts'
 
 const isUnion = ({ keyword }: Violation): boolean => keyword === 'anyOf' || keyword === 'oneOf'
 
@@ -6,7 +6,7 @@ const isUnion = ({ keyword }: Violation): boolean => keyword === 'anyOf' || keyw
  * Ajv tells of a union that nothing fits, and before that of every fault of each of its branches. Here remains what
  * helps: the faults of the one branch that was meant, else one violation that names what is allowed.
  */
-export function foldUnions(violations: readonly Violation[]): readonly Violation[] {
+export function foldUnionErrors(violations: readonly Violation[]): readonly Violation[] {
   if (!violations.some(isUnion)) return violations
   const left = [...violations]
   const folded: Violation[] = []
@@ -24,8 +24,8 @@ export function foldUnions(violations: readonly Violation[]): readonly Violation
       else faults.push(inner)
     }
     // Unions within a branch first: what is wrong with each of theirs tells nothing about this one's.
-    const inOrder = [...branches.values()].toReversed().map((branch) => foldUnions(branch.toReversed()))
-    for (const violation of told(last, inOrder).toReversed()) folded.push(violation)
+    const inOrder = [...branches.values()].toReversed().map((branch) => foldUnionErrors(branch.toReversed()))
+    for (const violation of relevantErrors(last, inOrder).toReversed()) folded.push(violation)
   }
   return folded.toReversed()
 }
@@ -34,14 +34,14 @@ const isWithin = (inner: Violation, union: Violation): boolean =>
   inner.schemaPath.startsWith(`${union.schemaPath}/`) &&
   (inner.instancePath === union.instancePath || inner.instancePath.startsWith(`${union.instancePath}/`))
 
-function told(union: Violation, branches: readonly (readonly Violation[])[]): readonly Violation[] {
+function relevantErrors(union: Violation, branches: readonly (readonly Violation[])[]): readonly Violation[] {
   const possible = branches.filter((branch) => !branch.some((violation) => rulesOut(violation, union)))
-  const whole = possible.filter((branch) => !branch.some((violation) => lacks(violation, union)))
+  const whole = possible.filter((branch) => !branch.some((violation) => isMissingField(violation, union)))
   const meant = possible.length === 1 ? possible : whole
   const [only] = meant
   if (only !== undefined && meant.length === 1) return only
-  const missing = missingInAll(branches)
-  return missing.length > 0 ? missing : [discriminator(branches) ?? alternatives(union, branches)]
+  const missingField = missingInAll(branches)
+  return missingField.length > 0 ? missingField : [discriminator(branches) ?? alternatives(union, branches)]
 }
 
 function missingInAll([first = [], ...others]: readonly (readonly Violation[])[]): readonly Violation[] {
@@ -59,7 +59,7 @@ const rulesOut = (violation: Violation, union: Violation): boolean =>
   violation.keyword === 'const' || (violation.keyword === 'type' && violation.instancePath === union.instancePath)
 
 /** Whether a fault is a field that is not there: who gave all fields of one branch meant that one. */
-const lacks = ({ keyword, instancePath }: Violation, union: Violation): boolean =>
+const isMissingField = ({ keyword, instancePath }: Violation, union: Violation): boolean =>
   keyword === 'required' && instancePath === union.instancePath
 
 /** The field whose constants tell the branches apart, when none of them was given. */
@@ -73,7 +73,7 @@ function discriminator(branches: readonly (readonly Violation[])[]): Violation |
 }
 
 function alternatives(union: Violation, branches: readonly (readonly Violation[])[]): Violation {
-  const form = formOf(union.parentSchema)
+  const form = expectedForm(union.parentSchema)
   const allowed =
     form !== undefined
       ? [form]
@@ -81,7 +81,9 @@ function alternatives(union: Violation, branches: readonly (readonly Violation[]
           .flat()
           .filter(({ instancePath }) => instancePath === union.instancePath)
           .map(({ keyword, params }) =>
-            keyword === 'const' ? JSON.stringify(params['allowedValue']) : kind(params['type'] ?? 'allowed value'),
+            keyword === 'const'
+              ? JSON.stringify(params['allowedValue'])
+              : withArticle(params['type'] ?? 'allowed value'),
           )
   return { ...union, keyword: 'alternatives', params: { alternatives: allowed } }
 }

@@ -1,7 +1,7 @@
 import type { FastifySchemaValidationError } from 'fastify'
-import { HttpError, ImpossiblePath } from '../errors/errors.ts'
-import { sentence, type Violation } from './messages.ts'
-import { foldUnions } from './union-errors.ts'
+import { HttpError, InvalidPathParam } from '../errors/http-error.ts'
+import { type Violation, violationMessage } from './messages.ts'
+import { foldUnionErrors } from './union-errors.ts'
 
 /** The part of a request that broke its schema, as Fastify calls it. */
 type Part = 'body' | 'headers' | 'params' | 'querystring'
@@ -11,17 +11,17 @@ const MAX_FIELDS = 20
 
 /** 422 with a sentence for each fault of each field; 404 for a path that cannot name anything. */
 export function schemaError(violations: FastifySchemaValidationError[], part: Part): HttpError {
-  if (part === 'params') return new ImpossiblePath()
+  if (part === 'params') return new InvalidPathParam()
   const errors: Record<string, string[]> = {}
   let fields = 0
-  for (const violation of foldUnions(violations)) {
+  for (const violation of foldUnionErrors(violations)) {
     const field = fieldOf(violation, part)
     if (!Object.hasOwn(errors, field)) {
       if (fields === MAX_FIELDS) break
       fields += 1
       errors[field] = []
     }
-    errors[field]?.push(sentence(violation))
+    errors[field]?.push(violationMessage(violation))
   }
   return validationFailed(errors)
 }

@@ -12,10 +12,10 @@ const options = {
 } as const satisfies Options
 
 /** Bodies of which only the first fault is collected: even counting what they hold would take too long. */
-const large = new WeakSet<object>()
+const largeBodies = new WeakSet<object>()
 
 export function markLarge(body: unknown): void {
-  if (typeof body === 'object' && body !== null) large.add(body)
+  if (typeof body === 'object' && body !== null) largeBodies.add(body)
 }
 
 /** Values in a request, however deep, of which every fault is collected; of a larger one only the first is. */
@@ -42,7 +42,7 @@ function inTwoPasses(
 ): ReturnType<FastifySchemaCompiler<unknown>> {
   const validate: ReturnType<FastifySchemaCompiler<unknown>> = (data: unknown) => {
     if (first(data)) return true
-    const all = holdsAtMost(data, MAX_COLLECTED_VALUES) ? every() : first
+    const all = hasAtMostValues(data, MAX_COLLECTED_VALUES) ? every() : first
     validate.errors = all(data) ? [] : (all.errors ?? [])
     return false
   }
@@ -55,8 +55,8 @@ function once<T>(make: () => T): () => T {
 }
 
 /** Whether a value holds at most so many values, itself included. One that holds more is not walked to its end. */
-export function holdsAtMost(value: unknown, most: number): boolean {
-  if (typeof value === 'object' && value !== null && large.has(value)) return false
+export function hasAtMostValues(value: unknown, most: number): boolean {
+  if (typeof value === 'object' && value !== null && largeBodies.has(value)) return false
   const left = [value]
   for (let seen = 1; left.length > 0; seen += 1) {
     const next = left.pop()

@@ -1,6 +1,6 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { Client, type Pool } from 'pg'
-import type { Troubles } from '../../db/failure-log.ts'
+import type { FailureLog } from '../../db/failure-log.ts'
 import { isSessionTerminated } from '../../db/postgres-errors.ts'
 import type { StoredEvent } from '../storage/event-hash.ts'
 import { eventsAfter } from '../storage/read-events.ts'
@@ -20,7 +20,7 @@ export interface TailOptions {
   readonly url: string
   /** For reading events; values arrive as text. */
   readonly pool: Pool
-  readonly failureLog: Pick<Troubles, 'failed' | 'worked'>
+  readonly failureLog: Pick<FailureLog, 'failed' | 'succeeded'>
   /** Resolves once the callers of all that this instance has in flight have their replies. */
   readonly waitForInFlight?: () => Promise<void>
   readonly pollMs?: number
@@ -147,7 +147,7 @@ export class Tail {
 
   #succeeded(subscriber: unknown): void {
     this.#suppressed.delete(subscriber)
-    this.#options.failureLog.worked(subscriber)
+    this.#options.failureLog.succeeded(subscriber)
   }
 
   #track(running: Promise<void>): void {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { databaseIsAway } from '../../db/connection-errors.ts'
+import { isConnectionError } from '../../db/connection-errors.ts'
 import { queryByIds } from '../../db/query-batch.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { ProfileLookups, Profiles, RequiredIds } from './profiles.ts'
@@ -35,7 +35,7 @@ class LookupCache<Value> {
     const { found, failed } = await queryByIds(missing, this.#load)
     for (const error of failed.values()) {
       // The whole batch of events is delivered again once the database is reachable.
-      if (databaseIsAway(error)) throw error
+      if (isConnectionError(error)) throw error
       this.#onError(error)
     }
     for (const id of missing) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import { databaseIsAway } from '../../db/connection-errors.ts'
+import { isConnectionError } from '../../db/connection-errors.ts'
 import { queryByIds } from '../../db/query-batch.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
@@ -114,7 +114,7 @@ export class StatePusher {
     const { found, failed } = await queryByIds(users, (ids) => this.#query.read(this.#parts.db, ids))
     let isDatabaseDown = false
     for (const [userId, error] of failed) {
-      if (databaseIsAway(error)) {
+      if (isConnectionError(error)) {
         this.#changed.add(userId)
         if (!isDatabaseDown) this.#parts.onError(error)
         isDatabaseDown = true

@@ -1,8 +1,8 @@
 import type { CloseCode } from '../../../schema/frames.ts'
 import { tokenKey } from '../../http/auth/gate.ts'
 import type { Sessions } from '../../http/auth/sessions.ts'
-import type { ReadToken } from '../../http/auth/tokens.ts'
-import { HttpError } from '../../http/errors/errors.ts'
+import type { VerifyToken } from '../../http/auth/tokens.ts'
+import { HttpError } from '../../http/errors/http-error.ts'
 import { closeCodes } from './close-codes.ts'
 import type { SocketSession } from './connection.ts'
 
@@ -11,14 +11,14 @@ import type { SocketSession } from './connection.ts'
  * or after and reaches the connection, which is registered by then. Rejects when the database is unreachable.
  */
 export const authenticateWith =
-  (readToken: ReadToken, sessions: Pick<Sessions, 'over' | 'load'>) =>
+  (readToken: VerifyToken, sessions: Pick<Sessions, 'validAfter' | 'load'>) =>
   async (text: string, onResult: (result: SocketSession | CloseCode) => void): Promise<void> => {
     const token = readToken(text)
     if (token instanceof HttpError) return onResult(token.status === 440 ? closeCodes.tokenExpired : closeCodes.token)
     const { caller, issuedAt, expiresAt } = token
     if (caller?.kind !== 'user') return onResult(closeCodes.forbidden)
     for (;;) {
-      const validAfter = sessions.over(caller.id)
+      const validAfter = sessions.validAfter(caller.id)
       if (validAfter !== undefined) {
         const session = { userId: caller.id, issuedAt, expiresAt, tokenKey: tokenKey(text) }
         return onResult(issuedAt < validAfter ? closeCodes.token : session)

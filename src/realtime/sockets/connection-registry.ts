@@ -25,7 +25,7 @@ export interface ConnectionRegistryParts extends Omit<ConnectionParts, 'onAuthen
   /** How long a client may take to authenticate. */
   readonly authMs: number
   /** Whether the service is closed to a client. */
-  readonly judgeState: AppState['judge']
+  readonly judgeState: AppState['check']
   /** Called with our close code, or null when the client closed. */
   readonly onSocketClosed: (code: CloseCode | null) => void
 }

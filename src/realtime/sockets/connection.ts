@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { CloseCode, Echo } from '../../../schema/frames.ts'
-import type { Shown } from '../../http/auth/gate.ts'
+import type { ClientHints } from '../../http/auth/gate.ts'
 import type { ChannelRefusal } from './client.ts'
 import { invalidFrame, type ParsedFrame, parseFrame } from './client-frames.ts'
 import { closeCodes } from './close-codes.ts'
@@ -37,7 +37,7 @@ export interface OpenedSocket {
   /** The TCP socket of `ws`. */
   readonly socket: Socket
   /** From the upgrade request. */
-  readonly clientHints: Omit<Shown, 'tokenKey'>
+  readonly clientHints: Omit<ClientHints, 'tokenKey'>
   /** The client's `addressKey`. */
   readonly address: string
 }
@@ -58,7 +58,7 @@ export class Connection {
   readonly address: string
   readonly #ws: WebSocket
   readonly #socket: Socket
-  readonly #clientHints: Omit<Shown, 'tokenKey'>
+  readonly #clientHints: Omit<ClientHints, 'tokenKey'>
   readonly #parts: ConnectionParts
   readonly #writer: SocketWriter
   readonly #frameRate = new FixedWindow(MAX_FRAMES_PER_SECOND)
@@ -101,7 +101,7 @@ export class Connection {
   }
 
   /** What the app state is judged by. */
-  get clientHints(): Shown {
+  get clientHints(): ClientHints {
     return { ...this.#clientHints, tokenKey: this.#session?.tokenKey ?? null }
   }
 

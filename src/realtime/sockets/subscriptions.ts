@@ -1,5 +1,5 @@
 import type { ClientFrame, Echo } from '../../../schema/frames.ts'
-import { ownTurn } from '../../http/limits/event-loop-yield.ts'
+import { yieldToEventLoop } from '../../http/limits/event-loop-yield.ts'
 import type { Channel } from '../channels/channel.ts'
 import { type ChannelMessage, frameText, messageSize } from '../channels/channel-message.ts'
 import { type ChannelKey, parseChannelName, roomChannel, userChannel } from '../channels/channel-names.ts'
@@ -195,7 +195,7 @@ export class Subscriptions {
         messages.filter(({ position }) => position <= subscribedFrom),
       )
       while (rest.length > 0) {
-        await ownTurn()
+        await yieldToEventLoop()
         if (this.#isEnded) return
         rest = this.#sendSlice(name, rest)
       }
@@ -229,7 +229,7 @@ export class Subscriptions {
     let last = messages.at(-1)?.position ?? from
     let rest = this.#sendSlice(name, messages)
     while (rest.length > 0) {
-      await ownTurn()
+      await yieldToEventLoop()
       if (this.#isEnded) return false
       const newer = channel.messagesAfter(last, Date.now())
       if (newer === 'expired' || newer === 'not-loaded') {

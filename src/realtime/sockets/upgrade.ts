@@ -5,12 +5,12 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fast
 import type { WebSocket } from 'ws'
 import type { AppState } from '../../http/auth/gate.ts'
 import { bearerToken } from '../../http/auth/tokens.ts'
-import { HttpError } from '../../http/errors/errors.ts'
+import { HttpError } from '../../http/errors/http-error.ts'
 import { rateLimited } from '../../http/errors/problem.ts'
 import type { AddressLimit } from '../../http/limits/address-limit.ts'
 import { addressKey } from '../../http/limits/client-address.ts'
 import type { Metrics } from '../../http/observability/metrics.ts'
-import { socketPaths } from '../../http/upgrades.ts'
+import { socketPaths } from '../../http/socket-upgrade.ts'
 import { closeCodes } from './close-codes.ts'
 import type { ConnectionRegistry } from './connection-registry.ts'
 
@@ -24,7 +24,7 @@ export interface UpgradeParts {
   readonly registry: ConnectionRegistry
   /** Whether pages of an origin may open sockets. */
   readonly isAllowedOrigin: (origin: string) => boolean
-  readonly clientHintsOf: AppState['shownBy']
+  readonly clientHintsOf: AppState['hintsOf']
   /** The checks of client routes, in order: those before the token is read, and those of a token that is sent. */
   readonly beforeToken: readonly onRequestHookHandler[]
   readonly tokenChecks: readonly onRequestHookHandler[]

@@ -40,7 +40,7 @@ test('whoever asks for the head of a long reading only is not read to, and nothi
 
 test('a reading whose turn does not come in time is refused, and the next one takes its place', async (t) => {
   const app = Fastify()
-  const readings = new Readings(app, { inHand: 1, waiting: 1, maxWaitMs: 200 })
+  const readings = new Readings(app, { running: 1, waiting: 1, maxWaitMs: 200 })
   const ends: (() => void)[] = []
   app.setErrorHandler((error, _, reply) => {
     const { status, code, headers } = problemOf(error)

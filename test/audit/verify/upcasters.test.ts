@@ -26,7 +26,7 @@ function followed(t: Test, { serviceUrl: url }: TestDatabase) {
   const pool = openPool(url, { max: 2, application_name: 'test' })
   const events: StoredEvent[] = []
   const troubles: unknown[] = []
-  const tail = new Tail({ url, pool, failureLog: { failed: (error) => troubles.push(error), worked: () => {} } })
+  const tail = new Tail({ url, pool, failureLog: { failed: (error) => troubles.push(error), succeeded: () => {} } })
   tail.start()
   tail.subscribe(0, (more) => void events.push(...more))
   t.teardown(async () => {

@@ -5,19 +5,19 @@ import type { FastifyInstance } from 'fastify'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Pool } from 'pg'
 import { Flag, Id, PageQuery, Text } from '../../../schema/common.ts'
-import { build, type Parts } from '../../../src/app.ts'
+import { type AppParts, build } from '../../../src/app.ts'
 import type { Tables } from '../../../src/db/tables.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type AppStateGate, alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { Sessions, StaffSessions } from '../../../src/http/auth/sessions.ts'
-import { anyToken } from '../../../src/http/auth/tokens.ts'
-import { HttpError } from '../../../src/http/errors/errors.ts'
+import { NO_RULES } from '../../../src/http/auth/tokens.ts'
+import { HttpError } from '../../../src/http/errors/http-error.ts'
 import { meaningIn } from '../../../src/http/errors/refusals.ts'
-import { runWith } from '../../../src/http/execute-command.ts'
+import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
-import { charge } from '../../../src/http/limits/limits.ts'
+import { charge } from '../../../src/http/limits/rate-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { createLogger } from '../../../src/http/observability/logging.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
@@ -62,7 +62,7 @@ const mishaps: Readonly<Record<string, () => unknown>> = {
 
 export const minimalSlice: Slice = {
   documentedPrefix: '/api/v1',
-  routes(app, { run, db }) {
+  routes(app, { execute, db }) {
     app.get('/things', { schema: { tags: ['things'], querystring: PageQuery } }, (request, reply) =>
       reply.send({ data: request.query, caller: request.caller }),
     )
@@ -81,7 +81,7 @@ export const minimalSlice: Slice = {
       charge(request, 10)
       return { data: null }
     })
-    app.post('/runs', (request, reply) => run(request, reply, nothing, null))
+    app.post('/runs', (request, reply) => execute(request, reply, nothing, null))
     app.get('/reads', async () => ({ data: await db.selectFrom('users').select('user_id').execute() }))
     app.get('/mishaps/:name', { schema: { params: Type.Object({ name: Type.String() }) } }, async (request) => {
       throw mishaps[request.params.name]?.()
@@ -110,7 +110,7 @@ interface Test {
 interface Options
   extends Partial<
     Pick<
-      Parts,
+      AppParts,
       | 'jwt'
       | 'rateLimit'
       | 'addressLimit'
@@ -152,7 +152,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
   const app = await build({
     slices: [minimalSlice],
     services: {
-      run: runWith(executor, writes, meaningIn([])),
+      execute: executeWith(executor, writes, meaningIn([])),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState: { ...alwaysOpen, gate },
@@ -166,7 +166,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
     rateLimit: null,
     addressLimit: new AddressLimit(null),
     trustProxy: [],
-    tokenRules: anyToken,
+    tokenRules: NO_RULES,
     writes,
     metricsToken: null,
     log: createLogger(logLevel, stream),

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { pino } from 'pino'
 import { WebSocket } from 'ws'
 import { build } from '../../../src/app.ts'
-import { Troubles } from '../../../src/db/failure-log.ts'
+import { FailureLog } from '../../../src/db/failure-log.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import type { Tables } from '../../../src/db/tables.ts'
@@ -11,15 +11,15 @@ import type { Slice } from '../../../src/features/slice.ts'
 import { type AppState, alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { PublicAddress } from '../../../src/http/auth/public-address.ts'
 import { sessionsIn, staffSessionsIn } from '../../../src/http/auth/sessions.ts'
-import { anyToken } from '../../../src/http/auth/tokens.ts'
-import { runWith } from '../../../src/http/execute-command.ts'
+import { NO_RULES } from '../../../src/http/auth/tokens.ts'
+import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import type { ProfileLookups } from '../../../src/realtime/frames/profiles.ts'
-import { type LiveTimes, startLive } from '../../../src/startup/realtime.ts'
+import { type RealtimeIntervals, startRealtime } from '../../../src/startup/realtime.ts'
 import { testChains, testSpins, testVault } from '../ledger/test-executor.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
 import { DEADLINE_MS } from '../until.ts'
@@ -30,7 +30,7 @@ interface Test {
 }
 
 export interface InstanceOptions {
-  readonly times?: LiveTimes
+  readonly times?: RealtimeIntervals
   readonly allowedOrigins?: readonly string[]
   readonly lookups?: ProfileLookups
   readonly appState?: AppState
@@ -71,7 +71,7 @@ export async function startInstance(
   const tail = new Tail({
     url: serviceUrl,
     pool: followers,
-    failureLog: new Troubles(log, 'the tail fails', 'the tail goes on'),
+    failureLog: new FailureLog(log, 'the tail fails', 'the tail goes on'),
     waitForInFlight: () => executor.waitForInFlight(),
   })
   cleanUp.defer(() => tail.stop())
@@ -86,9 +86,9 @@ export async function startInstance(
   const sessions = sessionsIn(db)
   sessions.follow(tail, await headOf(db))
   tail.start()
-  const lobbyWith = await startLive(
+  const lobbyWith = await startRealtime(
     {
-      database: { db, followers },
+      database: { db, subscriberPool: followers },
       tail,
       sessions,
       appState,
@@ -106,7 +106,7 @@ export async function startInstance(
   const app = await build({
     slices,
     services: {
-      run: runWith(executor, writes, meaningOf),
+      execute: executeWith(executor, writes, meaningOf),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState,
@@ -121,18 +121,18 @@ export async function startInstance(
     rateLimit: null,
     addressLimit: options.addressLimit ?? new AddressLimit(null),
     trustProxy: [],
-    tokenRules: anyToken,
+    tokenRules: NO_RULES,
     writes,
     metricsToken: null,
     log,
     metrics,
     isReady: async () => true,
     docs: true,
-    live: { lobbyWith, isAllowedOrigin: address.isAllowedOrigin },
+    realtime: { lobbyWith, isAllowedOrigin: address.isAllowedOrigin },
   })
   cleanUp.defer(() => app.close())
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
-  address.listensOn(Number(new URL(origin).port))
+  address.setPort(Number(new URL(origin).port))
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= cleanUp.disposeAsync())
   t.teardown(stop)

@@ -5,7 +5,7 @@ import { build } from '../../../src/app.ts'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { financeSliceWith } from '../../../src/audit/routes/slice.ts'
 import { asideOn } from '../../../src/audit/verify/audit-worker.ts'
-import { forReads, openPool } from '../../../src/db/pool.ts'
+import { openPool, readPool } from '../../../src/db/pool.ts'
 import type { Tables } from '../../../src/db/tables.ts'
 import { meaningOf } from '../../../src/domain.ts'
 import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
@@ -13,8 +13,8 @@ import { ClientRegistry } from '../../../src/features/app-status/clients/client-
 import { readAppStatus } from '../../../src/features/app-status/reads.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { sessionsIn, staffSessionsIn } from '../../../src/http/auth/sessions.ts'
-import { anyToken } from '../../../src/http/auth/tokens.ts'
-import { runWith } from '../../../src/http/execute-command.ts'
+import { NO_RULES } from '../../../src/http/auth/tokens.ts'
+import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
@@ -55,7 +55,7 @@ export interface TestApp {
 /** For reads as the doors do them. */
 export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
   const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: forReads(pool) }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: readPool(pool) }) })
   t.teardown(() => db.destroy())
   return db
 }
@@ -89,7 +89,7 @@ export async function createTestApp(
   const app = await build({
     slices: [...slices, finance],
     services: {
-      run: runWith(ledger.executor, writes, meaningOf),
+      execute: executeWith(ledger.executor, writes, meaningOf),
       db,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,
@@ -104,7 +104,7 @@ export async function createTestApp(
     rateLimit: null,
     addressLimit,
     trustProxy: [],
-    tokenRules: anyToken,
+    tokenRules: NO_RULES,
     writes,
     metricsToken: null,
     log,
@@ -134,7 +134,7 @@ export async function createTestApp(
     }
   return {
     database,
-    ledger: ledger,
+    ledger,
     app,
     appState,
     told,

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, rmSync, statfsSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Cluster, prepareCluster } from '../../../src/db/cluster/cluster.ts'
-import { attach } from '../../../src/db/cluster/cluster-lock.ts'
+import { startAndConnect } from '../../../src/db/cluster/cluster-lock.ts'
 import { isAlive } from '../../../src/db/cluster/postmaster.ts'
 
 /** Where tests keep what they write. */
@@ -24,7 +24,7 @@ export interface TestCluster {
 export async function startTestCluster(holder: number): Promise<TestCluster> {
   await removeAbandoned()
   const cluster = await prepareCluster(dirOf(holder))
-  const { port, client } = await attach(cluster)
+  const { port, client } = await startAndConnect(cluster)
   await client.end()
   return at(cluster, port)
 }

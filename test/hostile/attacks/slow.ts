@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { STILL_MS } from '../../../src/http/server-options.ts'
+import { IDLE_TIMEOUT_MS } from '../../../src/http/server-options.ts'
 import { onceClosed } from '../../harness/http/http-connection.ts'
 import { ResponseReader } from '../../harness/http/response-reader.ts'
 import type { AttackRun } from '../attack-run/attack-run.ts'
@@ -62,7 +62,7 @@ const kinds = (whole: boolean): readonly Kind[] => {
       reads: true,
     },
     // The service hangs up after twice the time that a connection may stand still.
-    { name: 'never read', ms: 2 * STILL_MS + SLACK_MS, first: much.repeat(1_000), more: '', reads: false },
+    { name: 'never read', ms: 2 * IDLE_TIMEOUT_MS + SLACK_MS, first: much.repeat(1_000), more: '', reads: false },
   ]
   return whole ? [...short, ...long] : short
 }

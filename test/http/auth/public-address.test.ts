@@ -5,7 +5,7 @@ const nothing = { publicUrl: null, assetBaseUrl: null, allowedOrigins: [], port:
 
 test('without PUBLIC_URL it is this machine, at the port that is listened on', async (t) => {
   const address = new PublicAddress({ ...nothing, port: 0 })
-  address.listensOn(4711)
+  address.setPort(4711)
   t.equal(address.url, 'http://127.0.0.1:4711')
   t.equal(address.assetBaseUrl, 'http://127.0.0.1:4711/assets')
   const { isAllowedOrigin } = address

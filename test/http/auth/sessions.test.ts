@@ -6,7 +6,7 @@ import type { Tables } from '../../../src/db/tables.ts'
 import { revokeStaffSessions } from '../../../src/features/staff/revoke-staff-sessions.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { revokeSessions } from '../../../src/features/users/revoke-sessions.ts'
-import { type Session, Sessions, sessionsIn, staffSessionsIn, usersBelow } from '../../../src/http/auth/sessions.ts'
+import { Sessions, sessionsIn, staffSessionsIn, type UserSession, usersBelow } from '../../../src/http/auth/sessions.ts'
 import { readiness } from '../../../src/http/observability/readiness.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
@@ -21,7 +21,7 @@ test('revocations of another instance', async (t) => {
 
   const pool = openPool(serviceUrl, { max: 4, application_name: 'sessions under test' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  const tail = new Tail({ url: serviceUrl, pool, failureLog: { failed: () => {}, worked: () => {} }, pollMs: 20 })
+  const tail = new Tail({ url: serviceUrl, pool, failureLog: { failed: () => {}, succeeded: () => {} }, pollMs: 20 })
   t.teardown(async () => {
     await tail.stop()
     await db.destroy()
@@ -30,29 +30,29 @@ test('revocations of another instance', async (t) => {
   sessions.follow(tail, await headOf(db))
   tail.start()
 
-  t.equal(sessions.over(1), undefined, 'not known yet')
+  t.equal(sessions.validAfter(1), undefined, 'not known yet')
   const first = await sessions.load(1)
   t.ok(first !== null && first > Date.now() / 1000 - 60, 'revoked before this instance was there')
   t.equal(await sessions.load(2), 0)
   t.equal(await sessions.load(4), null, 'nobody')
-  t.equal(sessions.over(4), undefined, 'who is nobody now may be somebody soon')
+  t.equal(sessions.validAfter(4), undefined, 'who is nobody now may be somebody soon')
 
   await other.runOk(revokeSessions, { user_id: 2 })
-  await until(() => sessions.over(2) !== 0)
-  t.equal(sessions.over(2), undefined, 'to be looked up again')
+  await until(() => sessions.validAfter(2) !== 0)
+  t.equal(sessions.validAfter(2), undefined, 'to be looked up again')
   const now = Math.floor(Date.now() / 1000)
   const second = (await sessions.load(2)) ?? 0
   t.ok(second >= now - 60 && second <= now)
-  t.equal(sessions.over(1), first)
+  t.equal(sessions.validAfter(1), first)
 
   const staff = staffSessionsIn(db)
   staff.follow(tail, await headOf(db))
   t.equal(await staff.load('ann'), 0, 'never revoked')
   await other.runOk(revokeStaffSessions, { sub: 'ann' })
-  await until(() => staff.over('ann') !== 0)
-  t.equal(staff.over('ann'), undefined, 'to be looked up again')
+  await until(() => staff.validAfter('ann') !== 0)
+  t.equal(staff.validAfter('ann'), undefined, 'to be looked up again')
   t.ok(((await staff.load('ann')) ?? 0) >= now - 60)
-  t.equal(sessions.over(1), first)
+  t.equal(sessions.validAfter(1), first)
 
   const isReady = readiness(db, tail)
   t.equal(await isReady(), true)
@@ -64,18 +64,18 @@ test('who is forgotten while being looked up is looked up again', async (t) => {
   const stale = sessions.load(1)
   const together = sessions.load(1)
   t.equal(answers.length, 1, 'one look-up for both')
-  sessions.forget(1)
+  sessions.invalidate(1)
   answers[0]?.(0)
   t.same(await Promise.all([stale, together]), [0, 0])
-  t.equal(sessions.over(1), undefined, 'that was before')
+  t.equal(sessions.validAfter(1), undefined, 'that was before')
 
   const fresh = sessions.load(1)
   t.equal(answers.length, 2)
   answers[1]?.(50)
   t.equal(await fresh, 50)
-  t.equal(sessions.over(1), 50)
-  sessions.forget(1)
-  t.equal(sessions.over(1), undefined)
+  t.equal(sessions.validAfter(1), 50)
+  sessions.invalidate(1)
+  t.equal(sessions.validAfter(1), undefined)
 })
 
 test('a failed look-up is tried again', async (t) => {
@@ -92,9 +92,9 @@ test('a failed look-up is tried again', async (t) => {
 test('the oldest of many users make room', async (t) => {
   const sessions = new Sessions(async () => 1)
   for (let id = 1; id <= 100_001; id += 1) await sessions.load(id)
-  t.equal(sessions.over(1), undefined)
-  t.equal(sessions.over(2), 1)
-  t.equal(sessions.over(100_001), 1)
+  t.equal(sessions.validAfter(1), undefined)
+  t.equal(sessions.validAfter(2), 1)
+  t.equal(sessions.validAfter(100_001), 1)
 })
 
 test('readiness', async (t) => {
@@ -147,24 +147,24 @@ test('users are known before they come', async (t) => {
   })
   t.teardown(() => db.destroy())
   const sessions = new Sessions(nobody)
-  await sessions.warm(usersBelow(db))
-  t.same([sessions.over(1), sessions.over(7), sessions.over(2)], [0, 0, undefined])
-  t.ok((sessions.over(3) ?? 0) > Date.now() / 1000 - 60)
+  await sessions.preload(usersBelow(db))
+  t.same([sessions.validAfter(1), sessions.validAfter(7), sessions.validAfter(2)], [0, 0, undefined])
+  t.ok((sessions.validAfter(3) ?? 0) > Date.now() / 1000 - 60)
 })
 
-const stored = (below: number, most: number): Session[] =>
+const stored = (below: number, most: number): UserSession[] =>
   Array.from({ length: Math.min(most, below - 1) }, (_, i) => ({ user_id: below - 1 - i, sessions_revoked_before: 0 }))
 
 test('only as many as are remembered, the newest ones, page by page', async (t) => {
   const sessions = new Sessions(async () => 5)
   await sessions.load(7)
   const asked: number[] = []
-  await sessions.warm(async (below, most) => {
+  await sessions.preload(async (below, most) => {
     asked.push(most)
     return stored(Math.min(below, 120_001), most)
   })
   t.same(
-    [7, 120_000, 20_002, 20_001].map((id) => sessions.over(id)),
+    [7, 120_000, 20_002, 20_001].map((id) => sessions.validAfter(id)),
     [5, 0, 0, undefined],
   )
   t.ok(asked.length < 25 && asked.every((most) => most <= 5_000))
@@ -172,30 +172,30 @@ test('only as many as are remembered, the newest ones, page by page', async (t) 
 
 test('who is forgotten while a page is read, or was looked up meanwhile, is not on it', async (t) => {
   const sessions = new Sessions(async () => 9)
-  await sessions.warm(async (below, most) => {
+  await sessions.preload(async (below, most) => {
     const page = stored(Math.min(below, 11), most)
     if (page.length > 0) {
-      sessions.forget(4)
+      sessions.invalidate(4)
       await sessions.load(5)
     }
     return page
   })
-  t.same([sessions.over(3), sessions.over(4), sessions.over(5)], [0, undefined, 9])
-  sessions.forget(3)
-  t.equal(sessions.over(3), undefined)
+  t.same([sessions.validAfter(3), sessions.validAfter(4), sessions.validAfter(5)], [0, undefined, 9])
+  sessions.invalidate(3)
+  t.equal(sessions.validAfter(3), undefined)
   t.equal(await sessions.load(3), 9)
 })
 
 test('when the database is away meanwhile, users are looked up as they come', async (t) => {
   const sessions = new Sessions(async () => 9)
   let asked = 0
-  const warming = sessions.warm(async (below, most) => {
+  const warming = sessions.preload(async (below, most) => {
     asked += 1
     if (asked > 1) throw new Error('away')
     return stored(Math.min(below, 9_001), most)
   })
   await t.rejects(warming, { message: 'away' })
-  t.same([sessions.over(9_000), sessions.over(1)], [0, undefined])
+  t.same([sessions.validAfter(9_000), sessions.validAfter(1)], [0, undefined])
   t.equal(await sessions.load(1), 9)
-  t.equal(sessions.over(1), 9)
+  t.equal(sessions.validAfter(1), 9)
 })

@@ -17,7 +17,7 @@ test('a token that was good before is not good for ever', async (t) => {
   const revoked = token()
   t.equal(await statusFor(revoked), 200)
   over = validClaims().iat + 1
-  sessions.forget(7)
+  sessions.invalidate(7)
   t.equal(await statusFor(revoked), 440, 'revoked')
   t.equal(await statusFor(`${revoked}x`), 401, 'another one')
 })

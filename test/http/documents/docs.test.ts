@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { test } from 'tap'
-import { acceptedEncoding, PreparedAnswer } from '../../../src/http/documents/prepared-answer.ts'
+import { acceptedEncoding, PreparedResponse } from '../../../src/http/documents/prepared-response.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 
@@ -38,7 +38,7 @@ test('all that the page names is answered, compressed where the client takes tha
 
 test('a document is made once, and again only when that failed', async (t) => {
   let made = 0
-  const answer = new PreparedAnswer('text/plain', async () => {
+  const answer = new PreparedResponse('text/plain', async () => {
     made += 1
     if (made === 1) throw new Error('not now')
     return Buffer.from('a document')

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { inTurns, ownTurn } from '../../../src/http/limits/event-loop-yield.ts'
+import { runYielding, yieldToEventLoop } from '../../../src/http/limits/event-loop-yield.ts'
 
 test('of those who want a turn of their own each has one', async (t) => {
   let turns = 0
@@ -11,7 +11,7 @@ test('of those who want a turn of their own each has one', async (t) => {
   setImmediate(count)
   const seen = await Promise.all(
     Array.from({ length: 20 }, async () => {
-      await ownTurn()
+      await yieldToEventLoop()
       return turns
     }),
   )
@@ -28,7 +28,7 @@ test('work in parts leaves a turn of the event loop between them', async (t) => 
   }
   setImmediate(count)
   const seen: number[] = []
-  const result = await inTurns(
+  const result = await runYielding(
     (function* () {
       for (let part = 0; part < 5; part += 1) {
         seen.push(turns)

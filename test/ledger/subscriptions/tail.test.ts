@@ -24,7 +24,7 @@ function tailOf(
   const tail = new Tail({
     url: serviceUrl,
     pool,
-    failureLog: { failed: (error) => troubles.push(error), worked: () => {} },
+    failureLog: { failed: (error) => troubles.push(error), succeeded: () => {} },
     pollMs: options.pollMs ?? 50,
     ...(options.landed !== undefined && { waitForInFlight: options.landed }),
   })

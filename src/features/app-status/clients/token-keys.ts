@@ -1,4 +1,4 @@
-import { type IsOurs, tokenKey } from '../../../http/auth/gate.ts'
+import { type IsSignatureValid, tokenKey } from '../../../http/auth/gate.ts'
 import { bearerToken } from '../../../http/auth/tokens.ts'
 
 /** `Authorization` headers whose keys are remembered; the one that came first makes room. */
@@ -9,12 +9,12 @@ export class TokenKeys {
   readonly #keys = new Map<string, string>()
 
   /** Null for a header without a token of ours. */
-  of(authorization: string | undefined, isOurs: IsOurs): string | null {
+  of(authorization: string | undefined, isSignatureValid: IsSignatureValid): string | null {
     if (authorization === undefined) return null
     const cached = this.#keys.get(authorization)
     if (cached !== undefined) return cached
     const token = bearerToken(authorization)
-    if (token === undefined || !isOurs(token)) return null
+    if (token === undefined || !isSignatureValid(token)) return null
     if (this.#keys.size >= MAX_CACHED_HEADERS) this.#evictOldest()
     const key = tokenKey(token)
     this.#keys.set(authorization, key)

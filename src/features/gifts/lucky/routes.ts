@@ -2,15 +2,15 @@ import { Type } from '@sinclair/typebox'
 import { dataOf, PageQuery, pageOf } from '../../../../schema/common.ts'
 import { ChooseSeed, PublishedChains, PublishedDraw, PublishedOddsTable } from '../../../../schema/fairness.ts'
 import { userOf } from '../../../http/auth/caller.ts'
-import { notFound } from '../../../http/errors/errors.ts'
-import { ownTurn } from '../../../http/limits/event-loop-yield.ts'
-import { pageUpTo, readPage } from '../../../http/pages.ts'
+import { notFound } from '../../../http/errors/http-error.ts'
+import { yieldToEventLoop } from '../../../http/limits/event-loop-yield.ts'
+import { pageBody, readPage } from '../../../http/pages.ts'
 import { chooseSeed, showChains } from '../../fairness/choose-seed.ts'
 import type { App, Services } from '../../services.ts'
 import { findChains, pageDraws, publishedOddsTable } from '../reads.ts'
 
 /** Doors through which players check their draws. */
-export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): void {
+export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services): void {
   const show = showChains(chains)
   const choose = chooseSeed(chains)
 
@@ -27,7 +27,7 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
     async (request, reply) => {
       const user_id = userOf(request)
       const chains = await findChains(db, user_id)
-      return chains === undefined ? await run(request, reply, show, { user_id }) : { data: chains }
+      return chains === undefined ? await execute(request, reply, show, { user_id }) : { data: chains }
     },
   )
 
@@ -43,7 +43,7 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
       },
     },
     (request, reply) =>
-      run(request, reply, choose, { user_id: userOf(request), client_seed: request.body.client_seed }),
+      execute(request, reply, choose, { user_id: userOf(request), client_seed: request.body.client_seed }),
   )
 
   app.get(
@@ -62,9 +62,9 @@ export function luckyFairnessRoutes(app: App, { run, db, chains }: Services): vo
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
-      await ownTurn()
+      await yieldToEventLoop()
       const { draws, more } = await pageDraws(db, userOf(request), cursor?.[0] ?? null, limit)
-      const page = pageUpTo(draws, more, ({ position }) => [position])
+      const page = pageBody(draws, more, ({ position }) => [position])
       return { ...page, data: page.data.map(({ draw }) => draw) }
     },
   )

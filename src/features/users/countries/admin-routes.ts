@@ -1,7 +1,7 @@
 import { dataOf, PageQuery, pageOf } from '../../../../schema/common.ts'
 import { CountryRecord, DefineCountry, IdParams } from '../../../../schema/operator.ts'
-import { notFound } from '../../../http/errors/errors.ts'
-import { onePage, readPage } from '../../../http/pages.ts'
+import { notFound } from '../../../http/errors/http-error.ts'
+import { readPage, toPage } from '../../../http/pages.ts'
 import { idInPath } from '../../../http/validation/ids.ts'
 import type { App, Services } from '../../services.ts'
 import { countryRecord } from '../presenters.ts'
@@ -11,7 +11,7 @@ import { defineCountry } from './define-country.ts'
 const tags = ['operators']
 
 /** The operators' doors for countries. */
-export function countryAdminRoutes(app: App, { run, db }: Services): void {
+export function countryAdminRoutes(app: App, { execute, db }: Services): void {
   app.put(
     '/countries/:id',
     {
@@ -26,7 +26,7 @@ export function countryAdminRoutes(app: App, { run, db }: Services): void {
     },
     (request, reply) => {
       const id = idInPath(request.params.id)
-      return run(request, reply, defineCountry, { id, name: request.body.name })
+      return execute(request, reply, defineCountry, { id, name: request.body.name })
     },
   )
 
@@ -62,7 +62,7 @@ export function countryAdminRoutes(app: App, { run, db }: Services): void {
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
       const rows = await newestCountries(db, limit + 1, cursor)
-      const page = onePage(rows, limit, ({ created_at, country_id }) => [created_at, country_id])
+      const page = toPage(rows, limit, ({ created_at, country_id }) => [created_at, country_id])
       return { ...page, data: page.data.map(countryRecord) }
     },
   )

@@ -8,7 +8,7 @@ import { removeDevice } from './remove-device.ts'
 const tags = ['devices']
 
 /** The client's doors for devices that push notifications go to. */
-export function deviceRoutes(app: App, { run }: Services): void {
+export function deviceRoutes(app: App, { execute }: Services): void {
   app.post(
     '/devices',
     {
@@ -22,7 +22,7 @@ export function deviceRoutes(app: App, { run }: Services): void {
     },
     (request, reply) => {
       const { token, platform } = request.body
-      return run(request, reply, registerDevice, { user_id: userOf(request), token, platform }, { status: 201 })
+      return execute(request, reply, registerDevice, { user_id: userOf(request), token, platform }, { status: 201 })
     },
   )
 
@@ -39,7 +39,7 @@ export function deviceRoutes(app: App, { run }: Services): void {
     },
     (request, reply) => {
       const input = { user_id: userOf(request), token: request.params.token }
-      return run(request, reply, removeDevice, input, {
+      return execute(request, reply, removeDevice, input, {
         body: () => ({ meta: { message: 'The device was removed.' } }),
       })
     },

@@ -19,7 +19,7 @@ const compress: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>> = 
 }
 
 /** An answer that is the same for everybody: made when it is first asked for, and compressed once, in other threads. */
-export class PreparedAnswer {
+export class PreparedResponse {
   readonly #type: string
   readonly #make: () => Promise<Buffer>
   readonly #variants = new Map<Encoding, Promise<Variant>>()
@@ -37,7 +37,7 @@ export class PreparedAnswer {
   /** Sends a variant, or 304 to who has it. It may be stored, and is asked for again with its ETag each time. */
   send(request: FastifyRequest, reply: FastifyReply, { encoding, body, etag }: Variant): FastifyReply {
     reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': 'public, no-cache' })
-    if (isKnown(request, etag)) return reply.code(304).send()
+    if (matchesEtag(request, etag)) return reply.code(304).send()
     if (encoding !== 'identity') reply.header('content-encoding', encoding)
     return reply.type(this.#type).send(body)
   }
@@ -61,7 +61,7 @@ export class PreparedAnswer {
 }
 
 /** Whether the client shows that it has this variant. A weak tag is as good here. */
-export function isKnown({ headers }: FastifyRequest, etag: string): boolean {
+export function matchesEtag({ headers }: FastifyRequest, etag: string): boolean {
   const tags = headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
   return tags.includes(etag) || tags.includes('*')
 }

@@ -26,7 +26,7 @@ export async function describeRoutes(app: FastifyInstance): Promise<void> {
     refResolver: {
       buildLocalReference: ({ $id }, _base, _fragment, i) => (typeof $id === 'string' ? $id : `def-${i}`),
     },
-    transform: ({ schema, url, route }) => ({ url, schema: described(schema ?? {}, url, route) }),
+    transform: ({ schema, url, route }) => ({ url, schema: describeSchema(schema ?? {}, url, route) }),
   })
 }
 
@@ -38,7 +38,7 @@ export function hideRoutes(app: FastifyInstance): void {
 }
 
 /** What all routes of a kind have in common, beside what the slice says of the one. */
-function described(schema: FastifySchema, url: string, route: RouteOptions): FastifySchema {
+function describeSchema(schema: FastifySchema, url: string, route: RouteOptions): FastifySchema {
   const named = { operationId: operationId(url, route), ...schema }
   const isClients = clientPrefixes.some((prefix) => url.startsWith(`${prefix}/`))
   // A door that says itself who may come in has no checks either.

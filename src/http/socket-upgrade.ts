@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 export const socketPaths: readonly string[] = ['/ws', '/v1/ws', '/api/v1/ws']
 
 /** Whether a request that would become something else becomes a websocket; all others are answered as usual. */
-export function becomesSocket({
+export function isSocketUpgrade({
   method,
   url = '',
   headers,

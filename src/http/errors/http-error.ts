@@ -22,7 +22,7 @@ export class HttpError extends Error {
 }
 
 /** A path holds what cannot be an id. That is told last: whatever else is wrong with the request's form comes first. */
-export class ImpossiblePath extends HttpError {
+export class InvalidPathParam extends HttpError {
   constructor() {
     super(404, 'not_found', 'No such thing.')
   }
@@ -31,7 +31,7 @@ export class ImpossiblePath extends HttpError {
 export const notFound = (): HttpError => new HttpError(404, 'not_found', 'No such thing.')
 
 /** The body of every error. */
-export function errorText(
+export function errorBody(
   message: string,
   code: string,
   requestId: string,

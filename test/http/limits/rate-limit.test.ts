@@ -2,42 +2,42 @@ import { once } from 'node:events'
 import { mock } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
-import { Callers } from '../../../src/http/limits/rate-limit-store.ts'
-import { type Line, leave, lineUp } from '../../../src/http/limits/semaphore.ts'
+import { RateLimitStore } from '../../../src/http/limits/rate-limit-store.ts'
+import { acquire, release, type Semaphore } from '../../../src/http/limits/semaphore.ts'
 import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 import { exchange, listen, openSocket, parseResponses } from '../../harness/http/raw-http.ts'
 import { until } from '../../harness/until.ts'
 
 test('what a caller takes is counted for a minute from the first request on', (t) => {
-  const callers = new Callers()
-  callers.of(7, 1_000).taken += 1
-  callers.of(7, 60_999).taken += 30
-  t.match(callers.of(7, 60_999), { taken: 31, windowEnds: 61_000 })
-  t.equal(callers.of('7', 60_999).taken, 0, 'somebody else')
-  const again = callers.of(7, 61_000)
+  const callers = new RateLimitStore()
+  callers.entryFor(7, 1_000).taken += 1
+  callers.entryFor(7, 60_999).taken += 30
+  t.match(callers.entryFor(7, 60_999), { taken: 31, windowEnds: 61_000 })
+  t.equal(callers.entryFor('7', 60_999).taken, 0, 'somebody else')
+  const again = callers.entryFor(7, 61_000)
   t.match(again, { taken: 0, refused: 0, windowEnds: 121_000 })
-  again.inHand = 3
-  t.match(callers.of(7, 500_000), { taken: 0, inHand: 3 }, 'what is in hand outlives the minute')
+  again.running = 3
+  t.match(callers.entryFor(7, 500_000), { taken: 0, running: 3 }, 'what is in hand outlives the minute')
   t.equal(callers.size, 1, 'who has not asked for a minute is forgotten')
   t.end()
 })
 
 test('however many others come, nobody is forgotten within the minute or with work in hand', (t) => {
-  const callers = new Callers()
-  callers.of('busy', 0).inHand = 4
-  callers.of('spent', 1).taken = 1_200
-  for (let id = 1; id <= 150_000; id += 1) callers.of(id, 2)
-  t.match(callers.of('spent', 60_000), { taken: 1_200 })
-  t.match(callers.of('busy', 59_999), { inHand: 4 })
-  callers.of('late', 60_002)
+  const callers = new RateLimitStore()
+  callers.entryFor('busy', 0).running = 4
+  callers.entryFor('spent', 1).taken = 1_200
+  for (let id = 1; id <= 150_000; id += 1) callers.entryFor(id, 2)
+  t.match(callers.entryFor('spent', 60_000), { taken: 1_200 })
+  t.match(callers.entryFor('busy', 59_999), { running: 4 })
+  callers.entryFor('late', 60_002)
   t.equal(callers.size, 2, 'the minute of all others is over')
-  t.match(callers.of('busy', 200_000), { inHand: 4 })
+  t.match(callers.entryFor('busy', 200_000), { running: 4 })
   t.equal(callers.size, 1)
   t.end()
 })
 
-const empty = (): Line => ({ inHand: 0, waiting: [] })
-const most = { inHand: 6, waiting: 10 }
+const empty = (): Semaphore => ({ running: 0, waiting: [] })
+const most = { running: 6, waiting: 10 }
 
 test('six at a time, in their order, and those who are gone are passed over', (t) => {
   const line = empty()
@@ -45,7 +45,7 @@ test('six at a time, in their order, and those who are gone are passed over', (t
   const gone = new Set([9, 10])
   for (let i = 1; i <= 12; i += 1) {
     t.ok(
-      lineUp(line, most, () => {
+      acquire(line, most, () => {
         if (gone.has(i)) return false
         begun.push(i)
         return true
@@ -53,26 +53,26 @@ test('six at a time, in their order, and those who are gone are passed over', (t
     )
   }
   t.same(begun, [1, 2, 3, 4, 5, 6])
-  leave(line)
-  leave(line)
+  release(line)
+  release(line)
   t.same(begun, [1, 2, 3, 4, 5, 6, 7, 8])
-  leave(line)
+  release(line)
   t.same(begun.slice(8), [11])
-  for (let i = 0; i < 5; i += 1) leave(line)
+  for (let i = 0; i < 5; i += 1) release(line)
   t.same(begun.slice(8), [11, 12])
-  t.equal(line.inHand, 2)
-  leave(line)
-  leave(line)
-  t.equal(line.inHand, 0)
-  t.ok(lineUp(line, most, () => false))
-  t.equal(line.inHand, 0, 'nothing begun, nothing in hand')
+  t.equal(line.running, 2)
+  release(line)
+  release(line)
+  t.equal(line.running, 0)
+  t.ok(acquire(line, most, () => false))
+  t.equal(line.running, 0, 'nothing begun, nothing in hand')
   t.end()
 })
 
 test('a line has an end', (t) => {
   const line = empty()
-  for (let i = 0; i < 16; i += 1) t.ok(lineUp(line, most, () => true) || t.fail(`no place for ${i}`))
-  t.notOk(lineUp(line, most, () => true))
+  for (let i = 0; i < 16; i += 1) t.ok(acquire(line, most, () => true) || t.fail(`no place for ${i}`))
+  t.notOk(acquire(line, most, () => true))
   t.end()
 })
 
