@@ -6,7 +6,7 @@ import { type EventFrame, eventFrame, type FrameMapper } from '../../realtime/fr
 
 type Request = Pick<EventData<'withdrawal-status-changed'>, 'user_id' | 'target_id' | 'wallet' | 'amount'>
 
-/** Whoever made a request and whom it is addressed to are told where it stands. Nothing of what they wrote is. */
+/** Frames of status changes, to the requester and the addressee. They never contain what people wrote. */
 export const withdrawalFrames: FrameMapper = {
   'withdrawal-requested': ({ data, position, at }) => withdrawalChangedFrames(data, position, 'pending', at),
   'withdrawal-status-changed': ({ data, at }) => withdrawalChangedFrames(data, data.withdrawal_id, data.to, at),

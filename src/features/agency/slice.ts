@@ -3,7 +3,7 @@ import { agencyAdminRoutes } from './admin-routes.ts'
 import { withdrawalFrames } from './frames.ts'
 import { agencyRoutes } from './routes.ts'
 
-/** Dollars out: withdrawals through agents and managers, instant transfers; and dollars in: salaries. */
+/** Dollars: withdrawals through agents and managers, instant transfers, and salaries. */
 export const agencySlice: Slice = {
   documentedPrefix: '/api/v1',
   routes: agencyRoutes,

@@ -3,15 +3,15 @@ import type { ClientType, EventData } from '../../../schema/events.ts'
 import type { Language } from './languages.ts'
 import { isOlder, parseVersion, type Version } from './releases/version.ts'
 
-/** What a client is known to be. */
+/** Type and version of a client. */
 export interface Client {
-  /** Null for a type that is none of ours. */
+  /** Null for an unknown type. */
   readonly type: ClientType | null
-  /** As it was sent; null when it was not. */
+  /** As sent; null when missing. */
   readonly version: string | null
 }
 
-/** Closed to a client, with what it is answered. */
+/** The response to a client that the service is closed to. */
 export interface Closed {
   readonly status: 503 | 426
   readonly body: AppStatus
@@ -21,12 +21,12 @@ export type InLanguages<T> = Readonly<Record<Language, T>>
 
 const noUpdate: AppStatus = { status: 'success', type: 'none', data: {} }
 
-/** Versions that clients have: there are not many, and whoever makes them up gets no more room than this. */
+/** Real clients have few distinct versions; the limit bounds what made-up ones can occupy. */
 const MAX_CACHED_VERSIONS = 1_000
 
 type Age = 'current' | 'old' | 'too old'
 
-/** A release, made ready for judging. */
+/** A release with its responses prepared, so that a request needs only a lookup. */
 class ReleasePolicy {
   readonly optional: InLanguages<AppStatus>
   readonly forced: InLanguages<Closed>
@@ -50,7 +50,7 @@ class ReleasePolicy {
     this.hasMinimum = this.#minimumVersion !== null
   }
 
-  /** A version that is missing or cannot be read is older than every other. */
+  /** A missing or malformed version is older than every other. */
   ageOf(version: string | null): Age {
     const text = version === null || version.length > MAX_VERSION_LENGTH ? '' : version
     let age = this.#ages.get(text)
@@ -68,13 +68,13 @@ class ReleasePolicy {
   }
 }
 
-/** Mode and releases as they stand, with every answer made: judging a request is looking things up. */
+/** Which clients the service is open to under a mode and releases, with all responses prepared. */
 export class AccessPolicy {
-  /** The answer to everyone during maintenance. */
+  /** The response to everyone during maintenance; null outside of it. */
   readonly maintenance: InLanguages<Closed> | null
-  /** The answer to clients of which nothing is known. */
+  /** The response to unidentified clients; null lets them pass. */
   readonly unidentified: InLanguages<Closed> | null
-  /** Whether it matters who a client is. */
+  /** Whether decisions depend on the client at all. */
   readonly dependsOnClient: boolean
   readonly #releases: ReadonlyMap<ClientType, ReleasePolicy>
 
@@ -91,14 +91,14 @@ export class AccessPolicy {
       this.unidentified !== null || [...this.#releases.values()].some(({ hasMinimum }) => hasMinimum)
   }
 
-  /** The answer to a client that a forced update refuses; null: nothing is known of it. */
+  /** The response to a client that must update; null when it may pass. `client` is null when it is unidentified. */
   refusalFor(client: Client | null): InLanguages<Closed> | null {
     if (client === null || client.type === null) return this.unidentified
     const release = this.#releases.get(client.type)
     return release?.ageOf(client.version) === 'too old' ? release.forced : null
   }
 
-  /** What `app-status` answers. */
+  /** The body of GET /app-status. */
   appStatusFor({ type, version }: Client, language: Language): AppStatus {
     if (this.maintenance !== null) return this.maintenance[language].body
     const release = type === null ? undefined : this.#releases.get(type)

@@ -20,14 +20,14 @@ import type { PartialTexts } from './texts.ts'
 const tags = ['operators']
 const params = ReleaseParams
 
-/** The operators' doors for the mode of the app and for its releases. */
+/** Admin routes for the mode of the app and its releases. */
 export function appStatusAdminRoutes(app: App, { execute, db }: Services): void {
   app.put(
     '/app-mode',
     {
       schema: {
         operationId: 'setAppMode',
-        summary: 'Switch maintenance on or off, on every instance within a second',
+        summary: 'Switch maintenance on or off; in force on every instance within a second',
         tags,
         body: SetAppMode,
         response: { 200: dataOf(AppMode) },
@@ -62,7 +62,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
     {
       schema: {
         operationId: 'defineRelease',
-        summary: 'Create or change the release of a client type: what clients are asked to update to, or must',
+        summary: 'Create or change the release that clients of a type should or must update to',
         tags,
         params,
         body: DefineRelease,
@@ -82,7 +82,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
     {
       schema: {
         operationId: 'removeRelease',
-        summary: 'Ask clients of this type for no update any more',
+        summary: 'Remove the release of a client type; its clients are no longer asked to update',
         tags,
         params,
         response: { 200: ReleaseRemoved },
@@ -136,6 +136,6 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
   )
 }
 
-/** Without what else the object holds: what a request means must not depend on it. */
+/** Drops unknown fields: the hash of a request must not depend on them. */
 const pickLanguages = (words: PartialTexts | undefined): PartialTexts | undefined =>
   words && { en: words.en, ar: words.ar }

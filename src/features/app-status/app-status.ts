@@ -18,24 +18,25 @@ import type { Language } from './languages.ts'
 import { defaultMode } from './mode.ts'
 import { parseVersion } from './releases/version.ts'
 
-/** Mode and releases as they are at a position of the ledger. */
+/** Mode and releases as of a position of the ledger. */
 export interface AppStatusSnapshot {
   readonly position: number
   readonly mode: EventData<'app-mode-set'> | null
   readonly releases: readonly EventData<'release-defined'>[]
 }
 
-/** So long what the database said of a token is good enough to refuse its holder, who may just have updated. */
+/** A client is refused only by a cached answer younger than this: it may have updated in the meantime. */
 const MAX_REFUSAL_AGE_MS = 1_000
-/** So long a token of which nothing is known is not looked up again; what is told with it meanwhile arrives by itself. */
+/** An unknown token is not looked up again for this long; new information about it arrives by polling. */
 const MAX_UNKNOWN_AGE_MS = 60_000
 
-/** What an event is about: the mode, or the release of a type. */
+/** What an event changes: the mode, or the release of a client type. */
 type Subject = 'mode' | EventData<'release-defined'>['client_type']
 
 /**
- * To whom the service is open, in memory: judging asks nobody, and the last known mode stands while the database is
- * away. Events may be heard twice and those of other instances late: of each subject the highest position counts.
+ * Decides from memory which clients the service is open to: no request waits for the database, and the last known mode
+ * applies during an outage. Events may arrive twice or late from other instances: the highest position of each subject
+ * wins.
  */
 export class AppStatusGate implements AppState {
   readonly #registry: Pick<ClientRegistry, 'get' | 'load' | 'record'>
@@ -58,12 +59,12 @@ export class AppStatusGate implements AppState {
     this.#policy = new AccessPolicy(this.#mode, this.#releases.values())
   }
 
-  /** Hears of switches on other instances. */
+  /** Subscribes to changes made on other instances. */
   follow(tail: Pick<Tail, 'subscribe'>): void {
     tail.subscribe(this.#snapshotPosition, (events) => this.applyAll(events))
   }
 
-  /** These were committed. When it returns, the gate judges by them. */
+  /** Applies committed events; they are in force when this returns. */
   applyAll(events: readonly PositionedEvent[]): void {
     let changed = false
     for (const event of events) changed = this.#apply(event) || changed
@@ -121,7 +122,7 @@ export class AppStatusGate implements AppState {
     return (maintenance ?? this.#policy.refusalFor(client))?.[language()]
   }
 
-  /** Judges a client that shows nothing, by what it told with its token. */
+  /** Decides about a client that states neither type nor version, by what is registered for its token. */
   #refusalForToken(key: string | null, language: () => Language): GateDecision {
     if (key === null) return this.#refusalFor(null, language)
     const known = this.#registry.get(key)
@@ -161,6 +162,6 @@ export class AppStatusGate implements AppState {
 
 const unknownClient: Client = { type: null, version: null }
 
-/** What cannot be read is not kept. */
+/** Drops a malformed version, which is not worth storing. */
 const withReadableVersion = ({ type, version }: Client): Client =>
   version === null || parseVersion(version) === null ? { type, version: null } : { type, version }

@@ -2,12 +2,12 @@ export type Language = 'en' | 'ar'
 
 const supportedLanguages: readonly Language[] = ['en', 'ar']
 
-/** Nobody who likes a language names more of them. */
+/** Longer lists are cut: no real client sends one. */
 const MAX_LIST_LENGTH = 500
 
 /**
- * The language of ours that has the highest quality in a list such as `fr, ar-EG;q=0.8, en;q=0.7`; of several the one
- * that is named first. `*` stands for those that are not named. English when it is none of ours.
+ * The supported language with the highest quality in a list such as `fr, ar-EG;q=0.8, en;q=0.7`; the first one on a tie.
+ * `*` stands for the languages that are not listed. English when none is supported.
  */
 export function preferredLanguage(list: string): Language {
   let best: { readonly language: Language; readonly quality: number } = { language: 'en', quality: 0 }
@@ -20,7 +20,7 @@ export function preferredLanguage(list: string): Language {
   return best.language
 }
 
-/** `ar-EG;q=0.8` and `ar_EG;q=0.8` are Arabic. A quality that cannot be read is none. */
+/** Parses one preference: `ar-EG;q=0.8` and `ar_EG;q=0.8` are Arabic. An invalid quality counts as 0. */
 function parsePreference(text: string): { readonly name: string; readonly quality: number } {
   const [range = '', ...params] = text.split(';').map((part) => part.trim().toLowerCase())
   const [name = ''] = range.split(/[-_]/)

@@ -3,23 +3,23 @@ import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
-/** The one mode there is. */
+/** The key of the only mode. */
 export const MODE_SCOPE = 'all'
 
-/** Whether the service is closed to clients. */
+/** Whether the service is in maintenance, and whether unidentified clients are refused. */
 export interface Mode {
   readonly scope: typeof MODE_SCOPE
   readonly maintenance: boolean
   readonly title: InBoth
   readonly message: InBoth
-  /** Clients of which nothing is known are asked to update to the release of this type. */
+  /** Unidentified clients must update to the release of this client type; null lets them pass. */
   readonly block_unidentified: ClientType | null
   readonly updated_at: Micros
 }
 
 export const modes = projection<Mode>('app_modes')
 
-/** The mode as long as none was set. */
+/** The mode until one was set. */
 export const defaultMode: Omit<Mode, 'scope' | 'updated_at'> = {
   maintenance: false,
   title: { en: 'Maintenance', ar: 'صيانة' },

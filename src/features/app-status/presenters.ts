@@ -3,7 +3,7 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import { defaultMode, type Mode } from './mode.ts'
 import type { Release } from './releases/release.ts'
 
-/** The mode as operators see it; the open one as long as none was set. */
+/** The mode as operators see it; the default until one was set. */
 export const modeRecord = (mode: Mode | undefined): AppMode => {
   const { maintenance, title, message, block_unidentified } = mode ?? defaultMode
   const updated_at = mode === undefined ? null : isoMicros(mode.updated_at)

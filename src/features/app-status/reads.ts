@@ -11,7 +11,7 @@ import type { Release } from './releases/release.ts'
 
 type Db = Kysely<Tables>
 
-/** Undefined as long as none was set. */
+/** Undefined until a mode was set. */
 export async function currentMode(db: Db): Promise<Mode | undefined> {
   const row = await modeRows(db).executeTakeFirst()
   return row && toMode(row)
@@ -22,7 +22,7 @@ export async function findRelease(db: Db, type: ClientType): Promise<Release | u
   return row && toRelease(row)
 }
 
-/** Newest first; `place` is [created] of the last one seen. */
+/** Newest first; `cursor` is [created] of the last release of the page before. */
 export async function newestReleases(db: Db, limit: number, cursor: readonly number[] | null): Promise<Release[]> {
   const rows = await releaseRows(db)
     .$if(cursor !== null, (query) => query.where('created', '<', cursor?.[0] ?? 0))
@@ -32,7 +32,7 @@ export async function newestReleases(db: Db, limit: number, cursor: readonly num
   return rows.map(toRelease)
 }
 
-/** Mode and releases, and the position at which they are so. */
+/** Mode and releases, with the position at which they were read. */
 export const readAppStatus = (db: Db): Promise<AppStatusSnapshot> =>
   db
     .transaction()

@@ -2,7 +2,7 @@ import { AppStatus, AppStatusHeaders, AppStatusQuery } from '../../../schema/app
 import type { App, Services } from '../services.ts'
 import type { OpenRouteChecks } from '../slice.ts'
 
-/** The door at which clients ask when they start. It is open to everyone, always, and answers whatever is asked. */
+/** The route that clients call when they start. Open to everyone, also during maintenance, and never refused. */
 export function appStatusRoutes(
   app: App,
   { appState }: Services,
@@ -13,17 +13,17 @@ export function appStatusRoutes(
     {
       schema: {
         operationId: 'appStatus',
-        summary: 'Whether the service is in maintenance, and whether the client is to be updated',
+        summary: 'Whether the service is in maintenance, and whether the client should or must update',
         description:
-          'Always 200. Maintenance goes before updates. With a token, what the client tells of itself is remembered for ' +
-          'requests of the same token that tell nothing. The languages of Accept-Language count by their quality.',
+          'Always 200. Maintenance takes precedence over updates. With a token, the type and version of the client are ' +
+          'stored and apply to requests of the same token that state neither. Accept-Language is read with qualities.',
         tags: ['app status'],
         security: [{}, { bearer: [] }],
         headers: AppStatusHeaders,
         querystring: AppStatusQuery,
         response: { 200: AppStatus },
       },
-      // Described, not demanded.
+      // The schemas document the inputs; malformed ones are not refused.
       validatorCompiler: () => () => true,
     },
     (request, reply) => {

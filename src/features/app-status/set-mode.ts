@@ -6,7 +6,7 @@ import { defaultMode, MODE_SCOPE, modes } from './mode.ts'
 import { modeRecord } from './presenters.ts'
 import { mergeTexts, type PartialTexts } from './texts.ts'
 
-/** What is left out keeps its value. */
+/** Omitted fields keep their values. */
 export interface SetMode {
   readonly maintenance?: boolean | undefined
   readonly title?: PartialTexts | undefined
@@ -14,7 +14,7 @@ export interface SetMode {
   readonly block_unidentified?: ClientType | null | undefined
 }
 
-/** Switches the mode of the app; what is so already is no new fact. */
+/** Changes the mode of the app; an identical mode writes no event. Never refused. */
 export const setMode: Verb<SetMode, AppMode> = {
   reads: () => [keyOf(modes, MODE_SCOPE)],
 
@@ -34,6 +34,6 @@ export const setMode: Verb<SetMode, AppMode> = {
   result: (state) => modeRecord(state.get(modes, MODE_SCOPE)),
 }
 
-/** All that a mode says, as text. */
+/** The mode as text, for comparing two of them. */
 const canonicalText = ({ maintenance, title, message, block_unidentified }: EventData<'app-mode-set'>): string =>
   JSON.stringify([maintenance, title.en, title.ar, message.en, message.ar, block_unidentified])

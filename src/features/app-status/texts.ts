@@ -1,12 +1,12 @@
 import type { InBoth } from '../../../schema/events.ts'
 
-/** Words of which some may be left out. */
+/** A text in some of the languages. */
 export interface PartialTexts {
   readonly en?: string | undefined
   readonly ar?: string | undefined
 }
 
-/** What is left out keeps its value. */
+/** Omitted languages keep their texts. */
 export const mergeTexts = (before: InBoth, { en = before.en, ar = before.ar }: PartialTexts = {}): InBoth => ({
   en,
   ar,

@@ -3,7 +3,7 @@ import type { Verb } from '../../ledger/rules/verb.ts'
 import { chainId, type LuckyChains } from './lg1.ts'
 import { type LuckyProgress, luckyProgress, openChain } from './lucky-progress.ts'
 
-/** The caller's running chain and the one that follows it, as published. */
+/** The caller's current chain and the next one, as published. */
 export interface PublishedChains {
   readonly chain: string
   readonly commitment: string
@@ -20,7 +20,7 @@ export const publishedChains = (progress: LuckyProgress): PublishedChains => ({
   next_commitment: progress.next_commitment,
 })
 
-/** Opens the user's first chain, if there is none, so that its commitment can be shown before any draw. */
+/** Opens the user's first chain, if there is none, so that its commitment is published before any draw. Never refused. */
 export const showChains = (chains: LuckyChains): Verb<{ readonly user_id: number }, PublishedChains> => ({
   reads: ({ user_id }) => [keyOf(luckyProgress, user_id)],
   decide: (state, { user_id }) =>
@@ -33,9 +33,9 @@ export const showChains = (chains: LuckyChains): Verb<{ readonly user_id: number
 })
 
 /**
- * Ends the running chain and starts the next one with the user's own seed. Its commitment was on the ledger before, so
- * the seed cannot have been answered by choosing another chain. Only for a user who never looked and never drew are
- * both made now: who wants to be sure looks (`GET /fairness/lucky`) before choosing.
+ * Ends the current chain and starts the next one with the user's own seed. The next chain's commitment was published
+ * before, so it cannot have been chosen to suit the seed. For a user without a chain both are made now; calling
+ * `GET /fairness/lucky` first gives that assurance. Never refused.
  */
 export const chooseSeed = (
   chains: LuckyChains,

@@ -1,18 +1,18 @@
 import { hmac, sha256, sha256Bytes } from '../../ledger/rules/hash.ts'
 import { type UniformDraw, uniform } from './uniform.ts'
 
-/** Links of a chain: so many sends are drawn from it before the next one begins. */
+/** Links per chain: the number of sends drawn from it before the next chain starts. */
 export const CHAIN_LENGTH = 256
 
 export const chainId = (userId: number, number: number): string => `${userId}-${number}`
 
-/** Whether a chain is named as this service names its own, whether or not there is one of that name. */
+/** Whether an id has the form of this service's chain ids; the chain need not exist. */
 export const isChainId = (chain: string): boolean => /^[1-9]\d*-[1-9]\d*$/.test(chain)
 
-/** s(0) of a chain, from which all its links follow. */
+/** s(0) of a chain, from which all its links are derived. */
 export const chainStart = (fairnessKey: string, chain: string): Buffer => hmac(fairnessKey, `lg1|${chain}`)
 
-/** s(i) from s(0). */
+/** s(i + steps) from s(i): hashes repeatedly with SHA-256. */
 export function hashTimes(from: Uint8Array, steps: number): Uint8Array {
   let link = from
   for (let i = 0; i < steps; i += 1) link = sha256Bytes(link)
@@ -29,9 +29,9 @@ export const drawOrder = (
   totalWeight: number,
 ): UniformDraw => uniform(link, `lg1|${chain}|${clientSeed}|${k}|${i}`, totalWeight)
 
-/** Where the links of chains come from. The same key gives the same links: nothing here is chance. */
+/** Derives the links of chains. Deterministic: the same fairness key gives the same links. */
 export interface LuckyChains {
-  /** SHA-256 of the fairness key, by which the ledger names it. */
+  /** SHA-256 of the fairness key, which identifies the key on the ledger. */
   readonly keyHash: string
   /** T = s(N), published before the chain is used. */
   commitment(chain: string): string
@@ -41,13 +41,13 @@ export interface LuckyChains {
 
 const CHECKPOINT_INTERVAL = 16
 const CHECKPOINTS_PER_CHAIN = CHAIN_LENGTH / CHECKPOINT_INTERVAL
-/** Bytes. */
 const LINK_BYTES = 32
 const MAX_CACHED_CHAINS = 20_000
 
 /**
- * The chains of a key. Of a chain in use every 16th link is kept, so that a draw costs 8 hashes and not 128; the chains
- * used longest ago make room. The links of a chain are one piece of 512 bytes: as sixteen they took 4 KB.
+ * The chains of a fairness key. Every 16th link of a chain in use is cached, so that a draw costs 8 hashes on average
+ * instead of 128; the least recently used chain is evicted. The links of a chain share one buffer of 512 bytes, because
+ * sixteen small ones take 4 KB.
  */
 export function luckyChains(fairnessKey: string): LuckyChains {
   const cache = new Map<string, Uint8Array>()

@@ -4,24 +4,24 @@ import { projection } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { CHAIN_LENGTH, chainId, type LuckyChains } from './lg1.ts'
 
-/** Where a user's draws stand. */
+/** A user's current chain and how much of it is used. */
 export interface LuckyProgress {
   readonly user_id: number
-  /** The running chain is `<user_id>-<number>`. */
+  /** The current chain is `<user_id>-<number>`. */
   readonly number: number
-  /** Links of it that are revealed. */
+  /** Links of the chain that were revealed by draws. */
   readonly used: number
   readonly client_seed: string
   readonly commitment: string
   readonly next_commitment: string
 }
 
-/** A chain whose commitment is on the ledger. */
+/** A chain with a published commitment. */
 export interface LuckyChain {
   readonly chain: string
   readonly user_id: number
   readonly commitment: string
-  /** SHA-256 of the fairness key that it comes from. */
+  /** SHA-256 of the fairness key that it is derived from. */
   readonly fairness_key: string
 }
 
@@ -47,7 +47,7 @@ export const evolveLuckyChains: Evolver = {
   },
 }
 
-/** Opens chain `number` of a user and commits to the one after it. */
+/** The event that opens chain `number` of a user and commits to the one after it. */
 export function openChain(
   chains: LuckyChains,
   userId: number,
@@ -72,7 +72,7 @@ export function openChain(
   }
 }
 
-/** The next send's place: on the running chain, or on a new one, which has to be opened first. */
+/** The link for the next send: of the current chain, or of a new one that `opening` opens first. */
 export interface NextSend {
   readonly opening: readonly LedgerEvent<'lucky-chain-opened'>[]
   readonly chain: string
@@ -87,7 +87,7 @@ export function nextSend(state: State, chains: LuckyChains, userId: number): Nex
     return { opening: [], chain: chainId(userId, number), k: used + 1, clientSeed: client_seed }
   }
   const number = (progress?.number ?? 0) + 1
-  // Until the user chooses one, the seed is the user's id.
+  // The default seed is the user's id.
   const clientSeed = progress?.client_seed ?? String(userId)
   return {
     opening: [openChain(chains, userId, number, clientSeed)],

@@ -1,9 +1,9 @@
 import { hmac, sha256 } from '../../ledger/rules/hash.ts'
 import { type UniformDraw, uniform } from './uniform.ts'
 
-/** One who plays, as the spin sees it. */
+/** An entry of a spin: one player's stake and seed. */
 export interface SpinEntry {
-  /** The join's position on the ledger; on other ledgers than ours a name. */
+  /** The position of the join; on other ledgers any name. */
   readonly entry: number | string
   readonly user_id: number | string
   /** Coins. */
@@ -12,11 +12,11 @@ export interface SpinEntry {
   readonly client_seed: string
 }
 
-/** Where the seeds of spins come from. The same key gives the same seeds: nothing here is chance. */
+/** Derives the seeds of spins. Deterministic: the same fairness key gives the same seeds. */
 export interface SpinSeeds {
-  /** SHA-256 of the fairness key, by which the ledger names it. */
+  /** SHA-256 of the fairness key, which identifies the key on the ledger. */
   readonly keyHash: string
-  /** S of a game: a secret until the game is finished. */
+  /** S of a game; secret until the game is finished. */
   seed(gameUid: string): Uint8Array
 }
 
@@ -29,7 +29,7 @@ export const spinSeeds = (fairnessKey: string): SpinSeeds => ({
 export const spinCommitment = (gameUid: string, seed: Uint8Array): string =>
   sha256(Buffer.concat([Buffer.from(`rr1|commit|${gameUid}|`), seed]))
 
-/** The lines that stand for all who play, in the order of joining. */
+/** All entries as text, one line each, in the order of joining. */
 export const entryLines = (entries: readonly SpinEntry[]): string =>
   entries
     .map(({ entry, user_id, stake, client_seed }, i) => `${i}|${entry}|${user_id}|${stake}|${client_seed}\n`)
@@ -38,9 +38,9 @@ export const entryLines = (entries: readonly SpinEntry[]): string =>
 /** E, SHA-256 of those lines. */
 export const entriesHash = (entries: readonly SpinEntry[]): string => sha256(entryLines(entries))
 
-/** What the number is drawn under. */
+/** The label of the draw. */
 export const spinLabel = (gameUid: string, entriesHash: string): string => `rr1|${gameUid}|${entriesHash}|-`
 
-/** Which of the entries wins, from 0: it follows from the seed and from all that the players brought. */
+/** Draws the index of the winning entry, from 0; determined by the seed and all entries. */
 export const spin = (seed: Uint8Array, gameUid: string, entries: readonly SpinEntry[]): UniformDraw =>
   uniform(seed, spinLabel(gameUid, entriesHash(entries)), entries.length)

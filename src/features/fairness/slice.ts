@@ -1,7 +1,7 @@
 import type { Slice } from '../slice.ts'
 import { type DrawChecks, verifyRoutes } from './routes.ts'
 
-/** The check of published draws. */
+/** Verification of published draws and spins. */
 export const fairnessSliceWith = (checks: DrawChecks): Slice => ({
   documentedPrefix: '/api/v1',
   routes: (app, services) => verifyRoutes(app, services, checks),

@@ -1,9 +1,9 @@
 import { hmac } from '../../ledger/rules/hash.ts'
 
-/** A number drawn, with all that it came from. */
+/** A drawn number, with the words it was derived from. */
 export interface UniformDraw {
   readonly r: number
-  /** The 64-bit words that were looked at, as hex; the last one was taken, those before it rejected. */
+  /** The 64-bit words that were read, as hex; the last one was used, those before it were rejected. */
   readonly words: readonly string[]
 }
 
@@ -11,7 +11,7 @@ const WORDS_PER_MAC = 4
 const WORD_RANGE = 1n << 64n
 
 /**
- * A number from 0 to `size`-1, each as likely as the other. HMAC-SHA256(key, `<label>|j`) for j = 0, 1, … gives
+ * A uniformly distributed number from 0 to `size`-1. HMAC-SHA256(key, `<label>|j`) for j = 0, 1, … gives
  * four big-endian 64-bit words each; a word at or above the largest multiple of `size` is rejected, so that the
  * remainder has no bias.
  */
@@ -28,7 +28,7 @@ export function uniform(key: Uint8Array, label: string, size: number): UniformDr
   }
 }
 
-/** The number that a word stands for, or null when it is rejected. */
+/** The number that a word gives, or null when it is rejected. */
 export function reduceWord(word: bigint, size: number): number | null {
   const range = BigInt(size)
   return word < (WORD_RANGE / range) * range ? Number(word % range) : null

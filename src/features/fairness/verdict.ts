@@ -1,4 +1,4 @@
-/** One step of a check, with the values that lead to it, so that it can be followed by hand. */
+/** One step of a verification, with its values, so that it can be repeated by hand. */
 export interface Step {
   readonly step: string
   readonly ok: boolean
@@ -6,17 +6,17 @@ export interface Step {
   readonly values: Record<string, unknown>
 }
 
-/** What came of checking a draw. */
+/** The result of verifying a draw or spin. */
 export interface Verdict {
   readonly algorithm: 'lg1' | 'rr1'
   readonly valid: boolean
   readonly steps: Step[]
 }
 
-/** A check in parts of a fraction of a millisecond, so that its caller can let others in between them. */
+/** A verification that yields every fraction of a millisecond, so that its caller can let other requests run. */
 export type IncrementalVerdict = Generator<undefined, Verdict, undefined>
 
-/** Of what our ledger does not hold nothing contradicts what was sent, and nothing vouches for it. */
+/** A draw of another ledger: nothing here contradicts what was sent, and nothing confirms it. */
 export const unrecordedStep = (what: 'draw' | 'spin'): Step => ({
   step: 'ledger',
   ok: true,
@@ -25,8 +25,8 @@ export const unrecordedStep = (what: 'draw' | 'spin'): Step => ({
 })
 
 /**
- * Of what is named as ours and does not match: the same whether it does not exist, is somebody else's or differs, so
- * that nobody learns of draws that were not shown to them.
+ * A draw that claims to be of this ledger and does not match. The same answer whether it does not exist, belongs to
+ * another user or differs, so that it reveals nothing about draws of others.
  */
 export const notOnLedgerStep = (what: 'draw' | 'spin'): Step => ({
   step: 'ledger',

@@ -14,7 +14,7 @@ import { decorationById, newestDecorations, publishedDecoration } from './reads.
 
 const params = IdParams
 
-/** The operators' doors for the catalogue of gifts and for bags. */
+/** Admin routes for the catalogue of gifts and for bags. */
 export function giftAdminRoutes(app: App, { execute, db }: Services): void {
   app.put(
     '/decorations/:id',
@@ -92,7 +92,7 @@ export function giftAdminRoutes(app: App, { execute, db }: Services): void {
     {
       schema: {
         operationId: 'addBagItems',
-        summary: "Put gifts into a user's bag",
+        summary: "Add gifts to a user's bag",
         tags: ['operators'],
         params,
         body: AddBagItems,
@@ -108,7 +108,7 @@ export function giftAdminRoutes(app: App, { execute, db }: Services): void {
   )
 }
 
-/** The part of the schema's check that a schema cannot tell: decimals of multipliers. The fields that count. */
+/** Validates the decimals of multipliers, which the schema cannot express, and drops unknown fields. */
 function validateOdds(odds: NonNullable<DefineDecoration['odds']>): readonly PublishedRow[] {
   const held = parseOdds(odds)
   if ('errors' in held) throw validationFailed(held.errors)

@@ -36,7 +36,7 @@ const oddsRows = TypeCompiler.Compile(Type.Array(OddsRow))
 
 function parseStoredOdds(text: string): OddsRow[] {
   const rows: unknown = JSON.parse(text)
-  if (!oddsRows.Check(rows)) throw new Error('a table holds odds that are none')
+  if (!oddsRows.Check(rows)) throw new Error('the stored odds are malformed')
   return rows
 }
 
@@ -46,7 +46,7 @@ export async function allDecorations(db: Kysely<Tables>): Promise<PublishedDecor
   return rows.map(toPublishedDecoration)
 }
 
-/** A page of the catalogue, newest first: what comes after the place where the last page ended. */
+/** A page of the catalogue, newest first, after the cursor at which the page before ended. */
 export async function newestDecorations(
   db: Kysely<Tables>,
   limit: number,
@@ -62,14 +62,14 @@ export async function decorationById(db: Kysely<Tables>, id: number): Promise<Pu
   return row === undefined ? undefined : toPublishedDecoration(row)
 }
 
-/** What gifts look like, by their ids. */
+/** Names and images of gifts by id. */
 export async function decorationNames(db: Kysely<Tables>, ids: readonly number[]) {
   const rows = await db
     .selectFrom('decorations')
     .select(['decoration_id', 'name', 'image_path'])
     .where('decoration_id', 'in', ids)
     .execute()
-  return new Map(rows.map(({ decoration_id, ...words }) => [decoration_id, words]))
+  return new Map(rows.map(({ decoration_id, ...names }) => [decoration_id, names]))
 }
 
 const selectDecorations = (db: Kysely<Tables>) =>
@@ -85,7 +85,7 @@ type DecorationRow = Omit<Selectable<Tables['decorations']>, 'created_at'> & { r
 const toPublishedDecoration = ({ micros, odds, kind, ...row }: DecorationRow): PublishedDecoration =>
   publishedDecoration({ ...row, kind: Value.Parse(GiftKind, kind), odds: parseStoredOdds(odds), created_at: micros })
 
-/** An odds table that is or was in force. */
+/** An odds table, current or former. */
 export async function publishedOddsTable(db: Kysely<Tables>, hash: string): Promise<PublishedOddsTable | undefined> {
   const row = await db.selectFrom('odds_tables').selectAll().where('odds_hash', '=', hash).executeTakeFirst()
   if (row === undefined) return undefined
@@ -98,19 +98,19 @@ export async function publishedOddsTable(db: Kysely<Tables>, hash: string): Prom
   }
 }
 
-/** The rows of an odds table, as they are held. */
+/** The stored rows of an odds table. */
 async function findOdds(db: Kysely<Tables>, hash: string): Promise<readonly OddsRow[] | undefined> {
   const row = await db.selectFrom('odds_tables').select('odds').where('odds_hash', '=', hash).executeTakeFirst()
   return row === undefined ? undefined : parseStoredOdds(row.odds)
 }
 
-/** What a chain was committed to, for every chain that was ever announced. */
+/** The commitment of any chain that was ever published. */
 async function findCommitment(db: Kysely<Tables>, chain: string): Promise<string | undefined> {
   const row = await db.selectFrom('lucky_chains').select('commitment').where('chain', '=', chain).executeTakeFirst()
   return row?.commitment
 }
 
-/** The user's chains, when the first one has been opened. */
+/** The user's current and next chain; undefined before the first one is opened. */
 export async function findChains(db: Kysely<Tables>, userId: number): Promise<PublishedChains | undefined> {
   const row = await db.selectFrom('lucky_progress').selectAll().where('user_id', '=', userId).executeTakeFirst()
   return row === undefined ? undefined : publishedChains(row)
@@ -123,21 +123,21 @@ export interface PositionedDraw {
 
 export interface DrawPage {
   readonly draws: readonly PositionedDraw[]
-  /** Whether there are older ones. */
+  /** Whether there are older sends. */
   readonly more: boolean
 }
 
 /**
- * How much sends on a page may be larger than small ones, in bytes on the ledger: a page of 200 sends to 100 receivers
- * each would be of a megabyte, and everybody would wait while it is made. Counting orders would cost more than making
- * the page; how long an event is, PostgreSQL knows without reading it.
+ * A page may exceed small sends by this many bytes of event data: 200 sends to 100 receivers each would make a page of a
+ * megabyte, which would block other requests. Bytes are used because PostgreSQL knows the length of an event without
+ * reading it, while counting orders would cost more than making the page.
  */
 const SMALL_SEND_BYTES = 1_024
 const MAX_EXCESS_BYTES = 24 * 1_024
 
 /**
- * The user's sends that were drawn, newest first, before a position; straight from the ledger. At most `limit`, and
- * fewer where they have many orders, but one at least.
+ * The user's drawn sends before a position (null: from the newest), newest first, read from the ledger. At most `limit`;
+ * fewer when they have many orders, but at least one.
  */
 export async function pageDraws(
   db: Kysely<Tables>,
@@ -164,7 +164,7 @@ export async function pageDraws(
   return { draws: rows.flatMap((row) => positionedDraw(row) ?? []), more: (rows.at(-1)?.['next'] ?? null) !== null }
 }
 
-/** The draw that stands at a position; undefined when there is none. */
+/** The draw at a position; undefined when there is none. */
 async function findDraw(db: Kysely<Tables>, position: number): Promise<PublishedDraw | undefined> {
   const { rows } = await sql<TextRow>`
     select ${sql.raw(eventColumns)} from ledger_events e
@@ -183,8 +183,8 @@ function positionedDraw(row: TextRow): PositionedDraw | undefined {
 }
 
 /**
- * Begins the check of a draw of a lucky gift against what is published and what the ledger holds. Returns what is wrong
- * with the odds, by field, when they are none.
+ * Prepares the verification of a draw against the published commitment and the ledger. Returns errors by field when the
+ * odds that were sent are invalid.
  */
 export async function checkDraw(
   db: Kysely<Tables>,
@@ -200,11 +200,11 @@ export async function checkDraw(
   ])
   const sentRows = sent?.rows
   return {
-    check: verifyDraw(draw, { published: commitment, odds: odds ?? sentRows, named: sentRows, recorded }),
+    check: verifyDraw(draw, { commitment, odds: odds ?? sentRows, sentOdds: sentRows, recorded }),
   }
 }
 
-/** What a user can send without paying, what was added last first. */
+/** A user's bag, most recently added first. */
 export async function findBag(
   db: Kysely<Tables>,
   userId: number,

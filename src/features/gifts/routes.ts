@@ -9,13 +9,13 @@ import type { App, Services } from '../services.ts'
 import { allDecorations, findBag } from './reads.ts'
 import { sendGift } from './send.ts'
 
-/** An order and a draw, without a request and a transaction of their own. */
+/** Cost of one more order and draw within a request. */
 const COST_PER_ADDITIONAL_RECEIVER = 0.3
 
-/** Requests that one reading of the catalogue answers at most: each answer is written out anew. */
+/** Requests answered by one read of the catalogue. Limited because every response is serialized separately. */
 const MAX_REQUESTS_PER_CATALOGUE_READ = 10
 
-/** The client's doors for gifts. */
+/** Client routes for gifts. */
 export function giftRoutes(app: App, { execute, db, chains, settings }: Services): void {
   const send = sendGift({ chains, ownerPercent: settings.ownerCommissionPercent })
   const catalogue = new BatchedLookup(MAX_REQUESTS_PER_CATALOGUE_READ, async (requests: readonly null[]) => {
@@ -29,7 +29,7 @@ export function giftRoutes(app: App, { execute, db, chains, settings }: Services
       config: { writes: 'paid' },
       schema: {
         operationId: 'instantSend',
-        summary: 'Send a gift to one or more receivers; the lucky result is in the answer',
+        summary: 'Send a gift to one or more receivers; the response holds the lucky result',
         tags: ['gifts'],
         body: InstantSend,
         response: { 200: SendResult },
@@ -85,7 +85,7 @@ export function giftRoutes(app: App, { execute, db, chains, settings }: Services
     {
       schema: {
         operationId: 'listDecorations',
-        summary: 'All gifts, with their odds and what they return to players',
+        summary: 'All gifts, with their odds and return to player',
         tags: ['gifts'],
         response: { 200: dataOf(Type.Array(Decoration)) },
       },
@@ -98,7 +98,7 @@ export function giftRoutes(app: App, { execute, db, chains, settings }: Services
     {
       schema: {
         operationId: 'listBag',
-        summary: 'Gifts that the caller holds and can send without paying',
+        summary: 'Gifts that the caller owns and can send without paying',
         tags: ['gifts'],
         response: { 200: dataOf(Type.Array(BagItem)) },
       },

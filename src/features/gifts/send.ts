@@ -18,9 +18,9 @@ import { sharesOf } from './shares.ts'
 import { nextStreak, streakKey, streaks } from './streak.ts'
 
 export interface SendGift {
-  /** Whose request it is. */
+  /** The authenticated user. */
   readonly caller_id: number
-  /** Whom the request names as sender. */
+  /** The sender as named in the request. */
   readonly sender_id: number
   readonly decoration_id: number
   /** 1 to 100 distinct users. */
@@ -47,7 +47,7 @@ export interface SentGift {
   }
 }
 
-/** What sending depends on beside the ledger. */
+/** Configuration of sending. */
 export interface GiftTerms {
   readonly chains: LuckyChains
   /** The room owner's commission on standard gifts, in per cent. */
@@ -58,9 +58,9 @@ const HOUSE = account('house', 'gifts', 'diamonds')
 const ISSUANCE = account('issuance', 'gifts', 'target')
 
 /**
- * Sends a gift to one or more receivers, draws its orders if it has odds and pays what they won. Refusals in this
- * order: `not_the_sender`; `validation_failed` (gift, receivers, room); `insufficient_items` or
- * `insufficient_balance`; `balance_limit`, also when only the highest rewards of the odds would not fit.
+ * Sends a gift to one or more receivers; a gift with odds is drawn once per order and its rewards, in diamonds, are paid
+ * at once. Refusals, in this order: `not_the_sender`; `validation_failed` (gift, receivers, room); `insufficient_items` or
+ * `insufficient_balance`; `balance_limit`, also when only the highest possible rewards would exceed a balance.
  */
 export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
   return {
@@ -106,7 +106,7 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
           [ISSUANCE, account('room', room.room_id, 'target'), percentOf(value, shares.room)],
           [ISSUANCE, account('user', room.owner_id, 'target'), ownerShare],
         )
-      // Refused for the most that could be won, whatever is drawn: a refusal must not tell what a link holds.
+      // Checked with the highest possible reward: a refusal that depended on the draw would reveal the secret link.
       const hasOdds = decoration.odds.length > 0
       const maxReward = hasOdds ? maxTotalReward(decoration.odds, stake, input.receiver_ids.length) : 0
       const streakRow = streakKey(input.sender_id, room.room_id, input.decoration_id)
@@ -206,7 +206,7 @@ function answer(state: State, input: SendGift, events: readonly PositionedEvent[
   }
 }
 
-/** The position of the send that an order belongs to; undefined for what is no order's id. */
+/** The position of the send that an order id belongs to; undefined for anything else. */
 export function parseOrderId(order: string): number | undefined {
   const position = /^([1-9]\d{0,14})-\d{1,3}$/.exec(order)?.[1]
   return position === undefined ? undefined : Number(position)

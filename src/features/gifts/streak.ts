@@ -8,12 +8,12 @@ export interface Streak {
   readonly room_id: number
   readonly decoration_id: number
   readonly times: number
-  /** Diamonds won since the count started. */
+  /** Diamonds won since the streak started. */
   readonly won: number
   readonly last_at: Micros
 }
 
-/** So long without a send, and the count starts again. */
+/** A streak ends after this long without a send. */
 const STREAK_TIMEOUT_MICROS = 6_000_000
 
 export const streaks = projection<Streak>('gift_streaks')
@@ -21,7 +21,7 @@ export const streaks = projection<Streak>('gift_streaks')
 export const streakKey = (senderId: number, roomId: number, decorationId: number): string =>
   `${senderId}:${roomId}:${decorationId}`
 
-/** The count with one more send that won `won` diamonds. */
+/** The streak after one more send, which won `won` diamonds. */
 export function nextStreak(streak: Streak | undefined, now: Micros, won: number): { times: number; won: number } {
   if (streak === undefined || now - streak.last_at >= STREAK_TIMEOUT_MICROS) return { times: 1, won }
   return { times: streak.times + 1, won: streak.won + won }

@@ -15,14 +15,14 @@ export interface ActivateCard {
 
 export interface Activation {
   readonly days_added: number
-  /** `YYYY-MM-DD HH:MM:SS`. */
+  /** `YYYY-MM-DD HH:MM:SS`, UTC. */
   readonly valid_until: string
 }
 
 /**
- * Uses a stored card up: its days begin the owner's privilege, make it longer or replace it, as the ranks have it.
- * Refusals, in this order: `not_found` (card), `not_your_card`, `card_already_activated`, `too_few_days` (the share
- * of the days comes to none), `validity_limit`.
+ * Activates a stored card: its days start, extend or replace the owner's privilege, depending on the ranks.
+ * Refusals, in this order: `not_found` (card), `not_your_card`, `card_already_activated`, `too_few_days` (the share of
+ * the days rounds down to 0), `validity_limit` (beyond the year 9999).
  */
 export const activateCard: Verb<ActivateCard, Activation> = {
   reads: ({ caller_id, card_id }) => [
@@ -42,7 +42,7 @@ export const activateCard: Verb<ActivateCard, Activation> = {
     if (card.activated) return refuse('card_already_activated')
     const { privilege_package_id, valid_days } = card
     const rank = state.get(packages, String(privilege_package_id))?.rank
-    if (rank === undefined) throw new Error(`card ${card_id} is of no known package`)
+    if (rank === undefined) throw new Error(`card ${card_id} belongs to an unknown package`)
 
     const active = activePrivilege(state.get(privileges, String(caller_id)), now)
     const percent = active === undefined ? 100 : percentOfDays(active.rank, rank)
@@ -86,7 +86,6 @@ const privilegeReplacedEvent = (data: LedgerEvent<'privilege-replaced'>['data'])
   movements: [],
 })
 
-/** Of what a privilege runs with. */
 const packageAndRank = ({ privilege_package_id, rank }: { privilege_package_id: number; rank: number }) => ({
   privilege_package_id,
   rank,

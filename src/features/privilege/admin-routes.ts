@@ -14,7 +14,7 @@ import { newestPackages, packageById } from './reads.ts'
 const tags = ['operators']
 const params = IdParams
 
-/** The operators' doors for privilege packages and for cards. */
+/** Admin routes for privilege packages and cards. */
 export function privilegeAdminRoutes(app: App, { execute, db, settings }: Services): void {
   app.put(
     '/privilege-packages/:id',
@@ -77,7 +77,7 @@ export function privilegeAdminRoutes(app: App, { execute, db, settings }: Servic
     {
       schema: {
         operationId: 'grantCards',
-        summary: "Put privilege cards into a user's wallet",
+        summary: 'Grant privilege cards to a user',
         tags,
         params,
         body: GrantCards,

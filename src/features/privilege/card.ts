@@ -3,27 +3,27 @@ import { projection } from '../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../ledger/rules/state.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
-/** A card in somebody's wallet, or one that was there. */
+/** A privilege card, stored in its owner's wallet or already activated. */
 export interface Card {
   /** Position of the event that granted it. */
   readonly card_id: number
   readonly owner_id: number
   readonly privilege_package_id: number
-  /** As granted, whatever became of the package. */
+  /** Fixed when the card was granted; later changes of the package do not apply. */
   readonly valid_days: number
-  /** Used up: no longer in the wallet. */
+  /** Activated cards are used up and no longer in the wallet. */
   readonly activated: boolean
-  /** When it entered the owner's wallet, and the position of that event. */
+  /** When the card entered the owner's wallet; `entered` is the position of that event. */
   readonly created_at: Micros
   readonly entered: number
 }
 
 export const cards = projection<Card>('privilege_cards')
 
-/** Stored cards of a user, whose wallet is answered whole. */
+/** Stored cards per user. Limited because a wallet is answered without paging. */
 export const MAX_STORED_CARDS = 2_000
 
-/** How many cards a user's wallet holds; no row where there are none. */
+/** How many cards a user has stored; no row for none. */
 export interface CardCount {
   readonly user_id: number
   readonly stored: number
@@ -39,7 +39,7 @@ function adjustCardCount(state: WritableState, userId: number, change: number): 
   state.set(cardCounts, String(userId), stored === 0 ? undefined : { user_id: userId, stored })
 }
 
-/** The card that an event is about, which must be stored with this owner. Throws when it is not. */
+/** The card of an event. Throws unless it is stored with this owner. */
 function requireStoredCard(state: State, id: number, owner: number): Card {
   const card = state.get(cards, String(id))
   if (card === undefined || card.activated || card.owner_id !== owner) {

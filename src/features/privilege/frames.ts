@@ -1,7 +1,7 @@
 import { eventFrame, type FrameMapper } from '../../realtime/frames/frame-mapper.ts'
 import { cardReceivedNotification } from './notifier.ts'
 
-/** Whoever receives a card is told on their sockets what their devices are told. */
+/** Sends receivers of cards the same notification over their sockets as to their devices. */
 export const cardFrames: FrameMapper = {
   'card-moved': ({ data: { from_user_id, to_user_id, privilege_package_id } }) => [
     eventFrame(

@@ -14,8 +14,8 @@ export interface GrantCards {
 }
 
 /**
- * Puts cards into a user's wallet, each by an event of its own. Answers them newest first, as the wallet lists them.
- * Refusals: `not_found` (user), `validation_failed` (package), `holding_limit` (all of them would be too many).
+ * Adds cards to a user's wallet, one event per card. Returns them newest first, as the wallet lists them.
+ * Refusals: `not_found` (user), `validation_failed` (package), `holding_limit` (the wallet would hold too many cards).
  */
 export const grantCards: Verb<GrantCards, readonly NamedCard[]> = {
   reads: ({ user_id, privilege_package_id }) => [

@@ -3,7 +3,7 @@ import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Notifier } from '../../notifications/notifier.ts'
 import { userAndPackageNames } from './reads.ts'
 
-/** Whoever receives a card is told from whom and which, by the names of today. */
+/** Notifies receivers of transferred cards, with the current names of sender and package. */
 export const privilegeNotifier: Notifier = async (db, events) => {
   const moved = events.filter((event): event is PositionedEvent<'card-moved'> => event.type === 'card-moved')
   if (moved.length === 0) return []
@@ -17,7 +17,7 @@ export const privilegeNotifier: Notifier = async (db, events) => {
   }))
 }
 
-/** By the names of sender and package, where they are known. */
+/** The notification of a received card; names that are unknown or redacted have neutral defaults. */
 export const cardReceivedNotification = (sender = '', name = 'a privilege'): Notification => ({
   title: 'New privilege',
   body: `${sender === '' ? 'Somebody' : sender} sent ${name} to your privilege wallet.`,

@@ -3,11 +3,11 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Card } from './card.ts'
 import type { PrivilegePackage } from './packages/package.ts'
 
-/** A card with the words of its package. */
+/** A card with the name and icon of its package. */
 export type NamedCard = Pick<Card, 'card_id' | 'privilege_package_id' | 'valid_days' | 'created_at'> &
   Pick<PrivilegePackage, 'name' | 'icon_path'>
 
-/** A card as its owner sees it; `assetBaseUrl` has no slash at its end. */
+/** A card as its owner sees it; `assetBaseUrl` has no trailing slash. */
 export const walletCard = (card: NamedCard, assetBaseUrl: string): WalletCard => ({
   id: card.card_id,
   privilege_package_id: card.privilege_package_id,
@@ -18,7 +18,7 @@ export const walletCard = (card: NamedCard, assetBaseUrl: string): WalletCard =>
   created_at: isoMicros(card.created_at),
 })
 
-/** A package as operators see one. */
+/** A package as operators see it. */
 export const packageRecord = (defined: PrivilegePackage): PackageRecord => ({
   id: defined.privilege_package_id,
   name: defined.name,

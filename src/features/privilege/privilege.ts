@@ -3,18 +3,18 @@ import { projection } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { Seconds } from './validity.ts'
 
-/** A user's privilege, also one that is over. */
+/** A user's latest privilege, active or expired. */
 export interface Privilege {
   readonly user_id: number
   readonly privilege_package_id: number
-  /** The package's when the card that began this privilege was activated. */
+  /** The package's rank when the card that started this privilege was activated. */
   readonly rank: number
   readonly valid_until: Seconds
 }
 
 export const privileges = projection<Privilege>('privileges')
 
-/** The privilege, if it is still running at this moment; it is over when `valid_until` is reached. */
+/** The privilege if it is active at this moment; it expires at `valid_until`. */
 export const activePrivilege = (privilege: Privilege | undefined, now: Micros): Privilege | undefined =>
   privilege !== undefined && now < privilege.valid_until * 1_000_000 ? privilege : undefined
 

@@ -21,7 +21,7 @@ export const storedCards = (db: Db, userId: number): Promise<NamedCard[]> =>
 export const packageById = (db: Db, id: number): Promise<PrivilegePackage | undefined> =>
   packageRows(db).where('privilege_package_id', '=', id).executeTakeFirst()
 
-/** Newest first; `place` is [created_at, privilege_package_id] of the last one seen. */
+/** Newest first; `cursor` is [created_at, privilege_package_id] of the last package of the page before. */
 export const newestPackages = (db: Db, limit: number, cursor: readonly number[] | null): Promise<PrivilegePackage[]> =>
   packageRows(db)
     .$if(cursor !== null, (query) => query.where(isAfterCursor('p.created_at', 'p.privilege_package_id', cursor ?? [])))
@@ -36,13 +36,13 @@ const packageRows = (db: Db) =>
     .select(['p.privilege_package_id', 'p.name', 'p.rank', 'p.valid_days', 'p.icon_path'])
     .select(micros('p.created_at').as('created_at'))
 
-/** Names of packages, by their ids. */
+/** Names of packages by id. */
 export async function packageNames(db: Db, ids: readonly number[]) {
   const rows = await packageRows(db).where('privilege_package_id', 'in', ids).execute()
   return new Map(rows.map(({ privilege_package_id, name }) => [privilege_package_id, { name }]))
 }
 
-/** Names of users and of packages, by their ids. */
+/** Names of users and of packages by id. */
 export async function userAndPackageNames(
   db: Db,
   userIds: readonly number[],

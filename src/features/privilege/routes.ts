@@ -12,7 +12,7 @@ import { transferCard } from './transfer.ts'
 const tags = ['privilege wallet']
 const params = CardParams
 
-/** The client's doors for the privilege wallet. */
+/** Client routes of the privilege wallet. */
 export function privilegeRoutes(app: App, { execute, db, settings }: Services): void {
   app.get(
     '/privilege-wallet',
@@ -35,7 +35,7 @@ export function privilegeRoutes(app: App, { execute, db, settings }: Services): 
     {
       schema: {
         operationId: 'activateCard',
-        summary: "Use a card up: its days begin the caller's privilege, make it longer or replace it",
+        summary: "Activate a card: its days start, extend or replace the caller's privilege",
         tags,
         params,
         response: { 200: Activated },
@@ -52,7 +52,7 @@ export function privilegeRoutes(app: App, { execute, db, settings }: Services): 
     {
       schema: {
         operationId: 'transferCard',
-        summary: 'Give a card to another user, who is told of it by a push notification',
+        summary: 'Transfer a card to another user, who receives a push notification',
         tags,
         params,
         body: TransferCard,

@@ -6,7 +6,7 @@ import { privilegeRoutes } from './routes.ts'
 
 export { packageNames } from './reads.ts'
 
-/** Privilege packages, the cards in users' wallets, and the privileges that run. */
+/** Privilege packages, the cards in users' wallets, and active privileges. */
 export const privilegeSlice: Slice = {
   documentedPrefix: '/api/v1',
   routes: privilegeRoutes,

@@ -10,7 +10,7 @@ export interface TransferCard {
 }
 
 /**
- * Gives a stored card to another user, with its id and all its days. Refusals, in this order: `not_found` (card),
+ * Transfers a stored card to another user; it keeps its id and all its days. Refusals, in this order: `not_found` (card),
  * `not_card_owner`, `card_already_activated`, `same_user`, `validation_failed` (receiver), `holding_limit`.
  */
 export const transferCard: Verb<TransferCard, null> = {

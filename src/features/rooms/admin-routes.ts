@@ -10,7 +10,7 @@ import { newestRooms, roomRow } from './reads.ts'
 
 const tags = ['operators']
 
-/** The operators' doors for rooms. */
+/** Admin routes for rooms. */
 export function roomAdminRoutes(app: App, { execute, db }: Services): void {
   app.put(
     '/rooms/:id',

@@ -6,7 +6,7 @@ import { users } from '../users/user.ts'
 import { roomRecord } from './presenters.ts'
 import { type RoomProfile, roomProfiles, rooms, roomUids } from './room.ts'
 
-/** What is left out keeps its value, or is the default of a new room; a new one needs an owner. */
+/** Omitted fields keep their values, or get the defaults of a new room. A new room needs an owner. */
 export interface DefineRoom {
   readonly id: number
   readonly uid?: string | undefined
@@ -15,7 +15,10 @@ export interface DefineRoom {
   readonly owner_id?: number | undefined
 }
 
-/** Creates or changes a room. Its owner is a fact; uid, name and cover are words. */
+/**
+ * Creates or changes a room. A new owner is an event of the ledger; uid, name and cover are profile data.
+ * Refusal: `validation_failed` (taken uid, missing or unknown owner).
+ */
 export const defineRoom: Verb<DefineRoom, RoomRecord> = {
   reads: ({ id, uid, owner_id }) => [
     keyOf(rooms, id),

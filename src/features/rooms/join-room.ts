@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 
-/** Makes a user a member of a room, if there is one; who is a member stays one. */
+/** Makes a user a member of a room, if the room exists. Joining again has no effect. */
 export async function joinRoom(db: Kysely<Tables>, room_id: number, user_id: number): Promise<void> {
   await sql`
     insert into room_members (room_id, user_id)

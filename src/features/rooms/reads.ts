@@ -7,29 +7,29 @@ import { assetUrl } from '../asset-url.ts'
 
 type Db = Kysely<Tables>
 
-/** The id of a room that goes by this: a number is the id itself, a string is a uid. Null when no room has the uid. */
+/** The id of a room by reference: a number is the id itself, a string a uid. Null when no room has the uid. */
 export async function findRoomId(db: Db, ref: string | number): Promise<number | null> {
   return typeof ref === 'number' ? ref : ((await findRoomIds(db, [ref])).get(ref) ?? null)
 }
 
-/** The ids of rooms by their uids; a uid that no room has is missing. */
+/** Ids of rooms by uid; unknown uids are missing. */
 export async function findRoomIds(db: Db, uids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ readonly uid: string; readonly room_id: number }>`
     select uid, room_id from room_profiles where uid = any(${uids}::text[])`.execute(db)
   return new Map(rows.map(({ uid, room_id }) => [uid, room_id]))
 }
 
-/** The words of rooms by their ids. */
+/** Uids and names of rooms by id. */
 export async function roomNames(db: Db, ids: readonly number[]) {
   const rows = await db
     .selectFrom('room_profiles')
     .select(['room_id', 'uid', 'name'])
     .where('room_id', 'in', ids)
     .execute()
-  return new Map(rows.map(({ room_id, ...words }) => [room_id, words]))
+  return new Map(rows.map(({ room_id, ...profile }) => [room_id, profile]))
 }
 
-/** A room as its guests see it, without its game. */
+/** A room as users see it, without its open game. */
 export type PublicRoom = Omit<RoomResource, 'active_roulette_game'>
 
 interface PublicRoomRow {
@@ -46,13 +46,13 @@ interface PublicRoomRow {
   readonly members_count: number
 }
 
-/** Rooms as their guests see them, by their ids; an id that is no room's is missing. */
+/** Rooms as users see them, by id; unknown ids are missing. */
 export async function publicRooms(
   db: Db,
   ids: readonly number[],
   assetBaseUrl: string,
 ): Promise<ReadonlyMap<number, PublicRoom>> {
-  // The members of a room are bigint each; their sum is numeric, and no room has that many.
+  // sum(bigint) is numeric; the cast back cannot overflow for a count of members.
   const { rows } = await sql<PublicRoomRow>`
     select r.room_id, p.uid, p.name, p.cover_url, r.trophy_points, ${micros('p.created_at')} as created_at,
            o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
@@ -90,7 +90,7 @@ export interface RoomRow {
 export const roomRow = (db: Db, id: number): Promise<RoomRow | undefined> =>
   roomRows(db).where('r.room_id', '=', id).executeTakeFirst()
 
-/** Newest first; `place` is [created_at, room_id] of the last one seen. */
+/** Newest first; `cursor` is [created_at, room_id] of the last room of the page before. */
 export const newestRooms = (db: Db, limit: number, cursor: readonly number[] | null): Promise<RoomRow[]> =>
   roomRows(db)
     .$if(cursor !== null, (query) => query.where(isAfterCursor('p.created_at', 'p.room_id', cursor ?? [])))
@@ -111,14 +111,14 @@ export interface UserAndRoomUid {
   readonly userId: number
 }
 
-/** For each of these the room's id, or null where the user is no member of a room with that uid. */
+/** For each pair the room's id, or null when the user is not a member of a room with that uid. */
 export async function roomIdsOfMembers(db: Db, pairs: readonly UserAndRoomUid[]): Promise<(number | null)[]> {
   const { rows } = await sql<{ room_id: number | null }>`
     select m.room_id
     from unnest(${pairs.map(({ uid }) => uid)}::text[], ${pairs.map(({ userId }) => userId)}::bigint[])
-      with ordinality as asked (uid, user_id, place)
-    left join room_profiles p on p.uid = asked.uid
-    left join room_members m on m.room_id = p.room_id and m.user_id = asked.user_id
-    order by asked.place`.execute(db)
+      with ordinality as requested (uid, user_id, place)
+    left join room_profiles p on p.uid = requested.uid
+    left join room_members m on m.room_id = p.room_id and m.user_id = requested.user_id
+    order by requested.place`.execute(db)
   return rows.map(({ room_id }) => room_id)
 }

@@ -2,14 +2,14 @@ import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
-/** What decides about value: from the ledger. */
+/** Ledger data of a room: what rules about value depend on. */
 export interface Room {
   readonly room_id: number
   readonly owner_id: number
   readonly trophy_points: number
 }
 
-/** Words: beside the ledger. */
+/** Profile data, which is not part of the ledger. */
 export interface RoomProfile {
   readonly room_id: number
   readonly uid: string
@@ -27,10 +27,10 @@ export interface RoomUid {
 
 export const rooms = projection<Room>('rooms')
 export const roomProfiles = projection<RoomProfile>('room_profiles')
-/** Which room has a uid now. */
+/** The room that has a uid now. */
 export const roomUids = projection<RoomUid>('room_uids')
 
-/** A user who came in: no fact of the ledger, written by the door. */
+/** A user who joined a room. Written directly by the route, not part of the ledger. */
 export interface RoomMember {
   readonly room_id: number
   readonly user_id: number
@@ -51,7 +51,7 @@ export const evolveRooms: Evolver = {
   'gift-sent': (state, { data }) => {
     if (data.trophy_points === 0) return
     const room = state.get(rooms, String(data.room_id))
-    if (room === undefined) throw new Error(`room ${data.room_id} is not known`)
+    if (room === undefined) throw new Error(`room ${data.room_id} does not exist`)
     state.set(rooms, String(data.room_id), { ...room, trophy_points: room.trophy_points + data.trophy_points })
   },
 }

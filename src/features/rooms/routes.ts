@@ -12,16 +12,15 @@ import { findRoomIds, publicRooms } from './reads.ts'
 
 const tags = ['rooms']
 
-/** The open games of rooms, by the rooms' ids; games belong to another slice. */
+/** Open games by room id. Passed in, because games belong to another slice. */
 export type ActiveGames = (
   db: Kysely<Tables>,
   roomIds: readonly number[],
 ) => Promise<ReadonlyMap<number, RoomResource['active_roulette_game']>>
 
-/** Rooms that one query reads at most. */
 const MAX_ROOMS_PER_QUERY = 100
 
-/** The client's doors for rooms. */
+/** Client routes for rooms. */
 export function roomRoutes(app: App, { db, settings }: Services, activeGames: ActiveGames): void {
   const ids = new BatchedLookup(MAX_ROOMS_PER_QUERY, async (uids: readonly string[]) => {
     const found = await findRoomIds(db, uids)
@@ -39,14 +38,14 @@ export function roomRoutes(app: App, { db, settings }: Services, activeGames: Ac
     })
   })
 
-  /** The id of the room that a path names; 404 when there is no such uid. An id need not be a room's. */
+  /** The room id of a path; 404 for an unknown uid. A numeric id is not checked here. */
   const resolveRoomId = async (ref: string): Promise<number> => {
     const id = pathId(ref) ?? (await ids.load(ref))
     if (id === null) throw notFound()
     return id
   }
 
-  /** The room as it is shown; 404 when there is none. */
+  /** The room as users see it; 404 when it does not exist. */
   const loadRoom = async (id: number): Promise<RoomResource> => {
     const room = await rooms.load(id)
     if (room === null) throw notFound()
@@ -70,11 +69,11 @@ export function roomRoutes(app: App, { db, settings }: Services, activeGames: Ac
   app.get(
     '/rooms/:uid/join',
     {
-      // A HEAD would join, too.
+      // A HEAD request would join, too.
       exposeHeadRoute: false,
       schema: {
         operationId: 'joinRoom',
-        summary: 'Become a member of a room, by uid or id; again is harmless',
+        summary: 'Join a room, by uid or id; joining again has no effect',
         tags,
         params: RoomParams,
         response: { 200: dataOf(RoomResource) },

@@ -4,7 +4,7 @@ import { type ActiveGames, roomRoutes } from './routes.ts'
 
 export { roomNames } from './reads.ts'
 
-/** Rooms and who is a member of them. */
+/** Rooms and their members. */
 export const roomsSliceWith = (activeGames: ActiveGames): Slice => ({
   documentedPrefix: '/v1',
   routes: (app, services) => roomRoutes(app, services, activeGames),

@@ -5,7 +5,7 @@ import { rouletteRoutes } from './routes.ts'
 
 export { activeGames, checkSpin } from './reads.ts'
 
-/** Roulette: games in rooms, their spins, and the purge of those that nobody finished. */
+/** Roulette: games in rooms, their spins, and the purge of unfinished games. */
 export const rouletteSlice: Slice = {
   documentedPrefix: '/v1',
   routes: rouletteRoutes,

@@ -5,7 +5,7 @@ import { InvalidPathParam } from '../../http/errors/http-error.ts'
 import type { App, Services } from '../services.ts'
 import { revokeStaffSessions } from './revoke-staff-sessions.ts'
 
-/** The operators' route for other staff. */
+/** Admin route for the sessions of staff. */
 export function staffAdminRoutes(app: App, { execute, staffSessions }: Services): void {
   app.post(
     '/staff/:sub/revoke-sessions',
@@ -17,7 +17,7 @@ export function staffAdminRoutes(app: App, { execute, staffSessions }: Services)
         params: StaffParams,
         response: { 200: dataOf(RevokedStaffSessions) },
       },
-      // Before the answer leaves: from then on this instance takes none of the tokens.
+      // Before the response is sent: from then on this instance refuses the old tokens.
       onSend: ({ params }, _reply, _payload, done) => {
         staffSessions.invalidate(params.sub)
         done()

@@ -9,8 +9,8 @@ export interface RevokeStaffSessions {
 }
 
 /**
- * Ends all tokens of a member of staff that were issued before this second; one issued within it may be the next
- * login's. Nobody announces staff, so a `sub` that was never seen is revoked as well: its tokens may come later.
+ * Expires all tokens of a member of staff that were issued before this second. Tokens of the same second stay valid: they
+ * may be from the next login. Staff are not registered here, so an unknown `sub` is revoked as well. Never refused.
  */
 export const revokeStaffSessions: Verb<RevokeStaffSessions, RevokedStaffSessions> = {
   reads: ({ sub }) => [keyOf(staffSessions, sub)],

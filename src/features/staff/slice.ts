@@ -1,5 +1,5 @@
 import type { Slice } from '../slice.ts'
 import { staffAdminRoutes } from './admin-routes.ts'
 
-/** Operators and finance, as far as this service knows them. */
+/** Sessions of staff: operators and finance. */
 export const staffSlice: Slice = { documentedPrefix: '/api/v1', adminRoutes: staffAdminRoutes }

@@ -1,10 +1,10 @@
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection } from '../../ledger/rules/projection.ts'
 
-/** A member of staff whose tokens were revoked; all others have no row. */
+/** A member of staff whose tokens were revoked; others have no row. */
 export interface StaffSession {
   readonly sub: string
-  /** Tokens issued before this second are over. */
+  /** Tokens issued before this second are expired. */
   readonly revoked_before: number
 }
 

@@ -20,7 +20,7 @@ import { revokeSessions } from './revoke-sessions.ts'
 
 const tags = ['operators']
 
-/** The operators' doors for users. */
+/** Admin routes for users. */
 export function userAdminRoutes(app: App, { execute, db, sessions }: Services): void {
   app.put(
     '/users/:id',
@@ -47,12 +47,12 @@ export function userAdminRoutes(app: App, { execute, db, sessions }: Services): 
       schema: {
         operationId: 'defineUsers',
         summary: 'Create or change up to 1,000 users, all or none',
-        description: 'Answers the users in the order they were sent; where that would pass 1 MB, the first of them.',
+        description: 'Answers the users in the order in which they were sent, as many as fit into 1 MB.',
         tags,
         body: DefineUsers,
         response: { 200: dataOf(Type.Array(UserRecord)) },
       },
-      // Every fault is named, also in a list that is far too long: that could hold everybody up for seconds.
+      // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.
       preValidation: async ({ body }) => {
         if (Array.isArray(body?.users) && body.users.length > MAX_USERS_PER_REQUEST) {
           throw validationFailed({ users: [`must hold at most ${MAX_USERS_PER_REQUEST}`] })
@@ -112,7 +112,7 @@ export function userAdminRoutes(app: App, { execute, db, sessions }: Services): 
         params: IdParams,
         response: { 200: dataOf(RevokedSessions) },
       },
-      // Before the answer leaves: from then on this instance takes none of the tokens.
+      // Before the response is sent: from then on this instance refuses the old tokens.
       onSend: (request, _reply, _payload, done) => {
         const id = pathId(request.params.id)
         if (id !== null) sessions.invalidate(id)
@@ -126,15 +126,15 @@ export function userAdminRoutes(app: App, { execute, db, sessions }: Services): 
   )
 }
 
-/** JSON of the users that are answered at once: not all of 1,000 users have their longest texts. */
+/** JSON of the users in one response; 1,000 users with the longest texts would exceed it. */
 const MAX_RESPONSE_BYTES = 1_000_000
 
 const firstUsersWithinLimit = (users: readonly UserRecord[]) => ({ data: rowsThatFit(users, MAX_RESPONSE_BYTES) })
 
-/** Ten thousand diamonds a dollar, where an operator names no other rate. */
+/** Rate of a charging agent when the operator gives none. */
 const DEFAULT_DIAMONDS_PER_DOLLAR = 10_000
 
-/** What a body says about a user; each field in its place, whatever the order of the body's keys. */
+/** The fields of a user in a fixed order: the hash of a request must not depend on the order of the body's keys. */
 const userFields = (id: number, body: DefineUser): UserFields => ({
   id,
   uid: body.uid,

@@ -9,7 +9,7 @@ import { countries } from './countries/country.ts'
 import { userRecord } from './presenters.ts'
 import { type UserProfile, userProfiles, users, userUids } from './user.ts'
 
-/** What is left out keeps its value, or is the default of a new user. */
+/** Omitted fields keep their values, or get the defaults of a new user. */
 export interface UserFields {
   readonly id: number
   readonly uid?: string | undefined
@@ -23,11 +23,14 @@ export interface UserFields {
 
 export interface DefineUsers {
   readonly users: readonly UserFields[]
-  /** Whether a list was sent: errors then name `users.<i>.uid`, else `uid`. */
+  /** Whether a list was sent. Errors are then keyed `users.<i>.uid` rather than `uid`. */
   readonly listed: boolean
 }
 
-/** Creates or changes users, all or none. Flags and rates are facts; uid, name and avatar are words. */
+/**
+ * Creates or changes users, all or none. Flags and rates are events of the ledger; uid, name and avatar are profile data.
+ * Refusal: `validation_failed` (taken uids, ids or countries listed twice, unknown countries).
+ */
 export const defineUsers: Verb<DefineUsers, readonly UserRecord[]> = {
   reads: (input) =>
     input.users.flatMap((user) => [
@@ -54,7 +57,7 @@ export const defineUsers: Verb<DefineUsers, readonly UserRecord[]> = {
         { before, after: { ...after, created_at: before?.created_at ?? now, updated_at: now, updated_by: actor } },
       ]
     })
-    // All are let go before any is taken: uids may be swapped.
+    // All old uids are released before new ones are taken: two users of a list may swap theirs.
     for (const { before } of changed) if (before !== undefined) state.set(userUids, before.uid, undefined)
     for (const { after } of changed) {
       state.set(userProfiles, String(after.user_id), after)
@@ -85,7 +88,7 @@ const profileFields = (user: UserFields, before: UserProfile | undefined): Profi
 const isSameProfile = (a: ProfileFields, b: ProfileFields): boolean =>
   a.uid === b.uid && a.name === b.name && a.avatar === b.avatar
 
-/** `user-defined`, when that says anything new. */
+/** The `user-defined` event, unless nothing changed. */
 function userDefinedEvents(state: State, user: UserFields): LedgerEvent[] {
   const before = state.get(users, String(user.id))
   const data: EventData<'user-defined'> = {
@@ -117,7 +120,7 @@ type Errors = [field: string, messages: string[]][]
 
 const errorField = ({ listed }: DefineUsers, i: number, name: string): string => (listed ? `users.${i}.${name}` : name)
 
-/** No uid may be another user's, except one that this list moves elsewhere. */
+/** A uid must not belong to another user, unless that user gets a new one in the same list. */
 function takenUidErrors(state: State, input: DefineUsers): Errors {
   const currentUids = input.users.map(({ id }) => state.get(userProfiles, String(id))?.uid)
   const requestedUids = input.users.map(({ id, uid }, i) => uid ?? currentUids[i] ?? defaultUid(id))
@@ -129,7 +132,7 @@ function takenUidErrors(state: State, input: DefineUsers): Errors {
   const listedIds = new Set(input.users.map(({ id }) => id))
   return input.users.flatMap(({ id }, i) => {
     const uid = requestedUids[i] ?? ''
-    // A uid that is kept was not asked for. Of a holder who is in the list only what it wants now counts.
+    // A kept uid is no conflict. A current holder who is in the list counts with its new uid only.
     const holder = uid === currentUids[i] ? id : (state.get(userUids, uid)?.user_id ?? id)
     const taken = usersByUid.get(uid)?.size !== 1 || !(holder === id || listedIds.has(holder))
     return taken ? [[errorField(input, i, 'uid'), ['has already been taken']]] : []
@@ -139,7 +142,7 @@ function takenUidErrors(state: State, input: DefineUsers): Errors {
 function duplicateIdErrors(_state: State, input: DefineUsers): Errors {
   const seen = new Set<number>()
   return input.users.flatMap(({ id }, i) => {
-    if (seen.has(id)) return [[errorField(input, i, 'id'), ['stands in the list twice']]]
+    if (seen.has(id)) return [[errorField(input, i, 'id'), ['appears more than once in the list']]]
     seen.add(id)
     return []
   })
@@ -149,7 +152,7 @@ const unknownCountryErrors = (state: State, input: DefineUsers): Errors =>
   countryErrors(input, 'is not a known country', (ids, i) => state.get(countries, String(ids[i])) === undefined)
 
 const duplicateCountryErrors = (_state: State, input: DefineUsers): Errors =>
-  countryErrors(input, 'stands in the list twice', (ids, i) => ids.indexOf(ids[i] ?? 0) < i)
+  countryErrors(input, 'appears more than once in the list', (ids, i) => ids.indexOf(ids[i] ?? 0) < i)
 
 function countryErrors(
   input: DefineUsers,

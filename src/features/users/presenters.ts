@@ -4,7 +4,7 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Country } from './countries/country.ts'
 import type { User, UserProfile } from './user.ts'
 
-/** A user as operators see one. */
+/** A user as operators see it. */
 export const userRecord = (
   user: Omit<User, 'sessions_revoked_before'>,
   profile: Pick<UserProfile, 'uid' | 'name' | 'avatar' | 'created_at'>,

@@ -7,7 +7,7 @@ import { assetUrl } from '../asset-url.ts'
 
 type Db = Kysely<Tables>
 
-/** A user with facts and words. */
+/** A user with profile. */
 export interface UserRow {
   readonly user_id: number
   readonly uid: string
@@ -25,7 +25,7 @@ export async function userById(db: Db, id: number): Promise<UserRow | undefined>
   return row && toUserRow(row)
 }
 
-/** Newest first; `place` is [created_at, user_id] of the last one seen. */
+/** Newest first; `cursor` is [created_at, user_id] of the last user of the page before. */
 export async function newestUsers(db: Db, limit: number, cursor: readonly number[] | null): Promise<UserRow[]> {
   const rows = await userRows(db)
     .$if(cursor !== null, (query) => query.where(isAfterCursor('p.created_at', 'p.user_id', cursor ?? [])))
@@ -48,7 +48,7 @@ function toUserRow(row: Omit<UserRow, 'agency_countries'> & { readonly agency_co
   return { ...row, agency_countries }
 }
 
-/** The words of users by their ids, each with the avatar's address; `assetBaseUrl` has no slash at its end. */
+/** Profiles of users by id, each with the URL of the avatar; `assetBaseUrl` has no trailing slash. */
 export const userNames = (assetBaseUrl: () => string) => async (db: Db, ids: readonly number[]) => {
   const rows = await db
     .selectFrom('user_profiles')
@@ -68,7 +68,7 @@ export interface CountryRow {
 export const countryById = (db: Db, id: number): Promise<CountryRow | undefined> =>
   countryRows(db).where('country_id', '=', id).executeTakeFirst()
 
-/** Newest first; `place` is [created_at, country_id] of the last one seen. */
+/** Newest first; `cursor` is [created_at, country_id] of the last country of the page before. */
 export const newestCountries = (db: Db, limit: number, cursor: readonly number[] | null): Promise<CountryRow[]> =>
   countryRows(db)
     .$if(cursor !== null, (query) => query.where(isAfterCursor('c.created_at', 'c.country_id', cursor ?? [])))

@@ -8,7 +8,10 @@ export interface RevokeSessions {
   readonly user_id: number
 }
 
-/** Ends all tokens of a user that were issued before this second; one issued within it may be the next login's. */
+/**
+ * Expires all tokens of a user that were issued before this second. Tokens of the same second stay valid: they may be from
+ * the next login. Refusal: `not_found`.
+ */
 export const revokeSessions: Verb<RevokeSessions, RevokedSessions> = {
   reads: ({ user_id }) => [keyOf(users, user_id)],
 

@@ -5,7 +5,7 @@ import { deviceRoutes } from './devices/routes.ts'
 
 export { userNames } from './reads.ts'
 
-/** Users with their devices, and countries. */
+/** Users, their devices, and countries. */
 export const usersSlice: Slice = {
   documentedPrefix: '/api/v1',
   routes: deviceRoutes,

@@ -3,18 +3,18 @@ import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
-/** What decides about value: from the ledger. */
+/** Ledger data of a user: what rules about value depend on. */
 export interface User {
   readonly user_id: number
   readonly charging_agent: boolean
   readonly allow_receive_withdraw_requests: boolean
   readonly business_manager: boolean
   readonly agency_countries: readonly AgencyCountry[]
-  /** Tokens issued before this second are over; 0 when sessions were never revoked. */
+  /** Tokens issued before this second are expired; 0 when sessions were never revoked. */
   readonly sessions_revoked_before: number
 }
 
-/** Words: beside the ledger. */
+/** Profile data, which is not part of the ledger. */
 export interface UserProfile {
   readonly user_id: number
   readonly uid: string
@@ -30,10 +30,10 @@ export interface UserUid {
   readonly user_id: number
 }
 
-/** A user is known from the first `user-defined` on. */
+/** A user exists from the first `user-defined` event on. */
 export const users = projection<User>('users')
 export const userProfiles = projection<UserProfile>('user_profiles')
-/** Who has a uid now. */
+/** The user who has a uid now. */
 export const userUids = projection<UserUid>('user_uids')
 
 export const evolveUsers: Evolver = {
@@ -51,7 +51,7 @@ export const evolveUsers: Evolver = {
   'sessions-revoked': (state, { data }) => {
     const id = String(data.user_id)
     const user = state.get(users, id)
-    if (user === undefined) throw new Error(`user ${id} is not known`)
+    if (user === undefined) throw new Error(`user ${id} does not exist`)
     state.set(users, id, { ...user, sessions_revoked_before: data.before })
   },
 }

@@ -13,7 +13,7 @@ const params = IdParams
 const body = MoveBalance
 const response = { 201: dataOf(BalanceMoved) }
 
-/** The operators' doors for balances. */
+/** Admin routes for balances. */
 export function walletAdminRoutes(app: App, { execute }: Services): void {
   app.post(
     '/users/:id/credits',
@@ -55,7 +55,7 @@ export function walletAdminRoutes(app: App, { execute }: Services): void {
   )
 }
 
-/** What an amount may be depends on its currency, which the schema cannot tell: the rest of the schema's check. */
+/** Validates the amount, whose format depends on the currency, which the schema cannot express. */
 function toBalanceMove({ currency, amount, reason }: MoveBalance): BalanceMove {
   const units = parseAmount(currency, amount)
   if (units === null) throw validationFailed({ amount: [amountRule(currency)] })

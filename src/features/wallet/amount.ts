@@ -3,18 +3,18 @@ import { centsToDollars, dollarsToCents, type ExactNumber } from '../../ledger/r
 
 const isDollars = (currency: Currency): boolean => currency === 'dollars' || currency === 'agent_dollars'
 
-/** An amount as it was sent, in whole units (cents of a dollar) from 1; null when it is none. */
+/** An amount as sent, in whole units (cents for dollars) from 1; null when it is invalid. */
 export function parseAmount(currency: Currency, sent: string | number): number | null {
   const units = isDollars(currency) ? dollarsToCents(sent) : sent
   return typeof units === 'number' && Number.isSafeInteger(units) && units > 0 ? units : null
 }
 
-/** What an amount of a currency has to be, for people. */
+/** The error message for an invalid amount of a currency. */
 export const amountRule = (currency: Currency): string =>
   isDollars(currency)
     ? 'must be dollars from 0.01, with at most 13 digits before and 2 after the point'
     : 'must be an integer from 1 to 9007199254740991'
 
-/** Units as they are answered: dollars with their decimals, else the whole number. */
+/** Units as a response shows them: dollars with two decimals, other currencies as an integer. */
 export const formatAmount = (currency: Currency, units: number): number | ExactNumber =>
   isDollars(currency) ? centsToDollars(units) : units

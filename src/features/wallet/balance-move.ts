@@ -5,15 +5,15 @@ import type { State } from '../../ledger/rules/state.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { formatAmount } from './amount.ts'
 
-/** What an operator asks for: a move between an account and the operators' own. */
+/** A credit or debit that an operator requests: a movement between an account and the operators' issuance account. */
 export interface BalanceMove {
   readonly currency: Currency
-  /** Whole units (cents of a dollar), from 1. */
+  /** Whole units (cents for dollars), from 1. */
   readonly amount: number
   readonly reason: string
 }
 
-/** What an operator is told of a move; `id` is its position on the ledger. */
+/** The result of a credit or debit; `id` is the position of its event. */
 export interface BalanceMoved {
   readonly id: number
   readonly account: Account
@@ -24,7 +24,7 @@ export interface BalanceMoved {
   readonly created_at: string
 }
 
-/** `state` is that after the one event of the move. */
+/** `state` is the state after the event. Throws unless there is exactly one movement to report. */
 export function balanceMoved(
   state: State,
   account: Account,
@@ -33,7 +33,7 @@ export function balanceMoved(
 ): BalanceMoved {
   const [event] = events
   const [movement] = event?.movements ?? []
-  if (event === undefined || movement === undefined) throw new Error('nothing moved')
+  if (event === undefined || movement === undefined) throw new Error('the command made no movement')
   return {
     id: event.position,
     account,

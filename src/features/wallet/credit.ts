@@ -9,7 +9,7 @@ export interface Credit extends BalanceMove {
   readonly user_id: number
 }
 
-/** An operator adds to a user's balance: new value is issued. */
+/** An operator adds to a user's balance: new value is issued. Refusals, in this order: `not_found`, `balance_limit`. */
 export const credit: Verb<Credit, BalanceMoved> = {
   reads: (input) => [keyOf(users, input.user_id), keyOf(balances, source(input)), keyOf(balances, credited(input))],
 

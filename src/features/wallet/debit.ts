@@ -11,7 +11,10 @@ export interface Debit extends BalanceMove {
   readonly id: number
 }
 
-/** An operator takes from a user's or a room's balance, never more than is available: value is taken back. */
+/**
+ * An operator takes value back from a user's or a room's balance, at most what is available. Refusals, in this order:
+ * `not_found`, `insufficient_balance`.
+ */
 export const debit: Verb<Debit, BalanceMoved> = {
   reads: (input) => [holder(input), ...balanceKeys(debited(input)), keyOf(balances, sink(input))],
 

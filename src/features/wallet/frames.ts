@@ -3,7 +3,7 @@ import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { LiveQuery } from '../../realtime/frames/live-query.ts'
 import { findWallets } from './reads.ts'
 
-/** Whose wallet an event may change beside the balances that it moves. */
+/** Users whose wallets an event may change in another way than by its movements. */
 const otherUsersByType: { readonly [T in EventType]?: (data: EventData<T>) => readonly number[] } = {
   'user-defined': ({ user_id }) => [user_id],
   'bag-items-added': ({ user_id }) => [user_id],
@@ -11,7 +11,7 @@ const otherUsersByType: { readonly [T in EventType]?: (data: EventData<T>) => re
   'gift-drawn': ({ sender_id, from_bag }) => (from_bag ? [sender_id] : []),
   'privilege-days-added': ({ user_id }) => [user_id],
   'privilege-replaced': ({ user_id }) => [user_id],
-  // What is on hold moves nothing.
+  // Holds change what is available without a movement.
   'withdrawal-requested': ({ user_id }) => [user_id],
   'withdrawal-status-changed': ({ user_id }) => [user_id],
 }
@@ -28,7 +28,7 @@ function otherUsers<T extends EventType>({ type, data }: PositionedEvent<T>): re
   return otherUsersByType[of]?.(data) ?? []
 }
 
-/** The users whose balances moved. */
+/** The users whose balances the event moves. */
 const usersWithMovements = ({ movements }: PositionedEvent): number[] =>
   movements.flatMap(({ debit, credit }) => [debit, credit].filter(isUserAccount).map(userIdOf))
 

@@ -7,10 +7,9 @@ import { centsToDollars } from '../../ledger/rules/money.ts'
 
 type Db = Kysely<Tables>
 
-/** Wallets that one query reads at most. */
 const MAX_WALLETS_PER_QUERY = 100
 
-/** Reads the wallets that are asked for together with one query; null for a user who is not known. */
+/** Reads wallets that are requested at the same time with one query; null for an unknown user. */
 export const walletLookup = (db: Db) =>
   new BatchedLookup(MAX_WALLETS_PER_QUERY, async (userIds: readonly number[]) => {
     const wallets = await findWallets(db, userIds)
@@ -25,11 +24,11 @@ interface WalletRow {
   readonly charging_agent: boolean
   readonly allow_receive_withdraw_requests: boolean
   readonly business_manager: boolean
-  /** In the order of `currencies`: whole units, cents of a dollar. */
+  /** In the order of `currencies`: whole units, cents for dollars. */
   readonly balances: readonly string[]
-  /** The parts of them that are on hold. */
+  /** The amounts on hold, in the same order. */
   readonly holds: readonly string[]
-  /** Null when no privilege runs, like the three after it. */
+  /** Null when no privilege is active, like the three fields after it. */
   readonly privilege_package_id: number | null
   readonly privilege_name: string | null
   readonly rank: number | null
@@ -39,7 +38,7 @@ interface WalletRow {
   readonly quantities: readonly number[] | null
 }
 
-/** All that each of these users holds, as they see it and as of one moment; whoever is not known is missing. */
+/** The wallets of users by id, as GET /wallet shows them and as of one moment; unknown users are missing. */
 export async function findWallets(db: Db, userIds: readonly number[]) {
   const { rows } = await sql<WalletRow>`
     select u.user_id, p.uid, p.name, p.avatar,
@@ -97,5 +96,5 @@ function toWallet(row: WalletRow) {
   }
 }
 
-/** The time that a command would have now: the ledger's time never goes back. */
+/** The time that a command would get now: the later of the clock and the ledger's last event. */
 const ledgerSeconds = sql`select extract(epoch from greatest(clock_timestamp(), at)) from ledger_head`

@@ -3,7 +3,7 @@ import { walletAdminRoutes } from './admin-routes.ts'
 import { liveWallet } from './frames.ts'
 import { walletRoutes } from './routes.ts'
 
-/** What users hold, and what operators add and take. */
+/** Balances: what users hold, and what operators credit and debit. */
 export const walletSlice: Slice = {
   documentedPrefix: '/api/v1',
   routes: walletRoutes,

@@ -70,7 +70,7 @@ test('a draw of another ledger is checked by what comes with it', (t) => {
   ]
   const verdict = (change: Partial<VerifyDraw>) => {
     const asked = { ...draw, ...change }
-    return verdictOf(verifyDraw(asked, { published: undefined, odds: held }))
+    return verdictOf(verifyDraw(asked, { commitment: undefined, odds: held }))
   }
   const answer = verdict({})
   t.match(answer, { algorithm: 'lg1', valid: true })
@@ -108,7 +108,7 @@ test('a draw of another ledger is checked by what comes with it', (t) => {
     t.equal(answer.valid, false, name)
     t.equal(answer.steps.find(({ ok }) => !ok)?.step, step, name)
   }
-  t.match(verdictOf(verifyDraw(draw, { published: undefined, odds: undefined })), { valid: false })
+  t.match(verdictOf(verifyDraw(draw, { commitment: undefined, odds: undefined })), { valid: false })
   t.end()
 })
 
@@ -118,7 +118,7 @@ test('a reward that nobody could be paid is told to the last digit', (t) => {
   const draw: VerifyDraw = { chain: 'c-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', stake, orders }
   const rewards = [10_000, 99_999_999, 100_000_000].map((multiplier) => {
     const odds = [{ multiplier, weight: 1 }]
-    const [order] = verdictOf(verifyDraw(draw, { published: undefined, odds })).steps.slice(3)
+    const [order] = verdictOf(verifyDraw(draw, { commitment: undefined, odds })).steps.slice(3)
     return [order?.ok, order?.values['reward_num'], order?.why]
   })
   t.same(rewards, [

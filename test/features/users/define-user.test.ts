@@ -14,7 +14,7 @@ const list = (...users: readonly UserFields[]): DefineUsers => ({ users, listed:
 
 const invalid = (errors: Record<string, string[]>) => ({ refusal: 'validation_failed', errors })
 const taken = ['has already been taken']
-const twice = ['stands in the list twice']
+const twice = ['appears more than once in the list']
 
 /** Users 1 and 2, with uids a and b, and countries 20 and 30. */
 function userRules() {

@@ -2,7 +2,7 @@ import type { ClientType } from '../../../../schema/events.ts'
 import type { Client } from '../access-policy.ts'
 import { type Language, preferredLanguage } from '../languages.ts'
 
-/** The part of a request in which a client shows what it is. */
+/** The part of a request that identifies a client. */
 export interface Request {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly query: unknown
@@ -15,14 +15,14 @@ const VERSION = 'client-version'
 export const clientTypeIn = ({ headers, query }: Request): string | null =>
   headerValue(headers[TYPE]) ?? queryValue(query, TYPE)
 
-/** `Client-Version`, likewise. */
+/** `Client-Version` as sent, in a header or in the query; null when it is missing. */
 export const clientVersionIn = ({ headers, query }: Request): string | null =>
   headerValue(headers[VERSION]) ??
-  // Of a plus that was not encoded, as in 1.4.0+88, a query makes a blank.
+  // An unencoded plus, as in 1.4.0+88, is decoded as a space in a query.
   queryValue(query, VERSION)?.replace(' ', '+') ??
   null
 
-/** `lang` wins over `Accept-Language`; English when neither names one of ours. */
+/** The preferred supported language; `lang` wins over `Accept-Language`. English by default. */
 export function languageIn({ headers, query }: Request): Language {
   const lang = headerValue(headers['lang']) ?? queryValue(query, 'lang')
   return preferredLanguage(
@@ -30,7 +30,7 @@ export function languageIn({ headers, query }: Request): Language {
   )
 }
 
-/** What a type and a version say of a client; null when neither was shown. */
+/** The client of a type and version; null when both are missing. */
 export function toClient(type: string | null, version: string | null): Client | null {
   return type === null && version === null ? null : { type: parseClientType(type), version }
 }
@@ -41,15 +41,15 @@ const types: ReadonlyMap<string, ClientType> = new Map([
   ['flutter', 'flutter'],
 ])
 
-/** Null for a type that is none of ours. */
+/** Null for an unknown type. */
 export const parseClientType = (name: string | null): ClientType | null =>
   name === null ? null : (types.get(name) ?? types.get(name.trim().toLowerCase()) ?? null)
 
-/** An empty header is an absent one. */
+/** An empty header counts as missing. */
 const headerValue = (value: string | string[] | undefined): string | null =>
   typeof value === 'string' && value !== '' ? value : null
 
-/** The value of a query's name, however that is written: `Client-Type`, `client_type`. Given twice it is no value of ours. */
+/** A query value by name, in any spelling such as `Client-Type` or `client_type`. Repeated values are joined, so unknown. */
 function queryValue(query: unknown, wanted: string): string | null {
   if (typeof query !== 'object' || query === null) return null
   for (const name in query) {

@@ -4,27 +4,26 @@ import type { Log } from '../../../db/log.ts'
 import type { Client } from '../access-policy.ts'
 import { type ClientsByKey, deleteExpiredClients, findClients, findRecentClients, saveClients } from './client-rows.ts'
 
-/** Tokens whose clients are known here; the one that was learned of first makes room. */
+/** Tokens in the cache; the oldest is evicted. */
 const MAX_CACHED_CLIENTS = 100_000
-/** Tokens whose clients wait to be written, or to be looked up. */
+/** Tokens waiting to be written, and tokens waiting to be looked up. */
 const MAX_PENDING = 10_000
-/** Rows of one statement. */
 const MAX_ROWS_PER_WRITE = 1_000
-/** Between two writes, so that many of them go together. */
+/** Pause between two writes, so that each takes many rows. */
 const WRITE_INTERVAL_MS = 20
-/** How often instances ask what was told to the others. */
+/** Interval between polls for clients stored by other instances. */
 const POLL_INTERVAL_MS = 250
-/** They ask for more than that, since a row is seen a moment after its time. */
+/** Each poll reads this far back, because a row becomes visible only some time after its timestamp. */
 const POLL_WINDOW_MS = 2_000
-/** How long a request may wait for what its token is known for. */
+/** How long a request waits for the lookup of its token. */
 const LOOKUP_TIMEOUT_MS = 1_000
 const RETRY_DELAY_MS = 1_000
 const CLEANUP_INTERVAL_MS = 3_600_000
 
-/** What is known of a token: `client` is null when nothing was told with it. */
+/** A cached token: `client` is null when none is stored for it. */
 export interface CachedClient {
   readonly client: Client | null
-  /** When the database said so, as `performance.now()` tells it. */
+  /** When it was cached, by `performance.now()`. */
   readonly at: number
 }
 
@@ -34,15 +33,15 @@ interface PendingLookup {
 }
 
 /**
- * What the holders of tokens last told of their app. It stands in the database, for all instances and over restarts;
- * here is what this instance has needed of it. What is told is known here at once and written soon after; what was told
- * to other instances arrives within a moment, for tokens that are known here, and is looked up for others.
+ * The client that each token last reported to `app-status`. The database holds them for all instances and across
+ * restarts; this is a cache of the tokens that this instance needs. Reports are cached at once and written soon after.
+ * Reports to other instances arrive by polling for cached tokens, and by lookup for others.
  */
 export class ClientRegistry {
   readonly #pool: Pool
   readonly #log: Log
   readonly #cache = new Map<string, CachedClient>()
-  /** Told here and not written yet. */
+  /** Reported here and not written yet. */
   readonly #pendingWrites = new Map<string, Client>()
   #pendingLookups = new Map<string, PendingLookup>()
   #writing: Promise<void> | undefined
@@ -65,7 +64,7 @@ export class ClientRegistry {
     ]
   }
 
-  /** Writes what is not written yet, if the database takes it now. */
+  /** Writes pending reports once more; they are lost if that fails. */
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const timer of this.#timers) clearInterval(timer)
@@ -73,12 +72,12 @@ export class ClientRegistry {
     if (this.#pendingWrites.size > 0) await saveClients(this.#pool, this.#pendingWrites).catch(this.#logFailure)
   }
 
-  /** Undefined for a token that has to be looked up. */
+  /** Undefined for a token that is not cached; `load` looks it up. */
   get(key: string): CachedClient | undefined {
     return this.#cache.get(key)
   }
 
-  /** The holder of a token told what their app is. */
+  /** Records the client that a token reported. */
   record(key: string, client: Client): void {
     this.#cacheClient(key, client)
     if (this.#pendingWrites.size >= MAX_PENDING) dropOldest(this.#pendingWrites)
@@ -86,7 +85,7 @@ export class ClientRegistry {
     this.#writing ??= this.#writePending().finally(() => (this.#writing = undefined))
   }
 
-  /** Asks the database for a token; then `known` tells. Leaves it at that when the database does not answer in time. */
+  /** Looks a token up, for `get`. Resolves without a result when the database does not answer in time. */
   async load(key: string): Promise<void> {
     let lookUp = this.#pendingLookups.get(key)
     if (lookUp === undefined) {
@@ -101,7 +100,7 @@ export class ClientRegistry {
     clearTimeout(timeout)
   }
 
-  /** One query at a time, for all who asked meanwhile. */
+  /** One query at a time, for all tokens requested in the meantime. */
   async #loadPending(): Promise<void> {
     if (this.#isLookingUp) return
     this.#isLookingUp = true
@@ -134,14 +133,14 @@ export class ClientRegistry {
     }
   }
 
-  /** Learns what was told to other instances. */
+  /** Updates cached tokens with reports to other instances. */
   async #poll(): Promise<void> {
     if (this.#isPolling) return
     this.#isPolling = true
     const startedAt = performance.now()
     try {
       const recent = await findRecentClients(this.#pool, POLL_WINDOW_MS)
-      // After a longer silence some of it was missed: everything is looked up again.
+      // After a longer gap some reports were missed: every token has to be looked up again.
       if (startedAt - this.#lastPollAt > POLL_WINDOW_MS / 2) this.#cache.clear()
       this.#lastPollAt = startedAt
       this.#isFailing = false
@@ -153,7 +152,7 @@ export class ClientRegistry {
     }
   }
 
-  /** What the database says; what was told here meanwhile is newer. */
+  /** Caches what the database returned, unless a newer report is pending here. */
   #cacheStored(key: string, client: Client | null): void {
     this.#cacheClient(key, this.#pendingWrites.get(key) ?? client)
   }
@@ -163,10 +162,10 @@ export class ClientRegistry {
     this.#cache.set(key, { client, at: performance.now() })
   }
 
-  /** Told once, until the database has answered again. */
+  /** Logs the first failure of an outage only. */
   readonly #logFailure = (err: unknown): void => {
     if (!this.#isFailing) {
-      this.#log.warn({ err }, 'what clients told of themselves could not be written or read; trying again')
+      this.#log.warn({ err }, 'client registry failing; retrying, tokens that are not cached count as unidentified')
     }
     this.#isFailing = true
   }

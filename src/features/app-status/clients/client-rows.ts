@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { Client } from '../access-policy.ts'
 import { parseClientType } from './client-hints.ts'
 
-/** What holders of tokens told of their app, by the tokens' keys. */
+/** Clients by the keys of their tokens. */
 export type ClientsByKey = ReadonlyMap<string, Client>
 
 interface Row {
@@ -11,20 +11,20 @@ interface Row {
   readonly version: string | null
 }
 
-/** Whoever has not started the app for so long tells it when they do. */
+/** Older rows are deleted: a client reports itself again when the app starts. */
 const CLIENT_RETENTION = '60 days'
-/** Rows that are deleted in one statement, so that none takes long. */
+/** Bounds the time of one delete statement. */
 const MAX_ROWS_PER_DELETE = 5_000
 
-/** Writes what was told just now. */
+/** Stores clients, with the current time. */
 export async function saveClients(pool: Pool, clientsByKey: ClientsByKey): Promise<void> {
-  // In one order on all instances: two that write the same rows wait for each other and do not deadlock.
+  // Sorted, so that instances that write the same rows wait for each other instead of deadlocking.
   const keys = [...clientsByKey.keys()].sort()
   const clients = keys.map((key) => clientsByKey.get(key))
   await pool.query({
-    name: 'save told clients',
+    name: 'save clients',
     text: `insert into told_clients (token_key, type, version, told_at)
-           select k, t, v, now() from unnest($1::text[], $2::text[], $3::text[]) as told (k, t, v)
+           select k, t, v, now() from unnest($1::text[], $2::text[], $3::text[]) as client (k, t, v)
            on conflict (token_key) do update
            set type = excluded.type, version = excluded.version, told_at = excluded.told_at`,
     values: [keys, clients.map((client) => client?.type ?? null), clients.map((client) => client?.version ?? null)],
@@ -33,24 +33,24 @@ export async function saveClients(pool: Pool, clientsByKey: ClientsByKey): Promi
 
 export async function findClients(pool: Pool, keys: readonly string[]): Promise<ClientsByKey> {
   const { rows } = await pool.query<Row>({
-    name: 'find told clients',
+    name: 'find clients',
     text: 'select token_key, type, version from told_clients where token_key = any ($1::text[])',
     values: [keys],
   })
   return toClientsByKey(rows)
 }
 
-/** What was told within the last so many milliseconds, on all instances. */
+/** Clients stored by any instance within the last `ms` milliseconds. */
 export async function findRecentClients(pool: Pool, ms: number): Promise<ClientsByKey> {
   const { rows } = await pool.query<Row>({
-    name: 'clients told lately',
+    name: 'find recent clients',
     text: `select token_key, type, version from told_clients where told_at > now() - $1 * interval '1 millisecond'`,
     values: [ms],
   })
   return toClientsByKey(rows)
 }
 
-/** Deletes what was told too long ago. Any number of instances may do it at once. */
+/** Deletes clients beyond their retention. Safe to run on several instances at once. */
 export async function deleteExpiredClients(pool: Pool): Promise<void> {
   for (;;) {
     const { rowCount } = await pool.query(

@@ -1,14 +1,14 @@
 import { type IsSignatureValid, tokenKey } from '../../../http/auth/gate.ts'
 import { bearerToken } from '../../../http/auth/tokens.ts'
 
-/** `Authorization` headers whose keys are remembered; the one that came first makes room. */
+/** Cached `Authorization` headers; the oldest is evicted. */
 const MAX_CACHED_HEADERS = 20_000
 
-/** The keys of tokens that are ours, by the headers that they come in: to read one takes longer than to judge by it. */
+/** Keys of tokens with a valid signature, cached by header, because checking a signature costs more than the gate itself. */
 export class TokenKeys {
   readonly #keys = new Map<string, string>()
 
-  /** Null for a header without a token of ours. */
+  /** The key of the header's token; null without a validly signed token. */
   of(authorization: string | undefined, isSignatureValid: IsSignatureValid): string | null {
     if (authorization === undefined) return null
     const cached = this.#keys.get(authorization)

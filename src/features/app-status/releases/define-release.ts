@@ -7,7 +7,7 @@ import { mergeTexts, type PartialTexts } from '../texts.ts'
 import { releases } from './release.ts'
 import { isOlder, parseVersion } from './version.ts'
 
-/** What is left out keeps its value. */
+/** Omitted fields keep their values. */
 export interface DefineRelease {
   readonly client_type: ClientType
   readonly version?: string | undefined
@@ -25,8 +25,8 @@ const defaults = {
 }
 
 /**
- * Creates or changes the release of a client type; an equal definition is no new fact. Refusal: `validation_failed`
- * (a version that is lacking or cannot be read, a minimum above it).
+ * Creates or changes the release of a client type; an identical definition writes no event. Refusal: `validation_failed`
+ * (a missing or malformed version, a minimum above it).
  */
 export const defineRelease: Verb<DefineRelease, ReleaseRecord> = {
   reads: ({ client_type }) => [keyOf(releases, client_type)],
@@ -69,6 +69,6 @@ function versionErrors({ version, minimum_version }: Definition): Record<string,
   return isOlder(newest, oldest) ? { minimum_version: ['must not be above version'] } : null
 }
 
-/** All that a definition says, as text. */
+/** The definition as text, for comparing two of them. */
 const canonicalText = ({ version, minimum_version, store_link, title, message }: Definition): string =>
   JSON.stringify([version, minimum_version, store_link, title.en, title.ar, message.en, message.ar])

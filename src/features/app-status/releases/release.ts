@@ -3,11 +3,11 @@ import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection } from '../../../ledger/rules/projection.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 
-/** What clients of a type are asked to update to. */
+/** The release that clients of a type are asked to update to. */
 export interface Release {
   readonly client_type: ClientType
   readonly version: string
-  /** Clients below it are refused; null refuses nobody. */
+  /** Clients below this version are refused; null refuses none. */
   readonly minimum_version: string | null
   readonly store_link: string
   readonly title: InBoth

@@ -7,7 +7,7 @@ export interface RemoveRelease {
   readonly client_type: ClientType
 }
 
-/** From here on clients of this type are asked for no update. Refusal: `not_found`. */
+/** Clients of this type are no longer asked to update. Refusal: `not_found`. */
 export const removeRelease: Verb<RemoveRelease, null> = {
   reads: ({ client_type }) => [keyOf(releases, client_type)],
 

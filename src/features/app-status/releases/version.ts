@@ -1,6 +1,6 @@
 import { MAX_VERSION_LENGTH, VERSION_PATTERN } from '../../../../schema/app-status.ts'
 
-/** A version of an app, as far as it counts. */
+/** The parts of an app version that are compared; build metadata is dropped. */
 export interface Version {
   readonly numbers: readonly bigint[]
   /** The parts of a pre-release; empty for a release. */
@@ -9,7 +9,7 @@ export interface Version {
 
 const versionPattern = new RegExp(VERSION_PATTERN)
 
-/** Null for what cannot be read as a version. */
+/** Parses a version such as `1.4.0-rc.1+88`; null when it is malformed. */
 export function parseVersion(text: string): Version | null {
   if (text.length > MAX_VERSION_LENGTH || !versionPattern.test(text)) return null
   const [precedence = ''] = text.split('+')
@@ -22,8 +22,8 @@ export function parseVersion(text: string): Version | null {
 }
 
 /**
- * Whether `a` is older than `b`: number by number, missing ones are 0; then a pre-release is older than its release, and
- * pre-releases go part by part.
+ * Whether `a` is older than `b`: numbers are compared in order, missing ones are 0; a pre-release is older than its
+ * release; pre-releases are compared part by part.
  */
 export function isOlder(a: Version, b: Version): boolean {
   for (let i = 0; i < Math.max(a.numbers.length, b.numbers.length); i += 1) {
@@ -40,7 +40,7 @@ export function isOlder(a: Version, b: Version): boolean {
   return a.preRelease.length < b.preRelease.length
 }
 
-/** Numbers as numbers and before words, words as text. */
+/** Compares parts of pre-releases: numbers numerically and before words, words as text. */
 function isOlderPart(x: string, y: string): boolean {
   const numeric = /^[0-9]+$/
   if (numeric.test(x) && numeric.test(y)) return BigInt(x) < BigInt(y)

@@ -13,8 +13,8 @@ export interface AddBagItems {
 }
 
 /**
- * Puts gifts into a user's bag. Refusals: `not_found` (user), `validation_failed` (gift), `balance_limit`,
- * `holding_limit` (one kind more than a bag holds).
+ * Adds gifts to a user's bag. Refusals, in this order: `not_found` (user), `validation_failed` (gift), `balance_limit`,
+ * `holding_limit` (too many kinds).
  */
 export const addBagItems: Verb<AddBagItems, Omit<BagItem, 'added_at'>> = {
   reads: ({ user_id, decoration_id }) => [

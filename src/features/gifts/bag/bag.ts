@@ -2,11 +2,11 @@ import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection } from '../../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../../ledger/rules/state.ts'
 
-/** Gifts that a user holds and can send without paying. */
+/** Gifts that a user owns and can send without paying. */
 export interface BagItem {
   readonly user_id: number
   readonly decoration_id: number
-  /** From 1; a row that comes to nothing goes. */
+  /** From 1; the row is removed at 0. */
   readonly quantity: number
   /** Position of the event that last added to it. */
   readonly added_at: number
@@ -14,10 +14,10 @@ export interface BagItem {
 
 export const bagItems = projection<BagItem>('bag_items')
 
-/** Kinds of gifts in a bag, which is answered whole. */
+/** Kinds of gifts per bag. Limited because a bag is answered without paging. */
 export const MAX_BAG_KINDS = 2_000
 
-/** How many kinds of gifts a user's bag holds; no row where it is empty. */
+/** How many kinds of gifts a user's bag holds; no row for an empty bag. */
 export interface BagCount {
   readonly user_id: number
   readonly kinds: number

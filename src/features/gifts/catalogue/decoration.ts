@@ -12,13 +12,13 @@ export interface Decoration {
   /** Diamonds. */
   readonly price: number
   readonly image_path: string
-  /** Empty when nothing is drawn. */
+  /** Empty for gifts without a draw. */
   readonly odds: readonly OddsRow[]
   readonly odds_hash: string | null
   readonly created_at: Micros
 }
 
-/** An odds table that is or was in force. */
+/** An odds table, current or former. */
 export interface OddsTable {
   readonly odds_hash: string
   readonly decoration_id: number
@@ -28,10 +28,10 @@ export interface OddsTable {
 export const decorations = projection<Decoration>('decorations')
 export const oddsTables = projection<OddsTable>('odds_tables')
 
-/** Gifts of the catalogue, which is answered whole. */
+/** Gifts of the catalogue. Limited because it is answered without paging. */
 export const MAX_DECORATIONS = 500
 
-/** How many gifts the catalogue holds: one row, of the one catalogue. */
+/** How many gifts the catalogue holds: a single row. */
 export interface CatalogueCount {
   readonly catalogue: string
   readonly decorations: number

@@ -13,7 +13,7 @@ import {
   MAX_DECORATIONS,
 } from './decoration.ts'
 
-/** What is left out keeps its value. */
+/** Omitted fields keep their values. */
 export interface DefineDecoration {
   readonly decoration_id: number
   readonly name?: string | undefined
@@ -21,16 +21,15 @@ export interface DefineDecoration {
   /** Diamonds. */
   readonly price?: number | undefined
   readonly image_path?: string | undefined
-  /** As published: a multiplier is a decimal number. */
+  /** As published: multipliers are decimal numbers. */
   readonly odds?: readonly PublishedRow[] | undefined
 }
 
 type Errors = Record<string, string[]>
 
 /**
- * Creates or changes a gift; a change is a new fact, an equal definition is none. Refusal: `validation_failed`
- * (what a new gift lacks, odds that do not fit its kind or would pay back more than is staked), `holding_limit` (a new
- * gift in a full catalogue).
+ * Creates or changes a gift; an identical definition writes no event. Refusals: `validation_failed` (fields that a new
+ * gift must have, odds that do not fit its kind or pay back too much), `holding_limit` (the catalogue is full).
  */
 export const defineDecoration: Verb<DefineDecoration, Decoration> = {
   reads: ({ decoration_id }) => [keyOf(decorations, decoration_id), keyOf(catalogueCounts, CATALOGUE)],
@@ -66,7 +65,7 @@ export const defineDecoration: Verb<DefineDecoration, Decoration> = {
   result: (state, { decoration_id }) => requireDecoration(state, decoration_id),
 }
 
-/** All that a definition says, as text. */
+/** The definition as text, for comparing two of them. */
 const canonicalText = ({ name, kind, price, image_path, odds_hash }: Omit<Decoration, 'created_at'>): string =>
   JSON.stringify([name, kind, price, image_path, odds_hash])
 
@@ -85,7 +84,7 @@ function checkOdds(kind: GiftKind, odds: readonly OddsRow[], errors: Errors): vo
   }
 }
 
-/** In whole numbers: paid/staked + receiver/100 > 1. The owner's commission never falls on gifts with odds. */
+/** Whether paid/staked + receiver/100 > 1, in integers. Gifts with odds pay no owner's commission. */
 function paysTooMuch(kind: GiftKind, odds: readonly OddsRow[]): boolean {
   const { paid, staked } = returnToPlayer(odds)
   return paid * 100n + staked * BigInt(sharesOf(kind, 0).receiver) > staked * 100n

@@ -13,16 +13,16 @@ type DrawData = Pick<
   'chain' | 'k' | 'link' | 'client_seed' | 'odds_hash' | 'draws' | 'times' | 'won'
 >
 
-/** The draws of a send: one an order, all from one link of the sender's chain. */
+/** The draws of a send: one per order, all from one link of the sender's chain. */
 export interface Draws {
-  /** A chain that has to be opened first. */
+  /** Events that open the chain first, if it is new. */
   readonly opening: readonly LedgerEvent[]
   readonly drawData: DrawData
-  /** Diamonds that all orders won. */
+  /** Diamonds won by all orders together. */
   readonly reward: number
 }
 
-/** `streak` is the count so far; `stake` is that of each order: price times quantity. */
+/** `streak` is the count so far; `stake` is the diamonds of each order: price times quantity. */
 export function drawOrders(
   state: State,
   chains: LuckyChains,
@@ -33,7 +33,7 @@ export function drawOrders(
   now: Micros,
 ): Draws {
   const { odds, odds_hash, decoration_id } = decoration
-  if (odds_hash === null) throw new Error(`gift ${decoration_id} has odds without a hash`)
+  if (odds_hash === null) throw new Error(`gift ${decoration_id} has odds but no hash`)
   const { opening, chain, k, clientSeed } = nextSend(state, chains, send.sender_id)
   const link = chains.link(chain, k)
   const weights = totalWeight(odds)

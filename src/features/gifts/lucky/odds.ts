@@ -2,29 +2,29 @@ import type { OddsRow } from '../../../../schema/events.ts'
 import { sha256 } from '../../../ledger/rules/hash.ts'
 import { product, share } from '../../../ledger/rules/money.ts'
 
-/** Multipliers are held in ten-thousandths of the stake. */
+/** Multipliers are stored in ten-thousandths of the stake. */
 export const MULTIPLIER_UNIT = 10_000
 /** The highest multiplier, 10,000 times the stake. */
 const MAX_MULTIPLIER = 10_000 * MULTIPLIER_UNIT
 export const MAX_TOTAL_WEIGHT = 1_000_000_000
 
-/** A multiplier as it is published (0 to 10,000, at most 4 decimals), in ten-thousandths; null when it is not one. */
+/** Parses a published multiplier (0 to 10,000, at most 4 decimals) into ten-thousandths; null when it is invalid. */
 export function parseMultiplier(value: number): number | null {
   const units = Math.abs(Math.round(value * MULTIPLIER_UNIT))
-  // Only of a value with more decimals, or below zero, is the nearest multiplier another number.
+  // Rounding changes the value exactly when it has more than 4 decimals or is negative.
   return units <= MAX_MULTIPLIER && units / MULTIPLIER_UNIT === value ? units : null
 }
 
-/** A row as it is published: the multiplier is a decimal number of times the stake. */
+/** A published row: the multiplier is a decimal number. */
 export interface PublishedRow {
   readonly multiplier: number
   readonly weight: number
 }
 
-/** What a multiplier has to be, for people. */
+/** The error message for an invalid multiplier. */
 const MULTIPLIER_RULE = 'must be 0 to 10,000 with at most 4 decimals'
 
-/** Rows as they are published, as they are held; errors by field when a multiplier is none. */
+/** Parses published rows; errors by field when a multiplier is invalid. */
 export function parseOdds(
   odds: readonly PublishedRow[],
 ): { readonly rows: readonly OddsRow[] } | { readonly errors: Record<string, string[]> } {
@@ -38,7 +38,7 @@ export function parseOdds(
   return Object.keys(errors).length > 0 ? { errors } : { rows }
 }
 
-/** A row as it is published. */
+/** A stored row in its published form. */
 export const publishedRow = ({ multiplier, weight }: OddsRow): PublishedRow => ({
   multiplier: multiplier / MULTIPLIER_UNIT,
   weight,
@@ -46,29 +46,29 @@ export const publishedRow = ({ multiplier, weight }: OddsRow): PublishedRow => (
 
 export const totalWeight = (odds: readonly OddsRow[]): number => odds.reduce((sum, { weight }) => sum + weight, 0)
 
-/** The first row whose cumulative weight exceeds `r`. */
+/** The row that a drawn number selects: the first whose cumulative weight exceeds `r`. Throws beyond the total. */
 export function rowForNumber(odds: readonly OddsRow[], r: number): OddsRow {
   let cumulative = 0
   for (const row of odds) {
     cumulative += row.weight
     if (cumulative > r) return row
   }
-  throw new RangeError(`${r} is beyond the weights`)
+  throw new RangeError(`${r} exceeds the total weight`)
 }
 
-/** Stake times multiplier, rounded down; beyond 2^53-1 it is rounded, too, never to below that. */
+/** Diamonds won: stake times multiplier, rounded down. Beyond 2^53-1 inexact, but never below that limit. */
 export const rewardOf = (stake: number, { multiplier }: OddsRow): number => share(stake, multiplier, MULTIPLIER_UNIT)
 
-/** The most that so many orders can win; null beyond 2^53-1. */
+/** The most diamonds that this many orders can win; null beyond 2^53-1. */
 export function maxTotalReward(odds: readonly OddsRow[], stake: number, orders: number): number | null {
   return product(Math.max(...odds.map((row) => rewardOf(stake, row))), orders)
 }
 
-/** As `rewardOf`, exact however much it is. */
+/** Like `rewardOf`, but exact at any size. */
 export const exactRewardOf = (stake: number, { multiplier }: OddsRow): bigint =>
   (BigInt(stake) * BigInt(multiplier)) / BigInt(MULTIPLIER_UNIT)
 
-/** What is paid back of the stakes in the long run, as an exact fraction. */
+/** The expected share of stakes that is paid back, as an exact fraction. */
 export function returnToPlayer(odds: readonly OddsRow[]): { readonly paid: bigint; readonly staked: bigint } {
   const paid = odds.reduce((sum, { multiplier, weight }) => sum + BigInt(multiplier) * BigInt(weight), 0n)
   return { paid, staked: BigInt(totalWeight(odds)) * BigInt(MULTIPLIER_UNIT) }
@@ -77,14 +77,14 @@ export function returnToPlayer(odds: readonly OddsRow[]): { readonly paid: bigin
 /** `return_to_player` as a fraction. */
 export function returnToPlayerFraction(odds: readonly OddsRow[]): number {
   const { paid, staked } = returnToPlayer(odds)
-  // 12 decimals, exact for all that people write; both parts stay below 2^53 for it.
+  // 12 decimals are exact for realistic odds, because both parts of the division stay below 2^53.
   const scaled = (paid * 1_000_000_000_000n) / staked
   return scaled <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(scaled) / 1_000_000_000_000 : Number(paid) / Number(staked)
 }
 
 /**
- * SHA-256 of the table's canonical JSON (RFC 8785), by which draws name it: the names of the fields are in order as they
- * stand here, and numbers are written as JSON.stringify does.
+ * SHA-256 of the table's canonical JSON (RFC 8785), by which draws refer to it. Fields must stay in alphabetical order;
+ * JSON.stringify writes numbers canonically.
  */
 export const oddsHash = (decorationId: number, odds: readonly OddsRow[]): string =>
   sha256(JSON.stringify({ decoration_id: decorationId, odds: odds.map(publishedRow) }))

@@ -9,7 +9,7 @@ import { chooseSeed, showChains } from '../../fairness/choose-seed.ts'
 import type { App, Services } from '../../services.ts'
 import { findChains, pageDraws, publishedOddsTable } from '../reads.ts'
 
-/** Doors through which players check their draws. */
+/** Client routes through which players inspect their chains, draws and odds. */
 export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services): void {
   const show = showChains(chains)
   const choose = chooseSeed(chains)
@@ -19,7 +19,7 @@ export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services)
     {
       schema: {
         operationId: 'showLuckyChain',
-        summary: "The caller's running chain of draws and the one after it, with their commitments",
+        summary: "The caller's current chain of draws and the next one, with their commitments",
         tags: ['fairness'],
         response: { 200: dataOf(PublishedChains) },
       },
@@ -36,7 +36,7 @@ export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services)
     {
       schema: {
         operationId: 'chooseLuckySeed',
-        summary: 'End the running chain and start the next one with a seed of your own',
+        summary: 'End the current chain and start the next one with a seed of the caller',
         tags: ['fairness'],
         body: ChooseSeed,
         response: { 200: dataOf(PublishedChains) },
@@ -49,12 +49,12 @@ export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services)
   app.get(
     '/fairness/lucky/draws',
     {
-      // A page shows up to as many orders as a hundred gifts made.
+      // A page can show as many orders as a hundred sends have.
       config: { cost: 4 },
       schema: {
         operationId: 'listLuckyDraws',
-        summary: "The caller's sends that were drawn, newest first, with all that is needed to check them",
-        description: 'A page of sends with many orders ends early; next_cursor tells whether there are more.',
+        summary: "The caller's drawn sends, newest first, with all that is needed to verify them",
+        description: 'A page of sends with many orders ends early; next_cursor is null on the last page.',
         tags: ['fairness'],
         querystring: PageQuery,
         response: { 200: pageOf(PublishedDraw) },
@@ -74,7 +74,7 @@ export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services)
     {
       schema: {
         operationId: 'showOdds',
-        summary: 'An odds table by its hash, for ever',
+        summary: 'An odds table by its hash, current or former',
         tags: ['fairness'],
         params: Type.Object({ hash: Type.String() }),
         response: { 200: dataOf(PublishedOddsTable) },

@@ -12,39 +12,39 @@ import {
 } from '../../fairness/verdict.ts'
 import { exactRewardOf, MULTIPLIER_UNIT, oddsHash, publishedRow, rowForNumber, totalWeight } from './odds.ts'
 
-/** What is known of a draw beside what is said of it: from the ledger or, for a draw that is not ours, sent along. */
-export interface Known {
-  /** The chain's commitment on our ledger. */
-  readonly published: string | undefined
+/** What a draw is verified against: from the ledger or, for a draw of another ledger, from the request. */
+export interface KnownDraw {
+  /** The chain's commitment on this ledger. */
+  readonly commitment: string | undefined
   readonly odds: readonly OddsRow[] | undefined
-  /** The odds that were sent along. */
-  readonly named?: readonly OddsRow[] | undefined
-  /** The draw on our ledger that its orders name: anybody's, until chain, place and link are the same. */
+  /** The odds that the request holds. */
+  readonly sentOdds?: readonly OddsRow[] | undefined
+  /** The draw on this ledger with the order ids of the request. Anyone's, unless chain, place and link match. */
   readonly recorded?: PublishedDraw | undefined
 }
 
-/** Hashes and orders of one part of a check. */
+/** Work between two yields. */
 const HASHES_PER_PART = 256
 const ORDERS_PER_PART = 25
 
 /**
- * Checks a published draw step by step, from public values alone. Of the ledger it shows what belongs to the link that
- * was sent, and nothing else: orders and chains have names that can be guessed.
+ * Verifies a published draw step by step, from public values alone. The result reveals only what belongs to the link that
+ * was sent, because ids of orders and chains can be guessed.
  */
 export function* verifyDraw(
-  asked: VerifyDraw,
-  { published, odds, named, recorded: placed }: Known,
+  sent: VerifyDraw,
+  { commitment: knownCommitment, odds, sentOdds, recorded: candidate }: KnownDraw,
 ): IncrementalVerdict {
-  const hashes = yield* hashesOf(asked)
-  const commitment = hashes.at(-1) === published ? published : undefined
-  const recorded = commitment !== undefined && placed && isSameDraw(asked, placed) ? placed : undefined
-  // The stake is not part of what a player must know: of a draw of ours it is on the ledger.
-  const draw = recorded === undefined ? asked : { ...asked, stake: asked.stake ?? recorded.stake }
+  const hashes = yield* hashesOf(sent)
+  const commitment = hashes.at(-1) === knownCommitment ? knownCommitment : undefined
+  const recorded = commitment !== undefined && candidate && isSameDraw(sent, candidate) ? candidate : undefined
+  // Players need not know the stake: for a draw of this ledger it is recorded.
+  const draw = recorded === undefined ? sent : { ...sent, stake: sent.stake ?? recorded.stake }
   const table = odds === undefined || odds.length === 0 ? undefined : { odds, weight: totalWeight(odds) }
   const steps = [
     checkLink(draw, hashes, commitment),
     checkOdds(draw, table),
-    ...(recorded === undefined ? unrecorded(draw, commitment) : [checkRecord(draw, recorded, named)]),
+    ...(recorded === undefined ? checkUnrecorded(draw, commitment) : [checkRecord(draw, recorded, sentOdds)]),
   ]
   for (const i of draw.orders.keys()) {
     if (i % ORDERS_PER_PART === 0) yield
@@ -58,7 +58,7 @@ interface Table {
   readonly weight: number
 }
 
-/** What hashing the link gives, from K(k-1) down to the commitment of its chain. */
+/** The hashes that lead from the link, K(k-1) first, to the commitment of its chain. */
 function* hashesOf({ k, link }: VerifyDraw): Generator<undefined, readonly string[], undefined> {
   const hashes: string[] = []
   let value: Buffer = Buffer.from(link, 'hex')
@@ -70,26 +70,27 @@ function* hashesOf({ k, link }: VerifyDraw): Generator<undefined, readonly strin
   return hashes
 }
 
-const isSameDraw = (asked: VerifyDraw, { chain, k, link }: PublishedDraw): boolean =>
-  asked.chain === chain && asked.k === k && asked.link === link
+const isSameDraw = (sent: VerifyDraw, { chain, k, link }: PublishedDraw): boolean =>
+  sent.chain === chain && sent.k === k && sent.link === link
 
-/** `published` is the chain's commitment on our ledger, when the link leads to it. */
+/** `published` is the chain's commitment on this ledger, if the link hashes to it. */
 function checkLink(
-  { chain, k, link, commitment: said }: VerifyDraw,
+  { chain, k, link, commitment: sentCommitment }: VerifyDraw,
   hashes: readonly string[],
   published: string | undefined,
 ): Step {
-  const commitment = published ?? said
-  const leads = hashes.at(-1) === commitment
-  const told = said === undefined || said === commitment
-  const whose = published === undefined ? 'commitment that was sent along' : 'commitment published before the draw'
+  const commitment = published ?? sentCommitment
+  const isLinked = hashes.at(-1) === commitment
+  const matchesSent = sentCommitment === undefined || sentCommitment === commitment
+  const commitmentName =
+    published === undefined ? 'commitment that was sent along' : 'commitment published before the draw'
   const why =
     commitment === undefined
       ? `no commitment of chain ${chain} is known`
-      : told
-        ? `hashing the link ${k} times ${leads ? 'gives' : 'does not give'} the ${whose}`
+      : matchesSent
+        ? `hashing the link ${k} times ${isLinked ? 'gives' : 'does not give'} the ${commitmentName}`
         : 'another commitment was published before the draw'
-  return { step: 'link', ok: leads && told, why, values: { link, hashes, commitment: commitment ?? null } }
+  return { step: 'link', ok: isLinked && matchesSent, why, values: { link, hashes, commitment: commitment ?? null } }
 }
 
 function checkOdds({ odds_hash, decoration_id }: VerifyDraw, table: Table | undefined): Step {
@@ -114,14 +115,14 @@ function checkOdds({ odds_hash, decoration_id }: VerifyDraw, table: Table | unde
   }
 }
 
-/** A draw that the ledger does not hold: of another ledger, or one that names itself after none of our sends. */
-function unrecorded({ chain, orders }: VerifyDraw, published: string | undefined): readonly Step[] {
+/** A draw that is not on this ledger: of another ledger, or with ids that are not from here. */
+function checkUnrecorded({ chain, orders }: VerifyDraw, published: string | undefined): readonly Step[] {
   if (published === undefined) return [isChainId(chain) ? notOnLedgerStep('draw') : unrecordedStep('draw')]
   return orders.every(({ order_id }) => order_id === undefined) ? [] : [notOnLedgerStep('draw')]
 }
 
-/** Whether all that was said of a draw is what the ledger says of it; chain, place and link are the same. */
-function checkRecord(draw: VerifyDraw, recorded: PublishedDraw, named: readonly OddsRow[] | undefined): Step {
+/** Whether all values that were sent match the recorded draw; chain, place and link already do. */
+function checkRecord(draw: VerifyDraw, recorded: PublishedDraw, sentOdds: readonly OddsRow[] | undefined): Step {
   const { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders } = recorded
   const values = { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders }
   const same =
@@ -129,7 +130,7 @@ function checkRecord(draw: VerifyDraw, recorded: PublishedDraw, named: readonly 
     (draw.decoration_id ?? decoration_id) === decoration_id &&
     (draw.odds_hash ?? odds_hash) === odds_hash &&
     draw.stake === stake &&
-    (named === undefined || oddsHash(decoration_id, named) === odds_hash) &&
+    (sentOdds === undefined || oddsHash(decoration_id, sentOdds) === odds_hash) &&
     draw.orders.length === orders.length &&
     orders.every(
       ({ order_id, r, reward_num }, i) =>
@@ -150,9 +151,9 @@ function checkOrder(draw: VerifyDraw, table: Table | undefined, i: number): Step
   const label = `lg1|${chain}|${client_seed}|${k}|${i}`
   const { r, words } = drawOrder(Buffer.from(link, 'hex'), chain, client_seed, k, i, table.weight)
   const row = rowForNumber(table.odds, r)
-  // Whoever verifies may name a stake whose reward nobody could be paid; it is told to the last digit all the same.
+  // The stake of a request is not limited, so its reward may exceed what can be paid; it is exact all the same.
   const reward = stake === undefined ? null : serializeBalance(exactRewardOf(stake, row))
-  const wrong =
+  const error =
     order.r !== undefined && order.r !== r
       ? `the number drawn is ${r}, not ${order.r}`
       : order.reward_num === undefined || order.reward_num === reward
@@ -170,9 +171,9 @@ function checkOrder(draw: VerifyDraw, table: Table | undefined, i: number): Step
   }
   return {
     step,
-    ok: wrong === undefined,
+    ok: error === undefined,
     why:
-      wrong ??
+      error ??
       `the number${reward === null ? '' : ' and the reward'} follow${reward === null ? 's' : ''} from link, seed and odds`,
     values,
   }

@@ -5,7 +5,7 @@ import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { packageRecord } from '../presenters.ts'
 import { packages } from './package.ts'
 
-/** What is left out keeps its value. */
+/** Omitted fields keep their values. */
 export interface DefinePackage {
   readonly privilege_package_id: number
   readonly name?: string | undefined
@@ -15,8 +15,8 @@ export interface DefinePackage {
 }
 
 /**
- * Creates or changes a privilege package; an equal definition is no new fact. Cards that were granted keep their
- * days. Refusal: `validation_failed` (what a new package lacks).
+ * Creates or changes a privilege package; an identical definition writes no event. Cards granted earlier keep their
+ * days. Refusal: `validation_failed` (fields that a new package must have).
  */
 export const definePackage: Verb<DefinePackage, PackageRecord> = {
   reads: ({ privilege_package_id }) => [keyOf(packages, privilege_package_id)],
@@ -43,6 +43,6 @@ export const definePackage: Verb<DefinePackage, PackageRecord> = {
   },
 }
 
-/** All that a definition says, as text. */
+/** The definition as text, for comparing two of them. */
 const canonicalText = ({ name, rank, valid_days, icon_path }: EventData<'privilege-package-defined'>): string =>
   JSON.stringify([name, rank, valid_days, icon_path])

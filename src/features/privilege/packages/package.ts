@@ -2,13 +2,13 @@ import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection } from '../../../ledger/rules/projection.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 
-/** A kind of privilege that cards are made of. */
+/** A kind of privilege. Each card belongs to one package. */
 export interface PrivilegePackage {
   readonly privilege_package_id: number
   readonly name: string
   /** Higher is better. */
   readonly rank: number
-  /** Days of the cards that are granted from now on. */
+  /** Days given to cards granted from now on; cards granted earlier keep theirs. */
   readonly valid_days: number
   readonly icon_path: string
   readonly created_at: Micros

@@ -10,7 +10,7 @@ import { defineCountry } from './define-country.ts'
 
 const tags = ['operators']
 
-/** The operators' doors for countries. */
+/** Admin routes for countries. */
 export function countryAdminRoutes(app: App, { execute, db }: Services): void {
   app.put(
     '/countries/:id',

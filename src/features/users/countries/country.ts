@@ -1,7 +1,7 @@
 import { projection } from '../../../ledger/rules/projection.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 
-/** Words: beside the ledger. */
+/** Profile data, which is not part of the ledger. */
 export interface Country {
   readonly country_id: number
   readonly name: string

@@ -7,11 +7,11 @@ import { countries } from './country.ts'
 
 export interface DefineCountry {
   readonly id: number
-  /** May be left out of a country that is known. */
+  /** Required for a new country. */
   readonly name?: string | undefined
 }
 
-/** Creates a country or changes its name. Words only: no event. */
+/** Creates or renames a country. Profile data only, so no event. Refusal: `validation_failed` (a new one without a name). */
 export const defineCountry: Verb<DefineCountry, CountryRecord> = {
   reads: ({ id }) => [keyOf(countries, id)],
 
@@ -33,7 +33,7 @@ export const defineCountry: Verb<DefineCountry, CountryRecord> = {
 
   result(state, { id }) {
     const country = state.get(countries, String(id))
-    if (country === undefined) throw new Error(`country ${id} was not noted`)
+    if (country === undefined) throw new Error(`country ${id} was not stored`)
     return countryRecord(country)
   },
 }

@@ -3,10 +3,10 @@ import { projection } from '../../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../../ledger/rules/state.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 
-/** Where a user can be told something. Words: beside the ledger. */
+/** A device that receives a user's push notifications; profile data, which is not part of the ledger. */
 export interface UserDevice {
   readonly token: string
-  /** Whoever registered the token last. */
+  /** The user who registered the token last. */
   readonly user_id: number
   readonly platform: Platform
   readonly registered_at: Micros
@@ -14,12 +14,12 @@ export interface UserDevice {
 
 export const devices = projection<UserDevice>('devices')
 
-/** Devices of a user; one more replaces the one that was registered first. */
+/** Devices per user; one more replaces the one registered first. */
 export const MAX_DEVICES = 20
 
 export interface DevicesOfUser {
   readonly user_id: number
-  /** Those registered last first. */
+  /** Most recently registered first. */
   readonly tokens: readonly string[]
 }
 
@@ -35,7 +35,7 @@ export function dropDevice(state: WritableState, user_id: number, token: string)
   state.set(devices, token, undefined)
 }
 
-/** Puts a device first among its user's, and removes those that are then too many. */
+/** Stores a device as its user's newest and removes those beyond the limit. */
 export function putDevice(state: WritableState, device: UserDevice): void {
   const { token, user_id } = device
   const before = state.get(devices, token)

@@ -11,8 +11,8 @@ export interface RegisterDevice {
 }
 
 /**
- * From now on the token is this user's, whoever had it before; the user's oldest device goes where there would be too
- * many. No event, and the answer, which may be remembered, is without the token.
+ * Assigns a push token to this user, whoever had it before. Beyond the limit the user's oldest device is removed. Writes
+ * no event, and the reply, which is stored for retries, does not contain the token.
  */
 export const registerDevice: Verb<RegisterDevice, Device> = {
   reads: ({ user_id, token }) => [keyOf(devices, token), keyOf(devicesOfUsers, user_id)],

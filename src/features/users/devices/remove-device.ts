@@ -7,7 +7,7 @@ export interface RemoveDevice {
   readonly token: string
 }
 
-/** Nothing is sent to the token any more. Refusal: `not_found`, also for the token of somebody else. */
+/** Stops notifications to a device of the user. Refusal: `not_found`, also for another user's token. */
 export const removeDevice: Verb<RemoveDevice, null> = {
   reads: ({ user_id, token }) => [keyOf(devices, token), keyOf(devicesOfUsers, user_id)],
   decide: (state, { user_id, token }) => (state.get(devices, token)?.user_id === user_id ? [] : refuse('not_found')),

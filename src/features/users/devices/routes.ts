@@ -7,14 +7,14 @@ import { removeDevice } from './remove-device.ts'
 
 const tags = ['devices']
 
-/** The client's doors for devices that push notifications go to. */
+/** Client routes for the devices that receive push notifications. */
 export function deviceRoutes(app: App, { execute }: Services): void {
   app.post(
     '/devices',
     {
       schema: {
         operationId: 'registerDevice',
-        summary: "Have push notifications sent to this device; its token is then the caller's alone",
+        summary: 'Register a device for push notifications; its token then belongs to the caller only',
         tags,
         body: RegisterDevice,
         response: { 201: dataOf(Device) },
@@ -31,7 +31,7 @@ export function deviceRoutes(app: App, { execute }: Services): void {
     {
       schema: {
         operationId: 'removeDevice',
-        summary: 'Have no more push notifications sent to this device',
+        summary: 'Stop push notifications to a device',
         tags,
         params: DeviceParams,
         response: { 200: DeviceRemoved },
