@@ -5,13 +5,12 @@ import { Amount, Dollars, Id, Instant, Person } from './common.ts'
 import { Notification } from './notifications.ts'
 import { Wallet } from './wallet.ts'
 
-/** What sockets are told: the data of each event's frame, by the event's name. */
+/** The `data` of event and state frames, by channel and event name. */
 
-/** `about` is for the documents. */
-const eventData = <P extends TProperties>(about: string, properties: P) =>
-  Type.Object(properties, { description: about })
+/** `description` appears in the AsyncAPI document. */
+const eventData = <P extends TProperties>(description: string, properties: P) =>
+  Type.Object(properties, { description })
 
-/** `YYYY-MM-DD HH:MM:SS`, UTC. */
 const Seconds = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$',
   description: 'YYYY-MM-DD HH:MM:SS, UTC',
@@ -19,34 +18,34 @@ const Seconds = Type.String({
 const Player = Type.Omit(Person, ['uid'])
 const Coins = Type.Integer({ minimum: 0, description: 'coins' })
 const Diamonds = Type.Integer({ minimum: 0, description: 'diamonds' })
-const ImagePath = Type.String({ description: 'a storage path; in rot41 when the frame says so in enc' })
+const ImagePath = Type.String({ description: 'a storage path; encoded with rot41 when the frame has enc' })
 const Picture = Type.Object({ id: Id, name: Type.String(), image_path: ImagePath })
 const atGame = { game_id: Id }
 
-const RouletteCreated = eventData('A game is open', {
+const RouletteCreated = eventData('A game was created and waits for players', {
   id: Id,
   game_price: Coins,
-  prize: { ...Coins, description: 'coins that a full table wins' },
+  prize: { ...Coins, description: 'coins that the winner of a full game gets' },
   max_players: Type.Integer(),
   from: Person,
   created_at: Seconds,
 })
 const RouletteJoined = eventData('A player joined', { ...atGame, user: Player })
-const RouletteLeft = eventData('A player left and was paid back', { ...atGame, user: Player })
-const RouletteFinished = eventData('The wheel was spun and the winner was paid', {
+const RouletteLeft = eventData('A player left and got the stake back', { ...atGame, user: Player })
+const RouletteFinished = eventData('The wheel was spun, and the winner got the prize', {
   ...atGame,
   winner: Player,
-  prize: { ...Coins, description: 'coins that the winner was paid' },
+  prize: { ...Coins, description: 'coins that the winner got' },
   losers: Type.Array(Player),
 })
-const RouletteDestroyed = eventData('The game was cancelled and everyone was paid back', atGame)
+const RouletteDestroyed = eventData('The game was cancelled, and all players got their stakes back', atGame)
 
 const bigWin = {
   user: Type.Object({
     id: Id,
     name: Type.String(),
     uid: Type.String(),
-    current_profile_image_url: Type.String({ description: 'an address; in rot41 when the frame says so in enc' }),
+    current_profile_image_url: Type.String({ description: 'an address; encoded with rot41 when the frame has enc' }),
   }),
   reward: { ...Diamonds, description: 'diamonds that one order won' },
   decoration: Picture,
@@ -54,21 +53,24 @@ const bigWin = {
 const LuckyBigWin = eventData('One order won 5,000 diamonds or more', bigWin)
 const LuckyBigWinAll = eventData('One order won 10,000 diamonds or more; never replayed', bigWin)
 
-const LuckyGiftSent = eventData('A gift with a draw was sent; 6 seconds without one, and times starts again', {
-  id: Type.String({ description: 'of the send' }),
-  totalcost: { ...Diamonds, description: 'diamonds that this send cost; 0 from the bag' },
-  gift: Picture,
-  times: Type.Integer({ minimum: 1, description: 'sends since the count started, this one included' }),
-  senderid: Id,
-  receiversids: Type.Array(Type.String()),
-  currencycount: { ...Amount, description: 'diamonds won since the count started' },
-  quantity: Id,
-  roomuid: Type.String(),
-  win: { ...Diamonds, description: 'diamonds that this send won' },
-  last_update: Seconds,
-})
+const LuckyGiftSent = eventData(
+  'A gift with draws was sent. After 6 seconds without another, times starts again at 1.',
+  {
+    id: Type.String({ description: 'id of the send' }),
+    totalcost: { ...Diamonds, description: 'diamonds that this send cost; 0 for a gift from the bag' },
+    gift: Picture,
+    times: Type.Integer({ minimum: 1, description: 'consecutive sends, this one included' }),
+    senderid: Id,
+    receiversids: Type.Array(Type.String()),
+    currencycount: { ...Amount, description: 'diamonds won by the consecutive sends' },
+    quantity: Id,
+    roomuid: Type.String(),
+    win: { ...Diamonds, description: 'diamonds that this send won' },
+    last_update: Seconds,
+  },
+)
 
-const WithdrawalChanged = eventData('A request of the user, or one that is addressed to them, stands elsewhere now', {
+const WithdrawalChanged = eventData('The status of a withdrawal request changed, for its requester and its addressee', {
   id: Id,
   status: WithdrawalStatus,
   amount_in_dollars: Dollars,
@@ -76,7 +78,7 @@ const WithdrawalChanged = eventData('A request of the user, or one that is addre
   updated_at: Instant,
 })
 
-/** What is told on `one-to-room:{room_uid}`, by the event's name. */
+/** Events on `one-to-room:{room_uid}`. */
 export const roomEvents = {
   'roulette-wheel-created': RouletteCreated,
   'roulette-wheel-joined': RouletteJoined,
@@ -87,26 +89,26 @@ export const roomEvents = {
   'one-to-room:lucky-gift-sent': LuckyGiftSent,
 } as const satisfies Record<string, TSchema>
 
-/** What is told on `user:{id}`. */
+/** Events on `user:{id}`. */
 export const userEvents = {
   notification: Notification,
   'withdrawal-changed': WithdrawalChanged,
 } as const satisfies Record<string, TSchema>
 
-/** What is told on `global`. */
+/** Events on `global`. */
 export const globalEvents = {
   'lucky-big-win-all': LuckyBigWinAll,
 } as const satisfies Record<string, TSchema>
 
-/** State, not history: what holds now, the newest only, never replayed. */
+/** State on `user:{id}`: only the newest is sent, and it is never replayed. */
 export const userStates = {
   'wallet-changed': Wallet.properties.data,
 } as const satisfies Record<string, TSchema>
 
-/** As `userStates`, for everyone whom it concerns; the socket is closed after it. */
+/** State on `global`, for the clients that it concerns; the socket is closed after it. */
 export const globalStates = {
   'app-status': Type.Union([Maintenance, Update], {
-    description: 'Maintenance or a forced update begins for this client',
+    description: 'Maintenance or a forced update begins for this client; the close follows',
   }),
 } as const satisfies Record<string, TSchema>
 

@@ -6,7 +6,7 @@ import { type HttpResult, post } from './http-client.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-/** A token is replaced so long before it is over. */
+/** A token is replaced this long before it expires. */
 const EXPIRY_MARGIN_MS = 60_000
 
 const tokenResponse = Type.Object({
@@ -14,23 +14,27 @@ const tokenResponse = Type.Object({
   expires_in: Type.Number({ minimum: 0 }),
 })
 
-/** The access token, or what came back instead of one. */
+/** An access token, or the response without one. */
 export type AccessResult = { readonly token: string } | { readonly refused: HttpResult }
 
-/** Access tokens for FCM, each asked for once and kept until shortly before it is over. */
+/**
+ * Access tokens for FCM, by the JWT bearer grant (RFC 7523); each is requested once and cached until shortly before it
+ * expires. google-auth-library 10.9 would add 23 packages and 13 MB (`npm install`) for this one request, and an HTTP
+ * client with retries and timeouts of its own.
+ */
 export class AccessTokens {
   readonly #account: ServiceAccount
   readonly #signal: AbortSignal
   #cached: { readonly token: string; readonly until: number } | undefined
   #pending: Promise<AccessResult> | undefined
 
-  /** `signal` gives up what is being asked for. */
+  /** `signal` aborts requests. */
   constructor(account: ServiceAccount, signal: AbortSignal) {
     this.#account = account
     this.#signal = signal
   }
 
-  /** Never rejects. Whoever asks while a token is on its way waits for that one. */
+  /** Never rejects. Concurrent callers share one request. */
   get(): Promise<AccessResult> {
     if (this.#cached !== undefined && performance.now() < this.#cached.until) {
       return Promise.resolve({ token: this.#cached.token })
@@ -41,7 +45,7 @@ export class AccessTokens {
     return this.#pending
   }
 
-  /** The token was refused: the next one who asks gets a new one. */
+  /** Called when a token was refused: the next caller gets a new one. */
   invalidate(token: string): void {
     if (this.#cached?.token === token) this.#cached = undefined
   }
@@ -57,7 +61,7 @@ export class AccessTokens {
   }
 }
 
-/** A JWT that says who we are, signed with our key (RFC 7523). */
+/** A JWT that names the service account, signed with its key. */
 function signedAssertion({ email, keyId, key, tokenUrl }: ServiceAccount, nowMs: number): string {
   const now = Math.floor(nowMs / 1000)
   const header = { alg: 'RS256', typ: 'JWT', ...(keyId !== null && { kid: keyId }) }

@@ -5,13 +5,13 @@ import { backoffMs } from './backoff.ts'
 import type { LeasedDelivery, Outbox } from './outbox.ts'
 import type { Outcome, Send } from './sender.ts'
 
-/** Sends that are under way at a time on this instance. */
+/** On this instance. */
 const MAX_CONCURRENT_SENDS = 16
-/** How often the outbox is looked into when nobody says that there is something. */
+/** How often the outbox is polled when nothing wakes the dispatcher. */
 const POLL_INTERVAL_MS = 1_000
-/** The longest that one notification waits before it is tried again, if nobody asks for more. */
+/** The longest delay before one notification is retried, unless FCM requests more. */
 const MAX_BACKOFF_MS = 3_600_000
-/** The longest that all of them wait while nothing gets through, and when FCM asks for it. */
+/** The longest pause of all sends while none succeeds, and when FCM requests one. */
 const MAX_PAUSE_MS = 60_000
 const MAX_REQUESTED_PAUSE_MS = 600_000
 
@@ -19,14 +19,14 @@ export interface DispatcherOptions {
   readonly outbox: Pick<Outbox, 'lease' | 'remove' | 'reschedule' | 'dropDevice'>
   readonly send: Send
   readonly log: Pick<Logger, 'info' | 'warn'>
-  /** From 0 to 1. */
+  /** Between 0 and 1. */
   readonly random?: () => number
 }
 
 /**
- * Sends what is in the outbox, a few at a time. Each row is claimed, sent, and then removed or put off: whatever dies
- * in between, the row comes back. What fails for one device holds up no other; when so much in a row fails that it
- * must be FCM or the way there, all rests for a while, and then one at a time is tried until one gets through.
+ * Sends the notifications of the outbox, several at a time. Each row is leased, sent, and then removed or rescheduled;
+ * after a crash in between, the row is leased again. A failing device delays no other. When as many sends in a row have
+ * failed as run at a time, FCM itself is taken to be down: sending pauses, then tries one at a time until one succeeds.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions
@@ -34,30 +34,26 @@ export class Dispatcher {
   readonly #stop = new AbortController()
   #wakeup = Promise.withResolvers<void>()
   #running: Promise<void> = Promise.resolve()
-  /** Failures in a row that do not lie with a device. */
+  /** Failures in a row that are not those of a single device. */
   #failures = 0
   #pausedUntil = 0
   readonly #readFailures: FailureLog
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#readFailures = new FailureLog(
-      options.log,
-      'notifications that wait cannot be read; trying again',
-      'notifications that wait are read again',
-    )
+    this.#readFailures = new FailureLog(options.log, 'push outbox unreadable; retrying', 'push outbox readable again')
   }
 
   start(): void {
     this.#running = this.#run()
   }
 
-  /** There may be something to do. */
+  /** Called when the outbox may have new rows. */
   wake(): void {
     this.#wakeup.resolve()
   }
 
-  /** Claims no more and waits for the sends that are under way. */
+  /** Leases no more rows and waits for the sends in flight. */
   async stop(): Promise<void> {
     this.#stop.abort()
     this.wake()
@@ -73,7 +69,7 @@ export class Dispatcher {
         await this.#pause(pauseMs)
         continue
       }
-      // Before the look: what comes meanwhile is not missed.
+      // Created before the outbox is read, so that a wakeup in between is not lost.
       const wakeup = (this.#wakeup = Promise.withResolvers<void>())
       await this.#leaseAndSend()
       const woken = new AbortController()
@@ -102,14 +98,14 @@ export class Dispatcher {
     })
   }
 
-  /** Never rejects: a row that could not be dealt with comes back when its lease ends. */
+  /** Never rejects: a row that fails otherwise is leased again when its lease expires. */
   async #deliver(row: LeasedDelivery): Promise<void> {
     const { outbox, send, log } = this.#options
     const details = { user_id: row.user_id, position: row.position }
     try {
       if (row.registered_at === null) return await outbox.remove(row)
       if (row.stale) {
-        log.warn(details, 'a push notification could not be sent for weeks and is dropped')
+        log.warn(details, 'push notification not sent for 28 days; dropped')
         return await outbox.remove(row)
       }
       const { notification } = row
@@ -121,10 +117,10 @@ export class Dispatcher {
       if (outcome.kind === 'later') return await this.#reschedule(row, outcome)
       this.#onResponse()
       if (outcome.kind === 'delivered') return await outbox.remove(row)
-      log.info(details, 'a device whose push token leads nowhere is dropped')
+      log.info(details, 'device with an unregistered push token dropped')
       await outbox.dropDevice(row)
     } catch (err) {
-      log.warn({ ...details, err }, 'a push notification was not done with; it comes again')
+      log.warn({ ...details, err }, 'push notification not processed; retrying after its lease')
     }
   }
 
@@ -132,16 +128,16 @@ export class Dispatcher {
     row: LeasedDelivery,
     { why, deviceOnly, afterMs }: Extract<Outcome, { kind: 'later' }>,
   ): Promise<void> {
-    // What was given up because we stop says nothing about FCM.
+    // Sends aborted by our own shutdown say nothing about FCM.
     if (this.#stop.signal.aborted) return
     const { outbox, log, random = Math.random } = this.#options
     if (deviceOnly) this.#onResponse()
     else this.#onFailure(afterMs, random)
-    // Of very many failures in a row a few are told.
+    // Of many failures in a row, the 1st, 2nd, 4th, 8th … are logged.
     if (deviceOnly ? row.attempts === 1 : Number.isInteger(Math.log2(this.#failures))) {
       log.warn(
         { user_id: row.user_id, position: row.position, why, attempts: row.attempts, in_a_row: this.#failures },
-        'a push notification did not get through; it is kept and tried again',
+        'push notification not sent; retrying later',
       )
     }
     await outbox.reschedule(row, backoffMs(row.attempts, afterMs, MAX_BACKOFF_MS, random()))
@@ -155,9 +151,9 @@ export class Dispatcher {
     this.#pausedUntil = performance.now() + backoffMs(beyond + 1, requested, MAX_PAUSE_MS, random())
   }
 
-  /** FCM looked at a message, whatever it thought of it: the way there is open. */
+  /** FCM has judged a message, whatever the result: it is reachable. */
   #onResponse(): void {
-    if (this.#failures >= MAX_CONCURRENT_SENDS) this.#options.log.info({}, 'push notifications get through again')
+    if (this.#failures >= MAX_CONCURRENT_SENDS) this.#options.log.info({}, 'push notifications are sent again')
     this.#failures = 0
     this.#pausedUntil = 0
   }

@@ -5,10 +5,10 @@ import { AccessTokens } from './access-tokens.ts'
 import { type HttpResult, post } from './http-client.ts'
 import type { Delivery, Outcome, Send } from './sender.ts'
 
-/** How long FCM wants to be left alone when it says that it is too much, and not for how long. */
+/** The pause after a quota error without Retry-After. */
 const DEFAULT_QUOTA_WAIT_MS = 60_000
 
-/** The parts of FCM's errors that are looked at. */
+/** The parts of FCM's error responses that are used. */
 const errorResponse = Type.Object({
   error: Type.Object({
     message: Type.Optional(Type.String()),
@@ -23,7 +23,7 @@ const errorResponse = Type.Object({
   }),
 })
 
-/** The sender for Firebase Cloud Messaging, HTTP v1. `baseUrl` has no slash at its end; `signal` gives up all sends. */
+/** Sends by Firebase Cloud Messaging, HTTP v1. `baseUrl` has no trailing slash; `signal` aborts all sends. */
 export function fcmSender(account: ServiceAccount, baseUrl: string, signal: AbortSignal): Send {
   const url = `${baseUrl}/v1/projects/${encodeURIComponent(account.projectId)}/messages:send`
   const tokens = new AccessTokens(account, signal)
@@ -31,13 +31,13 @@ export function fcmSender(account: ServiceAccount, baseUrl: string, signal: Abor
     const access = await tokens.get()
     if ('refused' in access) return later('no access token: ', access.refused)
     const headers = { authorization: `Bearer ${access.token}`, 'content-type': 'application/json' }
-    const heard = await post(url, headers, JSON.stringify({ message: messageOf(delivery) }), signal)
-    if (heard.status === 401) tokens.invalidate(access.token)
-    return outcomeOf(heard)
+    const result = await post(url, headers, JSON.stringify({ message: messageOf(delivery) }), signal)
+    if (result.status === 401) tokens.invalidate(access.token)
+    return outcomeOf(result)
   }
 }
 
-/** Sent again, it takes the place of the first one on the device. */
+/** The tag makes a message that is sent twice replace the first one on the device. */
 function messageOf({ token, position, notification: { title, body, type, identifier } }: Delivery) {
   const tag = `${identifier}-${position}`
   return {
@@ -49,32 +49,32 @@ function messageOf({ token, position, notification: { title, body, type, identif
   }
 }
 
-function outcomeOf(heard: HttpResult): Outcome {
-  if (heard.status === null) return later('', heard)
-  if (heard.status === 200) return { kind: 'delivered' }
-  const { code, badToken } = parseError(heard.body)
-  if (code === 'UNREGISTERED' || (heard.status === 400 && badToken)) return { kind: 'gone' }
-  // Another sender's device, or a message that FCM does not take.
-  const deviceOnly = heard.status === 400 || code === 'SENDER_ID_MISMATCH'
-  return { ...later('', heard), deviceOnly }
+function outcomeOf(result: HttpResult): Outcome {
+  if (result.status === null) return later('', result)
+  if (result.status === 200) return { kind: 'delivered' }
+  const { code, isBadToken } = parseError(result.body)
+  if (code === 'UNREGISTERED' || (result.status === 400 && isBadToken)) return { kind: 'gone' }
+  // The device belongs to another sender, or FCM rejects the message.
+  const deviceOnly = result.status === 400 || code === 'SENDER_ID_MISMATCH'
+  return { ...later('', result), deviceOnly }
 }
 
-function later(prefix: string, heard: HttpResult): Extract<Outcome, { kind: 'later' }> {
-  if (heard.status === null) return { kind: 'later', why: `${prefix}${heard.why}`, deviceOnly: false, afterMs: 0 }
-  const { status, body, retryAfterMs } = heard
+function later(prefix: string, result: HttpResult): Extract<Outcome, { kind: 'later' }> {
+  if (result.status === null) return { kind: 'later', why: `${prefix}${result.why}`, deviceOnly: false, afterMs: 0 }
+  const { status, body, retryAfterMs } = result
   const { code } = parseError(body)
   const afterMs = status === 429 && retryAfterMs === 0 ? DEFAULT_QUOTA_WAIT_MS : retryAfterMs
   return { kind: 'later', why: `${prefix}${status}${code === null ? '' : ` ${code}`}`, deviceOnly: false, afterMs }
 }
 
-/** What FCM has against a message: its own code, and whether the token is one that never was. */
-function parseError(body: unknown): { readonly code: string | null; readonly badToken: boolean } {
-  if (!Value.Check(errorResponse, body)) return { code: null, badToken: false }
+/** FCM's error code, and whether the device token is malformed. */
+function parseError(body: unknown): { readonly code: string | null; readonly isBadToken: boolean } {
+  if (!Value.Check(errorResponse, body)) return { code: null, isBadToken: false }
   const { details = [], message = '' } = body.error
-  const code = details.map(({ errorCode }) => errorCode).find((word) => /^[A-Z_]{1,40}$/.test(word ?? '')) ?? null
+  const code = details.map(({ errorCode }) => errorCode).find((name) => /^[A-Z_]{1,40}$/.test(name ?? '')) ?? null
   const blamed = details.flatMap(({ fieldViolations = [] }) => fieldViolations.map(({ field }) => field))
-  const badToken =
+  const isBadToken =
     code === 'INVALID_ARGUMENT' &&
     (blamed.length > 0 ? blamed.every((field) => field === 'message.token') : /registration token/i.test(message))
-  return { code, badToken }
+  return { code, isBadToken }
 }

@@ -1,20 +1,19 @@
 import { errorCode } from '../config/error-code.ts'
 
-/** What came back over HTTP, or why nothing did. */
+/** An HTTP response, or why there is none. */
 export type HttpResult =
   | {
       readonly status: number
-      /** What the body's JSON says; undefined when it is not JSON. */
+      /** The parsed body; undefined when it is not JSON. */
       readonly body: unknown
-      /** How long we are asked to wait; 0 when we are not. */
+      /** From Retry-After; 0 without it. */
       readonly retryAfterMs: number
     }
   | { readonly status: null; readonly why: string }
 
-/** An answer that takes longer is not waited for. */
 const REQUEST_TIMEOUT_MS = 5_000
 
-/** Posts and never throws. `signal` gives up early. */
+/** Never rejects. `signal` aborts the request. */
 export async function post(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -26,7 +25,7 @@ export async function post(
       method: 'POST',
       headers,
       body,
-      // Nobody but who was asked may see what was sent.
+      // The request carries credentials, which no other host may see.
       redirect: 'error',
       signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
     })
@@ -41,7 +40,7 @@ export async function post(
   }
 }
 
-/** `Retry-After` as seconds or as a date; 0 when it says neither. */
+/** Reads `Retry-After`, in seconds or as a date; 0 when it is neither. */
 export function retryAfterMs(header: string | null, now: number): number {
   if (header === null) return 0
   const wait = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
@@ -56,7 +55,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** `ECONNREFUSED`, `TimeoutError` …: a word that quotes nothing of what was sent. */
+/** `ECONNREFUSED`, `TimeoutError` …: names only, since messages may quote the request. */
 function failureReason(error: unknown): string {
   if (!(error instanceof Error)) return 'Error'
   return errorCode(error.cause) ?? error.name

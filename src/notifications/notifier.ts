@@ -3,20 +3,20 @@ import type { Notification } from '../../schema/notifications.ts'
 import type { Tables } from '../db/tables.ts'
 import type { PositionedEvent } from '../ledger/rules/event.ts'
 
-/** A notification with whom it is for and the position of the event that it tells of. */
+/** A notification, its receiver, and the position of its ledger event. */
 export interface AddressedNotification {
   readonly position: number
   readonly user_id: number
   readonly notification: Notification
 }
 
-/** What users are to be told of these events, in the events' order. */
+/** The notifications of these events, in the events' order. */
 export type Notifier = (
   db: Kysely<Tables>,
   events: readonly PositionedEvent[],
 ) => Promise<readonly AddressedNotification[]>
 
-/** All that the slices have to tell. */
+/** Combines the slices' notifiers. */
 export const combineNotifiers =
   (notifiers: readonly Notifier[]): Notifier =>
   async (db, events) =>

@@ -4,29 +4,29 @@ import { Notification } from '../../schema/notifications.ts'
 import type { AddressedNotification } from './notifier.ts'
 import type { Delivery } from './sender.ts'
 
-/** The devices of a user that are told something: those registered last. */
+/** A user's devices that get notifications: those registered last. */
 const MAX_DEVICES_PER_USER = 10
-/** Notifications that wait for one device; what comes on top is not kept, nor would FCM keep more than these. */
+/** Further notifications for a device are dropped; FCM would not keep more either. */
 const MAX_QUEUED_PER_DEVICE = 100
-/** Whoever claimed a row and has not been heard of for so long is taken for dead: longer than two posts take. */
+/** An instance that has not finished a row by then is taken for dead. Longer than two HTTP requests take. */
 const LEASE_MS = 12_000
-/** What could not be sent for so long is of no interest any more, to FCM either. */
+/** Older notifications are dropped, as FCM does. */
 const MAX_AGE = '28 days'
 
-/** A row that is this instance's to send, for the time of a lease. */
+/** A row that only this instance may send until its lease expires. */
 export interface LeasedDelivery extends Omit<Delivery, 'notification'> {
-  /** Null when what is stored cannot be read. */
+  /** Null when the stored text is malformed. */
   readonly notification: Notification | null
   readonly user_id: number
-  /** How often it was claimed, this time included. */
+  /** How often it was leased, this time included. */
   readonly attempts: number
-  /** When the device was registered; null when it is no longer this user's. */
+  /** When the device was registered; null when it is no longer the user's. */
   readonly registered_at: string | null
-  /** Whether it has been waiting for too long. */
+  /** Whether it is too old to be sent. */
   readonly stale: boolean
 }
 
-/** Notifications that are still to be sent, a row for each device, shared by all instances. */
+/** Notifications that are not sent yet, one row for each device, shared by all instances. */
 export class Outbox {
   readonly #pool: Pool
 
@@ -34,7 +34,7 @@ export class Outbox {
     this.#pool = pool
   }
 
-  /** Adds notifications for the devices that their users have now. Again does no harm. */
+  /** Adds a row for each current device of the users. Adding a notification twice changes nothing. */
   async add(addressed: readonly AddressedNotification[]): Promise<void> {
     if (addressed.length === 0) return
     await this.#pool.query({
@@ -55,10 +55,10 @@ export class Outbox {
     })
   }
 
-  /** Takes rows that are due, those first that have been due for longest; nobody else gets them until the lease ends. */
+  /** Leases due rows, longest due first: no other instance gets them until the lease expires. */
   async lease(limit: number): Promise<LeasedDelivery[]> {
     const { rows } = await this.#pool.query<Omit<LeasedDelivery, 'notification'> & { readonly notification: string }>({
-      name: 'claim from outbox',
+      name: 'lease from outbox',
       text: `with due as (
                select token, position from push_outbox where next_attempt <= now()
                order by next_attempt limit $1 for update skip locked
@@ -74,7 +74,7 @@ export class Outbox {
     return rows.map((row) => ({ ...row, notification: readNotification(row.notification) }))
   }
 
-  /** It arrived, or there is no use in sending it. */
+  /** Removes a row that was sent or need not be. */
   async remove({ token, position }: LeasedDelivery): Promise<void> {
     await this.#pool.query({
       name: 'remove from outbox',
@@ -83,17 +83,17 @@ export class Outbox {
     })
   }
 
-  /** It is due again after a while. Changes nothing when the lease has ended and somebody else has it. */
+  /** Makes a row due again later. Does nothing when the lease expired and another instance has the row. */
   async reschedule({ token, position, attempts }: LeasedDelivery, ms: number): Promise<void> {
     await this.#pool.query({
-      name: 'put off in outbox',
+      name: 'reschedule in outbox',
       text: `update push_outbox set next_attempt = now() + $4 * interval '1 millisecond'
              where token = $1 and position = $2 and attempts = $3`,
       values: [token, position, attempts, ms],
     })
   }
 
-  /** The token leads nowhere: drops the device, unless it has been registered anew since the row was claimed. */
+  /** Drops the device of an unregistered token, unless it was registered again since the row was leased. */
   async dropDevice(row: LeasedDelivery): Promise<void> {
     await this.#pool.query({
       name: 'drop device',

@@ -1,27 +1,27 @@
 import type { Notification } from '../../schema/notifications.ts'
 
-/** A notification on its way to one device. */
+/** A notification for one device. */
 export interface Delivery {
-  /** The device's: personal data, for the address of a message and nothing else. */
+  /** The device's push token: personal data, used to address the message and for nothing else. */
   readonly token: string
-  /** The position of the event that it tells of: the same on every try. */
+  /** The position of its ledger event, the same on every attempt. */
   readonly position: number
   readonly notification: Notification
 }
 
 export type Outcome =
   | { readonly kind: 'delivered' }
-  /** The token leads nowhere any more. */
+  /** The token is no longer registered. */
   | { readonly kind: 'gone' }
   | {
       readonly kind: 'later'
-      /** A word for the log that quotes nothing of what was sent. */
+      /** For the log; quotes nothing of the request. */
       readonly why: string
-      /** Whether it lies with this device alone, so that others can do better. */
+      /** Whether only this device is affected. */
       readonly deviceOnly: boolean
-      /** How long we are asked to wait; 0 when we are not. */
+      /** The delay that the server requested; 0 without one. */
       readonly afterMs: number
     }
 
-/** Sends a notification once. Never rejects. */
+/** Attempts to send a notification once. Never rejects. */
 export type Send = (delivery: Delivery) => Promise<Outcome>

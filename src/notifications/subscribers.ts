@@ -12,7 +12,7 @@ import type { Outbox } from './outbox.ts'
 
 type FailureLog = Pick<Logger, 'error'>
 
-/** Puts what users are to be told into the outbox: that is all that the ledger's follower waits for. */
+/** Stores the notifications of events in the outbox; the ledger's subscriber waits for nothing else. */
 export const outboxSubscriber =
   (
     db: Kysely<Tables>,
@@ -32,19 +32,19 @@ export const outboxSubscriber =
     return addressed.length > 0
   }
 
-/** Logs what users are to be told, for want of a way to their devices; without its text, which names people. */
+/** Logs notifications where no sender is configured; without their text, which names people. */
 export const logSubscriber =
   (db: Kysely<Tables>, notifier: Notifier, log: Pick<Logger, 'info' | 'error'>): DurableSubscriber =>
   async (events) => {
     const addressed = await composeAll(db, notifier, events, log)
     for (const { user_id, position, notification } of addressed) {
       const { type, identifier } = notification
-      log.info({ user_id, position, type, identifier }, 'a push notification; FCM_SERVICE_ACCOUNT is not set')
+      log.info({ user_id, position, type, identifier }, 'push notification not sent: FCM_SERVICE_ACCOUNT is not set')
     }
     return addressed.length > 0
   }
 
-/** What all events tell users; an event that cannot be read is left out and delays no other. */
+/** The notifications of all events; an event whose notification cannot be composed is left out and delays no other. */
 async function composeAll(
   db: Kysely<Tables>,
   notifier: Notifier,
@@ -59,14 +59,14 @@ async function composeAll(
   return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
 }
 
-/** Data that cannot be stored or read, by SQLSTATE class: it fails however often it is tried. */
+/** An error of the data itself (SQLSTATE classes 22 and 23), which every retry would repeat. */
 const isDataError = (code: string): boolean => /^2[23][0-9A-Z]{3}$/.test(code)
 
-/** Whether it may work the next time: a lost connection, a deadlock, tables that are being swapped. */
+/** Whether a retry may succeed: a lost connection, a deadlock, tables that are being swapped. */
 const isTransient = (error: unknown): boolean =>
   isConnectionError(error) || (error instanceof DatabaseError && !isDataError(error.code ?? ''))
 
-/** Throws an error that may pass: then all of them come again. */
+/** Logs what is dropped. Rethrows a transient error instead, so that all events are delivered again. */
 function logFailures(
   members: readonly { readonly position: number }[],
   results: readonly PromiseSettledResult<unknown>[],

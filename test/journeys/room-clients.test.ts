@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'tap'
-import { blocksOf, documents, readDocument } from '../harness/documents.ts'
+import { blocksOf, readDocument } from '../harness/documents.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { freePort, type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
@@ -11,12 +11,12 @@ import { until } from '../harness/until.ts'
 
 type Test = Parameters<typeof testDatabase>[0] & Parameters<typeof dataDir>[0]
 
-/** The code that the documents show for this kind of client. */
+const DOCUMENT = 'src/realtime/clients.md'
+
+/** The code that the document shows for this kind of client. */
 function documentedClient(kind: string): string {
-  const block = documents
-    .flatMap((path) => blocksOf(readDocument(path)))
-    .find(({ language }) => language === `js ${kind}`)
-  if (block === undefined) throw new Error(`no document shows a client for ${kind}`)
+  const block = blocksOf(readDocument(DOCUMENT)).find(({ language }) => language === `js ${kind}`)
+  if (block === undefined) throw new Error(`${DOCUMENT} shows no client for ${kind}`)
   return block.lines.join('\n')
 }
 
@@ -31,7 +31,7 @@ interface DocumentedClient {
 const callsFunction = `
 const [url, room] = process.argv.slice(2)
 listenTo(url, room, async () => process.env.TOKEN, {
-  hear: ({ event, data }) => console.log(event, JSON.stringify(data)),
+  onEvent: ({ event, data }) => console.log(event, JSON.stringify(data)),
   reload: () => console.log('reload'),
 })`
 
