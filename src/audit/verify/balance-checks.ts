@@ -98,7 +98,7 @@ export class BalanceChecks {
       if (((this.#kinds[place] ?? 0) & SYSTEM) !== 0) continue
       const balance = this.#sums.get(place) ?? 0
       if (balance < 0) return `${this.#places.name(place)} is overdrawn`
-      if (balance > MAX_INTEGER) return `${this.#places.name(place)} is beyond the largest balance`
+      if (balance > MAX_INTEGER) return `${this.#places.name(place)} exceeds the largest balance`
     }
     return undefined
   }

@@ -1,23 +1,22 @@
 /**
- * Balances of a replay, by place. Most of what a replay does is to add to them: they are numbers as long as those are
- * exact, side by side in one list, so that nothing is made for a movement and little memory is touched.
+ * The balances of a replay, by index. Adding to them is most of a replay's work: they are numbers in one array as long
+ * as those are exact, so that a movement allocates nothing and touches little memory.
  */
 export class Accumulators {
-  /** Not a number where there is none, or where it is too large to be exact. */
+  /** NaN where there is no balance, or where it is too large for a number and in `#large`. */
   readonly #sums: number[] = []
   readonly #large = new Map<number, bigint>()
-  /** What was changed since the last checkpoint, place by place, and how it was before. Of the places so many count. */
+  /** The changes since the last checkpoint; only the first `#undoLength` entries count. */
   readonly #undoIndexes: number[] = []
   readonly #undoSums: number[] = []
   readonly #undoLarge: (bigint | undefined)[] = []
   #undoLength = 0
 
-  /** A new place, in which there is none yet; the first is 0. */
+  /** A new index without a balance; the first is 0. */
   allocate(): number {
     return this.#sums.push(Number.NaN) - 1
   }
 
-  /** Undefined when there is none. */
   get(place: number): number | bigint | undefined {
     const sum = this.#sums[place] ?? Number.NaN
     return Number.isNaN(sum) ? this.#large.get(place) : sum
@@ -29,7 +28,7 @@ export class Accumulators {
     else this.#writeExact(place, sum)
   }
 
-  /** Answers what it then is. */
+  /** Returns the new balance. */
   add(place: number, change: number | bigint): number | bigint {
     this.#saveUndo(place)
     if (typeof change === 'number') {
@@ -39,12 +38,12 @@ export class Accumulators {
     return this.#writeExact(place, BigInt(this.get(place) ?? 0) + BigInt(change))
   }
 
-  /** What was changed until now stays. */
+  /** Keeps the changes so far. */
   checkpoint(): void {
     this.#undoLength = 0
   }
 
-  /** Takes back what was changed since the last checkpoint. */
+  /** Undoes the changes since the last checkpoint. */
   rollback(): void {
     while (this.#undoLength > 0) {
       const change = (this.#undoLength -= 1)

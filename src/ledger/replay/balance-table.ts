@@ -4,7 +4,7 @@ import type { SweepCursor } from './sweep-cursor.ts'
 
 const VISITED = 1
 
-/** The balances of a replay, by the names of accounts. */
+/** The balances of a replay, by account. */
 export class BalanceTable {
   readonly #indexes = new Map<string, number>()
   readonly #accumulators = new Accumulators()
@@ -18,7 +18,7 @@ export class BalanceTable {
     this.#accumulators.set(this.#indexOf(account), balance)
   }
 
-  /** Answers what the account then holds. */
+  /** Returns the new balance. */
   add(account: string, change: number | bigint): number | bigint {
     return this.#accumulators.add(this.#indexOf(account), change)
   }

@@ -4,21 +4,21 @@ const INITIAL_SLOTS = 2 ** 16
 const AVERAGE_NAME_BYTES = 32
 
 /**
- * The places of names that come as bytes, counted from 0 on: asked for with every movement of a replay, for which no
- * text is made and little memory is touched.
+ * Numbers names given as bytes, from 0 on: an open-addressing hash table. Called for every movement of a replay, so it
+ * decodes no strings and touches little memory.
  */
 export class InternedIds {
-  /** From a name's hash on, in the first one that fits: its place and one more; 0 where there is none. */
+  /** An id plus one in the first free slot from the name's hash on; 0 in free slots. */
   #slots = new Int32Array(INITIAL_SLOTS)
   #hashes = new Int32Array(INITIAL_SLOTS)
-  /** All names, one after the other, and where each of them ends. */
+  /** All names back to back, and where each ends. */
   #names = Buffer.alloc(INITIAL_SLOTS * AVERAGE_NAME_BYTES)
   #ends = new Int32Array(INITIAL_SLOTS + 1)
   #count = 0
 
-  /** Of a name that was not asked for before: the next one, which is as many as there were. */
+  /** The id of a name; a new name gets the next one. */
   intern(bytes: Buffer, start: number, length: number): number {
-    // Signed, as it is kept.
+    // Signed, as it is in `#hashes`.
     let hash = OFFSET_BASIS | 0
     for (let i = start; i < start + length; i += 1) hash = fnv1a(hash, bytes[i] ?? 0)
     const mask = this.#slots.length - 1
@@ -62,7 +62,7 @@ export class InternedIds {
     return place
   }
 
-  /** So that half of all slots is always free. */
+  /** Doubles the slots, so that half of them are always free. */
   #grow(): void {
     const size = 2 * this.#slots.length
     const mask = size - 1

@@ -4,44 +4,44 @@ import type { WritableState } from '../rules/state.ts'
 import { BalanceTable } from './balance-table.ts'
 import type { SweepCursor } from './sweep-cursor.ts'
 
-/** A rule looks at a balance that is not watched: a fault of the program's. */
+/** An evolver read a balance that `isReadByEvolvers` does not name: a bug. */
 export class NotLoaded extends Error {}
 
 interface MarkedRow {
   row: unknown
-  /** In which going over it was taken last. */
+  /** The sweep in which it was last visited. */
   sweep: number
 }
 
 /**
- * All rows that follow from the events so far: one that is not here does not exist. Only of balances some may be kept
- * elsewhere alone, and are not to be looked at until they are brought here.
+ * All rows that follow from the events so far: a row that is not here does not exist. Only some balances may be kept
+ * elsewhere; reading one throws `NotLoaded` until they are imported.
  */
 export class ReplayState implements WritableState {
   #balances = new BalanceTable()
   readonly #tables = new Map<string, Map<string, MarkedRow>>()
   #sweeps = 0
-  /** The row that was read last: mostly it is set next, and need not be looked up again then. */
+  /** The row read last: mostly it is set next, which then needs no lookup. */
   #lastReadTable: Map<string, MarkedRow> | undefined
   #lastReadId = ''
   #lastRead: MarkedRow | undefined
-  /** What was set since the last checkpoint, place by place: in which rows, which one, and what it was before. */
+  /** What was set since the last checkpoint: its table, its id, and the row before. */
   readonly #undoTables: Map<string, MarkedRow>[] = []
   readonly #undoIds: string[] = []
   readonly #undoRows: unknown[] = []
-  /** So many places count. What is behind them is old and waits to be written over: nothing is made for an event. */
+  /** How many entries count; those beyond are reused, so that an event allocates nothing. */
   #undoLength = 0
   #keepsBalance: (account: string) => boolean
-  /** By projection, what was set since `track`; nothing is noted before. */
+  /** By projection, the ids set since `trackChanges`. */
   #changed: Map<string, Set<string>> | undefined
 
-  /** `keeps`: the accounts whose balances are kept here. */
-  constructor(keeps: (account: string) => boolean = () => true) {
-    this.#keepsBalance = keeps
+  /** `keepsBalance`: whether an account's balance is kept here. */
+  constructor(keepsBalance: (account: string) => boolean = () => true) {
+    this.#keepsBalance = keepsBalance
   }
 
   get<Row>({ name }: Projection<Row>, id: string): Row | undefined {
-    // What is under a projection's name was put in through that projection, whose type this is.
+    // Rows are put in through the projection of this name, whose type this is.
     if (name === balances.name) return this.#balance(id) as Row | undefined
     const rows = this.#tableOf(name)
     const held = rows.get(id)
@@ -70,7 +70,7 @@ export class ReplayState implements WritableState {
     return this.#balances.add(account, change)
   }
 
-  /** Has all balances from where they were kept, also those that are here. From then on they are kept here. */
+  /** Replaces all balances by those kept elsewhere; from then on they are kept here. */
   importBalances(accounts: readonly string[], those: readonly (number | bigint)[]): void {
     this.#keepsBalance = () => true
     this.#balances = new BalanceTable()
@@ -87,7 +87,7 @@ export class ReplayState implements WritableState {
   sweep({ name }: Projection<unknown>): SweepCursor {
     if (name === balances.name) return this.#balances.sweep()
     const rows = this.#tableOf(name)
-    // A mark on the row itself: with a set of all ids to take from, comparing takes a quarter as long again.
+    // A mark on the row: with a set of ids instead, comparing takes a quarter longer.
     const going = (this.#sweeps += 1)
     return {
       visit: (id) => {
@@ -102,18 +102,18 @@ export class ReplayState implements WritableState {
     }
   }
 
-  /** Ids of all rows of a projection, in no order. */
+  /** The ids of all rows of a projection, in no order. */
   ids({ name }: Projection<unknown>): Iterable<string> {
     return name === balances.name ? this.#balances.accounts() : this.#tableOf(name).keys()
   }
 
-  /** What was set until now stays. */
+  /** Keeps what was set so far. */
   checkpoint(): void {
     this.#balances.checkpoint()
     this.#undoLength = 0
   }
 
-  /** Takes back what was set since the last checkpoint. */
+  /** Undoes what was set since the last checkpoint. */
   rollback(): void {
     this.#balances.rollback()
     while (this.#undoLength > 0) {
@@ -124,12 +124,12 @@ export class ReplayState implements WritableState {
     }
   }
 
-  /** From here on the ids of what is set are noted. */
+  /** Starts to record the ids of rows that are set. */
   trackChanges(): void {
     this.#changed = new Map()
   }
 
-  /** Ids that were set since `track`. */
+  /** The ids set since `trackChanges`. */
   changed({ name }: Projection<unknown>): ReadonlySet<string> {
     return this.#changed?.get(name) ?? new Set()
   }

@@ -2,29 +2,29 @@ import type { Fact, Movement } from '../rules/event.ts'
 import type { EvolveFact } from '../rules/evolve.ts'
 import { ReplayState } from './replay-state.ts'
 
-/** Folds events, from the first one on, into all the rows that follow from them. */
+/** Folds events, from the first on, into the rows that follow from them. */
 export class Replay {
   readonly state: ReplayState
   readonly #evolve: EvolveFact
 
-  /** `keeps`: the accounts whose balances are kept in the rows. */
-  constructor(evolve: EvolveFact, keeps?: (account: string) => boolean) {
-    this.state = new ReplayState(keeps)
+  /** `keepsBalance`: whether an account's balance is kept in `state`. */
+  constructor(evolve: EvolveFact, keepsBalance?: (account: string) => boolean) {
+    this.state = new ReplayState(keepsBalance)
     this.#evolve = evolve
   }
 
   /**
-   * Of its movements those whose balances are kept in these rows. Throws what the rules have against the event; then
-   * nothing of it is in the rows.
+   * Applies one event; `movements` are those of balances kept in `state`. When the rules reject the event this throws,
+   * and `state` is as it was.
    */
-  fold(event: Fact, moved: readonly Movement[]): void {
+  fold(event: Fact, movements: readonly Movement[]): void {
     try {
-      this.#evolve(this.state, event, moved)
+      this.#evolve(this.state, event, movements)
     } catch (error) {
       this.state.rollback()
       throw error
     }
-    // What could be taken back does not grow with the ledger.
+    // Otherwise the undo log would grow with the ledger.
     this.state.checkpoint()
   }
 }

@@ -7,14 +7,14 @@ import { binaryColumns } from '../storage/event-row-reader.ts'
 import type { Head } from '../storage/head.ts'
 import type { TextRow } from '../storage/row-table.ts'
 
-/** Rows of a page: one is worked on while the next one comes. */
+/** One page is processed while the next arrives. */
 const PAGE_ROWS = 2_000
 
 const asText = { getTypeParser: () => (text: string) => text }
 
 /**
- * The ledger and its tables, for reading only, as they stood at one moment: all is read in one transaction, so that
- * what is compared belongs together while the service goes on writing. One reading at a time.
+ * A read-only view of the ledger and its tables as of one moment: everything is read in one transaction, so that what is
+ * compared belongs together while the service keeps writing. One read at a time.
  */
 export class Snapshot {
   readonly #client: Client
@@ -23,7 +23,7 @@ export class Snapshot {
     this.#client = client
   }
 
-  /** As of now. Throws when the database cannot be reached. */
+  /** A snapshot as of now. Throws when the database cannot be reached. */
   static async open(url: string): Promise<Snapshot> {
     const snapshot = await Snapshot.connect(url)
     await snapshot.freeze()
@@ -31,17 +31,17 @@ export class Snapshot {
   }
 
   /**
-   * As of when it is frozen; until then each reading sees what is committed. A frozen moment costs the service: rows
-   * that it replaces meanwhile cannot be cleared away.
+   * A snapshot as of when `freeze` is called; until then each read sees what is committed. Frozen for long, it keeps
+   * the database from vacuuming rows that the service replaces.
    */
   static async connect(url: string): Promise<Snapshot> {
     const client = await connect(url, 'ledger replay')
-    // A long ledger is read for longer than a role's time limits may allow.
+    // Reading a long ledger may take longer than a role's timeouts allow.
     await client.query(`set default_transaction_read_only = on; set statement_timeout = 0;
       set idle_in_transaction_session_timeout = 0; set timezone = 'UTC'; set datestyle = 'ISO';
-      -- One process of the server's is enough to take from those who serve users.
+      -- No parallel workers: they would take processors from those who serve users.
       set max_parallel_workers_per_gather = 0;
-      -- A million events are joined with their replies in memory: on disk that takes half as long again.
+      -- Joins a million events with their replies in memory; on disk that takes half as long again.
       set work_mem = '96MB'`)
     return new Snapshot(client)
   }
@@ -57,23 +57,23 @@ export class Snapshot {
     })
     const head = rows[0]
     if (head === undefined) throw new Error('the ledger has no head')
-    // Somebody may have set it to anything: beyond what is exact there is nothing in any case.
+    // A tampered head may hold any number; there are no events beyond what is exact.
     const position = Math.min(Number(head['position']), Number.MAX_SAFE_INTEGER)
     return { position, hash: String(head['hash']), at: Number(head['at']) }
   }
 
   /**
-   * The rows of all events at these positions, in order, for `EventRows`; null: whatever comes after `from`, and
-   * before it when that is 1.
+   * The rows of the events at these positions, in order, for `EventRowReader`. Without `upTo` all that come after
+   * `from`; with `from` 1 also any before it.
    */
   events(from: number, upTo: number | null): AsyncGenerator<Page, void> {
-    // What stands before the first position, if anything can, is the first page's.
+    // A tampered ledger may have events before position 1: they belong to the first page.
     const bounds = [...(from > 1 ? [`e.position >= ${from}`] : []), ...(upTo === null ? [] : [`e.position <= ${upTo}`])]
     const where = bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`
     return copyBinaryRows(this.#client, `select ${binaryColumns} from ledger_events e ${where} order by e.position`)
   }
 
-  /** The position of the first event after another position; null when there is none. */
+  /** The position of the first event after `position`; null when there is none. */
   async firstAfter(position: number): Promise<number | null> {
     const text = 'select min(position) as position from ledger_events where position > $1'
     const { rows } = await this.#client.query<TextRow>({ text, values: [position], types: asText })
@@ -93,7 +93,7 @@ export class Snapshot {
     for (;;) {
       const page = await reading
       if (page.length === 0) return
-      // The database goes on while this page is worked on; should it fail, the next turn hears of it.
+      // Read ahead while this page is processed; an error surfaces when the page is awaited.
       reading = cursor.read(PAGE_ROWS)
       reading.catch(() => {})
       let stopped = true
@@ -101,7 +101,7 @@ export class Snapshot {
         yield page
         stopped = false
       } finally {
-        // The connection serves nothing else until the cursor is closed.
+        // The connection cannot be used until the cursor is closed.
         if (stopped) await cursor.close()
       }
     }

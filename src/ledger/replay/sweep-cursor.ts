@@ -1,7 +1,7 @@
-/** All rows of a projection, each of which is given out once. */
+/** One pass over all rows of a projection: mark the rows that a table has, then sweep those left unmarked. */
 export interface SweepCursor {
-  /** Undefined when there is no such row, or when it was taken before. */
+  /** The row of this id; undefined when there is none, or when it was visited before. */
   visit(id: string): unknown
-  /** Ids of those that were not taken, in no order. */
+  /** The ids of the rows not visited, in no order. */
   unvisited(): Iterable<string>
 }

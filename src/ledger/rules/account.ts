@@ -6,7 +6,7 @@ import type { State, WritableState } from './state.ts'
 export { currencies }
 export type Currency = (typeof currencies)[number]
 
-/** Whose accounts there are. `house` and `issuance` are the system's own. */
+/** The kinds of accounts. `house` and `issuance` are the system's own. */
 export type Holder = 'user' | 'room' | 'game' | 'withdrawal' | 'settled' | 'house' | 'issuance'
 
 /** `<kind>:<id>:<currency>`. */
@@ -23,14 +23,14 @@ export const currencyOf = (name: string): string => name.slice(name.lastIndexOf(
 
 const COLON = 58
 
-/** How many letters the currency at the end of an account's name has. */
+/** The length of the currency at the end of an account's name. */
 function currencyLength(name: string): number {
   let length = 0
   while (length < name.length && name.charCodeAt(name.length - 1 - length) !== COLON) length += 1
   return length
 }
 
-/** Letter by letter from the end: asked for every movement of a replay, and nothing is made for it. */
+/** Compares characters from the end and allocates nothing: a replay calls it for every movement. */
 export function sameCurrency(name: string, other: string): boolean {
   const length = currencyLength(name)
   if (length !== currencyLength(other)) return false
@@ -40,7 +40,7 @@ export function sameCurrency(name: string, other: string): boolean {
   return true
 }
 
-/** Only the system's own accounts may go below zero and beyond 2^53-1. */
+/** Only the system's own accounts may go below zero and above 2^53-1. */
 export const isSystem = (name: string): boolean => name.startsWith('house:') || name.startsWith('issuance:')
 
 export interface Balance {
@@ -48,44 +48,44 @@ export interface Balance {
   readonly balance: bigint
 }
 
-/** The balance of every account that ever moved. */
+/** The balance of every account that has ever had a movement. */
 export const balances = projection<Balance>('balances')
 
-/** 0 for an account that never moved. */
+/** 0 for an account without movements. */
 const exactBalanceOf = (state: State, name: Account): bigint => state.get(balances, name)?.balance ?? 0n
 
-/** A user's or room's balance, which always fits an integer. */
+/** The balance of a user's or room's account, which is always a safe integer. */
 export const balanceOf = (state: State, name: Account): number => Number(exactBalanceOf(state, name))
 
-/** What is on hold of a balance: promised, and still there. */
+/** The part of a balance that is on hold: promised to a withdrawal, and not yet debited. */
 export interface Hold {
   readonly account: string
   readonly held: bigint
 }
 
-/** Of every account of whose balance something is on hold. */
+/** The hold of every account that has one. */
 export const holds = projection<Hold>('holds')
 
-/** Whether an account is of those of whose balance something may be on hold: users' dollars, of either wallet. */
+/** Whether an account may have a hold: users' dollars, of either wallet. */
 export const canBeHeld = (name: string): boolean => name.endsWith('dollars') && name.startsWith('user:')
 
-/** What is to be read of an account that may be debited. */
+/** What a verb has to read of an account that it may debit. */
 export const balanceKeys = (name: Account): readonly Key[] =>
   canBeHeld(name) ? [keyOf(balances, name), keyOf(holds, name)] : [keyOf(balances, name)]
 
-/** 0 for an account of which nothing is on hold. */
+/** 0 for an account without a hold. */
 export const heldOf = (state: State, name: string): bigint =>
   canBeHeld(name) ? (state.get(holds, name)?.held ?? 0n) : 0n
 
-/** What may be debited or put on hold: the balance less what is on hold. */
+/** What may be debited or put on hold: the balance less the hold. */
 export const available = (state: State, name: Account): bigint => exactBalanceOf(state, name) - heldOf(state, name)
 
-/** Puts an amount on hold, or with a negative one lets it go. Throws on what no rule may let through. */
+/** Adds an amount to the hold, or releases a negative one. Throws where a verb should have refused. */
 export function hold(state: WritableState, name: Account, amount: number): void {
-  if (!canBeHeld(name)) throw new Error(`nothing of ${name} can be on hold`)
+  if (!canBeHeld(name)) throw new Error(`${name} cannot have a hold`)
   const held = heldOf(state, name) + BigInt(amount)
-  if (held < 0n) throw new Error(`of ${name} less is on hold than is let go`)
-  if (amount > 0 && held > exactBalanceOf(state, name)) throw new Error(`${name} holds less than is put on hold`)
+  if (held < 0n) throw new Error(`${name} releases more than is on hold`)
+  if (amount > 0 && held > exactBalanceOf(state, name)) throw new Error(`${name} puts more on hold than its balance`)
   state.set(holds, name, held === 0n ? undefined : { account: name, held })
 }
 

@@ -6,7 +6,7 @@ export const sha256 = (data: string | Uint8Array): string => hash('sha256', data
 /** SHA-256 of bytes, as bytes. */
 export const sha256Bytes = (data: Uint8Array): Buffer => hash('sha256', data, 'buffer')
 
-/** Bytes of a block of SHA-256, of a key as draws have it, and UTF-16 units of text that have room in `inner`. */
+/** A block of SHA-256, the keys that draws use, and the longest text, in UTF-16 units, that fits into `inner`. */
 const BLOCK_BYTES = 64
 const KEY_BYTES = 32
 const MAX_SHORT_TEXT = 256
@@ -14,8 +14,8 @@ const inner = Buffer.alloc(BLOCK_BYTES + 3 * MAX_SHORT_TEXT)
 const outer = Buffer.alloc(BLOCK_BYTES + 32)
 
 /**
- * HMAC-SHA256 as bytes. Every draw has a key of its own, of 32 bytes, and for such a key Node's HMAC takes 5 µs, most of
- * them to get ready; RFC 2104's two hashes at once take 2.
+ * HMAC-SHA256 as bytes. Every draw has its own key of 32 bytes; for a new key Node's HMAC takes 5 µs, mostly to set up,
+ * and the two hashes of RFC 2104 take 2.
  */
 export function hmac(key: Uint8Array | string, text: string): Buffer {
   if (typeof key === 'string') return createHmac('sha256', key).update(text).digest()

@@ -1,11 +1,11 @@
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 
-/** Product of whole numbers, or null when it passes 2^53-1 (then nobody can hold it: `balance_limit`). */
+/** The product of whole numbers, or null above 2^53-1, which no balance can hold (`balance_limit`). */
 export function product(...factors: readonly number[]): number | null {
   let result = 1
   for (const factor of factors) {
     result *= factor
-    // A product of integers beyond 2^53 may have been rounded, but never to below 2^53.
+    // A product above 2^53 may be rounded, but never to below 2^53.
     if (result > MAX_INTEGER) return null
   }
   return result
@@ -21,21 +21,21 @@ export function share(amount: number, numerator: number, denominator: number): n
 /** A percentage of an amount, rounded down. */
 export const percentOf = (amount: number, percent: number): number => share(amount, percent, 100)
 
-/** A balance as it is answered: an integer, or a decimal string beyond 2^53-1 (system accounts only). */
+/** A balance in JSON: an integer, or a decimal string beyond 2^53-1 (system accounts only). */
 export function serializeBalance(balance: bigint): number | string {
   return balance >= -BigInt(MAX_INTEGER) && balance <= BigInt(MAX_INTEGER) ? Number(balance) : balance.toString()
 }
 
 /**
- * Dollars as they are sent, in cents: a string of up to 13 digits and up to 2 decimals, or a number whose
- * shortest decimal form is such a string. Null when it is neither. Digits are joined, never multiplied.
+ * Parses dollars from a request: a string of up to 13 digits and up to 2 decimals, or a number whose shortest decimal
+ * form is such a string; null for anything else. Joins digits instead of multiplying, which could round.
  */
 export function dollarsToCents(value: string | number): number | null {
   const parts = /^(\d{1,13})(?:\.(\d{1,2}))?$/.exec(String(value))
   return parts === null ? null : Number(`${parts[1]}${(parts[2] ?? '').padEnd(2, '0')}`)
 }
 
-/** A number that JSON prints digit for digit, also where a double would have rounded it. */
+/** A number that `JSON.stringify` prints digit for digit where a double would be rounded. */
 export interface ExactNumber {
   readonly rawJSON: string
 }
@@ -47,8 +47,8 @@ declare global {
 }
 
 /**
- * Cents (from 0 to 2^53-1) as the JSON number of dollars: `1234` is 12.34. Doubles of 2^46 dollars and more
- * lie further apart than a cent, so the digits go out as they are.
+ * Cents (0 to 2^53-1) as a JSON number of dollars: `1234` is 12.34. Doubles above 2^46 dollars are further apart than a
+ * cent, so the digits are printed as they are.
  */
 export function centsToDollars(cents: number): ExactNumber {
   const digits = String(cents).padStart(3, '0')

@@ -3,20 +3,20 @@ import { type Account, balances, canBeHeld, heldOf, isSystem, MAX_BALANCE, sameC
 import type { Movement } from './event.ts'
 import type { State, WritableState } from './state.ts'
 
-/** One movement. Rules leave out movements of nothing with `moves`. */
+/** A movement of 1 or more; `transfers` leaves out those of 0. */
 export function transfer(debit: Account, credit: Account, amount: number): Movement {
-  if (!Number.isSafeInteger(amount) || amount < 1) throw new RangeError(`a movement of ${amount}`)
+  if (!Number.isSafeInteger(amount) || amount < 1) throw new RangeError(`invalid amount of a movement: ${amount}`)
   return { debit, credit, amount }
 }
 
-/** The movements given, less those of nothing. */
+/** The movements given, without those of 0. */
 export const transfers = (...legs: readonly (readonly [Account, Account, number])[]): Movement[] =>
   legs.filter(([, , amount]) => amount > 0).map(([debit, credit, amount]) => transfer(debit, credit, amount))
 
-/** What accounts gain, or lose: account by account, in the order in which movements name them. */
+/** What each account gains or loses, in the order in which movements name the accounts. */
 interface NetChanges {
   readonly accounts: string[]
-  /** Numbers as long as those are exact. */
+  /** Numbers as long as they are exact. */
   readonly changes: (number | bigint)[]
 }
 
@@ -46,8 +46,8 @@ function addChange({ accounts, changes }: NetChanges, account: string, amount: n
 }
 
 /**
- * Why these movements cannot happen on these balances, of which nothing that is on hold may be spent, if so. They are
- * taken as one: only their sums count.
+ * Why these movements may not happen: they would spend more than an account has beyond its hold, or fill one beyond the
+ * limit. Undefined when they may. Only the net change of each account counts.
  */
 export function transferError(
   state: State,
@@ -66,13 +66,14 @@ export function transferError(
 }
 
 /**
- * What movements mean for balances. Throws on what no rule may let through: accounts of two currencies,
- * a user or room account below zero or beyond 2^53-1 at the end of the event.
+ * Applies movements to the balances. Throws where a verb should have refused: accounts of two currencies, a user's or
+ * room's account below zero or above 2^53-1 after all movements.
  */
 export function applyMovements(state: WritableState, movements: readonly Movement[]): void {
   for (const { debit, credit, amount } of movements) {
     if (!sameCurrency(debit, credit)) throw new Error(`${debit} and ${credit} differ in currency`)
-    if (!Number.isSafeInteger(amount) || amount < 1 || amount > MAX_INTEGER) throw new Error(`a movement of ${amount}`)
+    if (!Number.isSafeInteger(amount) || amount < 1 || amount > MAX_INTEGER)
+      throw new Error(`invalid amount of a movement: ${amount}`)
   }
   const { accounts, changes } = netChanges(movements)
   for (let i = 0; i < accounts.length; i += 1) {
@@ -80,7 +81,7 @@ export function applyMovements(state: WritableState, movements: readonly Movemen
     const balance = addTo(state, account, changes[i] ?? 0)
     if (isSystem(account)) continue
     if (balance < 0) throw new Error(`${account} is overdrawn`)
-    if (balance > MAX_INTEGER) throw new Error(`${account} is beyond the largest balance`)
+    if (balance > MAX_INTEGER) throw new Error(`${account} exceeds the largest balance`)
   }
 }
 
@@ -91,11 +92,11 @@ function addTo(state: WritableState, account: string, change: number | bigint): 
   return balance
 }
 
-/** Throws when movements, whose event is over, spent what is on hold. */
+/** Throws when an event left an account with less than its hold. */
 export function checkHolds(state: State, movements: readonly Movement[]): void {
   for (const { debit } of movements) {
     if (!canBeHeld(debit)) continue
     const balance = state.get(balances, debit)?.balance ?? 0n
-    if (balance < heldOf(state, debit)) throw new Error(`${debit} holds less than is on hold of it`)
+    if (balance < heldOf(state, debit)) throw new Error(`${debit} has less than its hold`)
   }
 }

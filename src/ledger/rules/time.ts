@@ -1,4 +1,4 @@
-/** Microseconds since 1970, UTC: the one form of time below the HTTP doors. */
+/** Microseconds since 1970, UTC: the one form of time behind the HTTP routes. */
 export type Micros = number
 
 let lastMicros: Micros = 0
@@ -6,7 +6,7 @@ let lastText = iso(0)
 
 /** `2026-11-21T08:00:00.000000Z`. */
 export function isoMicros(micros: Micros): string {
-  // All events of a batch have one time, and it is printed for the hash and for the table.
+  // All events of a batch have one time, and each is printed twice: for the hash and for the table.
   if (micros !== lastMicros) {
     lastText = iso(micros)
     lastMicros = micros

@@ -1,7 +1,7 @@
-/** What is on the ledger cannot be read: an unknown event or version, or data that is not of its form. */
+/** A stored event that cannot be read: of an unknown type or version, or with data that does not match its schema. */
 export class UnreadableEvent extends Error {}
 
-/** Throws `Unreadable`. */
+/** Throws `UnreadableEvent`. */
 export function missingColumn(position: string | number | null, column: string): never {
   throw new UnreadableEvent(`event ${position} has no ${column}`)
 }

@@ -4,20 +4,20 @@ import { copyOut, endOfMessage, MESSAGE_HEADER, type Page, ROW } from '../../db/
 /** A row's columns in their order, as text. */
 export type Fields = readonly (string | null)[]
 
-/** A page of text is worked on at once, a page of bytes is handed to another thread: that is next to nothing for a row. */
+/** Pages of bytes are larger because each is handed to another thread, which costs nearly nothing per row that way. */
 const TEXT_PAGE_BYTES = 65_536
 const BINARY_PAGE_BYTES = 262_144
 
 /**
- * The rows of a query without parameters, page by page as they arrive: COPY, which costs both sides less than anything
- * else that PostgreSQL has. Whoever leaves early waits for the rest, as the connection serves nothing else before.
+ * The rows of a query without parameters, page by page as they arrive, by COPY: the cheapest way for both sides. A
+ * consumer that stops early waits for the rest, as the connection cannot be used before.
  */
 export async function* copyRows(client: Client, query: string): AsyncGenerator<readonly Fields[], void> {
   for await (const page of copyOut(client, `copy (${query}) to stdout`, TEXT_PAGE_BYTES)) {
     const rows: Fields[] = []
     for (let at = 0; at < page.length; ) {
       const end = endOfMessage(page, at)
-      // Without the line break.
+      // Up to the line break.
       if (page[at] === ROW) rows.push(parseLine(page.toString('utf8', at + MESSAGE_HEADER, end - 1)))
       at = end
     }
@@ -25,13 +25,13 @@ export async function* copyRows(client: Client, query: string): AsyncGenerator<r
   }
 }
 
-/** What stands before the first row: 11 bytes that never change, flags, and how much else there is. */
+/** The header: a signature of 11 bytes, flags in 4, and in 4 the length of an extension. */
 const HEADER_BYTES = 19
 const EXTENSION_LENGTH_OFFSET = 15
 
 /**
- * As `copied`, in PostgreSQL's binary form, which costs it half: pages of messages for `EventRows`. A row is the number of
- * its columns in 2 bytes, then for each of them its length in 4 (-1: null) and its bytes.
+ * As `copyRows`, in PostgreSQL's binary format, which costs the server half: pages for `EventRowReader`. A row is its
+ * number of columns in 2 bytes, then for each column its length in 4 (-1 for null) and its bytes.
  */
 export async function* copyBinaryRows(client: Client, query: string): AsyncGenerator<Page, void> {
   let begun = false
@@ -42,7 +42,7 @@ export async function* copyBinaryRows(client: Client, query: string): AsyncGener
   }
 }
 
-/** The header stands in the first message, before its row. */
+/** Removes the header from the first message, where it precedes the row. */
 function withoutHeader(page: Page): Page {
   let at = 0
   while (at < page.length && page[at] !== ROW) at = endOfMessage(page, at)
@@ -57,7 +57,7 @@ function withoutHeader(page: Page): Page {
 
 function parseLine(line: string): Fields {
   const fields = line.split('\t')
-  // Nothing is escaped in most lines, and no column is null.
+  // Most lines have neither escapes nor nulls.
   return line.includes('\\') ? fields.map(unescape) : fields
 }
 

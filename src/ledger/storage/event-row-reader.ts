@@ -23,12 +23,12 @@ const IDEMPOTENCY_KEY = 10
 const REPLY_HASH = 11
 const HASH = 12
 
-/** An event's columns as PostgreSQL has them; for `select ${storedColumns} from ledger_events e`. */
+/** An event's columns unconverted, for `select ${binaryColumns} from ledger_events e`. */
 export const binaryColumns = columns.map((column) => `e.${column}`).join(', ')
 
-/** PostgreSQL counts microseconds from 2000 on. */
+/** PostgreSQL counts microseconds from the year 2000. */
 const POSTGRES_EPOCH_MICROS = 946_684_800_000_000
-/** The years 1 to 9999, between which stands all that is printed as a time. */
+/** The years 1 to 9999: times beyond them have no ISO form of this length. */
 const MIN_TIME_MICROS = -62_135_596_800_000_000
 const MAX_TIME_MICROS = 253_402_300_800_000_000
 
@@ -36,29 +36,29 @@ const SPACE = 32
 const SEMICOLON = 59
 const text = new Utf8Builder()
 
-/** Before the elements of a list: how many dimensions, whether some are null, of which type, how many, from which on. */
+/** An array's header, of 4 bytes each: dimensions, whether there are nulls, element type, length, lower bound. */
 const ARRAY_HEADER_BYTES = 20
 
 /**
- * Reads events from the bytes of their rows, one after the other, and of each only what is asked for. Whatever cannot
- * be had throws `Unreadable`.
+ * Reads events from binary rows, one after the other, and decodes only the columns that are asked for. What cannot be
+ * read throws `UnreadableEvent`.
  */
 export class EventRowReader {
   readonly #bytes: Buffer
   readonly #view: DataView
   /** Where the next row begins. */
   #next = 0
-  /** Of each column where it begins, and how long it is; -1 when it is null. */
+  /** Each column's start and length; the length is -1 for null. */
   readonly #starts = new Int32Array(columns.length)
   readonly #lengths = new Int32Array(columns.length)
 
-  /** A page as `copiedBytes` has it. */
+  /** A page from `copyBinaryRows`. */
   constructor(bytes: Buffer) {
     this.#bytes = bytes
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   }
 
-  /** Goes on to the next row; false when there is none. */
+  /** Moves to the next row; false when there is none. */
   next(): boolean {
     const view = this.#view
     let at = this.#next
@@ -67,7 +67,7 @@ export class EventRowReader {
       if (end >= view.byteLength) return false
       at = end
       end = endOfMessage(this.#bytes, at)
-      // After all rows comes one of -1 columns.
+      // The trailer is a row of -1 columns.
     } while (this.#bytes[at] !== ROW || view.getInt16(at + MESSAGE_HEADER) < 0)
     this.#next = end
     at += MESSAGE_HEADER + 2
@@ -81,7 +81,7 @@ export class EventRowReader {
     return true
   }
 
-  /** 0 when there is none. */
+  /** 0 for null. */
   get position(): number {
     return this.#has(POSITION) ? int64(this.#view, this.#starts[POSITION] ?? 0) : 0
   }
@@ -103,11 +103,10 @@ export class EventRowReader {
   get at(): number {
     const at = int64(this.#view, this.#start(AT)) + POSTGRES_EPOCH_MICROS
     if (at < MIN_TIME_MICROS || at >= MAX_TIME_MICROS)
-      throw new UnreadableEvent(`event ${this.position} has no time that can be told`)
+      throw new UnreadableEvent(`event ${this.position} has a time outside the years 1 to 9999`)
     return at
   }
 
-  /** Null when there is none. */
   get hash(): string | null {
     return this.#has(HASH) ? this.#text(HASH) : null
   }
@@ -116,7 +115,7 @@ export class EventRowReader {
     return this.#filterMovements(() => true)
   }
 
-  /** Of its movements those from or to a watched account. */
+  /** The movements from or to an account whose balance evolvers may read. */
   get movementsReadByEvolvers(): Movement[] {
     const bytes = this.#bytes
     return this.#filterMovements(
@@ -124,7 +123,7 @@ export class EventRowReader {
     )
   }
 
-  /** How much it moves from one account to another. */
+  /** The sum of its movements from one account to another. */
   amountMoved(from: string, to: string): number {
     const bytes = this.#bytes
     let sum = 0
@@ -134,14 +133,14 @@ export class EventRowReader {
     return sum
   }
 
-  /** The page, in which accounts of movements stand. */
+  /** The page; `forEachMovement` gives offsets into it. */
   get bytes(): Buffer {
     return this.#bytes
   }
 
   /**
-   * The bytes of `canonical` over what is stored, for which no text is made of what is bytes already. They are there
-   * until they are asked for again.
+   * `canonicalText` of the stored row as UTF-8, made without decoding columns to strings. Valid until the next call of
+   * any reader.
    */
   canonicalBytes(previous: string): Buffer {
     const bytes = this.#bytes
@@ -177,7 +176,7 @@ export class EventRowReader {
     return text.bytes
   }
 
-  /** All that is stored. */
+  /** The whole row. */
   get entry(): LedgerEntry {
     return {
       position: this.position,
@@ -194,12 +193,12 @@ export class EventRowReader {
     }
   }
 
-  /** Calls for each movement with where its accounts stand, before each of which is its length, and its amount. */
+  /** Calls `visit` with the offsets of each movement's accounts, where their length precedes the name, and its amount. */
   forEachMovement(visit: (debit: number, credit: number, amount: number) => void): void {
     const view = this.#view
     const count = this.#elements(DEBIT)
     if (this.#elements(CREDIT) !== count || this.#elements(AMOUNT) !== count) {
-      throw new UnreadableEvent(`event ${this.position} has not as many accounts as amounts`)
+      throw new UnreadableEvent(`event ${this.position} has different numbers of debits, credits and amounts`)
     }
     let debit = this.#start(DEBIT) + ARRAY_HEADER_BYTES
     let credit = this.#start(CREDIT) + ARRAY_HEADER_BYTES
@@ -227,7 +226,7 @@ export class EventRowReader {
     text.appendBytes(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
   }
 
-  /** Nothing is none, and has no other form: both would have the same bytes. */
+  /** Null is written as nothing; an empty text would have the same bytes, so it is refused. */
   #writeOptional(column: number): void {
     if (!this.#has(column)) return
     if (this.#lengths[column] === 0) throw new UnreadableEvent(`event ${this.position} has an empty ${columns[column]}`)
@@ -252,13 +251,13 @@ export class EventRowReader {
     return internName(this.#bytes, this.#start(column), this.#lengths[column] ?? 0)
   }
 
-  /** How many elements a list has. It begins with the first, as every list of the service's does. */
+  /** The length of an array, which must have one dimension and start at 1, as all that the service writes do. */
   #elements(column: number): number {
     const start = this.#start(column)
     const dimensions = this.#view.getInt32(start)
     if (dimensions === 0) return 0
     if (dimensions !== 1 || this.#view.getInt32(start + ARRAY_HEADER_BYTES - 4) !== 1) {
-      throw new UnreadableEvent(`event ${this.position} has no plain list of ${columns[column]}s`)
+      throw new UnreadableEvent(`event ${this.position} has no one-dimensional array of ${columns[column]}s`)
     }
     return this.#view.getInt32(start + ARRAY_HEADER_BYTES - 8)
   }
@@ -266,7 +265,7 @@ export class EventRowReader {
 
 const NULL_TEXT = 'NULL'
 
-/** A name in a list, before which stands its length. */
+/** A text element of an array; `at` is where its length stands. */
 export function arrayItem(bytes: Buffer, at: number): string {
   const length = bytes.readInt32BE(at)
   return length < 0 ? NULL_TEXT : internName(bytes, at + 4, length)
@@ -284,5 +283,5 @@ function appendItem(bytes: Buffer, at: number): void {
   else text.appendBytes(bytes, at + 4, length)
 }
 
-/** As a number: exact up to 2^53, as all that the service writes is. */
+/** Exact up to 2^53, as all that the service writes is. */
 const int64 = (view: DataView, at: number): number => view.getInt32(at) * 2 ** 32 + view.getUint32(at + 4)

@@ -1,16 +1,16 @@
 import { equalsAt } from './bytes/interned-names.ts'
 
-/** What names of dollar accounts end with, of either wallet, and what those of games begin with. */
+/** How the names of dollar accounts, of either wallet, end, and how those of games begin. */
 const DOLLAR_SUFFIX = 'dollars'
 const GAME_PREFIX = 'game:'
 
 /**
- * Whether evolvers may look at the balance of an account: of dollars something may be on hold, and a game holds what its
- * players staked. A replay of all events keeps the others where no meaning is needed for it.
+ * Whether evolvers may read the balance of an account: dollars may have holds, and a game holds its players' stakes. A
+ * replay keeps all other balances apart, where they are cheaper.
  */
 export const isReadByEvolvers = (name: string): boolean => name.endsWith(DOLLAR_SUFFIX) || name.startsWith(GAME_PREFIX)
 
-/** As `isWatched`, of a name that stands in bytes. */
+/** As `isReadByEvolvers`, for a name in a buffer. */
 export const isReadByEvolversAt = (bytes: Buffer, start: number, length: number): boolean =>
   (length >= DOLLAR_SUFFIX.length && equalsAt(DOLLAR_SUFFIX, bytes, start + length - DOLLAR_SUFFIX.length)) ||
   (length >= GAME_PREFIX.length && equalsAt(GAME_PREFIX, bytes, start))

@@ -1,6 +1,6 @@
 import type { Verb } from '../rules/verb.ts'
 
-/** The ledger's first event names the fairness key by its SHA-256. Does nothing on a ledger that is open. */
+/** Writes the first event, which commits to the fairness key by its SHA-256. Does nothing on a ledger that has one. */
 export const genesis: Verb<{ readonly fairness_key: string }, null> = {
   reads: () => [],
   decide: (_state, { fairness_key }, { position }) =>

@@ -7,13 +7,13 @@ export interface Head {
   readonly at: Micros
 }
 
-/** What a caller is answered; opaque here: `status` and `body` are stored under the idempotency key. */
+/** The reply to a command; opaque here. `status` and `body` are stored under the idempotency key. */
 export interface Reply {
   readonly status: number
   readonly body: string
 }
 
-/** A reply as it is stored, to be answered again to the same request. */
+/** A stored reply, sent again to the same request. */
 export interface StoredReply extends Reply {
   readonly actor: string
   readonly key: string

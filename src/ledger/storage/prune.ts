@@ -1,13 +1,13 @@
 import type { Pool } from 'pg'
 
-/** Remembered replies are kept for two days; the promise to clients is one. */
+/** Clients are promised one day. */
 const REPLY_RETENTION = '48 hours'
-/** A batch's id only matters until its own executor has asked for it. */
+/** A batch's id only matters until its own executor has looked up the batch's outcome. */
 const BATCH_RETENTION = '1 hour'
-/** Rows in one statement, so that none takes long. */
+/** Rows deleted by one statement, so that none takes long. */
 const MAX_CHUNK_ROWS = 5_000
 
-/** Deletes replies and batch ids that are past their time. Any number of instances may do it at once. */
+/** Deletes replies and batch ids older than their retention. Any number of instances may do it at once. */
 export async function prune(pool: Pool): Promise<void> {
   await deleteBefore(pool, 'replies', REPLY_RETENTION)
   await deleteBefore(pool, 'ledger_batches', BATCH_RETENTION)

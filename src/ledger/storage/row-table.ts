@@ -3,9 +3,8 @@ import { isoMicros } from '../rules/time.ts'
 import { plainArray, textArray } from './bytes/array-text.ts'
 
 /**
- * How a projection's rows stand in their table. A row's fields are its columns; the kinds say how a value
- * crosses: `integer` (bigint, a safe integer here), `exact` (numeric, a bigint here), `micros` (timestamptz,
- * microseconds here), `json` (text, what it holds here).
+ * How a value is stored: `integer` (bigint; a safe integer here), `exact` (numeric; a bigint here), `micros`
+ * (timestamptz; microseconds here), `json` (text; the parsed value here).
  */
 type Kind = 'integer' | 'exact' | 'text' | 'boolean' | 'micros' | 'json'
 
@@ -36,15 +35,15 @@ export interface Statement {
   readonly values: unknown[]
 }
 
-/** Rows as PostgreSQL sends them: every value as text. */
+/** A row with every value as text. */
 export type TextRow = Readonly<Record<string, string | null>>
 
 export interface RowTable {
   readonly projection: Projection<unknown>
-  /** `ledger`: rebuilt from the ledger. `words`: noted beside it. `lookup`: a view of words, read only. */
+  /** `ledger`: follows from the events alone. `profile`: profile data, stored beside it. `lookup`: a read-only view of it. */
   readonly source: Source
   readonly columns: readonly string[]
-  /** Which of the columns make the id. */
+  /** The columns that make up the id. */
   readonly key: readonly string[]
   /** The rows with these ids. */
   load(ids: readonly string[]): Statement
@@ -52,12 +51,12 @@ export interface RowTable {
   save(rows: readonly unknown[]): Statement
   /** Deletes the rows with these ids. */
   remove(ids: readonly string[]): Statement
-  /** `copy … from stdin` of new rows, each of them a `line`. */
+  /** `copy … from stdin` for new rows, each a `copyLine`. */
   readonly copyIn: string
   copyLine(row: unknown): string
-  /** `select` of all rows, their columns in order; in no order of rows. */
+  /** `select` of all rows, unordered, with their columns in order. */
   readonly selectAll: string
-  /** How many of the smallest rows take as much memory as one of these may. */
+  /** How much memory a row may take, as a multiple of the smallest rows. */
   readonly weight: number
   idOf(row: TextRow): string
   parse(row: TextRow): unknown
@@ -67,16 +66,16 @@ export interface RowTableSpec<Row> {
   readonly key: readonly (keyof Row & string)[]
   readonly columns: { readonly [C in keyof Row & string]: KindOf<Row[C]> }
   readonly source?: Source
-  /** Its rows are rewritten often: the table has a column `filling`, which keeps room free for that on its pages. */
+  /** The table has a column `filling`, which keeps room for updates on the row's page. */
   readonly isRewrittenOften?: true
   /** 1 when left out. */
   readonly weight?: number
 }
 
-/** What a row is born with and loses when it is first rewritten: about as much as a row takes. */
+/** A new row carries this and loses it at its first update: about the size of a row. */
 const FILLING = ' '.repeat(64)
 
-/** Ids of several columns are joined by `:`; ids of one column may hold anything. */
+/** Maps the rows of a projection to a table: fields are columns. An id of several columns joins them by `:`. */
 export function rowTable<Row extends object>(projection: Projection<Row>, spec: RowTableSpec<Row>): RowTable {
   const { name } = projection
   const columns = Object.entries<Kind>(spec.columns)
@@ -108,7 +107,7 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
     )
   }
   const load = `select ${selected} from ${wanted} join ${name} t on ${onKey}`
-  // Side by side in the select list, arrays need not be put into a table first.
+  // `unnest` in the select list saves PostgreSQL a function scan.
   const values = arrays(columns.map(([, kind]) => kind)).map((array) => `unnest(${array})`)
   const [born, rewritten] = spec.isRewrittenOften ? [', filling', ', filling = null'] : ['', '']
   const save = `insert into ${name} (${list}${born}) select ${values.join(', ')}${born && `, '${FILLING}'`} on conflict (${spec.key.join(', ')}) ${conflict}${rewritten}`

@@ -7,7 +7,7 @@ import type { LedgerEntry, StoredEvent } from './event-hash.ts'
 import type { TextRow } from './row-table.ts'
 import { upcasters } from './upcasters.ts'
 
-/** How an event's columns are read, each as text; a time in UTC, whatever the session's zone. */
+/** How an event's columns are selected, each as text; the time in UTC, whatever the session's zone. */
 const columns = {
   position: 'e.position::text',
   type: 'e.type',
@@ -24,12 +24,12 @@ const columns = {
   hash: 'e.hash',
 } as const
 
-/** Columns of an event, as text; for `select ${eventColumns} from ledger_events e`. */
+/** An event's columns as text, for `select ${eventColumns} from ledger_events e`. */
 export const eventColumns = Object.entries(columns)
   .map(([name, text]) => `${text} as ${name}`)
   .join(', ')
 
-/** The stored columns, before anything is believed about them. Throws `Unreadable`. */
+/** Parses a row without validating it. Throws `UnreadableEvent` for a missing column. */
 export function parseEntry(row: TextRow): LedgerEntry {
   const text = (column: keyof typeof columns): string => row[column] ?? missingColumn(row['position'] ?? null, column)
   return {
@@ -47,7 +47,7 @@ export function parseEntry(row: TextRow): LedgerEntry {
   }
 }
 
-/** From three arrays as PostgreSQL writes them. No account that is one has to be quoted there. */
+/** Parses three arrays in PostgreSQL's text form; account names need no quotes there. */
 function parseMovements(debits: string, credits: string, amounts: string): Movement[] {
   if (debits === '{}') return []
   const credit = splitArray(credits)
@@ -60,27 +60,27 @@ const splitArray = (array: string): string[] => array.slice(1, -1).split(',')
 let lastText = ''
 let lastMicros = Number.NaN
 
-/** Of `2026-11-21 08:00:00.123456`. Throws `Unreadable`. */
+/** Parses `2026-11-21 08:00:00.123456`. Throws `UnreadableEvent`. */
 function parseMicros(text: string): number {
   // All events of a batch have one time.
   if (text !== lastText) {
     const [, day, time, fraction = ''] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/.exec(text) ?? []
-    if (day === undefined) throw new UnreadableEvent(`${text} is no time of an event`)
+    if (day === undefined) throw new UnreadableEvent(`${text} is not the time of an event`)
     lastMicros = Date.parse(`${day}T${time}Z`) * 1000 + Number(fraction.padEnd(6, '0'))
     lastText = text
   }
   return lastMicros
 }
 
-/** What of an entry says what happened. */
+/** The columns that make the event, without those about its origin. */
 export type EventFields = Pick<LedgerEntry, 'position' | 'type' | 'version' | 'data' | 'movements' | 'at'>
 
-/** The event that stands in an entry, with the entry. Throws `Unreadable`, as `placedEvent`. */
+/** The event of a row, with the row. Throws as `parseEvent`. */
 export const parseStoredEvent = (entry: LedgerEntry): StoredEvent => ({ ...parseEvent(entry), entry })
 
 /**
- * The event that stands in an entry, in the form that it has today: one of an older version goes through `upcasters`.
- * Throws `Unreadable`: nothing is skipped that is not understood.
+ * The event of a row in its current version; older versions go through `upcasters`. Throws `UnreadableEvent` instead of
+ * skipping what this version does not understand.
  */
 export function parseEvent({ position, type, version, data: text, movements, at }: EventFields): PositionedEvent {
   if (!isEventType(type)) throw new UnreadableEvent(`event ${position} is a ${type}, which this version does not know`)
@@ -92,9 +92,9 @@ export function parseEvent({ position, type, version, data: text, movements, at 
     }
     data = upcast(data)
   }
-  if (!isDataOf(type, data)) throw new UnreadableEvent(`event ${position} is not of the form of ${type}`)
+  if (!isDataOf(type, data)) throw new UnreadableEvent(`event ${position} does not match the schema of ${type}`)
   const event = { type, data, movements, position, at }
-  // TypeScript does not carry the tie between `type` and `data` through the union; `isDataOf` just held it.
+  // TypeScript does not tie `type` to `data` across the union; `isDataOf` has just checked it.
   return event as unknown as PositionedEvent
 }
 

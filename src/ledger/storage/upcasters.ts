@@ -1,12 +1,11 @@
 import type { EventType } from '../../../schema/events.ts'
 
-/** Makes data of one version of an event into that of the next version. It knows nothing else: `data` is as stored. */
+/** Converts the stored data of one version of an event to that of the next. */
 export type Upcaster = (data: unknown) => unknown
 
 /**
- * The one table of older versions, by event and by the version that the data comes from. Whoever raises an event's
- * version in schema/events.ts adds the way from the one before here, and it is read everywhere: all that reads the
- * ledger reads it through `readEvent`. What stands on the ledger is never rewritten.
+ * By event type and by the version to convert from. Raising a version in schema/events.ts takes an upcaster here, and
+ * that is all: every reader of the ledger uses `parseEvent`. Stored events are never rewritten.
  *
  * Every event still has its first version.
  */

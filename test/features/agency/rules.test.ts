@@ -124,7 +124,7 @@ test('an event that spends what is on hold cannot be folded', (t) => {
   ledger.when(requestWithdrawal(null), { ...gold, amount: 8_900 })
   const spent = { ...credited('user', 1, 'dollars', 101), type: 'balance-debited' } as const
   const movements = spent.movements.map(({ debit, credit, amount }) => ({ debit: credit, credit: debit, amount }))
-  t.throws(() => ledger.given({ ...spent, movements }), /user:1:dollars holds less than is on hold of it/)
+  t.throws(() => ledger.given({ ...spent, movements }), /user:1:dollars has less than its hold/)
   t.end()
 })
 

@@ -1,16 +1,16 @@
 import { fnv1a, foldUpperBits, OFFSET_BASIS } from './fnv.ts'
 
-/** Names of accounts, actors and types that were read from bytes, each in a place that its bytes lead to. */
+/** A cache of names of accounts, actors and types, each in the slot that its bytes hash to. */
 const slots: (string | undefined)[] = Array.from({ length: 2 ** 18 })
 const SLOT_MASK = slots.length - 1
 
-/** Between these letters of `user:4709:diamonds` stands what tells it from most others. */
+/** The characters of `user:4709:diamonds` that distinguish it from most others. */
 const HASHED_FROM = 4
 const HASHED_TO = 13
 
 /**
- * The text of a name: always the same one as long as no other needs its place, so that it is quickly found in rows.
- * Letter by letter: for the few that a name has, that is quicker than to make a text of it first.
+ * The name in the buffer as a string, the same object each time as long as no other name takes its slot, so that map
+ * lookups by it are fast. Compares bytes one by one, which is faster for short names than decoding them first.
  */
 export function internName(bytes: Buffer, start: number, length: number): string {
   const to = start + Math.min(HASHED_TO, length)
@@ -20,11 +20,11 @@ export function internName(bytes: Buffer, start: number, length: number): string
   const name = slots[place]
   if (name !== undefined && name.length === length && equalsAt(name, bytes, start)) return name
   const text = bytes.toString('utf8', start, start + length)
-  // Where a letter is not one byte, it would not be found again.
+  // Only ASCII is cached: `equalsAt` compares characters with bytes.
   return text.length === length ? (slots[place] = text) : text
 }
 
-/** Whether a name of ASCII stands there. */
+/** Whether the buffer holds this ASCII name at `start`. */
 export function equalsAt(name: string, bytes: Buffer, start: number): boolean {
   for (let i = 0; i < name.length; i += 1) if (name.charCodeAt(i) !== bytes[start + i]) return false
   return true

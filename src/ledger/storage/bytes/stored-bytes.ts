@@ -2,8 +2,8 @@ import type { StoredEvent } from '../event-hash.ts'
 import type { StoredReply } from '../head.ts'
 
 /**
- * Bytes beside the texts, with entries of indexes: `npm run bench:tables` measures what the tables take. An event also
- * has a row for each channel that is told of it.
+ * Bytes besides the texts, index entries included; `npm run bench:tables` measures the tables. An event also has a row
+ * for each channel that it appears in.
  */
 const EVENT_BYTES = 250
 const MOVEMENT_BYTES = 24
@@ -11,7 +11,7 @@ const REPLY_BYTES = 150
 const ROW_BYTES = 100
 const NUMBER_BYTES = 8
 
-/** About what a command adds to the database: its events, the rows that were not there before, and its reply. */
+/** About how many bytes a command adds to the database: its events, new rows and reply. */
 export function estimateStoredBytes(
   events: readonly StoredEvent[],
   added: readonly unknown[],
@@ -31,7 +31,7 @@ function eventBytes({ entry }: StoredEvent): number {
   return bytes
 }
 
-/** The key stands in the index too. */
+/** Actor and key are in the index too. */
 const replyBytes = ({ actor, key, requestHash, body }: StoredReply): number =>
   REPLY_BYTES + 2 * (actor.length + key.length) + requestHash.length + Buffer.byteLength(body)
 

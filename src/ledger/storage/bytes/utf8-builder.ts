@@ -1,13 +1,13 @@
-/** Up to so many bytes a loop is quicker than to call for a copy. */
+/** Up to this length a loop is faster than a native copy. */
 const MAX_LOOP_BYTES = 28
 const ZERO = '0'.charCodeAt(0)
 
-/** UTF-8 text that is put together piece by piece, again and again in the same place. */
+/** Builds UTF-8 text piece by piece in a buffer that is used again for the next text. */
 export class Utf8Builder {
   #bytes = Buffer.alloc(16_384)
   #length = 0
 
-  /** What was put together, until it is begun anew. */
+  /** The text so far; valid until `clear`. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -16,13 +16,13 @@ export class Utf8Builder {
     this.#length = 0
   }
 
-  /** One letter of ASCII. */
+  /** Appends one ASCII character. */
   appendByte(code: number): void {
     this.#reserve(1)
     this.#bytes[this.#length - 1] = code
   }
 
-  /** As `ascii(String(value))`; no text is made of what is short. */
+  /** As `appendAscii(String(value))`, without a string for numbers of up to 31 bits. */
   appendNumber(value: number): void {
     let rest = value | 0
     if (rest !== value || rest < 0) return this.appendAscii(String(value))
@@ -37,7 +37,7 @@ export class Utf8Builder {
     }
   }
 
-  /** Text of ASCII alone. */
+  /** Appends text that is ASCII only. */
   appendAscii(text: string): void {
     const to = this.#reserve(text.length)
     const bytes = this.#bytes
@@ -45,7 +45,7 @@ export class Utf8Builder {
     else for (let i = 0; i < text.length; i += 1) bytes[to + i] = text.charCodeAt(i)
   }
 
-  /** A piece of other text. */
+  /** Appends bytes of another buffer. */
   appendBytes(text: Buffer, start: number, length: number): void {
     const to = this.#reserve(length)
     const bytes = this.#bytes
@@ -53,7 +53,7 @@ export class Utf8Builder {
     else for (let i = 0; i < length; i += 1) bytes[to + i] = text[start + i] ?? 0
   }
 
-  /** Room for so many bytes more; answers where it begins. */
+  /** Makes room for this many more bytes and returns where it begins. */
   #reserve(length: number): number {
     const from = this.#length
     this.#length = from + length
