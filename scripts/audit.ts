@@ -1,20 +1,20 @@
 import { Command, CommanderError } from 'commander'
-import type { Work } from '../src/audit/commands/command.ts'
+import type { CommandHandler } from '../src/audit/commands/command.ts'
 import { commands } from '../src/audit/commands/commands.ts'
 import { openTerminal } from '../src/audit/commands/terminal.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { errorCode } from '../src/config/error-code.ts'
 
 // Exit codes: 0 clean, 1 findings, 2 could not run.
-const FINDINGS = 1
-const COULD_NOT_RUN = 2
+const EXIT_FINDINGS = 1
+const EXIT_COULD_NOT_RUN = 2
 
 const audit = new Command('audit')
   .description("reads and checks the service's books in the database of DATABASE_URL, else in DATA_DIR")
   .exitOverride()
 // Help wants them all.
-const asked = commands.get(process.argv[2] ?? '')
-for (const load of asked === undefined ? commands.values() : [asked]) (await load())(audit, running)
+const requested = commands.get(process.argv[2] ?? '')
+for (const load of requested === undefined ? commands.values() : [requested]) (await load())(audit, createAction)
 
 const interruption = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -30,16 +30,16 @@ try {
   const usage = error instanceof CommanderError
   terminal.clear()
   if (!usage) console.error(`audit could not run: ${oneLine(error)}`)
-  process.exitCode = usage && error.exitCode === 0 ? 0 : COULD_NOT_RUN
+  process.exitCode = usage && error.exitCode === 0 ? 0 : EXIT_COULD_NOT_RUN
 }
 
-function running<Flags>(work: Work<Flags>): (flags: Flags) => Promise<void> {
+function createAction<Flags>(work: CommandHandler<Flags>): (flags: Flags) => Promise<void> {
   return async (flags) => {
     const { signal } = interruption
     const { env } = process
     const found = await withDatabase(env, (database) => work({ ...database, env, terminal, signal }, flags))
-    await terminal.written()
-    process.exitCode = found > 0 ? FINDINGS : 0
+    await terminal.flushed()
+    process.exitCode = found > 0 ? EXIT_FINDINGS : 0
   }
 }
 

@@ -14,18 +14,18 @@ import { openExecutor, seed } from './bench/seed.ts'
 // hledger and ledger must have no complaint, and find in every account what the service finds there. Both are packages
 // of Debian. Exit 0: they agree.
 
-const EVENTS = 30_000
+const EVENT_COUNT = 30_000
 /** hledger takes four times as long for twice as many accounts. */
-const CROWD = { users: 1_000, rooms: 100 }
+const POPULATION = { users: 1_000, rooms: 100 }
 /** So that the books come as several files, each with opening balances. */
-const MOST_TRANSACTIONS = 10_000
+const MAX_TRANSACTIONS = 10_000
 const USERS_WITH_DOLLARS = 200
 
 const run = promisify(execFile)
-const LARGE = { maxBuffer: 2 ** 30 }
+const LARGE_OUTPUT = { maxBuffer: 2 ** 30 }
 
 /** Dollars, which are printed with decimals, and points. */
-async function payOut(executor: Executor): Promise<void> {
+async function creditUsers(executor: Executor): Promise<void> {
   const presenter = {
     presentResult: () => ({ status: 200, body: '' }),
     presentRefusal: () => ({ status: 422, body: '' }),
@@ -39,32 +39,36 @@ async function payOut(executor: Executor): Promise<void> {
 }
 
 /** Accounts that do not hold nothing, by name; whole units (cents of a dollar). */
-type Held = ReadonlyMap<string, bigint>
+type Balances = ReadonlyMap<string, bigint>
 
-async function heldByUs(cluster: BenchCluster, database: string): Promise<Held> {
+async function readOurBalances(cluster: BenchCluster, database: string): Promise<Balances> {
   const rows = await cluster.ask('select account, balance::text from balances where balance <> 0', database)
   return new Map(rows.map(({ account, balance }) => [String(account), BigInt(balance ?? 0)]))
 }
 
-async function heldByHledger(file: string): Promise<Held> {
-  await run('hledger', ['-f', file, 'check', '-s', 'balancednoautoconversion', 'ordereddates'], LARGE)
-  const { stdout, stderr } = await run('hledger', ['-f', file, 'balance', '--flat', '-N', '-O', 'csv'], LARGE)
-  complain('hledger', stderr)
-  return heldIn(stdout.split('\n').slice(1), /^"([^"]+)","([^"]+)"$/)
+async function readHledgerBalances(file: string): Promise<Balances> {
+  await run('hledger', ['-f', file, 'check', '-s', 'balancednoautoconversion', 'ordereddates'], LARGE_OUTPUT)
+  const { stdout, stderr } = await run('hledger', ['-f', file, 'balance', '--flat', '-N', '-O', 'csv'], LARGE_OUTPUT)
+  assertNoComplaints('hledger', stderr)
+  return parseBalances(stdout.split('\n').slice(1), /^"([^"]+)","([^"]+)"$/)
 }
 
-async function heldByLedger(file: string): Promise<Held> {
+async function readLedgerBalances(file: string): Promise<Balances> {
   const format = ['--balance-format', '%(account)\t%(total)\n', '--no-total']
-  const { stdout, stderr } = await run('ledger', ['--pedantic', '-f', file, 'balance', '--flat', ...format], LARGE)
-  complain('ledger', stderr)
-  return heldIn(stdout.split('\n'), /^\s*([^\t]+)\t(.+)$/)
+  const { stdout, stderr } = await run(
+    'ledger',
+    ['--pedantic', '-f', file, 'balance', '--flat', ...format],
+    LARGE_OUTPUT,
+  )
+  assertNoComplaints('ledger', stderr)
+  return parseBalances(stdout.split('\n'), /^\s*([^\t]+)\t(.+)$/)
 }
 
-function complain(program: string, said: string): void {
+function assertNoComplaints(program: string, said: string): void {
   if (said.trim() !== '') throw new Error(`${program} complains: ${said}`)
 }
 
-function heldIn(lines: readonly string[], form: RegExp): Held {
+function parseBalances(lines: readonly string[], form: RegExp): Balances {
   return new Map(
     lines
       .filter((line) => line !== '')
@@ -77,7 +81,7 @@ function heldIn(lines: readonly string[], form: RegExp): Held {
   )
 }
 
-function compare(program: string, theirs: Held, ours: Held): void {
+function compare(program: string, theirs: Balances, ours: Balances): void {
   const accounts = new Set([...ours.keys(), ...theirs.keys()])
   const wrong = [...accounts].filter((account) => theirs.get(account) !== ours.get(account))
   for (const account of wrong.slice(0, 10)) {
@@ -90,27 +94,27 @@ await using cleanUp = new AsyncDisposableStack()
 const started = performance.now()
 const cluster = await startCluster(cleanUp, { statements: false })
 const database = await cluster.create('books')
-await seed(database, CROWD)
-await growBooks(database, EVENTS, CROWD)
+await seed(database, POPULATION)
+await growBooks(database, EVENT_COUNT, POPULATION)
 const executor = openExecutor(database.serviceUrl)
-await payOut(executor)
+await creditUsers(executor)
 await executor.close()
 const seconds = (): string => ((performance.now() - started) / 1000).toFixed(1)
 console.log(`seeded in ${seconds()} s`)
 
 const audit = join(import.meta.dirname, 'audit.ts')
 const folder = join(cluster.folder, 'books')
-const flags = ['--format', 'hledger', '--folder', folder, '--transactions', String(MOST_TRANSACTIONS)]
+const flags = ['--format', 'hledger', '--folder', folder, '--transactions', String(MAX_TRANSACTIONS)]
 const { stdout } = await run(process.execPath, [audit, 'export', ...flags], {
   env: { ...process.env, DATABASE_URL: database.serviceUrl },
 })
 const files = stdout.trim().split('\n')
 const last = files.at(-1)
 if (files.length < 3 || last === undefined) throw new Error(`only ${files.length} files`)
-const ours = await heldByUs(cluster, 'books')
+const ours = await readOurBalances(cluster, 'books')
 for (const [program, held] of [
-  ['hledger', heldByHledger],
-  ['ledger', heldByLedger],
+  ['hledger', readHledgerBalances],
+  ['ledger', readLedgerBalances],
 ] as const) {
   for (const file of files.slice(0, -1)) await held(file)
   compare(program, await held(last), ours)

@@ -4,7 +4,7 @@ import { evolve, tables } from '../src/domain.ts'
 import { Executor } from '../src/ledger/executor/executor.ts'
 
 /** Who is at the command line, as the ledger names them; where the system has no name for them, by their number. */
-export function staffHere(): string {
+export function localStaffName(): string {
   try {
     return `staff:${userInfo().username}`
   } catch {
@@ -27,7 +27,7 @@ export async function withExecutor<Result>(
 }
 
 /** Aborted by Ctrl-C or SIGTERM, with an Error that says so. */
-export function interruption(): AbortSignal {
+export function interruptionSignal(): AbortSignal {
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     // Heard every time: npm hands Ctrl-C on twice, and the database that was borrowed is to be given back.

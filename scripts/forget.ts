@@ -7,28 +7,28 @@ import { loadSlices } from '../src/domain.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
 import { pathId } from '../src/http/validation/ids.ts'
 import { combineNotifiers } from '../src/notifications/notifier.ts'
-import { runCommandLine, staffHere, withExecutor } from './command-line.ts'
+import { localStaffName, runCommandLine, withExecutor } from './command-line.ts'
 
-const reasons: Readonly<Record<string, string>> = {
+const refusalMessages: Readonly<Record<string, string>> = {
   not_found: 'there is no such user',
   withdrawal_open: 'a withdrawal request of this user is open; it is to be rejected or transferred first',
 }
 
-async function forgetIn(url: string, user: number): Promise<void> {
+async function forgetUser(url: string, user: number): Promise<void> {
   const pool = openPool(url, { max: 2, application_name: 'forget' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const { slices } = await loadSlices()
   const notifier = combineNotifiers(slices.flatMap(({ notifier = [] }) => notifier))
   try {
     const { records, devices, replies } = await withExecutor(url, (executor) =>
-      eraseUser(executor, db, user, { actor: staffHere(), notifier }),
+      eraseUser(executor, db, user, { actor: localStaffName(), notifier }),
     )
     console.log(
       `user ${user} is forgotten; encrypted records erased: ${records}, devices removed: ${devices}, ` +
         `remembered replies blanked: ${replies}`,
     )
   } catch (error) {
-    throw error instanceof ErasureRefused ? new Error(reasons[error.code] ?? error.code) : error
+    throw error instanceof ErasureRefused ? new Error(refusalMessages[error.code] ?? error.code) : error
   } finally {
     await db.destroy()
   }
@@ -41,12 +41,12 @@ await runCommandLine('forget', () =>
         'they wrote; what they held and did stays under their number',
     )
     .exitOverride()
-    .requiredOption('--user <id>', 'whom', userId)
-    .action(({ user }: { readonly user: number }) => withDatabase(process.env, ({ url }) => forgetIn(url, user)))
+    .requiredOption('--user <id>', 'whom', parseUserId)
+    .action(({ user }: { readonly user: number }) => withDatabase(process.env, ({ url }) => forgetUser(url, user)))
     .parseAsync(),
 )
 
-function userId(text: string): number {
+function parseUserId(text: string): number {
   const id = pathId(text)
   if (id === null) throw new InvalidArgumentError('It is the id of a user.')
   return id

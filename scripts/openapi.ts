@@ -1,8 +1,8 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import { build } from '../src/app.ts'
 import { checkpointSigner } from '../src/audit/checkpoint/checkpoint.ts'
-import { financeSliceWith } from '../src/audit/routes/slice.ts'
-import { asideOn } from '../src/audit/verify/audit-worker.ts'
+import { createFinanceSlice } from '../src/audit/routes/slice.ts'
+import { createAuditWorker } from '../src/audit/verify/audit-worker.ts'
 import type { Tables } from '../src/db/tables.ts'
 import { evolve, loadSlices, meaningOf, tables } from '../src/domain.ts'
 import { luckyChains } from '../src/features/fairness/lg1.ts'
@@ -35,7 +35,7 @@ const executor = new Executor({ url: '', tables, evolve, observer: metrics.obser
 const sessions = sessionsIn(db)
 const writes = new WriteAllowance(null)
 const app = await build({
-  slices: [...slices, financeSliceWith({ aside: asideOn(''), checkpoints: checkpointSigner('') })],
+  slices: [...slices, createFinanceSlice({ auditWorker: createAuditWorker(''), checkpoints: checkpointSigner('') })],
   services: {
     execute: executeWith(executor, writes, meaningOf),
     db,

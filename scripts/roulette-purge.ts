@@ -9,7 +9,7 @@ import type { Tables } from '../src/db/tables.ts'
 import { MAX_PURGED_GAMES, type PurgeGames, purgeGames } from '../src/features/roulette/old-games/purge.ts'
 import { openGamesOlderThan } from '../src/features/roulette/reads.ts'
 import { command, type Presenter } from '../src/ledger/executor/command.ts'
-import { interruption, runCommandLine, staffHere, withExecutor } from './command-line.ts'
+import { interruptionSignal, localStaffName, runCommandLine, withExecutor } from './command-line.ts'
 
 interface Options {
   /** Minutes. */
@@ -22,10 +22,10 @@ const presenter: Presenter<PurgedGames> = {
   presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 
-const interrupted = interruption()
+const interrupted = interruptionSignal()
 
 /** Purges, and answers how many games had to be skipped. */
-async function purge(url: string, { olderThan, dryRun }: Options): Promise<number> {
+async function purgeOldGames(url: string, { olderThan, dryRun }: Options): Promise<number> {
   const pool = openPool(url, { max: 1, application_name: 'roulette purge' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const input: PurgeGames = { older_than_minutes: olderThan, dry_run: dryRun === true }
@@ -40,7 +40,7 @@ async function purge(url: string, { olderThan, dryRun }: Options): Promise<numbe
         const last = candidates.at(-1)
         if (last === undefined) break
         after = last
-        const cause = { actor: staffHere(), requestId: randomUUID(), idempotency: null }
+        const cause = { actor: localStaffName(), requestId: randomUUID(), idempotency: null }
         const { reply } = await executor.run(command(purgeGames(candidates), input, cause, presenter))
         if (reply.status !== 200) throw new Error(reply.body)
         const { games, skipped } = Value.Parse(PurgedGames, JSON.parse(reply.body))
@@ -71,16 +71,16 @@ await runCommandLine('roulette:purge', () =>
   new Command('npm run roulette:purge --')
     .description('cancels old open games in the database of DATABASE_URL, else in DATA_DIR, and pays everyone back')
     .exitOverride()
-    .requiredOption('--older-than <minutes>', 'since the games were created', minutes)
+    .requiredOption('--older-than <minutes>', 'since the games were created', parseMinutes)
     .option('--dry-run', 'only show what would be cancelled')
     .action(async (options: Options) => {
-      const left = await withDatabase(process.env, ({ url }) => purge(url, options))
+      const left = await withDatabase(process.env, ({ url }) => purgeOldGames(url, options))
       if (left > 0) process.exitCode = 1
     })
     .parseAsync(),
 )
 
-function minutes(text: string): number {
+function parseMinutes(text: string): number {
   if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It is a number of minutes from 0.')
   return Number(text)
 }

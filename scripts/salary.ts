@@ -14,7 +14,7 @@ import { parseSalaryFile } from '../src/features/agency/salaries/salary-file.ts'
 import { command, type Presenter } from '../src/ledger/executor/command.ts'
 import type { Executor } from '../src/ledger/executor/executor.ts'
 import { centsToDollars } from '../src/ledger/rules/money.ts'
-import { interruption, runCommandLine, staffHere, withExecutor } from './command-line.ts'
+import { interruptionSignal, localStaffName, runCommandLine, withExecutor } from './command-line.ts'
 
 interface Options {
   readonly period: string
@@ -23,12 +23,12 @@ interface Options {
 }
 
 /** Rows in one command: everyone else waits while it runs. */
-const ROWS = 200
+const MAX_COMMAND_ROWS = 200
 
-const interrupted = interruption()
+const interrupted = interruptionSignal()
 
 /** Pays what the file asks for and prints a line for each row; answers how many were refused. */
-async function pay(url: string, { period, file, dryRun }: Options): Promise<number> {
+async function paySalaries(url: string, { period, file, dryRun }: Options): Promise<number> {
   const dry_run = dryRun === true
   const counts = { paid: 0, already: 0, refused: 0 }
   const say = (what: keyof typeof counts, line: string): void => {
@@ -47,11 +47,11 @@ async function pay(url: string, { period, file, dryRun }: Options): Promise<numb
   )
 
   await withExecutor(url, async (executor) => {
-    for (let i = 0; i < sound.length; i += ROWS) {
+    for (let i = 0; i < sound.length; i += MAX_COMMAND_ROWS) {
       // Between two commands: whoever was paid stays paid, also when the file is run again.
       interrupted.throwIfAborted()
-      const deposits = sound.slice(i, i + ROWS).map(({ deposit }) => deposit)
-      const { paid, already_paid, refused } = await deposited(executor, { period, deposits, dry_run })
+      const deposits = sound.slice(i, i + MAX_COMMAND_ROWS).map(({ deposit }) => deposit)
+      const { paid, already_paid, refused } = await deposit(executor, { period, deposits, dry_run })
       for (const { user_id, id } of paid) {
         say('paid', id === null ? `to pay ${told.get(user_id)}` : `paid ${told.get(user_id)}, event ${id}`)
       }
@@ -77,8 +77,8 @@ const presenter: Presenter<SalaryReport> = {
   presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 
-async function deposited(executor: Executor, input: DepositSalaries) {
-  const cause = { actor: staffHere(), requestId: randomUUID(), idempotency: null }
+async function deposit(executor: Executor, input: DepositSalaries) {
+  const cause = { actor: localStaffName(), requestId: randomUUID(), idempotency: null }
   const { reply } = await executor.run(command(depositSalaries, input, cause, presenter))
   if (reply.status !== 201) throw new Error(reply.body)
   return Value.Parse(Report, JSON.parse(reply.body))
@@ -88,17 +88,17 @@ await runCommandLine('salary', () =>
   new Command('npm run salary --')
     .description('pays users for a period, each of them once, in the database of DATABASE_URL, else in DATA_DIR')
     .exitOverride()
-    .requiredOption('--period <name>', 'what is paid for, such as 2026-10', periodOf)
+    .requiredOption('--period <name>', 'what is paid for, such as 2026-10', parsePeriod)
     .requiredOption('--file <path>', 'deposits as .csv (user_id, dollars, agent_dollars, target) or .json')
     .option('--dry-run', 'only tell what would be paid')
     .action(async (options: Options) => {
-      const refused = await withDatabase(process.env, ({ url }) => pay(url, options))
+      const refused = await withDatabase(process.env, ({ url }) => paySalaries(url, options))
       if (refused > 0) process.exitCode = 1
     })
     .parseAsync(),
 )
 
-function periodOf(text: string): string {
+function parsePeriod(text: string): string {
   if (!Value.Check(Period, text)) throw new InvalidArgumentError('It is 1 to 32 of 0-9 A-Z a-z _ -.')
   return text
 }

@@ -28,7 +28,7 @@ function signingSecret({ jwt, dataDir }: Config): string {
   )
 }
 
-async function print({ user, role, ttl }: Options): Promise<void> {
+async function printToken({ user, role, ttl }: Options): Promise<void> {
   if (role === undefined && pathId(user) === null) throw new Error('--user must be the id of a user, from 1.')
   if (role !== undefined && !isStaffSub(user)) throw new Error('--user must be 1 to 100 printable ASCII characters.')
   const config = loadConfig(process.env)
@@ -39,13 +39,13 @@ async function print({ user, role, ttl }: Options): Promise<void> {
   const app = fastify()
   await registerTokens(app, { kind: 'secret', secret: signingSecret(config) })
   console.log(signToken(app, user, role ?? null, ttl, tokenRulesOf(config)))
-  if (role === undefined && (await isUnknown(Number(user), config))) {
+  if (role === undefined && (await isUnknownUser(Number(user), config))) {
     console.error(`Warning: user ${user} is not known; the service answers 401 until an operator announces the user.`)
   }
 }
 
 /** Whether the database, where it can be reached, has no such user. */
-async function isUnknown(userId: number, { databaseUrl, dataDir }: Config): Promise<boolean> {
+async function isUnknownUser(userId: number, { databaseUrl, dataDir }: Config): Promise<boolean> {
   try {
     const client = await connect(databaseUrl ?? readFileSync(join(dataDir, 'database-url'), 'utf8').trim(), 'token')
     try {
@@ -59,7 +59,7 @@ async function isUnknown(userId: number, { databaseUrl, dataDir }: Config): Prom
   }
 }
 
-const duration = (text: string): string => {
+const parseDuration = (text: string): string => {
   if (!/^[1-9]\d{0,5}[smhd]$/.test(text))
     throw new InvalidArgumentError('It is a number with s, m, h or d, such as 12h.')
   return text
@@ -70,8 +70,8 @@ try {
     .description('Prints a token for development, signed with JWT_SECRET or the secret in DATA_DIR')
     .requiredOption('--user <id>', 'id of an app user; with --role the name of a member of staff')
     .addOption(new Option('--role <role>', 'for /admin/v1').choices(['operator', 'finance']))
-    .option('--ttl <duration>', 'how long it is good for', duration, '12h')
-    .action(print)
+    .option('--ttl <duration>', 'how long it is good for', parseDuration, '12h')
+    .action(printToken)
     .parseAsync()
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))

@@ -1,8 +1,8 @@
 import { flushCompileCache } from 'node:module'
 import { build } from './app.ts'
 import { checkpointSigner } from './audit/checkpoint/checkpoint.ts'
-import { financeSliceWith } from './audit/routes/slice.ts'
-import { asideOn } from './audit/verify/audit-worker.ts'
+import { createFinanceSlice } from './audit/routes/slice.ts'
+import { createAuditWorker } from './audit/verify/audit-worker.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { fingerprint } from './config/keys.ts'
 import { loadDemo } from './demo/load.ts'
@@ -67,7 +67,10 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const writes = new WriteAllowance(config.dailyWriteBytes)
   if (config.production) warnAboutOpenRoutes(config, log)
 
-  const finance = financeSliceWith({ aside: asideOn(database.url), checkpoints: checkpointSigner(keys.checkpoint) })
+  const finance = createFinanceSlice({
+    auditWorker: createAuditWorker(database.url),
+    checkpoints: checkpointSigner(keys.checkpoint),
+  })
   const app = await build({
     slices: [...slices, finance],
     services: {

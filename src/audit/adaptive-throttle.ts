@@ -5,81 +5,81 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * that was 1.47 times its own, and 1.25 is what it may be. With an eighth of the time instead of a quarter half as much
  * is taken from it.
  */
-const REST = 7
+const REST_RATIO = 7
 /** No rest is longer. Work is measured by the clock, and may have been waiting for the processor or the database. */
-const MOST_REST_MS = 1_000
+const MAX_REST_MS = 1_000
 /** So many milliseconds of work before a rest. */
-const SLICE_MS = 2
+const MIN_WORK_MS = 2
 /** How often it is looked whether the service is at work. */
-const LOOK_MS = 200
+const CHECK_INTERVAL_MS = 200
 /** At first sooner: as long as nothing is known, nothing is read. */
-const FIRST_LOOK_MS = 50
+const FIRST_CHECK_MS = 50
 
 /** Milliseconds that pass, and how to let some pass. */
-export interface Time {
+export interface Clock {
   now(): number
   sleep(ms: number): Promise<unknown>
 }
 
-const real: Time = { now: () => performance.now(), sleep }
+const systemClock: Clock = { now: () => performance.now(), sleep }
 
 /**
  * How a long reading gives way to a service that works on the same database: as long as the ledger grows, it rests most
  * of the time; else it never does.
  */
-export class Pace {
-  readonly #head: () => Promise<number>
+export class AdaptiveThrottle {
+  readonly #readHead: () => Promise<number>
   #position: number
-  #busy: boolean
-  readonly #time: Time
-  #looked: number
-  #rested: number
+  #isBusy: boolean
+  readonly #clock: Clock
+  #checkedAt: number
+  #restedAt: number
 
-  private constructor(head: () => Promise<number>, position: number, busy: boolean, time: Time) {
-    this.#head = head
+  private constructor(head: () => Promise<number>, position: number, isBusy: boolean, time: Clock) {
+    this.#readHead = head
     this.#position = position
-    this.#busy = busy
-    this.#time = time
-    this.#looked = time.now()
-    this.#rested = time.now()
+    this.#isBusy = isBusy
+    this.#clock = time
+    this.#checkedAt = time.now()
+    this.#restedAt = time.now()
   }
 
   /** `head`: where the ledger ends by now, which is looked at twice. */
-  static async at(head: () => Promise<number>, time = real): Promise<Pace> {
+  static async start(head: () => Promise<number>, time = systemClock): Promise<AdaptiveThrottle> {
     const before = await head()
-    await time.sleep(FIRST_LOOK_MS)
+    await time.sleep(FIRST_CHECK_MS)
     const position = await head()
-    return new Pace(head, position, position !== before, time)
+    return new AdaptiveThrottle(head, position, position !== before, time)
   }
 
   /** Whether the service is at work. */
   get busy(): boolean {
-    return this.#busy
+    return this.#isBusy
   }
 
   /** To be called between two readings. */
-  async look(): Promise<void> {
-    if (this.#time.now() - this.#looked < LOOK_MS) return
-    const position = await this.#head()
-    this.#busy = position !== this.#position
+  async checkLoad(): Promise<void> {
+    if (this.#clock.now() - this.#checkedAt < CHECK_INTERVAL_MS) return
+    const position = await this.#readHead()
+    this.#isBusy = position !== this.#position
     this.#position = position
-    this.#looked = this.#time.now()
+    this.#checkedAt = this.#clock.now()
   }
 
   /** What was worked so far needs no rest. */
-  waive(): void {
-    this.#rested = this.#time.now()
+  skipRest(): void {
+    this.#restedAt = this.#clock.now()
   }
 
   /**
    * To be called after every piece of work that takes a moment; `aside` are the milliseconds that others worked for it
    * at the same time. Answers whether all work so far is rested from.
    */
-  async rest(aside = 0): Promise<boolean> {
-    const worked = this.#time.now() - this.#rested + aside
-    if (this.#busy && worked < SLICE_MS) return false
-    if (this.#busy) await this.#time.sleep(Math.min(worked * REST, MOST_REST_MS))
-    this.#rested = this.#time.now()
+  async rest(workerMs = 0): Promise<boolean> {
+    const worked = this.#clock.now() - this.#restedAt + workerMs
+    if (this.#isBusy && worked < MIN_WORK_MS) return false
+    if (this.#isBusy) await this.#clock.sleep(Math.min(worked * REST_RATIO, MAX_REST_MS))
+    this.#restedAt = this.#clock.now()
     return true
   }
 }

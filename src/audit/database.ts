@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { leaseEmbedded } from '../db/cluster/lease.ts'
 
 /** Where the service's database is. */
-export interface BooksDatabase {
+export interface AuditDatabase {
   /** As the service's own role. */
   readonly url: string
   /** As the role that owns the tables. */
@@ -16,7 +16,7 @@ export interface BooksDatabase {
  */
 export async function withDatabase<Result>(
   env: Readonly<Record<string, string | undefined>>,
-  work: (database: BooksDatabase) => Promise<Result>,
+  work: (database: AuditDatabase) => Promise<Result>,
 ): Promise<Result> {
   const url = env['DATABASE_URL']
   if (url) return work({ url, ownerUrl: env['DATABASE_OWNER_URL'] || url })

@@ -34,65 +34,78 @@ export interface Finding {
 }
 
 /** So many are named; whoever has that many needs no more to start with. */
-export const MOST_FINDINGS = 20
+export const MAX_FINDINGS = 20
 
 /** What was found with an event, and how many events had been looked at with it. */
-export interface FoundAt {
+export interface EventFinding {
   readonly finding: Finding & { readonly position: number }
   readonly events: number
 }
 
 /** In which order the findings of one position are told; of all others as they were found. */
-const order: readonly Check[] = ['order', 'checkpoint', 'hash', 'time', 'double-entry', 'form', 'draw', 'rules']
+const eventCheckOrder: readonly Check[] = [
+  'order',
+  'checkpoint',
+  'hash',
+  'time',
+  'double-entry',
+  'form',
+  'draw',
+  'rules',
+]
 
 /** What was found so far. */
 export class Findings {
-  readonly #found: Finding[] = []
-  readonly #ofEvents: FoundAt[] = []
-  readonly #told = new Set<string>()
+  readonly #others: Finding[] = []
+  readonly #ofEvents: EventFinding[] = []
+  readonly #seen = new Set<string>()
 
   /** Whether there is no use in looking further. */
-  get full(): boolean {
-    return this.#found.length + this.#ofEvents.length >= MOST_FINDINGS
+  get isFull(): boolean {
+    return this.#others.length + this.#ofEvents.length >= MAX_FINDINGS
   }
 
   add(finding: Finding): void {
-    this.#found.push(finding)
+    this.#others.push(finding)
   }
 
   /** What those who look at the events found, each in its order. */
-  addAll(found: readonly FoundAt[]): void {
+  addAll(found: readonly EventFinding[]): void {
     for (const one of found) {
       // An account that both halves keep is found to be overdrawn by both.
       const { check, position, message } = one.finding
       const text = `${position} ${check} ${message}`
-      if (this.#told.has(text)) continue
-      this.#told.add(text)
+      if (this.#seen.has(text)) continue
+      this.#seen.add(text)
       this.#ofEvents.push(one)
     }
   }
 
   /** With which event there were enough findings of events; undefined when there are not. */
-  get enough(): { readonly position: number; readonly events: number } | undefined {
-    const last = this.#ofEvents.toSorted((a, b) => inOrder(a.finding, b.finding))[MOST_FINDINGS - 1]
+  get cutoff(): { readonly position: number; readonly events: number } | undefined {
+    const last = this.#ofEvents.toSorted((a, b) => compareFindings(a.finding, b.finding))[MAX_FINDINGS - 1]
     return last && { position: last.finding.position, events: last.events }
   }
 
   /** The first wrong position first, then what is not one event's. */
-  inOrder(): readonly Finding[] {
-    return [...this.#ofEvents.map(({ finding }) => finding), ...this.#found].toSorted(inOrder).slice(0, MOST_FINDINGS)
+  sorted(): readonly Finding[] {
+    return [...this.#ofEvents.map(({ finding }) => finding), ...this.#others]
+      .toSorted(compareFindings)
+      .slice(0, MAX_FINDINGS)
   }
 }
 
-function inOrder(a: Finding, b: Finding): number {
+function compareFindings(a: Finding, b: Finding): number {
   const [place, other] = [a, b].map(({ position }) => position ?? Number.MAX_VALUE)
   if (place !== other) return (place ?? 0) - (other ?? 0)
-  const [check, last] = [a, b].map((finding) => (order.includes(finding.check) ? order.indexOf(finding.check) : 99))
+  const [check, last] = [a, b].map((finding) =>
+    eventCheckOrder.includes(finding.check) ? eventCheckOrder.indexOf(finding.check) : 99,
+  )
   return (check ?? 0) - (last ?? 0)
 }
 
 /** One line for people. */
-export function describe({ check, position, table, id, message }: Finding): string {
+export function formatFinding({ check, position, table, id, message }: Finding): string {
   const row = table === undefined ? '' : `${table} ${id ?? ''}: `
   return `${position === null ? '' : `position ${position}: `}${check}: ${row}${message}`
 }

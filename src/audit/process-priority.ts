@@ -10,7 +10,7 @@ const NICE = 19
  * whoever holds what others wait for, and only once no process is begun any more that others may come to use. Where
  * nobody else is, it costs some percent of the speed: the system moves such a process about more.
  */
-export async function goBehind(): Promise<void> {
+export async function lowerProcessPriority(): Promise<void> {
   try {
     await promisify(execFile)('chrt', ['-a', '-i', '-p', '0', String(process.pid)])
   } catch {

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { Pace } from '../../src/audit/adaptive-throttle.ts'
+import { AdaptiveThrottle } from '../../src/audit/adaptive-throttle.ts'
 
 test('it rests for seven times as long as it worked while the ledger grows, and not at all when it does not', async (t) => {
   let now = 0
@@ -12,14 +12,14 @@ test('it rests for seven times as long as it worked while the ledger grows, and 
     },
   }
   let position = 1
-  const still = await Pace.at(async () => position, time)
+  const still = await AdaptiveThrottle.start(async () => position, time)
   t.equal(still.busy, false, 'nothing came while it was looked at')
   let grows = true
   const head = async (): Promise<number> => {
     if (grows) position = now
     return position
   }
-  const pace = await Pace.at(head, time)
+  const pace = await AdaptiveThrottle.start(head, time)
   grows = false
   /** Whether it rests after so many milliseconds of work, and for how long. */
   const restAfter = async (ms: number, aside?: number): Promise<[boolean, number]> => {
@@ -29,7 +29,7 @@ test('it rests for seven times as long as it worked while the ledger grows, and 
   }
   const lookAfter = async (ms: number): Promise<boolean> => {
     now += ms
-    await pace.look()
+    await pace.checkLoad()
     return pace.busy
   }
 
@@ -42,7 +42,7 @@ test('it rests for seven times as long as it worked while the ledger grows, and 
   t.same(await restAfter(0.1), [true, 14], 'which is for all that was worked since the last one')
   t.same(await restAfter(1, 10), [true, 77], 'what others work for it counts, too')
   now += 500
-  pace.waive()
+  pace.skipRest()
   t.same(await restAfter(2), [true, 14], 'what was waived does not')
   t.equal(await lookAfter(200), false)
   t.same(await restAfter(10), [true, 0])

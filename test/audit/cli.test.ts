@@ -4,16 +4,20 @@ import { grantService } from '../../src/db/migrations/grants.ts'
 import { migrate } from '../../src/db/migrations/migrate.ts'
 import { newDataDir, openEmbeddedCluster } from '../harness/postgres/embedded.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { audit, script } from './command-line.ts'
-import { seed } from './seed.ts'
-import { tamper } from './verify/verified.ts'
+import { auditScript, runAudit } from './run-audit.ts'
+import { seedLedger } from './seed-ledger.ts'
+import { tamper } from './verify-database.ts'
 
 test('verify: 0 clean, 1 findings, in lines and as one document', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl }
-  t.match(await audit(env, 'verify'), { code: 0, out: /^clean: 22 events up to position 22 in [\d.]+ s\n$/, err: '' })
-  const clean = await audit(env, 'verify', '--json', '--as-of', '9')
+  t.match(await runAudit(env, 'verify'), {
+    code: 0,
+    out: /^clean: 22 events up to position 22 in [\d.]+ s\n$/,
+    err: '',
+  })
+  const clean = await runAudit(env, 'verify', '--json', '--as-of', '9')
   t.same([clean.code, JSON.parse(clean.out), clean.err], [0, { position: 9, events: 9, findings: [] }, ''])
 
   await tamper(
@@ -21,7 +25,7 @@ test('verify: 0 clean, 1 findings, in lines and as one document', async (t) => {
     'update ledger_events set amount[1] = 41 where position = 11',
     `update rooms set trophy_points = 0`,
   )
-  const found = await audit(env, 'verify')
+  const found = await runAudit(env, 'verify')
   t.match(found, { code: 1, err: '' })
   t.match(found.out.split('\n'), [
     /^position 11: hash: [0-9a-f]{64} does not follow from the event and the hash before it \([0-9a-f]{64}\)$/,
@@ -31,14 +35,14 @@ test('verify: 0 clean, 1 findings, in lines and as one document', async (t) => {
     /^findings: 4, 22 events up to position 22 in [\d.]+ s$/,
     '',
   ])
-  const document = await audit(env, 'verify', '--json')
+  const document = await runAudit(env, 'verify', '--json')
   t.equal(document.code, 1)
   t.match(JSON.parse(document.out), {
     position: 22,
     events: 22,
     findings: [{ check: 'hash', position: 11 }, {}, {}, {}],
   })
-  t.equal((await audit(env, 'verify', '--as-of', '10')).code, 0)
+  t.equal((await runAudit(env, 'verify', '--as-of', '10')).code, 0)
 })
 
 test('2 could not run, in one line', async (t) => {
@@ -53,7 +57,7 @@ test('2 could not run, in one line', async (t) => {
     [{ DATABASE_URL: 'postgres://nobody@localhost:1/none' }, ['verify'], /^audit could not run: .*ECONNREFUSED.*\n$/],
     [{ DATA_DIR: '/tmp/there/is/none' }, ['verify'], /^audit could not run: There is no database in .*\n$/],
     [
-      { DATA_DIR: script },
+      { DATA_DIR: auditScript },
       ['verify'],
       /^audit could not run: DATA_DIR .* cannot be used: it, or something above it, .*\n$/,
     ],
@@ -70,14 +74,14 @@ test('2 could not run, in one line', async (t) => {
     [{ DATABASE_URL: serviceUrl }, ['nonsense'], /^error: unknown command 'nonsense'\n$/],
     [{ DATABASE_URL: serviceUrl }, [], /^Usage: audit /],
   ]
-  for (const [env, args, err] of cases) t.match(await audit(env, ...args), { code: 2, out: '', err }, args.join(' '))
-  t.match(await audit({}, '--help'), { code: 0, out: /verify/, err: '' })
+  for (const [env, args, err] of cases) t.match(await runAudit(env, ...args), { code: 2, out: '', err }, args.join(' '))
+  t.match(await runAudit({}, '--help'), { code: 0, out: /verify/, err: '' })
 })
 
 test('a report that cannot be written is none', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   for (const command of ['verify', 'trial-balance']) {
-    const { status, stderr } = spawnSync('sh', ['-c', `exec node ${script} ${command} > /dev/full`], {
+    const { status, stderr } = spawnSync('sh', ['-c', `exec node ${auditScript} ${command} > /dev/full`], {
       env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: serviceUrl },
       encoding: 'utf8',
     })
@@ -87,14 +91,14 @@ test('a report that cannot be written is none', async (t) => {
 
 test('nothing is signed of a head that is not the last event', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: 'k'.repeat(64) }
-  t.match(await audit(env, 'checkpoint'), { code: 0, out: /"position": 22,/ })
+  t.match(await runAudit(env, 'checkpoint'), { code: 0, out: /"position": 22,/ })
   await tamper(database, 'update ledger_head set position = 23')
   const err = 'audit could not run: The head of the ledger is not its last event: nothing is signed, verify it.\n'
-  t.match(await audit(env, 'checkpoint'), { code: 2, out: '', err })
+  t.match(await runAudit(env, 'checkpoint'), { code: 2, out: '', err })
   await tamper(database, `update ledger_head set position = 22, hash = repeat('a', 64)`)
-  t.match(await audit(env, 'checkpoint'), { code: 2, out: '', err })
+  t.match(await runAudit(env, 'checkpoint'), { code: 2, out: '', err })
 })
 
 test('it finds the embedded database, whether the service runs or not', async (t) => {
@@ -102,9 +106,9 @@ test('it finds the embedded database, whether the service runs or not', async (t
   const embedded = await openEmbeddedCluster(t, dataDir)
   await migrate(embedded.ownerUrl)
   await grantService(embedded.ownerUrl, 'economy_service')
-  await seed(t, embedded)
+  await seedLedger(t, embedded)
   const clean = { code: 0, out: /^clean: 22 events /, err: '' }
-  t.match(await audit({ DATA_DIR: dataDir }, 'verify'), clean)
+  t.match(await runAudit({ DATA_DIR: dataDir }, 'verify'), clean)
   await embedded.stop()
-  t.match(await audit({ DATA_DIR: dataDir }, 'verify'), clean)
+  t.match(await runAudit({ DATA_DIR: dataDir }, 'verify'), clean)
 })

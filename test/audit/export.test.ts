@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { entriesOf } from '../../src/audit/export/entries.ts'
+import { readEntries } from '../../src/audit/export/read-entries.ts'
+import { checkDraws, drawFindings } from '../../src/audit/verify/draws/check-draws.ts'
 import { chiSquare } from '../../src/audit/verify/draws/chi-square.ts'
-import { checkDraws, drawFindings } from '../../src/audit/verify/draws/draws.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
-import { audit } from './command-line.ts'
-import { seed } from './seed.ts'
+import { runAudit } from './run-audit.ts'
+import { seedLedger } from './seed-ledger.ts'
 
 const balancesOf = async (database: TestDatabase) =>
   new Map(
@@ -20,9 +20,9 @@ const balancesOf = async (database: TestDatabase) =>
 
 test('every event, with all that its hash covers', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl }
-  const { code, out } = await audit(env, 'export', '--format', 'jsonl')
+  const { code, out } = await runAudit(env, 'export', '--format', 'jsonl')
   t.equal(code, 0)
   let hash = '0'.repeat(64)
   const hashes = out
@@ -54,14 +54,14 @@ test('every event, with all that its hash covers', async (t) => {
     })
   const [head] = await queryRows(database, 'select position, hash from ledger_head')
   t.same([String(hashes.length), hashes.at(-1)], [head?.['position'], head?.['hash']])
-  const part = await audit(env, 'export', '--format', 'jsonl', '--from', '5', '--to', '7')
+  const part = await runAudit(env, 'export', '--format', 'jsonl', '--from', '5', '--to', '7')
   t.same(part.out, `${out.split('\n').slice(4, 7).join('\n')}\n`)
 })
 
 test('every posting; all of them sum to zero, and those of an account to its balance', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
-  const { out } = await audit({ DATABASE_URL: database.serviceUrl }, 'export', '--format', 'csv')
+  await seedLedger(t, database)
+  const { out } = await runAudit({ DATABASE_URL: database.serviceUrl }, 'export', '--format', 'csv')
   const [header = '', ...lines] = out.trim().split('\n')
   const columns = header.split(',')
   const sums = new Map<string, number>()
@@ -115,17 +115,17 @@ function readJournal(text: string): Map<string, number> {
 
 test('journals: balanced, asserted and declared; each file begins with what was there', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl }
   const balances = await balancesOf(database)
-  const whole = await audit(env, 'export', '--format', 'hledger')
+  const whole = await runAudit(env, 'export', '--format', 'hledger')
   t.same(readJournal(whole.out), balances)
   t.match(whole.out, / {4}user:2:dollars {2}12\.99 dollars = 12\.99 dollars\n/)
-  t.same(readJournal((await audit(env, 'export', '--format', 'hledger', '--from', '15')).out), balances)
+  t.same(readJournal((await runAudit(env, 'export', '--format', 'hledger', '--from', '15')).out), balances)
   t.throws(() => readJournal(whole.out.replace(' 12.99 dollars =', ' 12.98 dollars =')))
   const folder = t.testdir()
   const flags = ['export', '--format', 'hledger', '--folder', folder, '--transactions', '3']
-  const parts = await audit(env, ...flags)
+  const parts = await runAudit(env, ...flags)
   const files = readdirSync(folder).sort()
   t.same(parts.out, files.map((file) => `${join(folder, file)}\n`).join(''))
   t.ok(files.length >= 3)
@@ -133,18 +133,18 @@ test('journals: balanced, asserted and declared; each file begins with what was 
     const read = readJournal(readFileSync(join(folder, file), 'utf8'))
     if (file === files.at(-1)) t.same(read, balances)
   }
-  t.match(await audit(env, ...flags), { code: 2, err: /EEXIST/ }, 'no file is written over')
+  t.match(await runAudit(env, ...flags), { code: 2, err: /EEXIST/ }, 'no file is written over')
 })
 
 test('draws: what was drawn beside the odds, and what does not follow', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
-  const { code, out } = await audit({ DATABASE_URL: database.serviceUrl }, 'draws', '--json')
+  await seedLedger(t, database)
+  const { code, out } = await runAudit({ DATABASE_URL: database.serviceUrl }, 'draws', '--json')
   t.equal(code, 0)
   t.match(JSON.parse(out), { events: 22, faults: [], findings: [], lucky: [{ decoration_id: 2, draws: 5 }] })
-  const reading = { signal: new AbortController().signal, ahead: () => {}, looked: () => {} }
+  const reading = { signal: new AbortController().signal, onPlanned: () => {}, onScanned: () => {} }
   const forged = async function* () {
-    for await (const page of entriesOf(database.serviceUrl, { first: 1, last: 22 }, reading)) {
+    for await (const page of readEntries(database.serviceUrl, { first: 1, last: 22 }, reading)) {
       yield page.map((entry) => ({ ...entry, data: entry.data.replace(/"r":\d+/, '"r":0') }))
     }
   }

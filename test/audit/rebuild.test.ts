@@ -12,8 +12,8 @@ import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
-import { seed } from './seed.ts'
-import { tamper, verified } from './verify/verified.ts'
+import { seedLedger } from './seed-ledger.ts'
+import { tamper, verifyDatabase } from './verify-database.ts'
 
 const derived = tables.filter(({ source }) => source === 'ledger')
 const build = ({ ownerUrl }: TestDatabase) =>
@@ -45,7 +45,7 @@ const sendAs = ({ runOk }: TestExecutor, sender: number, receiver: number) =>
 
 test('tables that were spoilt are as the ledger says, and all about them is as before', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   // An instance that knows rows and has prepared its statements.
   const ledger = createTestExecutor(t, database.serviceUrl)
   for (let i = 0; i < 3; i += 1) await sendAs(ledger, 1, 2)
@@ -60,35 +60,35 @@ test('tables that were spoilt are as the ledger says, and all about them is as b
     `insert into bag_items values (3, 1, 5, 1)`,
     'create table public.left_alone (one int)',
   )
-  t.not((await verified(database)).findings.length, 0)
+  t.not((await verifyDatabase(database)).findings.length, 0)
 
   t.match(await build(database), { position: 26, tables: derived.length })
   await tamper(database, 'drop table left_alone')
   t.same({ catalogue: await catalogue(database), contents: await contents(database) }, before)
   t.same(await queryRows(database, 'select * from user_profiles order by 1'), words)
-  t.same(await verified(database), { position: 26, events: 26, findings: [] })
+  t.same(await verifyDatabase(database), { position: 26, events: 26, findings: [] })
   t.same(await queryRows(database, `select 1 from pg_namespace where nspname = 'rebuilt'`), [])
 
   await sendAs(ledger, 1, 3)
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
 test('an instance does not go on with rows that it keeps from the spoilt tables', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   await tamper(database, `update balances set balance = 1000000 where account = 'user:1:diamonds'`)
   const ledger = createTestExecutor(t, database.serviceUrl)
   const rob = { holder: 'user', id: 1, currency: 'diamonds', amount: 500_000, reason: 'too much' } as const
   for (let i = 0; i < 3; i += 1) await ledger.runOk(credit, { user_id: 1, currency: 'diamonds', amount: 1, reason: '' })
   await build(database)
   t.match((await ledger.run(debit, rob)).reply.body, /insufficient_balance/)
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('two instances go on under load while it is built and swapped, and lose nothing', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   const ledgers = [
     createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }),
     createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 8 }),
@@ -126,7 +126,7 @@ test('two instances go on under load while it is built and swapped, and lose not
   )
   t.equal(drawn?.['count'], String(sent))
   t.ok(position > 24 && position < 24 + sent)
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   t.same(
     ledgers.flatMap(({ bugs, failures }) => [...bugs, ...failures]),
     [],
@@ -135,7 +135,7 @@ test('two instances go on under load while it is built and swapped, and lose not
 
 test('killed half-way it leaves all as it was, and the next one clears its leftovers', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   const before = await contents(database)
   // Who reads a table keeps it from being swapped.
   const reader = new Client({ connectionString: database.serviceUrl })
@@ -156,7 +156,7 @@ test('killed half-way it leaves all as it was, and the next one clears its lefto
   child.kill('SIGKILL')
   await ended
   t.same(await contents(database), before)
-  t.same(await verified(database), { position: 22, events: 22, findings: [] })
+  t.same(await verifyDatabase(database), { position: 22, events: 22, findings: [] })
   await sendAs(createTestExecutor(t, database.serviceUrl), 1, 2)
 
   const again = new Promise<string>((resolve, reject) => {
@@ -164,13 +164,13 @@ test('killed half-way it leaves all as it was, and the next one clears its lefto
   })
   await sleep(500)
   await reader.query('commit')
-  t.match(await again, /^rebuilt: \d+ tables of \d+ rows from 23 events in [\d.]+ s; commands waited for \d+ ms\n$/)
-  t.same(await verified(database), { position: 23, events: 23, findings: [] })
+  t.match(await again, /^rebuilt: \d+ tables of \d+ rows from 23 events in [\d.]+ s; commands waited for [\d,]+ ms\n$/)
+  t.same(await verifyDatabase(database), { position: 23, events: 23, findings: [] })
 })
 
 test('it builds nothing on a ledger that is not sound, and does not swap what something else hangs on', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   const before = await contents(database)
   await tamper(database, 'create view public.rich as select * from balances where balance > 100')
   await t.rejects(build(database), {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
-import { seed } from './seed.ts'
-import { rechain, tamper } from './verify/verified.ts'
+import { seedLedger } from './seed-ledger.ts'
+import { rechain, tamper } from './verify-database.ts'
 
 const questions = ['chain', 'double-entry', 'balances'] as const
 
@@ -19,13 +19,13 @@ const answersTo = async (database: TestDatabase) => ({
 test('the questions of finance have no rows on sound books', async (t) => {
   for (const question of questions) t.same(await ask(await testDatabase(t), question), [])
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   t.same(await answersTo(database), { chain: [], doubleEntry: [], balances: [] })
 })
 
 test('an amount that was changed', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   await tamper(database, 'update ledger_events set amount[1] = 9961 where position = 11')
   t.match(await answersTo(database), {
     chain: [{ position: '11', fault: 'the hash differs', is: /^[0-9a-f]{64}$/, ought_to_be: /^[0-9a-f]{64}$/ }],
@@ -39,7 +39,7 @@ test('an amount that was changed', async (t) => {
 
 test('an account that was overdrawn, two currencies in one movement, movements without an account', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   await tamper(
     database,
     'update ledger_events set amount[1] = 10001 where position = 11',
@@ -71,7 +71,7 @@ test('an account that was overdrawn, two currencies in one movement, movements w
 
 test('an overdraft inside one event is none', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   // The stake is taken after the reward was given: only what is left at the end counts.
   await tamper(
     database,
@@ -84,7 +84,7 @@ test('an overdraft inside one event is none', async (t) => {
 
 test('events and a head that are not where they ought to be', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   await tamper(
     database,
     'delete from ledger_events where position in (1, 5, 6)',
@@ -103,7 +103,7 @@ test('events and a head that are not where they ought to be', async (t) => {
 
 test('two events that were swapped', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   await tamper(
     database,
     'update ledger_events set position = 100 where position = 8',

@@ -6,7 +6,7 @@ import { noteRedacted } from '../../src/erasure/note-redacted.ts'
 import { findRepliesNaming } from '../../src/erasure/personal-rows.ts'
 import { redactPerson } from '../../src/erasure/redact-person.ts'
 import { privilegeNotifier } from '../../src/features/privilege/notifier.ts'
-import { tamper, verified } from '../audit/verify/verified.ts'
+import { tamper, verifyDatabase } from '../audit/verify-database.ts'
 import { bank, cash, requests } from '../features/agency/agency-fixture.ts'
 import { createTestApp, readDb, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
@@ -119,7 +119,11 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
     'user:4 approve',
   ])
   await all.ledger.runOk(noteRedacted, { user_id: 1, replies: noted })
-  t.same((await verified(database)).findings, [], 'interrupted before they are written, they are still what they were')
+  t.same(
+    (await verifyDatabase(database)).findings,
+    [],
+    'interrupted before they are written, they are still what they were',
+  )
   t.same(await all.forget(1), { records: 0, devices: 0, replies: 3 })
   t.same(await found(), {})
   t.same(await queryRows(database, 'select user_id from vault_keys'), [], 'nobody can read what is left in backups')
@@ -143,7 +147,7 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
   t.same(await queryRows(database, `select actor, data from ledger_events where type = 'user-forgotten'`), [
     { actor: 'staff:root', data: '{"user_id":1}' },
   ])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   const pot = (from: string, to: string) =>
     tamper(
       database,
@@ -151,9 +155,13 @@ test('whoever is forgotten is found nowhere, and the books stay whole', async (t
     )
   await pot('20', '2000')
   const changed = { check: 'reply', table: 'replies', id: 'user:3 join' }
-  t.match((await verified(database)).findings, [changed], 'what somebody was blanked in may not become something else')
+  t.match(
+    (await verifyDatabase(database)).findings,
+    [changed],
+    'what somebody was blanked in may not become something else',
+  )
   await pot('2000', '20')
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   await t.rejects(all.forget(9), { code: 'not_found' })
   t.same([...all.ledger.bugs, ...all.ledger.failures], [])
 })
@@ -194,7 +202,7 @@ test('a uid alone is a name too', async (t) => {
   t.equal(revoked.length, 1)
   t.same(await forget(1), { records: 0, devices: 0, replies: 0 }, 'again')
   t.same(await queryRows(database, `select 1 from ledger_events where type = 'sessions-revoked'`), revoked)
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('a person is blanked in an answer wherever they stand, and nothing else changes', (t) => {

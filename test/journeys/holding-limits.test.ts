@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { MAX_DECORATIONS } from '../../src/features/gifts/catalogue/decoration.ts'
-import { verified } from '../audit/verify/verified.ts'
+import { verifyDatabase } from '../audit/verify-database.ts'
 import { createTestApp, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 
@@ -56,7 +56,7 @@ test('a wallet holds 2,000 stored cards: grants beyond are refused whole, and so
     [201, 422],
   )
   t.same(ledger.bugs, [])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('the catalogue holds 500 gifts, of which those that are there can still be changed', async (t) => {
@@ -72,7 +72,7 @@ test('the catalogue holds 500 gifts, of which those that are there can still be 
     open.operator('PUT', '/admin/v1/decorations/7', { kind: 'lucky', odds: Array.from({ length: rows }, () => row) })
   t.match(await odds(33), { status: 422, body: { errors: { odds: ['must hold at most 32'] } } })
   t.match(await odds(32), { status: 200 })
-  t.same((await verified(open.database)).findings, [])
+  t.same((await verifyDatabase(open.database)).findings, [])
 })
 
 test('a bag holds 2,000 kinds, whose number follows what is put in and sent', async (t) => {
@@ -100,7 +100,7 @@ test('a bag holds 2,000 kinds, whose number follows what is put in and sent', as
   t.same(await counts(), [])
   t.match(await put(open, 2), { status: 201 })
   t.same(ledger.bugs, [])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('the migrations count what is there already', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Client } from 'pg'
-import { verified } from '../audit/verify/verified.ts'
+import { verifyDatabase } from '../audit/verify-database.ts'
 import type { ModelHarness } from './harness/harness.ts'
 import { agencyRows } from './models/agency-model.ts'
 import { Model } from './models/model.ts'
@@ -85,5 +85,5 @@ export async function runAndVerify(
       where coalesce(h.held, 0) <> coalesce(p.pending, 0) or b.balance < h.held`)
     assert.deepEqual(rows, [])
   }
-  assert.deepEqual((await verified(database)).findings, [])
+  assert.deepEqual((await verifyDatabase(database)).findings, [])
 }

@@ -5,7 +5,7 @@ import { connect } from '../../src/db/connect.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { leaveGame } from '../../src/features/roulette/leave.ts'
 import { startStaleGames } from '../../src/startup/stale-games.ts'
-import { verified } from '../audit/verify/verified.ts'
+import { verifyDatabase } from '../audit/verify-database.ts'
 import { openedGames } from '../features/roulette/opened-games-fixture.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
@@ -51,7 +51,7 @@ test('instances cancel stale games as they find them, once each', async (t) => {
     lines.reduce((sum, { msg, games = 0 }) => sum + (msg === 'stale roulette games cancelled' ? games : 0), 0),
     6,
   )
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('a database that is away is tried again, and a stop does not wait', async (t) => {

@@ -20,4 +20,4 @@ export function findSigner(
 }
 
 /** SQL: the fingerprint of the key that the service signs checkpoints with. */
-export const keptFingerprint = `select fingerprint from key_fingerprints where name = 'checkpoint'`
+export const STORED_FINGERPRINT_SQL = `select fingerprint from key_fingerprints where name = 'checkpoint'`

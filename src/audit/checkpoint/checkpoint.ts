@@ -4,7 +4,7 @@ import { Checkpoint } from '../../../schema/finance.ts'
 import { hmac } from '../../ledger/rules/hash.ts'
 
 /** What a checkpoint says: at a time the ledger ended at a position, with a hash that covers all before it. */
-export type Ending = Pick<Checkpoint, 'position' | 'hash' | 'at'>
+export type CheckpointHead = Pick<Checkpoint, 'position' | 'hash' | 'at'>
 
 /** Of a head `h`: it says what the last event does, or that there is none. Nothing else is to be signed. */
 export const HEAD_IS_LAST = `(h.position, h.hash) = (
@@ -16,11 +16,11 @@ export const HEAD_IS_NOT_LAST = 'The head of the ledger is not its last event: n
 export interface CheckpointSigner {
   /** SPKI in base64: what stands between the lines of a PEM file. */
   readonly publicKey: string
-  sign(ending: Ending): Checkpoint
+  sign(ending: CheckpointHead): Checkpoint
 }
 
 /** What is signed: four lines of text, so that OpenSSL alone can check the signature. */
-const signedText = ({ position, hash, at }: Ending): Buffer =>
+const signedText = ({ position, hash, at }: CheckpointHead): Buffer =>
   Buffer.from(`ledger checkpoint\nposition ${position}\nhash ${hash}\nat ${at}\n`)
 
 /** RFC 8410: what stands before the 32 bytes of an Ed25519 key in PKCS #8. */

@@ -3,26 +3,26 @@ import { connect } from '../../db/connect.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { HEAD_IS_LAST, HEAD_IS_NOT_LAST } from '../checkpoint/checkpoint.ts'
-import { findSigner, keptFingerprint } from '../checkpoint/checkpoint-key.ts'
-import { type Audit, type DeclareCommand, JSON_FLAG } from './command.ts'
+import { findSigner, STORED_FINGERPRINT_SQL } from '../checkpoint/checkpoint-key.ts'
+import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
 
-export const checkpointCommand: DeclareCommand = (audit, running) =>
+export const checkpointCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('checkpoint')
     .description('prints a signed statement of where the ledger ends, to keep elsewhere')
     .option(...JSON_FLAG)
     .action(running(run))
 
-async function run({ url, env, terminal }: Audit, { json }: { readonly json?: true }): Promise<number> {
+async function run({ url, env, terminal }: CommandContext, { json }: { readonly json?: true }): Promise<number> {
   const checkpoint = await takeCheckpoint(url, env)
   terminal.line(JSON.stringify(checkpoint, null, json ? 0 : 2))
   return 0
 }
 
-async function takeCheckpoint(url: string, env: Audit['env']): Promise<Checkpoint> {
+async function takeCheckpoint(url: string, env: CommandContext['env']): Promise<Checkpoint> {
   const client = await connect(url, 'audit checkpoint')
   try {
-    const kept = await client.query<TextRow>(keptFingerprint)
+    const kept = await client.query<TextRow>(STORED_FINGERPRINT_SQL)
     const signer = findSigner(env, kept.rows[0]?.['fingerprint'] ?? undefined)
     if (signer === null) throw new Error('CHECKPOINT_KEY is not given, and the service made none in DATA_DIR.')
     const { rows } = await client.query<TextRow>(

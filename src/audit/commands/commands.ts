@@ -1,10 +1,10 @@
-import type { DeclareCommand } from './command.ts'
+import type { RegisterCommand } from './command.ts'
 
 /**
  * Every command of `npm run audit`, in the order in which its help lists them. Only what is asked for is loaded: that is
  * a good part of what a short one takes.
  */
-export const commands: ReadonlyMap<string, () => Promise<DeclareCommand>> = new Map([
+export const commands: ReadonlyMap<string, () => Promise<RegisterCommand>> = new Map([
   ['verify', async () => (await import('./verify.ts')).verifyCommand],
   ['rebuild', async () => (await import('./rebuild.ts')).rebuildCommand],
   ['trial-balance', async () => (await import('./trial-balance.ts')).trialBalanceCommand],

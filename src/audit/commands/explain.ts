@@ -1,8 +1,8 @@
 import type { Currency } from '../../ledger/rules/account.ts'
-import { type Explanation, explain } from '../reports/explain.ts'
-import { withReads } from '../reports/reads.ts'
-import { type Audit, currencyFlag, type DeclareCommand, JSON_FLAG, userFlag } from './command.ts'
-import { amountText, columns, jsonText } from './printing.ts'
+import { formatAmount, formatColumns, toJson } from '../format.ts'
+import { type Explanation, explainBalance } from '../reports/explain.ts'
+import { type CommandContext, JSON_FLAG, parseCurrencyFlag, parseUserFlag, type RegisterCommand } from './command.ts'
+import { withQueryContext } from './with-query-context.ts'
 
 interface Flags {
   readonly user: number
@@ -10,24 +10,24 @@ interface Flags {
   readonly json?: true
 }
 
-export const explainCommand: DeclareCommand = (audit, running) =>
+export const explainCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('explain')
     .description('why a user can spend what they can: the balance, where it came from, less each hold')
-    .requiredOption('--user <id>', 'whose', userFlag)
-    .requiredOption('--currency <currency>', 'coins, diamonds, target, dollars or agent_dollars', currencyFlag)
+    .requiredOption('--user <id>', 'whose', parseUserFlag)
+    .requiredOption('--currency <currency>', 'coins, diamonds, target, dollars or agent_dollars', parseCurrencyFlag)
     .option(...JSON_FLAG)
     .action(running(run))
 
 /** A balance that is not what its movements come to is a finding. */
-async function run(audit: Audit, { user, currency, json }: Flags): Promise<number> {
-  const explained = await withReads(audit, (db, reading) => explain(db, user, currency, reading))
-  if (json) audit.terminal.line(jsonText(explained))
-  else for (const line of lines(explained)) audit.terminal.line(line)
+async function run(audit: CommandContext, { user, currency, json }: Flags): Promise<number> {
+  const explained = await withQueryContext(audit, (db, reading) => explainBalance(db, user, currency, reading))
+  if (json) audit.terminal.line(toJson(explained))
+  else for (const line of formatReport(explained)) audit.terminal.line(line)
   return explained.balance === explained.sum ? 0 : 1
 }
 
-function lines({
+function formatReport({
   account,
   position,
   balance,
@@ -38,10 +38,10 @@ function lines({
   latest,
   currency,
 }: Explanation): string[] {
-  const amount = (value: bigint): string => amountText(currency, value)
+  const amount = (value: bigint): string => formatAmount(currency, value)
   return [
     `${account} as of position ${position}`,
-    ...columns(
+    ...formatColumns(
       [
         ['balance', amount(balance), ''],
         ...holds.map((hold) => [`less held by ${hold.reason} (position ${hold.position})`, amount(-hold.amount), '']),
@@ -51,7 +51,7 @@ function lines({
     ),
     ...(sum === balance ? [] : [`NOT WHAT ITS MOVEMENTS COME TO: ${amount(sum)}`]),
     ...(sources.length === 0 ? ['It never moved.'] : ['', 'where it came from and went:']),
-    ...columns(
+    ...formatColumns(
       sources.map(({ type, counter, count, amount: sum, first, last }) => [
         type,
         counter,
@@ -62,7 +62,7 @@ function lines({
       [2, 3],
     ),
     ...(latest.length === 0 ? [] : ['', 'the last movements, with the balance after each:']),
-    ...columns(
+    ...formatColumns(
       latest.map((line) => [
         String(line.position),
         line.at,

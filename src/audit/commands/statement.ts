@@ -1,65 +1,68 @@
 import { currencyOf } from '../../ledger/rules/account.ts'
-import type { Moment } from '../reports/as-of.ts'
+import { formatAmount, formatColumns } from '../format.ts'
+import type { AsOf } from '../reports/as-of.ts'
 import type { Period } from '../reports/period.ts'
-import { withReads } from '../reports/reads.ts'
-import { type StatementLine, statementJson, statementOf, statementPeriod } from '../reports/statement.ts'
-import { type Audit, accountFlag, type DeclareCommand, JSON_FLAG, momentFlag } from './command.ts'
-import { amountText, columns } from './printing.ts'
+import { readStatement, resolveStatementPeriod, type StatementLine, serializeStatement } from '../reports/statement.ts'
+import { type CommandContext, JSON_FLAG, parseAccountFlag, parseAsOfFlag, type RegisterCommand } from './command.ts'
+import { withQueryContext } from './with-query-context.ts'
 
 interface Flags {
   readonly account: string
-  readonly from?: Moment
-  readonly to?: Moment
+  readonly from?: AsOf
+  readonly to?: AsOf
   readonly json?: true
 }
 
-export const statementCommand: DeclareCommand = (audit, running) =>
+export const statementCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('statement')
     .description('opening balance, each movement with the balance after it, closing balance')
-    .requiredOption('--account <account>', 'such as user:7:diamonds', accountFlag)
-    .option('--from <time or position>', 'the first that is in it', momentFlag)
-    .option('--to <time or position>', 'the last that is in it', momentFlag)
+    .requiredOption('--account <account>', 'such as user:7:diamonds', parseAccountFlag)
+    .option('--from <time or position>', 'the first that is in it', parseAsOfFlag)
+    .option('--to <time or position>', 'the last that is in it', parseAsOfFlag)
     .option(...JSON_FLAG)
     .action(running(run))
 
-async function run(audit: Audit, { account, from, to, json }: Flags): Promise<number> {
+async function run(audit: CommandContext, { account, from, to, json }: Flags): Promise<number> {
   const { terminal } = audit
-  await withReads(audit, async (db, reading) => {
-    const period = await statementPeriod(db, account, { from: from ?? null, to: to ?? null })
-    const statement = await statementOf(db, account, period, reading)
+  await withQueryContext(audit, async (db, reading) => {
+    const period = await resolveStatementPeriod(db, account, { from: from ?? null, to: to ?? null })
+    const statement = await readStatement(db, account, period, reading)
     if (json) {
-      for await (const text of statementJson(statement)) await terminal.write(text)
+      for await (const text of serializeStatement(statement)) await terminal.write(text)
       return terminal.write('\n')
     }
     const currency = currencyOf(account)
-    terminal.line(`${account}, ${positions(period)}`)
-    terminal.line(`opening balance ${amountText(currency, statement.opening)}`)
+    terminal.line(`${account}, ${formatPositions(period)}`)
+    terminal.line(`opening balance ${formatAmount(currency, statement.opening)}`)
     let closing = statement.opening
     for await (const page of statement.lines) {
       if (page.length === 0) continue
       closing = page.at(-1)?.balance ?? closing
       terminal.clear()
       await terminal.write(
-        `${columns(
-          page.map((line) => cells(currency, line)),
+        `${formatColumns(
+          page.map((line) => formatCells(currency, line)),
           [0, 4, 5],
         ).join('\n')}\n`,
       )
     }
-    terminal.line(`closing balance ${amountText(currency, closing)}`)
+    terminal.line(`closing balance ${formatAmount(currency, closing)}`)
   })
   return 0
 }
 
-const positions = ({ first, last }: Period): string =>
+const formatPositions = ({ first, last }: Period): string =>
   first > last ? 'no events' : first === last ? `position ${first}` : `positions ${first} to ${last}`
 
-const cells = (currency: string, { position, at, type, counter_account, amount, balance }: StatementLine): string[] => [
+const formatCells = (
+  currency: string,
+  { position, at, type, counter_account, amount, balance }: StatementLine,
+): string[] => [
   String(position),
   at,
   type,
   counter_account,
-  amountText(currency, amount),
-  amountText(currency, balance),
+  formatAmount(currency, amount),
+  formatAmount(currency, balance),
 ]

@@ -9,7 +9,7 @@ export interface Terminal {
   /** Any text on stdout; waits while whoever reads it is behind. Throws when nobody reads any more. */
   readonly write: (text: string) => Promise<void>
   /** Waits until all is written. Throws when that cannot be: a report that nobody has is none. */
-  readonly written: () => Promise<void>
+  readonly flushed: () => Promise<void>
   /**
    * One line on stderr that is written over and over, with a bar, the rate and the time left; nothing where stderr is
    * no terminal.
@@ -18,13 +18,13 @@ export interface Terminal {
   /** Takes that line away. */
   readonly clear: () => void
   /** Seconds since the command began. */
-  readonly seconds: () => number
+  readonly elapsedSeconds: () => number
 }
 
 const CLEAR_LINE = '\r\u001b[K'
 /** Between two drawings of the line. */
-const REDRAW_MS = 100
-const BAR = 24
+const REDRAW_INTERVAL_MS = 100
+const BAR_WIDTH = 24
 
 export function openTerminal(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Terminal {
   const started = performance.now()
@@ -39,7 +39,7 @@ export function openTerminal(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStr
     shown = Number.NEGATIVE_INFINITY
   }
   return {
-    seconds,
+    elapsedSeconds: seconds,
     clear,
     line(text) {
       clear()
@@ -49,28 +49,28 @@ export function openTerminal(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStr
       if (broken !== undefined) throw broken
       if (!stdout.write(text)) await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]).catch(() => {})
     },
-    async written() {
+    async flushed() {
       // What is in front of it is written, or was not.
       await new Promise<void>((resolve) => stdout.write('', () => resolve()))
       if (broken !== undefined) throw broken
     },
     progress({ events, of }) {
-      if (!stderr.isTTY || performance.now() - shown < REDRAW_MS) return
+      if (!stderr.isTTY || performance.now() - shown < REDRAW_INTERVAL_MS) return
       shown = performance.now()
       const part = of === 0 ? 1 : Math.min(1, events / of)
-      const bar = '█'.repeat(Math.floor(part * BAR)).padEnd(BAR, '░')
-      const left = events === 0 ? '' : `, ${duration((seconds() * (of - events)) / events)} left`
-      const rate = `${count(events / seconds())} a second`
-      stderr.write(`${CLEAR_LINE}${bar} ${Math.floor(part * 100)}%  ${count(events)} events, ${rate}${left}`)
+      const bar = '█'.repeat(Math.floor(part * BAR_WIDTH)).padEnd(BAR_WIDTH, '░')
+      const left = events === 0 ? '' : `, ${formatDuration((seconds() * (of - events)) / events)} left`
+      const rate = `${formatCount(events / seconds())} a second`
+      stderr.write(`${CLEAR_LINE}${bar} ${Math.floor(part * 100)}%  ${formatCount(events)} events, ${rate}${left}`)
     },
   }
 }
 
 /** `1,234,567` */
-export const count = (value: number): string => Math.round(value).toLocaleString('en')
+export const formatCount = (value: number): string => Math.round(value).toLocaleString('en')
 
 /** `12 s`, `3:05 min` */
-const duration = (seconds: number): string => {
+const formatDuration = (seconds: number): string => {
   const whole = Math.max(0, Math.round(seconds))
   return whole < 100 ? `${whole} s` : `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')} min`
 }

@@ -1,48 +1,51 @@
-import type { Moment } from '../reports/as-of.ts'
-import { lastBy } from '../reports/period.ts'
-import { withReads } from '../reports/reads.ts'
-import { type TrialBalance, trialBalance, trialBalanceAt } from '../reports/trial-balance.ts'
-import { type Audit, type DeclareCommand, JSON_FLAG, momentFlag } from './command.ts'
-import { amountText, columns, jsonText } from './printing.ts'
+import { formatAmount, formatColumns, toJson } from '../format.ts'
+import type { AsOf } from '../reports/as-of.ts'
+import { lastPositionAsOf } from '../reports/period.ts'
+import { foldTrialBalance, readTrialBalance, type TrialBalance } from '../reports/trial-balance.ts'
+import { type CommandContext, JSON_FLAG, parseAsOfFlag, type RegisterCommand } from './command.ts'
+import { withQueryContext } from './with-query-context.ts'
 
 interface Flags {
-  readonly asOf?: Moment
+  readonly asOf?: AsOf
   readonly json?: true
 }
 
-export const trialBalanceCommand: DeclareCommand = (audit, running) =>
+export const trialBalanceCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('trial-balance')
     .description('every kind of account in every currency, summing to zero')
     .option(
       '--as-of <time or position>',
       'as it was then, from the ledger; without it, the balances of now',
-      momentFlag,
+      parseAsOfFlag,
     )
     .option(...JSON_FLAG)
     .action(running(run))
 
 /** A currency that does not sum to zero is a finding. */
-async function run(audit: Audit, { asOf, json }: Flags): Promise<number> {
-  const balance = await withReads(audit, async (db, reading) => {
-    if (asOf === undefined) return trialBalance(db)
+async function run(audit: CommandContext, { asOf, json }: Flags): Promise<number> {
+  const balance = await withQueryContext(audit, async (db, reading) => {
+    if (asOf === undefined) return readTrialBalance(db)
     const { position: head } = await db.selectFrom('ledger_head').select('position').executeTakeFirstOrThrow()
-    return trialBalanceAt(db, await lastBy(db, asOf, head, 'as-of'), reading)
+    return foldTrialBalance(db, await lastPositionAsOf(db, asOf, head, 'as-of'), reading)
   })
-  if (json) audit.terminal.line(jsonText(balance))
-  else for (const line of lines(balance)) audit.terminal.line(line)
+  if (json) audit.terminal.line(toJson(balance))
+  else for (const line of formatReport(balance)) audit.terminal.line(line)
   return balance.currencies.filter(({ total }) => total !== 0n).length
 }
 
-function lines({ position, currencies }: TrialBalance): string[] {
+function formatReport({ position, currencies }: TrialBalance): string[] {
   const rows = currencies.flatMap(({ currency, accounts, total }) => [
     ...accounts.map(({ kind, balance, count }) => [
       currency,
       kind,
-      amountText(currency, balance),
+      formatAmount(currency, balance),
       count.toLocaleString('en'),
     ]),
-    [currency, 'total', amountText(currency, total), total === 0n ? '' : 'NOT ZERO'],
+    [currency, 'total', formatAmount(currency, total), total === 0n ? '' : 'NOT ZERO'],
   ])
-  return [`as of position ${position}`, ...columns([['currency', 'kind', 'balance', 'accounts'], ...rows], [2, 3])]
+  return [
+    `as of position ${position}`,
+    ...formatColumns([['currency', 'kind', 'balance', 'accounts'], ...rows], [2, 3]),
+  ]
 }

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises'
 import type { Checkpoint } from '../../../schema/finance.ts'
 import { readCheckpoint } from '../checkpoint/checkpoint.ts'
 import { findSigner } from '../checkpoint/checkpoint-key.ts'
-import { describe, MOST_FINDINGS } from '../finding.ts'
-import { goBehind } from '../process-priority.ts'
-import { type Verified, verify } from '../verify/verify.ts'
-import { type Audit, type DeclareCommand, JSON_FLAG, positionFlag } from './command.ts'
-import { count } from './terminal.ts'
+import { formatFinding, MAX_FINDINGS } from '../finding.ts'
+import { lowerProcessPriority } from '../process-priority.ts'
+import { type Verification, verify } from '../verify/verify.ts'
+import { type CommandContext, JSON_FLAG, parsePositionFlag, type RegisterCommand } from './command.ts'
+import { formatCount } from './terminal.ts'
 
 interface Flags {
   readonly asOf?: number
@@ -15,40 +15,46 @@ interface Flags {
   readonly json?: true
 }
 
-export const verifyCommand: DeclareCommand = (audit, running) =>
+export const verifyCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('verify')
     .description('replays the ledger and compares it with itself and with every table')
-    .option('--as-of <position>', 'the last position to look at', positionFlag)
+    .option('--as-of <position>', 'the last position to look at', parsePositionFlag)
     .option('--checkpoint <file>', 'what `audit checkpoint` printed: whether history before it still stands')
     .option('--public-key <key>', 'of checkpoints, PEM or base64; else that of CHECKPOINT_KEY or of DATA_DIR')
     .option(...JSON_FLAG)
     .action(running(run))
 
-async function run({ url, env, terminal, signal }: Audit, flags: Flags): Promise<number> {
+async function run({ url, env, terminal, signal }: CommandContext, flags: Flags): Promise<number> {
   const { asOf, json } = flags
   if (flags.publicKey !== undefined && flags.checkpoint === undefined)
     throw new Error('--public-key is for --checkpoint.')
-  const checkpoint = flags.checkpoint === undefined ? null : await checkpointIn(flags.checkpoint, flags, env)
+  const checkpoint = flags.checkpoint === undefined ? null : await readCheckpointFile(flags.checkpoint, flags, env)
   const { progress } = terminal
-  const verified = await verify(url, { asOf: asOf ?? null, checkpoint, progress, signal, onService: goBehind })
+  const verified = await verify(url, {
+    asOf: asOf ?? null,
+    checkpoint,
+    progress,
+    signal,
+    onService: lowerProcessPriority,
+  })
   if (json) terminal.line(JSON.stringify(verified))
-  else for (const line of lines(verified, terminal.seconds())) terminal.line(line)
+  else for (const line of formatReport(verified, terminal.elapsedSeconds())) terminal.line(line)
   return verified.findings.length
 }
 
 /** Throws when the file holds no checkpoint, or one that was not signed with the service's key. */
-async function checkpointIn(file: string, { publicKey }: Flags, env: Audit['env']): Promise<Checkpoint> {
+async function readCheckpointFile(file: string, { publicKey }: Flags, env: CommandContext['env']): Promise<Checkpoint> {
   const key = publicKey ?? findSigner(env, undefined)?.publicKey
   // The key in the checkpoint itself would vouch for whatever somebody wrote there.
   if (key === undefined) throw new Error('By which key is the checkpoint to be signed? Give --public-key.')
   return readCheckpoint(await readFile(file, 'utf8'), key)
 }
 
-function lines({ position, events, findings }: Verified, seconds: number): string[] {
-  const looked = `${count(events)} events up to position ${position} in ${seconds.toFixed(1)} s`
+function formatReport({ position, events, findings }: Verification, seconds: number): string[] {
+  const looked = `${formatCount(events)} events up to position ${position} in ${seconds.toFixed(1)} s`
   if (findings.length === 0) return [`clean: ${looked}`]
   const number =
-    findings.length === MOST_FINDINGS ? `the first ${MOST_FINDINGS} findings` : `findings: ${findings.length}`
-  return [...findings.map(describe), `${number}, ${looked}`]
+    findings.length === MAX_FINDINGS ? `the first ${MAX_FINDINGS} findings` : `findings: ${findings.length}`
+  return [...findings.map(formatFinding), `${number}, ${looked}`]
 }

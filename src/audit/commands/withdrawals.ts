@@ -1,66 +1,66 @@
-import { withReads } from '../reports/reads.ts'
-import { type OpenWithdrawal, type WithdrawalsReport, withdrawalsReport } from '../reports/withdrawals.ts'
-import { type Audit, type DeclareCommand, JSON_FLAG } from './command.ts'
-import { amountText, columns } from './printing.ts'
+import { formatAmount, formatColumns } from '../format.ts'
+import { type OpenWithdrawal, reportWithdrawals, type WithdrawalsReport } from '../reports/withdrawals.ts'
+import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.ts'
+import { withQueryContext } from './with-query-context.ts'
 
-export const withdrawalsCommand: DeclareCommand = (audit, running) =>
+export const withdrawalsCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('withdrawals')
     .description('what is pending, by age; what is approved and not yet transferred; who approved what')
     .option(...JSON_FLAG)
     .action(running(run))
 
-async function run(audit: Audit, { json }: { readonly json?: true }): Promise<number> {
-  const report = await withReads(audit, withdrawalsReport)
+async function run(audit: CommandContext, { json }: { readonly json?: true }): Promise<number> {
+  const report = await withQueryContext(audit, reportWithdrawals)
   if (json) audit.terminal.line(JSON.stringify(report))
-  else for (const line of lines(report)) audit.terminal.line(line)
+  else for (const line of formatReport(report)) audit.terminal.line(line)
   return 0
 }
 
-function lines({ position, pending, approved, approvals }: WithdrawalsReport): string[] {
+function formatReport({ position, pending, approved, approvals }: WithdrawalsReport): string[] {
   return [
     `as of position ${position}`,
-    ...section('pending', pending.map(open)),
-    ...section(
+    ...formatSection('pending', pending.map(formatRequest)),
+    ...formatSection(
       'approved and not yet transferred',
-      approved.map((one) => [...open(one), `approved by ${one.approved_by}`]),
+      approved.map((one) => [...formatRequest(one), `approved by ${one.approved_by}`]),
     ),
-    ...section(
+    ...formatSection(
       'who approved what',
       approvals.map(({ approved_by, approved_at, id, user_id, currency, amount, status }) => [
         approved_by,
         approved_at,
         `request ${id}`,
         `user ${user_id}`,
-        `${amountText(currency, BigInt(amount))} ${currency}`,
+        `${formatAmount(currency, BigInt(amount))} ${currency}`,
         `now ${status}`,
       ]),
     ),
   ]
 }
 
-const section = (title: string, rows: readonly (readonly string[])[]): string[] =>
+const formatSection = (title: string, rows: readonly (readonly string[])[]): string[] =>
   rows.length === 0
     ? [`${title}: none`]
     : [
         `${title}:`,
-        ...columns(
+        ...formatColumns(
           rows.map(([first = '', ...rest]) => [`  ${first}`, ...rest]),
           [],
         ),
       ]
 
-const open = ({ id, type, user_id, target_id, currency, amount, age_seconds }: OpenWithdrawal): string[] => [
-  ageText(age_seconds),
+const formatRequest = ({ id, type, user_id, target_id, currency, amount, age_seconds }: OpenWithdrawal): string[] => [
+  formatAge(age_seconds),
   `request ${id}`,
   type,
   `user ${user_id}`,
   `to ${target_id}`,
-  `${amountText(currency, BigInt(amount))} ${currency}`,
+  `${formatAmount(currency, BigInt(amount))} ${currency}`,
 ]
 
 /** `3 d 4 h`, `12 min` */
-function ageText(seconds: number): string {
+function formatAge(seconds: number): string {
   const minutes = Math.floor(seconds / 60)
   if (minutes < 60) return `${minutes} min`
   const hours = Math.floor(minutes / 60)

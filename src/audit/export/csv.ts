@@ -2,15 +2,15 @@ import { currencyOf } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 
-export const csvHeader = 'position,at,type,actor,request_id,account,counter_account,currency,amount\n'
+export const CSV_HEADER = 'position,at,type,actor,request_id,account,counter_account,currency,amount\n'
 
 /**
  * Two lines a movement, one for each account; the amount, in whole units (cents of a dollar), is below zero where value
  * leaves, so that each currency sums to zero. Nothing for an event that moves nothing.
  */
-export function csvLines({ position, at, type, actor, requestId, movements }: LedgerEntry): string {
+export function formatCsv({ position, at, type, actor, requestId, movements }: LedgerEntry): string {
   if (movements.length === 0) return ''
-  const start = `${position},${isoMicros(at)},${type},${quoted(actor)},${quoted(requestId)}`
+  const start = `${position},${isoMicros(at)},${type},${quoteCell(actor)},${quoteCell(requestId)}`
   let lines = ''
   for (const { debit, credit, amount } of movements) {
     const currency = currencyOf(debit)
@@ -19,4 +19,4 @@ export function csvLines({ position, at, type, actor, requestId, movements }: Le
   return lines
 }
 
-const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const quoteCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

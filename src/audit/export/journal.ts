@@ -1,7 +1,7 @@
 import { currencies, currencyOf } from '../../ledger/rules/account.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
-import { ExactSum } from '../verify/fold-accounts.ts'
+import { ExactSum } from '../reports/fold-accounts.ts'
 
 /**
  * Our books as a journal that hledger and ledger read. An account keeps its name and its sign: what users hold is above
@@ -24,19 +24,19 @@ export class Journal {
    * without those before it. All that accounts hold sums to zero, and so nothing stays in the account that it is
    * brought in from.
    */
-  *begin(position: number, at: Micros): Generator<string, void> {
+  *startFile(position: number, at: Micros): Generator<string, void> {
     this.#declared.clear()
-    yield `${currencies.map((currency) => `commodity ${symbolOf(currency)}\n`).join('')}\n`
+    yield `${currencies.map((currency) => `commodity ${commoditySymbol(currency)}\n`).join('')}\n`
     for (const [account, { value }] of this.#balances) {
-      if (value !== 0n) yield this.#opening(account, value, `${dayOf(at)} (${position})`)
+      if (value !== 0n) yield this.#openingTransaction(account, value, `${formatDay(at)} (${position})`)
     }
   }
 
-  #opening(account: string, amount: bigint, when: string): string {
+  #openingTransaction(account: string, amount: bigint, when: string): string {
     const currency = currencyOf(account)
     const source = `equity:opening:${currency}`
-    const held = amountOf(currency, amount)
-    const postings = posting(account, held, held) + `    ${source}  ${amountOf(currency, -amount)}\n`
+    const held = formatAmount(currency, amount)
+    const postings = formatPosting(account, held, held) + `    ${source}  ${formatAmount(currency, -amount)}\n`
     return `${this.#declare(source)}${this.#declare(account)}${when} opening balance\n${postings}\n`
   }
 
@@ -48,13 +48,17 @@ export class Journal {
     const post = (account: string, amount: number): void => {
       const currency = currencyOf(account)
       declarations += this.#declare(account)
-      postings += posting(account, amountOf(currency, amount), amountOf(currency, this.#add(account, amount)))
+      postings += formatPosting(
+        account,
+        formatAmount(currency, amount),
+        formatAmount(currency, this.#add(account, amount)),
+      )
     }
     for (const { debit, credit, amount } of movements) {
       post(debit, -amount)
       post(credit, amount)
     }
-    return `${declarations}${dayOf(at)} (${position}) ${type} | ${isoMicros(at).slice(11)}\n${postings}\n`
+    return `${declarations}${formatDay(at)} (${position}) ${type} | ${isoMicros(at).slice(11)}\n${postings}\n`
   }
 
   #declare(account: string): string {
@@ -68,25 +72,26 @@ export class Journal {
     if (sum === undefined) this.#balances.set(account, (sum = new ExactSum()))
     sum.add(amount)
     const { value } = sum
-    if (value === 0n && isPassing(account)) this.#balances.delete(account)
+    if (value === 0n && isTransient(account)) this.#balances.delete(account)
     return value
   }
 }
 
 /** Accounts of games and withdrawals are many, and empty for ever once they are over. */
-const isPassing = (account: string): boolean => account.startsWith('game:') || account.startsWith('withdrawal:')
+const isTransient = (account: string): boolean => account.startsWith('game:') || account.startsWith('withdrawal:')
 
 const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'
 /** What is no word stands in quotes. */
-const symbolOf = (currency: string): string => (currency.includes('_') ? `"${currency}"` : currency)
+const commoditySymbol = (currency: string): string => (currency.includes('_') ? `"${currency}"` : currency)
 
-const posting = (account: string, amount: string, balance: string): string => `    ${account}  ${amount} = ${balance}\n`
+const formatPosting = (account: string, amount: string, balance: string): string =>
+  `    ${account}  ${amount} = ${balance}\n`
 
 /** Dollars are held in cents and printed with two decimals; everything else is whole. */
-function amountOf(currency: string, amount: number | bigint): string {
-  if (!isDollars(currency)) return `${amount} ${symbolOf(currency)}`
+function formatAmount(currency: string, amount: number | bigint): string {
+  if (!isDollars(currency)) return `${amount} ${commoditySymbol(currency)}`
   const digits = String(amount).replace('-', '').padStart(3, '0')
-  return `${amount < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)} ${symbolOf(currency)}`
+  return `${amount < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)} ${commoditySymbol(currency)}`
 }
 
-const dayOf = (at: Micros): string => isoMicros(at).slice(0, 10)
+const formatDay = (at: Micros): string => isoMicros(at).slice(0, 10)

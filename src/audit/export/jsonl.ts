@@ -6,7 +6,7 @@ import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
  * An event as one line of JSON, with all that its hash covers; `data` stands in it to the letter. How the hash is made
  * is told in ledger/chain.ts.
  */
-export function jsonLine(entry: LedgerEntry): string {
+export function formatJsonLine(entry: LedgerEntry): string {
   const movements = entry.movements.map(
     ({ debit, credit, amount }) =>
       `{"debit":"${debit}","credit":"${credit}","currency":"${currencyOf(debit)}","amount":${amount}}`,

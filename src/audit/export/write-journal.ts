@@ -4,20 +4,20 @@ import type { Kysely } from 'kysely'
 import { makeFolder } from '../../config/make-folder.ts'
 import { micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
+import { ExactSum, foldAccounts } from '../reports/fold-accounts.ts'
 import type { Period } from '../reports/period.ts'
-import type { Reading } from '../reports/query-context.ts'
-import { ExactSum, foldAccounts } from '../verify/fold-accounts.ts'
-import { entriesOf } from './entries.ts'
+import type { QueryContext } from '../reports/query-context.ts'
 import { Journal } from './journal.ts'
+import { readEntries } from './read-entries.ts'
 
 /** Characters that are written at a time. */
-const CHUNK = 65_536
+const CHUNK_LENGTH = 65_536
 
 /** Where journals go: calls `file` before each of them, with its first position. */
 export interface JournalSink {
   /** Transactions of one journal; more of them are continued in another one. */
-  readonly most: number
-  readonly file: (position: number) => Promise<void>
+  readonly maxTransactions: number
+  readonly startFile: (position: number) => Promise<void>
   readonly write: (text: string) => Promise<void>
 }
 
@@ -26,17 +26,17 @@ export async function writeJournal(
   url: string,
   db: Kysely<Tables>,
   period: Period,
-  reading: Reading,
+  reading: QueryContext,
   sink: JournalSink,
 ): Promise<void> {
-  const journal = new Journal(await heldBefore(db, period.first, reading))
-  let before = { position: period.first - 1, at: await timeOf(db, period.first - 1) }
+  const journal = new Journal(await readOpeningBalances(db, period.first, reading))
+  let before = { position: period.first - 1, at: await readEventTime(db, period.first - 1) }
   const begin = async (): Promise<void> => {
-    await sink.file(before.position + 1)
+    await sink.startFile(before.position + 1)
     let text = ''
-    for (const piece of journal.begin(before.position, before.at)) {
+    for (const piece of journal.startFile(before.position, before.at)) {
       text += piece
-      if (text.length < CHUNK) continue
+      if (text.length < CHUNK_LENGTH) continue
       await sink.write(text)
       text = ''
     }
@@ -44,11 +44,11 @@ export async function writeJournal(
   }
   await begin()
   let transactions = 0
-  for await (const page of entriesOf(url, period, reading)) {
+  for await (const page of readEntries(url, period, reading)) {
     let text = ''
     for (const entry of page) {
       if (entry.movements.length > 0) transactions += 1
-      if (transactions > sink.most) {
+      if (transactions > sink.maxTransactions) {
         await sink.write(text)
         text = ''
         await begin()
@@ -62,7 +62,11 @@ export async function writeJournal(
 }
 
 /** What accounts hold before a position. */
-async function heldBefore(db: Kysely<Tables>, first: number, reading: Reading): Promise<Map<string, ExactSum>> {
+async function readOpeningBalances(
+  db: Kysely<Tables>,
+  first: number,
+  reading: QueryContext,
+): Promise<Map<string, ExactSum>> {
   const held = new Map<string, ExactSum>()
   await foldAccounts(db, { first: 1, last: first - 1 }, reading, (account, amount) => {
     let sum = held.get(account)
@@ -73,7 +77,7 @@ async function heldBefore(db: Kysely<Tables>, first: number, reading: Reading): 
   return held
 }
 
-async function timeOf(db: Kysely<Tables>, position: number): Promise<number> {
+async function readEventTime(db: Kysely<Tables>, position: number): Promise<number> {
   const event = await db
     .selectFrom('ledger_events')
     .select(micros('at').as('at'))
@@ -84,17 +88,17 @@ async function timeOf(db: Kysely<Tables>, position: number): Promise<number> {
 
 /** A file for each journal, in a folder; none is written over. To be closed. */
 export class JournalFiles implements JournalSink, AsyncDisposable {
-  readonly most: number
+  readonly maxTransactions: number
   readonly paths: string[] = []
   readonly #folder: string
   #open: FileHandle | undefined
 
   constructor(folder: string, most: number) {
     this.#folder = folder
-    this.most = most
+    this.maxTransactions = most
   }
 
-  readonly file = async (position: number): Promise<void> => {
+  readonly startFile = async (position: number): Promise<void> => {
     await this.#open?.close()
     this.#open = undefined
     makeFolder(this.#folder)

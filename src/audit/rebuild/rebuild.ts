@@ -1,11 +1,11 @@
 import { tables } from '../../domain.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
-import { describe, Findings } from '../finding.ts'
-import { LedgerReading, type ReadingOptions } from '../ledger-scan.ts'
-import { NewTables } from './new-tables.ts'
+import { Findings, formatFinding } from '../finding.ts'
+import { LedgerScan, type ScanOptions } from '../ledger-scan.ts'
+import { ShadowTables } from './shadow-tables.ts'
 
 /** What was built. */
-export interface Rebuilt {
+export interface RebuildResult {
   /** The last event that is in the new tables. */
   readonly position: number
   readonly tables: number
@@ -15,9 +15,9 @@ export interface Rebuilt {
 }
 
 /** Events that may be left to be read while commands wait. */
-const FEW = 500
+const MAX_CATCH_UP_EVENTS = 500
 /** Attempts to swap, each of which makes commands wait for up to 2 s. */
-const ATTEMPTS = 10
+const MAX_SWAP_ATTEMPTS = 10
 
 /**
  * Builds all tables that follow from the ledger anew, beside the live ones and while commands go on, and swaps them in
@@ -25,52 +25,52 @@ const ATTEMPTS = 10
  * Throws when the ledger itself is not sound, or when the tables could not be had for the swap; then the live ones are
  * untouched.
  */
-export async function rebuild(ownerUrl: string, options: ReadingOptions): Promise<Rebuilt> {
+export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<RebuildResult> {
   await using closing = new AsyncDisposableStack()
   const derived = tables.filter(({ source }) => source === 'ledger')
-  const built = await NewTables.make(ownerUrl, derived)
+  const built = await ShadowTables.create(ownerUrl, derived)
   closing.defer(() => built.close())
   const snapshot = await Snapshot.connect(ownerUrl)
   closing.defer(() => snapshot.close())
 
   const findings = new Findings()
-  const reading = await LedgerReading.begin(snapshot, await snapshot.head(), findings, options)
+  const reading = await LedgerScan.start(snapshot, await snapshot.head(), findings, options)
   closing.defer(() => reading.close())
   const { rows } = reading
   /** Reads up to where the ledger ends by now. */
   const catchUp = async (): Promise<number> => {
     const { position, hash } = await snapshot.head()
     const before = reading.last.position
-    await reading.upTo(position)
-    await reading.settled()
+    await reading.scanUpTo(position)
+    await reading.drain()
     const { last } = reading
-    if (findings.inOrder().length === 0 && (last.position !== position || last.hash !== hash)) {
+    if (findings.sorted().length === 0 && (last.position !== position || last.hash !== hash)) {
       findings.add({ check: 'head', position, message: `the ledger ends at ${last.position} with hash ${last.hash}` })
     }
-    const [first] = findings.inOrder()
-    if (first !== undefined) throw new Error(`The ledger is not sound. ${describe(first)}`)
+    const [first] = findings.sorted()
+    if (first !== undefined) throw new Error(`The ledger is not sound. ${formatFinding(first)}`)
     return position - before
   }
 
   await catchUp()
-  await reading.bringBalances()
+  await reading.importBalances()
   rows.trackChanges()
   const count = await built.fill(rows, reading.onPage)
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+  for (let attempt = 1; attempt <= MAX_SWAP_ATTEMPTS; attempt += 1) {
     let read: number
     do {
       read = await catchUp()
       await built.update(rows)
       rows.trackChanges()
-    } while (read > FEW)
-    await built.noReaders(options.signal)
+    } while (read > MAX_CATCH_UP_EVENTS)
+    await built.waitForReaders(options.signal)
     const began = performance.now()
-    reading.resting = false
+    reading.isThrottled = false
     const swapped = await built.swap(async () => {
       await catchUp()
       await built.update(rows)
     })
-    reading.resting = true
+    reading.isThrottled = true
     const swapMs = performance.now() - began
     if (swapped) return { position: reading.last.position, tables: derived.length, rows: count, swapMs }
   }

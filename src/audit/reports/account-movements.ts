@@ -1,16 +1,16 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { type Period, standing } from './period.ts'
-import type { Reading } from './query-context.ts'
+import { type Period, readHeadAndBalance } from './period.ts'
+import type { QueryContext } from './query-context.ts'
 
 // There is no index by account: it would cost every gift. So an account's movements are looked for among all events of a
 // period, step by step, which a transaction need not span: what is on the ledger stays as it is.
 
 /** Events that one statement looks at. */
-const STEP = 20_000
+const EVENTS_PER_QUERY = 20_000
 /** Movements that one statement answers. */
-const PAGE = 2_000
+const MAX_PAGE_MOVEMENTS = 2_000
 
 /** One movement as an account sees it. */
 export interface AccountMovement {
@@ -33,19 +33,19 @@ interface Row {
 }
 
 /** The movements of an account in a period, in order, in pages that may be empty. */
-export async function* movementsOf(
+export async function* readMovements(
   db: Kysely<Tables>,
   account: string,
   { first, last }: Period,
-  { signal, ahead, looked }: Reading,
+  { signal, onPlanned, onScanned }: QueryContext,
 ): AsyncGenerator<readonly AccountMovement[], void> {
-  ahead(last - first + 1)
-  for (let from = first; from <= last; from += STEP) {
-    const to = Math.min(last, from + STEP - 1)
+  onPlanned(last - first + 1)
+  for (let from = first; from <= last; from += EVENTS_PER_QUERY) {
+    const to = Math.min(last, from + EVENTS_PER_QUERY - 1)
     // Of events with many movements a step has more than one page.
     for (let after = { position: from, leg: 0 }; ; ) {
       signal.throwIfAborted()
-      const rows = await page(db, account, after, to)
+      const rows = await readPage(db, account, after, to)
       yield rows.map(({ position, at, type, counter, amount }) => ({
         position,
         at: isoMicros(at),
@@ -54,14 +54,14 @@ export async function* movementsOf(
         amount: BigInt(amount),
       }))
       const end = rows.at(-1)
-      if (end === undefined || rows.length < PAGE) break
+      if (end === undefined || rows.length < MAX_PAGE_MOVEMENTS) break
       after = end
     }
-    looked(to - from + 1)
+    onScanned(to - from + 1)
   }
 }
 
-async function page(
+async function readPage(
   db: Kysely<Tables>,
   account: string,
   after: { readonly position: number; readonly leg: number },
@@ -78,34 +78,34 @@ async function page(
       and s.account = ${account}
       and (e.position, s.leg) > (${after.position}::bigint, ${after.leg}::bigint)
     order by e.position, s.leg
-    limit ${PAGE}`.execute(db)
+    limit ${MAX_PAGE_MOVEMENTS}`.execute(db)
   return rows
 }
 
 /** What an account held when a position's event was the last one; looks at whichever events are fewer. */
-export async function balanceAt(
+export async function readBalanceAt(
   db: Kysely<Tables>,
   account: string,
   position: number,
-  reading: Reading,
+  reading: QueryContext,
 ): Promise<bigint> {
-  const { head, balance } = await standing(db, account)
+  const { head, balance } = await readHeadAndBalance(db, account)
   return position <= head / 2
-    ? await gained(db, account, { first: 1, last: position }, reading)
-    : balance - (await gained(db, account, { first: position + 1, last: head }, reading))
+    ? await sumChanges(db, account, { first: 1, last: position }, reading)
+    : balance - (await sumChanges(db, account, { first: position + 1, last: head }, reading))
 }
 
 /** What all movements of an account in a period come to. */
-async function gained(
+async function sumChanges(
   db: Kysely<Tables>,
   account: string,
   { first, last }: Period,
-  { signal, ahead, looked }: Reading,
+  { signal, onPlanned, onScanned }: QueryContext,
 ): Promise<bigint> {
-  ahead(last - first + 1)
+  onPlanned(last - first + 1)
   let sum = 0n
-  for (let from = first; from <= last; from += STEP) {
-    const to = Math.min(last, from + STEP - 1)
+  for (let from = first; from <= last; from += EVENTS_PER_QUERY) {
+    const to = Math.min(last, from + EVENTS_PER_QUERY - 1)
     signal.throwIfAborted()
     const { rows } = await sql<{ sum: string | null }>`
       select sum(case when m.credit = ${account} then m.amount else 0 end
@@ -115,7 +115,7 @@ async function gained(
         and (${account} = any (e.debit) or ${account} = any (e.credit))
         and ${account} in (m.debit, m.credit)`.execute(db)
     sum += BigInt(rows[0]?.sum ?? 0)
-    looked(to - from + 1)
+    onScanned(to - from + 1)
   }
   return sum
 }

@@ -1,23 +1,24 @@
 import type { Micros } from '../../ledger/rules/time.ts'
 
 /** A place in the ledger as people name it: an event's position, or a time (an instant, or a whole day in UTC). */
-export type Moment =
+export type AsOf =
   | { readonly position: number }
   /** From `begins` to `ends`, both included; the same for an instant. */
   | { readonly begins: Micros; readonly ends: Micros }
 
-export const MOMENT_FORM = 'a position (34), a day (2026-11-21) or a time in UTC (2026-11-21T08:00:00Z)'
+export const AS_OF_FORMAT = 'a position (34), a day (2026-11-21) or a time in UTC (2026-11-21T08:00:00Z)'
 
-const form = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(?:Z|([+-])(\d\d):(\d\d))?)?$/
-const DAY = 86_400_000_000
+const asOfPattern =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(?:Z|([+-])(\d\d):(\d\d))?)?$/
+const DAY_MICROS = 86_400_000_000
 
 /** Null when the text names no moment. A time without a zone is in UTC. */
-export function momentOf(text: string): Moment | null {
+export function parseAsOf(text: string): AsOf | null {
   if (/^\d+$/.test(text)) {
     const position = Number(text)
     return position >= 1 && Number.isSafeInteger(position) ? { position } : null
   }
-  const parts = form.exec(text)
+  const parts = asOfPattern.exec(text)
   if (parts === null) return null
   const [, year, month, day, hour, minute, second, fraction, sign, zoneHour, zoneMinute] = parts
   const numbers = [year, month, day, hour, minute, second].map((part) => Number(part ?? 0))
@@ -27,7 +28,7 @@ export function momentOf(text: string): Moment | null {
   const read = [date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate(), date.getUTCHours()]
   if (![...read, date.getUTCMinutes(), date.getUTCSeconds()].every((part, i) => part === numbers[i])) return null
   const begins = date.getTime() * 1000 + Number((fraction ?? '').padEnd(6, '0'))
-  if (hour === undefined) return { begins, ends: begins + DAY - 1 }
+  if (hour === undefined) return { begins, ends: begins + DAY_MICROS - 1 }
   const zone = (Number(zoneHour ?? 0) * 60 + Number(zoneMinute ?? 0)) * 60_000_000 * (sign === '-' ? -1 : 1)
   return { begins: begins - zone, ends: begins - zone }
 }

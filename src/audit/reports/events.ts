@@ -6,7 +6,7 @@ import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry } from '../../ledger/storage/stored-event.ts'
 
 /** Events that one statement looks at when only some are wanted. */
-const STEP = 20_000
+const EVENTS_PER_QUERY = 20_000
 
 export interface EventQuery {
   /** Events that follow this position. */
@@ -18,18 +18,18 @@ export interface EventQuery {
 }
 
 /** Events as they are stored, in order. Those of a type or a user are looked for up to the ledger's end. */
-export async function eventsAfter(
+export async function readEventsAfter(
   db: Kysely<Tables>,
   { after, limit, type, user }: EventQuery,
   signal: AbortSignal,
 ): Promise<readonly LedgerEntry[]> {
   if (type === null && user === null) return select(db, sql<boolean>`e.position > ${after}`, limit)
   const { position: head } = await db.selectFrom('ledger_head').select('position').executeTakeFirstOrThrow()
-  const wanted = sql<boolean>`(${type}::text is null or e.type = ${type}) and ${user === null ? sql`true` : concerns(user)}`
+  const wanted = sql<boolean>`(${type}::text is null or e.type = ${type}) and ${user === null ? sql`true` : concernsUser(user)}`
   const found: LedgerEntry[] = []
-  for (let from = after + 1; from <= head && found.length < limit; from += STEP) {
+  for (let from = after + 1; from <= head && found.length < limit; from += EVENTS_PER_QUERY) {
     signal.throwIfAborted()
-    const within = sql<boolean>`e.position between ${from} and ${Math.min(head, from + STEP - 1)} and ${wanted}`
+    const within = sql<boolean>`e.position between ${from} and ${Math.min(head, from + EVENTS_PER_QUERY - 1)} and ${wanted}`
     for (const entry of await select(db, within, limit - found.length)) found.push(entry)
   }
   return found
@@ -42,14 +42,14 @@ async function select(db: Kysely<Tables>, which: RawBuilder<boolean>, limit: num
 }
 
 /** Fields of events that name one user, and those that name several. */
-const NAMES = '(user|sender|receiver|creator|winner|owner|manager|agent)_id":'
-const LISTS = '(user|receiver|player|loser)_ids":\\[([0-9]+,)*'
+const SINGLE_USER_FIELDS = '(user|sender|receiver|creator|winner|owner|manager|agent)_id":'
+const USER_LIST_FIELDS = '(user|receiver|player|loser)_ids":\\[([0-9]+,)*'
 
-function concerns(user: number): RawBuilder<boolean> {
+function concernsUser(user: number): RawBuilder<boolean> {
   const accounts = currencies.map((currency) => account('user', user, currency))
   // Most events are told apart by the quick patterns; the expressions take five times as long.
   const quick = [`%:${user},%`, `%:${user}}%`, `%[${user}%`, `%,${user},%`, `%,${user}]%`]
   return sql<boolean>`(
     e.actor = ${`user:${user}`} or e.debit && ${accounts} or e.credit && ${accounts}
-    or (e.data like any (${quick}) and e.data ~ ${`${NAMES}${user}[,}]|${LISTS}${user}[],]`}))`
+    or (e.data like any (${quick}) and e.data ~ ${`${SINGLE_USER_FIELDS}${user}[,}]|${USER_LIST_FIELDS}${user}[],]`}))`
 }

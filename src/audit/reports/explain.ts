@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { account, type Currency } from '../../ledger/rules/account.ts'
-import { movementsOf } from './account-movements.ts'
-import type { Reading } from './query-context.ts'
+import { readMovements } from './account-movements.ts'
+import type { QueryContext } from './query-context.ts'
 import type { StatementLine } from './statement.ts'
 
 /** Movements that are shown one by one; all others are in the statement. */
-const LATEST = 20
+const MAX_LATEST_MOVEMENTS = 20
 
 /** All movements of one sort. */
 export interface Source {
@@ -49,26 +49,26 @@ export interface Explanation {
 }
 
 /** Why a user can spend what they can. A user who is not known holds nothing. */
-export async function explain(
+export async function explainBalance(
   db: Kysely<Tables>,
   user: number,
   currency: Currency,
-  reading: Reading,
+  reading: QueryContext,
 ): Promise<Explanation> {
   const name = account('user', user, currency)
-  const { head, balance, holds } = await promised(db, name, user, currency)
+  const { head, balance, holds } = await readBalanceAndHolds(db, name, user, currency)
   const sources = new Map<string, Source>()
   let latest: readonly StatementLine[] = []
   let sum = 0n
-  for await (const page of movementsOf(db, name, { first: 1, last: head }, reading)) {
+  for await (const page of readMovements(db, name, { first: 1, last: head }, reading)) {
     const lines = page.map((movement) => ({ ...movement, balance: (sum += movement.amount) }))
     for (const { type, counter_account, amount, position } of lines) {
-      const counter = sortOf(counter_account)
+      const counter = counterKind(counter_account)
       const key = `${type} ${counter}`
       const before = sources.get(key) ?? { type, counter, count: 0, amount: 0n, first: position, last: position }
       sources.set(key, { ...before, count: before.count + 1, amount: before.amount + amount, last: position })
     }
-    latest = [...latest, ...lines].slice(-LATEST)
+    latest = [...latest, ...lines].slice(-MAX_LATEST_MOVEMENTS)
   }
   const held = holds.reduce((total, { amount }) => total + amount, 0n)
   return {
@@ -85,12 +85,12 @@ export async function explain(
   }
 }
 
-function sortOf(name: string): string {
+function counterKind(name: string): string {
   const [kind = '', id = ''] = name.split(':')
   return kind === 'house' || kind === 'issuance' ? `${kind}:${id}` : kind
 }
 
-interface Promised {
+interface HoldRow {
   readonly position: number
   readonly balance: string | null
   readonly id: number | null
@@ -99,13 +99,13 @@ interface Promised {
 }
 
 /** Where the ledger ends, and balance and holds there: of one moment. */
-async function promised(
+async function readBalanceAndHolds(
   db: Kysely<Tables>,
   name: string,
   user: number,
   currency: Currency,
 ): Promise<{ readonly head: number; readonly balance: bigint; readonly holds: readonly Hold[] }> {
-  const { rows } = await sql<Promised>`
+  const { rows } = await sql<HoldRow>`
     select h.position, b.balance, w.withdrawal_id as id, w.type, w.amount
     from ledger_head h
     left join balances b on b.account = ${name}

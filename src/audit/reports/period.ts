@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import { micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import type { Moment } from './as-of.ts'
-import { Unanswerable } from './query-context.ts'
+import type { AsOf } from './as-of.ts'
+import { InvalidQuery } from './query-context.ts'
 
 /** Positions of the ledger, both included; an empty one has `last` = `first` - 1. */
 export interface Period {
@@ -11,39 +11,40 @@ export interface Period {
   readonly last: number
 }
 
-export interface AskedPeriod {
+export interface PeriodQuery {
   /** Null: from the beginning. */
-  readonly from: Moment | null
+  readonly from: AsOf | null
   /** Null: up to now. */
-  readonly to: Moment | null
+  readonly to: AsOf | null
 }
 
 /**
  * The positions of a period of a ledger that ends at `head`. Events of one transaction have one time, so that a time
  * never parts them. Throws Unanswerable for a position beyond the end, and for an end before the beginning.
  */
-export async function periodOf(db: Kysely<Tables>, { from, to }: AskedPeriod, head: number): Promise<Period> {
-  if (from !== null && to !== null && 'begins' in from && 'begins' in to && from.begins > to.ends) throw backwards()
-  const last = to === null ? head : await lastBy(db, to, head, 'to')
+export async function resolvePeriod(db: Kysely<Tables>, { from, to }: PeriodQuery, head: number): Promise<Period> {
+  if (from !== null && to !== null && 'begins' in from && 'begins' in to && from.begins > to.ends)
+    throw endsBeforeStart()
+  const last = to === null ? head : await lastPositionAsOf(db, to, head, 'to')
   if (from === null) return { first: 1, last }
   if ('position' in from) {
-    if (from.position > last) throw from.position > head ? beyond('from', head) : backwards()
+    if (from.position > last) throw from.position > head ? beyondHead('from', head) : endsBeforeStart()
     return { first: from.position, last }
   }
-  const first = (await lastUntil(db, from.begins - 1, head)) + 1
-  if (first > last + 1) throw backwards()
+  const first = (await lastPositionUntil(db, from.begins - 1, head)) + 1
+  if (first > last + 1) throw endsBeforeStart()
   return { first, last }
 }
 
 /** The last position that belongs to a moment; 0 when the ledger began later. */
-export async function lastBy(db: Kysely<Tables>, moment: Moment, head: number, field: string): Promise<number> {
-  if (!('position' in moment)) return lastUntil(db, moment.ends, head)
-  if (moment.position > head) throw beyond(field, head)
+export async function lastPositionAsOf(db: Kysely<Tables>, moment: AsOf, head: number, field: string): Promise<number> {
+  if (!('position' in moment)) return lastPositionUntil(db, moment.ends, head)
+  if (moment.position > head) throw beyondHead(field, head)
   return moment.position
 }
 
 /** The last event at or before a time. Times never go back, so that halving finds it. */
-async function lastUntil(db: Kysely<Tables>, time: Micros, head: number): Promise<number> {
+async function lastPositionUntil(db: Kysely<Tables>, time: Micros, head: number): Promise<number> {
   let low = 0
   let high = head
   while (low < high) {
@@ -59,12 +60,12 @@ async function lastUntil(db: Kysely<Tables>, time: Micros, head: number): Promis
   return low
 }
 
-const beyond = (field: string, head: number): Unanswerable =>
-  new Unanswerable(field, `the ledger ends at position ${head}`)
-const backwards = (): Unanswerable => new Unanswerable('to', 'must not be before from')
+const beyondHead = (field: string, head: number): InvalidQuery =>
+  new InvalidQuery(field, `the ledger ends at position ${head}`)
+const endsBeforeStart = (): InvalidQuery => new InvalidQuery('to', 'must not be before from')
 
 /** Where the ledger ends, and what an account holds there: of one moment. */
-export async function standing(
+export async function readHeadAndBalance(
   db: Kysely<Tables>,
   account: string,
 ): Promise<{ readonly head: number; readonly balance: bigint }> {

@@ -1,5 +1,5 @@
 /** Something was asked for that cannot be answered; the message is for people. */
-export class Unanswerable extends Error {
+export class InvalidQuery extends Error {
   override readonly name = 'Unanswerable'
   /** Which of the questions it is about, as the doors call it. */
   readonly field: string
@@ -11,11 +11,11 @@ export class Unanswerable extends Error {
 }
 
 /** What a long reading takes with it. */
-export interface Reading {
+export interface QueryContext {
   /** Ends it between two steps, with the signal's reason thrown. */
   readonly signal: AbortSignal
   /** So many more events will be looked at. */
-  readonly ahead: (events: number) => void
+  readonly onPlanned: (events: number) => void
   /** So many more have been looked at. */
-  readonly looked: (events: number) => void
+  readonly onScanned: (events: number) => void
 }

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import { jsonText } from '../commands/printing.ts'
-import { type AccountMovement, balanceAt, movementsOf } from './account-movements.ts'
-import type { AskedPeriod } from './period.ts'
-import { type Period, periodOf, standing } from './period.ts'
-import type { Reading } from './query-context.ts'
+import { toJson } from '../format.ts'
+import { type AccountMovement, readBalanceAt, readMovements } from './account-movements.ts'
+import type { PeriodQuery } from './period.ts'
+import { type Period, readHeadAndBalance, resolvePeriod } from './period.ts'
+import type { QueryContext } from './query-context.ts'
 
 export interface StatementLine extends AccountMovement {
   /** What the account holds after this movement. */
@@ -21,23 +21,23 @@ export interface Statement {
 }
 
 /** The positions that are asked for. Throws Unanswerable for a period that there is not. */
-export async function statementPeriod(db: Kysely<Tables>, account: string, asked: AskedPeriod): Promise<Period> {
-  const { head } = await standing(db, account)
-  return periodOf(db, asked, head)
+export async function resolveStatementPeriod(db: Kysely<Tables>, account: string, asked: PeriodQuery): Promise<Period> {
+  const { head } = await readHeadAndBalance(db, account)
+  return resolvePeriod(db, asked, head)
 }
 
 /** An account that never moved holds nothing. */
-export async function statementOf(
+export async function readStatement(
   db: Kysely<Tables>,
   account: string,
   period: Period,
-  reading: Reading,
+  reading: QueryContext,
 ): Promise<Statement> {
-  const opening = await balanceAt(db, account, period.first - 1, reading)
-  return { account, opening, lines: linesFrom(opening, movementsOf(db, account, period, reading)) }
+  const opening = await readBalanceAt(db, account, period.first - 1, reading)
+  return { account, opening, lines: withRunningBalance(opening, readMovements(db, account, period, reading)) }
 }
 
-async function* linesFrom(
+async function* withRunningBalance(
   opening: bigint,
   pages: AsyncGenerator<readonly AccountMovement[], void>,
 ): AsyncGenerator<readonly StatementLine[], void> {
@@ -48,15 +48,15 @@ async function* linesFrom(
 }
 
 /** The statement as one JSON document, in pieces; each ends where white space may stand. */
-export async function* statementJson({ account, opening, lines }: Statement): AsyncGenerator<string, void> {
-  yield `{"account":${JSON.stringify(account)},"opening":${jsonText(opening)},"lines":[`
+export async function* serializeStatement({ account, opening, lines }: Statement): AsyncGenerator<string, void> {
+  yield `{"account":${JSON.stringify(account)},"opening":${toJson(opening)},"lines":[`
   let closing = opening
   let separator = ''
   for await (const page of lines) {
     if (page.length === 0) continue
     closing = page.at(-1)?.balance ?? closing
-    yield separator + page.map(jsonText).join(',')
+    yield separator + page.map(toJson).join(',')
     separator = ','
   }
-  yield `],"closing":${jsonText(closing)}}`
+  yield `],"closing":${toJson(closing)}}`
 }

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { currencies, currencyOf } from '../../ledger/rules/account.ts'
-import { ExactSum, foldAccounts } from '../verify/fold-accounts.ts'
-import type { Reading } from './query-context.ts'
+import { ExactSum, foldAccounts } from './fold-accounts.ts'
+import type { QueryContext } from './query-context.ts'
 
 /** All accounts of one kind in one currency. */
 export interface KindBalance {
@@ -32,7 +32,7 @@ interface Row extends KindBalance {
 }
 
 /** As the table of balances has it now. */
-export async function trialBalance(db: Kysely<Tables>): Promise<TrialBalance> {
+export async function readTrialBalance(db: Kysely<Tables>): Promise<TrialBalance> {
   const { rows } = await sql<{ position: number; kind: string | null; currency: string; sum: string; count: number }>`
     select h.position, b.kind, b.currency, b.sum::text, b.count
     from ledger_head h left join (
@@ -42,11 +42,15 @@ export async function trialBalance(db: Kysely<Tables>): Promise<TrialBalance> {
   const balances = rows.flatMap(({ kind, currency, sum, count }): Row[] =>
     kind === null ? [] : [{ kind, currency, balance: BigInt(sum), count }],
   )
-  return assembled(rows[0]?.position ?? 0, balances)
+  return assembleTrialBalance(rows[0]?.position ?? 0, balances)
 }
 
 /** As it was when a position's event was the last one, from the ledger alone. */
-export async function trialBalanceAt(db: Kysely<Tables>, position: number, reading: Reading): Promise<TrialBalance> {
+export async function foldTrialBalance(
+  db: Kysely<Tables>,
+  position: number,
+  reading: QueryContext,
+): Promise<TrialBalance> {
   const kinds = new Map<string, { readonly kind: string; readonly currency: string; sum: ExactSum; count: number }>()
   // By account: which of the sums it belongs to.
   const sums = new Map<string, ExactSum>()
@@ -65,10 +69,10 @@ export async function trialBalanceAt(db: Kysely<Tables>, position: number, readi
     sum.add(amount)
   })
   const rows = [...kinds.values()].map(({ sum, ...entry }): Row => ({ ...entry, balance: sum.value }))
-  return assembled(position, rows)
+  return assembleTrialBalance(position, rows)
 }
 
-function assembled(position: number, rows: readonly Row[]): TrialBalance {
+function assembleTrialBalance(position: number, rows: readonly Row[]): TrialBalance {
   const place = (currency: string): number => {
     const known = currencies.findIndex((one) => one === currency)
     return known === -1 ? currencies.length : known

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import type { Reading } from './query-context.ts'
+import type { QueryContext } from './query-context.ts'
 
 /** Events that one statement looks at. */
-const STEP = 20_000
+const EVENTS_PER_QUERY = 20_000
 
 /** A request that is not over. */
 export interface OpenWithdrawal {
@@ -51,7 +51,7 @@ interface Row extends Omit<OpenWithdrawal, 'id'> {
   readonly changed: number
 }
 
-export async function withdrawalsReport(db: Kysely<Tables>, reading: Reading): Promise<WithdrawalsReport> {
+export async function reportWithdrawals(db: Kysely<Tables>, reading: QueryContext): Promise<WithdrawalsReport> {
   const { rows } = await sql<Row>`
     select h.position, w.withdrawal_id as id, w.type, w.user_id, w.target_id, w.wallet as currency, w.amount, w.status,
            ${iso('w.created_at')} as requested_at, w.changed,
@@ -59,7 +59,7 @@ export async function withdrawalsReport(db: Kysely<Tables>, reading: Reading): P
     from ledger_head h left join withdrawals w on w.status in ('pending', 'approved')
     order by w.changed`.execute(db)
   const position = rows[0]?.position ?? 0
-  const approvals = await approvalsUpTo(db, position, reading)
+  const approvals = await readApprovals(db, position, reading)
   const byPosition = new Map(approvals.map((approval) => [approval.position, approval]))
   const open = rows.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id }]))
   const shown = ({ position: _head, status: _status, changed: _changed, ...rest }: (typeof open)[number]) => rest
@@ -78,24 +78,24 @@ export async function withdrawalsReport(db: Kysely<Tables>, reading: Reading): P
 }
 
 /** From the ledger: the tables know only who changed a request last. */
-async function approvalsUpTo(
+async function readApprovals(
   db: Kysely<Tables>,
   head: number,
-  { signal, ahead, looked }: Reading,
+  { signal, onPlanned, onScanned }: QueryContext,
 ): Promise<readonly Approval[]> {
-  ahead(head)
+  onPlanned(head)
   const found: Approval[] = []
-  for (let from = 1; from <= head; from += STEP) {
+  for (let from = 1; from <= head; from += EVENTS_PER_QUERY) {
     signal.throwIfAborted()
     const { rows } = await sql<Approval>`
       select w.withdrawal_id as id, w.user_id, w.wallet as currency, w.amount, e.actor as approved_by,
              ${iso('e.at')} as approved_at, e.position, w.status
       from ledger_events e join withdrawals w on w.withdrawal_id = (e.data::jsonb ->> 'withdrawal_id')::bigint
-      where e.position between ${from} and ${Math.min(head, from + STEP - 1)}
+      where e.position between ${from} and ${Math.min(head, from + EVENTS_PER_QUERY - 1)}
         and e.type = 'withdrawal-status-changed' and e.data::jsonb ->> 'to' = 'approved'
       order by e.position`.execute(db)
     for (const row of rows) found.push(row)
-    looked(Math.min(STEP, head - from + 1))
+    onScanned(Math.min(EVENTS_PER_QUERY, head - from + 1))
   }
   return found
 }

@@ -4,7 +4,7 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 
 /** An event as finance sees it: with one movement in its own fields, with several in a list, with none in neither. */
-export function publishedEvent(entry: LedgerEntry): LedgerEventRecord {
+export function presentEvent(entry: LedgerEntry): LedgerEventRecord {
   const movements = entry.movements.map(({ debit, credit, amount }) => ({
     debit,
     credit,

@@ -12,37 +12,37 @@ import {
 import type { App, Services } from '../../features/services.ts'
 import { rowsThatFit } from '../../http/pages.ts'
 import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
-import { jsonText } from '../commands/printing.ts'
-import { eventsAfter } from '../reports/events.ts'
-import { explain } from '../reports/explain.ts'
-import { statementJson, statementOf, statementPeriod } from '../reports/statement.ts'
-import type { Aside } from '../verify/audit-worker.ts'
-import { publishedEvent } from './presenters.ts'
-import { answerable, askedMoment, askedNumber } from './query-parsing.ts'
-import { endOfLedger } from './reads.ts'
-import { Readings, sendPieces } from './report-limiter.ts'
+import { readCheckpointHead } from '../checkpoint/read-checkpoint-head.ts'
+import { toJson } from '../format.ts'
+import { readEventsAfter } from '../reports/events.ts'
+import { explainBalance } from '../reports/explain.ts'
+import { readStatement, resolveStatementPeriod, serializeStatement } from '../reports/statement.ts'
+import type { AuditWorker } from '../verify/audit-worker.ts'
+import { presentEvent } from './presenters.ts'
+import { orValidationFailed, parseAsOfParam, parseInteger } from './query-parsing.ts'
+import { ReportLimiter, streamReply } from './report-limiter.ts'
 import { trialBalanceRoute } from './trial-balance-route.ts'
 import { verifyRoute } from './verify-route.ts'
 
 const tags = ['finance']
 const DEFAULT_LIMIT = 50
 /** Readings that look at many events, of all staff together on an instance. */
-const LIMITS = { running: 2, waiting: 100, maxWaitMs: 10_000 }
+const REPORT_LIMITS = { running: 2, waiting: 100, maxWaitMs: 10_000 }
 
-const nothing = (): string => '\n'
+const keepAlive = (): string => '\n'
 
 /** What these routes need. */
 export interface FinanceServices extends Pick<Services, 'db'> {
   /** For reads of the whole ledger. */
-  readonly aside: Aside
+  readonly auditWorker: AuditWorker
   readonly checkpoints: CheckpointSigner
 }
 
 /** The doors of those who read the books, under /admin/v1/ledger. */
 export function financeRoutes(app: App, services: FinanceServices): void {
   const { db, checkpoints } = services
-  const readings = new Readings(app, LIMITS)
-  trialBalanceRoute(app, services, readings)
+  const limiter = new ReportLimiter(app, REPORT_LIMITS)
+  trialBalanceRoute(app, services, limiter)
   verifyRoute(app, services)
 
   app.get(
@@ -60,14 +60,14 @@ export function financeRoutes(app: App, services: FinanceServices): void {
     },
     async ({ query }, reply) => {
       const asked = {
-        after: askedNumber('after', query.after ?? '0'),
+        after: parseInteger('after', query.after ?? '0'),
         limit: Number(query.limit ?? DEFAULT_LIMIT),
         type: query.type ?? null,
-        user: query.user === undefined ? null : askedNumber('user', query.user),
+        user: query.user === undefined ? null : parseInteger('user', query.user),
       }
       const some = asked.type !== null || asked.user !== null
-      const { signal } = some ? await readings.begin(reply) : new AbortController()
-      return { data: [...rowsThatFit((await eventsAfter(db, asked, signal)).map(publishedEvent))] }
+      const { signal } = some ? await limiter.acquire(reply) : new AbortController()
+      return { data: [...rowsThatFit((await readEventsAfter(db, asked, signal)).map(presentEvent))] }
     },
   )
 
@@ -85,16 +85,16 @@ export function financeRoutes(app: App, services: FinanceServices): void {
     },
     async ({ query }, reply) => {
       const { account } = query
-      const asked = { from: askedMoment('from', query.from), to: askedMoment('to', query.to) }
-      const period = await answerable(statementPeriod(db, account, asked))
-      const reading = await readings.begin(reply)
+      const asked = { from: parseAsOfParam('from', query.from), to: parseAsOfParam('to', query.to) }
+      const period = await orValidationFailed(resolveStatementPeriod(db, account, asked))
+      const reading = await limiter.acquire(reply)
       const pieces = async function* (): AsyncGenerator<string, void> {
-        const statement = await statementOf(db, account, period, reading)
+        const statement = await readStatement(db, account, period, reading)
         yield '{"data":'
-        yield* statementJson(statement)
+        yield* serializeStatement(statement)
         yield '}'
       }
-      return sendPieces(reply, 'application/json', pieces(), nothing)
+      return streamReply(reply, 'application/json', pieces(), keepAlive)
     },
   )
 
@@ -110,12 +110,12 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       },
     },
     async ({ query }, reply) => {
-      const user = askedNumber('user', query.user)
-      const reading = await readings.begin(reply)
+      const user = parseInteger('user', query.user)
+      const reading = await limiter.acquire(reply)
       const pieces = async function* (): AsyncGenerator<string, void> {
-        yield jsonText({ data: await explain(db, user, query.currency, reading) })
+        yield toJson({ data: await explainBalance(db, user, query.currency, reading) })
       }
-      return sendPieces(reply, 'application/json', pieces(), nothing)
+      return streamReply(reply, 'application/json', pieces(), keepAlive)
     },
   )
 
@@ -129,6 +129,6 @@ export function financeRoutes(app: App, services: FinanceServices): void {
         response: { 200: dataOf(Checkpoint) },
       },
     },
-    async () => ({ data: checkpoints.sign(await endOfLedger(db)) }),
+    async () => ({ data: checkpoints.sign(await readCheckpointHead(db)) }),
   )
 }

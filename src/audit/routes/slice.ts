@@ -2,7 +2,7 @@ import type { Slice } from '../../features/slice.ts'
 import { type FinanceServices, financeRoutes } from './routes.ts'
 
 /** What finance reads of the ledger. No part of the business: it moves nothing. */
-export const financeSliceWith = (own: Omit<FinanceServices, 'db'>): Slice => ({
+export const createFinanceSlice = (own: Omit<FinanceServices, 'db'>): Slice => ({
   documentedPrefix: '/api/v1',
   adminRoutes: (app, { db }) => financeRoutes(app, { db, ...own }),
 })

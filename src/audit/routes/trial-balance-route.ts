@@ -2,25 +2,25 @@ import { dataOf } from '../../../schema/common.ts'
 import { TrialBalance, TrialBalanceQuery } from '../../../schema/finance.ts'
 import { headOf } from '../../db/head.ts'
 import type { App } from '../../features/services.ts'
-import { jsonText } from '../commands/printing.ts'
-import { lastBy } from '../reports/period.ts'
-import { trialBalance, trialBalanceAt } from '../reports/trial-balance.ts'
-import { answerable, askedMoment } from './query-parsing.ts'
-import { type Readings, sendPieces } from './report-limiter.ts'
+import { toJson } from '../format.ts'
+import { lastPositionAsOf } from '../reports/period.ts'
+import { foldTrialBalance, readTrialBalance } from '../reports/trial-balance.ts'
+import { orValidationFailed, parseAsOfParam } from './query-parsing.ts'
+import { type ReportLimiter, streamReply } from './report-limiter.ts'
 import type { FinanceServices } from './routes.ts'
 
-/** One of the past over so many events takes some 30 ms; one over more is made aside. */
-const FEW_EVENTS = 5_000
+/** One of the past over so many events takes some 30 ms; one over more is made auditWorker. */
+const MAX_INLINE_EVENTS = 5_000
 /** Trial balances of the past that are kept: they never change. */
-const MOST_KEPT = 100
+const MAX_CACHED_BALANCES = 100
 
-export function trialBalanceRoute(app: App, { db, aside }: FinanceServices, readings: Readings): void {
+export function trialBalanceRoute(app: App, { db, auditWorker }: FinanceServices, limiter: ReportLimiter): void {
   /** As they are answered, by position, the oldest first. */
-  const kept = new Map<number, string>()
-  const keep = (position: number, text: string): string => {
-    const oldest = kept.size >= MOST_KEPT ? kept.keys().next().value : undefined
-    if (oldest !== undefined) kept.delete(oldest)
-    kept.set(position, text)
+  const cache = new Map<number, string>()
+  const remember = (position: number, text: string): string => {
+    const oldest = cache.size >= MAX_CACHED_BALANCES ? cache.keys().next().value : undefined
+    if (oldest !== undefined) cache.delete(oldest)
+    cache.set(position, text)
     return text
   }
 
@@ -37,21 +37,23 @@ export function trialBalanceRoute(app: App, { db, aside }: FinanceServices, read
       },
     },
     async ({ query }, reply) => {
-      const asOf = askedMoment('as_of', query.as_of)
-      const position = asOf && (await answerable(lastBy(db, asOf, await headOf(db), 'as_of')))
-      const reading = await readings.begin(reply)
-      const made = async (): Promise<string> => {
-        if (position === null) return jsonText({ data: await trialBalance(db) })
-        const known = kept.get(position)
-        if (known !== undefined) return known
-        const few = position <= FEW_EVENTS
-        const balance = few ? trialBalanceAt(db, position, reading) : aside.trialBalanceAt(position, reading.signal)
-        return keep(position, jsonText({ data: await balance }))
+      const asOf = parseAsOfParam('as_of', query.as_of)
+      const position = asOf && (await orValidationFailed(lastPositionAsOf(db, asOf, await headOf(db), 'as_of')))
+      const reading = await limiter.acquire(reply)
+      const serialize = async (): Promise<string> => {
+        if (position === null) return toJson({ data: await readTrialBalance(db) })
+        const cached = cache.get(position)
+        if (cached !== undefined) return cached
+        const few = position <= MAX_INLINE_EVENTS
+        const balance = few
+          ? foldTrialBalance(db, position, reading)
+          : auditWorker.trialBalanceAt(position, reading.signal)
+        return remember(position, toJson({ data: await balance }))
       }
       const pieces = async function* (): AsyncGenerator<string, void> {
-        yield await made()
+        yield await serialize()
       }
-      return sendPieces(reply, 'application/json', pieces(), () => '\n')
+      return streamReply(reply, 'application/json', pieces(), () => '\n')
     },
   )
 }

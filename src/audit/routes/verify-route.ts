@@ -4,15 +4,15 @@ import { headOf } from '../../db/head.ts'
 import type { App } from '../../features/services.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { Progress } from '../ledger-scan.ts'
-import { askedNumber } from './query-parsing.ts'
-import { Readings, sendPieces } from './report-limiter.ts'
+import { parseInteger } from './query-parsing.ts'
+import { ReportLimiter, streamReply } from './report-limiter.ts'
 import type { FinanceServices } from './routes.ts'
 
 /** Between two lines of progress. */
-const PROGRESS_MS = 1_000
+const PROGRESS_INTERVAL_MS = 1_000
 
-export function verifyRoute(app: App, { db, aside }: FinanceServices): void {
-  const readings = new Readings(app, { running: 1, waiting: 0, maxWaitMs: 0 })
+export function verifyRoute(app: App, { db, auditWorker }: FinanceServices): void {
+  const limiter = new ReportLimiter(app, { running: 1, waiting: 0, maxWaitMs: 0 })
 
   app.get(
     '/ledger/verify',
@@ -30,22 +30,22 @@ export function verifyRoute(app: App, { db, aside }: FinanceServices): void {
       },
     },
     async ({ query }, reply) => {
-      const asOf = query.as_of === undefined ? null : askedNumber('as_of', query.as_of)
+      const asOf = query.as_of === undefined ? null : parseInteger('as_of', query.as_of)
       const head = await headOf(db)
       if (asOf !== null && asOf > head) throw validationFailed({ as_of: [`the ledger ends at position ${head}`] })
-      const { signal } = await readings.begin(reply)
+      const { signal } = await limiter.acquire(reply)
       let progress: Progress = { events: 0, of: asOf ?? head }
       const line = (): string => `${JSON.stringify({ progress })}\n`
       const pieces = async function* (): AsyncGenerator<string, void> {
-        const verified = aside.verify(asOf, signal, (latest) => void (progress = latest))
-        verified.catch(() => {})
+        const verification = auditWorker.verify(asOf, signal, (latest) => void (progress = latest))
+        verification.catch(() => {})
         for (;;) {
-          const result = await Promise.race([verified, sleep(PROGRESS_MS, null, { ref: false })])
+          const result = await Promise.race([verification, sleep(PROGRESS_INTERVAL_MS, null, { ref: false })])
           if (result !== null) return yield `${JSON.stringify({ result })}\n`
           yield line()
         }
       }
-      return sendPieces(reply, 'application/x-ndjson', pieces(), line)
+      return streamReply(reply, 'application/x-ndjson', pieces(), line)
     },
   )
 }

@@ -4,19 +4,19 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { openPool } from '../../db/pool.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Progress } from '../ledger-scan.ts'
-import { type TrialBalance, trialBalanceAt } from '../reports/trial-balance.ts'
-import { type Verified, verify } from './verify.ts'
+import { foldTrialBalance, type TrialBalance } from '../reports/trial-balance.ts'
+import { type Verification, verify } from './verify.ts'
 
 // The thread of `aside.ts`: does one task and ends.
 
-export type Task = { readonly url: string } & (
+export type AuditTask = { readonly url: string } & (
   | { readonly task: 'verify'; readonly asOf: number | null }
   | { readonly task: 'trial balance'; readonly position: number }
 )
 
-export type TaskMessage =
+export type AuditWorkerMessage =
   | { readonly progress: Progress }
-  | { readonly verified: Verified }
+  | { readonly verified: Verification }
   | { readonly balance: TrialBalance }
 
 /** Of this thread alone: where the processor is short, it goes to those who serve users. */
@@ -25,19 +25,19 @@ const NICE = 10
 // The thread ends with the reading: nobody is there to end it earlier.
 const { signal } = new AbortController()
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-const tell = (message: TaskMessage): void => parentPort?.postMessage(message)
+const post = (message: AuditWorkerMessage): void => parentPort?.postMessage(message)
 
-async function run(task: Task): Promise<void> {
+async function run(task: AuditTask): Promise<void> {
   if (task.task === 'verify') {
-    const options = { asOf: task.asOf, checkpoint: null, signal, progress: (progress: Progress) => tell({ progress }) }
-    tell({ verified: await verify(task.url, options) })
+    const options = { asOf: task.asOf, checkpoint: null, signal, progress: (progress: Progress) => post({ progress }) }
+    post({ verified: await verify(task.url, options) })
     return
   }
   const pool = openPool(task.url, { max: 2, application_name: 'audit aside' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
-    const reading = { signal, ahead: () => {}, looked: () => {} }
-    tell({ balance: await trialBalanceAt(db, task.position, reading) })
+    const reading = { signal, onPlanned: () => {}, onScanned: () => {} }
+    post({ balance: await foldTrialBalance(db, task.position, reading) })
   } finally {
     await db.destroy()
   }

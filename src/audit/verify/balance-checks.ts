@@ -7,15 +7,15 @@ import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-r
 import type { Check } from '../finding.ts'
 
 /** The balances of so many accounts, in their order. */
-export interface KeptBalances {
+export interface BalanceSnapshot {
   readonly accounts: readonly string[]
   readonly balances: readonly (number | bigint)[]
 }
 
 // What an account is: the place of its currency among all, and of its holder.
-const CURRENCY = 15
-const UNKNOWN = CURRENCY
-const SYSTEM = 16
+const CURRENCY_MASK = 15
+const UNKNOWN_CURRENCY = CURRENCY_MASK
+const SYSTEM_FLAG = 16
 
 /**
  * Both sides of every movement, and the balances that follow from them: no user's or room's is overdrawn or too large.
@@ -23,106 +23,107 @@ const SYSTEM = 16
  * movements of the event, and with those of an event against which only its meaning speaks.
  */
 export class BalanceChecks {
-  readonly #find: (check: Check, message: string) => void
-  readonly #places = new InternedIds()
+  readonly #addFinding: (check: Check, message: string) => void
+  readonly #accountIds = new InternedIds()
   readonly #kinds: number[] = []
   readonly #sums = new Accumulators()
-  #kept = true
+  #keepsBalances = true
   /** The page at hand. */
   #bytes: Buffer = Buffer.alloc(0)
   /** Of the event at hand: whether all movements are sound, and what they change of balances; so many count. */
-  #sound = true
-  #changes = 0
-  readonly #changed: number[] = []
-  readonly #amounts: number[] = []
+  #isSound = true
+  #changeCount = 0
+  readonly #changedIds: number[] = []
+  readonly #changedAmounts: number[] = []
 
   /** `find` hears what is wrong with the event at hand. */
   constructor(find: (check: Check, message: string) => void) {
-    this.#find = find
+    this.#addFinding = find
   }
 
   /** Throws when what moves cannot be read. */
   check(rows: EventRowReader): void {
     this.#bytes = rows.bytes
-    this.#sound = true
-    this.#changes = 0
-    rows.forEachMovement(this.#visit)
-    if (!this.#sound) return
-    for (let i = 0; i < this.#changes; i += 1) this.#sums.add(this.#changed[i] ?? 0, this.#amounts[i] ?? 0)
-    const fault = this.#fault()
+    this.#isSound = true
+    this.#changeCount = 0
+    rows.forEachMovement(this.#addMovement)
+    if (!this.#isSound) return
+    for (let i = 0; i < this.#changeCount; i += 1)
+      this.#sums.add(this.#changedIds[i] ?? 0, this.#changedAmounts[i] ?? 0)
+    const fault = this.#findLimitViolation()
     if (fault === undefined) return this.#sums.checkpoint()
     this.#sums.rollback()
-    this.#find('rules', fault)
+    this.#addFinding('rules', fault)
   }
 
   /** Hands over all balances that are kept here. From then on none is, and only both sides are looked at. */
-  take(): KeptBalances {
-    this.#kept = false
+  takeBalances(): BalanceSnapshot {
+    this.#keepsBalances = false
     const accounts: string[] = []
     const balances: (number | bigint)[] = []
-    for (let place = 0; place < this.#places.count; place += 1) {
+    for (let place = 0; place < this.#accountIds.count; place += 1) {
       const balance = this.#sums.get(place)
       if (balance === undefined) continue
-      accounts.push(this.#places.name(place))
+      accounts.push(this.#accountIds.name(place))
       balances.push(balance)
     }
     return { accounts, balances }
   }
 
-  readonly #visit = (debitAt: number, creditAt: number, amount: number): void => {
-    const debit = this.#placeAt(debitAt)
-    const credit = this.#placeAt(creditAt)
-    const currency = (this.#kinds[debit] ?? UNKNOWN) & CURRENCY
-    const same = currency === ((this.#kinds[credit] ?? UNKNOWN) & CURRENCY)
-    if (currency === UNKNOWN || !same || !Number.isSafeInteger(amount) || amount < 1) {
-      this.#sound = false
+  readonly #addMovement = (debitAt: number, creditAt: number, amount: number): void => {
+    const debit = this.#accountIdAt(debitAt)
+    const credit = this.#accountIdAt(creditAt)
+    const currency = (this.#kinds[debit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK
+    const same = currency === ((this.#kinds[credit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK)
+    if (currency === UNKNOWN_CURRENCY || !same || !Number.isSafeInteger(amount) || amount < 1) {
+      this.#isSound = false
       const movement = { debit: arrayItem(this.#bytes, debitAt), credit: arrayItem(this.#bytes, creditAt), amount }
-      this.#find('double-entry', faultOf(movement) ?? '')
+      this.#addFinding('double-entry', movementError(movement) ?? '')
       return
     }
-    this.#change(debit, -amount)
-    this.#change(credit, amount)
+    this.#addChange(debit, -amount)
+    this.#addChange(credit, amount)
   }
 
-  #change(place: number, amount: number): void {
-    if (!this.#kept) return
-    this.#changed[this.#changes] = place
-    this.#amounts[this.#changes] = amount
-    this.#changes += 1
+  #addChange(place: number, amount: number): void {
+    if (!this.#keepsBalances) return
+    this.#changedIds[this.#changeCount] = place
+    this.#changedAmounts[this.#changeCount] = amount
+    this.#changeCount += 1
   }
 
   /** What no rule may let through; told of the first account, as `applyMovements` does. */
-  #fault(): string | undefined {
-    for (let i = 0; i < this.#changes; i += 1) {
-      const place = this.#changed[i] ?? 0
-      if (((this.#kinds[place] ?? 0) & SYSTEM) !== 0) continue
+  #findLimitViolation(): string | undefined {
+    for (let i = 0; i < this.#changeCount; i += 1) {
+      const place = this.#changedIds[i] ?? 0
+      if (((this.#kinds[place] ?? 0) & SYSTEM_FLAG) !== 0) continue
       const balance = this.#sums.get(place) ?? 0
-      if (balance < 0) return `${this.#places.name(place)} is overdrawn`
-      if (balance > MAX_INTEGER) return `${this.#places.name(place)} exceeds the largest balance`
+      if (balance < 0) return `${this.#accountIds.name(place)} is overdrawn`
+      if (balance > MAX_INTEGER) return `${this.#accountIds.name(place)} exceeds the largest balance`
     }
     return undefined
   }
 
   /** -1 when there is no name. */
-  #placeAt(at: number): number {
+  #accountIdAt(at: number): number {
     const length = this.#bytes.readInt32BE(at)
     if (length < 0) return -1
-    const place = this.#places.intern(this.#bytes, at + 4, length)
+    const place = this.#accountIds.intern(this.#bytes, at + 4, length)
     if (place === this.#kinds.length) {
       this.#sums.allocate()
-      this.#kinds.push(kindOf(this.#places.name(place)))
+      this.#kinds.push(kindOf(this.#accountIds.name(place)))
     }
     return place
   }
 }
 
 function kindOf(name: string): number {
-  const currency = isAccount(name) ? currencies.findIndex((one) => name.endsWith(`:${one}`)) : UNKNOWN
-  return currency | (isSystem(name) ? SYSTEM : 0)
+  const currency = isAccount(name) ? currencies.findIndex((one) => name.endsWith(`:${one}`)) : UNKNOWN_CURRENCY
+  return currency | (isSystem(name) ? SYSTEM_FLAG : 0)
 }
 
 /** What is wrong with a movement by itself: each currency sums to zero when every movement is of one currency. */
-export function faultOf({ debit, credit, amount }: Movement): string | undefined {
+export function movementError({ debit, credit, amount }: Movement): string | undefined {
   const wrong = [debit, credit].find((name) => !isAccount(name))
   if (wrong !== undefined) return `${JSON.stringify(wrong)} is no account`
   if (currencyOf(debit) !== currencyOf(credit)) return `${debit} and ${credit} are not of one currency`

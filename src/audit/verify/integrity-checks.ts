@@ -3,9 +3,9 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import { missingColumn, UnreadableEvent } from '../../ledger/rules/unreadable-event.ts'
 import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
-import type { Ending } from '../checkpoint/checkpoint.ts'
-import type { Check, FoundAt } from '../finding.ts'
-import { BalanceChecks, type KeptBalances } from './balance-checks.ts'
+import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
+import type { Check, EventFinding } from '../finding.ts'
+import { BalanceChecks, type BalanceSnapshot } from './balance-checks.ts'
 
 /** The last event's position, hash and time. */
 export interface LastEvent {
@@ -20,10 +20,10 @@ export interface LastEvent {
  * finding as if what is stored were right, so that one wrong event is one finding. The other half, `BookChecks`, is what
  * events mean; neither needs anything of the other.
  */
-export class ChainChecks {
-  readonly #balances = new BalanceChecks((check, message) => this.#find(check, this.#position, message))
-  #expected: Ending | undefined
-  #found: FoundAt[] = []
+export class IntegrityChecks {
+  readonly #balances = new BalanceChecks((check, message) => this.#addFinding(check, this.#position, message))
+  #checkpoint: CheckpointHead | undefined
+  #findings: EventFinding[] = []
   #count = 0
   #position = 0
   #hash = GENESIS_HASH
@@ -35,20 +35,20 @@ export class ChainChecks {
   }
 
   /** At its position the ledger must have its hash. */
-  expect(checkpoint: Ending): void {
-    this.#expected = checkpoint
+  expectCheckpoint(checkpoint: CheckpointHead): void {
+    this.#checkpoint = checkpoint
   }
 
   /** What was found since it was taken last. */
-  take(): readonly FoundAt[] {
-    const found = this.#found
-    this.#found = []
+  takeFindings(): readonly EventFinding[] {
+    const found = this.#findings
+    this.#findings = []
     return found
   }
 
   /** All balances; from then on none is kept here. */
-  takeBalances(): KeptBalances {
-    return this.#balances.take()
+  takeBalances(): BalanceSnapshot {
+    return this.#balances.takeBalances()
   }
 
   check(rows: EventRowReader): void {
@@ -62,15 +62,16 @@ export class ChainChecks {
       const { at, hash } = rows
       const canonical = rows.canonicalBytes(before)
       this.#hash = hash ?? missingColumn(position, 'hash')
-      if (position === this.#expected?.position) this.#checkExpected(position, this.#expected)
+      if (position === this.#checkpoint?.position) this.#checkCheckpoint(position, this.#checkpoint)
       check = 'hash'
       // Over a gap there is nothing that the hash could follow from.
       if (follows) this.#checkHash(position, sha256(canonical))
-      if (at < this.#at) this.#find('time', position, `${isoMicros(at)} is before the time of the event before it`)
+      if (at < this.#at)
+        this.#addFinding('time', position, `${isoMicros(at)} is before the time of the event before it`)
       this.#at = at
     } catch (error) {
       this.#hash = rows.hash ?? ''
-      this.#find(check, position, error instanceof Error ? error.message : String(error))
+      this.#addFinding(check, position, error instanceof Error ? error.message : String(error))
     }
     this.#checkBalances(rows)
   }
@@ -88,24 +89,24 @@ export class ChainChecks {
   #checkOrder(position: number): boolean {
     const expected = this.#position + 1
     if (position === expected) return true
-    if (position > expected) this.#find('order', expected, `is missing; the next event is at ${position}`)
-    else this.#find('order', position, `stands after position ${this.#position}`)
+    if (position > expected) this.#addFinding('order', expected, `is missing; the next event is at ${position}`)
+    else this.#addFinding('order', position, `stands after position ${this.#position}`)
     return false
   }
 
   #checkHash(position: number, ought: string): void {
     if (this.#hash === ought) return
-    this.#find('hash', position, `${this.#hash} does not follow from the event and the hash before it (${ought})`)
+    this.#addFinding('hash', position, `${this.#hash} does not follow from the event and the hash before it (${ought})`)
   }
 
-  #checkExpected(position: number, checkpoint: Ending): void {
+  #checkCheckpoint(position: number, checkpoint: CheckpointHead): void {
     const hash = this.#hash
     if (hash === checkpoint.hash) return
     const message = `what stands up to here was rewritten: its hash is ${hash}, and was ${checkpoint.hash} in the checkpoint of ${checkpoint.at}`
-    this.#find('checkpoint', position, message)
+    this.#addFinding('checkpoint', position, message)
   }
 
-  #find(check: Check, position: number, message: string): void {
-    this.#found.push({ finding: { check, position, message }, events: this.#count })
+  #addFinding(check: Check, position: number, message: string): void {
+    this.#findings.push({ finding: { check, position, message }, events: this.#count })
   }
 }

@@ -4,8 +4,8 @@ import { NotLoaded } from '../../ledger/replay/replay-state.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import { isReadByEvolvers } from '../../ledger/storage/evolver-balances.ts'
 import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
-import type { Check, FoundAt } from '../finding.ts'
-import { faultOf, type KeptBalances } from './balance-checks.ts'
+import type { Check, EventFinding } from '../finding.ts'
+import { type BalanceSnapshot, movementError } from './balance-checks.ts'
 import { LuckyChecks } from './draws/lucky-checks.ts'
 import { SpinChecks } from './draws/spin-checks.ts'
 
@@ -14,18 +14,21 @@ import { SpinChecks } from './draws/spin-checks.ts'
  * spins and rules; and folds it, with copies of those balances that rules look at. Goes on after a finding without the
  * event, whose movements still count in the other half when nothing is wrong with them.
  */
-export class BookChecks {
+export class SemanticChecks {
   /** All that follows from the events so far. */
   readonly replay = new Replay(evolveFact, isReadByEvolvers)
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
   /** Whether all balances are folded here. */
-  #all = false
-  #found: FoundAt[] = []
+  #hasAllBalances = false
+  #findings: EventFinding[] = []
   #count = 0
 
   constructor() {
-    const fault = (position: number, message: string): void => this.#find('draw', position, message)
-    this.#draws = [new LuckyChecks({ fault, drawn: () => {} }), new SpinChecks({ fault, spun: () => {} })]
+    const fault = (position: number, message: string): void => this.#addFinding('draw', position, message)
+    this.#draws = [
+      new LuckyChecks({ onFault: fault, onLuckyDraw: () => {} }),
+      new SpinChecks({ onFault: fault, onSpin: () => {} }),
+    ]
   }
 
   /** Events that were looked at. */
@@ -34,16 +37,16 @@ export class BookChecks {
   }
 
   /** What was found since it was taken last. */
-  take(): readonly FoundAt[] {
-    const found = this.#found
-    this.#found = []
+  takeFindings(): readonly EventFinding[] {
+    const found = this.#findings
+    this.#findings = []
     return found
   }
 
   /** Goes on with all balances: with those that the other half kept so far. */
-  bring({ accounts, balances }: KeptBalances): void {
+  importBalances({ accounts, balances }: BalanceSnapshot): void {
     this.replay.state.importBalances(accounts, balances)
-    this.#all = true
+    this.#hasAllBalances = true
   }
 
   check(rows: EventRowReader): void {
@@ -57,10 +60,10 @@ export class BookChecks {
       for (const draws of this.#draws) draws.check(event, rows, this.replay.state)
       check = 'rules'
       // What is wrong with a movement by itself, the other half tells.
-      if (movements.every((movement) => faultOf(movement) === undefined)) this.replay.fold(event, movements)
+      if (movements.every((movement) => movementError(movement) === undefined)) this.replay.fold(event, movements)
     } catch (error) {
       if (error instanceof NotLoaded) throw error
-      this.#find(check, position, error instanceof Error ? error.message : String(error))
+      this.#addFinding(check, position, error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -68,14 +71,14 @@ export class BookChecks {
   #happeningIn(rows: EventRowReader): EventFields | undefined {
     try {
       const { position, type, version, data, at } = rows
-      const movements = this.#all ? rows.movements : rows.movementsReadByEvolvers
+      const movements = this.#hasAllBalances ? rows.movements : rows.movementsReadByEvolvers
       return { position, type, version, data, movements, at }
     } catch {
       return undefined
     }
   }
 
-  #find(check: Check, position: number, message: string): void {
-    this.#found.push({ finding: { check, position, message }, events: this.#count })
+  #addFinding(check: Check, position: number, message: string): void {
+    this.#findings.push({ finding: { check, position, message }, events: this.#count })
   }
 }

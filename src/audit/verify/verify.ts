@@ -5,16 +5,16 @@ import { balances, currencyOf } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Head } from '../../ledger/storage/head.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
-import type { Ending } from '../checkpoint/checkpoint.ts'
-import { type Finding, Findings, MOST_FINDINGS } from '../finding.ts'
-import { LedgerReading, type ReadingOptions } from '../ledger-scan.ts'
+import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
+import { type Finding, Findings, MAX_FINDINGS } from '../finding.ts'
+import { LedgerScan, type ScanOptions } from '../ledger-scan.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkReplies } from './check-replies.ts'
-import { compareTable } from './compare-tables.ts'
+import { compareTable } from './compare-table.ts'
 import type { LastEvent } from './integrity-checks.ts'
 
 /** What was verified, and what was found to be wrong. */
-export interface Verified {
+export interface Verification {
   /** The last event that was looked at. */
   readonly position: number
   readonly events: number
@@ -22,15 +22,15 @@ export interface Verified {
   readonly findings: readonly Finding[]
 }
 
-export interface VerifyOptions extends ReadingOptions {
+export interface VerifyOptions extends ScanOptions {
   /** The last position to look at; today's tables are then left out. Null: the whole ledger and the tables. */
   readonly asOf: number | null
   /** What was signed once: history up to its position must lead to its hash. */
-  readonly checkpoint: Ending | null
+  readonly checkpoint: CheckpointHead | null
 }
 
 /** Events that are left for the moment that is frozen. */
-const FEW = 500
+const MAX_FROZEN_EVENTS = 500
 
 /**
  * Replays the ledger and checks that its order has no gap, that its hashes and times follow from each other, that
@@ -39,7 +39,7 @@ const FEW = 500
  *
  * Only what came in meanwhile, the head, replies and tables are read as of one moment.
  */
-export async function verify(url: string, options: VerifyOptions): Promise<Verified> {
+export async function verify(url: string, options: VerifyOptions): Promise<Verification> {
   await using closing = new AsyncDisposableStack()
   const opening = [Snapshot.connect(url), Snapshot.connect(url)] as const
   closing.defer(async () => {
@@ -56,49 +56,49 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings()
-  const reading = await LedgerReading.begin(snapshot, head, findings, options)
+  const reading = await LedgerScan.start(snapshot, head, findings, options)
   closing.defer(() => reading.close())
-  if (options.checkpoint !== null) reading.expect(options.checkpoint)
+  if (options.checkpoint !== null) reading.expectCheckpoint(options.checkpoint)
   const replies = (from: number, upTo: number): Promise<readonly Finding[]> => checkReplies(beside, from, upTo)
-  await reading.upTo(asOf ?? head.position, replies)
+  await reading.scanUpTo(asOf ?? head.position, replies)
   // What came in meanwhile, until that is so little that a frozen moment need not last.
-  while (asOf === null && !findings.full) {
+  while (asOf === null && !findings.isFull) {
     const { position } = await snapshot.head()
-    if (position - reading.next < FEW) break
-    await reading.upTo(position, replies)
+    if (position - reading.next < MAX_FROZEN_EVENTS) break
+    await reading.scanUpTo(position, replies)
   }
   await snapshot.freeze()
-  if (asOf === null && !findings.full) {
+  if (asOf === null && !findings.isFull) {
     head = await snapshot.head()
     const { next } = reading
-    await reading.rest()
+    await reading.scanRest()
     for (const finding of await checkReplies(snapshot, next, Number.MAX_SAFE_INTEGER)) findings.add(finding)
   }
   const compared = asOf === null ? tables.filter(({ source }) => source === 'ledger') : []
   const compare = async (table: RowTable): Promise<readonly Finding[]> =>
-    findings.full ? [] : compareTable(snapshot, table, reading.rows, reading.onPage)
+    findings.isFull ? [] : compareTable(snapshot, table, reading.rows, reading.onPage)
   // The other half goes on meanwhile; it has the balances.
   const differing: Finding[] = []
   for (const table of compared) {
-    if (table.projection !== balances && differing.length < MOST_FINDINGS) differing.push(...(await compare(table)))
+    if (table.projection !== balances && differing.length < MAX_FINDINGS) differing.push(...(await compare(table)))
   }
-  await reading.settled()
-  await reading.bringBalances()
+  await reading.drain()
+  await reading.importBalances()
   for (const table of compared) if (table.projection === balances) differing.unshift(...(await compare(table)))
-  if (!findings.full) {
+  if (!findings.isFull) {
     const { last, rows } = reading
-    checkEnd(last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
-    checkReach(last.position, options.checkpoint, findings)
-    checkSums(rows, findings)
+    checkHead(last, asOf === null ? head : { ...head, position: asOf }, asOf === null, findings)
+    checkTruncation(last.position, options.checkpoint, findings)
+    checkCurrencyTotals(rows, findings)
     checkHolds(rows, findings)
   }
   for (const finding of differing) findings.add(finding)
-  const { position, events } = findings.enough ?? { position: reading.last.position, events: reading.count }
-  return { position, events, findings: findings.inOrder() }
+  const { position, events } = findings.cutoff ?? { position: reading.last.position, events: reading.count }
+  return { position, events, findings: findings.sorted() }
 }
 
 /** The head says where the ledger ends and with what hash; its time is that of the last batch, events or not. */
-function checkEnd(last: LastEvent, end: Head, whole: boolean, findings: Findings): void {
+function checkHead(last: LastEvent, end: Head, whole: boolean, findings: Findings): void {
   const find = (position: number, message: string): void => findings.add({ check: 'head', position, message })
   if (last.position < end.position) find(last.position + 1, `is missing; the ledger ought to reach ${end.position}`)
   else if (last.position > end.position) find(end.position + 1, `is beyond the head, which stands at ${end.position}`)
@@ -107,14 +107,14 @@ function checkEnd(last: LastEvent, end: Head, whole: boolean, findings: Findings
 }
 
 /** A ledger that ends before a checkpoint was cut, or set back to an old backup. */
-function checkReach(last: number, checkpoint: Ending | null, findings: Findings): void {
+function checkTruncation(last: number, checkpoint: CheckpointHead | null, findings: Findings): void {
   if (checkpoint === null || checkpoint.position <= last) return
   const message = `is missing; the ledger reached position ${checkpoint.position} when the checkpoint of ${checkpoint.at} was signed`
   findings.add({ check: 'checkpoint', position: last + 1, message })
 }
 
 /** Every currency sums to zero, the system's accounts included. */
-function checkSums(rows: ReplayState, findings: Findings): void {
+function checkCurrencyTotals(rows: ReplayState, findings: Findings): void {
   const sums = new Map<string, bigint>()
   for (const account of rows.ids(balances)) {
     const currency = currencyOf(account)

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import Fastify from 'fastify'
 import { pino } from 'pino'
 import { test } from 'tap'
-import { Readings, sendPieces } from '../../../src/audit/routes/report-limiter.ts'
+import { ReportLimiter, streamReply } from '../../../src/audit/routes/report-limiter.ts'
 import { problemOf } from '../../../src/http/errors/problem.ts'
 
 test('whoever asks for the head of a long reading only is not read to, and nothing fails', async (t) => {
@@ -24,7 +24,7 @@ test('whoever asks for the head of a long reading only is not read to, and nothi
   app.get('/', (_, reply) => {
     const gone = new AbortController()
     reply.raw.once('close', () => gone.abort(new Error('the client has gone')))
-    return sendPieces(reply, 'application/json', pieces(gone.signal), () => '\n')
+    return streamReply(reply, 'application/json', pieces(gone.signal), () => '\n')
   })
   t.teardown(() => app.close())
   const asked = request(await app.listen({ host: '127.0.0.1', port: 0 }), { method: 'HEAD' }).end()
@@ -40,14 +40,14 @@ test('whoever asks for the head of a long reading only is not read to, and nothi
 
 test('a reading whose turn does not come in time is refused, and the next one takes its place', async (t) => {
   const app = Fastify()
-  const readings = new Readings(app, { running: 1, waiting: 1, maxWaitMs: 200 })
+  const readings = new ReportLimiter(app, { running: 1, waiting: 1, maxWaitMs: 200 })
   const ends: (() => void)[] = []
   app.setErrorHandler((error, _, reply) => {
     const { status, code, headers } = problemOf(error)
     return reply.code(status).headers(headers).send({ code })
   })
   app.get('/', async (_, reply) => {
-    await readings.begin(reply)
+    await readings.acquire(reply)
     await new Promise<void>((resolve) => ends.push(resolve))
     return {}
   })

@@ -1,6 +1,6 @@
 import { type Arbitrary, array, assert, constantFrom, integer, oneof, property, record } from 'fast-check'
 import { test } from 'tap'
-import { BalanceChecks, faultOf } from '../../../src/audit/verify/balance-checks.ts'
+import { BalanceChecks, movementError } from '../../../src/audit/verify/balance-checks.ts'
 import { Replay } from '../../../src/ledger/replay/replay.ts'
 import { ReplayState } from '../../../src/ledger/replay/replay-state.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
@@ -42,7 +42,7 @@ test('balances from bytes are those of the rules, and what is wrong is found onc
       const whole = new ReplayState()
       const watched = new Replay(combineEvolvers([]), isReadByEvolvers)
       for (const [i, movements] of events.entries()) {
-        const faults = movements.flatMap((movement) => faultOf(movement) ?? [])
+        const faults = movements.flatMap((movement) => movementError(movement) ?? [])
         ought.push(...faults.map((message) => `double-entry ${message}`))
         if (faults.length > 0) continue
         try {
@@ -61,7 +61,7 @@ test('balances from bytes are those of the rules, and what is wrong is found onc
       }
       const { found, checks } = checked(events)
       t.same(found, ought)
-      const taken = checks.take()
+      const taken = checks.takeBalances()
       watched.state.importBalances(taken.accounts, taken.balances)
       const all = (rows: ReplayState) => [...rows.ids(balances)].sort().map((id) => rows.get(balances, id))
       t.same(all(watched.state), all(whole))
@@ -75,7 +75,7 @@ test('rules have those balances alone that they look at', (t) => {
   const staked = [{ debit: 'user:1:coins', credit: 'game:5:coins', amount: 7 }]
   const { found, checks } = checked([[{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 9 }], staked, staked])
   t.same(found, ['rules user:1:coins is overdrawn'])
-  t.same(checks.take(), { accounts: ['house:a:coins', 'user:1:coins', 'game:5:coins'], balances: [-9, 2, 7] })
+  t.same(checks.takeBalances(), { accounts: ['house:a:coins', 'user:1:coins', 'game:5:coins'], balances: [-9, 2, 7] })
   const { state: rows } = folded(staked)
   t.same([...rows.ids(balances)], ['game:5:coins'])
   t.same(rows.get(balances, 'game:5:coins'), { account: 'game:5:coins', balance: 7n })
@@ -98,7 +98,7 @@ function folded(...events: readonly (readonly Movement[])[]) {
 
 test('after its balances are taken it looks at both sides alone', (t) => {
   const { found, checks } = checked([[{ debit: 'issuance:a:coins', credit: 'user:1:coins', amount: 5 }]])
-  t.same(checks.take(), { accounts: ['issuance:a:coins', 'user:1:coins'], balances: [-5, 5] })
+  t.same(checks.takeBalances(), { accounts: ['issuance:a:coins', 'user:1:coins'], balances: [-5, 5] })
   const more = [
     [{ debit: 'user:1:coins', credit: 'house:a:coins', amount: 50 }],
     [{ debit: 'user:1:coins', credit: 'house:a:diamonds', amount: 1 }],

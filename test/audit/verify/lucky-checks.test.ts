@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { movedBy } from '../../../src/audit/verify/draws/draw-listener.ts'
+import { paidAmounts } from '../../../src/audit/verify/draws/draw-observer.ts'
 import { LuckyChecks } from '../../../src/audit/verify/draws/lucky-checks.ts'
 import { evolveFact } from '../../../src/domain.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
@@ -7,12 +7,12 @@ import { Replay } from '../../../src/ledger/replay/replay.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../../src/ledger/storage/stored-event.ts'
 import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { alone, seed } from '../seed.ts'
+import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
 
 test('a draw that the rules reject accuses none after it', async (t) => {
   const database = await testDatabase(t)
-  await alone(async (inner) => {
-    await seed(inner, database)
+  await withOwnExecutors(async (inner) => {
+    await seedLedger(inner, database)
     const { runOk } = createTestExecutor(inner, database.serviceUrl)
     const gift = { caller_id: 2, sender_id: 2, decoration_id: 2, receiver_ids: [1, 3], quantity: 1, room: 9 }
     const send = sendGift({ chains: testChains, ownerPercent: 5 })
@@ -26,13 +26,13 @@ test('a draw that the rules reject accuses none after it', async (t) => {
   const last = draws.at(-1)
   for (const wrong of [false, true]) {
     const faults: string[] = []
-    const checks = new LuckyChecks({ fault: (_, message) => faults.push(message), drawn: () => {} })
+    const checks = new LuckyChecks({ onFault: (_, message) => faults.push(message), onLuckyDraw: () => {} })
     const replay = new Replay(evolveFact)
     for (const event of events) {
       const told = wrong && event === last && event.type === 'gift-drawn'
       checks.check(
         told ? { ...event, data: { ...event.data, k: event.data.k + 1 } } : event,
-        movedBy(event.movements),
+        paidAmounts(event.movements),
         replay.state,
       )
       // None of the draws gets into the rows.

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
 import { type Finding, Findings } from '../../../src/audit/finding.ts'
-import { LedgerReading } from '../../../src/audit/ledger-scan.ts'
-import { compareTable } from '../../../src/audit/verify/compare-tables.ts'
-import { ChainAside } from '../../../src/audit/verify/row-verifier/worker-row-verifier.ts'
+import { LedgerScan } from '../../../src/audit/ledger-scan.ts'
+import { compareTable } from '../../../src/audit/verify/compare-table.ts'
+import { WorkerRowVerifier } from '../../../src/audit/verify/row-verifier/worker-row-verifier.ts'
 import type { Page } from '../../../src/db/copy-out.ts'
 import { tables } from '../../../src/domain.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
@@ -13,8 +13,8 @@ import { balances } from '../../../src/ledger/rules/account.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
-import { alone, seed } from '../seed.ts'
-import { rechain, tamper, verified } from './verified.ts'
+import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 // What is checked of an event is checked in two halves; of a long ledger one of them in a thread of its own.
 
@@ -29,10 +29,10 @@ async function read(t: Test, { serviceUrl }: TestDatabase, taken: number) {
   const head = await snapshot.head()
   const findings = new Findings()
   const options = { progress: () => {}, signal: new AbortController().signal }
-  const reading = await LedgerReading.begin(snapshot, { ...head, position: taken }, findings, options)
+  const reading = await LedgerScan.start(snapshot, { ...head, position: taken }, findings, options)
   t.teardown(() => reading.close())
-  await reading.upTo(head.position)
-  await reading.settled()
+  await reading.scanUpTo(head.position)
+  await reading.drain()
   return { reading, findings }
 }
 
@@ -44,9 +44,9 @@ const changed = (position: number, change: string): string =>
 
 test('what both halves find is told once and in order, wherever they work', async (t) => {
   const database = await testDatabase(t)
-  await alone((inner) => seed(inner, database))
+  await withOwnExecutors((inner) => seedLedger(inner, database))
   const sound = await read(t, database, aside)
-  t.same([sound.findings.inOrder(), sound.reading.count, sound.reading.last.position], [[], 22, 22])
+  t.same([sound.findings.sorted(), sound.reading.count, sound.reading.last.position], [[], 22, 22])
 
   await tamper(
     database,
@@ -64,7 +64,7 @@ test('what both halves find is told once and in order, wherever they work', asyn
   const told: (readonly (readonly [number | null, string])[])[] = []
   for (const where of [here, aside]) {
     const { findings, reading } = await read(t, database, where)
-    told.push(findings.inOrder().map(({ position, check }) => [position, check] as const))
+    told.push(findings.sorted().map(({ position, check }) => [position, check] as const))
     t.same([reading.count, reading.last.position], [21, 22])
   }
   t.same(told[1], told[0])
@@ -89,7 +89,7 @@ test('what both halves find is told once and in order, wherever they work', asyn
 
 test('a column that cannot be read is told once', async (t) => {
   const database = await testDatabase(t)
-  await alone((inner) => seed(inner, database))
+  await withOwnExecutors((inner) => seedLedger(inner, database))
   const cases: [change: string, message: RegExp][] = [
     [`at = 'infinity'`, /^event 12 has a time outside the years 1 to 9999$/],
     [`at = '0044-03-15 BC'`, /^event 12 has a time outside the years 1 to 9999$/],
@@ -110,7 +110,7 @@ test('a column that cannot be read is told once', async (t) => {
   for (const [change, message] of cases) {
     await tamper(database, changed(12, change))
     const { findings } = await read(t, database, here)
-    const [first, ...more] = findings.inOrder().filter(({ position }) => position === 12)
+    const [first, ...more] = findings.sorted().filter(({ position }) => position === 12)
     t.match(first, { check: 'form', message }, change)
     t.same(more, [])
     await tamper(
@@ -123,8 +123,8 @@ test('a column that cannot be read is told once', async (t) => {
 
 test('when there are findings enough, both halves stop at the same event', async (t) => {
   const database = await testDatabase(t)
-  await alone(async (inner) => {
-    await seed(inner, database)
+  await withOwnExecutors(async (inner) => {
+    await seedLedger(inner, database)
     const { runOk } = createTestExecutor(inner, database.serviceUrl)
     const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'many' }
     await Promise.all(Array.from({ length: 4_000 }, () => runOk(addBagItems, item)))
@@ -133,14 +133,14 @@ test('when there are findings enough, both halves stop at the same event', async
   for (const where of [here, aside]) {
     const { findings, reading } = await read(t, database, where)
     // Two of each: its hash, and its form.
-    t.same(findings.enough, { position: 1010, events: 1010 })
-    t.equal(findings.inOrder().length, 20)
+    t.same(findings.cutoff, { position: 1010, events: 1010 })
+    t.equal(findings.sorted().length, 20)
     t.ok(reading.count < 3_000, `${reading.count} events were looked at`)
   }
   await rechain(database)
   for (const where of [here, aside]) {
     const { findings } = await read(t, database, where)
-    t.same(findings.enough, { position: 1020, events: 1020 }, 'when only one of them finds something')
+    t.same(findings.cutoff, { position: 1020, events: 1020 }, 'when only one of them finds something')
   }
 })
 
@@ -155,10 +155,10 @@ test('a thread that dies is an error and no verdict', async (t) => {
     [`require('node:worker_threads').parentPort.on('message', () => { throw new Error('at work') })`, /at work/],
   ]
   for (const [text, message] of dying) {
-    const chain = new ChainAside(() => {}, never, script(text.replace('require(', 'process.getBuiltinModule(')))
-    await chain.page(page(4)).catch(() => {})
-    await t.rejects(chain.settled(), { message })
-    await t.rejects(chain.page(page(4)), { message })
+    const chain = new WorkerRowVerifier(() => {}, never, script(text.replace('require(', 'process.getBuiltinModule(')))
+    await chain.submit(page(4)).catch(() => {})
+    await t.rejects(chain.drain(), { message })
+    await t.rejects(chain.submit(page(4)), { message })
     await t.rejects(chain.takeBalances(), { message })
     await chain.close()
   }
@@ -166,9 +166,9 @@ test('a thread that dies is an error and no verdict', async (t) => {
 
 test('whoever gives up waits for no thread', async (t) => {
   const giving = new AbortController()
-  const chain = new ChainAside(() => {}, giving.signal, script('setInterval(() => {}, 1000)'))
-  await chain.page(page(4))
-  const settled = chain.settled()
+  const chain = new WorkerRowVerifier(() => {}, giving.signal, script('setInterval(() => {}, 1000)'))
+  await chain.submit(page(4))
+  const settled = chain.drain()
   giving.abort(new Error('ended by SIGINT'))
   await t.rejects(settled, { message: 'ended by SIGINT' })
   await t.rejects(chain.takeBalances(), { message: 'ended by SIGINT' })
@@ -176,7 +176,7 @@ test('whoever gives up waits for no thread', async (t) => {
 })
 
 /** What differs between all tables and what was read. */
-async function differences(database: TestDatabase, reading: LedgerReading): Promise<readonly Finding[]> {
+async function differences(database: TestDatabase, reading: LedgerScan): Promise<readonly Finding[]> {
   const snapshot = await Snapshot.open(database.serviceUrl)
   const found: Finding[] = []
   for (const table of tables.filter(({ source }) => source === 'ledger')) {
@@ -188,23 +188,23 @@ async function differences(database: TestDatabase, reading: LedgerReading): Prom
 
 test('all rows are in one place in the end, and go on there', async (t) => {
   const database = await testDatabase(t)
-  await alone((inner) => seed(inner, database))
+  await withOwnExecutors((inner) => seedLedger(inner, database))
   for (const where of [here, aside]) {
     const { reading, findings } = await read(t, database, where)
     t.throws(() => reading.rows.get(balances, 'user:1:diamonds'), { message: /is not kept here/ })
-    await reading.bringBalances()
+    await reading.importBalances()
     t.same(await differences(database, reading), [])
 
-    await alone(async (inner) => {
+    await withOwnExecutors(async (inner) => {
       const { runOk } = createTestExecutor(inner, database.serviceUrl)
       await runOk(credit, { user_id: 3, currency: 'coins', amount: 5, reason: 'more' })
       await runOk(credit, { user_id: 3, currency: 'dollars', amount: 5, reason: 'more' })
     })
     t.equal((await differences(database, reading)).length, 4)
-    await reading.upTo(reading.next + 1)
-    await reading.settled()
+    await reading.scanUpTo(reading.next + 1)
+    await reading.drain()
     t.same(await differences(database, reading), [])
-    t.same(findings.inOrder(), [])
+    t.same(findings.sorted(), [])
     await tamper(database, `update balances set balance = balance + 1 where account = 'user:3:coins'`)
     t.equal((await differences(database, reading)).length, 1)
     await tamper(database, `update balances set balance = balance - 1 where account = 'user:3:coins'`)
@@ -213,7 +213,7 @@ test('all rows are in one place in the end, and go on there', async (t) => {
 
 test('what is against an event’s meaning, or cannot be read of it, makes no balance wrong', async (t) => {
   const database = await testDatabase(t)
-  await alone((inner) => seed(inner, database))
+  await withOwnExecutors((inner) => seedLedger(inner, database))
   await tamper(
     database,
     'alter table ledger_events alter hash drop not null, alter actor drop not null, alter request_id drop not null',
@@ -239,7 +239,7 @@ test('what is against an event’s meaning, or cannot be read of it, makes no ba
   ]
   for (const [change, told] of cases) {
     await tamper(database, changed(8, change))
-    const { findings } = await verified(database)
+    const { findings } = await verifyDatabase(database)
     t.same(
       findings.map(({ position, check }) => [position, check]),
       told,
@@ -262,10 +262,10 @@ test('whoever reads faster than the thread waits for it', async (t) => {
       parentPort.postMessage({ checked: { found: [], last, took: task.page.length } })
     })`
   const heard: number[] = []
-  const silent = new ChainAside(() => {}, never, script('setInterval(() => {}, 1000)'))
+  const silent = new WorkerRowVerifier(() => {}, never, script('setInterval(() => {}, 1000)'))
   let handed = 0
   const handing = (async () => {
-    for (; handed < 1000; handed += 1) await silent.page(page(4))
+    for (; handed < 1000; handed += 1) await silent.submit(page(4))
   })()
   await until(() => handed >= 128)
   await sleep(100)
@@ -273,9 +273,9 @@ test('whoever reads faster than the thread waits for it', async (t) => {
   await silent.close()
   await t.rejects(handing, /ended before it was done/)
 
-  const prompt = new ChainAside(({ took }) => heard.push(took), never, script(answering))
-  for (let i = 1; i <= 100; i += 1) await prompt.page(page(i))
-  await prompt.settled()
+  const prompt = new WorkerRowVerifier(({ durationMs: took }) => heard.push(took), never, script(answering))
+  for (let i = 1; i <= 100; i += 1) await prompt.submit(page(i))
+  await prompt.drain()
   t.same(
     heard,
     Array.from({ length: 100 }, (_, i) => i + 1),

@@ -10,8 +10,8 @@ import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
 import { createTestExecutor, queryRows } from '../../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { alone, seed } from '../seed.ts'
-import { rechain, tamper, verified } from './verified.ts'
+import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 // Whatever the owner of the database does with the guards off, a verification finds it, and where it begins.
 
@@ -19,8 +19,8 @@ const cash = { type: 'cash', beneficiary_id: null, country_id: 1, agent_benefit:
 
 /** The 22 events of `seed`, then a card of user 1 (position 25) and a request of user 2 (position 26). */
 async function books(database: TestDatabase): Promise<void> {
-  await alone(async (t) => {
-    await seed(t, database)
+  await withOwnExecutors(async (t) => {
+    await seedLedger(t, database)
     const { runOk } = createTestExecutor(t, database.serviceUrl)
     await runOk(defineCountry, { id: 1, name: 'Egypt' })
     await runOk(defineUsers, { listed: true, users: [{ id: 3, business_manager: true }] })
@@ -50,7 +50,7 @@ test('twelve of twelve', async (t) => {
   const sound = await testDatabase(t)
   await books(sound)
   const checkpoint = await checkpointOf(sound)
-  t.same(await verified(sound, null, checkpoint), { position: 26, events: 26, findings: [] })
+  t.same(await verifyDatabase(sound, null, checkpoint), { position: 26, events: 26, findings: [] })
 
   const row = (table: string, id: string, message: string): Partial<Finding> => ({
     check: 'projection',
@@ -108,7 +108,7 @@ test('twelve of twelve', async (t) => {
   for (const [title, statements, first] of cases) {
     const database = await copyOf(t, sound)
     await tamper(database, ...statements)
-    const { findings } = await verified(database)
+    const { findings } = await verifyDatabase(database)
     t.match(findings[0], first, title)
   }
 
@@ -116,9 +116,9 @@ test('twelve of twelve', async (t) => {
   await tamper(forged, changed(11, 'amount[1] = 39'))
   await rechain(forged)
   await build(forged)
-  t.same((await verified(forged)).findings, [], 'hashes, head and tables that all fit are not told from others')
+  t.same((await verifyDatabase(forged)).findings, [], 'hashes, head and tables that all fit are not told from others')
   t.match(
-    (await verified(forged, null, checkpoint)).findings,
+    (await verifyDatabase(forged, null, checkpoint)).findings,
     [{ check: 'checkpoint', position: 26, message: /^what stands up to here was rewritten: / }],
     'a hash recomputed from there on',
   )
@@ -128,18 +128,18 @@ test('a tail that was cut with all its traces, and an old backup, are seen from 
   const database = await testDatabase(t)
   await books(database)
   const backup = await copyOf(t, database)
-  await alone(async (inner) => {
+  await withOwnExecutors(async (inner) => {
     const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'later' }
     await createTestExecutor(inner, database.serviceUrl).runOk(addBagItems, item)
   })
   const checkpoint = await checkpointOf(database)
   t.equal(checkpoint.position, 27)
-  t.same((await verified(database, null, checkpoint)).findings, [])
-  t.same((await verified(backup)).findings, [])
-  t.match((await verified(backup, null, checkpoint)).findings, [
+  t.same((await verifyDatabase(database, null, checkpoint)).findings, [])
+  t.same((await verifyDatabase(backup)).findings, [])
+  t.match((await verifyDatabase(backup, null, checkpoint)).findings, [
     { check: 'checkpoint', position: 27, message: /^is missing; the ledger reached position 27 when / },
   ])
-  await t.rejects(verified(backup, 20, checkpoint), {
+  await t.rejects(verifyDatabase(backup, 20, checkpoint), {
     message: 'The checkpoint is of position 27, beyond 20, up to which is looked.',
   })
 })
@@ -159,14 +159,14 @@ test('two events cannot have the same bytes under the hash', async (t) => {
      where c.position = e.position and e.position = 14`,
   )
   await t.rejects(build(merged), { message: /^The ledger is not sound\. position 14: .* is no account$/ })
-  const { findings } = await verified(merged)
+  const { findings } = await verifyDatabase(merged)
   t.match(findings[0], { check: 'double-entry', position: 14, message: /^".* \d+;.*" is no account$/ })
   t.notOk(findings.some(({ check }) => check === 'hash'))
 
   for (const column of ['idempotency_key', 'reply_hash']) {
     const emptied = await copyOf(t, sound)
     await tamper(emptied, `update ledger_events set ${column} = '' where ${column} is null`)
-    t.match((await verified(emptied)).findings[0], {
+    t.match((await verifyDatabase(emptied)).findings[0], {
       check: 'form',
       position: 1,
       message: `event 1 has an empty ${column}`,
@@ -180,7 +180,7 @@ test('a head beyond all that can be is a finding', async (t) => {
   for (const position of [2n ** 53n - 1n, 2n ** 53n, 2n ** 60n, 2n ** 63n - 1n]) {
     const database = await copyOf(t, sound)
     await tamper(database, `update ledger_head set position = ${position}`)
-    t.match((await verified(database)).findings[0], { check: 'head', position: 27, message: /^is missing; / })
+    t.match((await verifyDatabase(database)).findings[0], { check: 'head', position: 27, message: /^is missing; / })
   }
 })
 
@@ -229,7 +229,7 @@ test('draws and odds that were rewritten with all hashes and tables are still no
     const database = await copyOf(t, sound)
     await tamper(database, statement)
     await rechain(database)
-    const { findings } = await verified(database)
+    const { findings } = await verifyDatabase(database)
     t.match(findings[0], { check: 'draw', position, message }, title)
   }
 })

@@ -1,9 +1,9 @@
 import { test } from 'tap'
-import { csvLines } from '../../../src/audit/export/csv.ts'
-import { entriesOf } from '../../../src/audit/export/entries.ts'
-import { jsonLine } from '../../../src/audit/export/jsonl.ts'
+import { formatCsv } from '../../../src/audit/export/csv.ts'
+import { formatJsonLine } from '../../../src/audit/export/jsonl.ts'
+import { readEntries } from '../../../src/audit/export/read-entries.ts'
 import { rebuild } from '../../../src/audit/rebuild/rebuild.ts'
-import { checkDraws } from '../../../src/audit/verify/draws/draws.ts'
+import { checkDraws } from '../../../src/audit/verify/draws/check-draws.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import type { StoredEvent } from '../../../src/ledger/storage/event-hash.ts'
 import { upcasters } from '../../../src/ledger/storage/upcasters.ts'
@@ -11,8 +11,8 @@ import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
-import { seed } from '../seed.ts'
-import { rechain, tamper, verified } from './verified.ts'
+import { seedLedger } from '../seed-ledger.ts'
+import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -39,7 +39,7 @@ function followed(t: Test, { serviceUrl: url }: TestDatabase) {
 /** Event 12 as it would have been written before fields were renamed, twice. */
 async function aged(t: Test): Promise<TestDatabase> {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   const old = '{"user_id":1,"gift":2,"pieces":20,"reason":"prize"}'
   await tamper(database, `update ledger_events set version = -1, data = '${old}' where position = 12`)
   await rechain(database)
@@ -48,11 +48,11 @@ async function aged(t: Test): Promise<TestDatabase> {
 
 /** All events, as the exports and the check of draws are handed them. */
 const entries = ({ serviceUrl }: TestDatabase) => {
-  const reading = { signal: new AbortController().signal, ahead: () => {}, looked: () => {} }
-  return entriesOf(serviceUrl, { first: 1, last: 22 }, reading)
+  const reading = { signal: new AbortController().signal, onPlanned: () => {}, onScanned: () => {} }
+  return readEntries(serviceUrl, { first: 1, last: 22 }, reading)
 }
 
-async function exported(database: TestDatabase, lineOf: typeof jsonLine): Promise<string[]> {
+async function exported(database: TestDatabase, lineOf: typeof formatJsonLine): Promise<string[]> {
   const lines: string[] = []
   for await (const page of entries(database)) lines.push(...page.map(lineOf))
   return lines
@@ -75,7 +75,7 @@ test('an older version is read through the table of upcasters, step by step, whe
     },
   })
   t.teardown(async () => void delete upcasters['bag-items-added'])
-  t.same(await verified(database), { position: 22, events: 22, findings: [] })
+  t.same(await verifyDatabase(database), { position: 22, events: 22, findings: [] })
   await tamper(database, 'delete from bag_items')
   t.match(await build(database), { position: 22 })
   t.same(await queryRows(database, 'select user_id, quantity from bag_items'), [{ user_id: '1', quantity: '6' }])
@@ -91,7 +91,7 @@ test('an older version is read through the table of upcasters, step by step, whe
 
 test('draws from what an older version says are drawn from what it says today', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   // The price that these draws are paid from, and the table of odds, under the names that they once had.
   const renamed = `replace(replace(data, '"price":', '"cost":'), '"odds":', '"chances":')`
   await tamper(database, `update ledger_events set version = 0, data = ${renamed} where type = 'decoration-defined'`)
@@ -106,12 +106,12 @@ test('draws from what an older version says are drawn from what it says today', 
   t.same({ events, faults }, { events: 22, faults: [] })
   const drawn = lucky.reduce((sum, { draws }) => sum + draws, 0)
   t.equal(drawn, 5)
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('exports tell every version as it is stored, which is what its hash covers', async (t) => {
   const database = await aged(t)
-  const whole = await exported(database, jsonLine)
+  const whole = await exported(database, formatJsonLine)
   t.match(JSON.parse(whole[11] ?? ''), {
     position: 12,
     type: 'bag-items-added',
@@ -121,16 +121,16 @@ test('exports tell every version as it is stored, which is what its hash covers'
   t.equal(whole.length, 22)
   // What moves stands beside the data, whose form may be any.
   const sound = await testDatabase(t)
-  await seed(t, sound)
+  await seedLedger(t, sound)
   const postings = async (of: TestDatabase) =>
-    (await exported(of, csvLines)).map((lines) => lines.replaceAll(/^(\d+),[^,]*,/gm, '$1,'))
+    (await exported(of, formatCsv)).map((lines) => lines.replaceAll(/^(\d+),[^,]*,/gm, '$1,'))
   t.same(await postings(database), await postings(sound))
 })
 
 test('an unknown version stops whoever reads, with a clear message, and nothing is skipped', async (t) => {
   const database = await aged(t)
   const message = 'event 12 is bag-items-added version -1, which this version does not know'
-  t.match((await verified(database)).findings[0], { check: 'form', position: 12, message })
+  t.match((await verifyDatabase(database)).findings[0], { check: 'form', position: 12, message })
   await t.rejects(build(database), { message: `The ledger is not sound. position 12: form: ${message}` })
   const { events, troubles } = followed(t, database)
   await until(() => troubles.length > 2)

@@ -1,14 +1,14 @@
 import { test } from 'tap'
 import { type Finding, Findings } from '../../../src/audit/finding.ts'
-import { LedgerReading } from '../../../src/audit/ledger-scan.ts'
+import { LedgerScan } from '../../../src/audit/ledger-scan.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { Snapshot } from '../../../src/ledger/replay/snapshot.ts'
 import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
-import { alone, seed } from '../seed.ts'
-import { rechain, tamper, verified } from './verified.ts'
+import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
+import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -16,14 +16,14 @@ interface Test {
 
 async function seeded(t: Test): Promise<TestDatabase> {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   return database
 }
 
 /** One to be copied for each case. */
 async function sound(t: Test): Promise<TestDatabase> {
   const database = await testDatabase(t)
-  await alone((inner) => seed(inner, database))
+  await withOwnExecutors((inner) => seedLedger(inner, database))
   return database
 }
 
@@ -31,11 +31,11 @@ const changed = (position: number, change: string): string =>
   `update ledger_events set ${change} where position = ${position}`
 
 test('an untouched ledger is clean, and so is an empty one', async (t) => {
-  t.same(await verified(await testDatabase(t)), { position: 0, events: 0, findings: [] })
+  t.same(await verifyDatabase(await testDatabase(t)), { position: 0, events: 0, findings: [] })
   const database = await seeded(t)
-  t.same(await verified(database), { position: 22, events: 22, findings: [] })
-  t.same(await verified(database, 15), { position: 15, events: 15, findings: [] })
-  await t.rejects(verified(database, 23), { message: 'The ledger ends at position 22.' })
+  t.same(await verifyDatabase(database), { position: 22, events: 22, findings: [] })
+  t.same(await verifyDatabase(database, 15), { position: 15, events: 15, findings: [] })
+  await t.rejects(verifyDatabase(database, 23), { message: 'The ledger ends at position 22.' })
 })
 
 test('what was rewritten is found, the first wrong position first', async (t) => {
@@ -105,7 +105,7 @@ test('what was rewritten is found, the first wrong position first', async (t) =>
   for (const [title, statements, first] of cases) {
     const database = await copyOf(t, source)
     await tamper(database, ...statements)
-    const { findings } = await verified(database)
+    const { findings } = await verifyDatabase(database)
     t.match(findings[0], first, title)
     t.same(
       findings.map(({ position }) => position ?? 99),
@@ -141,7 +141,7 @@ test('what breaks the books is found behind hashes that were made to fit', async
     const database = await copyOf(t, source)
     await tamper(database, statement)
     await rechain(database)
-    const { findings } = await verified(database)
+    const { findings } = await verifyDatabase(database)
     t.match(findings[0], { position: 11, ...first }, title)
   }
 })
@@ -149,7 +149,7 @@ test('what breaks the books is found behind hashes that were made to fit', async
 test('an event that cannot have happened leaves no trace in what is replayed', async (t) => {
   const database = await seeded(t)
   await tamper(database, changed(11, 'amount[1] = 20000'))
-  t.match((await verified(database)).findings, [
+  t.match((await verifyDatabase(database)).findings, [
     { check: 'hash', position: 11 },
     { check: 'rules', position: 11 },
     { id: 'issuance:operator:diamonds', message: 'balance is -19960 and ought to be -20000' },
@@ -165,16 +165,16 @@ test('one appended with a hash that fits is beyond the head', async (t) => {
        idempotency_key, reply_hash, hash from ledger_events where position = 22`,
   )
   await rechain(database)
-  t.match((await verified(database)).findings[0], { check: 'head', position: 23 })
+  t.match((await verifyDatabase(database)).findings[0], { check: 'head', position: 23 })
 })
 
 test('as of a position nothing later counts', async (t) => {
   const database = await seeded(t)
   await tamper(database, changed(17, 'amount[1] = 211'))
-  t.same(await verified(database, 16), { position: 16, events: 16, findings: [] })
-  t.match(await verified(database, 17), { position: 17, findings: [{ check: 'hash', position: 17 }] })
+  t.same(await verifyDatabase(database, 16), { position: 16, events: 16, findings: [] })
+  t.match(await verifyDatabase(database, 17), { position: 17, findings: [{ check: 'hash', position: 17 }] })
   await tamper(database, 'delete from ledger_events where position > 10')
-  t.match((await verified(database, 12)).findings, [{ check: 'head', position: 11 }])
+  t.match((await verifyDatabase(database, 12)).findings, [{ check: 'head', position: 11 }])
 })
 
 test('replies that were forgotten, or made no event, or came a day later under the same key, are no finding', async (t) => {
@@ -185,7 +185,7 @@ test('replies that were forgotten, or made no event, or came a day later under t
     `update replies set body = '{}' where idempotency_key = 'too much'`,
     `update replies set body = '{}', at = at + interval '24 hours' where idempotency_key = 'standard'`,
   )
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('no more than 20 are collected, and it is not read on for more', async (t) => {
@@ -193,13 +193,13 @@ test('no more than 20 are collected, and it is not read on for more', async (t) 
   const ledger = createTestExecutor(t, database.serviceUrl)
   const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'many' }
   await Promise.all(Array.from({ length: 5_000 }, () => ledger.runOk(addBagItems, item)))
-  t.match(await verified(database), { position: 5_022, events: 5_022, findings: [] })
+  t.match(await verifyDatabase(database), { position: 5_022, events: 5_022, findings: [] })
   await tamper(
     database,
     'update ledger_events set request_id = request_id || 1',
     `update replies set status = 201 where idempotency_key = 'standard'`,
   )
-  const { findings, events, position } = await verified(database)
+  const { findings, events, position } = await verifyDatabase(database)
   t.match(findings[0], { check: 'hash', position: 1 })
   t.same([findings.length, position, events], [20, 20, 20])
   t.equal(findings.filter(({ check }) => check === 'reply').length, 1)
@@ -212,12 +212,12 @@ test('what is found beside a page, however much and soon, hides no event of it t
   const events = snapshot.adopt(await Snapshot.connect(database.serviceUrl), (open) => open.close())
   const findings = new Findings()
   const options = { progress: () => {}, signal: new AbortController().signal }
-  const reading = await LedgerReading.begin(events, await events.head(), findings, options)
+  const reading = await LedgerScan.start(events, await events.head(), findings, options)
   const replies = Array.from({ length: 20 }, (_, i) => ({ check: 'reply', position: i + 1, message: '' }) as const)
-  await reading.upTo(22, async () => replies)
-  await reading.settled()
+  await reading.scanUpTo(22, async () => replies)
+  await reading.drain()
   await reading.close()
-  t.ok(findings.inOrder().some(({ check, position }) => check === 'hash' && position === 14))
+  t.ok(findings.sorted().some(({ check, position }) => check === 'hash' && position === 14))
 })
 
 test('it compares one moment while the ledger grows', async (t) => {
@@ -237,7 +237,7 @@ test('it compares one moment while the ledger grows', async (t) => {
   let services = 0
   for (let i = 0; i < 3; i += 1) {
     let told = 0
-    const seen = await verified(database, null, null, async () => void (told += 1))
+    const seen = await verifyDatabase(database, null, null, async () => void (told += 1))
     t.ok(told <= 1)
     services += told
     t.same(seen.findings, [])
@@ -248,5 +248,5 @@ test('it compares one moment while the ledger grows', async (t) => {
   await writing
   t.ok(position > 23)
   t.ok(services > 0, 'it was seen at work')
-  await verified(database, null, null, async () => void t.fail('nobody is at work any more'))
+  await verifyDatabase(database, null, null, async () => void t.fail('nobody is at work any more'))
 })

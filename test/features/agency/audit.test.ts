@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { rechain, tamper, verified } from '../../audit/verify/verified.ts'
+import { rechain, tamper, verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { agencyApp, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
@@ -25,13 +25,13 @@ test('the books explain what is on hold, owed and settled, and tell what was cha
   await bring(rejected, 'rejected')
   await user(1)('POST', `${transfers}/request`, { dollars: 5, user_id: 2 })
   t.same(await ask(database), [])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 
   await tamper(database, `update holds set held = 1999`, `delete from withdrawals where withdrawal_id = ${rejected}`)
   t.same(await ask(database), [
     { account: 'user:1:dollars', fault: 'on hold otherwise than is pending', is: '1999', ought_to_be: '2000' },
   ])
-  t.match((await verified(database)).findings, [
+  t.match((await verifyDatabase(database)).findings, [
     { check: 'projection', table: 'holds', id: 'user:1:dollars' },
     { check: 'projection', table: 'withdrawals', id: String(rejected) },
   ])
@@ -46,6 +46,6 @@ test('the books explain what is on hold, owed and settled, and tell what was cha
     { account: 'settled:4:dollars', is: '2000', ought_to_be: '1900' },
     { account: 'user:1:dollars' },
   ])
-  t.match((await verified(database)).findings[0], { check: 'rules', message: /is of another wallet or amount/ })
+  t.match((await verifyDatabase(database)).findings[0], { check: 'rules', message: /is of another wallet or amount/ })
   t.ok(pending > 0)
 })

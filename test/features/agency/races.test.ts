@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { loadSlices } from '../../../src/domain.ts'
-import { verified } from '../../audit/verify/verified.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { agencyApp, cash, dataOf, gold, requests, transfers } from './agency-fixture.ts'
@@ -28,7 +28,7 @@ test('50 requests of 20 dollars at once on 90, on two instances, make exactly 4'
   t.match((await one.user(1)('GET', '/v1/wallet')).body, {
     data: { wallet_dollars_count: 90, pending_dollars: 80, available_dollars: 10 },
   })
-  t.same((await verified(one.database)).findings, [])
+  t.same((await verifyDatabase(one.database)).findings, [])
   t.same([...one.ledger.bugs, ...other.ledger.bugs], [])
 })
 
@@ -71,6 +71,6 @@ test('requests, transfers, debits and changes at once never spend a cent twice',
   )
   const debits = heard.filter(({ status, body }) => status === 201 && Object(body).data.account !== undefined).length
   t.same(kept, [{ sum: String(9_000 - 250 * debits) }], 'dollars are where they went')
-  t.same((await verified(one.database)).findings, [])
+  t.same((await verifyDatabase(one.database)).findings, [])
   t.same([...one.ledger.bugs, ...other.ledger.bugs], [])
 })

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { verified } from '../../audit/verify/verified.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { agencyApp, bank, cash, dataOf, gold, person, requests, transfers } from './agency-fixture.ts'
 
@@ -65,7 +65,7 @@ test('a withdrawal through a charging agent, from request to transferred', async
     ].map(([actor, debit, credit]) => ({ type: 'withdrawal-status-changed', actor, debit, credit, amount: '2050' })),
   )
   t.same(await queryRows(database, 'select * from holds'), [])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   t.same(ledger.bugs, [])
 })
 
@@ -114,7 +114,7 @@ test('cash from the agent wallet, approved and paid back', async (t) => {
     { account: 'house:withdrawals:dollars', balance: '0' },
     { account: `withdrawal:${id}:dollars`, balance: '0' },
   ])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   t.same(ledger.bugs, [])
 })
 
@@ -158,6 +158,6 @@ test('an instant transfer, to oneself and to a charging agent', async (t) => {
     status: 422,
     body: { errors: { user_id: ['is not a known user'] } },
   })
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   t.same(ledger.bugs, [])
 })

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { InvalidSalaryFile, parseSalaryFile } from '../../../src/features/agency/salaries/salary-file.ts'
-import { verified } from '../../audit/verify/verified.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { agencyApp, dataOf } from './agency-fixture.ts'
 
@@ -138,7 +138,7 @@ test('a file is paid once, however often and far it runs', async (t) => {
     code: 1,
     err: /^salary stopped:/,
   })
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('by the operators’ door', async (t) => {

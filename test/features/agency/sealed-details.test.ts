@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
 import { sha256 } from '../../../src/ledger/rules/hash.ts'
 import { UnreadableRecords } from '../../../src/vault/unreadable-records.ts'
-import { verified } from '../../audit/verify/verified.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows, testVault } from '../../harness/ledger/test-executor.ts'
 import { agencyApp, bank, cash, dataOf, gold, requests } from './agency-fixture.ts'
 
@@ -180,7 +180,7 @@ test('a change of a request that is just being made is not found, and seals no n
   }
   t.same(await queryRows(database, 'select record_id from vault_keys where user_id = 0'), [])
   t.same(ledger.bugs, [])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('a page of long requests ends early, and no request is left out', async (t) => {

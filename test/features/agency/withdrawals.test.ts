@@ -3,7 +3,7 @@ import { test } from 'tap'
 import type { Tables } from '../../../src/db/tables.ts'
 import { hydrateSealed } from '../../../src/features/agency/withdrawals/sealed-details.ts'
 import { destroyRecords } from '../../../src/vault/reads.ts'
-import { verified } from '../../audit/verify/verified.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { queryRows, testVault } from '../../harness/ledger/test-executor.ts'
 import { agencyApp, bank, cash, dataOf, gold, person, requests } from './agency-fixture.ts'
@@ -159,7 +159,7 @@ test('what was written in private: kept apart, shown to those it is for, told ag
   t.match((await user(1)('POST', `${requests}/request`, body, key)).body, {
     data: { id, status: 'pending', ...erased },
   })
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   t.same(ledger.bugs, [])
 })
 

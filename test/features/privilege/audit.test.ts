@@ -4,7 +4,7 @@ import { grantCards } from '../../../src/features/privilege/grant.ts'
 import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
 import { transferCard } from '../../../src/features/privilege/transfer.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
-import { rechain, tamper, verified } from '../../audit/verify/verified.ts'
+import { rechain, tamper, verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
@@ -26,7 +26,7 @@ async function seeded(t: Parameters<typeof createTestExecutor>[0]): Promise<Test
 
 test('rows of cards, packages and privileges that the ledger does not say are named', async (t) => {
   const database = await seeded(t)
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   const cases: readonly (readonly [statement: string, table: string, id: string, message: RegExp])[] = [
     [
       'update privilege_packages set rank = 9 where rank = 1',
@@ -40,7 +40,7 @@ test('rows of cards, packages and privileges that the ledger does not say are na
     ['update privileges set valid_until = valid_until + 86400', 'privileges', '1', /^valid_until is \d+ and/],
   ]
   await tamper(database, ...cases.map(([statement]) => statement))
-  const { findings } = await verified(database)
+  const { findings } = await verifyDatabase(database)
   t.equal(findings.length, cases.length)
   for (const [, table, id, message] of cases) {
     t.ok(
@@ -57,7 +57,7 @@ test('a card that was moved from somebody else breaks a rule, behind hashes that
     `update ledger_events set data = replace(data, '"from_user_id":1', '"from_user_id":2') where position = 8`,
   )
   await rechain(database)
-  t.match((await verified(database)).findings[0], {
+  t.match((await verifyDatabase(database)).findings[0], {
     check: 'rules',
     position: 8,
     message: 'card 5 is not stored with user 2',

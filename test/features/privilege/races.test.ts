@@ -5,7 +5,7 @@ import { grantCards } from '../../../src/features/privilege/grant.ts'
 import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
 import { transferCard } from '../../../src/features/privilege/transfer.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
-import { verified } from '../../audit/verify/verified.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { createTestExecutor, queryRows, type TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
@@ -52,7 +52,7 @@ test('100 activations of one card on two instances: one wins', async (t) => {
     t.same([...bugs, ...failures], [])
     t.ok(batches.length > 0)
   }
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('100 transfers of one card on two instances: one wins', async (t) => {
@@ -71,7 +71,7 @@ test('100 transfers of one card on two instances: one wins', async (t) => {
   t.same(await queryRows(database, 'select owner_id, activated from privilege_cards'), [
     { owner_id: String(outcomes.indexOf('sent') + 2), activated: 'f' },
   ])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('activations against transfers, over HTTP: one of all wins', async (t) => {
@@ -88,5 +88,5 @@ test('activations against transfers, over HTTP: one of all wins', async (t) => {
   const statuses = tally(heard.map(({ status }) => status))
   t.equal(statuses['200'], 1)
   t.equal((statuses['422'] ?? 0) + (statuses['403'] ?? 0), RACERS - 1)
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { rechain, tamper, verified } from '../../audit/verify/verified.ts'
+import { rechain, tamper, verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { dataOf, playedGame, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
@@ -27,7 +27,7 @@ async function played(t: Parameters<typeof rouletteApp>[0]) {
 test('sound books: the question has no rows, and verify finds nothing', async (t) => {
   const { database } = await played(t)
   t.same(await ask(database), [])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('a winner who was paid less than the pot', async (t) => {
@@ -37,7 +37,7 @@ test('a winner who was paid less than the pot', async (t) => {
   t.same(await ask(database), [
     { game_id: String(game.id), fault: 'coins in a game that is over', is: '1', ought_to_be: '0' },
   ])
-  t.match((await verified(database)).findings.slice(0, 2), [
+  t.match((await verifyDatabase(database)).findings.slice(0, 2), [
     { check: 'draw', message: 'the winner wins 90 coins and is paid 89' },
     { check: 'rules', message: `game ${game.id} holds 1 coins and ought to hold 0` },
   ])
@@ -59,7 +59,7 @@ test('a player who was not paid back, a stake that is less than the price, coins
     { game_id: String(gone.id), fault: 'coins in a game that is over', is: '10', ought_to_be: '0' },
     { game_id: String(running.id), fault: 'not what the players paid in', is: '19', ought_to_be: '20' },
   ])
-  t.match((await verified(database)).findings.slice(0, 2), [
+  t.match((await verifyDatabase(database)).findings.slice(0, 2), [
     { check: 'rules', message: `game ${gone.id} holds 10 coins and ought to hold 0` },
     { check: 'rules', message: `game ${running.id} holds 29 coins and ought to hold 30` },
   ])
@@ -73,7 +73,7 @@ test('a second end, and rows that say other than the ledger', async (t) => {
     `update roulette_games set spin = replace(spin, 'draw', 'drew') where game_id = ${game.id}`,
     'delete from roulette_open_games',
   )
-  t.match((await verified(database)).findings, [
+  t.match((await verifyDatabase(database)).findings, [
     { check: 'projection', table: 'roulette_games', id: String(game.id) },
     { check: 'projection', table: 'roulette_games', id: String(game.id), message: /^spin is / },
     { check: 'projection', table: 'roulette_open_games', id: '1' },

@@ -9,7 +9,7 @@ import { leaveGame } from '../../../src/features/roulette/leave.ts'
 import { MAX_PURGED_GAMES, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
-import { verified } from '../../audit/verify/verified.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
 import { credited } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
@@ -118,7 +118,7 @@ test('operators purge through their door', async (t) => {
   t.match(await purge({ older_than_minutes: 0 }), { status: 200, body: stuck })
   const cancelled = `select actor from ledger_events where type = 'roulette-cancelled'`
   t.same(await queryRows(database, cancelled), [{ actor: 'staff:ann' }])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
@@ -180,7 +180,7 @@ async function assertEnded(t: Pick<Tap, 'equal' | 'same'>, database: TestDatabas
   t.same(await queryRows(database, `select sum(balance)::text as coins from balances where account ~ '^user:'`), [
     { coins: String(rooms * 3 * 100) },
   ])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 }
 
 const finish = finishGame(testSpins)

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { loadSlices } from '../../../src/domain.ts'
-import { verified } from '../../audit/verify/verified.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestApp, type TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
@@ -118,7 +118,7 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
     [{ games: String(ROUNDS), most: String(PLACES) }],
     'never more than there are places',
   )
-  t.same((await verified(one.database)).findings, [])
+  t.same((await verifyDatabase(one.database)).findings, [])
   t.same(
     [one, other].flatMap(({ ledger }) => [...ledger.bugs, ...ledger.failures]),
     [],

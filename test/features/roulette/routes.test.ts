@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { verified } from '../../audit/verify/verified.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows, testSpins } from '../../harness/ledger/test-executor.ts'
 import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
 
@@ -100,7 +100,7 @@ test('a game from its creation to the winner', async (t) => {
   t.same((await user(2)('GET', `${rouletteUrl}/${game.id}`)).body, { data: over }, 'for the losers to check')
   t.same((await user(1)('GET', rouletteUrl)).body, { data: null })
   t.equal(dataOf(await user(2)('GET', '/v1/rooms/R1')).active_roulette_game, null)
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
@@ -121,7 +121,7 @@ test('a game from its creation to its end before the time', async (t) => {
   t.match(await user(1)('DELETE', `/api/v1/rooms/1/games/roulette/${next.uid}`), { status: 200 })
   t.same((await user(1)('GET', rouletteUrl)).body, { data: null })
   t.same(await queryRows(database, `select balance from balances where account ~ '^game:'`), [{ balance: '0' }])
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })
 
 test('what the doors refuse, to the letter', async (t) => {
@@ -253,5 +253,5 @@ test('a retry pays nothing twice', async (t) => {
     await queryRows(database, `select sum(balance)::text as sum from balances where account ~ '^user:[12]:coins'`),
     [{ sum: '200' }],
   )
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })

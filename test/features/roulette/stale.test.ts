@@ -10,7 +10,7 @@ import { cancelStaleGames } from '../../../src/features/roulette/old-games/cance
 import { openGame } from '../../../src/features/roulette/open.ts'
 import { findStaleGames } from '../../../src/features/roulette/reads.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
-import { verified } from '../../audit/verify/verified.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { credited } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
@@ -131,9 +131,9 @@ test('two instances cancel each stale game once, while players join and leave', 
     ),
     [],
   )
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   await rebuild(database.ownerUrl, { progress: () => {}, signal: new AbortController().signal })
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   t.same(
     [ledger, other].flatMap(({ bugs, failures }) => [...bugs, ...failures]),
     [],
@@ -176,5 +176,5 @@ test('an older database gets the moments from its ledger', async (t) => {
   )
   t.same(await queryRows(database, column), before)
   t.equal((await queryRows(database, 'select 1 from roulette_games where empty_since is not null')).length, 2)
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
 })

@@ -3,8 +3,8 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { pino } from 'pino'
 import { build } from '../../../src/app.ts'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
-import { financeSliceWith } from '../../../src/audit/routes/slice.ts'
-import { asideOn } from '../../../src/audit/verify/audit-worker.ts'
+import { createFinanceSlice } from '../../../src/audit/routes/slice.ts'
+import { createAuditWorker } from '../../../src/audit/verify/audit-worker.ts'
 import { openPool, readPool } from '../../../src/db/pool.ts'
 import type { Tables } from '../../../src/db/tables.ts'
 import { meaningOf } from '../../../src/domain.ts'
@@ -82,8 +82,8 @@ export async function createTestApp(
   const appState = new AppStatusGate(await readAppStatus(db), told)
   const ledger = createTestExecutor(t, database.serviceUrl, {}, (events) => appState.applyAll(events))
   const sessions = sessionsIn(db)
-  const finance = financeSliceWith({
-    aside: asideOn(database.serviceUrl),
+  const finance = createFinanceSlice({
+    auditWorker: createAuditWorker(database.serviceUrl),
     checkpoints: checkpointSigner('a checkpoint key for tests'),
   })
   const app = await build({

@@ -1,4 +1,4 @@
-import { describe } from '../../../src/audit/finding.ts'
+import { formatFinding } from '../../../src/audit/finding.ts'
 import { verify } from '../../../src/audit/verify/verify.ts'
 import { connect } from '../../../src/db/connect.ts'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
@@ -76,7 +76,7 @@ async function checkLedger({ attackRun, databaseUrl }: Target): Promise<void> {
     await client.end()
   }
   const found = await verify(databaseUrl, { asOf: null, checkpoint: null, progress: () => {}, signal: context.signal })
-  for (const finding of found.findings) context.expect(false, `verify: ${describe(finding)}`)
+  for (const finding of found.findings) context.expect(false, `verify: ${formatFinding(finding)}`)
   context.report(`${events}, all answered for; verified up to position ${found.position}`)
 }
 

@@ -10,7 +10,7 @@ import { account, balanceOf, balances } from '../../../src/ledger/rules/account.
 import { keyOf } from '../../../src/ledger/rules/projection.ts'
 import type { Verb } from '../../../src/ledger/rules/verb.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
-import { verified } from '../../audit/verify/verified.ts'
+import { verifyDatabase } from '../../audit/verify-database.ts'
 import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
@@ -111,7 +111,7 @@ test('whatever breaks, all is done once, and nobody on any instance is told what
 
   await Promise.all([breakThings(), ...ids.map(play)])
   t.ok(between.every(({ cuts }) => cuts > 0))
-  t.same((await verified(database)).findings, [])
+  t.same((await verifyDatabase(database)).findings, [])
   t.same(
     instances.flatMap(({ bugs }) => bugs),
     [],

@@ -5,7 +5,7 @@ import { copyBinaryRows } from '../../../src/ledger/storage/copy-rows.ts'
 import { canonicalText, GENESIS_HASH, type LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
 import { binaryColumns, EventRowReader } from '../../../src/ledger/storage/event-row-reader.ts'
 import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
-import { seed } from '../../audit/seed.ts'
+import { seedLedger } from '../../audit/seed-ledger.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
@@ -31,7 +31,7 @@ function entriesIn(pages: readonly Buffer[]): LedgerEntry[] {
 
 test('the bytes of a row say what its text says', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   const all = 'from ledger_events e order by e.position'
   const texts = (await queryRows(database, `select ${eventColumns} ${all}`)).map(parseEntry)
   t.same(entriesIn(await pagesOf(database, `select ${binaryColumns} ${all}`)), texts)

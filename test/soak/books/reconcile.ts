@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { describe } from '../../../src/audit/finding.ts'
+import { formatFinding } from '../../../src/audit/finding.ts'
 import { verify } from '../../../src/audit/verify/verify.ts'
 import { connect } from '../../../src/db/connect.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
@@ -148,6 +148,6 @@ async function verifyLedger(context: ScenarioContext, url: string): Promise<stri
     progress: () => {},
     signal: context.signal,
   })
-  for (const finding of findings) context.expect(false, `verify: ${describe(finding)}`)
+  for (const finding of findings) context.expect(false, `verify: ${formatFinding(finding)}`)
   return `verify ${findings.length === 0 ? 'clean' : `with ${findings.length} findings`} up to position ${position}`
 }

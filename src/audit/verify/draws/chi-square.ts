@@ -14,7 +14,7 @@ export interface ChiSquare {
 }
 
 /** Below so many expected draws a row is counted together with the next one. */
-const LEAST_EXPECTED = 5
+const MIN_EXPECTED_DRAWS = 5
 
 /** Pearson's test. With too few draws to tell anything p is 1. */
 export function chiSquare(frequencies: readonly Frequency[]): ChiSquare {
@@ -23,10 +23,10 @@ export function chiSquare(frequencies: readonly Frequency[]): ChiSquare {
   // The rarest first, so that they meet in one cell.
   for (const { observed, expected } of frequencies.toSorted((a, b) => a.expected - b.expected)) {
     const last = cells.at(-1)
-    if (last === undefined || last.expected >= LEAST_EXPECTED) cells.push({ observed, expected: expected * draws })
+    if (last === undefined || last.expected >= MIN_EXPECTED_DRAWS) cells.push({ observed, expected: expected * draws })
     else cells.splice(-1, 1, { observed: last.observed + observed, expected: last.expected + expected * draws })
   }
-  const enough = cells.every(({ expected }) => expected >= LEAST_EXPECTED)
+  const enough = cells.every(({ expected }) => expected >= MIN_EXPECTED_DRAWS)
   const degrees = enough ? cells.length - 1 : 0
   const statistic = cells.reduce((sum, { observed, expected }) => sum + (observed - expected) ** 2 / expected, 0)
   return { draws, statistic, degrees, p: degrees === 0 ? 1 : upperGamma(degrees / 2, statistic / 2) }
@@ -40,12 +40,12 @@ function upperGamma(a: number, x: number): number {
 }
 
 const PRECISION = 1e-15
-const MOST_STEPS = 10_000
+const MAX_ITERATIONS = 10_000
 
 function series(a: number, x: number): number {
   let term = 1 / a
   let sum = term
-  for (let n = 1; n < MOST_STEPS && term > sum * PRECISION; n += 1) {
+  for (let n = 1; n < MAX_ITERATIONS && term > sum * PRECISION; n += 1) {
     term *= x / (a + n)
     sum += term
   }
@@ -59,7 +59,7 @@ function fraction(a: number, x: number): number {
   let c = 1 / tiny
   let d = 1 / b
   let product = d
-  for (let n = 1; n < MOST_STEPS; n += 1) {
+  for (let n = 1; n < MAX_ITERATIONS; n += 1) {
     const factor = -n * (n - a)
     b += 2
     d = 1 / (Math.abs(factor * d + b) < tiny ? tiny : factor * d + b)

@@ -7,24 +7,24 @@ import { account } from '../../../ledger/rules/account.ts'
 import type { Fact } from '../../../ledger/rules/event.ts'
 import { sha256 } from '../../../ledger/rules/hash.ts'
 import type { State } from '../../../ledger/rules/state.ts'
-import type { DrawListener, Moved } from './draw-listener.ts'
+import type { DrawObserver, PaidAmounts } from './draw-observer.ts'
 
 /**
  * Recomputes every lucky draw, event by event: links from the commitments, numbers from links and seeds, rewards from
  * the numbers, and that they were paid. Goes on after a fault as if what is stored were right.
  */
 export class LuckyChecks {
-  readonly #listener: Pick<DrawListener, 'fault' | 'drawn'>
+  readonly #observer: Pick<DrawObserver, 'onFault' | 'onLuckyDraw'>
   /** The last link of each user's running chain, as hex, and how many draws it had; before the first its commitment. */
   readonly #links = new Map<number, { readonly link: string; readonly k: number }>()
 
-  constructor(listener: Pick<DrawListener, 'fault' | 'drawn'>) {
-    this.#listener = listener
+  constructor(observer: Pick<DrawObserver, 'onFault' | 'onLuckyDraw'>) {
+    this.#observer = observer
   }
 
   /** `state` is all that follows from the events before this one. */
-  check(event: Fact, moved: Moved, state: State): void {
-    const find = (message: string): void => this.#listener.fault(event.position, message)
+  check(event: Fact, moved: PaidAmounts, state: State): void {
+    const find = (message: string): void => this.#observer.onFault(event.position, message)
     switch (event.type) {
       case 'decoration-defined':
         checkOdds(event.data, find)
@@ -51,7 +51,7 @@ export class LuckyChecks {
     this.#links.set(user_id, { link: commitment, k: 0 })
   }
 
-  #checkDraw(data: EventData<'gift-drawn'>, moved: Moved, state: State, find: (message: string) => void): void {
+  #checkDraw(data: EventData<'gift-drawn'>, moved: PaidAmounts, state: State, find: (message: string) => void): void {
     const { sender_id, chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = data
     const running = state.get(luckyProgress, String(sender_id))
     const before = this.#links.get(sender_id)
@@ -78,7 +78,7 @@ export class LuckyChecks {
         find(`order ${i} drew ${r} and wins ${reward}, not ${order.r} and ${order.reward}`)
       }
       won += order.reward
-      this.#listener.drawn(odds_hash, r)
+      this.#observer.onLuckyDraw(odds_hash, r)
     }
     const paid = moved.amountMoved(account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
     if (paid !== won) find(`the orders win ${won} diamonds and ${paid} are paid`)

@@ -4,22 +4,22 @@ import { gameAccount, gameIdOf, games, potOf, prizeOf } from '../../../features/
 import { account } from '../../../ledger/rules/account.ts'
 import type { Fact } from '../../../ledger/rules/event.ts'
 import type { State } from '../../../ledger/rules/state.ts'
-import type { DrawListener, Moved } from './draw-listener.ts'
+import type { DrawObserver, PaidAmounts } from './draw-observer.ts'
 
 /**
  * Recomputes every spin, event by event: the winner from the seed that was committed to and from who joined, and that
  * the prize was paid. Goes on after a fault as if what is stored were right.
  */
 export class SpinChecks {
-  readonly #listener: Pick<DrawListener, 'fault' | 'spun'>
+  readonly #observer: Pick<DrawObserver, 'onFault' | 'onSpin'>
 
-  constructor(listener: Pick<DrawListener, 'fault' | 'spun'>) {
-    this.#listener = listener
+  constructor(observer: Pick<DrawObserver, 'onFault' | 'onSpin'>) {
+    this.#observer = observer
   }
 
   /** `state` is all that follows from the events before this one. */
-  check(event: Fact, moved: Moved, state: State): void {
-    const find = (message: string): void => this.#listener.fault(event.position, message)
+  check(event: Fact, moved: PaidAmounts, state: State): void {
+    const find = (message: string): void => this.#observer.onFault(event.position, message)
     switch (event.type) {
       case 'roulette-created':
         // With the uid of another game it would have the seed of that one.
@@ -31,7 +31,12 @@ export class SpinChecks {
     }
   }
 
-  #checkSpin(data: EventData<'roulette-finished'>, moved: Moved, state: State, find: (message: string) => void): void {
+  #checkSpin(
+    data: EventData<'roulette-finished'>,
+    moved: PaidAmounts,
+    state: State,
+    find: (message: string) => void,
+  ): void {
     const game = state.get(games, String(data.game_id))
     if (game === undefined) return find(`there is no game ${data.game_id}`)
     const { entries, uid, commitment, fee_percent } = game
@@ -52,6 +57,6 @@ export class SpinChecks {
     }
     const paid = moved.amountMoved(gameAccount(game.game_id), account('user', data.winner_id, 'coins'))
     if (paid !== data.prize) find(`the winner wins ${data.prize} coins and is paid ${paid}`)
-    this.#listener.spun(entries.length, r)
+    this.#observer.onSpin(entries.length, r)
   }
 }

@@ -1,66 +1,66 @@
 import type { Page } from '../../../db/copy-out.ts'
 import { EventRowReader } from '../../../ledger/storage/event-row-reader.ts'
-import type { Ending } from '../../checkpoint/checkpoint.ts'
-import type { FoundAt } from '../../finding.ts'
-import type { KeptBalances } from '../balance-checks.ts'
-import { ChainChecks, type LastEvent } from '../integrity-checks.ts'
+import type { CheckpointHead } from '../../checkpoint/checkpoint.ts'
+import type { EventFinding } from '../../finding.ts'
+import type { BalanceSnapshot } from '../balance-checks.ts'
+import { IntegrityChecks, type LastEvent } from '../integrity-checks.ts'
 
 /** What was found on a page, and where the ledger stands at its end. */
-export interface PageChecked {
-  readonly found: readonly FoundAt[]
+export interface PageResult {
+  readonly findings: readonly EventFinding[]
   readonly last: LastEvent
   /** Milliseconds that it took. */
-  readonly took: number
+  readonly durationMs: number
 }
 
 /** `ChainChecks` page by page, here or in a thread. */
-export interface ChainHalf {
+export interface RowVerifier {
   /**
    * Has the rows of a page checked, sooner or later, and takes the page away: whoever had it has it no more. Waits while
    * it is far behind. Rejects when it cannot go on.
    */
-  page(rows: Page): Promise<void>
+  submit(rows: Page): Promise<void>
   /** Waits until all pages are checked. */
-  settled(): Promise<void>
-  expect(checkpoint: Ending): void
+  drain(): Promise<void>
+  expectCheckpoint(checkpoint: CheckpointHead): void
   /** `ChainChecks.takeBalances`, when all pages are checked. */
-  takeBalances(): Promise<KeptBalances>
+  takeBalances(): Promise<BalanceSnapshot>
   /** Where the ledger stands after the pages that are checked. */
   readonly last: LastEvent
   close(): Promise<void>
 }
 
 /** Hears of every page that was checked, in their order. */
-export type OnChecked = (checked: PageChecked) => void
+export type OnPageResult = (checked: PageResult) => void
 
 /** Checks the rows of a page. */
-export function checkPage(checks: ChainChecks, bytes: Buffer): PageChecked {
+export function checkPage(checks: IntegrityChecks, bytes: Buffer): PageResult {
   const began = performance.now()
   for (const rows = new EventRowReader(bytes); rows.next(); ) checks.check(rows)
-  return { found: checks.take(), last: checks.last, took: performance.now() - began }
+  return { findings: checks.takeFindings(), last: checks.last, durationMs: performance.now() - began }
 }
 
 /** In this thread, at once. */
-export class ChainHere implements ChainHalf {
-  readonly #checks = new ChainChecks()
-  readonly #onChecked: OnChecked
+export class InlineRowVerifier implements RowVerifier {
+  readonly #checks = new IntegrityChecks()
+  readonly #onChecked: OnPageResult
 
-  constructor(onChecked: OnChecked) {
+  constructor(onChecked: OnPageResult) {
     this.#onChecked = onChecked
   }
 
-  async page(rows: Page): Promise<void> {
+  async submit(rows: Page): Promise<void> {
     // What it takes is of the time of whoever calls.
-    this.#onChecked({ ...checkPage(this.#checks, rows), took: 0 })
+    this.#onChecked({ ...checkPage(this.#checks, rows), durationMs: 0 })
   }
 
-  async settled(): Promise<void> {}
+  async drain(): Promise<void> {}
 
-  expect(checkpoint: Ending): void {
-    this.#checks.expect(checkpoint)
+  expectCheckpoint(checkpoint: CheckpointHead): void {
+    this.#checks.expectCheckpoint(checkpoint)
   }
 
-  async takeBalances(): Promise<KeptBalances> {
+  async takeBalances(): Promise<BalanceSnapshot> {
     return this.#checks.takeBalances()
   }
 

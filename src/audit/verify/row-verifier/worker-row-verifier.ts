@@ -1,33 +1,33 @@
 import { Worker } from 'node:worker_threads'
 import type { Page } from '../../../db/copy-out.ts'
 import { GENESIS_HASH } from '../../../ledger/storage/event-hash.ts'
-import type { Ending } from '../../checkpoint/checkpoint.ts'
-import type { KeptBalances } from '../balance-checks.ts'
+import type { CheckpointHead } from '../../checkpoint/checkpoint.ts'
+import type { BalanceSnapshot } from '../balance-checks.ts'
 import type { LastEvent } from '../integrity-checks.ts'
-import type { ChainHalf, OnChecked } from './row-verifier.ts'
-import type { ChainMessage, ChainTask } from './row-verifier-thread.ts'
+import type { OnPageResult, RowVerifier } from './row-verifier.ts'
+import type { RowVerifierMessage, RowVerifierTask } from './row-verifier-thread.ts'
 
 /**
  * Pages that may wait for the thread: what it is behind at the end of the events, it does while tables are compared.
  * They are of a quarter of a megabyte.
  */
-const MOST_WAITING = 128
+const MAX_PENDING_PAGES = 128
 
 /** In a thread of its own, which has a processor to itself where there are two. */
-export class ChainAside implements ChainHalf {
+export class WorkerRowVerifier implements RowVerifier {
   readonly #worker: Worker
-  readonly #onChecked: OnChecked
+  readonly #onChecked: OnPageResult
   readonly #signal: AbortSignal
-  #waiting = 0
+  #pending = 0
   #last: LastEvent = { position: 0, hash: GENESIS_HASH, at: Number.NEGATIVE_INFINITY }
-  #taken: KeptBalances | undefined
+  #balances: BalanceSnapshot | undefined
   #failure: Error | undefined
   /** Whoever waits for the thread to get on, or to fail. */
   #wake: () => void = () => {}
 
   /** When `signal` is aborted nobody has to wait for the thread any more. */
   constructor(
-    onChecked: OnChecked,
+    onChecked: OnPageResult,
     signal: AbortSignal,
     script = new URL('./row-verifier-thread.ts', import.meta.url),
   ) {
@@ -35,11 +35,11 @@ export class ChainAside implements ChainHalf {
     this.#signal = signal
     signal.addEventListener('abort', this.#abort, { once: true })
     this.#worker = new Worker(script)
-    this.#worker.on('message', (message: ChainMessage) => {
+    this.#worker.on('message', (message: RowVerifierMessage) => {
       if ('taken' in message) {
-        this.#taken = message.taken
+        this.#balances = message.taken
       } else {
-        this.#waiting -= 1
+        this.#pending -= 1
         this.#last = message.checked.last
         this.#onChecked(message.checked)
       }
@@ -49,25 +49,25 @@ export class ChainAside implements ChainHalf {
     this.#worker.on('exit', () => this.#fail(new Error('the thread that checks rows ended before it was done')))
   }
 
-  async page(rows: Page): Promise<void> {
-    await this.#until(MOST_WAITING - 1)
-    this.#waiting += 1
-    this.#tell({ page: rows }, [rows.buffer])
+  async submit(rows: Page): Promise<void> {
+    await this.#untilPending(MAX_PENDING_PAGES - 1)
+    this.#pending += 1
+    this.#post({ page: rows }, [rows.buffer])
   }
 
-  async settled(): Promise<void> {
-    await this.#until(0)
+  async drain(): Promise<void> {
+    await this.#untilPending(0)
   }
 
-  expect(checkpoint: Ending): void {
-    this.#tell({ expect: checkpoint })
+  expectCheckpoint(checkpoint: CheckpointHead): void {
+    this.#post({ expect: checkpoint })
   }
 
-  async takeBalances(): Promise<KeptBalances> {
-    this.#tell('take balances')
+  async takeBalances(): Promise<BalanceSnapshot> {
+    this.#post('take balances')
     for (;;) {
-      await this.#until(0)
-      if (this.#taken !== undefined) return this.#taken
+      await this.#untilPending(0)
+      if (this.#balances !== undefined) return this.#balances
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
   }
@@ -82,8 +82,8 @@ export class ChainAside implements ChainHalf {
   }
 
   /** Waits until no more pages than that wait. */
-  async #until(most: number): Promise<void> {
-    while (this.#waiting > most && this.#failure === undefined) {
+  async #untilPending(most: number): Promise<void> {
+    while (this.#pending > most && this.#failure === undefined) {
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
     if (this.#failure !== undefined) throw this.#failure
@@ -99,7 +99,7 @@ export class ChainAside implements ChainHalf {
     this.#wake()
   }
 
-  #tell(task: ChainTask, handed: ArrayBuffer[] = []): void {
+  #post(task: RowVerifierTask, handed: ArrayBuffer[] = []): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
     this.#worker.postMessage(task, handed)
   }

@@ -1,8 +1,8 @@
 import { test } from 'tap'
-import type { Finding } from '../../src/audit/finding.ts'
-import { testDatabase } from '../harness/postgres/test-database.ts'
-import { seed } from './seed.ts'
-import { tamper, verified } from './verify/verified.ts'
+import type { Finding } from '../../../src/audit/finding.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { seedLedger } from '../seed-ledger.ts'
+import { tamper, verifyDatabase } from '../verify-database.ts'
 
 test('rows that the ledger does not say are named with both values', async (t) => {
   const cases: [statement: string, table: string, id: string, message: string][] = [
@@ -49,13 +49,13 @@ test('rows that the ledger does not say are named with both values', async (t) =
     ['update gift_streaks set won = won - 1', 'gift_streaks', '1:9:2', 'won is 314 and ought to be 315'],
   ]
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   await tamper(database, ...cases.map(([statement]) => statement))
   const findings = cases.map(([, table, id, message]) => ({ check: 'projection', position: null, table, id, message }))
-  const found = await verified(database)
+  const found = await verifyDatabase(database)
   t.match(found, { position: 22, events: 22 })
   t.same(inOrder(found.findings), inOrder(findings))
-  t.same((await verified(database, 22)).findings, [], 'as of a position the tables of today have no say')
+  t.same((await verifyDatabase(database, 22)).findings, [], 'as of a position the tables of today have no say')
 })
 
 /** Tables are compared in the order in which the books list them, which says nothing. */
@@ -64,7 +64,9 @@ const inOrder = (findings: readonly Pick<Finding, 'table' | 'message'>[]) =>
 
 test('a time in a row is compared to the microsecond', async (t) => {
   const database = await testDatabase(t)
-  await seed(t, database)
+  await seedLedger(t, database)
   await tamper(database, `update gift_streaks set last_at = last_at + interval '1 microsecond'`)
-  t.match((await verified(database)).findings, [{ table: 'gift_streaks', id: '1:9:2', message: /^last_at is \d{16} / }])
+  t.match((await verifyDatabase(database)).findings, [
+    { table: 'gift_streaks', id: '1:9:2', message: /^last_at is \d{16} / },
+  ])
 })

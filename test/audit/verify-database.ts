@@ -1,18 +1,18 @@
 import { Client } from 'pg'
-import type { Ending } from '../../../src/audit/checkpoint/checkpoint.ts'
-import { type Verified, verify } from '../../../src/audit/verify/verify.ts'
-import { GENESIS_HASH, hashEvent } from '../../../src/ledger/storage/event-hash.ts'
-import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
-import { queryRows } from '../../harness/ledger/test-executor.ts'
-import type { TestDatabase } from '../../harness/postgres/test-database.ts'
+import type { CheckpointHead } from '../../src/audit/checkpoint/checkpoint.ts'
+import { type Verification, verify } from '../../src/audit/verify/verify.ts'
+import { GENESIS_HASH, hashEvent } from '../../src/ledger/storage/event-hash.ts'
+import { eventColumns, parseEntry } from '../../src/ledger/storage/stored-event.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+import type { TestDatabase } from '../harness/postgres/test-database.ts'
 
 /** Verifies a database as the service's own role. */
-export const verified = (
+export const verifyDatabase = (
   { serviceUrl }: TestDatabase,
   asOf: number | null = null,
-  checkpoint: Ending | null = null,
+  checkpoint: CheckpointHead | null = null,
   onService?: () => Promise<void>,
-): Promise<Verified> => {
+): Promise<Verification> => {
   const { signal } = new AbortController()
   return verify(serviceUrl, { asOf, checkpoint, progress: () => {}, signal, ...(onService && { onService }) })
 }

@@ -1,16 +1,19 @@
 import { test } from 'tap'
-import type { WithdrawalsReport } from '../../src/audit/reports/withdrawals.ts'
-import { changeStatus } from '../../src/features/agency/withdrawals/change-status.ts'
-import { type RequestWithdrawal, requestWithdrawal } from '../../src/features/agency/withdrawals/request-withdrawal.ts'
-import { defineCountry } from '../../src/features/users/countries/define-country.ts'
-import { defineUsers } from '../../src/features/users/define-user.ts'
-import { credit } from '../../src/features/wallet/credit.ts'
-import { genesis } from '../../src/ledger/storage/genesis.ts'
-import { createTestExecutor, queryRows, testChains } from '../harness/ledger/test-executor.ts'
-import { testDatabase } from '../harness/postgres/test-database.ts'
-import { audit } from './command-line.ts'
-import { alone } from './seed.ts'
-import { tamper } from './verify/verified.ts'
+import type { WithdrawalsReport } from '../../../src/audit/reports/withdrawals.ts'
+import { changeStatus } from '../../../src/features/agency/withdrawals/change-status.ts'
+import {
+  type RequestWithdrawal,
+  requestWithdrawal,
+} from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
+import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
+import { defineUsers } from '../../../src/features/users/define-user.ts'
+import { credit } from '../../../src/features/wallet/credit.ts'
+import { genesis } from '../../../src/ledger/storage/genesis.ts'
+import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/test-executor.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+import { runAudit } from '../run-audit.ts'
+import { withOwnExecutors } from '../seed-ledger.ts'
+import { tamper } from '../verify-database.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -20,10 +23,10 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
   const database = await testDatabase(t)
   const env = { DATABASE_URL: database.serviceUrl }
   const nothing = 'pending: none\napproved and not yet transferred: none\nwho approved what: none\n'
-  t.same(await audit(env, 'withdrawals'), { code: 0, out: `as of position 0\n${nothing}`, err: '' })
+  t.same(await runAudit(env, 'withdrawals'), { code: 0, out: `as of position 0\n${nothing}`, err: '' })
 
   const ids: number[] = []
-  await alone(async (inner) => {
+  await withOwnExecutors(async (inner) => {
     const { runOk } = createTestExecutor(inner, database.serviceUrl)
     await runOk(genesis, { fairness_key: testChains.keyHash })
     await runOk(defineCountry, { id: 1, name: 'Egypt' })
@@ -72,7 +75,7 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
     age(waiting, 9 * DAY, 5 * HOUR + 6 * MINUTE),
   )
 
-  const { code, out, err } = await audit(env, 'withdrawals', '--json')
+  const { code, out, err } = await runAudit(env, 'withdrawals', '--json')
   t.same([code, err], [0, ''])
   const report: WithdrawalsReport = JSON.parse(out)
   const cash = { type: 'cash', target_id: 7, currency: 'dollars' }
@@ -126,7 +129,7 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
   t.equal(report.position, Number((await queryRows(database, 'select position from ledger_head'))[0]?.['position']))
   t.notOk(report.approvals.some(({ id }) => id === refused))
 
-  const lines = (await audit(env, 'withdrawals')).out.split('\n').map((line) => line.trim().split(/\s{2,}/))
+  const lines = (await runAudit(env, 'withdrawals')).out.split('\n').map((line) => line.trim().split(/\s{2,}/))
   t.same(lines.slice(1), [
     ['pending:'],
     ['3 d 4 h', `request ${older}`, 'cash', 'user 1', 'to 7', '12.50 dollars'],

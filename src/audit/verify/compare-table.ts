@@ -2,7 +2,7 @@ import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import type { Fields } from '../../ledger/storage/copy-rows.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
-import { type Finding, MOST_FINDINGS } from '../finding.ts'
+import { type Finding, MAX_FINDINGS } from '../finding.ts'
 
 /**
  * Compares a table with the rows that were replayed, to the letter; of a table that is all wrong the first rows that it
@@ -15,9 +15,9 @@ export async function compareTable(
   onPage: () => Promise<void>,
 ): Promise<readonly Finding[]> {
   const found: (readonly [id: string, message: string])[] = []
-  for await (const page of comparisons(snapshot, table, rows)) {
+  for await (const page of comparePages(snapshot, table, rows)) {
     found.push(...page)
-    if (found.length >= MOST_FINDINGS) break
+    if (found.length >= MAX_FINDINGS) break
     await onPage()
   }
   return found
@@ -26,7 +26,7 @@ export async function compareTable(
 }
 
 /** What is wrong with a page of rows, page by page; at the end which rows were on none. */
-async function* comparisons(
+async function* comparePages(
   snapshot: Snapshot,
   { columns, key, projection, selectAll: scan }: RowTable,
   rows: ReplayState,
@@ -59,7 +59,7 @@ function differences(columns: readonly string[], held: Fields, replayed: unknown
   for (let i = 0; i < columns.length; i += 1) {
     const column = columns[i] ?? ''
     const is = held[i] ?? null
-    const ought = scanned(replayed, column)
+    const ought = scannedText(replayed, column)
     if (is === ought) continue
     found ??= []
     found.push(`${column} is ${is ?? 'null'} and ought to be ${ought ?? 'null'}`)
@@ -68,7 +68,7 @@ function differences(columns: readonly string[], held: Fields, replayed: unknown
 }
 
 /** A value as a table's `scan` reads it; times are microseconds there. */
-function scanned(row: unknown, column: string): string | null {
+function scannedText(row: unknown, column: string): string | null {
   const value: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, column) : undefined
   switch (typeof value) {
     case 'number':

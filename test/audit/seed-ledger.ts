@@ -15,7 +15,7 @@ interface Test {
 }
 
 /** Runs one command of every kind, and a few more, on an empty ledger. */
-export async function seed(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Promise<void> {
+export async function seedLedger(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Promise<void> {
   const ledger = createTestExecutor(t, serviceUrl)
   const send = sendGift({ chains: testChains, ownerPercent: 5 })
   const gift = (fields: Partial<SendGift>): SendGift => ({
@@ -58,7 +58,7 @@ export async function seed(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceU
 }
 
 /** Runs with executors of its own, which are closed when it ends: then the database can be copied. */
-export async function alone(work: (t: Test) => Promise<void>): Promise<void> {
+export async function withOwnExecutors(work: (t: Test) => Promise<void>): Promise<void> {
   const closing: (() => Promise<void>)[] = []
   await work({ teardown: (close) => closing.push(close) })
   for (const close of closing) await close()

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
-import type { Period } from '../reports/period.ts'
-import type { Reading } from '../reports/query-context.ts'
+import type { Period } from './period.ts'
+import type { QueryContext } from './query-context.ts'
 
 /** Events of one page: some milliseconds of work. */
-const PAGE = 2_000
+const PAGE_EVENTS = 2_000
 
 interface Row {
   readonly debit: string
@@ -16,38 +16,38 @@ interface Row {
 export async function foldAccounts(
   db: Kysely<Tables>,
   { first, last }: Period,
-  { signal, ahead, looked }: Reading,
-  side: (account: string, amount: number) => void,
+  { signal, onPlanned, onScanned }: QueryContext,
+  onPosting: (account: string, amount: number) => void,
 ): Promise<void> {
-  ahead(last - first + 1)
+  onPlanned(last - first + 1)
   if (first > last) return
-  let reading = page(db, first, last)
-  for (let from = first; from <= last; from += PAGE) {
+  let reading = readPage(db, first, last)
+  for (let from = first; from <= last; from += PAGE_EVENTS) {
     signal.throwIfAborted()
     const rows = await reading
     // The database goes on while this page is folded; should it fail, the next turn hears of it.
-    reading = page(db, from + PAGE, last)
+    reading = readPage(db, from + PAGE_EVENTS, last)
     reading.catch(() => {})
     for (const row of rows) {
       const credits = row.credit.split(',')
       const amounts = row.amount.split(',')
       for (const [i, debit] of row.debit.split(',').entries()) {
         const amount = Number(amounts[i])
-        side(debit, -amount)
-        side(credits[i] ?? '', amount)
+        onPosting(debit, -amount)
+        onPosting(credits[i] ?? '', amount)
       }
     }
-    looked(Math.min(PAGE, last - from + 1))
+    onScanned(Math.min(PAGE_EVENTS, last - from + 1))
   }
 }
 
-async function page(db: Kysely<Tables>, from: number, last: number): Promise<readonly Row[]> {
+async function readPage(db: Kysely<Tables>, from: number, last: number): Promise<readonly Row[]> {
   if (from > last) return []
   const { rows } = await sql<Row>`
     select array_to_string(debit, ',') as debit, array_to_string(credit, ',') as credit,
            array_to_string(amount, ',') as amount
     from ledger_events
-    where position between ${from} and ${Math.min(last, from + PAGE - 1)} and cardinality(debit) > 0
+    where position between ${from} and ${Math.min(last, from + PAGE_EVENTS - 1)} and cardinality(debit) > 0
     order by position`.execute(db)
   return rows
 }

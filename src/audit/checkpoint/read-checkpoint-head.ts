@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-import { type Ending, HEAD_IS_LAST, HEAD_IS_NOT_LAST } from '../checkpoint/checkpoint.ts'
+import { type CheckpointHead, HEAD_IS_LAST, HEAD_IS_NOT_LAST } from './checkpoint.ts'
 
 /** Where the ledger ends, and the time of the database. Throws when its head is not its last event. */
-export async function endOfLedger(db: Kysely<Tables>): Promise<Ending> {
+export async function readCheckpointHead(db: Kysely<Tables>): Promise<CheckpointHead> {
   const head = await db
     .selectFrom('ledger_head as h')
     .select(['position', 'hash'])

@@ -9,17 +9,17 @@ import type { RowTable } from '../../ledger/storage/row-table.ts'
 /** Where the new tables are until they are swapped in. What a rebuild that was killed left there goes with the next. */
 const SCHEMA = 'rebuilt'
 /** Any number that nothing else uses, in the service's database. */
-const LOCK = 5_202_611_210_005
+const ADVISORY_LOCK_KEY = 5_202_611_210_005
 /** Lines that go to PostgreSQL in one write, and rows in one statement. */
-const CHUNK = 500
+const CHUNK_ROWS = 500
 /** How long the swap may wait for whoever reads a table; commands wait as long. They bear 5 s. */
-const PATIENCE = '2s'
+const SWAP_LOCK_TIMEOUT = '2s'
 /** A transaction that is seen twice, so far apart, is one to be waited for; so long. */
-const LOOK_MS = 300
-const READERS_MS = 300_000
+const READER_POLL_MS = 300
+const MAX_READER_WAIT_MS = 300_000
 
 /** How a table is made beside the live one, as PostgreSQL's catalogue tells. */
-interface Form {
+interface TableDefinition {
   readonly name: string
   readonly owner: string
   /** Storage parameters, such as `fillfactor=60`. */
@@ -34,31 +34,33 @@ interface Form {
  * New tables of all projections of the ledger, beside the live ones in a schema of their own: made, filled, kept up to
  * date, and swapped in. By the role that owns the tables.
  */
-export class NewTables {
+export class ShadowTables {
   readonly #client: Client
   readonly #tables: readonly RowTable[]
-  readonly #forms: readonly Form[]
+  readonly #definitions: readonly TableDefinition[]
 
-  private constructor(client: Client, tables: readonly RowTable[], forms: readonly Form[]) {
+  private constructor(client: Client, tables: readonly RowTable[], forms: readonly TableDefinition[]) {
     this.#client = client
     this.#tables = tables
-    this.#forms = forms
+    this.#definitions = forms
   }
 
   /** Empty ones, without keys and indexes. Throws when another rebuild is under way, or a table cannot be swapped. */
-  static async make(ownerUrl: string, tables: readonly RowTable[]): Promise<NewTables> {
+  static async create(ownerUrl: string, tables: readonly RowTable[]): Promise<ShadowTables> {
     const client = await connect(ownerUrl, 'ledger rebuild')
     try {
       await client.query(`set statement_timeout = 0; set idle_in_transaction_session_timeout = 0;
         set synchronous_commit = on; set timezone = 'UTC'; set search_path = public`)
-      const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [LOCK])
+      const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [
+        ADVISORY_LOCK_KEY,
+      ])
       if (rows[0]?.mine !== true) throw new Error('Another rebuild is under way.')
       await client.query(`drop schema if exists ${SCHEMA} cascade; create schema ${SCHEMA}`)
-      const forms: Form[] = []
-      for (const { projection } of tables) forms.push(await formOf(client, projection.name))
-      for (const form of forms) await client.query(creation(form))
+      const forms: TableDefinition[] = []
+      for (const { projection } of tables) forms.push(await readDefinition(client, projection.name))
+      for (const form of forms) await client.query(createTableSql(form))
       await client.query(`set search_path = ${SCHEMA}, public`)
-      return new NewTables(client, tables, forms)
+      return new ShadowTables(client, tables, forms)
     } catch (error) {
       await client.end()
       throw error
@@ -73,7 +75,7 @@ export class NewTables {
         let chunk: string[] = []
         for (const id of rows.ids(table.projection)) {
           chunk.push(table.copyLine(rows.get(table.projection, id)))
-          if (chunk.length < CHUNK) continue
+          if (chunk.length < CHUNK_ROWS) continue
           count += chunk.length
           yield chunk.join('')
           chunk = []
@@ -84,7 +86,7 @@ export class NewTables {
       }
       await pipeline(lines, this.#client.query(from(table.copyIn)))
     }
-    for (const { name, constraints, indexes } of this.#forms) {
+    for (const { name, constraints, indexes } of this.#definitions) {
       for (const constraint of constraints) await this.#client.query(`alter table ${name} add ${constraint}`)
       for (const index of indexes) await this.#client.query(index)
       await this.#client.query(`analyze ${name}`)
@@ -97,8 +99,8 @@ export class NewTables {
   async update(rows: ReplayState): Promise<void> {
     for (const table of this.#tables) {
       const ids = [...rows.changed(table.projection)]
-      for (let i = 0; i < ids.length; i += CHUNK) {
-        const some = ids.slice(i, i + CHUNK)
+      for (let i = 0; i < ids.length; i += CHUNK_ROWS) {
+        const some = ids.slice(i, i + CHUNK_ROWS)
         const there = some.flatMap((id) => rows.get(table.projection, id) ?? [])
         const gone = some.filter((id) => rows.get(table.projection, id) === undefined)
         for (const { text, values } of [
@@ -112,11 +114,11 @@ export class NewTables {
   }
 
   /** Waits while somebody reads the live tables for longer than a request does. Throws when that takes minutes. */
-  async noReaders(signal: AbortSignal): Promise<void> {
-    const until = performance.now() + READERS_MS
+  async waitForReaders(signal: AbortSignal): Promise<void> {
+    const until = performance.now() + MAX_READER_WAIT_MS
     let before = await this.#readers()
     while (before.length > 0) {
-      await sleep(LOOK_MS, null, { signal })
+      await sleep(READER_POLL_MS, null, { signal })
       const now = await this.#readers()
       before = now.filter((reader) => before.includes(reader))
       if (performance.now() > until) {
@@ -132,7 +134,7 @@ export class NewTables {
        where granted and pid <> pg_backend_pid() and mode = 'AccessShareLock'
          and database = (select oid from pg_database where datname = current_database())
          and relation = any ($1::regclass[])`,
-      [this.#forms.map(({ name }) => `public.${name}`)],
+      [this.#definitions.map(({ name }) => `public.${name}`)],
     )
     return rows.map(({ transaction }) => transaction)
   }
@@ -144,15 +146,15 @@ export class NewTables {
    * for too long. Then all is as before and it may be tried again.
    */
   async swap(catchUp: () => Promise<void>): Promise<boolean> {
-    await this.#client.query(`begin isolation level read committed; set local lock_timeout = '${PATIENCE}'`)
+    await this.#client.query(`begin isolation level read committed; set local lock_timeout = '${SWAP_LOCK_TIMEOUT}'`)
     try {
       // Every command takes the head before any table, and none waits for it while it holds one. Who reads is let by.
       await this.#client.query('lock table public.ledger_head in exclusive mode')
       await catchUp()
-      await this.#client.query(`lock table ${this.#forms.map(({ name }) => `public.${name}`).join(', ')}`)
-      for (const { name, owner } of this.#forms) {
+      await this.#client.query(`lock table ${this.#definitions.map(({ name }) => `public.${name}`).join(', ')}`)
+      for (const { name, owner } of this.#definitions) {
         await this.#client.query(`alter table ${SCHEMA}.${name} owner to ${escapeIdentifier(owner)}`)
-        for (const grant of await grantsOf(this.#client, name)) await this.#client.query(grant)
+        for (const grant of await readGrants(this.#client, name)) await this.#client.query(grant)
         await this.#client.query(`drop table public.${name}; alter table ${SCHEMA}.${name} set schema public`)
       }
       await this.#client.query(`drop schema ${SCHEMA}; update public.ledger_head set batch = gen_random_uuid()`)
@@ -160,7 +162,7 @@ export class NewTables {
       return true
     } catch (error) {
       await this.#client.query('rollback')
-      if (isOfWaiting(error)) return false
+      if (isLockConflict(error)) return false
       throw error
     }
   }
@@ -176,15 +178,15 @@ export class NewTables {
 }
 
 /** lock_not_available, deadlock_detected */
-const isOfWaiting = (error: unknown): boolean =>
+const isLockConflict = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01')
 
-const creation = ({ name, options }: Form): string => `
+const createTableSql = ({ name, options }: TableDefinition): string => `
   create table ${SCHEMA}.${name} (like public.${name} including all excluding indexes)
   ${options === null ? '' : `with (${options.join(', ')})`}`
 
 /** Throws when something hangs on the table that would not come along. */
-async function formOf(client: Client, name: string): Promise<Form> {
+async function readDefinition(client: Client, name: string): Promise<TableDefinition> {
   const table = `'public.${name}'::regclass`
   const { rows: hanging } = await client.query<{ what: string }>(`
     select pg_describe_object(classid, objid, objsubid) as what from pg_depend
@@ -213,7 +215,7 @@ async function formOf(client: Client, name: string): Promise<Form> {
 }
 
 /** `grant …` of all that others may do to a live table, for the new one of its name. */
-async function grantsOf(client: Client, name: string): Promise<readonly string[]> {
+async function readGrants(client: Client, name: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ text: string }>(`
     select format('grant %s on ${SCHEMA}.${name} to %s%s', privilege_type,
                   case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,

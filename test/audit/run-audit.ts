@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 
-export const script = join(import.meta.dirname, '../../scripts/audit.ts')
+export const auditScript = join(import.meta.dirname, '../../scripts/audit.ts')
 
 export interface Run {
   readonly code: number | string
@@ -10,10 +10,10 @@ export interface Run {
 }
 
 /** Runs the audit's command line in a process of its own. */
-export function audit(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Run> {
+export function runAudit(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Run> {
   const { DATABASE_URL: _url, DATA_DIR: _dir, ...rest } = process.env
   return new Promise((resolve) => {
-    execFile(process.execPath, [script, ...args], { env: { ...rest, ...env } }, (error, out, err) =>
+    execFile(process.execPath, [auditScript, ...args], { env: { ...rest, ...env } }, (error, out, err) =>
       resolve({ code: error?.code ?? 0, out, err }),
     )
   })

@@ -6,12 +6,12 @@ import { Replay } from '../../../ledger/replay/replay.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
 import { type ChiSquare, chiSquare, type Frequency } from './chi-square.ts'
-import { type DrawListener, movedBy } from './draw-listener.ts'
+import { type DrawObserver, paidAmounts } from './draw-observer.ts'
 import { LuckyChecks } from './lucky-checks.ts'
 import { SpinChecks } from './spin-checks.ts'
 
 /** So improbable that it is a finding. */
-export const LEAST_P = 1e-6
+export const MIN_P_VALUE = 1e-6
 
 export interface DrawFault {
   readonly position: number
@@ -19,26 +19,26 @@ export interface DrawFault {
 }
 
 /** All draws by one odds table, row by row. */
-export interface OddsDrawn extends ChiSquare {
+export interface OddsFrequencies extends ChiSquare {
   readonly odds_hash: string
   readonly decoration_id: number
   readonly rows: readonly (Frequency & { /** Ten-thousandths of the stake. */ readonly multiplier: number })[]
 }
 
 /** All spins among so many players, by place. */
-export interface Spun extends ChiSquare {
+export interface SpinFrequencies extends ChiSquare {
   readonly players: number
   readonly places: readonly Frequency[]
 }
 
-export interface DrawsChecked {
+export interface DrawReport {
   readonly events: number
   readonly faults: readonly DrawFault[]
-  readonly lucky: readonly OddsDrawn[]
-  readonly spins: readonly Spun[]
+  readonly lucky: readonly OddsFrequencies[]
+  readonly spins: readonly SpinFrequencies[]
 }
 
-interface Counted {
+interface OddsCounts {
   readonly decoration_id: number
   readonly odds: readonly OddsRow[]
   readonly weight: number
@@ -46,12 +46,12 @@ interface Counted {
 }
 
 /** Recomputes every draw of the ledger, and compares how often each outcome came with how often it ought to. */
-export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): Promise<DrawsChecked> {
+export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): Promise<DrawReport> {
   const replay = new Replay(evolveFact)
   const faults: DrawFault[] = []
-  const tables = new Map<string, Counted>()
+  const tables = new Map<string, OddsCounts>()
   const spins = new Map<number, number[]>()
-  const tableOf = (hash: string): Counted | undefined => {
+  const tableOf = (hash: string): OddsCounts | undefined => {
     let table = tables.get(hash)
     if (table === undefined) {
       const found = replay.state.get(oddsTables, hash)
@@ -61,26 +61,26 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
     }
     return table
   }
-  const listener: DrawListener = {
-    fault: (position, message) => void faults.push({ position, message }),
-    drawn(hash, r) {
+  const observer: DrawObserver = {
+    onFault: (position, message) => void faults.push({ position, message }),
+    onLuckyDraw(hash, r) {
       const table = tableOf(hash)
       if (table === undefined) return
       const row = rowForNumber(table.odds, r)
       table.counts.set(row, (table.counts.get(row) ?? 0) + 1)
     },
-    spun(players, draw) {
+    onSpin(players, draw) {
       const places = spins.get(players) ?? Array.from({ length: players }, () => 0)
       places[draw] = (places[draw] ?? 0) + 1
       spins.set(players, places)
     },
   }
-  const checks = [new LuckyChecks(listener), new SpinChecks(listener)]
+  const checks = [new LuckyChecks(observer), new SpinChecks(observer)]
   let events = 0
   for await (const page of pages) {
     for (const entry of page) {
       const event = parseStoredEvent(entry)
-      const moved = movedBy(event.movements)
+      const moved = paidAmounts(event.movements)
       for (const check of checks) check.check(event, moved, replay.state)
       replay.fold(event, event.movements)
       events += 1
@@ -89,7 +89,7 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
   return {
     events,
     faults,
-    lucky: [...tables].map(([odds_hash, { decoration_id, odds, weight, counts }]): OddsDrawn => {
+    lucky: [...tables].map(([odds_hash, { decoration_id, odds, weight, counts }]): OddsFrequencies => {
       const rows = odds.map((row) => ({
         multiplier: row.multiplier,
         observed: counts.get(row) ?? 0,
@@ -99,7 +99,7 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
     }),
     spins: [...spins]
       .sort(([a], [b]) => a - b)
-      .map(([players, counts]): Spun => {
+      .map(([players, counts]): SpinFrequencies => {
         const places = counts.map((observed) => ({ observed, expected: 1 / players }))
         return { players, ...chiSquare(places), places }
       }),
@@ -107,8 +107,8 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
 }
 
 /** What is found to be wrong, for people: the first wrong position first. */
-export function drawFindings({ faults, lucky, spins }: DrawsChecked): string[] {
-  const improbable = ({ p }: ChiSquare): boolean => p < LEAST_P
+export function drawFindings({ faults, lucky, spins }: DrawReport): string[] {
+  const improbable = ({ p }: ChiSquare): boolean => p < MIN_P_VALUE
   return [
     ...faults.map(({ position, message }) => `position ${position}: ${message}`),
     ...lucky
