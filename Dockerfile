@@ -2,7 +2,7 @@ FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
 
-# The dependencies change less often than the code. Optional ones are PostgreSQL and Node for machines without.
+# Dependencies change less often than the code. The optional ones bring PostgreSQL and Node, which are not needed here.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 
@@ -11,7 +11,7 @@ COPY sql sql
 COPY src src
 COPY scripts scripts
 
-# DATABASE_URL, PUBLIC_URL and the keys must be given: nothing is kept in the container.
+# DATABASE_URL, PUBLIC_URL and the keys must be given: the container stores nothing.
 ENV HOST=0.0.0.0 PORT=3000
 EXPOSE 3000
 USER node

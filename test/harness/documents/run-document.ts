@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Test } from 'tap'
+import { newDataDir } from '../postgres/embedded.ts'
+import { freePort, type ServiceProcess, startService } from '../process/service.ts'
+import { type Command, commandsOf, fileOf, readDocument } from './documents.ts'
+import { CUT, comparable, isShown } from './outputs.ts'
+import { openShell, type Shell } from './shell.ts'
+
+/** Commands that no test runs, with the reason. */
+const NOT_RUN: readonly (readonly [RegExp, string])[] = [
+  [/^npm ci\b/, 'it would replace the dependencies that the tests run with'],
+  [/^npm test\b|^RUNS=\d+ npm test\b|^npx tap\b/, 'it is what runs here'],
+  [/^npm run check\b/, 'it takes minutes, and every change has to pass it'],
+  [/^npm run (soak|hostile)\b/, 'it needs a machine of its own; test/faults and test/hostile run short forms'],
+  [/^npm run bench/, 'figures are only good from a machine of its own'],
+  [/^docker /, 'there is no container engine where the tests run'],
+  [/PORT=3001 npm start$/, 'it goes on until it is stopped; test/faults/instances.test.ts runs two'],
+]
+
+/** Programs of others, which may be missing. */
+const PROGRAMS = /(?:^|\s)(psql|hledger)\s/
+const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+
+/** Fixed, so that draws are those of the documents. */
+const KEYS = { FAIRNESS_KEY: 'd7'.repeat(32), PII_KEY: '91'.repeat(32), CHECKPOINT_KEY: 'c4'.repeat(32) }
+const DOCUMENTED_ADDRESS = '127.0.0.1:3000'
+
+export interface Session {
+  readonly shell: Shell
+  readonly service: ServiceProcess
+  readonly address: string
+}
+
+/** A service as `npm start` runs it first, and a shell beside it. */
+export async function startSession(t: Test): Promise<Session> {
+  const dataDir = newDataDir(t)
+  const folder = checkoutIn(dirname(dataDir))
+  symlinkSync(dataDir, join(folder, '.data'))
+  const port = await freePort()
+  const limits = { RATE_LIMIT: '', ADDRESS_LIMIT: '', DAILY_WRITE_BYTES: '' }
+  const service = await startService(t, { DATA_DIR: dataDir, ...KEYS, ...limits }, port)
+  const shell = openShell(t, folder, { DATA_DIR: dataDir, ...KEYS })
+  return { shell, service, address: `127.0.0.1:${port}` }
+}
+
+const DAY_MS = 86_400_000
+const dayFromNow = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
+
+/** The documents speak of November 2026 and of port 3000. */
+const asRun = (command: string, address: string): string =>
+  command
+    .replaceAll(DOCUMENTED_ADDRESS, address)
+    .replaceAll('2026-11-01', dayFromNow(-1))
+    .replaceAll('2026-11-30', dayFromNow(1))
+
+/** A folder that looks like this checkout, in which commands may leave files. */
+function checkoutIn(parent: string): string {
+  const folder = mkdtempSync(join(parent, 'checkout-'))
+  for (const entry of ['node_modules', 'package.json', 'schema', 'scripts', 'sql', 'src', 'test']) {
+    symlinkSync(fileOf(entry), join(folder, entry))
+  }
+  return folder
+}
+
+/** With `tap --snapshot`, a document with an output that differs gets all its outputs anew, since they hang together. */
+const rewrites = process.env['TAP_SNAPSHOT'] === '1'
+
+/** Runs the commands of a document one after the other, and compares what they print with what it shows. */
+export async function runDocument(t: Test, path: string, { shell, address }: Session): Promise<void> {
+  const text = readDocument(path)
+  const outputs = new Map<Command, string>()
+  let differs = false
+  for (const command of commandsOf(text)) {
+    const reason = reasonNotToRun(command)
+    if (reason !== undefined) {
+      t.comment(`not run: ${command.text} (${reason})`)
+      continue
+    }
+    const { output, code } = await shell.run(asRun(command.text, address))
+    const printed = output.replaceAll(address, DOCUMENTED_ADDRESS).trimEnd()
+    t.equal(code, 0, `${path}: ${command.text}\n${printed}`)
+    if (command.output === null) continue
+    outputs.set(command, printed)
+    if (isShown(command.output, printed)) continue
+    differs = true
+    if (!rewrites) t.equal(comparable(printed), comparable(command.output.join('\n')), `${path}: ${command.text}`)
+  }
+  if (differs && rewrites) writeFileSync(fileOf(path), withOutputs(text, outputs))
+}
+
+function reasonNotToRun({ text }: Command): string | undefined {
+  const [, reason] = NOT_RUN.find(([pattern]) => pattern.test(text)) ?? []
+  if (reason !== undefined) return reason
+  const program = PROGRAMS.exec(` ${text}`)?.[1]
+  return program === undefined || isInstalled(program) ? undefined : `${program} is not installed`
+}
+
+function withOutputs(text: string, outputs: ReadonlyMap<Command, string>): string {
+  const lines = text.split('\n')
+  for (const [{ output: shown, outputStart }, printed] of [...outputs].toReversed()) {
+    if (shown === null) continue
+    const all = printed.split('\n').filter((line) => line !== '')
+    const written = shown.at(-1) === CUT ? [...all.slice(0, shown.length - 1), CUT] : all
+    lines.splice(outputStart, shown.length, ...written)
+  }
+  return lines.join('\n')
+}

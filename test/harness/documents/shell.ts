@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+interface Test {
+  teardown(work: () => Promise<void>): void
+}
+
+export interface Shell {
+  /** Runs a command after those before it, and answers what it printed and how it ended. */
+  run(command: string): Promise<{ readonly output: string; readonly code: number }>
+}
+
+/** A shell as a reader has it: variables and functions stay from command to command. It ends with the test. */
+export function openShell(t: Test, folder: string, environment: Readonly<Record<string, string>>): Shell {
+  const child = spawn('bash', ['--noprofile', '--norc'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', LANG: 'C.UTF-8', ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.teardown(async () => {
+    const ended = once(child, 'exit')
+    child.stdin.end()
+    await ended
+  })
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const END = '--- end of command ---'
+  return {
+    async run(command) {
+      child.stdin.write(`{ ${command}\n} < /dev/null 2>&1; printf '\\n%s %s\\n' '${END}' $?\n`)
+      const output: string[] = []
+      for (;;) {
+        const { value, done } = await lines.next()
+        if (done === true) throw new Error(`the shell ended in: ${command}`)
+        if (value.startsWith(END)) return { output: output.join('\n'), code: Number(value.slice(END.length)) }
+        output.push(value)
+      }
+    },
+  }
+}
