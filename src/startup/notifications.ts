@@ -16,7 +16,7 @@ export const PUSH_SUBSCRIBER = 'push'
 /** How long sends that are under way may take when the service stops. */
 const STOP_TIMEOUT_MS = 1_500
 
-/** Tells users on their devices of what the slices have to tell; stopped by `cleanUp`. */
+/** Sends the slices' notifications to users' devices; stopped by `cleanUp`. */
 export function startNotifications(
   fcm: Config['fcm'],
   { subscriberPool }: Pick<Database, 'subscriberPool'>,

@@ -24,19 +24,18 @@ import type { Database } from './database.ts'
 
 /** Milliseconds. */
 export interface RealtimeIntervals {
-  /** Signs of life go out so often. */
+  /** Between two heartbeats. */
   readonly heartbeat: number
-  /** How long a client may take to say who it is. */
+  /** How long a client may take to authenticate. */
   readonly auth: number
-  /** How often sockets are looked at. */
+  /** Between two sweeps of the connections. */
   readonly sweep: number
 }
 
 const DEFAULT_INTERVALS: RealtimeIntervals = { heartbeat: 25_000, auth: 10_000, sweep: 500 }
-/** How often the kernel is asked what clients have not taken. */
+/** Between two checks of the kernel's send queues. */
 const QUEUE_CHECK_INTERVAL_MS = 5_000
 const PRUNE_INTERVAL_MS = 60_000
-/** Memberships in one question. */
 const MAX_MEMBERSHIPS_PER_QUERY = 500
 
 interface RealtimeParts {
@@ -51,7 +50,7 @@ interface RealtimeParts {
   readonly times?: RealtimeIntervals
 }
 
-/** Carries what the ledger tells to sockets, as soon as there is somebody to read tokens; stopped by `cleanUp`. */
+/** Puts the parts of `realtime` together; sockets are served once tokens can be verified. Stopped by `cleanUp`. */
 export async function startRealtime(
   parts: RealtimeParts,
   cleanUp: AsyncDisposableStack,
@@ -59,52 +58,50 @@ export async function startRealtime(
   const { database, tail, sessions, appState, slices, metrics, log, times = DEFAULT_INTERVALS } = parts
   const { subscriberPool } = database
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: subscriberPool }) })
-  const bug = (err: unknown, position: number): void => log.error({ err, position }, 'an event could not be announced')
-  const trouble = (err: unknown): void => log.warn({ err }, 'a socket could not be served; trying again')
+  const onMapperError = (err: unknown, position: number): void =>
+    log.error({ err, position }, 'frame could not be built; left out')
+  const onError = (err: unknown): void => log.warn({ err }, 'socket not served; the client may retry')
 
-  const tell = createEventMapper(
+  const mapEvent = createEventMapper(
     slices.flatMap(({ frameMapper = [] }) => frameMapper),
-    bug,
+    onMapperError,
   )
-  const unreadable = (err: unknown): void => log.error({ err }, 'a name for a frame could not be looked up; left out')
-  const words = new ProfileCache(db, parts.lookups, unreadable)
+  const onLookupError = (err: unknown): void => log.error({ err }, 'name for a frame could not be looked up; left out')
+  const profiles = new ProfileCache(db, parts.lookups, onLookupError)
   const index = new ChannelIndex(subscriberPool)
-  const history = new BacklogReader(subscriberPool, index, tell, words)
+  const backlogs = new BacklogReader(subscriberPool, index, mapEvent, profiles)
   const position = await headOf(db)
-  const sent = (frames: number): void => metrics.sockets.sent(frames)
-  const hub = new Hub(
-    { mapEvent: tell, profiles: words, backlogs: history, head: () => headOf(db), onSent: sent },
-    position,
-  )
+  const onSent = (frames: number): void => metrics.sockets.sent(frames)
+  const hub = new Hub({ mapEvent, profiles, backlogs, head: () => headOf(db), onSent }, position)
 
   return (read) => {
     const memberships = new BatchedLookup(MAX_MEMBERSHIPS_PER_QUERY, (pairs: readonly UserAndRoomUid[]) =>
       roomIdsOfMembers(database.db, pairs),
     )
     const resumes = new ResumeBudget()
-    const lobby = new ConnectionRegistry({
+    const registry = new ConnectionRegistry({
       hub,
       resumes,
       authenticate: authenticateWith(read, sessions),
       memberRoom: (uid, userId) => memberships.load({ uid, userId }),
-      judgeState: appState.check,
+      checkAppState: appState.check,
       authMs: times.auth,
       heartbeatMs: times.heartbeat,
-      onError: trouble,
+      onError,
       onSocketClosed: (code) => metrics.sockets.closed(code),
     })
-    metrics.sockets.watch(() => lobby.size)
-    appState.onChange(() => lobby.recheckGate())
-    sessions.onRevoked((userId, before) => lobby.revoke(userId, before))
+    metrics.sockets.watch(() => registry.size)
+    appState.onChange(() => registry.recheckGate())
+    sessions.onRevoked((userId, before) => registry.revoke(userId, before))
     const sweeping = setInterval(() => {
-      lobby.sweep()
+      registry.sweep()
       hub.trim()
     }, times.sweep)
     const checkingQueues = setInterval(() => {
-      lobby.checkSendQueues().catch(trouble)
+      registry.checkSendQueues().catch(onError)
     }, QUEUE_CHECK_INTERVAL_MS)
     const pruning = setInterval(() => {
-      index.prune().catch(trouble)
+      index.prune().catch(onError)
       resumes.sweep()
     }, PRUNE_INTERVAL_MS)
     cleanUp.defer(() => {
@@ -112,22 +109,24 @@ export async function startRealtime(
       clearInterval(checkingQueues)
       clearInterval(pruning)
     })
-    const shows: StatePusherParts = {
+    const pusherParts: StatePusherParts = {
       db,
-      hasConnections: () => lobby.size > 0,
-      connectionsOf: (id) => lobby.connectionsOf(id),
+      hasConnections: () => registry.size > 0,
+      connectionsOf: (id) => registry.connectionsOf(id),
       position: () => hub.position,
-      onError: trouble,
+      onError,
     }
-    const showers = slices.flatMap(({ liveQuery = [] }) => liveQuery).map((state) => new StatePusher(state, shows))
+    const statePushers = slices
+      .flatMap(({ liveQuery = [] }) => liveQuery)
+      .map((query) => new StatePusher(query, pusherParts))
     cleanUp.defer(() => {
-      for (const shower of showers) shower.stop()
+      for (const statePusher of statePushers) statePusher.stop()
     })
     tail.subscribe(position, async (events) => {
       await hub.onEvents(events)
-      for (const shower of showers) shower.onEvents(events)
+      for (const statePusher of statePushers) statePusher.onEvents(events)
     })
-    tail.subscribeDurable(INDEX_CURSOR, index.subscriber(tell))
-    return lobby
+    tail.subscribeDurable(INDEX_CURSOR, index.subscriber(mapEvent))
+    return registry
   }
 }

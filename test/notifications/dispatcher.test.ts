@@ -7,9 +7,9 @@ import type { Send } from '../../src/notifications/sender.ts'
 import { type FcmServer, fcmError, fcmServer, unregistered } from '../harness/app/fcm-server.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { until } from '../harness/until.ts'
-import { log, type Pushing, pushing } from './notification-fixture.ts'
+import { log, type OutboxFixture, openOutbox } from './notification-fixture.ts'
 
-type Test = Parameters<typeof pushing>[0]
+type Test = Parameters<typeof openOutbox>[0]
 
 // Each waits for its own moments.
 tap.jobs = 3
@@ -17,7 +17,7 @@ tap.jobs = 3
 /** An instance that sends what is in the outbox, with the shortest waits. `begins` is called before each send. */
 function dispatching(
   t: Test,
-  { outbox }: Pushing,
+  { outbox }: OutboxFixture,
   { account, origin }: FcmServer,
   begins: () => void = () => {},
 ): Dispatcher {
@@ -32,17 +32,17 @@ function dispatching(
   return dispatcher
 }
 
-test('each answer of FCM: sent, sent again, or the device dropped', { buffered: true }, async (t) => {
-  const push = await pushing(t)
+test('by FCM response, a notification is sent or retried, or its device dropped', { buffered: true }, async (t) => {
+  const push = await openOutbox(t)
   const fcm = await fcmServer(t)
   fcm.answer('busy', fcmError(429, 'QUOTA_EXCEEDED', { 'retry-after': '2' }))
   fcm.answer('broken', fcmError(500, 'INTERNAL'))
   fcm.answer('gone', unregistered)
   const tokens = ['good', 'busy', 'broken', 'gone']
   for (const token of tokens) await push.register(1, token)
-  await push.tell(5, 1)
+  await push.notify(5, 1)
   dispatching(t, push, fcm)
-  await until(async () => (await push.waiting()).length === 0)
+  await until(async () => (await push.queued()).length === 0)
   const times = (token: string) => fcm.received.filter((one) => one.token === token).map(({ at }) => at)
   t.same(
     tokens.map((token) => times(token).length),
@@ -57,24 +57,24 @@ test('each answer of FCM: sent, sent again, or the device dropped', { buffered: 
   t.same(fcm.violations, [])
 })
 
-test('an access token that is refused costs a moment and no notification', { buffered: true }, async (t) => {
-  const push = await pushing(t)
+test('a refused access token is replaced, and no notification is lost', { buffered: true }, async (t) => {
+  const push = await openOutbox(t)
   const fcm = await fcmServer(t)
   await push.register(1, 'a')
   const dispatcher = dispatching(t, push, fcm)
-  await push.tell(5, 1)
+  await push.notify(5, 1)
   dispatcher.wake()
-  await until(async () => (await push.waiting()).length === 0)
+  await until(async () => (await push.queued()).length === 0)
   fcm.revoke()
-  await push.tell(6, 1)
+  await push.notify(6, 1)
   dispatcher.wake()
-  await until(async () => (await push.waiting()).length === 0)
+  await until(async () => (await push.queued()).length === 0)
   t.equal(fcm.received.length, 2)
   t.same(fcm.tokens, ['access-1', 'access-2'])
 })
 
-test('one user’s devices hold up nobody else', { buffered: true }, async (t) => {
-  const push = await pushing(t)
+test('failing devices of one user do not delay other users', { buffered: true }, async (t) => {
+  const push = await openOutbox(t)
   const fcm = await fcmServer(t)
   const bad = Array.from({ length: 10 }, (_, i) => `bad${i}`)
   for (const token of bad) {
@@ -82,24 +82,26 @@ test('one user’s devices hold up nobody else', { buffered: true }, async (t) =
     fcm.answer(token, ...Array.from({ length: 99 }, () => fcmError(403, 'SENDER_ID_MISMATCH')))
   }
   await push.register(2, 'good')
-  for (let position = 1; position <= 20; position += 1) await push.tell(position, 1)
+  for (let position = 1; position <= 20; position += 1) await push.notify(position, 1)
   const dispatcher = dispatching(t, push, fcm)
   await until(() => fcm.received.length >= 200)
-  await push.tell(21, 2)
+  await push.notify(21, 2)
   const before = fcm.received.length
   dispatcher.wake()
   const place = () => fcm.received.findIndex(({ token }) => token === 'good')
   await until(() => place() >= 0)
   t.ok(place() - before <= 216, `after ${place() - before} others: at most those that were due or under way before it`)
-  t.equal((await push.waiting()).length, 200, 'and nothing is lost')
+  t.equal((await push.queued()).length, 200, 'and nothing is lost')
 })
 
-test('FCM away: all rest and few knock, then everything arrives', { buffered: true }, async (t) => {
-  const push = await pushing(t)
+test('while FCM is down, sending pauses and one at a time is tried; then everything arrives', {
+  buffered: true,
+}, async (t) => {
+  const push = await openOutbox(t)
   const fcm = await fcmServer(t)
   for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
   for (let position = 1; position <= 10; position += 1) {
-    for (let user = 1; user <= 9; user += 1) await push.tell(position, user)
+    for (let user = 1; user <= 9; user += 1) await push.notify(position, user)
   }
   await fcm.down()
   const begun: number[] = []
@@ -108,20 +110,20 @@ test('FCM away: all rest and few knock, then everything arrives', { buffered: tr
   await until(() => rests() >= 3)
   // 16 at a time until 16 have failed, and one after each rest.
   t.ok(begun.length >= 16 && begun.length <= 31 + 3, `${begun.length} tries for 90 notifications`)
-  t.equal((await push.waiting()).length, 90)
+  t.equal((await push.queued()).length, 90)
   await fcm.up()
-  await until(async () => (await push.waiting()).length === 0)
+  await until(async () => (await push.queued()).length === 0)
   t.equal(fcm.received.length, 90, 'each once')
   t.same(fcm.violations, [])
 })
 
-test('a sender that is slow works on a few at a time, and on stopping waits for them', {
+test('at most 16 sends run at a time, and stopping waits for them', {
   buffered: true,
 }, async (t) => {
-  const push = await pushing(t)
+  const push = await openOutbox(t)
   for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
   for (let position = 1; position <= 5; position += 1) {
-    for (let user = 1; user <= 9; user += 1) await push.tell(position, user)
+    for (let user = 1; user <= 9; user += 1) await push.notify(position, user)
   }
   let sending = 0
   let most = 0
@@ -143,32 +145,32 @@ test('a sender that is slow works on a few at a time, and on stopping waits for 
   await dispatcher.stop()
   t.equal(most, 16)
   t.equal(sending, 0)
-  t.equal((await push.waiting()).length, 45 - sent)
+  t.equal((await push.queued()).length, 45 - sent)
 })
 
-test('two instances share the work, each notification by one of them', { buffered: true }, async (t) => {
-  const push = await pushing(t)
+test('two instances share the outbox, and each notification is sent once', { buffered: true }, async (t) => {
+  const push = await openOutbox(t)
   const fcm = await fcmServer(t)
   for (let user = 1; user <= 9; user += 1) await push.register(user, `t${user}`)
   for (let position = 1; position <= 40; position += 1) {
-    for (let user = 1; user <= 9; user += 1) await push.tell(position, user)
+    for (let user = 1; user <= 9; user += 1) await push.notify(position, user)
   }
   dispatching(t, push, fcm)
   dispatching(t, push, fcm)
-  await until(async () => (await push.waiting()).length === 0)
+  await until(async () => (await push.queued()).length === 0)
   t.equal(fcm.received.length, 360)
   t.equal(fcm.tokens.length, 2, 'both worked')
 })
 
-test('what is of no use is not sent', { buffered: true }, async (t) => {
-  const push = await pushing(t)
+test('notifications of moved devices and old ones are not sent', { buffered: true }, async (t) => {
+  const push = await openOutbox(t)
   const fcm = await fcmServer(t)
   for (const token of ['moved', 'old', 'good']) await push.register(1, token)
-  await push.tell(5, 1)
+  await push.notify(5, 1)
   await push.register(2, 'moved')
   await queryRows(push.database, `update push_outbox set made_at = now() - interval '29 days' where token = 'old'`)
   dispatching(t, push, fcm)
-  await until(async () => (await push.waiting()).length === 0)
+  await until(async () => (await push.queued()).length === 0)
   t.same(
     fcm.received.map(({ token }) => token),
     ['good'],
@@ -176,16 +178,16 @@ test('what is of no use is not sent', { buffered: true }, async (t) => {
   t.equal((await queryRows(push.database, 'select 1 from devices')).length, 3)
 })
 
-test('a database that is away stops nothing for good', { buffered: true }, async (t) => {
-  const push = await pushing(t)
+test('the dispatcher goes on after database errors', { buffered: true }, async (t) => {
+  const push = await openOutbox(t)
   const fcm = await fcmServer(t)
   await push.register(1, 'a')
-  await push.tell(5, 1)
+  await push.notify(5, 1)
   const outbox = push.outbox
   let failing = 2
   const flaky = async <T>(work: () => Promise<T>): Promise<T> => {
     failing -= 1
-    if (failing >= 0) throw new Error('away')
+    if (failing >= 0) throw new Error('the database is unreachable')
     return await work()
   }
   const send = fcmSender(readServiceAccount(fcm.account), fcm.origin, new AbortController().signal)
@@ -201,6 +203,6 @@ test('a database that is away stops nothing for good', { buffered: true }, async
   })
   t.teardown(() => dispatcher.stop())
   dispatcher.start()
-  await until(async () => (await push.waiting()).length === 0)
+  await until(async () => (await push.queued()).length === 0)
   t.equal(fcm.received.length, 1)
 })

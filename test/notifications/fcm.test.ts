@@ -18,7 +18,7 @@ function sender({ account, origin }: FcmServer, signal = new AbortController().s
   return fcmSender(readServiceAccount(account), origin, signal)
 }
 
-test('a message with all that a notification says, under one access token', async (t) => {
+test('messages have all fields of a notification and share an access token', async (t) => {
   const fcm = await fcmServer(t)
   const send = sender(fcm)
   const outcomes = await Promise.all(['a', 'b', 'c'].map((token) => send({ ...delivery, token })))
@@ -36,7 +36,7 @@ test('a message with all that a notification says, under one access token', asyn
   })
 })
 
-test('what FCM answers, and what that means', async (t) => {
+test('outcomes by FCM response', async (t) => {
   const fcm = await fcmServer(t)
   const send = sender(fcm)
   const badRequest = (...fields: string[]): Reply => ({
@@ -68,18 +68,18 @@ test('what FCM answers, and what that means', async (t) => {
       later('404'),
     ],
     ['never was a token', notAToken, gone],
-    ['a bad token, told by field', badRequest('message.token'), gone],
+    ['a bad token, by field', badRequest('message.token'), gone],
     ['a bad message', badRequest('message.notification.body'), later('400 INVALID_ARGUMENT', 0, true)],
     ['both', badRequest('message.token', 'message.data'), later('400 INVALID_ARGUMENT', 0, true)],
     ['another 400', fcmError(400, 'INVALID_ARGUMENT'), later('400 INVALID_ARGUMENT', 0, true)],
     ['another sender’s', fcmError(403, 'SENDER_ID_MISMATCH'), later('403 SENDER_ID_MISMATCH', 0, true)],
     ['forbidden', fcmError(403, 'PERMISSION_DENIED'), later('403 PERMISSION_DENIED')],
     ['too much', fcmError(429, 'QUOTA_EXCEEDED', { 'retry-after': '7' }), later('429 QUOTA_EXCEEDED', 7_000)],
-    ['too much, it does not say for how long', fcmError(429, 'QUOTA_EXCEEDED'), later('429 QUOTA_EXCEEDED', 60_000)],
+    ['quota without Retry-After', fcmError(429, 'QUOTA_EXCEEDED'), later('429 QUOTA_EXCEEDED', 60_000)],
     ['broken', fcmError(500, 'INTERNAL'), later('500 INTERNAL')],
-    ['away', fcmError(503, 'UNAVAILABLE', { 'retry-after': '3' }), later('503 UNAVAILABLE', 3_000)],
+    ['unavailable', fcmError(503, 'UNAVAILABLE', { 'retry-after': '3' }), later('503 UNAVAILABLE', 3_000)],
     ['not FCM', { status: 502, body: 'a page of some proxy' }, later('502')],
-    ['words that are not FCM’s', fcmError(500, 'a token: device-1'), later('500')],
+    ['not an error code', fcmError(500, 'a token: device-1'), later('500')],
     ['elsewhere', { status: 307, headers: { location: `${fcm.origin}/elsewhere` } }, later('TypeError')],
   ]
   for (const [name, reply, outcome] of rows) {
@@ -89,7 +89,7 @@ test('what FCM answers, and what that means', async (t) => {
   t.equal(fcm.tokens.length, 1)
 })
 
-test('an access token that is refused is replaced', async (t) => {
+test('a refused access token is replaced', async (t) => {
   const fcm = await fcmServer(t)
   const send = sender(fcm)
   t.same(await send(delivery), { kind: 'delivered' })
@@ -99,7 +99,7 @@ test('an access token that is refused is replaced', async (t) => {
   t.same(fcm.tokens, ['access-1', 'access-2'])
 })
 
-test('no access token', async (t) => {
+test('failures to get an access token', async (t) => {
   const fcm = await fcmServer(t)
   const send = sender(fcm)
   fcm.answerTokens(
@@ -119,7 +119,7 @@ test('no access token', async (t) => {
   t.match(await sender(fcm)(delivery), { kind: 'later', why: 'no access token: ECONNREFUSED' })
 })
 
-test('whoever does not answer is given up', async (t) => {
+test('requests time out and can be aborted', async (t) => {
   const fcm = await fcmServer(t)
   const giveUp = new AbortController()
   const send = sender(fcm, giveUp.signal)
@@ -133,7 +133,7 @@ test('whoever does not answer is given up', async (t) => {
   t.match(await send(delivery), { kind: 'later', why: 'AbortError' })
 })
 
-test('how long to wait', (t) => {
+test('delays by backoff and Retry-After', (t) => {
   const waits = [1, 2, 3, 4, 12, 13, 1_000].map((failures) => backoffMs(failures, 0, 3_600_000, 1))
   t.same(waits, [1_000, 2_000, 4_000, 8_000, 2_048_000, 3_600_000, 3_600_000])
   t.equal(backoffMs(4, 0, 3_600_000, 0), 4_000, 'at least half of it')

@@ -13,20 +13,20 @@ interface Test {
 
 export const log = pino({ level: 'silent' })
 
-/** An outbox on a database of its own, with users 1 to 9. */
-export interface Pushing {
+/** An outbox in a database of its own, with users 1 to 9. */
+export interface OutboxFixture {
   readonly database: TestDatabase
-  readonly bench: TestExecutor
+  readonly executor: TestExecutor
   readonly pool: Pool
   readonly outbox: Outbox
   /** Registers a device of a user. */
   readonly register: (user_id: number, token: string) => Promise<unknown>
-  /** Something to tell a user, at a position. */
-  readonly tell: (position: number, user_id: number) => Promise<void>
-  readonly waiting: () => Promise<string[]>
+  /** Adds a notification of the event at a position. */
+  readonly notify: (position: number, user_id: number) => Promise<void>
+  readonly queued: () => Promise<string[]>
 }
 
-export async function pushing(t: Test): Promise<Pushing> {
+export async function openOutbox(t: Test): Promise<OutboxFixture> {
   const database = await testDatabase(t)
   const ledger = createTestExecutor(t, database.serviceUrl)
   const pool = openPool(database.serviceUrl, { max: 4, application_name: 'push under test' }, log)
@@ -35,19 +35,19 @@ export async function pushing(t: Test): Promise<Pushing> {
   const outbox = new Outbox(pool)
   return {
     database,
-    bench: ledger,
+    executor: ledger,
     pool,
     outbox,
     register: (user_id, token) => ledger.runOk(registerDevice, { user_id, token, platform: 'android' }),
-    tell: (position, user_id) => outbox.add([told(position, user_id)]),
-    async waiting() {
+    notify: (position, user_id) => outbox.add([notificationTo(position, user_id)]),
+    async queued() {
       const rows = await queryRows(database, 'select token, position from push_outbox order by token, position')
       return rows.map(({ token, position }) => `${token} ${position}`)
     },
   }
 }
 
-export const told = (position: number, user_id: number) => ({
+export const notificationTo = (position: number, user_id: number) => ({
   position,
   user_id,
   notification: { title: 'New privilege', body: `for ${user_id}`, type: 'reward', identifier: 'test' },

@@ -1,44 +1,50 @@
 import { test } from 'tap'
 import { removeDevice } from '../../src/features/users/devices/remove-device.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { pushing, told } from './notification-fixture.ts'
+import { notificationTo, openOutbox } from './notification-fixture.ts'
 
-test('a row for each device, the newest ten, and again none', async (t) => {
-  const { outbox, register, waiting, bench } = await pushing(t)
+test('a row for each of the newest ten devices, and none twice', async (t) => {
+  const { outbox, register, queued, executor } = await openOutbox(t)
   for (let i = 0; i < 12; i += 1) await register(1, `t${String(i).padStart(2, '0')}`)
   await register(2, 'other')
-  const some = [told(5, 1), told(6, 2), told(7, 3)]
+  const some = [notificationTo(5, 1), notificationTo(6, 2), notificationTo(7, 3)]
   await outbox.add(some)
   await outbox.add(some)
   await outbox.add([])
   const newest = ['02', '03', '04', '05', '06', '07', '08', '09', '10', '11']
-  t.same(await waiting(), ['other 6', ...newest.map((i) => `t${i} 5`)])
-  t.same([...bench.bugs, ...bench.failures], [])
+  t.same(await queued(), ['other 6', ...newest.map((i) => `t${i} 5`)])
+  t.same([...executor.bugs, ...executor.failures], [])
 })
 
-test('no more wait for a device than FCM would keep', async (t) => {
-  const { outbox, register, waiting } = await pushing(t)
+test('at most 100 notifications are queued for a device', async (t) => {
+  const { outbox, register, queued } = await openOutbox(t)
   await register(1, 'a')
   await register(2, 'b')
-  for (let position = 1; position <= 120; position += 1) await outbox.add([told(position, 1)])
-  t.equal((await waiting()).length, 100)
-  await outbox.add([told(121, 2)])
-  t.equal((await waiting()).at(-1), 'b 121', 'others are not touched')
+  for (let position = 1; position <= 120; position += 1) await outbox.add([notificationTo(position, 1)])
+  t.equal((await queued()).length, 100)
+  await outbox.add([notificationTo(121, 2)])
+  t.equal((await queued()).at(-1), 'b 121', 'others are not touched')
 })
 
-test('whoever claims has it alone, until the lease ends', async (t) => {
-  const { outbox, register, tell, database } = await pushing(t)
+test('a leased row is leased to nobody else until the lease expires', async (t) => {
+  const { outbox, register, notify, database } = await openOutbox(t)
   await register(1, 'a')
-  for (let position = 1; position <= 9; position += 1) await tell(position, 1)
-  const claims = await Promise.all([outbox.lease(3), outbox.lease(3), outbox.lease(3)])
+  for (let position = 1; position <= 9; position += 1) await notify(position, 1)
+  const leases = await Promise.all([outbox.lease(3), outbox.lease(3), outbox.lease(3)])
   t.same(
-    claims
+    leases
       .flat()
       .map(({ position }) => position)
       .sort((a, b) => a - b),
     [1, 2, 3, 4, 5, 6, 7, 8, 9],
   )
-  t.match(claims[0][0], { token: 'a', user_id: 1, attempts: 1, stale: false, notification: told(1, 1).notification })
+  t.match(leases[0][0], {
+    token: 'a',
+    user_id: 1,
+    attempts: 1,
+    stale: false,
+    notification: notificationTo(1, 1).notification,
+  })
   t.same(await outbox.lease(9), [])
   const [lease] = await queryRows(
     database,
@@ -46,9 +52,9 @@ test('whoever claims has it alone, until the lease ends', async (t) => {
   )
   t.ok(Number(lease?.['s']) >= 10 && Number(lease?.['s']) <= 12)
 
-  // The first one died, and somebody else has the row: what the first one has to say of it no longer counts.
-  const [first] = claims.flat()
-  if (first === undefined) throw new Error('nothing was claimed')
+  // The first instance is taken for dead and another has the row: the first can no longer change it.
+  const [first] = leases.flat()
+  if (first === undefined) throw new Error('nothing was leased')
   await queryRows(database, `update push_outbox set next_attempt = now() where position = ${first.position}`)
   const again = await outbox.lease(9)
   t.match(again, [{ position: first.position, attempts: 2 }])
@@ -61,50 +67,50 @@ test('whoever claims has it alone, until the lease ends', async (t) => {
   t.equal((await outbox.lease(9)).length, 8)
 })
 
-test('what is due for longest comes first', async (t) => {
-  const { outbox, register, tell, database } = await pushing(t)
+test('rows that are due for longest are leased first', async (t) => {
+  const { outbox, register, notify, database } = await openOutbox(t)
   await register(1, 'a')
-  for (let position = 1; position <= 3; position += 1) await tell(position, 1)
+  for (let position = 1; position <= 3; position += 1) await notify(position, 1)
   await queryRows(database, `update push_outbox set next_attempt = now() - position * interval '1 minute'`)
   t.match(await outbox.lease(1), [{ position: 3 }])
   t.match(await outbox.lease(1), [{ position: 2 }])
 })
 
-test('a token that went to somebody else carries nothing of its former user', async (t) => {
-  const { outbox, register, tell, bench } = await pushing(t)
+test('a device that changed its user gets no notification of the former user', async (t) => {
+  const { outbox, register, notify, executor } = await openOutbox(t)
   await register(1, 'a')
   await register(2, 'b')
-  await tell(5, 1)
-  await tell(6, 2)
+  await notify(5, 1)
+  await notify(6, 2)
   await register(3, 'a')
-  await bench.runOk(removeDevice, { user_id: 2, token: 'b' })
+  await executor.runOk(removeDevice, { user_id: 2, token: 'b' })
   t.match(await outbox.lease(9), [{ registered_at: null }, { registered_at: null }])
 })
 
-test('a device is dropped as it was registered, and no other', async (t) => {
-  const { outbox, register, tell, database, waiting } = await pushing(t)
+test('only the device as it was registered is dropped', async (t) => {
+  const { outbox, register, notify, database, queued } = await openOutbox(t)
   for (const token of ['a', 'b', 'c']) await register(1, token)
-  await tell(5, 1)
-  const claimed = await outbox.lease(9)
+  await notify(5, 1)
+  const leased = await outbox.lease(9)
   await register(1, 'b')
   await register(2, 'c')
-  for (const row of claimed) await outbox.dropDevice(row)
+  for (const row of leased) await outbox.dropDevice(row)
   t.same(await queryRows(database, 'select token, user_id from devices order by token'), [
     { token: 'b', user_id: '1' },
     { token: 'c', user_id: '2' },
   ])
-  t.same(await waiting(), [])
+  t.same(await queued(), [])
 })
 
-test('what has waited for weeks says so', async (t) => {
-  const { outbox, register, tell, database } = await pushing(t)
+test('rows older than 28 days are stale', async (t) => {
+  const { outbox, register, notify, database } = await openOutbox(t)
   await register(1, 'a')
-  await tell(5, 1)
-  await tell(6, 1)
+  await notify(5, 1)
+  await notify(6, 1)
   await queryRows(database, `update push_outbox set made_at = now() - interval '29 days' where position = 5`)
-  const claimed = await outbox.lease(9)
+  const leased = await outbox.lease(9)
   t.same(
-    claimed.map(({ position, stale }) => ({ position, stale })).sort((a, b) => a.position - b.position),
+    leased.map(({ position, stale }) => ({ position, stale })).sort((a, b) => a.position - b.position),
     [
       { position: 5, stale: true },
       { position: 6, stale: false },

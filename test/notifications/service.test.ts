@@ -32,32 +32,32 @@ async function world(t: Test): Promise<World> {
   }
 }
 
-/** Asks as somebody whose token the service printed. */
-async function ask(service: ServiceProcess, who: string, path: string, body: unknown): Promise<unknown> {
-  const answer = await fetch(`${service.origin}${path}`, {
+/** Sends a request with a token that the service printed. */
+async function post(service: ServiceProcess, who: string, path: string, body: unknown): Promise<unknown> {
+  const response = await fetch(`${service.origin}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${tokenIn(service.output(), who)}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-  const heard: unknown = await answer.json()
-  if (!answer.ok) throw new Error(JSON.stringify(heard))
-  return heard
+  const result: unknown = await response.json()
+  if (!response.ok) throw new Error(JSON.stringify(result))
+  return result
 }
 
 /** Gives user 1 a card and has them send it to user 2. */
 async function transfer(service: ServiceProcess): Promise<void> {
   const package_ = { privilege_package_id: 1, quantity: 1, reason: 'test' }
-  const { data } = Object(await ask(service, 'operator', '/admin/v1/users/1/cards', package_))
-  await ask(service, 'user 1', `/api/v1/privilege-wallet/${data[0].id}/transfer`, { receiver_id: 2 })
+  const { data } = Object(await post(service, 'operator', '/admin/v1/users/1/cards', package_))
+  await post(service, 'user 1', `/api/v1/privilege-wallet/${data[0].id}/transfer`, { receiver_id: 2 })
 }
 
 const register = (service: ServiceProcess) =>
-  ask(service, 'user 2', '/api/v1/devices', { token: DEVICE, platform: 'android' })
+  post(service, 'user 2', '/api/v1/devices', { token: DEVICE, platform: 'android' })
 
 const waiting = async ({ database }: World): Promise<number> =>
   (await queryRows(database, 'select 1 from push_outbox')).length
 
-test('a transfer is told to the receiver’s device, also when the sender dies in between', {
+test('the receiver’s device is notified of a transfer, also when an instance dies in between', {
   buffered: true,
 }, async (t) => {
   const all = await world(t)
@@ -72,7 +72,7 @@ test('a transfer is told to the receiver’s device, also when the sender dies i
     data: { type: 'reward', identifier: 'privilege-package-wallet' },
   })
 
-  // FCM takes the message, and we die before we hear of it.
+  // FCM accepts the message, and the instance dies before the response.
   fcm.answer(DEVICE, 'hang')
   await transfer(first)
   await until(() => fcm.received.length === 2)
@@ -86,7 +86,7 @@ test('a transfer is told to the receiver’s device, also when the sender dies i
   const moved = `select max(position) from ledger_events where type = 'card-moved'`
   await queryRows(database, `update ledger_cursors set position = (${moved}) - 1 where name = 'push'`)
   const second = await start()
-  t.equal(fcm.received.length, 2, 'as long as it runs nobody else sends')
+  t.equal(fcm.received.length, 2, 'while the lease runs, no other instance sends')
   await queryRows(database, `update push_outbox set next_attempt = now()`)
   await until(async () => fcm.received.length > 2 && (await waiting(all)) === 0)
   t.equal(fcm.received.length, 3, 'again, once')
@@ -102,7 +102,7 @@ test('a transfer is told to the receiver’s device, also when the sender dies i
   t.same(fcm.violations, [])
 })
 
-test('a sender that is away holds nothing up, and another instance takes over', { buffered: true }, async (t) => {
+test('while FCM is down nothing is delayed, and another instance takes over', { buffered: true }, async (t) => {
   const all = await world(t)
   const { fcm, start } = all
   const [one, other] = [await start(), await start()]
@@ -122,7 +122,7 @@ test('a sender that is away holds nothing up, and another instance takes over', 
   t.equal(await other.exited, 0)
 })
 
-test('a sender that hangs does not keep the service from stopping', { buffered: true }, async (t) => {
+test('an FCM request that hangs does not keep the service from stopping', { buffered: true }, async (t) => {
   const all = await world(t)
   const service = await all.start()
   await register(service)
@@ -134,7 +134,7 @@ test('a sender that hangs does not keep the service from stopping', { buffered: 
   t.equal(await waiting(all), 1)
 })
 
-test('without a service account it goes to the log', { buffered: true }, async (t) => {
+test('without a service account, notifications are logged', { buffered: true }, async (t) => {
   const { start, database } = await world(t)
   const service = await start({ LOG_LEVEL: 'info' })
   await register(service)
@@ -150,7 +150,7 @@ test('without a service account it goes to the log', { buffered: true }, async (
     type: 'reward',
     identifier: 'privilege-package-wallet',
   })
-  t.notMatch(line, /Amina|Bronze|New privilege/, 'whoever it is about is not named')
+  t.notMatch(line, /Amina|Bronze|New privilege/, 'no names and no text')
   t.notMatch(service.output(), DEVICE)
   t.same(await queryRows(database, 'select 1 from push_outbox'), [])
 })

@@ -29,7 +29,7 @@ const maintenance: ClosedState = {
   body: { status: 'success', type: 'maintenance', data: { title: 'Soon', message: 'We are back soon.' } },
 }
 
-test('who may open a socket, and how others are refused', async (t) => {
+test('which upgrade requests are accepted, and how others are refused', async (t) => {
   let closed: ClosedState | undefined
   const appState = { ...alwaysOpen, gate: () => closed }
   const instance = await live(t, { allowedOrigins: ['https://app.example'], appState })
@@ -62,7 +62,7 @@ test('who may open a socket, and how others are refused', async (t) => {
     ['an empty one', '/ws', { authorization: '' }, 401, 'unauthenticated'],
     ['one that is over', '/ws', bearer(token({ sub: '1', exp: seconds() - 1 })), 440, 'session_expired'],
     ['one that was revoked', '/ws', bearer(token({ sub: '3', iat: seconds() - 9 })), 440, 'session_expired'],
-    ['of nobody', '/ws', bearer(token({ sub: '77' })), 401, 'unknown_user'],
+    ['of an unknown user', '/ws', bearer(token({ sub: '77' })), 401, 'unknown_user'],
     ['of staff', '/ws', bearer(token({ sub: 'ann', role: 'operator' })), 403, 'forbidden'],
     ['where there are no sockets', '/v1/rooms/R1', good, 404, 'not_found'],
   ]
@@ -89,7 +89,7 @@ test('who may open a socket, and how others are refused', async (t) => {
   t.same(instance.log, [])
 })
 
-test('what is no handshake is answered as anything else', async (t) => {
+test('requests that are not WebSocket handshakes get HTTP errors', async (t) => {
   const { origin } = await live(t)
   const port = Number(new URL(origin).port)
   const lines = (path: string, ...headers: string[]) =>
@@ -113,7 +113,7 @@ test('what is no handshake is answered as anything else', async (t) => {
   }
 })
 
-test('a first frame says who it is', async (t) => {
+test('a client authenticates by its first frame', async (t) => {
   const { origin } = await live(t)
   const open = async (...frames: unknown[]) => {
     const client = new TestClient(origin, {})
@@ -131,7 +131,7 @@ test('a first frame says who it is', async (t) => {
     ['something else', [{ t: 'ping' }, auth({ sub: '1' })], 4001],
     ['nonsense', ['{'], 4001],
     ['a bad token', [{ t: 'auth', token: 'x' }], 4001],
-    ['nobody', [auth({ sub: '99' })], 4001],
+    ['an unknown user', [auth({ sub: '99' })], 4001],
     ['too late', [auth({ sub: '1', exp: seconds() - 1 })], 4202],
     ['staff', [auth({ sub: 'ann', role: 'operator' })], 4003],
   ]
@@ -142,7 +142,7 @@ test('a first frame says who it is', async (t) => {
   }
 })
 
-test('tokens are renewed, end and are revoked on open sockets', async (t) => {
+test('tokens are renewed, expire and are revoked on open sockets', async (t) => {
   const instance = await live(t)
   const { origin } = instance
   const soon = { exp: seconds() + 2 }
@@ -166,7 +166,7 @@ test('tokens are renewed, end and are revoked on open sockets', async (t) => {
   }
 })
 
-test('when the service closes to clients, their sockets are told and close', async (t) => {
+test('when maintenance or a forced update begins, sockets get the status and are closed', async (t) => {
   let closed: ClosedState | undefined
   let changed = (): void => {}
   const judge = ({ type }: { readonly type: string | null }) => (type === 'old' ? closed : undefined)

@@ -27,7 +27,7 @@ const mapEvent = createEventMapper(
 
 const noProfiles: Profiles = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
 
-test('a backlog is read in pages and bounded in entries and bytes, however long the gap of the index', async (t) => {
+test('a backlog is read in pages and bounded in messages and bytes, however far the index is behind', async (t) => {
   const database = await testDatabase(t)
   await createRooms(database, 3, 1)
   const speaker = createTestExecutor(t, database.serviceUrl)
@@ -45,7 +45,7 @@ test('a backlog is read in pages and bounded in entries and bytes, however long 
   const profiles = new ProfileCache(readDb(t, database), noLookups, () => {})
   const backlogs = new BacklogReader(pool, new ChannelIndex(pool), mapEvent, profiles)
 
-  // Nobody writes the index: all of it is a gap. Room 1 is quiet, room 2 is busy, room 3 talks at length.
+  // Nothing is indexed. Room 1 has one event, room 2 many, room 3 long ones.
   const quiet = await postToRoom(speaker, 1)
   const busy = await Promise.all(Array.from({ length: 2_500 }, (_, n) => postToRoom(speaker, 2, n + 1)))
   const long = await Promise.all(Array.from({ length: 300 }, () => postToRoom(speaker, 3, 3_000_001)))
@@ -216,7 +216,7 @@ test("a user's resumes wait for the budget, and another's do not", async (t) => 
   budget.sweep()
 })
 
-test('a client of 50 rooms that comes back is in all of them at once', async (t) => {
+test('a client resumes 50 rooms at once', async (t) => {
   const database = await testDatabase(t)
   await createRooms(database, 50, 1)
   const instance = await startInstance(t, database, chatSlices)

@@ -24,8 +24,8 @@ export interface MappedFrame extends Pick<EventFrame, 'channel' | 'event' | 'enc
 }
 
 /**
- * What an mapper says of an event with only the words that it asked for. Throws when that is not of the form which
- * the documents tell of that channel, or has anything beyond it.
+ * The frames that a mapper makes of an event with only the profiles that it requires. Throws when a frame's data does
+ * not match the schema of its event, or has more fields.
  */
 export function framesFrom<T extends EventType>(mapper: FrameMapper, event: PositionedEvent<T>): MappedFrame[] {
   const type: T = event.type
@@ -34,10 +34,10 @@ export function framesFrom<T extends EventType>(mapper: FrameMapper, event: Posi
     const made: object = JSON.parse(JSON.stringify(data(onlyRequired(wants))))
     const [kind = ''] = frame.channel.split(':')
     const schema = Object(schemas)[kind]?.[frame.event]
-    if (schema === undefined) throw new Error(`${frame.event} is told to ${frame.channel}`)
+    if (schema === undefined) throw new Error(`${frame.event} has no schema on ${frame.channel}`)
     if (!Value.Check(schema, made)) throw new Error(JSON.stringify([...Value.Errors(schema, made)]))
     if (JSON.stringify(Value.Clean(schema, structuredClone(made))) !== JSON.stringify(made)) {
-      throw new Error(`${frame.event} says more than is told: ${JSON.stringify(made)}`)
+      throw new Error(`${frame.event} has more fields than its schema: ${JSON.stringify(made)}`)
     }
     return { ...frame, data: made }
   })

@@ -13,9 +13,9 @@ import { readDb } from '../harness/app/test-app.ts'
 import { storedEvent } from '../harness/ledger/stored-event.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
-const away = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+const connectionError = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
-test('when a shared statement fails, its members are asked again one by one', async (t) => {
+test('when a batched query fails, its keys are queried one by one', async (t) => {
   const asked: (readonly number[])[] = []
   const query = async (keys: readonly number[]) => {
     asked.push(keys)
@@ -33,11 +33,11 @@ test('when a shared statement fails, its members are asked again one by one', as
   let calls = 0
   const out = await queryBatch([1, 2, 3], async () => {
     calls += 1
-    throw away()
+    throw connectionError()
   })
   t.same([out.map(({ status }) => status), calls], [['rejected', 'rejected', 'rejected'], 1])
 
-  for (const outage of [away(), new PoolExhausted('no connection was free in time')]) {
+  for (const outage of [connectionError(), new PoolExhausted('no connection was free in time')]) {
     const asked: (readonly number[])[] = []
     const results = await queryBatch([1, 2, 3, 4], async (keys) => {
       asked.push(keys)
@@ -45,14 +45,14 @@ test('when a shared statement fails, its members are asked again one by one', as
       return keys
     })
     t.match(results, [{ value: 1 }, { value: 2 }, { reason: outage }, { reason: outage }])
-    t.same(asked, [[1, 2, 3, 4], [1], [2], [3]], 'nobody else waits in vain')
+    t.same(asked, [[1, 2, 3, 4], [1], [2], [3]], 'the rest is not queried')
   }
   let refusals = 0
   await queryBatch([1, 2, 3], async () => {
     refusals += 1
     throw new PoolExhausted('too many wait for a connection')
   })
-  t.equal(refusals, 1, 'a full pool is not asked again')
+  t.equal(refusals, 1, 'an exhausted pool is not queried again')
 
   const byId = await queryByIds([1, 2, 3], async (ids) => {
     if (ids.includes(2)) throw new Error('2 is refused')
@@ -68,7 +68,7 @@ test('when a shared statement fails, its members are asked again one by one', as
   )
 })
 
-test('a malformed sub is refused and touches no other socket', async (t) => {
+test('a malformed sub is refused and affects no other socket', async (t) => {
   const database = await testDatabase(t)
   await createRooms(database, 1, 41)
   const instance = await startInstance(t, database, chatSlices)
@@ -86,7 +86,7 @@ test('a malformed sub is refused and touches no other socket', async (t) => {
   t.same(instance.log, [])
 })
 
-test('a name that cannot be looked up is missing, and the frames of others arrive', async (t) => {
+test('a name that cannot be looked up is left out, and other frames arrive', async (t) => {
   const database = await testDatabase(t)
   await createRooms(database, 1, 3)
   const users = async (_db: unknown, ids: readonly number[]) => {
@@ -95,22 +95,22 @@ test('a name that cannot be looked up is missing, and the frames of others arriv
   }
   const instance = await startInstance(t, database, chatSlices, { lookups: { ...noLookups, users } })
   const clients = await Promise.all([1, 2, 3].map((id) => connectAs(t, instance.origin, id)))
-  const told = await Promise.all([1, 2, 3].map((id) => postToUser(instance, id, 5)))
+  const positions = await Promise.all([1, 2, 3].map((id) => postToUser(instance, id, 5)))
   for (const [i, client] of clients.entries()) {
-    await client.waitFor((c) => c.eventsOf(`user:${i + 1}`).find(({ position }) => position === String(told[i])))
+    await client.waitFor((c) => c.eventsOf(`user:${i + 1}`).find(({ position }) => position === String(positions[i])))
   }
   const room = await postToRoom(instance, 1)
   t.ok(room > 0)
   t.match(instance.log.join('\n'), /name for a frame could not be looked up/)
 })
 
-test('a wallet that cannot be read is tried less and less often, and delays no other', async (t) => {
+test('a wallet that cannot be read is retried less and less often and delays no other', async (t) => {
   const database = await testDatabase(t)
   await createRooms(database, 1, 2)
   let reads = 0
   let broken = true
-  const purse: LiveQuery = {
-    event: 'purse',
+  const wallet: LiveQuery = {
+    event: 'wallet',
     changedBy: ({ type, data }) => (type === 'bag-items-added' ? [data.user_id] : []),
     read: async (_db, ids) => {
       if (ids.includes(1)) {
@@ -120,10 +120,10 @@ test('a wallet that cannot be read is tried less and less often, and delays no o
       return new Map(ids.map((id) => [id, {}]))
     },
   }
-  const instance = await startInstance(t, database, [...chatSlices, { documentedPrefix: '/v1', liveQuery: purse }])
+  const instance = await startInstance(t, database, [...chatSlices, { documentedPrefix: '/v1', liveQuery: wallet }])
   const one = await connectAs(t, instance.origin, 1)
   const other = await connectAs(t, instance.origin, 2)
-  const shown = ({ frames }: TestClient) => frames.filter(({ event }) => event === 'purse').length
+  const shown = ({ frames }: TestClient) => frames.filter(({ event }) => event === 'wallet').length
   for (let i = 1; i <= 20; i += 1) {
     await Promise.all([postToUser(instance, 1), postToUser(instance, 2)])
     await other.waitFor((client) => (shown(client) > 0 ? true : undefined))
@@ -136,12 +136,12 @@ test('a wallet that cannot be read is tried less and less often, and delays no o
   await one.waitFor((client) => (shown(client) > 0 ? true : undefined), 'the wallet, once it can be read')
 })
 
-test('a wallet that cannot be read is not read any more once its user has left', async (t) => {
+test('a wallet that cannot be read is not retried after its user has disconnected', async (t) => {
   let reads = 0
   let present = true
   const shower = new StatePusher(
     {
-      event: 'purse',
+      event: 'wallet',
       changedBy: () => [1],
       read: async () => {
         reads += 1
@@ -166,7 +166,7 @@ test('a wallet that cannot be read is not read any more once its user has left',
   t.equal(reads, before)
 })
 
-test('an event that no notification can be made of delays no other notification', async (t) => {
+test('an event whose notification cannot be composed delays no other notification', async (t) => {
   const lines: object[] = []
   const log = {
     info: (line: object) => void lines.push(line),
@@ -205,12 +205,12 @@ test('an event that no notification can be made of delays no other notification'
       logSubscriber(
         db,
         async () => {
-          throw away()
+          throw connectionError()
         },
         log,
       )([at(1)]),
     /ECONNREFUSED/,
-    'the database is away: they come again',
+    'while the database is unreachable, events are delivered again',
   )
   const failing = (code: string) => async (): Promise<never> => {
     throw Object.assign(new DatabaseError(`SQLSTATE ${code}`, 0, 'error'), { code })
@@ -218,7 +218,7 @@ test('an event that no notification can be made of delays no other notification'
   await t.rejects(
     async () => logSubscriber(db, failing('40P01'), log)([at(1)]),
     /40P01/,
-    'a deadlock passes: they come again',
+    'after a deadlock, events are delivered again',
   )
   await logSubscriber(db, failing('22021'), log)([at(5)])
   t.match(lines.at(-1), { error: true, position: 5 }, 'data that cannot be read is dropped')

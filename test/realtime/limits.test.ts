@@ -22,7 +22,7 @@ async function live(t: Test, rooms: number, wishes: InstanceOptions = {}): Promi
   return startInstance(t, database, chatSlices, wishes)
 }
 
-test('what a client may say, and how it is told that it may not', async (t) => {
+test('what each client frame is answered with', async (t) => {
   const { origin } = await live(t, 52)
   const client = await connectAs(t, origin, 1)
   const rows: readonly (readonly [object, object])[] = [
@@ -94,7 +94,7 @@ test('what a client may say, and how it is told that it may not', async (t) => {
   t.match(await outsider.waitForFrame('err', 1), { code: 'not_room_member' })
 })
 
-test('frames that are not understood', async (t) => {
+test('invalid frames', async (t) => {
   const { origin } = await live(t, 1)
   const bad = [
     '',
@@ -135,7 +135,7 @@ test('frames that are not understood', async (t) => {
   await large.waitForFrame('pong')
 })
 
-test('how much a client may say, how many rooms it may hear and how many sockets a user may have', async (t) => {
+test('limits of frames per second, rooms per socket and sockets per user', async (t) => {
   const { origin } = await live(t, 52)
   const fast = await connectAs(t, origin, 1)
   for (let i = 0; i < 21; i += 1) fast.send({ t: 'ping' })
@@ -164,7 +164,7 @@ test('how much a client may say, how many rooms it may hear and how many sockets
   for (const other of others) t.equal(other.code, undefined)
 })
 
-test('signs of life go both ways', async (t) => {
+test('heartbeats are sent, and a client that does not answer them is closed', async (t) => {
   const instance = await live(t, 1, { times: { heartbeat: 80, auth: 1_000, sweep: 10 } })
   const silent = new TestClient(instance.origin, { headers: bearer(token({ sub: '1' })), noPong: true })
   const lively = await connectAs(t, instance.origin, 2)
@@ -175,23 +175,26 @@ test('signs of life go both ways', async (t) => {
   t.ok(lively.frames.filter(({ t: type }) => type === 'hb').length >= 3)
 })
 
-test('nobody waits for a client that does not read, and it may resume', async (t) => {
+test('a client that does not read is closed, delays nobody and may resume', async (t) => {
   const instance = await live(t, 1)
   const slow = await connectAs(t, instance.origin, 1)
   const other = await connectAs(t, instance.origin, 2)
   for (const client of [slow, other]) client.send({ t: 'sub', ch: 'one-to-room:R1' })
   await Promise.all([slow.waitForFrame('subbed'), other.waitForFrame('subbed')])
   slow.ws.pause()
-  let said = 0
+  let posted = 0
   const metric = async () => (await instance.metrics.registry.metrics()).includes('live_closes_total{code="4101"} 1')
-  while (!(await metric()) && said < 2_000) {
-    await Promise.all(Array.from({ length: 5 }, () => postToRoom(instance, 1, 3_000_000 + (said += 1))))
+  while (!(await metric()) && posted < 2_000) {
+    await Promise.all(Array.from({ length: 5 }, () => postToRoom(instance, 1, 3_000_000 + (posted += 1))))
   }
-  await other.waitFor((c) => (c.eventsOf('one-to-room:R1').length === 2 * said ? true : undefined), 'all that was said')
+  await other.waitFor(
+    (c) => (c.eventsOf('one-to-room:R1').length === 2 * posted ? true : undefined),
+    'all that was posted',
+  )
   slow.ws.resume()
   t.equal(await slow.waitForClose(), 4101)
-  const heard = slow.eventsOf('one-to-room:R1')
-  t.ok(heard.length < 2 * said)
+  const received = slow.eventsOf('one-to-room:R1')
+  t.ok(received.length < 2 * posted)
   const positions = await Promise.all(Array.from({ length: 1_001 }, (_, n) => postToRoom(instance, 1, n + 1)))
   const last = Math.max(...positions)
   const again = await connectAs(t, instance.origin, 1)
@@ -210,7 +213,7 @@ test('nobody waits for a client that does not read, and it may resume', async (t
   await whole.waitFor((c) => c.eventsOf('user:1').at(0))
 })
 
-test('who comes back to much at once is not too slow for that', async (t) => {
+test('a client with a long replay is not closed as too slow', async (t) => {
   const instance = await live(t, 1)
   const first = await postToRoom(instance, 1)
   for (let i = 0; i < 20; i += 1) {
@@ -224,7 +227,7 @@ test('who comes back to much at once is not too slow for that', async (t) => {
   t.ok(await client.waitForFrame('pong'))
 })
 
-test('what the kernel holds back for a client is read off its list', (t) => {
+test('long send queues are parsed from /proc/net/tcp', (t) => {
   const line = (sl: number, local: string, remote: string, state: string, queue: string) =>
     `   ${sl}: ${local} ${remote} ${state} ${queue}:00000000 01:00000014 00000000     0        0 123 2 0 20 4 30 10 -1`
   const loopback = '0100007F:0BB8'
@@ -254,7 +257,7 @@ test('what the kernel holds back for a client is read off its list', (t) => {
   t.end()
 })
 
-test('the kernel names a connection as this process does', async (t) => {
+test('connection keys match between the kernel and Node', async (t) => {
   const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
   for (const host of hasIPv6 ? ['127.0.0.1', '::1'] : ['127.0.0.1']) {
     const server = createServer()
@@ -284,7 +287,7 @@ test('the kernel names a connection as this process does', async (t) => {
   }
 })
 
-test('an instance that stops says goodbye', async (t) => {
+test('an instance that stops sends a shutdown notice', async (t) => {
   const instance = await live(t, 1)
   const clients = await Promise.all([1, 2, 3, 4].map((id) => connectAs(t, instance.origin, id)))
   const silent = await connectAs(t, instance.origin, 5)

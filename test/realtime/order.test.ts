@@ -3,7 +3,7 @@ import { chatSlices, createRooms, postToRoom, postToUser } from '../harness/app/
 import { connectAs, startInstance } from '../harness/app/realtime-instance.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
-test('what happens in a room comes to its members at once, in order, each with the one before', async (t) => {
+test('members of a room get its events at once, in order, each with the previous position', async (t) => {
   const database = await testDatabase(t)
   await createRooms(database, 2, 3)
   const instance = await startInstance(t, database, chatSlices)
@@ -15,21 +15,21 @@ test('what happens in a room comes to its members at once, in order, each with t
   await postToRoom(instance, 2)
   const third = await postToRoom(instance, 1, 1_000_001)
   const all = await postToRoom(instance, 1, 2_000_001)
-  const told = await postToUser(instance, 1, 5)
+  const posted = await postToUser(instance, 1, 5)
   await client.waitFor(({ frames }) => frames.find(({ event }) => event === 'told'))
   t.same(client.eventsOf('one-to-room:R1'), [
-    said(second, first, 0, 'said', { n: 2 }),
-    said(third, second, 0, 'said', { n: 1_000_001 }),
-    { ...said(third, second, 1, 'said-again', { n: 1_000_001 }), enc: 'rot41' },
-    said(all, third, 0, 'said', { n: 2_000_001 }),
-    { ...said(all, third, 1, 'said-again', { n: 2_000_001 }), enc: 'rot41' },
+    frame(second, first, 0, 'said', { n: 2 }),
+    frame(third, second, 0, 'said', { n: 1_000_001 }),
+    { ...frame(third, second, 1, 'said-again', { n: 1_000_001 }), enc: 'rot41' },
+    frame(all, third, 0, 'said', { n: 2_000_001 }),
+    { ...frame(all, third, 1, 'said-again', { n: 2_000_001 }), enc: 'rot41' },
   ])
-  t.same(client.eventsOf('global'), [{ ...said(all, null, 2, 'said', { n: 2_000_001 }), ch: 'global' }])
-  t.same(client.eventsOf('user:1'), [{ ...said(told, null, 0, 'told', { n: 5 }), ch: 'user:1' }])
+  t.same(client.eventsOf('global'), [{ ...frame(all, null, 2, 'said', { n: 2_000_001 }), ch: 'global' }])
+  t.same(client.eventsOf('user:1'), [{ ...frame(posted, null, 0, 'told', { n: 5 }), ch: 'user:1' }])
   t.same(instance.log, [])
 })
 
-const said = (position: number, prev: number | null, index: number, event: string, data: object) => ({
+const frame = (position: number, prev: number | null, index: number, event: string, data: object) => ({
   t: 'ev',
   ch: 'one-to-room:R1',
   event,

@@ -7,7 +7,7 @@ import { framesFrom } from './frame-fixtures.ts'
 
 const { lookupsWith, slices } = await loadSlices()
 
-test('words by their ids, as they stand now; who and what is not there is missing', async (t) => {
+test('profiles by id, as they are now; unknown ids are missing', async (t) => {
   const { operator, database } = await createTestApp(t, slices)
   const people = [
     { id: 1, name: 'Amina', uid: 'amina', avatar: 'avatars/1.png' },
@@ -36,7 +36,7 @@ test('words by their ids, as they stand now; who and what is not there is missin
   t.same([...(await packages(db, [3, 99]))], [[3, { name: 'Gold' }]])
 })
 
-test('whoever receives a card is told from whom and which', (t) => {
+test('the receiver of a card is notified of sender and package', (t) => {
   const about = { title: 'New privilege', type: 'reward', identifier: 'privilege-package-wallet' }
   const rows = [
     [1, 3, 'Amina sent Gold to your privilege wallet.'],

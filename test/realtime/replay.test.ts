@@ -12,7 +12,7 @@ import { connectAs, startInstance } from '../harness/app/realtime-instance.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { DEADLINE_MS } from '../harness/until.ts'
 
-const ENTRIES = 1_000
+const MESSAGES = 1_000
 const ROOM = 'one-to-room:R1'
 
 const mapEvent = createEventMapper(
@@ -22,7 +22,7 @@ const mapEvent = createEventMapper(
   },
 )
 
-const said = (position: number, n = 1): PositionedEvent => ({
+const roomEvent = (position: number, n = 1): PositionedEvent => ({
   type: 'room-defined',
   data: { room_id: 1, owner_id: n },
   movements: [],
@@ -30,7 +30,7 @@ const said = (position: number, n = 1): PositionedEvent => ({
   at: Date.now() * 1000,
 })
 
-const toldUser = (position: number): PositionedEvent => ({
+const userEvent = (position: number): PositionedEvent => ({
   type: 'bag-items-added',
   data: { user_id: 1, decoration_id: position, quantity: 1, reason: 'told' },
   movements: [],
@@ -38,13 +38,13 @@ const toldUser = (position: number): PositionedEvent => ({
   at: Date.now() * 1000,
 })
 
-/** A hub that somebody listens to already, so that all that it is given can be brought back from memory. */
+/** A hub with a subscribed channel, so that all its events can be replayed from memory. */
 function openHub() {
-  const words = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
+  const noProfiles = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
   const hub = new Hub(
     {
       mapEvent,
-      profiles: { get: async () => words },
+      profiles: { get: async () => noProfiles },
       backlogs: {
         lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
         read: async (channels) => new Map(channels.map((channel) => [channel, { from: 0, messages: [] }])),
@@ -54,16 +54,16 @@ function openHub() {
     },
     0,
   )
-  const holdersOf = (key: ChannelKey): number => {
-    const topic = hub.acquire(key)
-    hub.release(topic)
-    return topic.references
+  const referencesOf = (key: ChannelKey): number => {
+    const channel = hub.acquire(key)
+    hub.release(channel)
+    return channel.references
   }
   hub.acquire('room:1')
-  return { hub, holdersOf }
+  return { hub, referencesOf }
 }
 
-/** A socket's end: what was sent to it, and what of that in each turn of the event loop. */
+/** A client: the frames sent to it, and how many were replayed in each turn of the event loop. */
 function openClient(hub: Hub) {
   const frames: { readonly t: string; readonly ch: string; readonly position: string; readonly i?: unknown }[] = []
   const replayedInTurn: number[] = []
@@ -106,7 +106,7 @@ function openClient(hub: Hub) {
   return { subscriptions, frames, positions, replayedInTurn, closed }
 }
 
-/** Looks in each turn of the event loop: a replay is over after some of them. */
+/** Checks in each turn of the event loop, since a replay takes only some of them. */
 async function turnsUntil(holds: () => boolean): Promise<void> {
   const deadline = performance.now() + DEADLINE_MS
   while (!holds()) {
@@ -117,19 +117,19 @@ async function turnsUntil(holds: () => boolean): Promise<void> {
 
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
 
-test('a replay goes out in slices, before what is announced meanwhile, and all of it once', async (t) => {
+test('a replay is sent in slices, before newer messages, and each message once', async (t) => {
   const { hub } = openHub()
-  await hub.onEvents(upTo(ENTRIES - 100).map((position) => said(position)))
+  await hub.onEvents(upTo(MESSAGES - 100).map((position) => roomEvent(position)))
   const { subscriptions, frames, positions, replayedInTurn } = openClient(hub)
   let isDone = false
   const subscribed = subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' }).then(() => (isDone = true))
   while (!isDone) {
-    await hub.onEvents([said(hub.position + 1), said(hub.position + 2)])
+    await hub.onEvents([roomEvent(hub.position + 1), roomEvent(hub.position + 2)])
     await turn()
   }
   await subscribed
-  t.ok(hub.position > ENTRIES - 90, 'events were announced meanwhile')
-  await hub.onEvents([said(hub.position + 1)])
+  t.ok(hub.position > MESSAGES - 90, 'events were announced meanwhile')
+  await hub.onEvents([roomEvent(hub.position + 1)])
   await turnsUntil(() => positions(ROOM).includes(hub.position))
   t.same(frames[0], { t: 'subbed', i: 1, ch: ROOM, position: '0', resumed: true })
   t.same(positions(ROOM), upTo(hub.position))
@@ -137,10 +137,10 @@ test('a replay goes out in slices, before what is announced meanwhile, and all o
   subscriptions.end()
 })
 
-test('a slice is bounded in bytes, and of several replays one is under way', async (t) => {
+test('a slice is bounded in bytes, and replays run one at a time', async (t) => {
   const { hub } = openHub()
   // Each of some 40 KB.
-  await hub.onEvents(upTo(20).map((position) => said(position, 3_000_001)))
+  await hub.onEvents(upTo(20).map((position) => roomEvent(position, 3_000_001)))
   const clients = [openClient(hub), openClient(hub), openClient(hub)]
   const done: number[] = []
   await Promise.all(
@@ -159,9 +159,9 @@ test('a slice is bounded in bytes, and of several replays one is under way', asy
   }
 })
 
-test('a socket that is closed amid a replay gets no more of it and holds nothing', async (t) => {
-  const { hub, holdersOf } = openHub()
-  await hub.onEvents(upTo(ENTRIES).map((position) => said(position)))
+test('a socket that is closed during a replay gets no more of it and keeps no channel', async (t) => {
+  const { hub, referencesOf } = openHub()
+  await hub.onEvents(upTo(MESSAGES).map((position) => roomEvent(position)))
   const leaving = openClient(hub)
   const subscribed = leaving.subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
   const waiting = openClient(hub)
@@ -170,47 +170,47 @@ test('a socket that is closed amid a replay gets no more of it and holds nothing
   const stayed = staying.subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
   await turnsUntil(() => leaving.positions(ROOM).length > 0)
   const got = leaving.positions(ROOM)
-  t.ok(got.length < ENTRIES)
+  t.ok(got.length < MESSAGES)
   leaving.subscriptions.end()
   waiting.subscriptions.end()
   await Promise.all([subscribed, never, stayed])
-  await hub.onEvents([said(ENTRIES + 1)])
-  await turnsUntil(() => staying.positions(ROOM).length > ENTRIES)
-  t.same(staying.positions(ROOM), upTo(ENTRIES + 1), 'the next one begins')
+  await hub.onEvents([roomEvent(MESSAGES + 1)])
+  await turnsUntil(() => staying.positions(ROOM).length > MESSAGES)
+  t.same(staying.positions(ROOM), upTo(MESSAGES + 1), 'the next one begins')
   t.same(leaving.positions(ROOM), got)
   t.same(waiting.frames, [])
-  t.equal(holdersOf('room:1'), 2)
+  t.equal(referencesOf('room:1'), 2)
   staying.subscriptions.end()
-  t.equal(holdersOf('room:1'), 1)
+  t.equal(referencesOf('room:1'), 1)
 })
 
-test('a client is closed when something was forgotten amid its replay', async (t) => {
-  const { hub, holdersOf } = openHub()
-  await hub.onEvents(upTo(ENTRIES).map((position) => said(position)))
+test('a client is closed when the backlog is dropped during its replay', async (t) => {
+  const { hub, referencesOf } = openHub()
+  await hub.onEvents(upTo(MESSAGES).map((position) => roomEvent(position)))
   const { subscriptions, positions, closed } = openClient(hub)
   const subscribed = subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
   await turnsUntil(() => positions(ROOM).length > 0)
-  await hub.onEvents([said(ENTRIES + 1)])
-  const topic = hub.acquire('room:1')
-  topic.dropBacklog()
-  hub.release(topic)
+  await hub.onEvents([roomEvent(MESSAGES + 1)])
+  const channel = hub.acquire('room:1')
+  channel.dropBacklog()
+  hub.release(channel)
   await subscribed
   t.same(closed, [4100])
   const got = positions(ROOM)
   t.same(got, upTo(got.length))
-  t.ok(got.length < ENTRIES)
-  t.equal(holdersOf('room:1'), 1)
+  t.ok(got.length < MESSAGES)
+  t.equal(referencesOf('room:1'), 1)
 })
 
-test('whoever listens already gets what was before, in slices, and the rest once', async (t) => {
+test('a live subscription gets earlier messages in slices, and each message once', async (t) => {
   const { hub } = openHub()
-  await hub.onEvents(upTo(600).map((position) => said(position)))
+  await hub.onEvents(upTo(600).map((position) => roomEvent(position)))
   const { subscriptions, positions, replayedInTurn } = openClient(hub)
   await subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM })
-  await hub.onEvents(upTo(700, 601).map((position) => said(position)))
+  await hub.onEvents(upTo(700, 601).map((position) => roomEvent(position)))
   const again = subscriptions.subscribe({ t: 'sub', i: 2, ch: ROOM, since: '100' })
   await turnsUntil(() => positions(ROOM).includes(101))
-  await hub.onEvents(upTo(710, 701).map((position) => said(position)))
+  await hub.onEvents(upTo(710, 701).map((position) => roomEvent(position)))
   await again
   await turnsUntil(() => positions(ROOM).includes(710))
   t.same(
@@ -225,16 +225,16 @@ test('whoever listens already gets what was before, in slices, and the rest once
   subscriptions.end()
 })
 
-test("the user's own channel begins by itself in slices, and a frame of the client waits for it", async (t) => {
+test("the user's own channel starts by itself in slices, and client frames wait for it", async (t) => {
   const { hub } = openHub()
   const earlier = hub.acquire('user:1')
-  await hub.onEvents(upTo(200).map(toldUser))
+  await hub.onEvents(upTo(200).map(userEvent))
   const { subscriptions, frames, positions } = openClient(hub)
-  await hub.onEvents(upTo(600, 201).map(toldUser))
+  await hub.onEvents(upTo(600, 201).map(userEvent))
   await turnsUntil(() => positions('user:1').length > 0)
   t.ok(positions('user:1').length < 400, 'it is under way')
   const again = subscriptions.subscribe({ t: 'sub', i: 1, ch: 'user:1', since: '50' })
-  await hub.onEvents([toldUser(601)])
+  await hub.onEvents([userEvent(601)])
   await again
   await subscriptions.unsubscribe({ t: 'unsub', i: 2, ch: 'user:1' })
   t.same(positions('user:1'), [...upTo(601, 201), ...upTo(200, 51)])
@@ -247,12 +247,12 @@ test("the user's own channel begins by itself in slices, and a frame of the clie
   subscriptions.end()
 })
 
-test('a thousand entries come back over the network while more are announced', async (t) => {
+test('a thousand messages are replayed over the network while more come', async (t) => {
   const database = await testDatabase(t)
   await createRooms(database, 1, 2)
   const instance = await startInstance(t, database, chatSlices)
   const first = await postToRoom(instance, 1)
-  await Promise.all(upTo(ENTRIES - 100).map((n) => postToRoom(instance, 1, n)))
+  await Promise.all(upTo(MESSAGES - 100).map((n) => postToRoom(instance, 1, n)))
   const client = await connectAs(t, instance.origin, 1)
   let isDone = false
   const speakers = upTo(4).map(async () => {
@@ -275,7 +275,7 @@ test('a thousand entries come back over the network while more are announced', a
     upTo(last, first + 1),
   )
   const pong = client.frames.findIndex(({ t: type }) => type === 'pong')
-  t.ok(client.frames.slice(0, pong).filter(({ ch }) => ch === ROOM).length > ENTRIES - 100, 'the ping waited')
+  t.ok(client.frames.slice(0, pong).filter(({ ch }) => ch === ROOM).length > MESSAGES - 100, 'the ping waited')
   await tellUser(instance, 1)
   await client.waitFor((c) => c.eventsOf('user:1').at(0))
   t.same(instance.log, [])

@@ -1,7 +1,7 @@
 import { bearer, token } from '../harness/app/minimal-app.ts'
 import { TestClient } from '../harness/app/realtime-instance.ts'
 
-/** A client of a room that comes back, with `since`, after each time that it was cut off: what it has heard in all. */
+/** A client of a room that resumes with `since` after each disconnect, and all that it has received. */
 export class RoomReader {
   readonly #room: number
   readonly #user: number
@@ -47,7 +47,7 @@ export class RoomReader {
     })
   }
 
-  /** Leaves without a word; what arrives later was not heard. */
+  /** Disconnects without a close frame; what arrives later is not counted. */
   disconnect(): void {
     const client = this.#client
     this.#client = undefined

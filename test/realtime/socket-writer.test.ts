@@ -8,7 +8,7 @@ import { until } from '../harness/until.ts'
 const MIB = 1024 * 1024
 const SLICE = Buffer.alloc(64 * 1024)
 
-test('what a client asked for may be unsent, slice by slice, until it has taken everything', async (t) => {
+test('a replay may be unsent beyond the usual limit until the client has read everything', async (t) => {
   const server = createServer()
   const opened = new Promise<Socket>((resolve) => server.once('connection', resolve))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -26,7 +26,7 @@ const opened = async (client: TestClient): Promise<TestClient> => {
   return client
 }
 
-test('sockets without a token take no place of those who have one', async (t) => {
+test('unauthenticated sockets do not displace authenticated ones', async (t) => {
   const { origin } = await live(t)
   const open = (address: string) => opened(new TestClient(origin, { localAddress: address }))
   const early = await open('127.0.2.1')
@@ -65,7 +65,7 @@ test('sockets without a token take no place of those who have one', async (t) =>
   await Promise.all([early.close(), late.close()])
 })
 
-test('upgrades without a token are limited by address, those with one are not', async (t) => {
+test('upgrades without a token are limited by address, others are not', async (t) => {
   const { origin } = await live(t, new AddressLimit(3))
   const clients = await Promise.all([1, 2, 3].map(() => opened(new TestClient(origin, {}))))
   const refused = new TestClient(origin, {})
@@ -88,11 +88,11 @@ const EMPTY_TEXT = frame(0x81)
 
 const socketOf = (ws: WebSocket): Socket => Reflect.get(ws, '_socket')
 
-test('frames of every kind count, empty ones too', async (t) => {
+test('frames of every kind are counted, also empty ones', async (t) => {
   const { origin } = await live(t)
   const rows: readonly (readonly [string, readonly Buffer[]])[] = [
     ['pings', Array.from({ length: 21 }, () => PING)],
-    ['pongs that nobody asked for', Array.from({ length: 21 }, () => PONG)],
+    ['unsolicited pongs', Array.from({ length: 21 }, () => PONG)],
     ['empty fragments', [EMPTY_TEXT_BEGINS, ...Array.from({ length: 20 }, () => EMPTY_CONTINUATION)]],
     ['empty messages', Array.from({ length: 21 }, () => EMPTY_TEXT)],
   ]
@@ -108,7 +108,7 @@ test('frames of every kind count, empty ones too', async (t) => {
   }
 })
 
-test('a flood of control frames is cut and not read on', async (t) => {
+test('a flood of control frames is cut off and not read on', async (t) => {
   const { origin } = await live(t)
   const flooder = await connectAs(t, origin, 1)
   // So that it does not read that it is closed, and goes on.
@@ -130,7 +130,7 @@ test('a flood of control frames is cut and not read on', async (t) => {
   flooder.ws.terminate()
 })
 
-test('frames are found however they are cut', (t) => {
+test('frames are found in chunks of any size', (t) => {
   const bytes = Buffer.concat([
     PING,
     Buffer.from([0x81, 0xfe, 0x01, 0x00, ...MASK, ...Buffer.alloc(256, 0x89)]),

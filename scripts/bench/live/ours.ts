@@ -35,10 +35,10 @@ export async function ours(sockets: number): Promise<Implementation> {
     },
     0,
   )
-  const lobby = new ConnectionRegistry({
+  const registry = new ConnectionRegistry({
     hub,
     resumes: new ResumeBudget(),
-    judgeState: alwaysOpen.check,
+    checkAppState: alwaysOpen.check,
     authenticate: authenticateWith(read, sessions),
     memberRoom: async () => 1,
     authMs: 10_000,
@@ -50,7 +50,7 @@ export async function ours(sockets: number): Promise<Implementation> {
   const ofToken = [userCheck(read, sessions, () => undefined)]
   const limits = { addressLimit: new AddressLimit(null), metrics: { refused: () => {} } }
   await registerSocketRoutes(app, {
-    registry: lobby,
+    registry,
     isAllowedOrigin: () => true,
     clientHintsOf: shownBy,
     beforeToken: [],

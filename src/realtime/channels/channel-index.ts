@@ -72,7 +72,7 @@ export class ChannelIndex {
 
   async #add(rows: readonly (IndexEntry & { readonly channel: ChannelKey })[]): Promise<void> {
     await this.#pool.query({
-      name: 'add announced',
+      name: 'add channel index entries',
       text: `with added as (
                insert into live_announcements (channel, position, prev, at)
                select a.channel, a.position, a.prev, to_timestamp(a.at / 1000.0)
@@ -100,7 +100,7 @@ export class ChannelIndex {
       up_to: number
       head: number
     }>({
-      name: 'last announced',
+      name: 'last channel positions',
       // The first row at or after the position knows its predecessor; without one, it is the channel's last position.
       text: `select a.channel, p.up_to, p.head,
                case when later.position is not null then later.prev when c.last < p.position then c.last end as last
@@ -127,7 +127,7 @@ export class ChannelIndex {
     since: number,
   ): Promise<ReadonlyMap<ChannelKey, readonly IndexEntry[]>> {
     const { rows } = await this.#pool.query<IndexEntry & { readonly channel: ChannelKey }>({
-      name: 'announced since',
+      name: 'newest channel entries',
       text: `select a.channel, l.position, l.prev, l.at
              from unnest($1::text[]) as a (channel)
              cross join lateral (

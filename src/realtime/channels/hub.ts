@@ -54,8 +54,8 @@ interface ChannelFrames {
 
 /**
  * Sends the frames of ledger events to the listeners on this instance: in ledger order, once, whichever instance
- * committed them. Data is loaded first; the events are then delivered synchronously, so that no listener comes or goes
- * in between.
+ * committed them. Data is loaded first; the events are then delivered synchronously, so that no listener is added
+ * or removed in between.
  */
 export class Hub {
   readonly #parts: HubParts

@@ -25,7 +25,7 @@ export interface ConnectionRegistryParts extends Omit<ConnectionParts, 'onAuthen
   /** How long a client may take to authenticate. */
   readonly authMs: number
   /** Whether the service is closed to a client. */
-  readonly judgeState: AppState['check']
+  readonly checkAppState: AppState['check']
   /** Called with our close code, or null when the client closed. */
   readonly onSocketClosed: (code: CloseCode | null) => void
 }
@@ -135,9 +135,9 @@ export class ConnectionRegistry {
       connection.send({ t: 'ev', ch: 'global', event: 'app-status', data: closed.body })
       connection.close(closed.status === 503 ? closeCodes.maintenance : closeCodes.updateRequired)
     }
-    const judgement = this.#parts.judgeState(connection.clientHints)
-    if (judgement instanceof Promise) void judgement.then(apply)
-    else apply(judgement)
+    const decision = this.#parts.checkAppState(connection.clientHints)
+    if (decision instanceof Promise) void decision.then(apply)
+    else apply(decision)
   }
 
   #onAuthenticated(connection: Connection, isNew: boolean): void {

@@ -73,7 +73,7 @@ function mapCloseCodes(socket: WebSocket): void {
   socket.close = (code, reason) => close(PROTOCOL_ERROR_CODES.includes(code) ? closeCodes.badFrames : code, reason)
 }
 
-/** What is wrong with an upgrade request, whoever sends it. */
+/** What is wrong with an upgrade request, with or without a token. */
 function handshakeError(
   { ws, headers, query }: FastifyRequest,
   isAllowedOrigin: UpgradeParts['isAllowedOrigin'],
