@@ -208,7 +208,7 @@ export class Store {
 
   /** After a failure, once nothing is in flight: forgets the head and closes any open transaction. */
   async reset(): Promise<void> {
-    if (this.#inFlight > 0) throw new Error(`${this.#inFlight} batches are still in flight`)
+    if (this.#inFlight > 0) throw new Error(`cannot reset with batches in flight: ${this.#inFlight}`)
     this.#settle(undefined)
     this.#lastBatch = undefined
     if (!this.isBroken) await this.#writer.query([sql.rollback]).catch(() => this.cut())

@@ -90,3 +90,15 @@ test('after one key that was taken to be new and is not, the next ones are looke
     await store.finishReadOnly(opened)
   }
 })
+
+test('states: one open batch at a time, and no reset while batches are in flight', async (t) => {
+  const store = await storeOn(t, await seeded(t))
+  const opened = await store.open([giving('first')])
+  await t.rejects(store.open([giving('second')]), new Error('illegal transition from deciding to deciding'))
+  await t.rejects(store.isCommitted(randomUUID()), new Error('the outcome of a batch cannot be read in state deciding'))
+  const end = store.commit(randomUUID(), opened, decided(giving('first'), opened))
+  await t.rejects(store.reset(), new Error('cannot reset with batches in flight: 1'))
+  await end
+  await store.reset()
+  t.equal(await store.isCommitted(randomUUID()), false)
+})
