@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
+import { pendingMigrations } from '../../src/db/migrations/migrate.ts'
+import { runAudit } from '../audit/run-audit.ts'
+import { emptyDatabase } from '../harness/postgres/test-database.ts'
+import { freePort, startService, tokenIn } from '../harness/process/service.ts'
+import { dataDir, production } from '../harness/process/start-options.ts'
+
+const Body = Type.Object({ data: Type.Unknown() })
+
+/** Migrations and rows of a database that a service of the version before wrote, with the keys of `production`. */
+const formerDatabase = new URL('former-database.sql', import.meta.url)
+const LAST_FORMER_POSITION = 60
+
+test('a database of the version before is upgraded, verified and used', { timeout: 120_000 }, async (t) => {
+  const { ownerUrl, serviceUrl } = await emptyDatabase(t)
+  const owner = await connect(ownerUrl, 'upgrade under test')
+  await owner.query(await readFile(formerDatabase, 'utf8'))
+  await owner.end()
+
+  const { FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY } = production
+  const environment = {
+    DATABASE_URL: serviceUrl,
+    DATABASE_OWNER_URL: ownerUrl,
+    DATA_DIR: dataDir(t),
+    DEMO: '0',
+    ...{ FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY },
+  }
+  const { origin, output } = await startService(t, environment, await freePort())
+  t.same(await pendingMigrations(ownerUrl), [])
+  t.match(await runAudit(environment, 'verify'), {
+    code: 0,
+    out: new RegExp(`^clean: ${LAST_FORMER_POSITION} events up to position ${LAST_FORMER_POSITION} in`),
+    err: '',
+  })
+
+  const authorization = `Bearer ${tokenIn(output(), 'user 1')}`
+  const get = async (path: string): Promise<unknown> => {
+    const response = await fetch(`${origin}${path}`, { headers: { authorization } })
+    return Value.Decode(Body, await response.json()).data
+  }
+  t.match(await get('/v1/wallet'), {
+    ...{ coins: 49_900, diamonds: 99_660, target: 0, wallet_dollars_count: 229.5, pending_dollars: 12.5 },
+    bag: [{ decoration_id: 1, quantity: 4 }],
+  })
+  t.match(await get('/v1/rooms/R1'), { uid: 'R1', members_count: 4, active_roulette_game: null })
+  t.match(await get('/v1/rooms/R1/games/roulette/34'), { status: 'finished', prize: 300, players_count: 3 })
+  t.match(
+    await get('/v1/agency/target-withdraw-requests'),
+    [
+      { id: 50, type: 'cash', status: 'pending', bank_details: { bank_name: 'Demo Bank', account_number: '0001' } },
+      { id: 47, type: 'gold_agent', status: 'transferred', user_notice: 'for the demo' },
+    ],
+    'what was encrypted is read',
+  )
+  t.match(await get('/v1/fairness/lucky/draws'), [{ decoration_id: 4 }, {}, {}, { decoration_id: 3 }])
+  t.match(await get('/v1/privilege-wallet'), [{ id: 23, privilege_package_id: 1 }])
+
+  const sendGift = async (key: string): Promise<Response> =>
+    fetch(`${origin}/v1/instant-send`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json', 'idempotency-key': key },
+      body: '{"u_id":1,"decoration_id":1,"user_id":[2,3],"quantity":2,"room_id":1}',
+    })
+  const retry = await sendGift('first-1')
+  t.equal(retry.headers.get('idempotency-replayed'), 'true', 'a request is retried over the upgrade')
+  t.match(await retry.json(), { data: { diamonds: 99_960 } })
+  t.match(await (await sendGift('after the upgrade')).json(), { data: { diamonds: 99_620 } })
+  t.match(await runAudit(environment, 'verify'), { code: 0, out: /^clean: 61 events / })
+})
