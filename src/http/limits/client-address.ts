@@ -1,10 +1,11 @@
 import { isIP, isIPv4 } from 'node:net'
 
 /**
- * What a caller's address is counted by: IPv4 whole, an IPv4-mapped IPv6 address as IPv4, any other IPv6 address by
- * its first 64 bits, of which every home line and every phone has all the rest. What is no address shares one key.
+ * The key that requests of an address are counted under: IPv4 whole, an IPv4-mapped IPv6 address as IPv4, any other
+ * IPv6 address by its first 64 bits, because every subscriber controls the rest. Anything else shares one key.
  */
-export function addressKey(ip: string): string {
+export function addressKey(address: string): string {
+  const ip = withoutPort(address)
   switch (isIP(ip)) {
     case 4:
       return ip
@@ -13,6 +14,12 @@ export function addressKey(ip: string): string {
     default:
       return 'unknown'
   }
+}
+
+/** Some proxies put a port in `X-Forwarded-For`: `1.2.3.4:56` or `[2001:db8::1]:56`. */
+function withoutPort(address: string): string {
+  const [, ipv6, ipv4] = /^(?:\[([^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(address) ?? []
+  return ipv6 ?? ipv4 ?? address
 }
 
 function ipv6Key(ip: string): string {
@@ -35,7 +42,7 @@ function ipv6Key(ip: string): string {
 const groupsOf = (text: string): number[] =>
   text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
 
-/** `1.2.3.4` as the two groups `102` and `304`. */
+/** `1.2.3.4` as the groups `102` and `304`. */
 function hexPair(ipv4: string): readonly [string, string] {
   const [a = 0, b = 0, c = 0, d = 0] = ipv4.split('.').map(Number)
   return [((a << 8) | b).toString(16), ((c << 8) | d).toString(16)]

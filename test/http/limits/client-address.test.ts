@@ -2,7 +2,7 @@ import { array, assert, integer, property } from 'fast-check'
 import { test } from 'tap'
 import { addressKey } from '../../../src/http/limits/client-address.ts'
 
-test('addresses and what they are counted by', async (t) => {
+test('addresses and the keys they are counted under', async (t) => {
   const keys: readonly (readonly [string, string])[] = [
     ['203.0.113.7', '203.0.113.7'],
     ['::ffff:203.0.113.7', '203.0.113.7'],
@@ -16,7 +16,12 @@ test('addresses and what they are counted by', async (t) => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['::', '0:0:0:0::/64'],
-    ['203.0.113.7:4711', 'unknown'],
+    ['203.0.113.7:4711', '203.0.113.7'],
+    ['[2001:db8:1:2::9]:4711', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::9]', '2001:db8:1:2::/64'],
+    ['[::ffff:203.0.113.7]:4711', '203.0.113.7'],
+    ['203.0.113.7:', 'unknown'],
+    ['localhost:4711', 'unknown'],
     ['', 'unknown'],
   ]
   for (const [ip, key] of keys) t.equal(addressKey(ip), key, ip)
