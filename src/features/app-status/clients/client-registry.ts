@@ -94,10 +94,11 @@ export class ClientRegistry {
       this.#pendingLookups.set(key, (lookUp = { found: promise, done: resolve }))
       void this.#loadPending()
     }
-    const { done } = lookUp
-    const timeout = setTimeout(done, LOOKUP_TIMEOUT_MS)
-    await lookUp.found
-    clearTimeout(timeout)
+    const timer = new AbortController()
+    const timeout = sleep(LOOKUP_TIMEOUT_MS, undefined, { signal: timer.signal }).catch(() => {})
+    // Each request waits for its own full time: one that gives up must not end the wait of those that came later.
+    await Promise.race([lookUp.found, timeout])
+    timer.abort()
   }
 
   /** One query at a time, for all tokens requested in the meantime. */

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'tap'
+import { connect } from '../../../src/db/connect.ts'
+import { openPool } from '../../../src/db/pool.ts'
+import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
+import { testDatabase } from '../../harness/postgres/test-database.ts'
+
+/** How long a request waits for the lookup of its token. */
+const TIMEOUT_MS = 1_000
+
+test('each request waits a full second of its own for the lookup of a token', async (t) => {
+  const { ownerUrl, serviceUrl } = await testDatabase(t)
+  const pool = openPool(serviceUrl, { max: 1, application_name: 'clients under test' })
+  t.teardown(() => pool.end())
+  const blocker = await connect(ownerUrl, 'lock under test')
+  t.teardown(() => blocker.end())
+  await blocker.query('begin; lock table told_clients in access exclusive mode')
+  const registry = new ClientRegistry(pool, console)
+  const waitFor = async (key: string): Promise<number> => {
+    const startedAt = performance.now()
+    await registry.load(key)
+    return performance.now() - startedAt
+  }
+  // Its query runs; the others share the next one.
+  void registry.load('running')
+  const first = waitFor('shared')
+  await sleep(TIMEOUT_MS / 2)
+  const second = waitFor('shared')
+  await sleep(TIMEOUT_MS / 4)
+  const third = waitFor('shared')
+  t.ok((await first) > TIMEOUT_MS - 10, 'the first gives up after a second')
+  t.ok((await second) > TIMEOUT_MS - 10, 'and so does the second, from when it came')
+  t.equal(registry.get('shared'), undefined)
+  await blocker.query('rollback')
+  t.ok((await third) < TIMEOUT_MS, 'an answer within its second reaches the third')
+  t.match(registry.get('shared'), { client: null })
+})
