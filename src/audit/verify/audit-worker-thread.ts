@@ -1,10 +1,10 @@
-import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Kysely, PostgresDialect } from 'kysely'
 import { openPool } from '../../db/pool.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { foldTrialBalance, type TrialBalance } from '../reports/trial-balance.ts'
+import { lowerThreadPriority } from '../thread-priority.ts'
 import { type Verification, verify } from './verify.ts'
 
 // The thread of `aside.ts`: does one task and ends.
@@ -19,7 +19,7 @@ export type AuditWorkerMessage =
   | { readonly verified: Verification }
   | { readonly balance: TrialBalance }
 
-/** Of this thread alone: where the processor is short, it goes to those who serve users. */
+/** Where processors are short, requests go first. */
 const NICE = 10
 
 // The thread ends with the reading: nobody is there to end it earlier.
@@ -43,5 +43,5 @@ async function run(task: AuditTask): Promise<void> {
   }
 }
 
-setPriority(Math.max(getPriority(), NICE))
+lowerThreadPriority((nice) => Math.max(nice, NICE))
 await run(workerData)

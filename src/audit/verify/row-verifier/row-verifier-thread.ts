@@ -1,6 +1,6 @@
-import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { CheckpointHead } from '../../checkpoint/checkpoint.ts'
+import { lowerThreadPriority } from '../../thread-priority.ts'
 import type { BalanceSnapshot } from '../balance-checks.ts'
 import { IntegrityChecks } from '../integrity-checks.ts'
 import { checkPage, type PageResult } from './row-verifier.ts'
@@ -11,11 +11,9 @@ export type RowVerifierTask = { readonly page: Uint8Array } | { readonly expect:
 
 export type RowVerifierMessage = { readonly checked: PageResult } | { readonly taken: BalanceSnapshot }
 
-/** Of this thread alone: the other one takes longer, so that the processor is rather its. */
-const BEHIND = 5
-const LOWEST = 19
-// Elsewhere it would be that of the whole process.
-if (process.platform === 'linux') setPriority(Math.min(getPriority() + BEHIND, LOWEST))
+/** Nice levels below the main thread, which has more to do. */
+const NICE_OFFSET = 5
+lowerThreadPriority((nice) => nice + NICE_OFFSET)
 
 const checks = new IntegrityChecks()
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows

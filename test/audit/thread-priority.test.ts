@@ -1,0 +1,16 @@
+import { test } from 'tap'
+import { lowerThreadPriority } from '../../src/audit/thread-priority.ts'
+
+test('the priority of a thread is lowered where threads have priorities, and nowhere else', (t) => {
+  const niceAfter = (platform: NodeJS.Platform, nice: number): number => {
+    let current = nice
+    lowerThreadPriority((before) => before + 5, { platform, get: () => current, set: (lowered) => (current = lowered) })
+    return current
+  }
+  t.equal(niceAfter('linux', 0), 5)
+  t.equal(niceAfter('linux', 17), 19, 'no lower than the lowest')
+  for (const platform of ['darwin', 'win32', 'freebsd'] as const) {
+    t.equal(niceAfter(platform, 0), 0, `on ${platform} it would be the whole process`)
+  }
+  t.end()
+})
