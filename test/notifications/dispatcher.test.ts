@@ -14,16 +14,16 @@ type Test = Parameters<typeof openOutbox>[0]
 // Each waits for its own moments.
 tap.jobs = 3
 
-/** An instance that sends what is in the outbox, with the shortest waits. `begins` is called before each send. */
-function dispatching(
+/** A dispatcher with the shortest delays; `onSend` is called before each send. */
+function startDispatcher(
   t: Test,
   { outbox }: OutboxFixture,
   { account, origin }: FcmServer,
-  begins: () => void = () => {},
+  onSend: () => void = () => {},
 ): Dispatcher {
   const sender = fcmSender(readServiceAccount(account), origin, new AbortController().signal)
   const send: Send = (delivery) => {
-    begins()
+    onSend()
     return sender(delivery)
   }
   const dispatcher = new Dispatcher({ outbox, send, log, random: () => 0 })
@@ -41,7 +41,7 @@ test('by FCM response, a notification is sent or retried, or its device dropped'
   const tokens = ['good', 'busy', 'broken', 'gone']
   for (const token of tokens) await push.register(1, token)
   await push.notify(5, 1)
-  dispatching(t, push, fcm)
+  startDispatcher(t, push, fcm)
   await until(async () => (await push.queued()).length === 0)
   const times = (token: string) => fcm.received.filter((one) => one.token === token).map(({ at }) => at)
   t.same(
@@ -61,7 +61,7 @@ test('a refused access token is replaced, and no notification is lost', { buffer
   const push = await openOutbox(t)
   const fcm = await fcmServer(t)
   await push.register(1, 'a')
-  const dispatcher = dispatching(t, push, fcm)
+  const dispatcher = startDispatcher(t, push, fcm)
   await push.notify(5, 1)
   dispatcher.wake()
   await until(async () => (await push.queued()).length === 0)
@@ -83,7 +83,7 @@ test('failing devices of one user do not delay other users', { buffered: true },
   }
   await push.register(2, 'good')
   for (let position = 1; position <= 20; position += 1) await push.notify(position, 1)
-  const dispatcher = dispatching(t, push, fcm)
+  const dispatcher = startDispatcher(t, push, fcm)
   await until(() => fcm.received.length >= 200)
   await push.notify(21, 2)
   const before = fcm.received.length
@@ -105,10 +105,10 @@ test('while FCM is down, sending pauses and one at a time is tried; then everyth
   }
   await fcm.down()
   const begun: number[] = []
-  dispatching(t, push, fcm, () => begun.push(performance.now()))
-  const rests = () => begun.filter((at, i) => at - (begun[i - 1] ?? at) >= 500).length
-  await until(() => rests() >= 3)
-  // 16 at a time until 16 have failed, and one after each rest.
+  startDispatcher(t, push, fcm, () => begun.push(performance.now()))
+  const pauses = () => begun.filter((at, i) => at - (begun[i - 1] ?? at) >= 500).length
+  await until(() => pauses() >= 3)
+  // 16 at a time until 16 have failed, and one after each pause.
   t.ok(begun.length >= 16 && begun.length <= 31 + 3, `${begun.length} tries for 90 notifications`)
   t.equal((await push.queued()).length, 90)
   await fcm.up()
@@ -155,8 +155,8 @@ test('two instances share the outbox, and each notification is sent once', { buf
   for (let position = 1; position <= 40; position += 1) {
     for (let user = 1; user <= 9; user += 1) await push.notify(position, user)
   }
-  dispatching(t, push, fcm)
-  dispatching(t, push, fcm)
+  startDispatcher(t, push, fcm)
+  startDispatcher(t, push, fcm)
   await until(async () => (await push.queued()).length === 0)
   t.equal(fcm.received.length, 360)
   t.equal(fcm.tokens.length, 2, 'both worked')
@@ -169,7 +169,7 @@ test('notifications of moved devices and old ones are not sent', { buffered: tru
   await push.notify(5, 1)
   await push.register(2, 'moved')
   await queryRows(push.database, `update push_outbox set made_at = now() - interval '29 days' where token = 'old'`)
-  dispatching(t, push, fcm)
+  startDispatcher(t, push, fcm)
   await until(async () => (await push.queued()).length === 0)
   t.same(
     fcm.received.map(({ token }) => token),

@@ -29,9 +29,9 @@ export interface MappedFrame extends Pick<EventFrame, 'channel' | 'event' | 'enc
  */
 export function framesFrom<T extends EventType>(mapper: FrameMapper, event: PositionedEvent<T>): MappedFrame[] {
   const type: T = event.type
-  return (mapper[type]?.(event) ?? []).map(({ requiredIds: wants, data, ...frame }) => {
+  return (mapper[type]?.(event) ?? []).map(({ requiredIds, data, ...frame }) => {
     // As it is sent: dollars are exact only in JSON.
-    const made: object = JSON.parse(JSON.stringify(data(onlyRequired(wants))))
+    const made: object = JSON.parse(JSON.stringify(data(onlyRequired(requiredIds))))
     const [kind = ''] = frame.channel.split(':')
     const schema = Object(schemas)[kind]?.[frame.event]
     if (schema === undefined) throw new Error(`${frame.event} has no schema on ${frame.channel}`)
@@ -45,11 +45,11 @@ export function framesFrom<T extends EventType>(mapper: FrameMapper, event: Posi
 
 const schemas = { room: roomEvents, user: userEvents, global: globalEvents }
 
-const onlyRequired = (wants: RequiredIds): Profiles => ({
-  users: only(profiles.users, wants.users),
-  rooms: only(profiles.rooms, wants.rooms),
-  decorations: only(profiles.decorations, wants.decorations),
-  packages: only(profiles.packages, wants.packages),
+const onlyRequired = (requiredIds: RequiredIds): Profiles => ({
+  users: only(profiles.users, requiredIds.users),
+  rooms: only(profiles.rooms, requiredIds.rooms),
+  decorations: only(profiles.decorations, requiredIds.decorations),
+  packages: only(profiles.packages, requiredIds.packages),
 })
 
 const only = <Word>(all: ReadonlyMap<number, Word>, ids: readonly number[] = []): ReadonlyMap<number, Word> =>

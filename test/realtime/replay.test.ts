@@ -128,7 +128,7 @@ test('a replay is sent in slices, before newer messages, and each message once',
     await turn()
   }
   await subscribed
-  t.ok(hub.position > MESSAGES - 90, 'events were announced meanwhile')
+  t.ok(hub.position > MESSAGES - 90, 'events came meanwhile')
   await hub.onEvents([roomEvent(hub.position + 1)])
   await turnsUntil(() => positions(ROOM).includes(hub.position))
   t.same(frames[0], { t: 'subbed', i: 1, ch: ROOM, position: '0', resumed: true })

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { deleteOlderRows } from '../../db/delete-older-rows.ts'
 import type { DurableSubscriber } from '../../ledger/subscriptions/tail.ts'
 import type { EventMapper } from '../frames/event-mapper.ts'
 import type { ChannelKey } from './channel-names.ts'
@@ -15,8 +16,6 @@ const INDEX_RETENTION = '12 minutes'
 const MIN_WRITE_INTERVAL_MS = 50
 /** A batch of this size is worth its own commit; smaller ones wait for more events. */
 const LARGE_BATCH_EVENTS = 250
-/** Rows deleted in one statement, so that no statement takes long. */
-const MAX_DELETED_ROWS = 5_000
 
 /** A message's place in its channel; `at` in milliseconds since 1970. */
 export interface IndexEntry {
@@ -141,14 +140,7 @@ export class ChannelIndex {
   }
 
   /** Deletes rows past their retention. Several instances may do so at once. */
-  async prune(): Promise<void> {
-    for (;;) {
-      const { rowCount } = await this.#pool.query(
-        `delete from live_announcements where ctid = any (array(
-           select ctid from live_announcements where at < clock_timestamp() - interval '${INDEX_RETENTION}'
-           limit ${MAX_DELETED_ROWS} for update skip locked))`,
-      )
-      if ((rowCount ?? 0) < MAX_DELETED_ROWS) return
-    }
+  prune(): Promise<void> {
+    return deleteOlderRows(this.#pool, 'live_announcements', 'at', INDEX_RETENTION)
   }
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { deleteOlderRows } from '../../../db/delete-older-rows.ts'
 import type { Client } from '../access-policy.ts'
 import { parseClientType } from './client-hints.ts'
 
@@ -13,8 +14,6 @@ interface Row {
 
 /** Older rows are deleted: a client reports itself again when the app starts. */
 const CLIENT_RETENTION = '60 days'
-/** Bounds the time of one delete statement. */
-const MAX_ROWS_PER_DELETE = 5_000
 
 /** Stores clients, with the current time. */
 export async function saveClients(pool: Pool, clientsByKey: ClientsByKey): Promise<void> {
@@ -51,16 +50,8 @@ export async function findRecentClients(pool: Pool, ms: number): Promise<Clients
 }
 
 /** Deletes clients beyond their retention. Safe to run on several instances at once. */
-export async function deleteExpiredClients(pool: Pool): Promise<void> {
-  for (;;) {
-    const { rowCount } = await pool.query(
-      `delete from told_clients where ctid = any (array(
-         select ctid from told_clients where told_at < now() - $1::interval limit ${MAX_ROWS_PER_DELETE} for update skip locked))`,
-      [CLIENT_RETENTION],
-    )
-    if ((rowCount ?? 0) < MAX_ROWS_PER_DELETE) return
-  }
-}
+export const deleteExpiredClients = (pool: Pool): Promise<void> =>
+  deleteOlderRows(pool, 'told_clients', 'told_at', CLIENT_RETENTION)
 
 const toClientsByKey = (rows: readonly Row[]): ClientsByKey =>
   new Map(rows.map(({ token_key, type, version }) => [token_key, { type: parseClientType(type), version }]))
