@@ -34,7 +34,7 @@ import { parseQuery } from './http/validation/query.ts'
 import { schemaError } from './http/validation/validation.ts'
 import { validatorCompiler } from './http/validation/validators.ts'
 import type { ConnectionRegistry } from './realtime/sockets/connection-registry.ts'
-import { registerSocketRoutes } from './realtime/sockets/upgrade.ts'
+import { registerSocketRoutes } from './realtime/sockets/socket-routes.ts'
 
 export interface AppParts {
   readonly slices: readonly Slice[]

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import tap, { test } from 'tap'
 import { readServiceAccount } from '../../src/config/service-account.ts'
 import { Dispatcher } from '../../src/notifications/dispatcher.ts'
-import { fcmSender } from '../../src/notifications/fcm.ts'
+import { fcmSender } from '../../src/notifications/fcm-sender.ts'
 import type { Send } from '../../src/notifications/sender.ts'
 import { type FcmServer, fcmError, fcmServer, unregistered } from '../harness/app/fcm-server.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { until } from '../harness/until.ts'
-import { log, type OutboxFixture, openOutbox } from './notification-fixture.ts'
+import { log, type OutboxFixture, openOutbox } from './outbox-fixture.ts'
 
 type Test = Parameters<typeof openOutbox>[0]
 

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { removeDevice } from '../../src/features/users/devices/remove-device.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
-import { notificationTo, openOutbox } from './notification-fixture.ts'
+import { notificationTo, openOutbox } from './outbox-fixture.ts'
 
 test('a row for each of the newest ten devices, and none twice', async (t) => {
   const { outbox, register, queued, executor } = await openOutbox(t)

@@ -10,7 +10,7 @@ import { ResumeBudget } from '../../../src/realtime/channels/resume-budget.ts'
 import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
 import { authenticateWith } from '../../../src/realtime/sockets/authenticate.ts'
 import { ConnectionRegistry } from '../../../src/realtime/sockets/connection-registry.ts'
-import { registerSocketRoutes } from '../../../src/realtime/sockets/upgrade.ts'
+import { registerSocketRoutes } from '../../../src/realtime/sockets/socket-routes.ts'
 import { giftAt, lookups } from './event.ts'
 import type { Implementation } from './implementation.ts'
 

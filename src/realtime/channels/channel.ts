@@ -1,4 +1,4 @@
-import { framed } from '../sockets/framing.ts'
+import { encodeFrames } from '../sockets/encode-frames.ts'
 import type { Backlog } from './backlog-reader.ts'
 import { MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MESSAGES } from './channel-index.ts'
 import { type ChannelMessage, frameText, messageSize } from './channel-message.ts'
@@ -60,7 +60,7 @@ export class Channel {
     this.#outgoing = []
     let sent = 0
     for (const [name, listeners] of this.#listeners) {
-      const frames = framed(bodies.map((body) => frameText(name, body)))
+      const frames = encodeFrames(bodies.map((body) => frameText(name, body)))
       for (const listener of listeners) listener.push(frames)
       sent += bodies.length * listeners.size
     }

@@ -6,7 +6,7 @@ import type { Tables } from '../../db/tables.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import { frameText, stateBody } from '../channels/channel-message.ts'
 import { userChannel } from '../channels/channel-names.ts'
-import { framed } from '../sockets/framing.ts'
+import { encodeFrames } from '../sockets/encode-frames.ts'
 import type { LiveQuery } from './live-query.ts'
 
 const MAX_USERS_PER_QUERY = 200
@@ -150,7 +150,7 @@ export class StatePusher {
   #push(userId: number, position: number, state: object): void {
     const receivers = this.#parts.connectionsOf(userId)
     if (receivers === undefined) return
-    const frames = framed([frameText(userChannel(userId), stateBody(this.#query.event, position, state))])
+    const frames = encodeFrames([frameText(userChannel(userId), stateBody(this.#query.event, position, state))])
     for (const receiver of receivers) receiver.pushState(frames)
   }
 }

@@ -3,11 +3,11 @@ import type { WebSocket } from 'ws'
 import type { CloseCode, Echo } from '../../../schema/frames.ts'
 import type { ClientHints } from '../../http/auth/gate.ts'
 import type { ChannelRefusal } from './client.ts'
-import { invalidFrame, type ParsedFrame, parseFrame } from './client-frames.ts'
 import { closeCodes } from './close-codes.ts'
+import { encodeFrames } from './encode-frames.ts'
 import { FixedWindow } from './fixed-window.ts'
 import { CLOSE, FrameScanner, PONG } from './frame-scanner.ts'
-import { framed } from './framing.ts'
+import { invalidFrame, type ParsedFrame, parseFrame } from './parse-frame.ts'
 import { SocketWriter } from './socket-writer.ts'
 import { type SubscriptionParts, Subscriptions } from './subscriptions.ts'
 
@@ -20,7 +20,7 @@ const MAX_INVALID_FRAMES = 10
 const MAX_UNANSWERED_PINGS = 2
 
 const PING = Buffer.from([0x89, 0])
-const HEARTBEAT = Buffer.concat([PING, framed(['{"t":"hb"}'])])
+const HEARTBEAT = Buffer.concat([PING, encodeFrames(['{"t":"hb"}'])])
 
 /** A verified token. Times in seconds since 1970. */
 export interface SocketSession {
@@ -132,7 +132,7 @@ export class Connection {
 
   /** Sends one frame. */
   send(frame: object): void {
-    this.push(framed([JSON.stringify(frame)]))
+    this.push(encodeFrames([JSON.stringify(frame)]))
   }
 
   push(frames: Buffer): void {

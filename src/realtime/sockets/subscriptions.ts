@@ -8,7 +8,7 @@ import { sliceLength } from '../channels/replay-slices.ts'
 import type { ResumeBudget } from '../channels/resume-budget.ts'
 import type { Client } from './client.ts'
 import { closeCodes } from './close-codes.ts'
-import { framed } from './framing.ts'
+import { encodeFrames } from './encode-frames.ts'
 
 /** Rooms to which a socket may be subscribed at a time. */
 const MAX_ROOMS = 50
@@ -280,7 +280,7 @@ export class Subscriptions {
   #sendSlice(name: string, messages: readonly ChannelMessage[]): readonly ChannelMessage[] {
     const count = sliceLength(messages)
     const texts = messages.slice(0, count).flatMap(({ bodies }) => bodies.map((body) => frameText(name, body)))
-    if (texts.length > 0) this.#client.pushReplay(framed(texts))
+    if (texts.length > 0) this.#client.pushReplay(encodeFrames(texts))
     return messages.slice(count)
   }
 

@@ -7,7 +7,7 @@ const MAX_MEDIUM_LENGTH = 0xffff
  * Messages as unmasked WebSocket frames (RFC 6455, 5.2) in one buffer: encoded once for all receivers, while `ws` would
  * encode them for each.
  */
-export function framed(texts: readonly string[]): Buffer {
+export function encodeFrames(texts: readonly string[]): Buffer {
   const lengths = texts.map((text) => Buffer.byteLength(text))
   let size = 0
   for (const length of lengths) size += headerSize(length) + length

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { readServiceAccount } from '../../src/config/service-account.ts'
 import { backoffMs } from '../../src/notifications/backoff.ts'
-import { fcmSender } from '../../src/notifications/fcm.ts'
+import { fcmSender } from '../../src/notifications/fcm-sender.ts'
 import { retryAfterMs } from '../../src/notifications/http-client.ts'
 import type { Outcome, Send } from '../../src/notifications/sender.ts'
 import { type FcmServer, fcmError, fcmServer, type Reply, unregistered } from '../harness/app/fcm-server.ts'

@@ -20,7 +20,7 @@ const PROTOCOL_ERROR_CODES: readonly unknown[] = [1002, 1007, 1009]
 /** Query parameters in which clients of other services send tokens; addresses end up in logs. */
 const TOKEN_PARAMETERS = ['token', 'access_token', 'jwt'] as const
 
-export interface UpgradeParts {
+export interface SocketRoutesParts {
   readonly registry: ConnectionRegistry
   /** Whether pages of an origin may open sockets. */
   readonly isAllowedOrigin: (origin: string) => boolean
@@ -34,7 +34,7 @@ export interface UpgradeParts {
 }
 
 /** Registers the routes on which clients open websockets. */
-export async function registerSocketRoutes(app: FastifyInstance, parts: UpgradeParts): Promise<void> {
+export async function registerSocketRoutes(app: FastifyInstance, parts: SocketRoutesParts): Promise<void> {
   const { registry, beforeToken, tokenChecks } = parts
   await app.register(websocket, {
     options: { perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES },
@@ -76,7 +76,7 @@ function mapCloseCodes(socket: WebSocket): void {
 /** What is wrong with an upgrade request, with or without a token. */
 function handshakeError(
   { ws, headers, query }: FastifyRequest,
-  isAllowedOrigin: UpgradeParts['isAllowedOrigin'],
+  isAllowedOrigin: SocketRoutesParts['isAllowedOrigin'],
 ): HttpError | undefined {
   if (hasTokenInUrl(query)) {
     return new HttpError(400, 'token_in_url', 'Send the token in the Authorization header or in an auth frame.')
@@ -95,7 +95,7 @@ function handshakeError(
 /** Limits requests without a token by address. */
 function addressLimitError(
   { headers, ip }: FastifyRequest,
-  { addressLimit, metrics }: Pick<UpgradeParts, 'addressLimit' | 'metrics'>,
+  { addressLimit, metrics }: Pick<SocketRoutesParts, 'addressLimit' | 'metrics'>,
 ): HttpError | undefined {
   if (headers.authorization !== undefined || addressLimit.take(ip)) return undefined
   metrics.refused('address')
