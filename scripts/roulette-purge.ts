@@ -6,7 +6,13 @@ import { PurgedGames } from '../schema/roulette.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { openPool } from '../src/db/pool.ts'
 import type { Tables } from '../src/db/tables.ts'
-import { MAX_PURGED_GAMES, type PurgeGames, purgeGames } from '../src/features/roulette/old-games/purge.ts'
+import {
+  MAX_PURGED_GAMES,
+  type PurgeGames,
+  type PurgedGames as PurgeResult,
+  purgeGames,
+} from '../src/features/roulette/old-games/purge.ts'
+import { purgedGames } from '../src/features/roulette/presenters.ts'
 import { openGamesOlderThan } from '../src/features/roulette/reads.ts'
 import { command, type Presenter } from '../src/ledger/executor/command.ts'
 import { interruptionSignal, localStaffName, runCommandLine, withExecutor } from './command-line.ts'
@@ -17,8 +23,8 @@ interface Options {
   readonly dryRun?: true
 }
 
-const presenter: Presenter<PurgedGames> = {
-  presentResult: (purged) => ({ status: 200, body: JSON.stringify(purged) }),
+const presenter: Presenter<PurgeResult> = {
+  presentResult: (purged) => ({ status: 200, body: JSON.stringify(purgedGames(purged)) }),
   presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 

@@ -5,6 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import { Command, InvalidArgumentError } from 'commander'
 import { Period } from '../schema/agency.ts'
 import { withDatabase } from '../src/audit/database.ts'
+import { salaryReport } from '../src/features/agency/presenters.ts'
 import {
   type DepositSalaries,
   depositSalaries,
@@ -73,7 +74,7 @@ const Report = Type.Object({
 })
 
 const presenter: Presenter<SalaryReport> = {
-  presentResult: (report) => ({ status: 201, body: JSON.stringify(report) }),
+  presentResult: (report) => ({ status: 201, body: JSON.stringify(salaryReport(report)) }),
   presentRefusal: ({ refusal }) => ({ status: 422, body: refusal }),
 }
 

@@ -112,8 +112,8 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   const game = async (i: number) => {
     const room = 1 + (i % USERS)
     const terms = { game_price: 10, max_players: 10, join_admin: false, client_seed: '' }
-    const { id = 0 } = (await run(open, { ...terms, caller_id: room, room }, room)) ?? {}
-    await run(cancelGame, { caller_id: room, room, game: id }, room)
+    const opened = await run(open, { ...terms, caller_id: room, room }, room)
+    await run(cancelGame, { caller_id: room, room, game: opened?.game.game_id ?? 0 }, room)
   }
   const notice = JSON.stringify({
     bank_details: { bank_name: 'B'.repeat(40), account_name: 'A'.repeat(40), account_number: '1'.repeat(30) },
@@ -125,8 +125,9 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
     const details = vault.seal(caller_id, notice)
     const terms = { type: 'cash', target_id: MANAGER, beneficiary_id: null, country_id: 1 } as const
     const input = { ...terms, caller_id, amount: 100, agent_benefit: false, details: vault.digest(notice) }
-    const { id = 0 } = (await run(requestWithdrawal(details), input, caller_id)) ?? {}
-    await run(changeStatus(null), { withdrawal_id: id, caller_id, to: 'rejected', note: null }, caller_id)
+    const requested = await run(requestWithdrawal(details), input, caller_id)
+    const withdrawal_id = requested?.withdrawal.withdrawal_id ?? 0
+    await run(changeStatus(null), { withdrawal_id, caller_id, to: 'rejected', note: null }, caller_id)
   }
   const device = (i: number) => {
     const token = randomBytes(82).toString('base64url')

@@ -68,7 +68,7 @@ const slices = readdirSync(join(root, 'src/features'), { withFileTypes: true })
   .map(({ name }) => name)
 /** Files of a slice that speak with the world; all others hold its rules. */
 const worldly =
-  /^src\/features\/.*\/((admin-)?routes|reads|frames|notifier|model|slice|join-room|sealed-details|app-status|client-(registry|rows)|token-keys)\.ts$/
+  /^src\/features\/.*\/((admin-)?routes|reads|frames|notifier|presenters|model|slice|join-room|sealed-details|app-status|client-(registry|rows)|token-keys)\.ts$/
 const rules = under('src/features').filter(({ path }) => /\/features\/\w[\w-]*\//.test(path) && !worldly.test(path))
 /** What of the ledger does no I/O beside its rules. */
 const pureLedger =
@@ -114,14 +114,27 @@ test('rules import those of the ledger, the schemas, their own slice and the sta
     t.same(
       file.imports.filter((name) => worldly.test(name)),
       [],
-      `${file.path} knows no routes and no reads`,
+      `${file.path} knows no routes, reads or presenters`,
     )
   }
   t.end()
 })
 
+test('verbs know events, and no shape of what clients send or read', (t) => {
+  const verbs = rules.filter(({ text }) => /: Verb</.test(text))
+  t.ok(verbs.length > 20)
+  for (const { path, imports } of verbs) {
+    const shapes = imports.filter(
+      (name) => name.startsWith('schema/') && !/^schema\/(events|agency-events|common|max-integer)\.ts$/.test(name),
+    )
+    t.same(shapes, [], path)
+  }
+  t.end()
+})
+
 test('rules read no clock and draw no chance', (t) => {
-  const pure = [...rules, ...files.filter(({ path }) => pureLedger.test(path))]
+  const presenters = under('src/features').filter(({ path }) => path.endsWith('/presenters.ts'))
+  const pure = [...rules, ...presenters, ...files.filter(({ path }) => pureLedger.test(path))]
   for (const { path, text } of pure)
     t.notMatch(text, /Date\.now|new Date\(\)|Math\.random|randomUUID|randomBytes|performance\./, path)
   t.end()

@@ -127,13 +127,14 @@ async function playGame(doing: RunAs, room: number): Promise<void> {
     await doing('staff:ann', credit, { user_id, currency: 'coins', amount: 100, reason: 'a prize' })
   }
   const terms = { game_price: 100, max_players: 3, join_admin: true, client_seed: 'mine' }
-  const { id } = await doing(`user:${opener}`, openGame({ spins, feePercent: 5 }), {
+  const opened = await doing(`user:${opener}`, openGame({ spins, feePercent: 5 }), {
     caller_id: opener,
     room,
     ...terms,
   })
+  const game = opened.game.game_id
   for (const caller_id of others) {
-    await doing(`user:${caller_id}`, joinGame, { caller_id, room, game: id, client_seed: '' })
+    await doing(`user:${caller_id}`, joinGame, { caller_id, room, game, client_seed: '' })
   }
-  await doing(`user:${opener}`, finishGame(spins), { caller_id: opener, room, game: id })
+  await doing(`user:${opener}`, finishGame(spins), { caller_id: opener, room, game })
 }

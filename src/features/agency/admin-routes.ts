@@ -15,6 +15,7 @@ import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
 import { dollarsRule, parseDollars } from './dollars.ts'
+import { salaryReport, withdrawalBody } from './presenters.ts'
 import { findWithdrawals } from './reads.ts'
 import { type Deposit, depositSalaries } from './salaries/deposit-salaries.ts'
 import { changeStatus } from './withdrawals/change-status.ts'
@@ -64,6 +65,7 @@ export function agencyAdminRoutes(app: App, { execute, db, vault }: Services): v
       const { isKnown, note, said } = await sealNoteForChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: null, to: request.body.status, note: note.digest }
       await execute(request, reply, changeStatus(note.record, isKnown), input, {
+        body: withdrawalBody,
         hydrate: hydrateSealed(db, vault, said),
       })
     },
@@ -89,7 +91,10 @@ export function agencyAdminRoutes(app: App, { execute, db, vault }: Services): v
     (request, reply) => {
       const { period, deposits } = request.body
       const input = { period, deposits: parseDeposits(deposits), dry_run: false }
-      return execute(request, reply, depositSalaries, input, { status: 201 })
+      return execute(request, reply, depositSalaries, input, {
+        status: 201,
+        body: (report) => ({ data: salaryReport(report) }),
+      })
     },
   )
 }

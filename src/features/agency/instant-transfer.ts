@@ -1,5 +1,5 @@
-import type { InstantTransfer as TransferRecord } from '../../../schema/agency.ts'
 import type { DollarWallet } from '../../../schema/agency-events.ts'
+import type { Person } from '../../../schema/common.ts'
 import { account, available, balanceKeys, balances } from '../../ledger/rules/account.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { transfer, transferError } from '../../ledger/rules/movement.ts'
@@ -8,7 +8,7 @@ import type { Micros } from '../../ledger/rules/time.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { userProfiles, users } from '../users/user.ts'
 import { dollarWallet, walletAccount } from './accounts.ts'
-import { personIn, transferRecord } from './presenters.ts'
+import { namesIn } from './names.ts'
 import { diamondsFor, diamondsPerCent, toDiamondsPerDollar } from './rates.ts'
 
 export interface InstantTransfer {
@@ -23,6 +23,12 @@ export interface InstantTransfer {
   readonly rate: number
   readonly diamonds: number
   readonly created_at: Micros
+}
+
+export interface NamedTransfer {
+  readonly transfer: InstantTransfer
+  readonly user: Person
+  readonly receiver: Person
 }
 
 export const instantTransfers = projection<InstantTransfer>('instant_transfers')
@@ -48,7 +54,7 @@ const exchangeAccount = (wallet: DollarWallet) => account('house', 'exchange', w
  * The platform takes dollars and gives diamonds, at once. Refusals in this order: `validation_failed` (receiver),
  * `insufficient_balance`, `balance_limit`.
  */
-export const makeInstantTransfer: Verb<MakeInstantTransfer, TransferRecord> = {
+export const makeInstantTransfer: Verb<MakeInstantTransfer, NamedTransfer> = {
   reads: ({ caller_id, receiver_id, agent_benefit }) => [
     keyOf(users, receiver_id),
     keyOf(userProfiles, caller_id),
@@ -81,7 +87,8 @@ export const makeInstantTransfer: Verb<MakeInstantTransfer, TransferRecord> = {
   result(state, _input, [made]) {
     const transfer = made && state.get(instantTransfers, String(made.position))
     if (transfer === undefined) throw new Error('nothing was transferred')
-    return transferRecord(transfer, (id) => personIn(state, id))
+    const { person } = namesIn(state)
+    return { transfer, user: person(transfer.user_id), receiver: person(transfer.receiver_id) }
   },
 }
 

@@ -1,54 +1,23 @@
-import type { Country } from '../../../schema/agency.ts'
-import type { Person } from '../../../schema/common.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
-import type { State } from '../../ledger/rules/state.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import { countries } from '../users/countries/country.ts'
-import { userProfiles } from '../users/user.ts'
-import type { InstantTransfer } from './instant-transfer.ts'
-import type { Withdrawal } from './withdrawals/withdrawal.ts'
-
-type PersonOf = (userId: number) => Person
-
-/** Where the words of a request are found. */
-export interface NameLookup {
-  readonly person: PersonOf
-  readonly country: (countryId: number) => Country
-}
-
-/** Words may have been erased; whoever asked or was asked stays. */
-export const unnamedPerson = (id: number): Person => ({ id, name: '', uid: '', avatar: '' })
-
-export function personIn(state: State, id: number): Person {
-  const profile = state.get(userProfiles, String(id))
-  return profile === undefined
-    ? unnamedPerson(id)
-    : { id, name: profile.name, uid: profile.uid, avatar: profile.avatar }
-}
-
-/** Of the rows that a request's verbs ask for. */
-export const namesIn = (state: State): NameLookup => ({
-  person: (id) => personIn(state, id),
-  country: (id) => ({ id, name: state.get(countries, String(id))?.name ?? '' }),
-})
+import type { NamedTransfer } from './instant-transfer.ts'
+import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './salaries/deposit-salaries.ts'
+import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
 
 /** A request as it is answered, less what is in the vault. */
-export function openRecord(withdrawal: Withdrawal, { person, country }: NameLookup) {
-  const { type, target_id, beneficiary_id } = withdrawal
-  const agent = type === 'gold_agent' ? target_id : null
-  const manager = type === 'cash' ? target_id : null
-  const personOrNull = (id: number | null): Person | null => (id === null ? null : person(id))
+export function openRecord({ withdrawal, user, target, beneficiary, country }: NamedWithdrawal) {
+  const { type } = withdrawal
   return {
     id: withdrawal.withdrawal_id,
     type,
     status: withdrawal.status,
     amount_in_dollars: centsToDollars(withdrawal.amount),
     agent_benefit: withdrawal.wallet === 'agent_dollars',
-    user: person(withdrawal.user_id),
-    target_user: personOrNull(agent),
-    beneficiary_user: personOrNull(beneficiary_id),
-    business_manager: personOrNull(manager),
-    country: country(withdrawal.country_id),
+    user,
+    target_user: type === 'gold_agent' ? target : null,
+    beneficiary_user: beneficiary,
+    business_manager: type === 'cash' ? target : null,
+    country,
     diamonds_per_dollar: withdrawal.diamonds_per_dollar,
     created_at: isoMicros(withdrawal.created_at),
     updated_at: isoMicros(withdrawal.changed_at),
@@ -62,19 +31,47 @@ export interface SealedWithdrawal extends OpenRecord {
   readonly sealed: { readonly details: string | null; readonly note: string | null }
 }
 
-export const sealedRecord = (withdrawal: Withdrawal, names: NameLookup): SealedWithdrawal => ({
-  ...openRecord(withdrawal, names),
-  sealed: { details: withdrawal.details, note: withdrawal.note },
+export const sealedRecord = (named: NamedWithdrawal): SealedWithdrawal => ({
+  ...openRecord(named),
+  sealed: { details: named.withdrawal.details, note: named.withdrawal.note },
 })
 
-export const transferRecord = (transfer: InstantTransfer, person: PersonOf) => ({
+/** The answer to a verb about one request; what is sealed is filled in whenever it is sent. */
+export const withdrawalBody = (named: NamedWithdrawal) => ({ data: sealedRecord(named) })
+
+export const transferRecord = ({ transfer, user, receiver }: NamedTransfer) => ({
   id: transfer.transfer_id,
   status: 'approved' as const,
   dollars: centsToDollars(transfer.amount),
   rate: transfer.rate,
   diamonds: transfer.diamonds,
   agent_benefit: transfer.wallet === 'agent_dollars',
-  user: person(transfer.user_id),
-  receiver: person(transfer.receiver_id),
+  user,
+  receiver,
   created_at: isoMicros(transfer.created_at),
+})
+
+const depositRecord = ({ user_id, target, ...cents }: Deposit) => ({
+  user_id,
+  dollars: centsToDollars(cents.dollars),
+  agent_dollars: centsToDollars(cents.agent_dollars),
+  target,
+})
+
+/** `id` is the position of the deposit; null when it would only be paid. */
+const paidRecord = ({ deposit, id }: PaidDeposit) => ({ id, ...depositRecord(deposit) })
+
+const reasons: Readonly<Record<DepositRefusal, string>> = {
+  unknown_user: 'There is no such user.',
+  paid_differently: 'The user was paid something else for this period.',
+  nothing_to_pay: 'Both amounts are 0.',
+  insufficient_balance: 'The user has fewer points than are to be taken.',
+  balance_limit: 'A balance would pass the largest amount that can be held.',
+}
+
+export const salaryReport = ({ period, paid, already_paid, refused }: SalaryReport) => ({
+  period,
+  paid: paid.map(paidRecord),
+  already_paid: already_paid.map(paidRecord),
+  refused: refused.map(({ deposit, code }) => ({ ...depositRecord(deposit), code, message: reasons[code] })),
 })

@@ -11,7 +11,9 @@ import type { Person } from '../../../schema/common.ts'
 import type { AgencyCountry } from '../../../schema/events.ts'
 import { micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
-import { type SealedWithdrawal, sealedRecord, transferRecord, unnamedPerson } from './presenters.ts'
+import { unnamedPerson } from './names.ts'
+import { type SealedWithdrawal, sealedRecord, transferRecord } from './presenters.ts'
+import { nameWithdrawal } from './withdrawals/withdrawal.ts'
 
 type Db = Kysely<Tables>
 
@@ -63,13 +65,15 @@ export async function findWithdrawals(
   const country = (id: number): Country => ({ id, name: names.get(id) ?? '' })
   return rows.map(({ type, status, wallet, ...row }) =>
     sealedRecord(
-      {
-        ...row,
-        type: Value.Parse(WithdrawalType, type),
-        status: Value.Parse(WithdrawalStatus, status),
-        wallet: Value.Parse(Wallet, wallet),
-      },
-      { person, country },
+      nameWithdrawal(
+        {
+          ...row,
+          type: Value.Parse(WithdrawalType, type),
+          status: Value.Parse(WithdrawalStatus, status),
+          wallet: Value.Parse(Wallet, wallet),
+        },
+        { person, country },
+      ),
     ),
   )
 }
@@ -97,7 +101,13 @@ export async function findTransfers(db: Db, userId: number, limit: number, befor
     db,
     rows.flatMap(({ user_id, receiver_id }) => [user_id, receiver_id]),
   )
-  return rows.map((row) => transferRecord({ ...row, wallet: Value.Parse(Wallet, row.wallet) }, person))
+  return rows.map((row) =>
+    transferRecord({
+      transfer: { ...row, wallet: Value.Parse(Wallet, row.wallet) },
+      user: person(row.user_id),
+      receiver: person(row.receiver_id),
+    }),
+  )
 }
 
 /** As many as are listed; there is no next page. */

@@ -20,6 +20,7 @@ import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
 import { dollarsRule, MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
+import { transferRecord, withdrawalBody } from './presenters.ts'
 import { chargingAgents, findTransfers, findWithdrawals } from './reads.ts'
 import { changeStatus } from './withdrawals/change-status.ts'
 import { requestWithdrawal } from './withdrawals/request-withdrawal.ts'
@@ -57,7 +58,12 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
       const hydrate = hydrateSealed(db, vault, details.plaintext)
       const former = body.type === 'gold_agent' ? legacyDigest(vault, body, body) : undefined
       const formerInput = former === undefined ? undefined : { ...input, details: former }
-      return execute(request, reply, requestWithdrawal(details.record), input, { status: 201, hydrate, formerInput })
+      return execute(request, reply, requestWithdrawal(details.record), input, {
+        status: 201,
+        body: withdrawalBody,
+        hydrate,
+        formerInput,
+      })
     },
   )
 
@@ -119,6 +125,7 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
       const { isKnown, note, said } = await sealNoteForChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: userOf(request), to: request.body.status, note: note.digest }
       await execute(request, reply, changeStatus(note.record, isKnown), input, {
+        body: withdrawalBody,
         hydrate: hydrateSealed(db, vault, said),
       })
     },
@@ -139,7 +146,10 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
       const { dollars, user_id, agent_benefit } = request.body
       const amount = parseAmount('dollars', dollars)
       const input = { caller_id: userOf(request), receiver_id: user_id, amount, agent_benefit: isOn(agent_benefit) }
-      return execute(request, reply, makeInstantTransfer, input, { status: 201 })
+      return execute(request, reply, makeInstantTransfer, input, {
+        status: 201,
+        body: (transfer) => ({ data: transferRecord(transfer) }),
+      })
     },
   )
 

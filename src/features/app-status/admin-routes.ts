@@ -39,8 +39,9 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
         maintenance: maintenance === undefined ? undefined : isOn(maintenance),
         title: pickLanguages(title),
         message: pickLanguages(message),
+        block_unidentified,
       }
-      return execute(request, reply, setMode, { ...input, block_unidentified })
+      return execute(request, reply, setMode, input, { body: (mode) => ({ data: modeRecord(mode) }) })
     },
   )
 
@@ -72,8 +73,9 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
     (request, reply) => {
       const { version, minimum_version, store_link, title, message } = request.body
       const { client_type } = request.params
-      const words = { title: pickLanguages(title), message: pickLanguages(message) }
-      return execute(request, reply, defineRelease, { client_type, version, minimum_version, store_link, ...words })
+      const texts = { title: pickLanguages(title), message: pickLanguages(message) }
+      const input = { client_type, version, minimum_version, store_link, ...texts }
+      return execute(request, reply, defineRelease, input, { body: (release) => ({ data: releaseRecord(release) }) })
     },
   )
 

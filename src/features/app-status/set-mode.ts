@@ -1,9 +1,7 @@
-import type { AppMode } from '../../../schema/app-status.ts'
 import type { ClientType, EventData } from '../../../schema/events.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import type { Verb } from '../../ledger/rules/verb.ts'
-import { defaultMode, MODE_SCOPE, modes } from './mode.ts'
-import { modeRecord } from './presenters.ts'
+import { defaultMode, MODE_SCOPE, type Mode, modes } from './mode.ts'
 import { mergeTexts, type PartialTexts } from './texts.ts'
 
 /** Omitted fields keep their values. */
@@ -15,7 +13,7 @@ export interface SetMode {
 }
 
 /** Changes the mode of the app; an identical mode writes no event. Never refused. */
-export const setMode: Verb<SetMode, AppMode> = {
+export const setMode: Verb<SetMode, Mode | undefined> = {
   reads: () => [keyOf(modes, MODE_SCOPE)],
 
   decide(state, input) {
@@ -31,7 +29,7 @@ export const setMode: Verb<SetMode, AppMode> = {
     return [{ type: 'app-mode-set', data, movements: [] }]
   },
 
-  result: (state) => modeRecord(state.get(modes, MODE_SCOPE)),
+  result: (state) => state.get(modes, MODE_SCOPE),
 }
 
 /** The mode as text, for comparing two of them. */

@@ -10,7 +10,8 @@ import type { App, Services } from '../services.ts'
 import { addBagItems } from './bag/add-bag-items.ts'
 import { defineDecoration } from './catalogue/define-decoration.ts'
 import { type PublishedRow, parseOdds } from './lucky/odds.ts'
-import { decorationById, newestDecorations, publishedDecoration } from './reads.ts'
+import { publishedDecoration } from './presenters.ts'
+import { decorationById, newestDecorations } from './reads.ts'
 
 const params = IdParams
 

@@ -12,25 +12,10 @@ import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
 import { type PublishedChains, publishedChains } from '../fairness/choose-seed.ts'
 import type { IncrementalVerdict } from '../fairness/verdict.ts'
-import type { Decoration } from './catalogue/decoration.ts'
 import { parseOdds, publishedRow, returnToPlayerFraction } from './lucky/odds.ts'
 import { verifyDraw } from './lucky/verify-draw.ts'
+import { publishedDecoration } from './presenters.ts'
 import { orderId, parseOrderId } from './send.ts'
-
-/** A gift as everyone sees it, odds included. */
-export function publishedDecoration({ decoration_id, created_at, ...words }: Decoration): PublishedDecoration {
-  return {
-    id: decoration_id,
-    name: words.name,
-    kind: words.kind,
-    price: words.price,
-    image_path: words.image_path,
-    odds: words.odds.map(publishedRow),
-    odds_hash: words.odds_hash,
-    return_to_player: words.odds.length === 0 ? null : returnToPlayerFraction(words.odds),
-    created_at: isoMicros(created_at),
-  }
-}
 
 const oddsRows = TypeCompiler.Compile(Type.Array(OddsRow))
 

@@ -6,6 +6,7 @@ import { userOf } from '../../http/auth/caller.ts'
 import { charge } from '../../http/limits/rate-limit.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
+import { sendResult } from './presenters.ts'
 import { allDecorations, findBag } from './reads.ts'
 import { sendGift } from './send.ts'
 
@@ -38,7 +39,7 @@ export function giftRoutes(app: App, { execute, db, chains, settings }: Services
     (request, reply) => {
       const receivers = request.body.user_id
       charge(request, (receivers.length - 1) * COST_PER_ADDITIONAL_RECEIVER)
-      return execute(request, reply, send, {
+      const input = {
         caller_id: userOf(request),
         sender_id: request.body.u_id,
         decoration_id: request.body.decoration_id,
@@ -47,7 +48,8 @@ export function giftRoutes(app: App, { execute, db, chains, settings }: Services
         room: request.body.room_id,
         from_bag: isOn(request.body.is_bag),
         encrypted: isOn(request.body.with_encryption),
-      })
+      }
+      return execute(request, reply, send, input, { body: sendResult })
     },
   )
 
@@ -67,7 +69,7 @@ export function giftRoutes(app: App, { execute, db, chains, settings }: Services
     (request, reply) => {
       const receiver = idInPath(request.params.user_id)
       const caller = userOf(request)
-      return execute(request, reply, send, {
+      const input = {
         caller_id: caller,
         sender_id: caller,
         decoration_id: request.body.decoration_id,
@@ -76,7 +78,8 @@ export function giftRoutes(app: App, { execute, db, chains, settings }: Services
         room: request.body.room_id,
         from_bag: isOn(request.body.is_bag),
         encrypted: isOn(request.body.with_encryption),
-      })
+      }
+      return execute(request, reply, send, input, { body: sendResult })
     },
   )
 

@@ -36,15 +36,12 @@ export interface SendGift {
 export interface SentGift {
   /** The sender's balance after the rewards. */
   readonly diamonds: number
-  readonly lucky_result: {
-    /** 0: the orders were drawn; 1: this gift has no draw. */
-    readonly code: 0 | 1
-    readonly data: {
-      readonly gift_id: number
-      readonly gift_price: number
-      readonly OrderList: readonly { readonly order_id: string; readonly is_win: 0 | 1; readonly reward_num: number }[]
-    }
-  }
+  readonly decoration_id: number
+  readonly price: number
+  /** Whether the orders were drawn. */
+  readonly drawn: boolean
+  /** One for each receiver, in their order. */
+  readonly orders: readonly { readonly order_id: string; readonly reward: number }[]
 }
 
 /** Configuration of sending. */
@@ -191,18 +188,10 @@ function answer(state: State, input: SendGift, events: readonly PositionedEvent[
   const rewards = sent.type === 'gift-drawn' ? sent.data.draws.map(({ reward }) => reward) : []
   return {
     diamonds: balanceOf(state, account('user', input.sender_id, 'diamonds')),
-    lucky_result: {
-      code: sent.type === 'gift-drawn' ? 0 : 1,
-      data: {
-        gift_id: sent.data.decoration_id,
-        gift_price: sent.data.price,
-        OrderList: sent.data.receiver_ids.map((_, i) => ({
-          order_id: orderId(sent.position, i),
-          is_win: (rewards[i] ?? 0) > 0 ? 1 : 0,
-          reward_num: rewards[i] ?? 0,
-        })),
-      },
-    },
+    decoration_id: sent.data.decoration_id,
+    price: sent.data.price,
+    drawn: sent.type === 'gift-drawn',
+    orders: sent.data.receiver_ids.map((_, i) => ({ order_id: orderId(sent.position, i), reward: rewards[i] ?? 0 })),
   }
 }
 

@@ -31,7 +31,8 @@ export function privilegeAdminRoutes(app: App, { execute, db, settings }: Servic
     (request, reply) => {
       const id = idInPath(request.params.id)
       const { name, rank, valid_days, icon_path } = request.body
-      return execute(request, reply, definePackage, { privilege_package_id: id, name, rank, valid_days, icon_path })
+      const input = { privilege_package_id: id, name, rank, valid_days, icon_path }
+      return execute(request, reply, definePackage, input, { body: (defined) => ({ data: packageRecord(defined) }) })
     },
   )
 

@@ -2,6 +2,7 @@ import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection } from '../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../ledger/rules/state.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
+import type { PrivilegePackage } from './packages/package.ts'
 
 /** A privilege card, stored in its owner's wallet or already activated. */
 export interface Card {
@@ -17,6 +18,10 @@ export interface Card {
   readonly created_at: Micros
   readonly entered: number
 }
+
+/** A card with the name and icon of its package. */
+export type NamedCard = Pick<Card, 'card_id' | 'privilege_package_id' | 'valid_days' | 'created_at'> &
+  Pick<PrivilegePackage, 'name' | 'icon_path'>
 
 export const cards = projection<Card>('privilege_cards')
 

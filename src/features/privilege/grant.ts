@@ -2,9 +2,9 @@ import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
+import type { NamedCard } from './card.ts'
 import { cardCounts, cards, MAX_STORED_CARDS, storedCardCount } from './card.ts'
 import { packages } from './packages/package.ts'
-import type { NamedCard } from './presenters.ts'
 
 export interface GrantCards {
   readonly user_id: number

@@ -1,11 +1,7 @@
 import type { PackageRecord, WalletCard } from '../../../schema/privilege.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import type { Card } from './card.ts'
+import type { NamedCard } from './card.ts'
 import type { PrivilegePackage } from './packages/package.ts'
-
-/** A card with the name and icon of its package. */
-export type NamedCard = Pick<Card, 'card_id' | 'privilege_package_id' | 'valid_days' | 'created_at'> &
-  Pick<PrivilegePackage, 'name' | 'icon_path'>
 
 /** A card as its owner sees it; `assetBaseUrl` has no trailing slash. */
 export const walletCard = (card: NamedCard, assetBaseUrl: string): WalletCard => ({

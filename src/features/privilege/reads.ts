@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { isAfterCursor, micros } from '../../db/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
+import type { NamedCard } from './card.ts'
 import type { PrivilegePackage } from './packages/package.ts'
-import type { NamedCard } from './presenters.ts'
 
 type Db = Kysely<Tables>
 

@@ -27,7 +27,15 @@ export function roomAdminRoutes(app: App, { execute, db }: Services): void {
     (request, reply) => {
       const id = idInPath(request.params.id)
       const { uid, name, cover_url, owner_id } = request.body
-      return execute(request, reply, defineRoom, { id, uid, name, cover_url, owner_id })
+      return execute(
+        request,
+        reply,
+        defineRoom,
+        { id, uid, name, cover_url, owner_id },
+        {
+          body: ({ room, profile }) => ({ data: roomRecord(room, profile) }),
+        },
+      )
     },
   )
 

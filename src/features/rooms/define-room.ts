@@ -1,10 +1,8 @@
-import type { RoomRecord } from '../../../schema/operator.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
-import { roomRecord } from './presenters.ts'
-import { type RoomProfile, roomProfiles, rooms, roomUids } from './room.ts'
+import { type Room, type RoomProfile, roomProfiles, rooms, roomUids } from './room.ts'
 
 /** Omitted fields keep their values, or get the defaults of a new room. A new room needs an owner. */
 export interface DefineRoom {
@@ -15,11 +13,16 @@ export interface DefineRoom {
   readonly owner_id?: number | undefined
 }
 
+export interface DefinedRoom {
+  readonly room: Room
+  readonly profile: RoomProfile
+}
+
 /**
  * Creates or changes a room. A new owner is an event of the ledger; uid, name and cover are profile data.
  * Refusal: `validation_failed` (taken uid, missing or unknown owner).
  */
-export const defineRoom: Verb<DefineRoom, RoomRecord> = {
+export const defineRoom: Verb<DefineRoom, DefinedRoom> = {
   reads: ({ id, uid, owner_id }) => [
     keyOf(rooms, id),
     keyOf(roomProfiles, id),
@@ -64,7 +67,7 @@ export const defineRoom: Verb<DefineRoom, RoomRecord> = {
     const room = state.get(rooms, String(id))
     const profile = state.get(roomProfiles, String(id))
     if (room === undefined || profile === undefined) throw new Error(`room ${id} was not defined`)
-    return roomRecord(room, profile)
+    return { room, profile }
   },
 }
 

@@ -3,6 +3,7 @@ import { isOn } from '../../../schema/common.ts'
 import { Game, PurgeGames, SkippedGame } from '../../../schema/roulette.ts'
 import type { App, Services } from '../services.ts'
 import { MAX_PURGED_GAMES, purgeGames } from './old-games/purge.ts'
+import { purgedGames } from './presenters.ts'
 import { purgeCandidates } from './reads.ts'
 
 /** The operators' door for games that nobody finished. */
@@ -26,7 +27,10 @@ export function rouletteAdminRoutes(app: App, { execute, db }: Services): void {
       const candidates = await purgeCandidates(db, older_than_minutes, MAX_PURGED_GAMES)
       const input = { older_than_minutes, dry_run: isOn(dry_run) }
       await execute(request, reply, purgeGames(candidates), input, {
-        body: ({ games, skipped }) => ({ data: games, meta: { skipped } }),
+        body: (purged) => {
+          const { games, skipped } = purgedGames(purged)
+          return { data: games, meta: { skipped } }
+        },
       })
     },
   )

@@ -1,4 +1,3 @@
-import type { FinishedGame } from '../../../schema/roulette.ts'
 import { account, balances } from '../../ledger/rules/account.ts'
 import { transferError, transfers } from '../../ledger/rules/movement.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
@@ -6,16 +5,16 @@ import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { entriesHash, type SpinSeeds, spin, spinCommitment } from '../fairness/rr1.ts'
 import { entryOf, type Game, gameAccount, potOf, prizeOf } from './game.ts'
 import {
-  answerAt,
   coinAccount,
   dependentGameKeys,
   endedRefusal,
   findGameInRoom,
   type GameRequest,
   gameRequestKeys,
+  type NamedGame,
+  namedGameAt,
   requestedPlayerBalanceKeys,
 } from './game-lookup.ts'
-import { finishedGame } from './presenters.ts'
 
 /** The house's share of every pot. */
 const HOUSE = account('house', 'roulette', 'coins')
@@ -26,7 +25,7 @@ const MIN_PLAYERS = 2
  * game), `not_in_game` (neither creator nor player), `game_finished`, `game_cancelled`, `not_enough_players`,
  * `balance_limit` (when any player could not hold the prize).
  */
-export const finishGame = (spins: SpinSeeds): Verb<GameRequest, FinishedGame> => ({
+export const finishGame = (spins: SpinSeeds): Verb<GameRequest, NamedGame> => ({
   reads: (input) => [...gameRequestKeys(input), keyOf(balances, HOUSE)],
   dependentReads: (state, input) => [...dependentGameKeys(state, input), ...requestedPlayerBalanceKeys(state, input)],
   decide: (state, input) => {
@@ -61,7 +60,7 @@ export const finishGame = (spins: SpinSeeds): Verb<GameRequest, FinishedGame> =>
       },
     ]
   },
-  result: (state, input) => finishedGame(answerAt(state, input)),
+  result: (state, input) => namedGameAt(state, input),
 })
 
 function spinWheel(spins: SpinSeeds, { uid, commitment, entries }: Game) {

@@ -1,12 +1,10 @@
 import type { Person } from '../../../schema/common.ts'
-import type { Game as PublishedGame } from '../../../schema/roulette.ts'
 import { account, balances } from '../../ledger/rules/account.ts'
 import { type Key, keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { roomMemberKey, roomMembers, roomProfiles, rooms, roomUids } from '../rooms/room.ts'
 import { userProfiles } from '../users/user.ts'
 import { type Game, gameAccount, gameIdOf, games } from './game.ts'
-import { publishedGame } from './presenters.ts'
 
 /** Who asks in which room; a room goes by id or uid. */
 export interface RoomRequest {
@@ -91,21 +89,38 @@ export function endedRefusal({ status }: Game): 'game_finished' | 'game_cancelle
   return status === 'cancelled' ? 'game_cancelled' : undefined
 }
 
-/** The game that was asked for, as it is answered. */
-export function answerAt(state: State, request: GameRequest): PublishedGame {
+/** A game with the names of its room and of everybody in it. */
+export interface NamedGame {
+  readonly game: Game
+  readonly room_uid: string
+  readonly creator: Person
+  /** In the order of the game's entries. */
+  readonly players: readonly Person[]
+  readonly winner: Person | null
+}
+
+export const nameGame = (game: Game, room_uid: string, person: (userId: number) => Person): NamedGame => ({
+  game,
+  room_uid,
+  creator: person(game.creator_id),
+  players: game.entries.map(({ user_id }) => person(user_id)),
+  winner: game.winner_id === null ? null : person(game.winner_id),
+})
+
+/** The game that was asked for. */
+export function namedGameAt(state: State, request: GameRequest): NamedGame {
   const game = findGameInRoom(state, request)
   if (game === undefined) throw new Error(`game ${request.game} is not known`)
-  return answerGame(state, game)
+  return namedGame(state, game)
 }
 
-/** A game, as it is answered. */
-export function answerGame(state: State, game: Game): PublishedGame {
+export function namedGame(state: State, game: Game): NamedGame {
   const room = state.get(roomProfiles, String(game.room_id))
   if (room === undefined) throw new Error(`room ${game.room_id} is not known`)
-  return publishedGame(game, room.uid, (id) => personIn(state, id))
+  return nameGame(game, room.uid, (id) => personIn(state, id))
 }
 
-/** Words may have been erased; whoever played stays a player. */
+/** Names may have been erased; whoever played stays a player. */
 function personIn(state: State, id: number): Person {
   const { name = '', avatar = '', uid = '' } = state.get(userProfiles, String(id)) ?? {}
   return { id, name, avatar, uid }

@@ -1,10 +1,8 @@
-import type { Game as PublishedGame } from '../../../schema/roulette.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { transfer, transferError } from '../../ledger/rules/movement.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { entryOf, type Game, gameAccount } from './game.ts'
 import {
-  answerAt,
   coinAccount,
   dependentGameKeys,
   endedRefusal,
@@ -12,6 +10,8 @@ import {
   type GameRequest,
   gameRequestKeys,
   isMember,
+  type NamedGame,
+  namedGameAt,
 } from './game-lookup.ts'
 
 export interface JoinGame extends GameRequest {
@@ -23,7 +23,7 @@ export interface JoinGame extends GameRequest {
  * Pays the price into the game's account and is in. Refusals in this order: `not_found` (room, game),
  * `not_room_member`, `game_finished`, `game_cancelled`, `already_joined`, `game_full`, `insufficient_balance`.
  */
-export const joinGame: Verb<JoinGame, PublishedGame> = {
+export const joinGame: Verb<JoinGame, NamedGame> = {
   reads: gameRequestKeys,
   dependentReads: dependentGameKeys,
   decide: (state, input) => {
@@ -38,7 +38,7 @@ export const joinGame: Verb<JoinGame, PublishedGame> = {
     const error = transferError(state, joined.movements)
     return error === undefined ? [joined] : refuse(error)
   },
-  result: (state, input) => answerAt(state, input),
+  result: (state, input) => namedGameAt(state, input),
 }
 
 export const joinedEvent = (

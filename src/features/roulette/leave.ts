@@ -1,22 +1,22 @@
-import type { Game as PublishedGame } from '../../../schema/roulette.ts'
 import { transfer, transferError } from '../../ledger/rules/movement.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { entryOf, gameAccount } from './game.ts'
 import {
-  answerAt,
   coinAccount,
   dependentGameKeys,
   endedRefusal,
   findGameInRoom,
   type GameRequest,
   gameRequestKeys,
+  type NamedGame,
+  namedGameAt,
 } from './game-lookup.ts'
 
 /**
  * Is paid back in full and is out. Refusals in this order: `not_found` (room, game), `game_finished`,
  * `game_cancelled`, `not_joined`, `balance_limit`.
  */
-export const leaveGame: Verb<GameRequest, PublishedGame> = {
+export const leaveGame: Verb<GameRequest, NamedGame> = {
   reads: gameRequestKeys,
   dependentReads: dependentGameKeys,
   decide: (state, input) => {
@@ -33,5 +33,5 @@ export const leaveGame: Verb<GameRequest, PublishedGame> = {
     if (error !== undefined) return refuse(error)
     return [{ type: 'roulette-left', data: { game_id, room_id, user_id, stake }, movements }]
   },
-  result: (state, input) => answerAt(state, input),
+  result: (state, input) => namedGameAt(state, input),
 }

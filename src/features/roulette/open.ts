@@ -1,4 +1,3 @@
-import type { Game as PublishedGame } from '../../../schema/roulette.ts'
 import { balanceOf } from '../../ledger/rules/account.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
@@ -6,10 +5,11 @@ import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { type SpinSeeds, spinCommitment } from '../fairness/rr1.ts'
 import { games, gameUid, openGames, prizeOf } from './game.ts'
 import {
-  answerGame,
   coinAccount,
   dependentRoomKeys,
   isMember,
+  type NamedGame,
+  namedGame,
   type RoomRequest,
   resolveRoomId,
   roomRequestKeys,
@@ -38,7 +38,7 @@ export interface RouletteTerms {
  * Opens a game in a room and commits to its spin. Refusals in this order: `not_found` (room), `not_room_member`,
  * `game_already_open`, `insufficient_balance` (of a creator who joins; then there is no game).
  */
-export const openGame = (terms: RouletteTerms): Verb<OpenGame, PublishedGame> => ({
+export const openGame = (terms: RouletteTerms): Verb<OpenGame, NamedGame> => ({
   reads: roomRequestKeys,
   dependentReads: (state, input) => {
     const roomId = resolveRoomId(state, input)
@@ -74,6 +74,6 @@ export const openGame = (terms: RouletteTerms): Verb<OpenGame, PublishedGame> =>
   result: (state, _input, [created]) => {
     const game = created && state.get(games, String(created.position))
     if (game === undefined) throw new Error('no game was created')
-    return answerGame(state, game)
+    return namedGame(state, game)
   },
 })

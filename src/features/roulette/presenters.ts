@@ -1,24 +1,25 @@
-import type { Person } from '../../../schema/common.ts'
-import type { FinishedGame, Game as PublishedGame } from '../../../schema/roulette.ts'
+import type { FinishedGame, Game as PublishedGame, PurgedGames as PublishedPurge } from '../../../schema/roulette.ts'
 import { isoMicros, plainSeconds } from '../../ledger/rules/time.ts'
-import { type Game, potOf } from './game.ts'
+import { potOf } from './game.ts'
+import type { NamedGame } from './game-lookup.ts'
+import type { PurgedGames } from './old-games/purge.ts'
 
 /** A game as everyone sees it: the seed of its spin only once that was made. */
-export function publishedGame(game: Game, roomUid: string, person: (userId: number) => Person): PublishedGame {
+export function publishedGame({ game, room_uid, creator, players, winner }: NamedGame): PublishedGame {
   const { uid, commitment, spin } = game
   return {
     id: game.game_id,
     uid,
-    room_uid: roomUid,
+    room_uid,
     status: game.status,
     game_price: game.game_price,
     prize: game.prize,
     max_players: game.max_players,
     players_count: game.entries.length,
     pot: potOf(game),
-    players: game.entries.map(({ user_id }) => person(user_id)),
-    from: person(game.creator_id),
-    winner: game.winner_id === null ? null : person(game.winner_id),
+    players: [...players],
+    from: creator,
+    winner,
     fairness: {
       algorithm: 'rr1',
       game_uid: uid,
@@ -35,7 +36,18 @@ export function publishedGame(game: Game, roomUid: string, person: (userId: numb
   }
 }
 
-export const finishedGame = (game: PublishedGame): FinishedGame => ({
-  ...game,
-  losers: game.players.filter(({ id }) => id !== game.winner?.id),
+export function finishedGame(named: NamedGame): FinishedGame {
+  const game = publishedGame(named)
+  return { ...game, losers: game.players.filter(({ id }) => id !== game.winner?.id) }
+}
+
+export const purgedGames = ({ games, skipped }: PurgedGames): PublishedPurge => ({
+  games: games.map(publishedGame),
+  skipped: skipped.map(({ game, room_uid, code, user_ids }) => ({
+    id: game.game_id,
+    uid: game.uid,
+    room_uid,
+    code,
+    user_ids: [...user_ids],
+  })),
 })

@@ -12,6 +12,7 @@ import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
 import type { Verdict } from '../fairness/verdict.ts'
 import { type Game, gameIdOf } from './game.ts'
+import { nameGame } from './game-lookup.ts'
 import { MAX_EMPTY_MINUTES } from './old-games/cancel-stale-games.ts'
 import { publishedGame } from './presenters.ts'
 import { type GameClaims, verifySpin } from './verify-spin.ts'
@@ -151,7 +152,7 @@ async function toPublishedGames(db: Db, rows: readonly GameRow[]): Promise<Reado
   const byId = new Map(profiles.map((person) => [person.id, person]))
   // Words may have been erased; whoever played stays a player.
   const person = (id: number) => byId.get(id) ?? unnamedPerson(id)
-  return new Map(games.map(({ game, room_uid }) => [game.room_id, publishedGame(game, room_uid, person)]))
+  return new Map(games.map(({ game, room_uid }) => [game.room_id, publishedGame(nameGame(game, room_uid, person))]))
 }
 
 const toGame = ({ status, entries, spin, ...row }: Omit<GameRow, 'room_uid'>): Game => ({

@@ -17,9 +17,11 @@ import { findRoomId, roomRow } from '../rooms/reads.ts'
 import type { App, Services } from '../services.ts'
 import { cancelGame } from './cancel.ts'
 import { finishGame } from './finish.ts'
+import type { NamedGame } from './game-lookup.ts'
 import { joinGame } from './join.ts'
 import { leaveGame } from './leave.ts'
 import { openGame } from './open.ts'
+import { finishedGame, publishedGame } from './presenters.ts'
 import { activeGame, gameInRoom } from './reads.ts'
 
 const tags = ['roulette']
@@ -85,7 +87,7 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
     (request, reply) => {
       const { game_price, max_players, join_admin, client_seed = '' } = request.body
       const input = { ...roomRequest(request), game_price, max_players, join_admin: isOn(join_admin), client_seed }
-      return execute(request, reply, open, input, { status: 201 })
+      return execute(request, reply, open, input, { status: 201, body: gameBody })
     },
   )
 
@@ -101,8 +103,10 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
         response: { 200: dataOf(Game) },
       },
     },
-    (request, reply) =>
-      execute(request, reply, joinGame, { ...gameRequest(request), client_seed: request.body.client_seed ?? '' }),
+    (request, reply) => {
+      const input = { ...gameRequest(request), client_seed: request.body.client_seed ?? '' }
+      return execute(request, reply, joinGame, input, { body: gameBody })
+    },
   )
 
   app.post(
@@ -117,7 +121,7 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
         response: { 200: dataOf(Game) },
       },
     },
-    (request, reply) => execute(request, reply, leaveGame, gameRequest(request)),
+    (request, reply) => execute(request, reply, leaveGame, gameRequest(request), { body: gameBody }),
   )
 
   app.post(
@@ -132,7 +136,8 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
         response: { 200: dataOf(FinishedGame) },
       },
     },
-    (request, reply) => execute(request, reply, finish, gameRequest(request)),
+    (request, reply) =>
+      execute(request, reply, finish, gameRequest(request), { body: (game) => ({ data: finishedGame(game) }) }),
   )
 
   app.delete(
@@ -153,6 +158,8 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
       }),
   )
 }
+
+const gameBody = (game: NamedGame) => ({ data: publishedGame(game) })
 
 type RequestWithParams<Params> = Pick<FastifyRequest, 'caller'> & { readonly params: Params }
 

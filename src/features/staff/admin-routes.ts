@@ -3,6 +3,7 @@ import { RevokedStaffSessions, StaffParams } from '../../../schema/operator.ts'
 import { isStaffSub } from '../../http/auth/tokens.ts'
 import { InvalidPathParam } from '../../http/errors/http-error.ts'
 import type { App, Services } from '../services.ts'
+import { revokedStaffSessions } from './presenters.ts'
 import { revokeStaffSessions } from './revoke-staff-sessions.ts'
 
 /** Admin route for the sessions of staff. */
@@ -26,7 +27,15 @@ export function staffAdminRoutes(app: App, { execute, staffSessions }: Services)
     (request, reply) => {
       const { sub } = request.params
       if (!isStaffSub(sub)) throw new InvalidPathParam()
-      return execute(request, reply, revokeStaffSessions, { sub })
+      return execute(
+        request,
+        reply,
+        revokeStaffSessions,
+        { sub },
+        {
+          body: (session) => ({ data: revokedStaffSessions(session) }),
+        },
+      )
     },
   )
 }

@@ -1,8 +1,6 @@
-import type { RevokedStaffSessions } from '../../../schema/operator.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
-import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Verb } from '../../ledger/rules/verb.ts'
-import { staffSessions } from './staff.ts'
+import { type StaffSession, staffSessions } from './staff.ts'
 
 export interface RevokeStaffSessions {
   readonly sub: string
@@ -12,7 +10,7 @@ export interface RevokeStaffSessions {
  * Expires all tokens of a member of staff that were issued before this second. Tokens of the same second stay valid: they
  * may be from the next login. Staff are not registered here, so an unknown `sub` is revoked as well. Never refused.
  */
-export const revokeStaffSessions: Verb<RevokeStaffSessions, RevokedStaffSessions> = {
+export const revokeStaffSessions: Verb<RevokeStaffSessions, StaffSession> = {
   reads: ({ sub }) => [keyOf(staffSessions, sub)],
 
   decide(_state, { sub }, { now }) {
@@ -20,7 +18,8 @@ export const revokeStaffSessions: Verb<RevokeStaffSessions, RevokedStaffSessions
   },
 
   result(state, { sub }) {
-    const before = state.get(staffSessions, sub)?.revoked_before ?? 0
-    return { sub, sessions_revoked_before: isoMicros(before * 1_000_000) }
+    const session = state.get(staffSessions, sub)
+    if (session === undefined) throw new Error(`no session of ${sub} was revoked`)
+    return session
   },
 }

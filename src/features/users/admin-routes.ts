@@ -13,8 +13,8 @@ import { readPage, rowsThatFit, toPage } from '../../http/pages.ts'
 import { idInPath, pathId } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
-import { defineUsers, type UserFields } from './define-user.ts'
-import { userRecord } from './presenters.ts'
+import { type DefinedUser, defineUsers, type UserFields } from './define-user.ts'
+import { revokedSessions, userRecord, userRecords } from './presenters.ts'
 import { newestUsers, userById } from './reads.ts'
 import { revokeSessions } from './revoke-sessions.ts'
 
@@ -37,7 +37,7 @@ export function userAdminRoutes(app: App, { execute, db, sessions }: Services): 
     (request, reply) => {
       const id = idInPath(request.params.id)
       const input = { users: [userFields(id, request.body)], listed: false }
-      return execute(request, reply, defineUsers, input, { body: ([user]) => ({ data: user }) })
+      return execute(request, reply, defineUsers, input, { body: (users) => ({ data: userRecords(users)[0] }) })
     },
   )
 
@@ -121,7 +121,7 @@ export function userAdminRoutes(app: App, { execute, db, sessions }: Services): 
     },
     (request, reply) => {
       const user_id = idInPath(request.params.id)
-      return execute(request, reply, revokeSessions, { user_id })
+      return execute(request, reply, revokeSessions, { user_id }, { body: (user) => ({ data: revokedSessions(user) }) })
     },
   )
 }
@@ -129,7 +129,9 @@ export function userAdminRoutes(app: App, { execute, db, sessions }: Services): 
 /** JSON of the users in one response; 1,000 users with the longest texts would exceed it. */
 const MAX_RESPONSE_BYTES = 1_000_000
 
-const firstUsersWithinLimit = (users: readonly UserRecord[]) => ({ data: rowsThatFit(users, MAX_RESPONSE_BYTES) })
+const firstUsersWithinLimit = (users: readonly DefinedUser[]) => ({
+  data: rowsThatFit(userRecords(users), MAX_RESPONSE_BYTES),
+})
 
 /** Rate of a charging agent when the operator gives none. */
 const DEFAULT_DIAMONDS_PER_DOLLAR = 10_000

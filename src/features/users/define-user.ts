@@ -1,13 +1,11 @@
 import { bit } from '../../../schema/common.ts'
 import type { AgencyCountry, EventData } from '../../../schema/events.ts'
-import type { UserRecord } from '../../../schema/operator.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { countries } from './countries/country.ts'
-import { userRecord } from './presenters.ts'
-import { type UserProfile, userProfiles, users, userUids } from './user.ts'
+import { type User, type UserProfile, userProfiles, users, userUids } from './user.ts'
 
 /** Omitted fields keep their values, or get the defaults of a new user. */
 export interface UserFields {
@@ -27,11 +25,16 @@ export interface DefineUsers {
   readonly listed: boolean
 }
 
+export interface DefinedUser {
+  readonly user: User
+  readonly profile: UserProfile
+}
+
 /**
  * Creates or changes users, all or none. Flags and rates are events of the ledger; uid, name and avatar are profile data.
  * Refusal: `validation_failed` (taken uids, ids or countries listed twice, unknown countries).
  */
-export const defineUsers: Verb<DefineUsers, readonly UserRecord[]> = {
+export const defineUsers: Verb<DefineUsers, readonly DefinedUser[]> = {
   reads: (input) =>
     input.users.flatMap((user) => [
       keyOf(users, user.id),
@@ -70,7 +73,7 @@ export const defineUsers: Verb<DefineUsers, readonly UserRecord[]> = {
       const user = state.get(users, String(id))
       const profile = state.get(userProfiles, String(id))
       if (user === undefined || profile === undefined) throw new Error(`user ${id} was not defined`)
-      return userRecord(user, profile)
+      return { user, profile }
     }),
 }
 

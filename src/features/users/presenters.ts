@@ -1,7 +1,10 @@
 import { bit } from '../../../schema/common.ts'
-import type { CountryRecord, UserRecord } from '../../../schema/operator.ts'
+import type { Device } from '../../../schema/devices.ts'
+import type { CountryRecord, RevokedSessions, UserRecord } from '../../../schema/operator.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Country } from './countries/country.ts'
+import type { DefinedUser } from './define-user.ts'
+import type { UserDevice } from './devices/device.ts'
 import type { User, UserProfile } from './user.ts'
 
 /** A user as operators see it. */
@@ -29,3 +32,17 @@ export const countryRecord = ({
   name,
   created_at: isoMicros(created_at),
 })
+
+export const revokedSessions = (user: Pick<User, 'user_id' | 'sessions_revoked_before'>): RevokedSessions => ({
+  id: user.user_id,
+  sessions_revoked_before: isoMicros(user.sessions_revoked_before * 1_000_000),
+})
+
+/** Without its token: the answer may be stored. */
+export const deviceRecord = ({ platform, registered_at }: Pick<UserDevice, 'platform' | 'registered_at'>): Device => ({
+  platform,
+  created_at: isoMicros(registered_at),
+})
+
+export const userRecords = (users: readonly DefinedUser[]): UserRecord[] =>
+  users.map(({ user, profile }) => userRecord(user, profile))

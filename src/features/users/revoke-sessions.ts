@@ -1,8 +1,6 @@
-import type { RevokedSessions } from '../../../schema/operator.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
-import { isoMicros } from '../../ledger/rules/time.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
-import { users } from './user.ts'
+import { type User, users } from './user.ts'
 
 export interface RevokeSessions {
   readonly user_id: number
@@ -12,7 +10,7 @@ export interface RevokeSessions {
  * Expires all tokens of a user that were issued before this second. Tokens of the same second stay valid: they may be from
  * the next login. Refusal: `not_found`.
  */
-export const revokeSessions: Verb<RevokeSessions, RevokedSessions> = {
+export const revokeSessions: Verb<RevokeSessions, Pick<User, 'user_id' | 'sessions_revoked_before'>> = {
   reads: ({ user_id }) => [keyOf(users, user_id)],
 
   decide(state, { user_id }, { now }) {
@@ -21,7 +19,8 @@ export const revokeSessions: Verb<RevokeSessions, RevokedSessions> = {
   },
 
   result(state, { user_id }) {
-    const before = state.get(users, String(user_id))?.sessions_revoked_before ?? 0
-    return { id: user_id, sessions_revoked_before: isoMicros(before * 1_000_000) }
+    const user = state.get(users, String(user_id))
+    if (user === undefined) throw new Error(`user ${user_id} is not known`)
+    return user
   },
 }

@@ -4,14 +4,16 @@ import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
 import { amountRule, parseAmount } from './amount.ts'
-import type { BalanceMove } from './balance-move.ts'
+import type { BalanceMove, MovedBalance } from './balance-move.ts'
 import { credit } from './credit.ts'
 import { debit } from './debit.ts'
+import { balanceMoveRecord } from './presenters.ts'
 
 const tags = ['operators']
 const params = IdParams
 const body = MoveBalance
 const response = { 201: dataOf(BalanceMoved) }
+const moved = { status: 201, body: (move: MovedBalance) => ({ data: balanceMoveRecord(move) }) } as const
 
 /** Admin routes for balances. */
 export function walletAdminRoutes(app: App, { execute }: Services): void {
@@ -20,7 +22,7 @@ export function walletAdminRoutes(app: App, { execute }: Services): void {
     { schema: { operationId: 'creditUser', summary: "Add to a user's balance", tags, params, body, response } },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return execute(request, reply, credit, { user_id: idInPath(request.params.id), ...move }, { status: 201 })
+      return execute(request, reply, credit, { user_id: idInPath(request.params.id), ...move }, moved)
     },
   )
 
@@ -29,13 +31,7 @@ export function walletAdminRoutes(app: App, { execute }: Services): void {
     { schema: { operationId: 'debitUser', summary: "Take from a user's balance", tags, params, body, response } },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return execute(
-        request,
-        reply,
-        debit,
-        { holder: 'user', id: idInPath(request.params.id), ...move },
-        { status: 201 },
-      )
+      return execute(request, reply, debit, { holder: 'user', id: idInPath(request.params.id), ...move }, moved)
     },
   )
 
@@ -44,13 +40,7 @@ export function walletAdminRoutes(app: App, { execute }: Services): void {
     { schema: { operationId: 'debitRoom', summary: "Take from a room's balance", tags, params, body, response } },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return execute(
-        request,
-        reply,
-        debit,
-        { holder: 'room', id: idInPath(request.params.id), ...move },
-        { status: 201 },
-      )
+      return execute(request, reply, debit, { holder: 'room', id: idInPath(request.params.id), ...move }, moved)
     },
   )
 }

@@ -3,14 +3,14 @@ import { transfer, transferError } from '../../ledger/rules/movement.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { users } from '../users/user.ts'
-import { type BalanceMove, type BalanceMoved, balanceMoved } from './balance-move.ts'
+import { type BalanceMove, type MovedBalance, movedBalance } from './balance-move.ts'
 
 export interface Credit extends BalanceMove {
   readonly user_id: number
 }
 
 /** An operator adds to a user's balance: new value is issued. Refusals, in this order: `not_found`, `balance_limit`. */
-export const credit: Verb<Credit, BalanceMoved> = {
+export const credit: Verb<Credit, MovedBalance> = {
   reads: (input) => [keyOf(users, input.user_id), keyOf(balances, source(input)), keyOf(balances, credited(input))],
 
   decide(state, input) {
@@ -21,7 +21,7 @@ export const credit: Verb<Credit, BalanceMoved> = {
     return [{ type: 'balance-credited', data: { reason: input.reason }, movements }]
   },
 
-  result: (state, input, events) => balanceMoved(state, credited(input), input, events),
+  result: (state, input, events) => movedBalance(state, credited(input), input, events),
 }
 
 const source = ({ currency }: Credit) => account('issuance', 'operator', currency)

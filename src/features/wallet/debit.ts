@@ -4,7 +4,7 @@ import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { rooms } from '../rooms/room.ts'
 import { users } from '../users/user.ts'
-import { type BalanceMove, type BalanceMoved, balanceMoved } from './balance-move.ts'
+import { type BalanceMove, type MovedBalance, movedBalance } from './balance-move.ts'
 
 export interface Debit extends BalanceMove {
   readonly holder: 'user' | 'room'
@@ -15,7 +15,7 @@ export interface Debit extends BalanceMove {
  * An operator takes value back from a user's or a room's balance, at most what is available. Refusals, in this order:
  * `not_found`, `insufficient_balance`.
  */
-export const debit: Verb<Debit, BalanceMoved> = {
+export const debit: Verb<Debit, MovedBalance> = {
   reads: (input) => [holder(input), ...balanceKeys(debited(input)), keyOf(balances, sink(input))],
 
   decide(state, input) {
@@ -27,7 +27,7 @@ export const debit: Verb<Debit, BalanceMoved> = {
     return [{ type: 'balance-debited', data: { reason: input.reason }, movements }]
   },
 
-  result: (state, input, events) => balanceMoved(state, debited(input), input, events),
+  result: (state, input, events) => movedBalance(state, debited(input), input, events),
 }
 
 const holder = ({ holder, id }: Debit) => (holder === 'user' ? keyOf(users, id) : keyOf(rooms, id))

@@ -42,7 +42,14 @@ test('the report of withdrawals: what is open, for how long, and who approved wh
       more: Partial<RequestWithdrawal> = {},
     ): Promise<number> => {
       const cash = { type: 'cash', target_id: 7, beneficiary_id: null, country_id: 1, agent_benefit: false } as const
-      const { id } = await runOk(requestWithdrawal(null), { ...cash, caller_id, amount, details: null, ...more })
+      const { withdrawal } = await runOk(requestWithdrawal(null), {
+        ...cash,
+        caller_id,
+        amount,
+        details: null,
+        ...more,
+      })
+      const id = withdrawal.withdrawal_id
       ids.push(id)
       return id
     }

@@ -1,7 +1,12 @@
 import { test } from 'tap'
 import type { WithdrawalStatus } from '../../../schema/agency-events.ts'
 import { evolveInstantTransfers, makeInstantTransfer } from '../../../src/features/agency/instant-transfer.ts'
-import { depositSalaries, evolveSalaries } from '../../../src/features/agency/salaries/deposit-salaries.ts'
+import { salaryReport } from '../../../src/features/agency/presenters.ts'
+import {
+  depositSalaries,
+  evolveSalaries,
+  type SalaryReport,
+} from '../../../src/features/agency/salaries/deposit-salaries.ts'
 import { changeStatus } from '../../../src/features/agency/withdrawals/change-status.ts'
 import {
   type RequestWithdrawal,
@@ -215,12 +220,18 @@ test('what a balance cannot hold stays where it is', (t) => {
   t.end()
 })
 
+/** A result with the report as it is answered. */
+const reported = <R extends { readonly answer: SalaryReport | undefined }>({ answer, ...result }: R) => ({
+  ...result,
+  answer: answer && salaryReport(answer),
+})
+
 test('salaries: each user once a period, and nobody holds up another', (t) => {
   const ledger = agencyRules()
   ledger.given(credited('user', 2, 'target', 70), credited('user', 7, 'dollars', MAX_BALANCE))
   const row = { user_id: 1, dollars: 150, agent_dollars: 0, target: 0 }
   const pay = (deposits: (typeof row)[], dry_run = false) =>
-    ledger.when(depositSalaries, { period: '2026-10', deposits, dry_run })
+    reported(ledger.when(depositSalaries, { period: '2026-10', deposits, dry_run }))
   const deposits = [
     row,
     { ...row, user_id: 2, agent_dollars: 5, target: 70 },
@@ -232,7 +243,7 @@ test('salaries: each user once a period, and nobody holds up another', (t) => {
     { ...row, dollars: 151 },
   ]
   const ids = (list: readonly { readonly user_id: number }[] = []) => list.map(({ user_id }) => user_id)
-  const shape = ({ answer }: ReturnType<typeof pay>) => ({
+  const shape = ({ answer }: Pick<ReturnType<typeof pay>, 'answer'>) => ({
     paid: ids(answer?.paid),
     already: ids(answer?.already_paid),
     refused: answer?.refused.map(({ user_id, code }) => [user_id, code]),

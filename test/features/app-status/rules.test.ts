@@ -1,6 +1,7 @@
 import { test } from 'tap'
 import type { EventData } from '../../../schema/events.ts'
 import { evolveModes } from '../../../src/features/app-status/mode.ts'
+import { modeRecord } from '../../../src/features/app-status/presenters.ts'
 import { type DefineRelease, defineRelease } from '../../../src/features/app-status/releases/define-release.ts'
 import { evolveReleases } from '../../../src/features/app-status/releases/release.ts'
 import { removeRelease } from '../../../src/features/app-status/releases/remove-release.ts'
@@ -33,7 +34,7 @@ test('a mode is set, field by field and language by language', (t) => {
   const did = (input: Parameters<typeof setMode.decide>[1]) => {
     const { events, answer, refusal } = when(setMode, input)
     t.equal(refusal, undefined)
-    return { events: events.map(({ type, data }) => ({ type, data, movements: [] })), answer }
+    return { events: events.map(({ type, data }) => ({ type, data, movements: [] })), answer: modeRecord(answer) }
   }
   t.match(did({}), { events: [setTo({})], answer: { ...open, updated_at: '2026-11-21T08:00:00.000000Z' } })
   t.same(did({}).events, [], 'what is so already is no new fact')

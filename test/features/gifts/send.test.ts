@@ -6,6 +6,7 @@ import { evolveLuckyChains } from '../../../src/features/fairness/lucky-progress
 import { evolveBags } from '../../../src/features/gifts/bag/bag.ts'
 import { evolveDecorations } from '../../../src/features/gifts/catalogue/decoration.ts'
 import { oddsHash } from '../../../src/features/gifts/lucky/odds.ts'
+import { sendResult } from '../../../src/features/gifts/presenters.ts'
 import { type SendGift, sendGift } from '../../../src/features/gifts/send.ts'
 import { evolveStreaks } from '../../../src/features/gifts/streak.ts'
 import { evolveRooms, roomUids } from '../../../src/features/rooms/room.ts'
@@ -142,7 +143,7 @@ test('a refusal for the limit is the same whatever would be drawn', (t) => {
     t.match(near(179), { events: [], refusal: { refusal: 'balance_limit' } }, `user ${100 + seed}`)
     const { answer, refusal } = near(180)
     t.equal(refusal, undefined, 'what fits at the best is drawn')
-    for (const { reward_num } of answer?.lucky_result.data.OrderList ?? []) rewards.add(reward_num)
+    for (const { reward } of answer?.orders ?? []) rewards.add(reward)
   }
   t.same(rewards, new Set([0, 100]), 'some win and some do not')
   t.end()
@@ -161,13 +162,13 @@ test('a standard gift: all to the receivers, 3% of the send to the room, trophy 
     'issuance:gifts:target > user:3:target 66',
     'issuance:gifts:target > room:1:target 3',
   ])
-  t.match(answer, { diamonds: 9_868, lucky_result: { code: 1, data: { gift_id: STANDARD, gift_price: 33 } } })
+  t.match(answer && sendResult(answer), {
+    data: { lucky_result: { code: 1, data: { gift_id: STANDARD, OrderList: [{ is_win: 0, reward_num: 0 }] } } },
+  })
+  t.match(answer, { diamonds: 9_868, drawn: false, decoration_id: STANDARD, price: 33 })
   t.same(
-    answer?.lucky_result.data.OrderList.map(({ is_win, reward_num }) => [is_win, reward_num]),
-    [
-      [0, 0],
-      [0, 0],
-    ],
+    answer?.orders.map(({ reward }) => reward),
+    [0, 0],
   )
   t.end()
 })
@@ -220,7 +221,7 @@ for (const decoration_id of [LUCKY, RETURNABLE]) {
       data: { chain: '1-1', k: 1, client_seed: '1', times: 1, won: 198, trophy_points: 0, cost: 132 },
     })
     const position = events[1]?.position
-    t.same(answer, {
+    t.same(answer && sendResult(answer).data, {
       diamonds: 10_066,
       lucky_result: {
         code: 0,
@@ -241,7 +242,7 @@ for (const decoration_id of [LUCKY, RETURNABLE]) {
 test('a returnable gift without odds is not drawn', (t) => {
   const { events, answer } = giftRules().when(verb, { ...request, decoration_id: PLAIN_RETURNABLE })
   t.equal(events[0]?.type, 'gift-sent')
-  t.equal(answer?.lucky_result.code, 1)
+  t.equal(answer?.drawn, false)
   t.equal(movementLines(events[0])?.length, 3)
   t.end()
 })

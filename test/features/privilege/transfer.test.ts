@@ -3,6 +3,7 @@ import { cards, evolveCards } from '../../../src/features/privilege/card.ts'
 import { grantCards } from '../../../src/features/privilege/grant.ts'
 import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
 import { evolvePackages } from '../../../src/features/privilege/packages/package.ts'
+import { packageRecord } from '../../../src/features/privilege/presenters.ts'
 import { transferCard } from '../../../src/features/privilege/transfer.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
@@ -135,7 +136,7 @@ test('a package is defined, changed field by field, and not again when nothing c
     icon_path: '',
     created_at: '2026-11-21T08:00:00.000000Z',
   }
-  t.same(made.answer, record)
+  t.same(made.answer && packageRecord(made.answer), record)
   const later = { now: FIXED_NOW + 1 }
   t.same(
     ledger.when(definePackage, { privilege_package_id: 3, rank: 0 }, later).events,
@@ -144,7 +145,7 @@ test('a package is defined, changed field by field, and not again when nothing c
   )
   for (const change of [{ name: 'Gold' }, { rank: -1 }, { valid_days: 1 }, { icon_path: 'a.png' }]) {
     const changed = ledger.when(definePackage, { privilege_package_id: 3, ...change }, later)
-    t.match(changed, { events: [{ data: change }], answer: { ...change, created_at: record.created_at } })
+    t.match(changed, { events: [{ data: change }], answer: { ...change, created_at: FIXED_NOW } })
   }
   t.end()
 })

@@ -1,5 +1,6 @@
 import { test } from 'tap'
-import { type DefineRoom, defineRoom } from '../../../src/features/rooms/define-room.ts'
+import { type DefinedRoom, type DefineRoom, defineRoom } from '../../../src/features/rooms/define-room.ts'
+import { roomRecord } from '../../../src/features/rooms/presenters.ts'
 import { evolveRooms, roomProfiles, rooms, roomUids } from '../../../src/features/rooms/room.ts'
 import { evolveUsers } from '../../../src/features/users/user.ts'
 import { roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
@@ -15,11 +16,13 @@ function roomRules() {
   return made
 }
 
+const record = ({ room, profile }: DefinedRoom) => roomRecord(room, profile)
+
 test('a new room has defaults for all but its owner', (t) => {
   const { when, state } = roomRules()
   const { events, answer } = when(defineRoom, room(4, { owner_id: 2 }))
   t.same(events, [{ ...roomDefined(4, 2), position: 4, at: FIXED_NOW }])
-  t.same(answer, {
+  t.same(answer && record(answer), {
     id: 4,
     uid: 'r4',
     name: 'Room 4',
@@ -41,10 +44,10 @@ test('what is left out keeps its value, and only a new owner is a fact', (t) => 
 
   const renamed = when(defineRoom, room(3, { name: 'Diwan' }), later)
   t.same(renamed.events, [])
-  t.match(renamed.answer, { uid: 'majlis', name: 'Diwan', cover_url: '/c.png', owner_id: 1 })
+  t.match(renamed.answer && record(renamed.answer), { uid: 'majlis', name: 'Diwan', cover_url: '/c.png', owner_id: 1 })
   t.match(state.get(roomProfiles, '3'), { created_at: FIXED_NOW, updated_at: later.now, updated_by: 'staff:bob' })
 
-  t.match(when(defineRoom, room(3, { cover_url: '/d.png' })).answer, { name: 'Diwan', cover_url: '/d.png' })
+  t.match(when(defineRoom, room(3, { cover_url: '/d.png' })).answer?.profile, { name: 'Diwan', cover_url: '/d.png' })
 
   state.set(rooms, '3', { room_id: 3, owner_id: 1, trophy_points: 50 })
   const { events, answer } = when(defineRoom, room(3, { owner_id: 2 }))
@@ -52,7 +55,7 @@ test('what is left out keeps its value, and only a new owner is a fact', (t) => 
     events.map(({ data }) => data),
     [{ room_id: 3, owner_id: 2 }],
   )
-  t.match(answer, { owner_id: 2, trophy_points: 50 })
+  t.match(answer && record(answer), { owner_id: 2, trophy_points: 50 })
   t.end()
 })
 
@@ -61,7 +64,7 @@ test('a uid is let go for the next room', (t) => {
   when(defineRoom, room(3, { uid: 'diwan' }))
   t.equal(state.get(roomUids, 'majlis'), undefined)
   t.equal(state.get(roomUids, 'diwan')?.room_id, 3)
-  t.match(when(defineRoom, room(4, { uid: 'majlis', owner_id: 1 })).answer, { id: 4, uid: 'majlis' })
+  t.match(when(defineRoom, room(4, { uid: 'majlis', owner_id: 1 })).answer?.profile, { room_id: 4, uid: 'majlis' })
   t.end()
 })
 

@@ -2,10 +2,11 @@ import { evolveRooms, roomMemberKey, roomMembers, roomProfiles, roomUids } from 
 import { cancelGame } from '../../../src/features/roulette/cancel.ts'
 import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { evolveGames } from '../../../src/features/roulette/game.ts'
-import type { GameRequest } from '../../../src/features/roulette/game-lookup.ts'
+import type { GameRequest, NamedGame } from '../../../src/features/roulette/game-lookup.ts'
 import { type JoinGame, joinGame } from '../../../src/features/roulette/join.ts'
 import { leaveGame } from '../../../src/features/roulette/leave.ts'
 import { type OpenGame, openGame } from '../../../src/features/roulette/open.ts'
+import { finishedGame, publishedGame } from '../../../src/features/roulette/presenters.ts'
 import { evolveUsers, userProfiles } from '../../../src/features/users/user.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
@@ -54,25 +55,37 @@ export const gameInput: OpenGame = {
   client_seed: '',
 }
 
+/** A result with the game as it is answered. */
+const published = <R extends { readonly answer: NamedGame | undefined }>({ answer, ...result }: R) => ({
+  ...result,
+  answer: answer && publishedGame(answer),
+})
+
+const finished = <R extends { readonly answer: NamedGame | undefined }>({ answer, ...result }: R) => ({
+  ...result,
+  answer: answer && finishedGame(answer),
+})
+
 /** A lounge in which user 1 has opened a game and is in it, and what can be done with that game. */
 export function openedGame(change: Partial<OpenGame> = {}, feePercent = 0) {
   const ledger = rouletteRules()
   const { answer } = ledger.when(open(feePercent), { ...gameInput, ...change })
   if (answer === undefined) throw new Error('no game was opened')
+  const game = publishedGame(answer)
   const at = (caller_id: number, others: Partial<JoinGame> = {}): GameRequest & JoinGame => ({
     caller_id,
     room: 1,
-    game: answer.id,
+    game: game.id,
     client_seed: '',
     ...others,
   })
   return {
     ...ledger,
-    game: answer,
+    game,
     at,
-    join: (user: number, others?: Partial<JoinGame>) => ledger.when(joinGame, at(user, others)),
-    leave: (user: number, others?: Partial<JoinGame>) => ledger.when(leaveGame, at(user, others)),
-    finish: (user: number, others?: Partial<JoinGame>) => ledger.when(finish, at(user, others)),
+    join: (user: number, others?: Partial<JoinGame>) => published(ledger.when(joinGame, at(user, others))),
+    leave: (user: number, others?: Partial<JoinGame>) => published(ledger.when(leaveGame, at(user, others))),
+    finish: (user: number, others?: Partial<JoinGame>) => finished(ledger.when(finish, at(user, others))),
     cancel: (user: number, others?: Partial<JoinGame>) => ledger.when(cancelGame, at(user, others)),
   }
 }

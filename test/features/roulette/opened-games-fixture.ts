@@ -42,7 +42,8 @@ export async function openedGames(t: Parameters<typeof testDatabase>[0], databas
   const made = await Promise.all(
     numbers.map(async (room) => {
       const [creator, second, third] = members(room)
-      const { id } = await ledger.runOk(verb, { ...terms, caller_id: creator, room })
+      const { game } = await ledger.runOk(verb, { ...terms, caller_id: creator, room })
+      const id = game.game_id
       await ledger.runOk(joinGame, { caller_id: second, room, game: id, client_seed: '' })
       return { room, game: id, creator, second, third }
     }),

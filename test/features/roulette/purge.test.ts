@@ -6,8 +6,9 @@ import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { games } from '../../../src/features/roulette/game.ts'
 import { joinGame } from '../../../src/features/roulette/join.ts'
 import { leaveGame } from '../../../src/features/roulette/leave.ts'
-import { MAX_PURGED_GAMES, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
+import { MAX_PURGED_GAMES, type PurgedGames, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
+import { purgedGames } from '../../../src/features/roulette/presenters.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { credited } from '../../harness/ledger/event-fixtures.ts'
@@ -20,13 +21,19 @@ import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
 
 const MINUTE = 60_000_000
 
+/** A result with the games as they are answered. */
+const purged = <R extends { readonly answer: PurgedGames | undefined }>({ answer, ...result }: R) => ({
+  ...result,
+  answer: answer && purgedGames(answer),
+})
+
 test('what is old enough is cancelled, and nothing else', (t) => {
   const table = openedGame()
   table.join(2)
   const other = table.when(open(), { ...gameInput, room: 2, caller_id: 2 }, { now: FIXED_NOW + 10 * MINUTE })
-  const both = [table.game.id, other.answer?.id ?? 0]
+  const both = [table.game.id, other.answer?.game.game_id ?? 0]
   const purge = (older_than_minutes: number, dry_run: boolean, minutes: number, candidates = both) =>
-    table.when(purgeGames(candidates), { older_than_minutes, dry_run }, { now: FIXED_NOW + minutes * MINUTE })
+    purged(table.when(purgeGames(candidates), { older_than_minutes, dry_run }, { now: FIXED_NOW + minutes * MINUTE }))
 
   t.match(purge(11, false, 10), { events: [], answer: { games: [] } })
   t.match(purge(10, false, 10, []), { events: [], answer: { games: [] } })
@@ -50,10 +57,10 @@ test('what is old enough is cancelled, and nothing else', (t) => {
 
 test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) => {
   const table = openedGame()
-  const other = table.when(open(), { ...gameInput, room: 2, caller_id: 1 }).answer?.id ?? 0
+  const other = table.when(open(), { ...gameInput, room: 2, caller_id: 1 }).answer?.game.game_id ?? 0
   table.given(credited('user', 1, 'coins', MAX_INTEGER - 40 - 30))
   const purge = (dry_run = false) =>
-    table.when(purgeGames([table.game.id, other, 99]), { older_than_minutes: 0, dry_run }).answer
+    purged(table.when(purgeGames([table.game.id, other, 99]), { older_than_minutes: 0, dry_run })).answer
   const { uid } = table.state.get(games, String(other)) ?? {}
   const skipped = [{ id: other, uid, room_uid: 'R2', code: 'balance_limit', user_ids: [1] }]
   t.match(purge(true), { games: [{ id: table.game.id }], skipped }, 'shown beforehand')

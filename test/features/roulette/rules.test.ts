@@ -5,6 +5,7 @@ import { roomMemberKey, roomMembers } from '../../../src/features/rooms/room.ts'
 import { finishGame } from '../../../src/features/roulette/finish.ts'
 import { gameAccount, games, openGames } from '../../../src/features/roulette/game.ts'
 import type { OpenGame } from '../../../src/features/roulette/open.ts'
+import { publishedGame } from '../../../src/features/roulette/presenters.ts'
 import { userProfiles } from '../../../src/features/users/user.ts'
 import { account, balanceOf, balances } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
@@ -33,7 +34,7 @@ test('a game is created and its creator joins', (t) => {
   t.match(joined, { type: 'roulette-joined', data: { game_id: id, user_id: 1, stake: 30, client_seed: 'mine' } })
   t.same(movementLines(joined), [`user:1:coins > game:${id}:coins 30`])
   const one = { id: 1, name: 'User 1', avatar: 'a/1.png', uid: 'u1' }
-  t.same(answer, {
+  t.same(answer && publishedGame(answer), {
     id,
     uid,
     room_uid: 'R1',
@@ -55,7 +56,14 @@ test('a game is created and its creator joins', (t) => {
 
   const alone = when(open(), { ...gameInput, room: 'R2', join_admin: false })
   t.equal(alone.events.length, 1)
-  t.match(alone.answer, { room_uid: 'R2', prize: 90, players_count: 0, pot: 0, players: [], from: { id: 1 } })
+  t.match(alone.answer && publishedGame(alone.answer), {
+    room_uid: 'R2',
+    prize: 90,
+    players_count: 0,
+    pot: 0,
+    players: [],
+    from: { id: 1 },
+  })
   t.end()
 })
 
@@ -191,7 +199,7 @@ test('a game that is cancelled pays everyone back, and the room is free', (t) =>
   t.same(coins({ state }, 1, 2), [100, 100])
   t.equal(balanceOf(state, gameAccount(game.id)), 0)
   t.match(state.get(games, String(game.id)), { status: 'cancelled', ended_at: FIXED_NOW, spin: null })
-  t.match(when(open(), { ...gameInput, caller_id: 3 }).answer, { status: 'open', from: { id: 3 } })
+  t.match(when(open(), { ...gameInput, caller_id: 3 }).answer, { game: { status: 'open' }, creator: { id: 3 } })
 
   const empty = openedGame({ join_admin: false })
   t.match(empty.cancel(1).events, [{ data: { player_ids: [] }, movements: [] }])

@@ -62,7 +62,7 @@ test('a game that nobody ever joined counts from its creation', (t) => {
 
 test('a game that is open for too long is cancelled with players in it; one that cannot be paid back is skipped', (t) => {
   const table = openedGame()
-  const other = table.when(open(), { ...gameInput, room: 2, caller_id: 2 }).answer?.id ?? 0
+  const other = table.when(open(), { ...gameInput, room: 2, caller_id: 2 }).answer?.game.game_id ?? 0
   table.given(credited('user', 1, 'coins', MAX_INTEGER - 99))
   const cancel = (minutes: number, max_open_minutes: number | null) =>
     table.when(

@@ -1,6 +1,7 @@
 import { test } from 'tap'
 import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
 import { type DefineUsers, defineUsers, type UserFields } from '../../../src/features/users/define-user.ts'
+import { userRecords } from '../../../src/features/users/presenters.ts'
 import { evolveUsers, userProfiles, userUids } from '../../../src/features/users/user.ts'
 import { userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
@@ -28,7 +29,7 @@ test('a new user has defaults for all that is left out', (t) => {
   const { when, state } = givenWhen(evolveUsers)
   const { events, answer } = when(defineUsers, one(7))
   t.same(events, [{ ...userDefined(7), position: 1, at: FIXED_NOW }])
-  t.same(answer, [
+  t.same(answer && userRecords(answer), [
     {
       id: 7,
       uid: 'u7',
@@ -92,7 +93,9 @@ test('what is left out keeps its value', (t) => {
     business_manager: 1,
     agency_countries,
   })
-  t.match(answer, [{ uid: 'a', name: 'Aya', avatar: 'a/1.png', created_at: '2026-11-21T08:00:00.000000Z' }])
+  t.match(answer && userRecords(answer), [
+    { uid: 'a', name: 'Aya', avatar: 'a/1.png', created_at: '2026-11-21T08:00:00.000000Z' },
+  ])
   t.match(state.get(userProfiles, '1'), { updated_at: FIXED_NOW, updated_by: 'staff:ann' }, 'no word changed')
 
   t.same(when(defineUsers, one(1, { name: 'Aya B' }), later).events, [], 'a name is no fact')
@@ -139,7 +142,7 @@ test('an event comes for what changed, and for nothing else', (t) => {
 test('uids pass from one user to another within a list', (t) => {
   const { when, state } = userRules()
   const { answer } = when(defineUsers, list({ id: 1, uid: 'b' }, { id: 2, uid: 'a' }, { id: 3, uid: 'u1' }))
-  t.match(answer, [{ uid: 'b' }, { uid: 'a' }, { uid: 'u1' }])
+  t.match(answer && userRecords(answer), [{ uid: 'b' }, { uid: 'a' }, { uid: 'u1' }])
   t.equal(state.get(userUids, 'a')?.user_id, 2)
   t.equal(state.get(userUids, 'b')?.user_id, 1)
 

@@ -4,6 +4,7 @@ import { evolveUsers } from '../../../src/features/users/user.ts'
 import { parseAmount } from '../../../src/features/wallet/amount.ts'
 import { type Credit, credit } from '../../../src/features/wallet/credit.ts'
 import { type Debit, debit } from '../../../src/features/wallet/debit.ts'
+import { balanceMoveRecord } from '../../../src/features/wallet/presenters.ts'
 import { type Currency, currencies } from '../../../src/ledger/rules/account.ts'
 import { credited, roomDefined, userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
@@ -46,7 +47,7 @@ test('a credit issues value to a user', (t) => {
         at: FIXED_NOW,
       },
     ])
-    t.same(JSON.parse(JSON.stringify(answer)), {
+    t.same(JSON.parse(JSON.stringify(answer && balanceMoveRecord(answer))), {
       id: 3,
       account: `user:7:${currency}`,
       currency,
@@ -75,7 +76,10 @@ test('a debit takes value back, down to nothing', (t) => {
           },
         ],
       )
-      t.match(JSON.parse(JSON.stringify(answer)), { account: `${holder}:7:${currency}`, balance: 0 })
+      t.match(JSON.parse(JSON.stringify(answer && balanceMoveRecord(answer))), {
+        account: `${holder}:7:${currency}`,
+        balance: 0,
+      })
     }
   }
   t.end()
@@ -85,7 +89,7 @@ test('the largest balances are answered to the cent', (t) => {
   const { given, when } = givenWhen(evolveUsers)
   given(userDefined(7), credited('user', 7, 'dollars', MAX_BALANCE - 1))
   const { answer } = when(credit, toUser(7, 'dollars', '0.01'))
-  t.match(JSON.stringify(answer), /"amount":0\.01,"balance":90071992547409\.91,/)
+  t.match(JSON.stringify(answer && balanceMoveRecord(answer)), /"amount":0\.01,"balance":90071992547409\.91,/)
   t.end()
 })
 

@@ -84,8 +84,12 @@ export function agencyResult(step: AnyStep, { reply }: CommandResult, known: rea
           : answer.refused[0].code
   return {
     withdrawal:
-      'withdrawal' in step ? withdrawalOf(known, step) : step.does === 'withdraw' ? (answer?.id ?? null) : null,
-    diamonds: step.does === 'exchange' ? (answer?.diamonds ?? null) : null,
+      'withdrawal' in step
+        ? withdrawalOf(known, step)
+        : step.does === 'withdraw'
+          ? (answer?.withdrawal.withdrawal_id ?? null)
+          : null,
+    diamonds: step.does === 'exchange' ? (answer?.transfer.diamonds ?? null) : null,
     salary,
   }
 }
@@ -94,5 +98,5 @@ export function agencyResult(step: AnyStep, { reply }: CommandResult, known: rea
 export function createdWithdrawals(step: AnyStep, { reply }: CommandResult): readonly number[] {
   if (step.does !== 'withdraw') return []
   const { answer } = JSON.parse(reply.body)
-  return answer === undefined ? [] : [answer.id]
+  return answer === undefined ? [] : [answer.withdrawal.withdrawal_id]
 }

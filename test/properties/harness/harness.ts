@@ -5,7 +5,8 @@ import { connect } from '../../../src/db/connect.ts'
 import { chooseSeed } from '../../../src/features/fairness/choose-seed.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
-import { type SentGift, sendGift } from '../../../src/features/gifts/send.ts'
+import { sendResult } from '../../../src/features/gifts/presenters.ts'
+import { sendGift } from '../../../src/features/gifts/send.ts'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
 import { defineCountry } from '../../../src/features/users/countries/define-country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
@@ -27,7 +28,7 @@ export const OWNER_PERCENT = 5
 /** What became of a step. */
 export interface StepResult {
   readonly refusal: string | null
-  readonly sent: SentGift | null
+  readonly sent: ReturnType<typeof sendResult>['data'] | null
   readonly drawn: EventData<'gift-drawn'> | null
   readonly privilege: PrivilegeResult
   readonly agency: AgencyResult
@@ -162,7 +163,7 @@ function stepResult(
   const { answer, refusal = null } = JSON.parse(settled.reply.body)
   return {
     refusal,
-    sent: answer?.lucky_result === undefined ? null : answer,
+    sent: answer?.orders === undefined ? null : sendResult(answer).data,
     drawn,
     privilege: privilegeResult(step, settled, cards),
     agency: agencyResult(step, settled, withdrawals),

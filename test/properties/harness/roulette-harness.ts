@@ -5,6 +5,7 @@ import { joinGame } from '../../../src/features/roulette/join.ts'
 import { leaveGame } from '../../../src/features/roulette/leave.ts'
 import { MAX_PURGED_GAMES, purgeGames } from '../../../src/features/roulette/old-games/purge.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
+import { finishedGame, publishedGame, purgedGames } from '../../../src/features/roulette/presenters.ts'
 import type { CommandResult } from '../../../src/ledger/executor/command-queue.ts'
 import { type TestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
 import { type GameRef, type RouletteStep, targetGame } from '../steps/roulette-steps.ts'
@@ -64,8 +65,8 @@ export function rouletteResult({ does }: AnyStep, { reply }: CommandResult, know
   return {
     refusal,
     known,
-    game: answer?.players === undefined ? null : answer,
-    purged: does === 'purge games' ? (answer?.games ?? null) : null,
+    game: answer?.players === undefined ? null : does === 'finish game' ? finishedGame(answer) : publishedGame(answer),
+    purged: does === 'purge games' && answer !== null ? purgedGames(answer).games : null,
   }
 }
 
@@ -73,5 +74,6 @@ export function rouletteResult({ does }: AnyStep, { reply }: CommandResult, know
 export function createdGames({ does }: AnyStep, { reply }: CommandResult): readonly GameRef[] {
   const { answer } = JSON.parse(reply.body)
   if (does !== 'open game' || answer === undefined) return []
-  return [{ id: answer.id, uid: answer.uid, room: Number(answer.room_uid.slice(1)) }]
+  const { id, uid, room_uid } = publishedGame(answer)
+  return [{ id, uid, room: Number(room_uid.slice(1)) }]
 }

@@ -1,7 +1,6 @@
 import { type Account, account, balances } from '../../../ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../ledger/rules/event.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { centsToDollars, type ExactNumber } from '../../../ledger/rules/money.ts'
 import { transferError, transfers } from '../../../ledger/rules/movement.ts'
 import { keyOf, projection } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
@@ -46,31 +45,26 @@ export interface DepositSalaries {
   readonly dry_run: boolean
 }
 
-interface DepositRecord {
-  readonly user_id: number
-  readonly dollars: ExactNumber
-  readonly agent_dollars: ExactNumber
-  readonly target: number
+export interface PaidDeposit {
+  readonly deposit: Deposit
+  /** Position of its event; null when it would only be paid. */
+  readonly id: number | null
 }
 
-/** `id` is the deposit's position; null when it would only be paid. */
-type PaidRecord = DepositRecord & { readonly id: number | null }
+/** Why a user is not paid. */
+export type DepositRefusal =
+  | 'unknown_user'
+  | 'paid_differently'
+  | 'nothing_to_pay'
+  | 'insufficient_balance'
+  | 'balance_limit'
 
 export interface SalaryReport {
   readonly period: string
-  readonly paid: readonly PaidRecord[]
-  readonly already_paid: readonly PaidRecord[]
-  readonly refused: readonly (DepositRecord & { readonly code: DepositRefusal; readonly message: string })[]
+  readonly paid: readonly PaidDeposit[]
+  readonly already_paid: readonly PaidDeposit[]
+  readonly refused: readonly { readonly deposit: Deposit; readonly code: DepositRefusal }[]
 }
-
-const reasons = {
-  unknown_user: 'There is no such user.',
-  paid_differently: 'The user was paid something else for this period.',
-  nothing_to_pay: 'Both amounts are 0.',
-  insufficient_balance: 'The user has fewer points than are to be taken.',
-  balance_limit: 'A balance would pass the largest amount that can be held.',
-} as const
-type DepositRefusal = keyof typeof reasons
 
 /**
  * Pays each user once for a period; whoever cannot be paid, or was paid before, holds up nobody else. Never refused as
@@ -100,20 +94,19 @@ export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
     const newPositions = new Map(
       events.flatMap((event) => (event.type === 'salary-deposited' ? [[event.data.user_id, event.position]] : [])),
     )
-    const paid: PaidRecord[] = []
-    const already_paid: PaidRecord[] = []
+    const paid: PaidDeposit[] = []
+    const already_paid: PaidDeposit[] = []
     const refused: SalaryReport['refused'][number][] = []
     for (const { deposit, verdict } of assessDeposits(state, input)) {
-      const fields = depositRecord(deposit)
-      if (verdict === 'payable') paid.push({ id: null, ...fields })
-      else if (verdict !== 'paid') refused.push({ ...fields, code: verdict, message: reasons[verdict] })
+      if (verdict === 'payable') paid.push({ deposit, id: null })
+      else if (verdict !== 'paid') refused.push({ deposit, code: verdict })
       else {
         const id = newPositions.get(deposit.user_id)
         // Of rows that say the same it was the first that was paid.
         if (id !== undefined) newPositions.delete(deposit.user_id)
         ;(id === undefined ? already_paid : paid).push({
+          deposit,
           id: state.get(salaries, salaryId(period, deposit.user_id))?.deposit_id ?? null,
-          ...fields,
         })
       }
     }
@@ -127,13 +120,6 @@ const issuanceAccount = (currency: (typeof CREDITED_CURRENCIES)[number]): Accoun
 /** Where points go that were paid for. */
 const REDEEMED_POINTS = account('house', 'salary', 'target')
 const SYSTEM_ACCOUNTS: readonly Account[] = [...CREDITED_CURRENCIES.map(issuanceAccount), REDEEMED_POINTS]
-
-const depositRecord = ({ user_id, target, ...cents }: Deposit): DepositRecord => ({
-  user_id,
-  dollars: centsToDollars(cents.dollars),
-  agent_dollars: centsToDollars(cents.agent_dollars),
-  target,
-})
 
 const depositedEvent = (period: string, deposit: Deposit): LedgerEvent<'salary-deposited'> => ({
   type: 'salary-deposited',

@@ -6,10 +6,10 @@ export type DepositRow = { readonly place: string } & ({ readonly deposit: Depos
 
 /** The file cannot be understood as a whole. */
 export class InvalidSalaryFile extends Error {
-  override readonly name = 'BadFile'
+  override readonly name = 'InvalidSalaryFile'
 }
 
-/** Reads `deposits.csv` or `deposits.json` for a period. Throws a BadFile; a row that is wrong is only told. */
+/** Reads `deposits.csv` or `deposits.json` for a period. Throws an InvalidSalaryFile; a row that is wrong is only told. */
 export function parseSalaryFile(name: string, text: string, period: string): DepositRow[] {
   // Some programs begin every file with a mark that tells its byte order.
   const content = text.replace(/^\ufeff/, '')

@@ -15,9 +15,9 @@ import {
   walletAccount,
   withdrawalAccount,
 } from '../accounts.ts'
-import { namesIn, type SealedWithdrawal, sealedRecord } from '../presenters.ts'
+import { namesIn } from '../names.ts'
 import { type Party, transitionRefusal } from './transitions.ts'
-import { type Withdrawal, withdrawals } from './withdrawal.ts'
+import { type NamedWithdrawal, nameWithdrawal, type Withdrawal, withdrawals } from './withdrawal.ts'
 
 export interface ChangeStatus {
   readonly withdrawal_id: number
@@ -33,7 +33,7 @@ export interface ChangeStatus {
  * request which was not known when the command was prepared (`isKnown`) is not found, even if it is made meanwhile.
  * Refusals in this order: `not_found`, `not_your_withdrawal`, `invalid_transition`, `not_your_decision`, `balance_limit`.
  */
-export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<ChangeStatus, SealedWithdrawal> => ({
+export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<ChangeStatus, NamedWithdrawal> => ({
   reads: ({ withdrawal_id }) => [
     keyOf(withdrawals, withdrawal_id),
     ...[withdrawalAccount(withdrawal_id), AGENT_DOLLARS_CLEARING, DOLLARS_CLEARING].map((name) =>
@@ -68,7 +68,7 @@ export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<Ch
   result(state, { withdrawal_id }) {
     const withdrawal = state.get(withdrawals, String(withdrawal_id))
     if (withdrawal === undefined) throw new Error(`there is no withdrawal ${withdrawal_id}`)
-    return sealedRecord(withdrawal, namesIn(state))
+    return nameWithdrawal(withdrawal, namesIn(state))
   },
 })
 

@@ -7,8 +7,8 @@ import { type SealedRecord, storeRecord } from '../../../vault/record.ts'
 import { countries } from '../../users/countries/country.ts'
 import { userProfiles, users } from '../../users/user.ts'
 import { dollarWallet, walletAccount } from '../accounts.ts'
-import { namesIn, type SealedWithdrawal, sealedRecord } from '../presenters.ts'
-import { withdrawals } from './withdrawal.ts'
+import { namesIn } from '../names.ts'
+import { type NamedWithdrawal, nameWithdrawal, withdrawals } from './withdrawal.ts'
 
 export interface RequestWithdrawal {
   readonly caller_id: number
@@ -30,7 +30,7 @@ export interface RequestWithdrawal {
  * it is kept only with a request. Refusals in this order: `validation_failed` (whom it is addressed to, beneficiary,
  * country), `insufficient_balance`.
  */
-export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWithdrawal, SealedWithdrawal> => ({
+export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWithdrawal, NamedWithdrawal> => ({
   reads: (input) => [
     ...[input.caller_id, input.target_id, ...beneficiaryIds(input)].map((id) => keyOf(userProfiles, id)),
     ...[input.target_id, ...beneficiaryIds(input)].map((id) => keyOf(users, id)),
@@ -69,7 +69,7 @@ export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWit
   result(state, _input, [requested]) {
     const withdrawal = requested && state.get(withdrawals, String(requested.position))
     if (withdrawal === undefined) throw new Error('nothing was requested')
-    return sealedRecord(withdrawal, namesIn(state))
+    return nameWithdrawal(withdrawal, namesIn(state))
   },
 })
 

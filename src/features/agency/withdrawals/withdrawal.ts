@@ -1,10 +1,12 @@
 import type { DollarWallet, WithdrawalStatus, WithdrawalType } from '../../../../schema/agency-events.ts'
+import type { Person } from '../../../../schema/common.ts'
 import { balances, hold } from '../../../ledger/rules/account.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import type { Micros } from '../../../ledger/rules/time.ts'
 import { walletAccount, withdrawalAccount } from '../accounts.ts'
+import type { NamedCountry, NameLookup } from '../names.ts'
 
 /** A request to have dollars paid out by a charging agent (in diamonds) or a business manager (in cash). */
 export interface Withdrawal {
@@ -32,6 +34,23 @@ export interface Withdrawal {
   /** Position of the event that made or last changed it. */
   readonly changed: number
 }
+
+/** A request with the names of those it is about. */
+export interface NamedWithdrawal {
+  readonly withdrawal: Withdrawal
+  readonly user: Person
+  readonly target: Person
+  readonly beneficiary: Person | null
+  readonly country: NamedCountry
+}
+
+export const nameWithdrawal = (withdrawal: Withdrawal, { person, country }: NameLookup): NamedWithdrawal => ({
+  withdrawal,
+  user: person(withdrawal.user_id),
+  target: person(withdrawal.target_id),
+  beneficiary: withdrawal.beneficiary_id === null ? null : person(withdrawal.beneficiary_id),
+  country: country(withdrawal.country_id),
+})
 
 export const withdrawals = projection<Withdrawal>('withdrawals')
 

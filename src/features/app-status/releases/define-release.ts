@@ -1,10 +1,8 @@
-import type { Release as ReleaseRecord } from '../../../../schema/app-status.ts'
 import type { ClientType, EventData } from '../../../../schema/events.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
-import { releaseRecord } from '../presenters.ts'
 import { mergeTexts, type PartialTexts } from '../texts.ts'
-import { releases } from './release.ts'
+import { type Release, releases } from './release.ts'
 import { isOlder, parseVersion } from './version.ts'
 
 /** Omitted fields keep their values. */
@@ -28,7 +26,7 @@ const defaults = {
  * Creates or changes the release of a client type; an identical definition writes no event. Refusal: `validation_failed`
  * (a missing or malformed version, a minimum above it).
  */
-export const defineRelease: Verb<DefineRelease, ReleaseRecord> = {
+export const defineRelease: Verb<DefineRelease, Release> = {
   reads: ({ client_type }) => [keyOf(releases, client_type)],
 
   decide(state, input) {
@@ -54,7 +52,7 @@ export const defineRelease: Verb<DefineRelease, ReleaseRecord> = {
   result(state, { client_type }) {
     const defined = state.get(releases, client_type)
     if (defined === undefined) throw new Error(`the release of ${client_type} was not defined`)
-    return releaseRecord(defined)
+    return defined
   },
 }
 

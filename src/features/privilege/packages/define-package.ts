@@ -1,9 +1,7 @@
 import type { EventData } from '../../../../schema/events.ts'
-import type { PackageRecord } from '../../../../schema/privilege.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
-import { packageRecord } from '../presenters.ts'
-import { packages } from './package.ts'
+import { type PrivilegePackage, packages } from './package.ts'
 
 /** Omitted fields keep their values. */
 export interface DefinePackage {
@@ -18,7 +16,7 @@ export interface DefinePackage {
  * Creates or changes a privilege package; an identical definition writes no event. Cards granted earlier keep their
  * days. Refusal: `validation_failed` (fields that a new package must have).
  */
-export const definePackage: Verb<DefinePackage, PackageRecord> = {
+export const definePackage: Verb<DefinePackage, PrivilegePackage> = {
   reads: ({ privilege_package_id }) => [keyOf(packages, privilege_package_id)],
 
   decide(state, input) {
@@ -39,7 +37,7 @@ export const definePackage: Verb<DefinePackage, PackageRecord> = {
   result(state, { privilege_package_id }) {
     const defined = state.get(packages, String(privilege_package_id))
     if (defined === undefined) throw new Error(`package ${privilege_package_id} was not defined`)
-    return packageRecord(defined)
+    return defined
   },
 }
 

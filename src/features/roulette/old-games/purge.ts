@@ -1,4 +1,3 @@
-import type { PurgedGames } from '../../../../schema/roulette.ts'
 import type { Movement } from '../../../ledger/rules/event.ts'
 import { transferError, transfers } from '../../../ledger/rules/movement.ts'
 import { type Key, keyOf } from '../../../ledger/rules/projection.ts'
@@ -8,7 +7,18 @@ import type { Verb } from '../../../ledger/rules/verb.ts'
 import { roomProfiles } from '../../rooms/room.ts'
 import { cancelledEvent } from '../cancel.ts'
 import { type Game, gameAccount, games } from '../game.ts'
-import { answerGame, coinAccount, gameKeys, playerBalanceKeys, profileKeys } from '../game-lookup.ts'
+import { coinAccount, gameKeys, type NamedGame, namedGame, playerBalanceKeys, profileKeys } from '../game-lookup.ts'
+
+export interface SkippedGame extends NamedGame {
+  readonly code: 'balance_limit' | 'insufficient_balance'
+  /** Whose balances stand in the way. */
+  readonly user_ids: readonly number[]
+}
+
+export interface PurgedGames {
+  readonly games: readonly NamedGame[]
+  readonly skipped: readonly SkippedGame[]
+}
 
 export interface PurgeGames {
   /** Since they were created. */
@@ -42,7 +52,7 @@ export const purgeGames = (candidates: readonly number[]): Verb<PurgeGames, Purg
       : events.flatMap((event) => (event.type === 'roulette-cancelled' ? [event.data.game_id] : []))
     const shown = ids.flatMap((id) => {
       const game = state.get(games, String(id))
-      return game === undefined ? [] : [answerGame(state, game)]
+      return game === undefined ? [] : [namedGame(state, game)]
     })
     return { games: shown, skipped }
   },
@@ -65,7 +75,7 @@ export const candidateKeys = (state: State, candidates: readonly number[]): read
 interface PartitionedGames {
   /** At most `MOST_PURGED`, which can be paid back together. */
   readonly payable: Game[]
-  readonly skipped: PurgedGames['skipped']
+  readonly skipped: SkippedGame[]
 }
 
 /** Which of the candidates are open and due, and can be paid back. */
@@ -83,8 +93,7 @@ export function partitionCandidates(
     // One user may be in several of them.
     const error = transferError(state, [...movements, ...refunds])
     if (error !== undefined) {
-      const { uid, room_uid } = answerGame(state, game)
-      skipped.push({ id, uid, room_uid, code: error, user_ids: unpayableUserIds(state, movements, game) })
+      skipped.push({ ...namedGame(state, game), code: error, user_ids: unpayableUserIds(state, movements, game) })
     } else if (payable.length < MAX_PURGED_GAMES) {
       movements.push(...refunds)
       payable.push(game)

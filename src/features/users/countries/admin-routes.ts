@@ -26,7 +26,15 @@ export function countryAdminRoutes(app: App, { execute, db }: Services): void {
     },
     (request, reply) => {
       const id = idInPath(request.params.id)
-      return execute(request, reply, defineCountry, { id, name: request.body.name })
+      return execute(
+        request,
+        reply,
+        defineCountry,
+        { id, name: request.body.name },
+        {
+          body: (country) => ({ data: countryRecord(country) }),
+        },
+      )
     },
   )
 

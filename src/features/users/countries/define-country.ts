@@ -1,9 +1,7 @@
-import type { CountryRecord } from '../../../../schema/operator.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
-import { countryRecord } from '../presenters.ts'
-import { countries } from './country.ts'
+import { type Country, countries } from './country.ts'
 
 export interface DefineCountry {
   readonly id: number
@@ -12,7 +10,7 @@ export interface DefineCountry {
 }
 
 /** Creates or renames a country. Profile data only, so no event. Refusal: `validation_failed` (a new one without a name). */
-export const defineCountry: Verb<DefineCountry, CountryRecord> = {
+export const defineCountry: Verb<DefineCountry, Country> = {
   reads: ({ id }) => [keyOf(countries, id)],
 
   decide: (state, input) =>
@@ -34,7 +32,7 @@ export const defineCountry: Verb<DefineCountry, CountryRecord> = {
   result(state, { id }) {
     const country = state.get(countries, String(id))
     if (country === undefined) throw new Error(`country ${id} was not stored`)
-    return countryRecord(country)
+    return country
   },
 }
 

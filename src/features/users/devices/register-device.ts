@@ -1,20 +1,18 @@
-import type { Device, Platform } from '../../../../schema/devices.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
-import { isoMicros } from '../../../ledger/rules/time.ts'
 import type { Verb } from '../../../ledger/rules/verb.ts'
-import { devices, devicesOfUsers, putDevice } from './device.ts'
+import { devices, devicesOfUsers, putDevice, type UserDevice } from './device.ts'
 
 export interface RegisterDevice {
   readonly user_id: number
   readonly token: string
-  readonly platform: Platform
+  readonly platform: UserDevice['platform']
 }
 
 /**
  * Assigns a push token to this user, whoever had it before. Beyond the limit the user's oldest device is removed. Writes
  * no event, and the reply, which is stored for retries, does not contain the token.
  */
-export const registerDevice: Verb<RegisterDevice, Device> = {
+export const registerDevice: Verb<RegisterDevice, Pick<UserDevice, 'platform' | 'registered_at'>> = {
   reads: ({ user_id, token }) => [keyOf(devices, token), keyOf(devicesOfUsers, user_id)],
   dependentReads: (state, { token }) => {
     const device = state.get(devices, token)
@@ -23,5 +21,5 @@ export const registerDevice: Verb<RegisterDevice, Device> = {
   decide: () => [],
   sideWrites: (state, { user_id, token, platform }, { now }) =>
     putDevice(state, { token, user_id, platform, registered_at: now }),
-  result: (_state, { platform }, _events, { now }) => ({ platform, created_at: isoMicros(now) }),
+  result: (_state, { platform }, _events, { now }) => ({ platform, registered_at: now }),
 }

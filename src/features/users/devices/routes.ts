@@ -2,6 +2,7 @@ import { dataOf } from '../../../../schema/common.ts'
 import { Device, DeviceParams, DeviceRemoved, RegisterDevice } from '../../../../schema/devices.ts'
 import { userOf } from '../../../http/auth/caller.ts'
 import type { App, Services } from '../../services.ts'
+import { deviceRecord } from '../presenters.ts'
 import { registerDevice } from './register-device.ts'
 import { removeDevice } from './remove-device.ts'
 
@@ -22,7 +23,16 @@ export function deviceRoutes(app: App, { execute }: Services): void {
     },
     (request, reply) => {
       const { token, platform } = request.body
-      return execute(request, reply, registerDevice, { user_id: userOf(request), token, platform }, { status: 201 })
+      return execute(
+        request,
+        reply,
+        registerDevice,
+        { user_id: userOf(request), token, platform },
+        {
+          status: 201,
+          body: (device) => ({ data: deviceRecord(device) }),
+        },
+      )
     },
   )
 

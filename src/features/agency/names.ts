@@ -1,0 +1,29 @@
+import type { Person } from '../../../schema/common.ts'
+import type { State } from '../../ledger/rules/state.ts'
+import { countries } from '../users/countries/country.ts'
+import { userProfiles } from '../users/user.ts'
+
+/** Finds what people and countries are called. */
+export interface NameLookup {
+  readonly person: (userId: number) => Person
+  readonly country: (countryId: number) => NamedCountry
+}
+
+export interface NamedCountry {
+  readonly id: number
+  readonly name: string
+}
+
+/** Names may have been erased; whoever asked or was asked stays. */
+export const unnamedPerson = (id: number): Person => ({ id, name: '', uid: '', avatar: '' })
+
+/** In the rows that a verb has read. */
+export const namesIn = (state: State): NameLookup => ({
+  person: (id) => {
+    const profile = state.get(userProfiles, String(id))
+    return profile === undefined
+      ? unnamedPerson(id)
+      : { id, name: profile.name, uid: profile.uid, avatar: profile.avatar }
+  },
+  country: (id) => ({ id, name: state.get(countries, String(id))?.name ?? '' }),
+})

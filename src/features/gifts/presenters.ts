@@ -1,0 +1,36 @@
+import type { Static } from '@sinclair/typebox'
+import type { Decoration as PublishedDecoration, SendResult } from '../../../schema/gifts.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
+import type { Decoration } from './catalogue/decoration.ts'
+import { publishedRow, returnToPlayerFraction } from './lucky/odds.ts'
+import type { SentGift } from './send.ts'
+
+/** A sent gift as its sender sees it. */
+export const sendResult = ({ diamonds, decoration_id, price, drawn, orders }: SentGift): Static<typeof SendResult> => ({
+  data: {
+    diamonds,
+    lucky_result: {
+      code: drawn ? 0 : 1,
+      data: {
+        gift_id: decoration_id,
+        gift_price: price,
+        OrderList: orders.map(({ order_id, reward }) => ({ order_id, is_win: reward > 0 ? 1 : 0, reward_num: reward })),
+      },
+    },
+  },
+})
+
+/** A gift as everyone sees it, odds included. */
+export function publishedDecoration({ decoration_id, created_at, ...words }: Decoration): PublishedDecoration {
+  return {
+    id: decoration_id,
+    name: words.name,
+    kind: words.kind,
+    price: words.price,
+    image_path: words.image_path,
+    odds: words.odds.map(publishedRow),
+    odds_hash: words.odds_hash,
+    return_to_player: words.odds.length === 0 ? null : returnToPlayerFraction(words.odds),
+    created_at: isoMicros(created_at),
+  }
+}
