@@ -43,7 +43,8 @@ export class Outbox {
              select d.token, n.position, n.user_id, n.notification
              from unnest($1::bigint[], $2::bigint[], $3::text[]) as n (position, user_id, notification)
              cross join lateral (
-               select token from devices where user_id = n.user_id order by registered_at desc limit ${MAX_DEVICES_PER_USER}
+               select token from devices where user_id = n.user_id
+               order by registered_at desc limit ${MAX_DEVICES_PER_USER}
              ) d
              where (select count(*) from push_outbox w where w.token = d.token) < ${MAX_QUEUED_PER_DEVICE}
              on conflict do nothing`,
@@ -67,7 +68,8 @@ export class Outbox {
              set attempts = o.attempts + 1, next_attempt = now() + ${LEASE_MS} * interval '1 millisecond'
              from due where o.token = due.token and o.position = due.position
              returning o.token, o.position, o.user_id, o.notification, o.attempts,
-                       (select d.registered_at from devices d where d.token = o.token and d.user_id = o.user_id) as registered_at,
+                       (select d.registered_at from devices d
+                        where d.token = o.token and d.user_id = o.user_id) as registered_at,
                        o.made_at < now() - interval '${MAX_AGE}' as stale`,
       values: [limit],
     })

@@ -34,11 +34,11 @@ test('a backlog is read in pages and bounded in messages and bytes, however far 
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'backlog' })
   t.teardown(() => pool.end())
   const query = pool.query.bind(pool)
-  let mostRows = 0
+  let maxRows = 0
   const pages: ReadonlySet<number>[] = []
   Reflect.set(pool, 'query', async (config: QueryConfig) => {
     const result = await query(config)
-    mostRows = Math.max(mostRows, result.rows.length)
+    maxRows = Math.max(maxRows, result.rows.length)
     if (config.name === 'events at') pages.push(new Set(result.rows.map((row) => Number(Reflect.get(row, 'position')))))
     return result
   })
@@ -52,31 +52,31 @@ test('a backlog is read in pages and bounded in messages and bytes, however far 
   const end = Math.max(...busy, ...long)
   const channels: readonly ChannelKey[] = ['room:1', 'room:2', 'room:3', 'room:9']
   const found = await backlogs.read(channels, end)
-  t.ok(mostRows <= 500, `${mostRows} rows at a time`)
+  t.ok(maxRows <= 500, `${maxRows} rows at a time`)
   const longAtOnce = Math.max(...pages.map((page) => long.filter((position) => page.has(position)).length))
-  t.ok(longAtOnce > 0 && longAtOnce <= 16, `${longAtOnce} long entries at a time`)
+  t.ok(longAtOnce > 0 && longAtOnce <= 16, `${longAtOnce} long messages at a time`)
 
   const positionsOf = (channel: ChannelKey) => found.get(channel)?.messages.map(({ position }) => position)
   t.same(positionsOf('room:1'), [quiet])
   const ordered = busy.toSorted((a, b) => a - b)
   t.same(positionsOf('room:2'), ordered.slice(-1_000))
   t.equal(found.get('room:2')?.from, ordered.at(-1_001))
-  const bytes = found.get('room:3')?.messages.reduce((sum, entry) => sum + messageSize(entry), 0) ?? 0
+  const bytes = found.get('room:3')?.messages.reduce((sum, message) => sum + messageSize(message), 0) ?? 0
   t.ok(bytes > 8 * 1024 * 1024 && bytes < 8 * 1024 * 1024 + 100_000, `${bytes} bytes`)
   const kept = positionsOf('room:3') ?? []
   t.same(kept, long.toSorted((a, b) => a - b).slice(-kept.length))
   t.equal(found.get('room:3')?.from, long.toSorted((a, b) => a - b).at(-kept.length - 1))
   t.same(found.get('room:9'), { from: 0, messages: [] })
 
-  const lasts = await backlogs.lastBefore(channels, end + 1)
+  const lastPositions = await backlogs.lastBefore(channels, end + 1)
   t.same(
-    channels.map((channel) => lasts.get(channel)),
+    channels.map((channel) => lastPositions.get(channel)),
     [quiet, ordered.at(-1), Math.max(...long), null],
   )
 })
 
 test('a backlog outlives its last listener for some seconds', async (t) => {
-  let recalls = 0
+  let reads = 0
   const hub = new Hub(
     {
       mapEvent,
@@ -84,7 +84,7 @@ test('a backlog outlives its last listener for some seconds', async (t) => {
       backlogs: {
         lastBefore: async (channels) => new Map(channels.map((channel) => [channel, null])),
         read: async (channels) => {
-          recalls += 1
+          reads += 1
           const messages = [{ position: 5, prev: null, at: Date.now(), bodies: ['"event":"x"}'] }]
           return new Map(channels.map((channel) => [channel, { from: 0, messages }]))
         },
@@ -94,18 +94,18 @@ test('a backlog outlives its last listener for some seconds', async (t) => {
     },
     10,
   )
-  const come = async (): Promise<number> => {
-    const topic = hub.acquire('room:1')
-    let entries = 0
-    await hub.resume(topic, 1, async (beginning) => {
-      entries = beginning.messages?.length ?? -1
+  const resumeOnce = async (): Promise<number> => {
+    const channel = hub.acquire('room:1')
+    let messageCount = 0
+    await hub.resume(channel, 1, async (replay) => {
+      messageCount = replay.messages?.length ?? -1
     })
-    hub.release(topic)
+    hub.release(channel)
     hub.trim()
-    return entries
+    return messageCount
   }
-  for (let i = 0; i < 20; i += 1) t.equal(await come(), 1)
-  t.equal(recalls, 1)
+  for (let i = 0; i < 20; i += 1) t.equal(await resumeOnce(), 1)
+  t.equal(reads, 1)
   t.end()
 })
 
@@ -184,17 +184,17 @@ test('a backlog that is dropped during each read ends the resume with an error',
 test("a user's resumes wait for the budget, and another's do not", async (t) => {
   const budget = new ResumeBudget()
   let running = 0
-  let mostRunning = 0
+  let maxRunning = 0
   const whole = async () => {
     running += 1
-    mostRunning = Math.max(mostRunning, running)
+    maxRunning = Math.max(maxRunning, running)
     await pause(1)
     running -= 1
     return { queries: 2, messages: 100, characters: 0 }
   }
   // As a client of 50 rooms that comes back.
   await Promise.all(Array.from({ length: 50 }, () => budget.run(1, whole)))
-  t.equal(mostRunning, 2)
+  t.equal(maxRunning, 2)
   let done = 0
   const more = Array.from({ length: 20 }, async () => {
     await budget.run(1, whole)

@@ -25,29 +25,29 @@ test('a replay may be unsent beyond the usual limit until the client has read ev
   const there = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 }
   const queue = (bytes: number) => new Map([[connectionKey(here, there), bytes]])
   let closes = 0
-  const outlet = new SocketWriter(socket, () => (closes += 1))
-  const bringBack = async (bytes: number): Promise<void> => {
+  const writer = new SocketWriter(socket, () => (closes += 1))
+  const replay = async (bytes: number): Promise<void> => {
     for (let sent = 0; sent < bytes; sent += SLICE.length) {
-      outlet.pushReplay(SLICE)
+      writer.pushReplay(SLICE)
       await turn()
     }
   }
 
   client.pause()
-  await bringBack(16 * MIB)
+  await replay(16 * MIB)
   t.ok(closes > 0, 'eight megabytes and what the kernel takes are the most')
   client.resume()
   await until(() => socket.writableLength === 0)
-  outlet.checkSendQueue(new Map())
+  writer.checkSendQueue(new Map())
 
   closes = 0
-  await bringBack(2 * MIB)
+  await replay(2 * MIB)
   await until(() => socket.writableLength === 0)
-  outlet.checkSendQueue(queue(2.5 * MIB))
-  t.equal(closes, 0, 'the kernel has what was asked for')
-  outlet.checkSendQueue(new Map())
-  outlet.checkSendQueue(queue(0.9 * MIB))
+  writer.checkSendQueue(queue(2.5 * MIB))
+  t.equal(closes, 0, 'a replay in the send queue is allowed')
+  writer.checkSendQueue(new Map())
+  writer.checkSendQueue(queue(0.9 * MIB))
   t.equal(closes, 0)
-  outlet.checkSendQueue(queue(2.5 * MIB))
+  writer.checkSendQueue(queue(2.5 * MIB))
   t.equal(closes, 1, 'it had taken everything')
 })

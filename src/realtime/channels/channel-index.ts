@@ -29,8 +29,6 @@ export interface IndexEntry {
 export interface LastPositions {
   /** The last position that is indexed; later messages are not counted. */
   readonly upTo: number
-  /** The ledger's head. */
-  readonly head: number
   /** Channels without a message are missing. */
   readonly positions: Map<ChannelKey, number>
 }
@@ -93,19 +91,14 @@ export class ChannelIndex {
 
   /** The last position of each of these channels before this one, as far as it is indexed. */
   async lastBefore(channels: readonly ChannelKey[], position: number): Promise<LastPositions> {
-    const { rows } = await this.#pool.query<{
-      channel: ChannelKey | null
-      last: number | null
-      up_to: number
-      head: number
-    }>({
+    const { rows } = await this.#pool.query<{ channel: ChannelKey | null; last: number | null; up_to: number }>({
       name: 'last channel positions',
       // The first row at or after the position knows its predecessor; without one, it is the channel's last position.
-      text: `select a.channel, p.up_to, p.head,
+      text: `select a.channel, p.up_to,
                case when later.position is not null then later.prev when c.last < p.position then c.last end as last
-             from (select f.up_to, h.position as head, least($2, f.up_to + 1) as position
+             from (select f.up_to, least($2, f.up_to + 1) as position
                    from (select coalesce(max(position), 0) as up_to
-                         from ledger_cursors where name = '${INDEX_CURSOR}') f, ledger_head h) p
+                         from ledger_cursors where name = '${INDEX_CURSOR}') f) p
              left join unnest($1::text[]) as a (channel) on true
              left join live_channels c on c.channel = a.channel
              left join lateral (
@@ -116,7 +109,7 @@ export class ChannelIndex {
     })
     const positions = new Map<ChannelKey, number>()
     for (const { channel, last } of rows) if (channel !== null && last !== null) positions.set(channel, last)
-    return { upTo: rows[0]?.up_to ?? 0, head: rows[0]?.head ?? 0, positions }
+    return { upTo: rows[0]?.up_to ?? 0, positions }
   }
 
   /** The newest entries of these channels up to a position and since a time, oldest first. */
