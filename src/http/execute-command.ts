@@ -53,7 +53,10 @@ export function executeWith(executor: Executor, writes: WriteAllowance, meaningO
     const { status, body } = settled.reply
     const paid = request.routeOptions.config.writes === 'paid' && status < 300
     if (user !== null && !paid && writes.spend(user, settled.storedBytes)) {
-      request.log.info({ caller: cause.actor }, 'a user has used up the daily allowance of stored bytes')
+      request.log.info(
+        { caller: cause.actor },
+        'user is over the daily allowance of stored bytes; further writes are refused',
+      )
     }
     const { hydrate } = options
     const whole = hydrate !== undefined && status < 300 ? JSON.stringify(await hydrate(parseExact(body))) : body

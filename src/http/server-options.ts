@@ -35,7 +35,11 @@ export function handleMalformedRequests(app: FastifyInstance): void {
   app.server.on('connect', (_request, socket) => {
     // Node has let go of it: unheard, a reset would end the process.
     socket.on('error', () => socket.destroy())
-    closeWithError(socket, { status: 400, code: 'bad_request', message: 'This is not a proxy.' })
+    closeWithError(socket, {
+      status: 400,
+      code: 'bad_request',
+      message: 'CONNECT is not supported: this is not a proxy.',
+    })
   })
 }
 
@@ -43,13 +47,13 @@ export function handleMalformedRequests(app: FastifyInstance): void {
 const checkFraming: preParsingHookHandler = ({ raw }, _reply, _payload, done) => {
   const { headers, rawHeaders, httpVersion } = raw
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length
-  if (hosts !== 1 && (hosts > 1 || httpVersion === '1.1')) return done(malformed('There must be one Host header.'))
+  if (hosts !== 1 && (hosts > 1 || httpVersion === '1.1')) return done(malformed('Expected exactly one Host header.'))
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
-    return done(malformed('This transfer coding is not understood.'))
+    return done(malformed('Unsupported transfer coding. Expected chunked.'))
   }
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
-    return done(new HttpError(417, 'expectation_failed', 'This expectation cannot be met.'))
+    return done(new HttpError(417, 'expectation_failed', 'Unsupported expectation. Expected 100-continue.'))
   }
   done()
 }

@@ -105,7 +105,8 @@ async function roleOf(client: Client): Promise<string> {
 
 async function assertSafe(client: Client, config: Config, log: Log): Promise<void> {
   const faults = await durabilityFaults(client)
-  if (faults.length > 0) throw new Error(`${faults.join(' ')} Money is not kept in such a database.`)
+  if (faults.length > 0)
+    throw new Error(`${faults.join(' ')} Refusing to start: fsync, synchronous_commit and full_page_writes must be on.`)
   if (!(await canChangeLedger(client))) return
   const finding = 'The role of DATABASE_URL may change what is in the ledger'
   if (config.production) {

@@ -32,11 +32,7 @@ export async function startLedger(
   cleanUp: AsyncDisposableStack,
 ): Promise<Ledger> {
   const { url, db, subscriberPool } = database
-  const subscriberFailures = new FailureLog(
-    log,
-    'followers of the ledger cannot go on; trying again',
-    'followers of the ledger go on',
-  )
+  const subscriberFailures = new FailureLog(log, 'ledger subscribers failing; retrying', 'ledger subscribers recovered')
   const tail = new Tail({
     url,
     pool: subscriberPool,
@@ -45,7 +41,7 @@ export async function startLedger(
   })
   cleanUp.defer(() => tail.stop())
 
-  const writeFailures = new FailureLog(log, 'the database does not take batches', 'the database takes batches again')
+  const writeFailures = new FailureLog(log, 'ledger writes failing', 'ledger writes recovered')
   const observer = metrics.observer((error) => writeFailures.failed(error, observer))
   const executor = new Executor({
     url,
@@ -65,7 +61,9 @@ export async function startLedger(
   metrics.watchLedger(executor, tail)
 
   const pruning = setInterval(() => {
-    prune(subscriberPool).catch((err: unknown) => log.warn({ err }, 'old replies could not be deleted; trying again'))
+    prune(subscriberPool).catch((err: unknown) =>
+      log.warn({ err }, 'expired replies could not be deleted; retrying at the next interval'),
+    )
   }, PRUNE_INTERVAL_MS)
   cleanUp.defer(() => clearInterval(pruning))
 
@@ -75,7 +73,9 @@ export async function startLedger(
   sessions.follow(tail, position)
   staffSessions.follow(tail, position)
   // Whoever is not known by then is looked up when they come.
-  sessions.preload(usersBelow(db)).catch((err: unknown) => log.warn({ err }, 'not all users could be looked up ahead'))
+  sessions
+    .preload(usersBelow(db))
+    .catch((err: unknown) => log.warn({ err }, 'users could not be preloaded; each is looked up at its first request'))
   appState.follow(tail)
   tail.start()
   return { executor, tail, sessions, staffSessions }

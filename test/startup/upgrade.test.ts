@@ -27,9 +27,11 @@ test('a database of the version before is upgraded, verified and used', { timeou
     DATABASE_OWNER_URL: ownerUrl,
     DATA_DIR: dataDir(t),
     DEMO: '0',
-    ...{ FAIRNESS_KEY, PII_KEY, CHECKPOINT_KEY },
+    FAIRNESS_KEY,
+    PII_KEY,
+    CHECKPOINT_KEY,
   }
-  const { origin, output } = await startService(t, environment, await freePort())
+  const service = await startService(t, environment, await freePort())
   t.same(await pendingMigrations(ownerUrl), [])
   t.match(await runAudit(environment, 'verify'), {
     code: 0,
@@ -37,13 +39,16 @@ test('a database of the version before is upgraded, verified and used', { timeou
     err: '',
   })
 
-  const authorization = `Bearer ${tokenIn(output(), 'user 1')}`
+  const authorization = `Bearer ${tokenIn(service.output(), 'user 1')}`
   const get = async (path: string): Promise<unknown> => {
-    const response = await fetch(`${origin}${path}`, { headers: { authorization } })
+    const response = await fetch(`${service.origin}${path}`, { headers: { authorization } })
     return Value.Decode(Body, await response.json()).data
   }
   t.match(await get('/v1/wallet'), {
-    ...{ coins: 49_900, diamonds: 99_660, target: 0, wallet_dollars_count: 229.5, pending_dollars: 12.5 },
+    coins: 49_900,
+    diamonds: 99_660,
+    wallet_dollars_count: 229.5,
+    pending_dollars: 12.5,
     bag: [{ decoration_id: 1, quantity: 4 }],
   })
   t.match(await get('/v1/rooms/R1'), { uid: 'R1', members_count: 4, active_roulette_game: null })
@@ -60,7 +65,7 @@ test('a database of the version before is upgraded, verified and used', { timeou
   t.match(await get('/v1/privilege-wallet'), [{ id: 23, privilege_package_id: 1 }])
 
   const sendGift = async (key: string): Promise<Response> =>
-    fetch(`${origin}/v1/instant-send`, {
+    fetch(`${service.origin}/v1/instant-send`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json', 'idempotency-key': key },
       body: '{"u_id":1,"decoration_id":1,"user_id":[2,3],"quantity":2,"room_id":1}',

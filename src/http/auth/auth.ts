@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/** Gives requests their `caller`. */
+/** Adds `request.caller`, which the token checks set. */
 export function decorateCaller(app: FastifyInstance): void {
   app.decorateRequest(callerSymbol, null)
   app.decorateRequest('caller', {
@@ -26,8 +26,8 @@ export function decorateCaller(app: FastifyInstance): void {
 }
 
 /**
- * The token check of client routes: users only. No promise and no query for a user who is known here, which is
- * nearly always. Failed authentications are limited by address.
+ * The token check of client routes: users only. Cached users, nearly all, are checked without a promise or a query.
+ * Failed authentications are charged to the address.
  */
 export const userCheck =
   (
@@ -52,7 +52,7 @@ export const userCheck =
     else accept(validAfter)
   }
 
-/** The token check of /admin/v1: operators may do all, finance may read. */
+/** The token check of /admin/v1: operators may do everything, finance may read. */
 export const staffCheck =
   (
     verify: VerifyToken,
@@ -77,7 +77,7 @@ export const staffCheck =
     else accept(validAfter)
   }
 
-const forbidden = (): HttpError => new HttpError(403, 'forbidden', 'This is not for the holder of this token.')
+const forbidden = (): HttpError => new HttpError(403, 'forbidden', 'This token does not allow this request.')
 
 function tokenOf(request: FastifyRequest, verify: VerifyToken): Token | HttpError {
   const token = bearerToken(request.headers.authorization)

@@ -9,7 +9,7 @@ export type Caller =
 export const actorOf = (caller: Caller): string =>
   caller.kind === 'user' ? `user:${caller.id}` : `staff:${caller.sub}`
 
-/** The user who sent a request. Throws on a route that lets anyone else in: a mistake of ours. */
+/** The user who sent a request. Throws on a route that also admits staff: a bug. */
 export function userOf(request: { readonly caller: Caller }): number {
   if (request.caller.kind !== 'user') throw new Error('a user route was called by staff')
   return request.caller.id

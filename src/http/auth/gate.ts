@@ -10,49 +10,49 @@ export interface ClosedState {
 }
 
 /**
- * Undefined: the service is open. A promise, which never rejects, only for a client that shows nothing of itself and
- * whose token has to be looked up first, and only while that could close the service to it.
+ * Undefined when the service is open. A promise, which never rejects, only for a client that sends no hints and whose
+ * token must be looked up first, and only while the service may be closed to it.
  */
 export type GateDecision = ClosedState | undefined | Promise<ClosedState | undefined>
 
-/** Whether a token bears our signature, expired or not. */
+/** Whether a token's signature is valid, expired or not. */
 export type IsSignatureValid = (token: string) => boolean
 
-/** Judges a request before anything else is looked at, its token included. Of tokens that are not ours nothing is known. */
+/** Runs before every other check, the token's included. Tokens with an invalid signature are ignored. */
 export type AppStateGate = (request: FastifyRequest, isSignatureValid: IsSignatureValid) => GateDecision
 
-/** What a client shows of itself, for one that stays: a socket is judged again at every switch. */
+/** What a client sends about itself. Kept for sockets, which are checked again at every change of mode or release. */
 export interface ClientHints {
   /** `Client-Type` and `Client-Version` as sent; null when they are missing. */
   readonly type: string | null
   readonly version: string | null
-  /** The language of ours that the client likes best. */
+  /** The supported language that the client prefers. */
   readonly language: 'en' | 'ar'
-  /** `tokenKey` of a token that is ours, and null for one that was not checked. */
+  /** `tokenKey` of a token with a valid signature; null for one that was not checked. */
   readonly tokenKey: string | null
 }
 
-/** To whom the service is open, and who wants to hear when that changes. */
+/** To which clients the service is open. */
 export interface AppState {
   readonly gate: AppStateGate
-  /** What a request (an upgrade, too) shows; the token's key is left to who has checked the token. */
+  /** The hints of a request or upgrade; whoever checks the token adds its key. */
   readonly hintsOf: (request: FastifyRequest) => Omit<ClientHints, 'tokenKey'>
-  /** As the gate judges. */
+  /** As `gate`, for hints that were kept. */
   readonly check: (shown: ClientHints) => GateDecision
-  /** What `app-status` answers a client, and what it tells of itself is remembered with its token where `mayRemember`. */
+  /** The body of `app-status` for a client. Its hints are stored for its token where `mayRemember` allows. */
   readonly statusFor: (
     request: FastifyRequest,
     isSignatureValid: IsSignatureValid,
     mayRemember: () => boolean,
   ) => AppStatus
   /**
-   * Hears of every switch of mode or release, once the gate judges by it and before the operator is answered. Answers
-   * how to hear no more.
+   * Called at every change of mode or release, once the gate applies it and before the operator's response. Returns a
+   * function that unsubscribes.
    */
   readonly onChange: (listener: () => void) => () => void
 }
 
-/** What a token that is ours goes by where it must not stand itself. */
+/** Identifies a token where the token itself must not be stored. */
 export const tokenKey = (token: string): string => sha256(token)
 
 export const alwaysOpen: AppState = {

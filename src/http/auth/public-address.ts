@@ -1,8 +1,8 @@
 import type { Config } from '../../config/config.ts'
 
 /**
- * Where clients reach the service, as it was configured and never as a request's `Host` claims, and which pages may
- * talk to it. Without PUBLIC_URL that is this machine, at the port that is listened on.
+ * Where clients reach the service, by configuration and never by a request's `Host`, and which origins may call it.
+ * Without PUBLIC_URL: this machine, at the listening port.
  */
 export class PublicAddress {
   readonly #config: Pick<Config, 'publicUrl' | 'assetBaseUrl' | 'allowedOrigins'>
@@ -29,7 +29,7 @@ export class PublicAddress {
     return this.#url
   }
 
-  /** What the addresses of stored paths begin with, without a slash at its end. */
+  /** The base of the addresses of stored paths, without a slash at its end. */
   get assetBaseUrl(): string {
     return this.#config.assetBaseUrl ?? `${this.#url}/assets`
   }

@@ -4,34 +4,33 @@ import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
 
 const MAX_SESSIONS = 100_000
-/** Users who are looked up at a time before they come. */
 const PRELOAD_PAGE_SIZE = 5_000
 
-/** A user, and the second before which their tokens are over. */
+/** A user, and the second before which their tokens are revoked. */
 export type UserSession = Pick<Tables['users'], 'user_id' | 'sessions_revoked_before'>
 
-/** Whose tokens are over that were issued before a second. */
+/** A holder's tokens issued before this second are revoked. */
 interface Revocation<Holder> {
   readonly holder: Holder
   readonly before: number
 }
 
 /**
- * Which holders of tokens there are, and the second before which their tokens are over, without a query a request: a
- * holder is looked up once, and again after a revocation, which is followed on the ledger. A look-up that was under way
- * when a revocation came by is not kept: it may have seen the holder as before.
+ * Caches from which second on the tokens of each holder are valid, so that a request needs no query. A holder is looked
+ * up once, and again after a revocation, which arrives from the ledger. A lookup in flight during a revocation is not
+ * cached: it may have read the former state.
  */
 export class SessionCache<Holder extends number | string> {
   readonly #find: (holder: Holder) => Promise<number | null>
   readonly #revocationIn: (event: PositionedEvent) => Revocation<Holder> | null
-  /** As looked up. The oldest entry makes room for a new one. */
+  /** The oldest entry is evicted. */
   readonly #cache = new Map<Holder, number>()
   readonly #loading = new Map<Holder, Promise<number | null>>()
-  /** Who was forgotten since a page of users is being looked up; undefined while none is. */
+  /** Holders invalidated while a page is being preloaded; undefined while none is. */
   #invalidated: Set<Holder> | undefined
   readonly #listeners: ((holder: Holder, before: number) => void)[] = []
 
-  /** `find` answers the second before which a holder's tokens are over, null when there is no such holder. */
+  /** `find` resolves to the second before which a holder's tokens are revoked, null for an unknown holder. */
   constructor(
     find: (holder: Holder) => Promise<number | null>,
     revocationIn: (event: PositionedEvent) => Revocation<Holder> | null,
@@ -40,7 +39,7 @@ export class SessionCache<Holder extends number | string> {
     this.#revocationIn = revocationIn
   }
 
-  /** Looks a holder up again after every revocation that follows a position of before the first look-up. */
+  /** Applies every revocation after `position`, which must not be later than the first lookup. */
   follow(tail: Pick<Tail, 'subscribe'>, position: number): void {
     tail.subscribe(position, (events) => {
       for (const event of events) {
@@ -52,24 +51,24 @@ export class SessionCache<Holder extends number | string> {
     })
   }
 
-  /** For what was let in before: tells of each revocation once the holder is looked up again. */
+  /** Calls back at each revocation, for connections that were accepted before it. */
   onRevoked(listener: (holder: Holder, before: number) => void): void {
     this.#listeners.push(listener)
   }
 
-  /** The second before which the holder's tokens are over; undefined when the holder is not known here (yet). */
+  /** The second before which the holder's tokens are revoked; undefined when it is not cached. */
   validAfter(holder: Holder): number | undefined {
     return this.#cache.get(holder)
   }
 
-  /** As `over`, from the database; null for a holder who does not exist. Rejects when the database is away. */
+  /** As `validAfter`, from the database; null for an unknown holder. Rejects when the database is unreachable. */
   async load(holder: Holder): Promise<number | null> {
     let loading = this.#loading.get(holder)
     if (loading === undefined) this.#loading.set(holder, (loading = this.#find(holder)))
     let found: number | null = null
     try {
       found = await loading
-      // Whoever was forgotten meanwhile may have been found as they were before.
+      // An invalidated lookup may have read the former state.
       if (found !== null && this.#loading.get(holder) === loading) this.#store(holder, found)
     } finally {
       if (this.#loading.get(holder) === loading) this.#loading.delete(holder)
@@ -78,8 +77,8 @@ export class SessionCache<Holder extends number | string> {
   }
 
   /**
-   * Looks up users before they come, the newest ones first: when an instance starts, all of them come at once, and each
-   * would ask by itself. `below` answers so many users with lower ids, the highest first.
+   * Loads users in pages, newest first: when an instance starts, all clients reconnect at once, and each would need a
+   * query of its own. `loadPage` resolves to at most that many users with lower ids, highest first.
    */
   async preload(
     this: SessionCache<number>,
@@ -96,7 +95,7 @@ export class SessionCache<Holder extends number | string> {
         this.#invalidated = undefined
       }
       for (const { user_id, sessions_revoked_before } of page) {
-        // Whoever came in meanwhile was looked up later than this.
+        // A single lookup in the meantime is newer than this page.
         if (!invalidated.has(user_id) && !this.#cache.has(user_id)) this.#cache.set(user_id, sessions_revoked_before)
       }
       const last = page.at(-1)
@@ -105,7 +104,7 @@ export class SessionCache<Holder extends number | string> {
     }
   }
 
-  /** Something about this holder was changed just now: looks the holder up again with the next request. */
+  /** The holder changed: the next request looks it up again. */
   invalidate(holder: Holder): void {
     this.#cache.delete(holder)
     this.#loading.delete(holder)
@@ -125,14 +124,14 @@ const userRevocation = ({ type, data }: PositionedEvent): Revocation<number> | n
 const staffRevocation = ({ type, data }: PositionedEvent): Revocation<string> | null =>
   type === 'staff-sessions-revoked' ? { holder: data.sub, before: data.before } : null
 
-/** Of users, of whom only those exist who were announced. */
+/** Of users; only announced ones exist. */
 export class Sessions extends SessionCache<number> {
   constructor(find: (userId: number) => Promise<number | null>) {
     super(find, userRevocation)
   }
 }
 
-/** Of staff, by `sub`. Nobody announces them: whose tokens were never revoked is as good as any other. */
+/** Of staff, by `sub`. They are not announced, so an unknown one has no revocation. */
 export class StaffSessions extends SessionCache<string> {
   constructor(find: (sub: string) => Promise<number>) {
     super(find, staffRevocation)
@@ -161,7 +160,7 @@ export const staffSessionsIn = (db: Kysely<Tables>): StaffSessions =>
     return staff?.revoked_before ?? 0
   })
 
-/** Users of the database for `Sessions.warm`. */
+/** Pages of users for `Sessions.preload`. */
 export const usersBelow =
   (db: Kysely<Tables>) =>
   (userId: number, limit: number): Promise<readonly UserSession[]> =>

@@ -11,7 +11,6 @@ import type { IsSignatureValid } from './gate.ts'
 
 /** Seconds by which the clock of whoever issues tokens may be ahead of ours. */
 const MAX_CLOCK_AHEAD_SECONDS = 5
-/** Tokens that are remembered at a time. */
 const MAX_CACHED_TOKENS = 10_000
 
 const claims = TypeCompiler.Compile(
@@ -25,7 +24,7 @@ const claims = TypeCompiler.Compile(
   }),
 )
 
-/** What a token must say beside its signature; null is anything. */
+/** What a token must claim besides a valid signature; null accepts anything. */
 export interface TokenRules {
   readonly audience: string | null
   readonly issuer: string | null
@@ -42,29 +41,29 @@ export const tokenRulesOf = (config: Pick<Config, 'jwtAudience' | 'jwtIssuer' | 
 export const NO_RULES: TokenRules = Object.freeze({ audience: null, issuer: null, maxTtlSeconds: null })
 
 export interface Token {
-  /** Null for a role that is none of ours. */
+  /** Null for an unknown role. */
   readonly caller: Caller | null
   /** Seconds since 1970. */
   readonly issuedAt: number
   readonly expiresAt: number
 }
 
-/** Reads a token; answers 401 or 440 for one that is no good. Never throws. */
+/** Verifies a token; returns a 401 or 440 for an invalid one. Never throws. */
 export type VerifyToken = (token: string) => Token | HttpError
 
 export const unauthenticated = (): HttpError =>
-  new HttpError(401, 'unauthenticated', 'A valid token is needed.', { headers: { 'www-authenticate': 'Bearer' } })
+  new HttpError(401, 'unauthenticated', 'Expected a valid bearer token.', { headers: { 'www-authenticate': 'Bearer' } })
 
-/** A good token, but nobody announced its user. */
+/** A valid token of a user who was never announced. */
 export const unknownUser = (): HttpError =>
-  new HttpError(401, 'unknown_user', 'The user of this token is not known.', {
+  new HttpError(401, 'unknown_user', 'The user of this token does not exist.', {
     headers: { 'www-authenticate': 'Bearer' },
   })
 
 export const sessionExpired = (): HttpError =>
-  new HttpError(440, 'session_expired', 'The session is over; log in again.')
+  new HttpError(440, 'session_expired', 'The session has expired. Log in again.')
 
-/** Which tokens bear our signature: the signature is looked at before the time. */
+/** Whether a token's signature is valid, expired or not: the signature is checked before the expiry. */
 export const signatureCheck =
   (verify: VerifyToken): IsSignatureValid =>
   (token) => {
@@ -72,16 +71,16 @@ export const signatureCheck =
     return !(found instanceof HttpError) || found.code === 'session_expired'
   }
 
-/** The algorithm hangs on the configured key, never on what a token says of itself. */
+/** The algorithm follows from the configured key, never from the token. */
 export async function registerTokens(app: FastifyInstance, key: JwtKey, rules = NO_RULES): Promise<VerifyToken> {
   await app.register(jwt, {
     secret: key.kind === 'secret' ? key.secret : { public: key.key },
-    // Expiry is looked at last: whoever is told to log in again must have had a token that was good here.
+    // Expiry is checked last: only the holder of an otherwise valid token is asked to log in again.
     verify: { algorithms: [key.kind === 'secret' ? 'HS256' : key.algorithm], ignoreExpiration: true },
   })
   /**
-   * What was read before, the oldest first. The verifier's own cache would hash each token to look it up, which takes
-   * longer than all other checks together.
+   * Verified tokens, oldest first. The verifier's own cache would hash each token to look it up, which takes longer
+   * than all other checks together.
    */
   const cache = new Map<string, Token>()
   return (text) => {
@@ -120,7 +119,7 @@ function parseClaims(payload: unknown, { audience, issuer, maxTtlSeconds }: Toke
   return caller === undefined ? undefined : { caller, issuedAt: payload.iat, expiresAt: payload.exp }
 }
 
-/** Undefined when that is nobody's `sub`; null for a role that is none of ours. */
+/** Undefined for an invalid `sub`; null for an unknown role. */
 function callerOf(sub: string, staff: { readonly role: unknown } | null): Caller | null | undefined {
   if (staff === null) {
     const id = pathId(sub)
@@ -131,7 +130,7 @@ function callerOf(sub: string, staff: { readonly role: unknown } | null): Caller
   return isStaffSub(sub) ? { kind: 'staff', role, sub } : undefined
 }
 
-/** What names a member of staff: it stands on the ledger and in logs as it is. */
+/** Whether this may name a member of staff: it is written to the ledger and to logs as it is. */
 export const isStaffSub = (sub: string): boolean => /^[\x20-\x7e]{1,100}$/.test(sub)
 
 /** A token for development; `app` must have been given a secret. `ttl` is a duration such as `12h`. */

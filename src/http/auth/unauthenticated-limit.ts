@@ -5,7 +5,7 @@ import type { AddressLimit } from '../limits/address-limit.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { bearerToken, type VerifyToken } from './tokens.ts'
 
-/** Charges a request without a good token to its address; answers the 429 beyond what an address may ask for. */
+/** Charges a request without a valid token to its address; returns a 429 when the address is over its limit. */
 export type LimitUnauthenticated = (request: FastifyRequest, cost?: number) => HttpError | undefined
 
 export const unauthenticatedLimit =
@@ -17,7 +17,7 @@ export const unauthenticatedLimit =
     return rateLimited(limit.retryAfter(ip))
   }
 
-/** Whether a request shows a token that is good by itself; sessions are not looked at. */
+/** Whether a request has a valid, unexpired token; its session is not checked. */
 export function hasValidToken({ headers }: FastifyRequest, verify: VerifyToken): boolean {
   const token = bearerToken(headers.authorization)
   return token !== undefined && !(verify(token) instanceof HttpError)

@@ -41,7 +41,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8'
 const STYLE_TYPE = 'text/css; charset=utf-8'
 
-/** What the page loads of the package, each with its media type. */
+/** Files of the package that the page loads, with their media types. */
 const packageFiles: Readonly<Record<string, string>> = {
   'swagger-ui-bundle.js': SCRIPT_TYPE,
   'swagger-ui-standalone-preset.js': SCRIPT_TYPE,
@@ -52,7 +52,7 @@ const packageFiles: Readonly<Record<string, string>> = {
 }
 const packageFolder = new URL('static/', import.meta.resolve('@fastify/swagger-ui'))
 
-/** Scripts and styles of ours alone, and nobody shows the page in a frame. */
+/** Only our own scripts and styles, and no framing. */
 const headers = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self' data:; " +
@@ -61,12 +61,12 @@ const headers = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Bytes that cost a stranger as much as an ordinary request. */
+/** Bytes that cost an unauthenticated client as much as an ordinary request. */
 const BYTES_PER_COST = 64 * 1024
 
 /**
  * The OpenAPI document at /docs/json, and for people at /docs; the AsyncAPI document of the websocket at
- * /docs/asyncapi.json. Each is made and compressed once, and a stranger is charged for its bytes.
+ * /docs/asyncapi.json. Each is built and compressed once, and unauthenticated clients are charged for its bytes.
  */
 export function docsRoutes(
   app: FastifyInstance,

@@ -4,7 +4,7 @@ import { Maintenance, Update } from '../../../schema/app-status.ts'
 import { ErrorBody } from '../../../schema/common.ts'
 import { clientPrefixes } from '../prefixes.ts'
 
-/** Gathers what the OpenAPI document says of routes. To be called before there are routes. */
+/** Collects routes for the OpenAPI document. Must be called before routes are added. */
 export async function describeRoutes(app: FastifyInstance): Promise<void> {
   app.addSchema({ ...ErrorBody, $id: 'Error' })
   app.addSchema({ ...Maintenance, $id: 'Maintenance' })
@@ -30,18 +30,18 @@ export async function describeRoutes(app: FastifyInstance): Promise<void> {
   })
 }
 
-/** For a scope whose routes answer under two prefixes: here they work without being listed again. */
+/** Keeps the routes of a scope out of the document: it lists them under another prefix. */
 export function hideRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', (route: RouteOptions) => {
     route.schema = { ...route.schema, hide: true }
   })
 }
 
-/** What all routes of a kind have in common, beside what the slice says of the one. */
+/** Adds what all routes of a kind have in common. */
 function describeSchema(schema: FastifySchema, url: string, route: RouteOptions): FastifySchema {
   const named = { operationId: operationId(url, route), ...schema }
   const isClients = clientPrefixes.some((prefix) => url.startsWith(`${prefix}/`))
-  // A door that says itself who may come in has no checks either.
+  // A route that declares its own security has none of the common checks.
   const isChecked = schema.security === undefined && (isClients || url.startsWith('/admin/v1/'))
   if (!isChecked) return { security: [], ...named }
   const writes = route.method !== 'GET'
@@ -63,19 +63,19 @@ const idempotencyHeader = {
     'Idempotency-Key': {
       type: 'string',
       pattern: '^[\\x20-\\x7e]{1,255}$',
-      description: 'The same key with the same request answers the first answer again and changes nothing',
+      description: 'The same key with the same request returns the first response again and changes nothing',
     },
   },
 }
 
 const anyErrors = {
-  401: 'No or bad token',
-  403: 'Not yours',
-  404: 'No such thing',
-  422: 'The request is not of its form, or a rule of the business is against it: see code and errors',
-  429: 'rate_limited or overloaded: come back after Retry-After seconds',
-  440: 'The session is over',
-  500: 'Something is wrong on our side; with an Idempotency-Key it is safe to try again',
+  401: 'Missing or invalid token',
+  403: 'Not allowed for this caller',
+  404: 'Not found',
+  422: 'The request does not match its schema, or a business rule refuses it: see code and errors',
+  429: 'rate_limited or overloaded: retry after Retry-After seconds',
+  440: 'The session has expired',
+  500: 'Server error; with an Idempotency-Key it is safe to retry',
 }
 
 const bodyErrors = {

@@ -18,7 +18,7 @@ const compress: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>> = 
   identity: async (body) => body,
 }
 
-/** An answer that is the same for everybody: made when it is first asked for, and compressed once, in other threads. */
+/** A response that is the same for everyone: built at the first request, and compressed once, off the main thread. */
 export class PreparedResponse {
   readonly #type: string
   readonly #make: () => Promise<Buffer>
@@ -29,12 +29,12 @@ export class PreparedResponse {
     this.#make = make
   }
 
-  /** In the encoding that the client takes. */
+  /** In the best encoding that the client accepts. */
   variantFor({ headers }: Pick<FastifyRequest, 'headers'>): Promise<Variant> {
     return this.#variant(acceptedEncoding(headers['accept-encoding']))
   }
 
-  /** Sends a variant, or 304 to who has it. It may be stored, and is asked for again with its ETag each time. */
+  /** Sends a variant, or 304 to a client that has it. Caches may store it and must revalidate it by its ETag. */
   send(request: FastifyRequest, reply: FastifyReply, { encoding, body, etag }: Variant): FastifyReply {
     reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': 'public, no-cache' })
     if (matchesEtag(request, etag)) return reply.code(304).send()
@@ -47,7 +47,7 @@ export class PreparedResponse {
     if (known !== undefined) return known
     const variant = this.#prepare(encoding)
     this.#variants.set(encoding, variant)
-    // The next one who asks tries again.
+    // The next request tries again.
     variant.catch(() => this.#variants.delete(encoding))
     return variant
   }
@@ -60,13 +60,13 @@ export class PreparedResponse {
   }
 }
 
-/** Whether the client shows that it has this variant. A weak tag is as good here. */
+/** Whether the client already has this variant; weak tags match as well. */
 export function matchesEtag({ headers }: FastifyRequest, etag: string): boolean {
   const tags = headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
   return tags.includes(etag) || tags.includes('*')
 }
 
-/** The best of ours that a client takes: `br`, else `gzip`, else the whole, whatever the weights of those it takes. */
+/** The best supported encoding that a client accepts: `br`, then `gzip`, whatever its weights. */
 export function acceptedEncoding(header: string | undefined): Encoding {
   const taken = new Set<string>()
   for (const entry of (header ?? '').toLowerCase().split(',')) {

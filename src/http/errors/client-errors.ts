@@ -10,43 +10,43 @@ export interface ClientFault {
   readonly message: string
 }
 
-const MALFORMED: ClientFault = { status: 400, code: 'bad_request', message: 'This is not HTTP.' }
+const MALFORMED: ClientFault = { status: 400, code: 'bad_request', message: 'Malformed HTTP request.' }
 const FAULTS: Readonly<Record<string, ClientFault>> = {
   HPE_HEADER_OVERFLOW: { status: 431, code: 'headers_too_large', message: 'The headers are too large.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', message: 'The request took too long to arrive.' },
 }
 
-/** Connections on which nothing is listened to any more. */
+/** Connections that are being closed; further input is ignored. */
 const closing = new WeakSet<Duplex>()
 
-/** Answers what Node cannot read as a request, or not in time, after all that was asked before it, and hangs up. */
+/** Answers a request that Node cannot parse, or not in time, after all earlier responses, and closes the connection. */
 export function handleClientError(error: Error, socket: Duplex): void {
   if (errorCode(error) === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  // Whatever else arrives is complained of again.
+  // Node reports an error again for whatever else arrives.
   if (closing.has(socket)) return
   closing.add(socket)
   socket.pause()
   afterResponses(socket, () => closeWithError(socket, FAULTS[errorCode(error) ?? ''] ?? MALFORMED))
 }
 
-/** Writes an error's answer by hand and closes the connection. */
+/** Writes an error response by hand and closes the connection. */
 export function closeWithError(socket: Duplex, { status, code, message }: ClientFault): void {
   const requestId = randomUUID()
   const body = errorBody(message, code, requestId)
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\n\r\n${body}`,
-    // The rest of what is being sent is of no interest.
+    // The rest of the request is not read.
     () => socket.destroy(),
   )
 }
 
 /**
- * Requests that came whole before what cannot be read are worked on: what they did must not be answered with an error
- * that is another's. Node keeps the answer that is being written in `_httpMessage`, and those behind it take its place.
+ * Complete requests before the malformed one still run, and their client must not take its error for theirs. Node keeps
+ * the response being written in `_httpMessage`, and the next one takes its place.
  */
 function afterResponses(socket: Duplex, then: () => void): void {
   const answer: unknown = Reflect.get(socket, '_httpMessage')

@@ -19,17 +19,17 @@ export function handleErrors(
 export const handleNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   sendError(request, reply, notFound())
 
-/** Everything under these stands behind checks. */
+/** Everything under these is behind checks. */
 const GUARDED_PREFIXES = [...clientPrefixes, '/admin/v1']
 
 /**
- * Requests that Fastify gives up on before there is a route: addresses that cannot be decoded. No hook sees them, so
- * they are routed again, to where nothing is: what stands under a prefix is behind its checks, known or not. The query
- * stays: a client may show there what it is.
+ * Requests whose path cannot be decoded: Fastify rejects them before routing, and no hook sees them. They are routed
+ * again to a path that matches no route, so that the checks of their prefix run. The query is kept: it may hold the
+ * client's hints.
  */
 export function handleUnroutable(_error: FastifyError, { raw, server }: FastifyRequest, reply: FastifyReply): void {
   const { url = '' } = raw
-  // As the router reads it: without an origin, and whatever the way in which letters are written.
+  // As the router reads it: without an origin, and percent-encoded letters decoded.
   const [address = '', ...query] = url.split('?')
   const path = address
     .replace(/^https?:\/\/[^/?#]*/i, '')
@@ -41,7 +41,7 @@ export function handleUnroutable(_error: FastifyError, { raw, server }: FastifyR
   )
 }
 
-/** No route of ours takes it. */
+/** No route matches it. */
 const UNMATCHED_PATH = '%00'
 
 const charOf = (code: string): string => String.fromCharCode(Number.parseInt(code, 16))
@@ -55,7 +55,7 @@ function handleError(
   const problem = problemOf(error instanceof InvalidPathParam ? (nonPathError(request) ?? error) : error)
   if (problem.status >= 500) requestLog.failed(error, request, problem.status)
   if (problem.code === 'overloaded') metrics.refused('overloaded')
-  // Whoever asks too much is counted; a line for each would be more of the same.
+  // Counted in the metrics; a log line for each would add to the load.
   if (problem.status === 429) skipRequestLog(request)
   return sendError(request, reply, problem)
 }

@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../../../schema/common.ts'
 
-/** An error that a door answers before or beside the business rules. */
+/** An error response of a route or a check. */
 export class HttpError extends Error {
   readonly status: number
   readonly code: string
@@ -21,14 +21,14 @@ export class HttpError extends Error {
   }
 }
 
-/** A path holds what cannot be an id. That is told last: whatever else is wrong with the request's form comes first. */
+/** A path parameter that cannot be an id. Every other fault of the request's form is reported before it. */
 export class InvalidPathParam extends HttpError {
   constructor() {
-    super(404, 'not_found', 'No such thing.')
+    super(404, 'not_found', 'Not found.')
   }
 }
 
-export const notFound = (): HttpError => new HttpError(404, 'not_found', 'No such thing.')
+export const notFound = (): HttpError => new HttpError(404, 'not_found', 'Not found.')
 
 /** The body of every error. */
 export function errorBody(

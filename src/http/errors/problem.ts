@@ -5,17 +5,17 @@ import { PoolExhausted } from '../../db/pool.ts'
 import { Closed, Overloaded, Unavailable } from '../../ledger/executor/failures.ts'
 import { HttpError, notFound } from './http-error.ts'
 
-/** What Fastify has against a request, in our words. */
+/** Our responses to Fastify's errors. */
 const FASTIFY_ERRORS: Readonly<Record<string, () => HttpError>> = {
   FST_ERR_BAD_URL: notFound,
   FST_ERR_MAX_PARAM_LENGTH: notFound,
   FST_ERR_NOT_FOUND: notFound,
-  FST_ERR_CTP_INVALID_JSON_BODY: () => new HttpError(400, 'invalid_json', 'The body is not JSON.'),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => new HttpError(400, 'invalid_json', 'The body is not valid JSON.'),
   FST_ERR_CTP_BODY_TOO_LARGE: () => new HttpError(413, 'body_too_large', 'The body is too large.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new HttpError(415, 'unsupported_media_type', 'The body must be JSON.'),
 }
 
-/** The answer to whatever went wrong. Nothing of an error that is not the client's gets out. */
+/** The response to an error. Details of server errors are never revealed. */
 export function problemOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error
   if (
@@ -29,23 +29,24 @@ export function problemOf(error: unknown): HttpError {
   const fault = FASTIFY_ERRORS[errorCode(error) ?? '']
   if (fault !== undefined) return fault()
   const status = clientErrorStatus(error)
-  if (status !== undefined) return new HttpError(status, codeOf(status), 'The request cannot be understood.')
+  if (status !== undefined) return new HttpError(status, codeOf(status), 'Malformed request.')
   if (error instanceof Unavailable || error instanceof Closed || isConnectionError(error)) {
-    return new HttpError(500, 'unavailable', 'The service is not available at the moment; try again.')
+    return new HttpError(500, 'unavailable', 'The service is temporarily unavailable. Try again.')
   }
-  return new HttpError(500, 'internal', 'Something went wrong on our side.')
+  return new HttpError(500, 'internal', 'Internal server error.')
 }
 
 export const overloaded = (): HttpError =>
-  new HttpError(429, 'overloaded', 'Too much is going on; try again in a moment.', { headers: { 'retry-after': '1' } })
+  new HttpError(429, 'overloaded', 'The server is overloaded. Retry after the time in Retry-After.', {
+    headers: { 'retry-after': '1' },
+  })
 
-/** Whoever asks too much may come back after so many seconds. */
 export const rateLimited = (retryAfterSeconds: number): HttpError =>
-  new HttpError(429, 'rate_limited', 'Too many requests; try again later.', {
+  new HttpError(429, 'rate_limited', 'Too many requests. Retry after the time in Retry-After.', {
     headers: { 'retry-after': String(retryAfterSeconds) },
   })
 
-/** Commands whose connection the database refused for having too many: none of them was begun. */
+/** The database refused the connection of these commands because it has too many: none of them was started. */
 const isRefusedConnection = (error: unknown): boolean =>
   error instanceof Unavailable && errorCode(error.cause) === '53300'
 

@@ -67,7 +67,8 @@ export function rateLimitCheck(
     if (entry.taken + cost > perMinute) {
       entry.refused += 1
       metrics.refused('requests')
-      if (entry.refused === 1) request.log.info({ caller: actorOf(caller) }, 'a caller is over the limit')
+      if (entry.refused === 1)
+        request.log.info({ caller: actorOf(caller) }, 'caller is over the rate limit; requests are refused')
       const refusal = rateLimited(secondsUntilEndOf(entry, now))
       const { socket } = request.raw
       // On one connection the answers behind it wait for it anyway, and when they are many Node reads no further.

@@ -143,7 +143,7 @@ test('whoever asks on and on is refused more and more slowly, and it is told onc
   await app.close()
   t.equal((await last).statusCode, 429, 'a stop does not wait for it')
   t.equal(log.length, 1)
-  t.match(log[0], /"caller":"user:7","msg":"a caller is over the limit"/)
+  t.match(log[0], /"caller":"user:7","msg":"caller is over the rate limit; requests are refused"/)
 })
 
 test('a flood on one connection is read no faster than it is answered', async (t) => {
