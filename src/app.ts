@@ -44,15 +44,15 @@ export interface AppParts {
   readonly tokenRules: TokenRules
   /** Requests a minute for each caller; null is no limit. */
   readonly rateLimit: number | null
-  /** For requests without a good token. */
+  /** For requests without a valid token. */
   readonly addressLimit: AddressLimit
   /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
   readonly trustProxy: readonly string[]
-  /** What users may have stored by what costs nothing. */
+  /** How many bytes users may have stored for free. */
   readonly writes: WriteAllowance
   readonly log: FastifyBaseLogger & { isLevelEnabled(level: string): boolean }
   readonly metrics: Metrics
-  /** What readers of /metrics must show; null: anybody may read it. */
+  /** The bearer token of /metrics; null: open to everyone. */
   readonly metricsToken: string | null
   readonly isReady: () => Promise<boolean>
   /** Whether /docs is answered. */
@@ -72,7 +72,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: log,
     logController: requestLog,
-    // None a request: making one takes longer than most requests need a log at all. Its lines name the request.
+    // No logger per request: creating one costs more than most requests log. Lines carry the request's id instead.
     childLoggerFactory: (logger) => logger,
     trustProxy: parts.trustProxy.length === 0 ? false : [...parts.trustProxy],
     genReqId: () => randomUUID(),
@@ -85,7 +85,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     },
     schemaErrorFormatter: schemaError,
     frameworkErrors: handleUnroutable,
-    // What arrives while we shut down is still answered; a 503 would show a maintenance screen.
+    // Requests during shutdown are still answered; clients would take a 503 for maintenance.
     return503OnClosing: false,
   })
   app.setValidatorCompiler(validatorCompiler())
@@ -113,7 +113,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     hasValidToken(request, verifyToken) || parts.addressLimit.take(request.ip)
   if (parts.docs) docsRoutes(app, verifyToken, limitUnauthenticated)
   const limit = parts.rateLimit === null ? [] : [rateLimitCheck(app, parts.rateLimit, parts.metrics)]
-  // The order of checks. A route's schema and then the rules of the business follow.
+  // The order of checks. A route's schema and then the business rules follow.
   const tokenChecks = [userCheck(verifyToken, parts.sessions, limitUnauthenticated), ...limit]
   const gate = gateCheck(services.appState.gate, isSignatureValid)
   const clientChecks = [gate, ...tokenChecks, writeCheck(parts.writes, parts.metrics)]
@@ -161,13 +161,13 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   return app
 }
 
-/** Answers hold what is a person's own: no cache on the way may keep them. */
+/** Responses hold personal data: no cache may store them. */
 const preventCaching: onRequestHookHandler = (_request, reply, done) => {
   reply.header('cache-control', 'no-store')
   done()
 }
 
-/** Everything under a prefix, unknown paths included, stands behind these checks. */
+/** Puts everything under a prefix, unknown paths included, behind these checks. */
 async function guardedScope(
   app: FastifyInstance,
   prefix: string,

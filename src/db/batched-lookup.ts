@@ -7,8 +7,8 @@ interface Pending<Key, Value> {
 }
 
 /**
- * Loads what is asked for together with one query: keys that come while a query runs go with the next one. A key never
- * joins a query that has begun, so whoever asks after a commit sees it. A key that cannot be loaded fails alone.
+ * Loads keys that are requested together with one query: those that come while a query runs go with the next one. A key
+ * never joins a query that has started, so that a read after a commit sees it. A key that cannot be loaded fails alone.
  */
 export class BatchedLookup<Key, Value> {
   readonly #maxKeys: number

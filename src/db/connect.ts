@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 
-/** One connection outside of any pool, connected. When it breaks, that is seen by its `end` event or the next query. */
+/** Opens one connection outside of any pool. When it breaks, it emits `end` and its next query fails. */
 export async function connect(url: string, applicationName: string): Promise<Client> {
   const client = new Client({
     connectionString: url,

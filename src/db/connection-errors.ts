@@ -18,22 +18,22 @@ const UNAVAILABLE_STATES = /^(08|53|57|58)[0-9A-Z]{3}$/
 const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end)/
 
-/** Whether an error of pg means that the database cannot be reached or cannot work now; the query may be fine. */
+/** Whether the database cannot be reached or cannot work now; the query itself may be fine. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCode(error)
   if (code !== undefined) return NETWORK_CODES.has(code) || UNAVAILABLE_STATES.test(code)
   return error instanceof Error && UNAVAILABLE_MESSAGES.test(error.message)
 }
 
-/** What the pool throws when there was no connection in time: none was free, or none could be made. */
+/** What the pool throws when no connection became free or could be opened in time. */
 const CONNECT_TIMEOUT_MESSAGES =
   /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)/
 
 export const isConnectTimeout = (error: unknown): boolean =>
   error instanceof Error && CONNECT_TIMEOUT_MESSAGES.test(error.message)
 
-/** A connection too many, and a statement that took too long: the database works, and has too much to do. */
+/** Too many connections, and a statement that took too long: the database works but is overloaded. */
 const OVERLOAD_STATES: readonly unknown[] = ['53300', '57014']
 
-/** Whether PostgreSQL refused a read because it has too much to do. */
+/** Whether PostgreSQL refused a read because it is overloaded. */
 export const isOverload = (error: unknown): boolean => OVERLOAD_STATES.includes(errorCode(error))

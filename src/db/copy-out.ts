@@ -5,27 +5,25 @@ export const MESSAGE_HEADER = 5
 const LENGTH = 1
 /** Of a message that is a row: CopyData. */
 export const ROW = 'd'.charCodeAt(0)
-/** Besides rows, what comes before them and what may come between: anything else ends a COPY. */
+/** Messages that may come before or between the rows; any other ends the COPY. */
 const CONTROL_MESSAGES = new Set(Array.from('HNAS', (code) => code.charCodeAt(0)))
 
-/** Pages that may wait to be taken; the server waits then. */
+/** Pages that may wait for the reader; beyond, the socket is paused. */
 const MAX_WAITING_PAGES = 4
 const EMPTY = Buffer.alloc(0)
 
-/** The bytes of whole messages. Its memory is that of no other page. */
+/** The bytes of whole messages, in memory shared with no other page. */
 export type Page = Buffer<ArrayBuffer>
 
-/** Where the message ends that begins there. */
+/** Where the message that begins at `start` ends. */
 export const endOfMessage = (bytes: Buffer, start: number): number =>
   start + LENGTH + bytes.readUInt32BE(start + LENGTH)
 
 /**
- * What the server sends for `copy … to stdout`: pages of at least so many bytes, save the last one, each of whole
- * messages and in memory of its own. Each row is a message. Whoever leaves early waits for the rest, as the
- * connection serves nothing else before.
+ * Yields what the server sends for `copy … to stdout` in pages of at least `pageBytes`, except the last. Each row is one
+ * message. A caller that stops early waits for the rest, because the connection serves nothing else before.
  *
- * As pg-copy-streams does, but that takes every row out of what came, for us to put them together again: with it a
- * verification of the books takes some percent longer.
+ * pg-copy-streams extracts every row, which would have to be joined again: `verify` takes some percent longer with it.
  */
 export async function* copyOut(client: Client, copy: string, pageBytes: number): AsyncGenerator<Page, void> {
   const reading = client.query(new CopyOut(copy, pageBytes))
@@ -40,22 +38,22 @@ export async function* copyOut(client: Client, copy: string, pageBytes: number):
   }
 }
 
-/** Takes what comes out of the connection's hands until the COPY is over. */
+/** Reads the connection's data itself until the COPY is complete. */
 class CopyOut implements Submittable {
   readonly #copy: string
   readonly #pageBytes: number
   #connection: Connection | undefined
-  /** What came and is on no page yet, its size, and how much of it are whole messages. */
+  /** Data of the next page, its size, and how much of it is whole messages. */
   #chunks: Buffer[] = []
   #size = 0
   #wholeBytes = 0
-  /** The first letters of a header that was cut, or else how far behind what came the next message begins. */
+  /** The start of a header that was cut, or else how far after the data the next message begins. */
   #partialHeader: Buffer = EMPTY
   #nextMessageOffset = 0
   readonly #pages: Page[] = []
   #isComplete = false
   #failure: Error | undefined
-  /** Whoever waits for a page, or for the end. */
+  /** Wakes the reader that waits for a page or for the end. */
   #wake: () => void = () => {}
 
   constructor(copy: string, pageBytes: number) {
@@ -80,7 +78,7 @@ class CopyOut implements Submittable {
   submit(connection: Connection): void {
     this.#connection = connection
     const { stream } = connection
-    // Of listeners nobody knows what they take; those of a stream's data take bytes.
+    // Listeners are typed as any function; those of a stream's data take bytes.
     const previousListeners = stream.listeners('data') as ((bytes: Buffer) => void)[]
     stream.removeAllListeners('data')
     const onData = (chunk: Buffer): void => {
@@ -112,7 +110,7 @@ class CopyOut implements Submittable {
     this.#wake()
   }
 
-  /** What is no message of the COPY's any more, if that came. */
+  /** Returns what follows the COPY's last message, once that has arrived. */
   #consume(chunk: Buffer): Buffer | undefined {
     const bytes = this.#partialHeader.length === 0 ? chunk : Buffer.concat([this.#partialHeader, chunk])
     let at = this.#nextMessageOffset

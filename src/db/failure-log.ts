@@ -1,18 +1,17 @@
 import type { Log } from './log.ts'
 
-/** What goes on and on is told again so often. */
+/** Interval between repeats of the same failure. */
 const REPEAT_INTERVAL_MS = 30_000
-/** What begins again and again is told so often at most. */
+/** Least time between two reports that failures began. */
 const MIN_REPORT_INTERVAL_MS = 5_000
 
-/** Where troubles are told. */
 export interface RecoveryLogger extends Log {
   info(details: object, message: string): void
 }
 
 /**
- * Tries that fail over and over, a few times a second perhaps: told when that begins, now and then, and when it is
- * over. Several may try; it is over when none of them fails any more.
+ * Logs repeated failures without a line for each: when they begin, at intervals, and when they end. Several sources may
+ * report; the failures end when none of them fails any more.
  */
 export class FailureLog {
   readonly #log: RecoveryLogger
@@ -23,30 +22,29 @@ export class FailureLog {
   #failures = 0
   #since = 0
   #loggedAt = Number.NEGATIVE_INFINITY
-  /** Whether it was told that it began and not that it is over. */
+  /** Whether a failure was logged and its end was not. */
   #isReported = false
 
-  /** `what` fails, and what is to be said when it is `over`. */
-  constructor(log: RecoveryLogger, what: string, over: string, now = () => performance.now()) {
+  constructor(log: RecoveryLogger, message: string, recoveredMessage: string, now = () => performance.now()) {
     this.#log = log
-    this.#message = what
-    this.#recoveredMessage = over
+    this.#message = message
+    this.#recoveredMessage = recoveredMessage
     this.#now = now
   }
 
-  failed(err: unknown, who: unknown): void {
+  failed(err: unknown, source: unknown): void {
     const now = this.#now()
     if (this.#failures === 0) this.#since = now
     this.#failures += 1
-    this.#failing.add(who)
+    this.#failing.add(source)
     if (now - this.#loggedAt < (this.#isReported ? REPEAT_INTERVAL_MS : MIN_REPORT_INTERVAL_MS)) return
     this.#loggedAt = now
     this.#isReported = true
     this.#log.warn(this.#failures > 1 ? { err, ...this.#counts(now) } : { err }, this.#message)
   }
 
-  succeeded(who: unknown): void {
-    if (!this.#failing.delete(who) || this.#failing.size > 0 || !this.#isReported) return
+  succeeded(source: unknown): void {
+    if (!this.#failing.delete(source) || this.#failing.size > 0 || !this.#isReported) return
     this.#log.info(this.#counts(this.#now()), this.#recoveredMessage)
     this.#isReported = false
     this.#failures = 0

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg'
 import { fingerprint, type GuardedKey, guardedKeys, type Keys } from '../config/keys.ts'
 
-/** A key is not the one that this database was used with before. */
+/** A key differs from the one that this database was used with before. */
 export class WrongKey extends Error {
   override readonly name = 'WrongKey'
 }
@@ -27,7 +27,7 @@ export async function checkFingerprints(client: ClientBase, keys: Keys): Promise
   if (wrong.length > 0) {
     throw new WrongKey(
       `${wrong.map((name) => guardedKeys[name]).join(' and ')} ${wrong.length === 1 ? 'is' : 'are'} not what this database was used with before; ` +
-        'bring the former back.',
+        'restore the former one.',
     )
   }
 }

@@ -1,4 +1,4 @@
-/** Where this folder tells what went wrong in the background: pino's logger or the console. */
+/** For failures in the background: pino's logger or the console. */
 export interface Log {
   warn(details: object, message: string): void
 }

@@ -29,8 +29,8 @@ export function openPool(
     connectionString: url,
     connectionTimeoutMillis: 3000,
     statement_timeout: 10_000,
-    // A server that is not heard of any more cannot say so. In this mode pg then gives the connection up; else it would
-    // be lent out again, and whoever got it would wait in vain.
+    // For a server that stops responding: in this mode pg discards the connection, which would otherwise be used again
+    // and hang.
     query_timeout: 11_000,
     pipeline: true,
     types: resultTypes,
@@ -40,9 +40,9 @@ export function openPool(
       await client.query(`set time zone 'UTC'`)
     },
   })
-  // Idle connections break when the server goes away. The pool replaces them; unheard, the error would end the process.
-  pool.on('error', (err) => log.warn({ err }, 'an idle database connection broke'))
-  // One that breaks while it is lent out fails its query, which tells; unheard, this too would end the process.
+  // Idle connections break when the server goes away. The pool replaces them; without a listener the error would end the process.
+  pool.on('error', (err) => log.warn({ err }, 'idle database connection broke; the pool opens another one'))
+  // One that breaks in use fails its query; without a listener this too would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }

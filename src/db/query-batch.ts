@@ -29,7 +29,7 @@ export async function queryBatch<Key, Value>(
   return results
 }
 
-/** Whether a statement failed whatever it asked for. */
+/** Whether a statement failed for a reason that does not depend on its keys. */
 const isSystemic = (error: unknown): boolean => isConnectionError(error) || error instanceof PoolExhausted
 
 function settled<Value>(values: readonly Value[], i: number): PromiseSettledResult<Value> {

@@ -1,16 +1,16 @@
 import type { ClientBase } from 'pg'
 
-/** What must not be off, and what is lost otherwise. */
+/** Settings that must be on, and what is lost otherwise. */
 const DURABILITY_SETTINGS: Readonly<Record<string, string>> = {
   fsync: 'a crash of the machine can destroy the database',
-  // `local` and `remote_write` are weaker for replicas only: this server's own disk is waited for.
+  // `local` and `remote_write` are weaker for replicas only; they wait for this server's disk.
   synchronous_commit: 'a crash can lose what was already confirmed',
   full_page_writes: 'a crash of the machine can leave half-written pages',
 }
 
 /**
- * One sentence for each durability setting that is off in this session; none when all is well. To be asked on a
- * session of the role that writes the ledger, because a setting can hang on the role or the database.
+ * One sentence for each durability setting that is off in this session. The session must be of the role that writes the
+ * ledger, because a setting can depend on the role or the database.
  */
 export async function durabilityFaults(client: ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
@@ -21,7 +21,7 @@ export async function durabilityFaults(client: ClientBase): Promise<string[]> {
 }
 
 /**
- * Whether the session's role could change what is in the ledger, or switch off what guards it: as superuser, as owner
+ * Whether the session's role could change the ledger's events, or disable their protection: as superuser, as owner
  * of `ledger_events`, its schema or its database (or a member of such a role), or by a privilege on the table.
  * Throws when there is no such table.
  */

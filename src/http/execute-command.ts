@@ -11,18 +11,18 @@ import type { WriteAllowance } from './limits/write-allowance.ts'
 import { parseExact } from './validation/exact-json.ts'
 import { idempotencyKey } from './validation/idempotency.ts'
 
-/** How an answer reads: its status and what stands beside `data`. */
+/** How a command's answer becomes a response. */
 export interface ResponseOptions<Answer> {
   readonly status?: 200 | 201
   readonly message?: string
   readonly body?: (answer: Answer) => unknown
-  /** `input` as an older version had it, where that differs: a retry over an upgrade is the same request. */
+  /** `input` as the former version had it, where it differs, so that a retry after an upgrade is the same request. */
   readonly formerInput?: unknown
-  /** Fills in, each time it is given, what must not be remembered with the answer; that names it instead. */
+  /** Fills in what must not be stored with the reply, which holds references to it. Runs for every response. */
   readonly hydrate?: (body: unknown) => Promise<unknown>
 }
 
-/** Runs a verb for the caller of a request and sends what came of it. */
+/** Executes a verb for the caller of a request and sends the response. */
 export type ExecuteCommand = <Input, Answer>(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -32,12 +32,12 @@ export type ExecuteCommand = <Input, Answer>(
 ) => Promise<void>
 
 /**
- * `input` is what the request means, with its fields in a fixed order: the same route with the same input is
- * the same request, whatever the order of keys or the prefix that the client used.
+ * `input` has its fields in a fixed order: requests of the same route with the same input are the same request, whatever
+ * the order of keys or the prefix that the client used.
  */
 export function executeWith(executor: Executor, writes: WriteAllowance, meaningOf: MeaningOf): ExecuteCommand {
   return async (request, reply, verb, input, options = {}) => {
-    // GET and HEAD read afresh; only what changes something is remembered.
+    // Replies to GET and HEAD are not stored.
     const key = ['GET', 'HEAD'].includes(request.method) ? null : idempotencyKey(request)
     const user = request.caller.kind === 'user' ? request.caller.id : null
     const forgetRefusal = user !== null && !writes.hasLeft(user)
@@ -60,7 +60,7 @@ export function executeWith(executor: Executor, writes: WriteAllowance, meaningO
     }
     const { hydrate } = options
     const whole = hydrate !== undefined && status < 300 ? JSON.stringify(await hydrate(parseExact(body))) : body
-    // Not before: what is told instead when that fails is no replay.
+    // Only now: the error response of a failed `hydrate` is no replay.
     if (settled.replayed) reply.header('idempotency-replayed', 'true')
     reply.code(status).type('application/json; charset=utf-8').send(whole)
   }
@@ -91,7 +91,6 @@ function presenter<Answer>(
   }
 }
 
-/** Of very many faults the first ones do. */
 const MAX_ERROR_FIELDS = 100
 
 const firstErrors = (errors: Refusal['errors']): Refusal['errors'] =>

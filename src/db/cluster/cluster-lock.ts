@@ -9,11 +9,11 @@ import { provision } from '../migrations/provision.ts'
 import { type Cluster, StartError } from './cluster.ts'
 import { freePort } from './free-port.ts'
 
-/** A running cluster and one session of the owner in it. */
+/** A running cluster and a session of the role `economy_owner`. */
 export interface ClusterSession {
   readonly port: number
   readonly client: Client
-  /** Whether it was not running and this call started it. */
+  /** Whether this call started it. */
   readonly started: boolean
 }
 
@@ -21,8 +21,8 @@ export interface ClusterSession {
 const OWNER_LOCK_ID = 5_202_611_210_002
 
 /**
- * Makes this session the keeper of the data directory, who alone may stop its PostgreSQL: answers false when another
- * session is. PostgreSQL takes the office back when the session ends, however it ends.
+ * Takes the lock that makes this session the cluster's owner, which alone may stop PostgreSQL; false when another session
+ * holds it. PostgreSQL releases the lock when the session ends, however it ends.
  */
 export async function tryLockCluster(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ kept: boolean }>('select pg_try_advisory_lock($1) as kept', [OWNER_LOCK_ID])
@@ -30,8 +30,8 @@ export async function tryLockCluster(client: Client): Promise<boolean> {
 }
 
 /**
- * One try to have the cluster running; `port` is where to start it, null lets it choose. `started` tells whether this
- * call did it. Throws a StartError.
+ * Starts the cluster unless it runs, once, on `port` or on one of its choice. `started` says whether this call did it.
+ * Throws a StartError.
  */
 export async function ensureRunning(
   cluster: Cluster,
@@ -45,7 +45,7 @@ export async function ensureRunning(
   return { port: chosen, started: true }
 }
 
-/** Has the cluster running and connects. Waits for a PostgreSQL that is just starting, recovering or stopping. */
+/** Starts the cluster unless it runs, and connects. Waits while PostgreSQL is starting, recovering or stopping. */
 export async function startAndConnect(cluster: Cluster): Promise<ClusterSession> {
   const deadline = Date.now() + 120_000
   let failedStarts = 0
@@ -63,7 +63,7 @@ export async function startAndConnect(cluster: Cluster): Promise<ClusterSession>
   }
 }
 
-/** Whether trying again may help: it did not start, did not listen yet, or ended the session. */
+/** Whether a retry may help: it did not start, does not listen yet, or ended the session. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof StartError) return true
   const code = errorCode(error)
@@ -71,14 +71,14 @@ export function isTransient(error: unknown): boolean {
   return ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03'].includes(code)
 }
 
-/** Writes where this cluster can be reached, for people, tools and other instances. */
+/** Writes the cluster's addresses, for operators, tools and other instances. */
 export function writeAddresses(cluster: Cluster, port: number): void {
   replaceFile(join(cluster.dataDir, 'database-url'), `${cluster.url('economy_service', port)}\n`)
   replaceFile(join(cluster.dataDir, 'database-owner-url'), `${cluster.url('economy_owner', port)}\n`)
   replaceFile(join(cluster.dataDir, 'pg_service.conf'), serviceFile(new URL(cluster.url('economy_service', port))))
 }
 
-/** For psql and others of libpq: what stands on a command line can be read by every user of the machine. */
+/** For psql and other libpq clients: every user of the machine can read a command line. */
 const serviceFile = ({ hostname, port, pathname, username, password }: URL): string =>
   `[economy]\nhost=${hostname}\nport=${port}\ndbname=${pathname.slice(1)}\nuser=${username}\npassword=${password}\n`
 
@@ -88,12 +88,12 @@ function lastPort(dataDir: string): number | null {
     const port = Number(new URL(readFileSync(join(dataDir, 'database-url'), 'utf8').trim()).port)
     return port > 0 ? port : null
   } catch {
-    // Missing or spoilt: any port will do.
+    // Missing or damaged: any port will do.
     return null
   }
 }
 
-/** A session of the owner. Makes roles and database first where the cluster is new or was not finished. */
+/** A session of `economy_owner`. Creates roles and database first in a new or unfinished cluster. */
 export async function connectOwner(cluster: Cluster, port: number): Promise<Client> {
   const url = cluster.url('economy_owner', port)
   try {

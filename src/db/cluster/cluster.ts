@@ -22,18 +22,18 @@ export interface Cluster {
   url(role: Role, port: number, database?: string): string
 }
 
-/** PostgreSQL did not start: its port is taken, another start was faster, or processes of its former life linger. */
+/** PostgreSQL did not start: its port is taken, another start was faster, or processes of its former run remain. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
 /**
- * After a crash PostgreSQL does again what came after its last checkpoint: it took 11 s for the 600 MB that its own
- * settings let come together. So checkpoints come more often.
+ * More frequent checkpoints than by default: recovery from a crash replays everything after the last one, and took 11 s
+ * for the 600 MB of WAL that the defaults allow.
  */
 const SERVER_OPTIONS = '-c checkpoint_timeout=30s -c max_wal_size=512MB'
 
-/** How long PostgreSQL may take to start (crash recovery) or to stop (last checkpoint), in seconds. */
+/** For starting with crash recovery, and for the last checkpoint when stopping. */
 const START_STOP_TIMEOUT_SECONDS = 120
 
 /**
@@ -98,7 +98,7 @@ export async function prepareCluster(dataDir: string): Promise<Cluster> {
           path,
         ])
       } catch (error) {
-        // Somebody else ended it between the question and the order.
+        // Another process stopped it in the meantime.
         if (findPostmaster(path) !== null) throw error
       }
     },

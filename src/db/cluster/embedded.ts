@@ -11,7 +11,7 @@ import {
   writeAddresses,
 } from './cluster-lock.ts'
 
-/** A running PostgreSQL of our own, which this process keeps: brings back when it dies, and alone may stop. */
+/** A running PostgreSQL that this process owns: it restarts it when it dies, and alone may stop it. */
 export interface Embedded {
   /** Owns the database `economy` and migrates it. */
   readonly ownerUrl: string
@@ -21,7 +21,7 @@ export interface Embedded {
   stop(): Promise<void>
 }
 
-/** Another living process keeps the data directory. */
+/** Another running process owns the data directory. */
 export class DataDirInUse extends Error {
   override readonly name = 'DataDirInUse'
 
@@ -29,20 +29,20 @@ export class DataDirInUse extends Error {
     const file = `${dataDir}/database-url`
     const argument = /\s/.test(file) ? `"${file}"` : file
     super(
-      `The data directory ${dataDir} is in use: another instance of the service keeps its PostgreSQL, which goes on ` +
+      `The data directory ${dataDir} is in use: another instance of the service owns its PostgreSQL, which keeps ` +
         `running. To run a second instance on it: DATABASE_URL=$(cat ${argument}) PORT=3001 npm start`,
     )
   }
 }
 
-/** How long a keeper that is just leaving may take, in milliseconds. */
+/** How long a stopping owner may take to release the cluster. */
 const HANDOVER_TIMEOUT_MS = 500
 
 /**
- * Starts PostgreSQL in `dataDir`, or takes over the one that runs there when its keeper was killed. It listens on
+ * Starts PostgreSQL in `dataDir`, or takes over the one that runs there when its owner was killed. It listens on
  * 127.0.0.1 only. Until `stop`, a PostgreSQL that dies is started again on the same port.
  *
- * Throws a DataDirInUse when another process keeps the data directory, and an Error that says what to do when
+ * Throws a DataDirInUse when another process owns the data directory, and an Error that says what to do when
  * PostgreSQL cannot be run here.
  */
 export async function openEmbedded(dataDir: string, log: Log = console): Promise<Embedded> {
@@ -64,7 +64,7 @@ export async function openEmbedded(dataDir: string, log: Log = console): Promise
   }
 
   const restart = async (): Promise<void> => {
-    log.warn({ dataDir }, 'PostgreSQL is away; bringing it back')
+    log.warn({ dataDir }, 'embedded PostgreSQL stopped; restarting it')
     let lastError = ''
     while (!stopping.signal.aborted) {
       try {
@@ -72,15 +72,16 @@ export async function openEmbedded(dataDir: string, log: Log = console): Promise
         const client = await connectOwner(cluster, port)
         if (await tryLockCluster(client)) {
           watch(client)
-          log.warn({ dataDir }, 'PostgreSQL is back')
+          log.warn({ dataDir }, 'embedded PostgreSQL restarted')
           return
         }
-        // Somebody else was faster and keeps it now. We live on with it, and follow when they leave.
+        // Another process was faster and owns it now. This one uses it, and takes over when the other stops.
         await client.end()
         await sleep(1000)
       } catch (error) {
         const message = String(error)
-        if (message !== lastError) log.warn({ dataDir, err: error }, 'PostgreSQL is not back yet')
+        if (message !== lastError)
+          log.warn({ dataDir, err: error }, 'embedded PostgreSQL could not be restarted; retrying')
         lastError = message
         await sleep(100)
       }
@@ -95,7 +96,7 @@ export async function openEmbedded(dataDir: string, log: Log = console): Promise
       await cluster.stop()
       await session.end()
     } else if (cluster.running() !== null) {
-      // It broke away moments ago. Stop it all the same, unless somebody else keeps it now.
+      // The session broke moments ago. Stop PostgreSQL all the same, unless another process owns it now.
       const { client } = await startAndConnect(cluster)
       if (await tryLockCluster(client)) await cluster.stop()
       await client.end()
@@ -117,7 +118,7 @@ async function lockCluster(cluster: Cluster): Promise<{ port: number; client: Cl
     try {
       if (await tryLockCluster(client)) return { port, client }
     } catch (error) {
-      // The one who leaves has just stopped it: then it is to be started again.
+      // The former owner has just stopped it: start it again.
       if (!isTransient(error)) throw error
     }
     await client.end()

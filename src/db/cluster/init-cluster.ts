@@ -9,8 +9,8 @@ import type { Runner } from './run-as.ts'
 const PREFIX = 'postgres-init-'
 
 /**
- * Makes a cluster at `target` unless there is one. It is made aside and renamed when complete, so a start that is
- * killed half way leaves nothing that looks like a cluster, and of two starts at once the first one's stays.
+ * Creates a cluster at `target` unless there is one: in a temporary folder, renamed when complete. A start that is killed
+ * half way leaves nothing that looks like a cluster, and of two starts at once the first one wins.
  */
 export async function initCluster(
   dataDir: string,

@@ -7,7 +7,7 @@ import { dataDirError } from '../../config/secret-file.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
 import { startAndConnect, tryLockCluster } from './cluster-lock.ts'
 
-/** A running PostgreSQL of the service, lent to a command-line tool. */
+/** A running PostgreSQL of the service, for the use of a command-line tool. */
 export interface ClusterLease {
   readonly ownerUrl: string
   readonly serviceUrl: string
@@ -16,8 +16,8 @@ export interface ClusterLease {
 }
 
 /**
- * Attaches to the PostgreSQL in `dataDir`, whether the service runs or not, and does not stand in its way. Where
- * nobody had it running it is started, and stopped by `close` unless somebody has come to use it meanwhile.
+ * Connects to the PostgreSQL in `dataDir`, whether the service runs or not, without blocking the service. If it was not
+ * running it is started, and `close` stops it unless another session uses it by then.
  * Throws when there is no database in `dataDir`.
  */
 export async function leaseEmbedded(dataDir: string): Promise<ClusterLease> {
@@ -36,7 +36,7 @@ export async function leaseEmbedded(dataDir: string): Promise<ClusterLease> {
   }
 }
 
-/** Throws when that cannot be told, because the folder is another user's or no folder. */
+/** Throws when the folder cannot be read. */
 function hasCluster(dataDir: string): boolean {
   try {
     statSync(join(dataDir, 'postgres', 'PG_VERSION'))
@@ -48,11 +48,11 @@ function hasCluster(dataDir: string): boolean {
 }
 
 /**
- * Being the keeper while it stops makes a service that starts meanwhile wait and then start PostgreSQL anew. Asked
- * for late, so that such a service is not kept waiting in vain.
+ * Holding the owner's lock while it stops makes a service that starts meanwhile wait and then start PostgreSQL again.
+ * Taken late, so that such a service does not wait for nothing.
  */
 async function stopIfUnused(cluster: Cluster, client: Client): Promise<void> {
-  // The tool's own sessions were closed just now and take a moment to go.
+  // The tool's own sessions were just closed and take a moment to disappear.
   for (let tries = 0; tries < 10 && (await hasOtherSessions(client)); tries += 1) await sleep(50)
   if (await hasOtherSessions(client)) return
   if (await tryLockCluster(client)) await cluster.stop()

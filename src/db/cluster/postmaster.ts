@@ -2,26 +2,26 @@ import { existsSync, readFileSync, readlinkSync, realpathSync, statSync, writeFi
 import { join } from 'node:path'
 import { errorCode } from '../../config/error-code.ts'
 
-/** A running PostgreSQL, as its `postmaster.pid` tells. */
+/** A running PostgreSQL, by its `postmaster.pid`. */
 export interface Postmaster {
   readonly pid: number
   readonly port: number
 }
 
-/** The PostgreSQL that runs in this cluster folder, or null: also when the file is left over from a killed one. */
+/** The PostgreSQL that runs in this cluster folder, or null, also when a killed one left its file behind. */
 export function findPostmaster(cluster: string): Postmaster | null {
   const recorded = readPidFile(cluster)
   return recorded !== null && isPostmasterOf(recorded.pid, cluster) ? recorded : null
 }
 
-/** More than any system counts to, so there is never a process of that number. */
+/** More than any system's largest process id. */
 const UNUSED_PID = 2_147_483_647
 
 /**
- * Makes a left-over `postmaster.pid` harmless whose number is alive again: taken by another program, as happens in a
- * container that counts from 1 at every start, or held by the dead PostgreSQL itself where nobody collects it.
- * PostgreSQL would believe to be running and refuse to start. Only the number is replaced: by the rest of the file it
- * finds out whether processes of its former life still use the shared memory, and waits for them.
+ * Repairs a left-over `postmaster.pid` whose process id is in use again: by another program, as in a container that
+ * counts from 1 at every start, or by the dead PostgreSQL as a zombie. PostgreSQL would refuse to start, believing to run
+ * already. Only the id is replaced: the rest of the file shows it whether processes of its former run still use the
+ * shared memory, and it waits for them.
  */
 export function clearReusedPid(cluster: string): void {
   const recorded = readPidFile(cluster)
@@ -44,7 +44,7 @@ function readPidFile(cluster: string): Postmaster | null {
 /** Every process of PostgreSQL has its cluster folder as working directory; a zombie has none. */
 function isPostmasterOf(pid: number, cluster: string): boolean {
   if (!isAlive(pid)) return false
-  // Without /proc (macOS) the number alone has to do.
+  // Without /proc (macOS) the process id alone has to do.
   if (!existsSync('/proc/self/cwd')) return true
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster)
@@ -53,7 +53,7 @@ function isPostmasterOf(pid: number, cluster: string): boolean {
   }
 }
 
-/** In a container even root may be kept from looking closely at another user's process; this much is public. */
+/** In a container even root may not read another user's process in full; this much is public. */
 function looksLikePostmaster(pid: number, cluster: string): boolean {
   try {
     const process = `/proc/${pid}`

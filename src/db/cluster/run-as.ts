@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { chownSync, readFileSync } from 'node:fs'
 
-/** Runs PostgreSQL's programs as somebody who is not root. */
+/** Runs PostgreSQL's programs as a user other than root. */
 export interface Runner {
-  /** Answers what the program wrote to stdout and stderr; throws an Error with that when it failed. */
+  /** Resolves to the program's output; throws an Error with it when the program fails. */
   run(program: string, args: readonly string[]): Promise<string>
-  /** Gives a file or folder that we made to the user whom the programs run as. */
+  /** Gives a file or folder to the user that the programs run as. */
   own(path: string): void
 }
 

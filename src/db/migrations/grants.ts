@@ -4,7 +4,7 @@ import { connect } from '../connect.ts'
 /** Any number that nothing else uses, in the service's database. */
 const GRANTS_LOCK_ID = 5_202_611_210_003
 
-/** What the service may do to a table. What is not listed may be read and written, but not truncated. */
+/** The service's privileges on tables; on tables not listed it may read and write, but not truncate. */
 const tableGrants: Readonly<Record<string, string>> = {
   ledger_events: 'select, insert',
   ledger_head: 'select, insert, update',
@@ -16,8 +16,8 @@ const tableGrants: Readonly<Record<string, string>> = {
 const otherTables = 'select, insert, update, delete'
 
 /**
- * Gives `serviceRole` what the service needs in schema public and takes everything else away. To be run by the owner
- * after migrating; again does no harm, also while the service runs. Throws when the owner is to restrict itself.
+ * Grants `serviceRole` what the service needs in schema public and revokes everything else. Run by the owner after
+ * migrating; idempotent, also while the service runs. Throws when `serviceRole` is the owner.
  */
 export async function grantService(ownerUrl: string, serviceRole: string): Promise<void> {
   const client = await connect(ownerUrl, 'economy grants')

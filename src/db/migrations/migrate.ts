@@ -13,7 +13,7 @@ export class MigrationError extends Error {
 
 /**
  * Applies the migrations `NNNN-name.sql` of `folder` (a URL that ends with a slash) that the database lacks, in order
- * and all or none. Instances that start at once wait for each other. Answers the names of those it applied.
+ * and all or none. Instances that start at once wait for each other. Returns the names of those it applied.
  *
  * When nothing is pending, any role will do. Throws a MigrationError when something is pending and the role may not
  * migrate, when a migration fails, or when the file of one that was applied before is no longer what was applied.
@@ -51,7 +51,7 @@ async function assertUnchanged(db: Kysely<unknown>, texts: MigrationTexts): Prom
   if (changed.length === 0) return
   throw new MigrationError(
     `${changed.map((name) => `sql/${name}.sql`).join(' and ')} ${changed.length === 1 ? 'is' : 'are'} not what was ` +
-      'applied to this database. Bring the former text back; what is to change belongs into a new migration.',
+      'applied to this database. Restore the former text, and put changes into a new migration.',
   )
 }
 
@@ -67,7 +67,7 @@ async function apply(db: Kysely<unknown>, texts: MigrationTexts, pending: readon
         `Set DATABASE_OWNER_URL to the role that owns the database, or migrate with another instance first.`,
     )
   }
-  // Migrations that were written side by side may come in another order than that of their numbers.
+  // Migrations that were written in parallel may arrive in another order than their numbers.
   const migrator = new Migrator({ db, provider: sqlOf(texts), allowUnorderedMigrations: true })
   const { error, results = [] } = await migrator.migrateToLatest()
   if (error) {

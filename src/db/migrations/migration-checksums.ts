@@ -7,7 +7,7 @@ export type MigrationTexts = ReadonlyMap<string, string>
 /** Any number that nothing else uses, in the service's database. */
 const CHECKSUMS_LOCK_ID = 5_202_611_210_005
 
-/** The names of those whose text is not the one that was applied to this database, as far as that was kept. */
+/** The names of migrations whose text differs from the stored checksum. */
 export async function changedMigrations(db: Kysely<unknown>, texts: MigrationTexts): Promise<string[]> {
   const kept = await storedChecksums(db)
   return [...texts]
@@ -16,15 +16,15 @@ export async function changedMigrations(db: Kysely<unknown>, texts: MigrationTex
 }
 
 /**
- * Keeps the SHA-256 of each applied migration that has none yet: of those just applied and, once, of those of a
- * database from before checksums were kept. Leaves that to others where the role may not.
+ * Stores the SHA-256 of each applied migration that has none yet: of those just applied and, once, of those applied
+ * before checksums were stored. Does nothing when the role may not.
  */
 export async function storeChecksums(db: Kysely<unknown>, applied: MigrationTexts): Promise<void> {
   const kept = await storedChecksums(db)
   const missing = [...applied].filter(([name]) => !kept.has(name))
   if (missing.length === 0 || !(await canMigrate(db))) return
   await db.transaction().execute(async (transaction) => {
-    // Two that make the table at once would end one of them with an error.
+    // Creating the table twice at once would fail one of the two.
     await sql`select pg_advisory_xact_lock(${CHECKSUMS_LOCK_ID})`.execute(transaction)
     await sql`create table if not exists public.migration_checksums (name text primary key, sha256 text not null)`.execute(
       transaction,

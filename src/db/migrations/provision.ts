@@ -6,8 +6,8 @@ import { connect } from '../connect.ts'
 const PROVISION_LOCK_ID = 5_202_611_210_001
 
 /**
- * Makes the two roles and the database `economy` where they are missing, and gives the roles the passwords that are in
- * the data directory. `economy_owner` owns the database and migrates it; `economy_service` may only log in. Neither is
+ * Creates the two roles and the database `economy` where they are missing, and sets the roles' passwords from the data
+ * directory. `economy_owner` owns the database and migrates it; `economy_service` may only log in. Neither is
  * a superuser: against a superuser the ledger could not be guarded.
  */
 export async function provision(cluster: Cluster, port: number): Promise<void> {

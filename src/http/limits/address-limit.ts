@@ -1,32 +1,32 @@
 import { addressKey } from './client-address.ts'
 
 const WINDOW_MS = 60_000
-/** Addresses that are counted at a time, at about 150 bytes each. */
+/** Entries of about 150 bytes each. */
 const MAX_ADDRESSES = 100_000
-/** Entries that are looked at to make room for one. */
+/** Entries examined to make room for one. */
 const MAX_EVICTION_PROBES = 8
-/** All addresses for which there is no room share one entry. */
+/** Addresses for which there is no room share this entry. */
 const OVERFLOW = 'overflow'
 
 interface Entry {
-  /** Since the window began; what was refused is not counted. */
+  /** Cost accepted since the window began. */
   taken: number
   startedAt: number
 }
 
 /**
- * How much an address may ask for within a minute without a good token. What it has taken is counted by window; an
- * entry makes room for another only once an even refill would have returned all that it took, so whoever changes
- * addresses to be forgotten gains nothing. Where nothing can make room, addresses that are new share one allowance.
+ * Limits what an address may ask for within a minute without a valid token, counted by window. An entry is evicted only
+ * once an even refill would have returned all that it took, so that changing addresses to be forgotten gains nothing.
+ * When no entry can be evicted, new addresses share one allowance.
  */
 export class AddressLimit {
   readonly #perMinute: number | null
   readonly #now: () => number
   readonly #maxAddresses: number
-  /** Mostly in the order of their windows. */
+  /** Roughly in the order of their windows. */
   readonly #entries = new Map<string, Entry>()
 
-  /** Null is no limit. `now` is in milliseconds, of a clock that never goes back. */
+  /** Null is no limit. `now` is a monotonic clock in milliseconds. */
   constructor(
     perMinute: number | null,
     { now = () => performance.now(), maxAddresses = MAX_ADDRESSES }: { now?: () => number; maxAddresses?: number } = {},
@@ -37,8 +37,8 @@ export class AddressLimit {
   }
 
   /**
-   * Takes from what the address may still ask for; false, and nothing is taken, when that is not enough. Nothing costs
-   * more than all that is allowed, or it could never be asked for.
+   * Takes `cost` from the address's allowance; false, and nothing is taken, when too little is left. The cost is capped at
+   * the whole allowance: otherwise such a request could never succeed.
    */
   take(ip: string, cost = 1): boolean {
     if (this.#perMinute === null) return true
@@ -50,7 +50,7 @@ export class AddressLimit {
     return true
   }
 
-  /** Seconds until the address may ask again. */
+  /** Seconds until the window ends. */
   retryAfter(ip: string): number {
     const entry = this.#entries.get(addressKey(ip)) ?? this.#entries.get(OVERFLOW)
     if (entry === undefined) return 1
@@ -73,7 +73,7 @@ export class AddressLimit {
     return entry
   }
 
-  /** Removes what is over; false when there is room for no other entry. */
+  /** Evicts expired entries; false when there is no room for another one. */
   #makeRoom(now: number): boolean {
     for (const [key, { startedAt }] of this.#entries) {
       if (now < startedAt + WINDOW_MS) break
@@ -85,7 +85,7 @@ export class AddressLimit {
       if (looks === MAX_EVICTION_PROBES) return false
       looks += 1
       this.#entries.delete(key)
-      // To the back, so that the next look finds others.
+      // To the end, so that the next eviction examines others.
       if (!this.#isRefilled(entry, now)) this.#entries.set(key, entry)
     }
     return this.#entries.size < this.#maxAddresses

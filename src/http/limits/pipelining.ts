@@ -2,9 +2,9 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { acquire, release, type Semaphore } from './semaphore.ts'
 
-/** Requests of one connection that are worked on at a time; their answers go out one by one anyway. */
+/** Requests of one connection that run at a time; their responses go out in order anyway. */
 const CONCURRENCY = { running: 8, waiting: Number.POSITIVE_INFINITY }
-/** Requests of one connection that may be on the way before it is read on. What was read by then waits. */
+/** Requests of one connection beyond which it is not read. Those already read wait. */
 const MAX_OUTSTANDING = 32
 
 interface Connection extends Semaphore {
@@ -12,8 +12,8 @@ interface Connection extends Semaphore {
 }
 
 /**
- * Bounds what a client can have going on one connection by not waiting for answers, whoever it is: Node reads on as long
- * as answers are taken, and would have us begin a hundred thousand requests at once.
+ * Bounds the pipelined requests of one connection: Node reads on as long as responses are taken, and would start a hundred
+ * thousand requests at once.
  */
 export function limitPipelining(app: FastifyInstance): void {
   const connections = new WeakMap<Socket, Connection>()
@@ -39,13 +39,13 @@ export function limitPipelining(app: FastifyInstance): void {
   })
 }
 
-/** Node resumes a connection after each request that it has read: until we read on, that has no effect. */
+/** Node resumes a connection after each parsed request, so `resume` is disabled until `resumeReading`. */
 function stopReading(socket: Socket): void {
   socket.pause()
   socket.resume = () => socket
 }
 
-/** Where Node has a reason of its own to wait, it sees to that itself. */
+/** Node pauses again by itself where it has a reason of its own. */
 function resumeReading(socket: Socket): void {
   Reflect.deleteProperty(socket, 'resume')
   socket.resume()

@@ -5,27 +5,27 @@ export type CallerKey = number | string
 
 const WINDOW_MS = 60_000
 
-/** What is known of one who asks. */
+/** The counters of one caller. */
 export interface RateLimitEntry extends Semaphore {
-  /** Cost of what was let in since the window began. */
+  /** Cost accepted since the window began. */
   taken: number
-  /** Requests that were refused since then. */
+  /** Requests refused since then. */
   refused: number
-  /** In milliseconds, as `performance.now()` tells them. */
+  /** In milliseconds of `performance.now()`. */
   windowEnds: number
-  /** Until then no other dear request of the caller begins; as `windowEnds`. */
+  /** No other expensive request of the caller starts before this; as `windowEnds`. */
   pausedUntil: number
 }
 
 /**
- * Those who asked within the last minute. An entry is dropped only when its window is over and nothing of it is in hand:
- * dropped earlier, it would give its caller a second allowance. So there are as many as can be answered in a minute.
+ * Callers of the last minute. An entry is evicted only when its window is over and none of its requests runs: evicted
+ * earlier, it would give its caller a second allowance. So there are at most as many as can be served in a minute.
  */
 export class RateLimitStore {
-  /** In the order of their windows. */
+  /** In the order in which their windows end. */
   readonly #entries = new Map<CallerKey, RateLimitEntry>()
 
-  /** What the caller has taken in the window that runs; begins one where none does. */
+  /** The caller's entry, in a window that has not ended. */
   entryFor(key: CallerKey, now: number): RateLimitEntry {
     const known = this.#entries.get(key)
     if (known !== undefined && now < known.windowEnds) return known
@@ -51,7 +51,7 @@ export class RateLimitStore {
     for (const [key, counted] of this.#entries) {
       if (counted.windowEnds > now) return
       if (counted.running === 0) this.#entries.delete(key)
-      // Moved to the end, or each call would pass over it again.
+      // Moved to the end: otherwise each call would examine it again.
       else this.#startWindow(key, counted, now)
     }
   }

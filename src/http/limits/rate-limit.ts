@@ -8,13 +8,12 @@ import { type CallerKey, type RateLimitEntry, RateLimitStore } from './rate-limi
 import { acquire, release } from './semaphore.ts'
 
 /**
- * Requests of one caller that are worked on at a time, so that nobody waits for theirs but they; and how many may wait,
- * more than the usual limit lets through in a minute.
+ * Requests of one caller that run at a time, so that only the caller waits for them, and requests that may wait: more
+ * than the default limit accepts in a minute.
  */
 const CONCURRENCY = { running: 4, waiting: 2_000 }
-/** After a dear request the next dear one of its caller waits for so long for each ordinary request that it costs more. */
+/** Pause between two expensive requests of a caller, for each unit of cost above 1. */
 const PAUSE_MS_PER_COST = 25
-/** A refusal is held back for so long at most. */
 const MAX_REFUSAL_DELAY_MS = 5_000
 
 const allowance = Symbol('allowance')
@@ -25,19 +24,19 @@ declare module 'fastify' {
   }
 }
 
-/** Charges a request for work that shows only in its body: a debt that refuses the requests after it. */
+/** Charges a request for work that only its body reveals; the requests after it may be refused. */
 export function charge(request: FastifyRequest, cost: number): void {
   const entry = request[allowance]
   if (entry !== null) entry.taken += cost
 }
 
-/** Gives requests what `charge` needs. */
+/** Adds to requests what `charge` needs. */
 export const decorateAllowance = (app: FastifyInstance): void => void app.decorateRequest(allowance, null)
 
 /**
- * The check, placed after the token's, that a caller takes at most so much a minute from this instance: an ordinary
- * request costs 1, a dear one more. What is allowed stands in a line of the caller's own. What is refused costs little
- * and comes later and later: whoever asks again at once is not answered at once.
+ * Limits the cost of a caller's requests a minute on this instance; it runs after the token check. An ordinary request
+ * costs 1, an expensive one more. Accepted requests queue behind the caller's own. Refusals are delayed more and more, so
+ * that a caller who retries at once gains nothing.
  */
 export function rateLimitCheck(
   app: FastifyInstance,
@@ -45,12 +44,12 @@ export function rateLimitCheck(
   metrics: Pick<Metrics, 'refused'>,
 ): onRequestHookHandler {
   const store = new RateLimitStore()
-  /** Connections on which a refusal is held back, with what lets it go. */
+  /** Connections with a delayed refusal, and the function that sends it. */
   const held = new Map<Socket, () => void>()
-  /** What begins the dear requests that wait for the pause of the one before. */
+  /** Starts the expensive requests that wait for the pause after the one before. */
   const paused = new Set<() => void>()
   let closing = false
-  // Who is refused is not what a stop waits for.
+  // A shutdown does not wait for delayed refusals.
   app.addHook('preClose', (done) => {
     closing = true
     for (const release of held.values()) release()
@@ -61,8 +60,8 @@ export function rateLimitCheck(
     const now = performance.now()
     const { caller } = request
     const entry = store.entryFor(keyOf(caller), now)
-    // Staff announce people and pay salaries by the thousand: theirs is a number of requests. Nothing costs more than
-    // all that is allowed, or it could never be asked for.
+    // Staff announce users and pay salaries by the thousand, so only their requests are counted. The cost is capped at
+    // the whole allowance: otherwise such a request could never succeed.
     const cost = caller.kind === 'user' ? Math.min(costOf(request), perMinute) : 1
     if (entry.taken + cost > perMinute) {
       entry.refused += 1
@@ -71,7 +70,7 @@ export function rateLimitCheck(
         request.log.info({ caller: actorOf(caller) }, 'caller is over the rate limit; requests are refused')
       const refusal = rateLimited(secondsUntilEndOf(entry, now))
       const { socket } = request.raw
-      // On one connection the answers behind it wait for it anyway, and when they are many Node reads no further.
+      // One delay per connection: later responses wait for it anyway, and Node stops reading when they are many.
       if (closing || held.has(socket)) return done(refusal)
       const release = (): void => {
         clearTimeout(timer)
@@ -84,7 +83,7 @@ export function rateLimitCheck(
     }
     entry.taken += cost
     if (caller.kind === 'user') request[allowance] = entry
-    // What becomes a socket has no answer that ends.
+    // An upgrade has no response that ends.
     if (Reflect.get(request.raw, 'upgrade') === true) return done()
     const { raw } = reply
     const start = (): boolean => {
@@ -109,8 +108,8 @@ export function rateLimitCheck(
 }
 
 /**
- * How long a dear request waits, so that all that a caller is allowed does not come in one go: others would share the
- * event loop with nothing else.
+ * How long an expensive request waits, so that a caller cannot spend the whole allowance at once and occupy the event
+ * loop.
  */
 function pauseBefore(entry: RateLimitEntry, cost: number, now: number): number {
   const begins = Math.max(now, entry.pausedUntil)
@@ -118,7 +117,7 @@ function pauseBefore(entry: RateLimitEntry, cost: number, now: number): number {
   return begins - now
 }
 
-/** A number for a user and a text for staff: no one is taken for another. */
+/** A number for a user, a string for staff: they never collide. */
 const keyOf = (caller: Caller): CallerKey => (caller.kind === 'user' ? caller.id : caller.sub)
 
 const secondsUntilEndOf = ({ windowEnds }: RateLimitEntry, now: number): number => Math.ceil((windowEnds - now) / 1000)

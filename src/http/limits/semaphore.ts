@@ -1,18 +1,18 @@
-/** Requests that are worked on, and those that wait for one of them to be over. */
+/** Requests that run, and those that wait for one of them to end. */
 export interface Semaphore {
   running: number
   readonly waiting: (() => boolean)[]
 }
 
-/** How many may be in hand, and how many may wait. */
+/** How many requests may run, and how many may wait. */
 export interface SemaphoreLimits {
   readonly running: number
   readonly waiting: number
 }
 
 /**
- * Begins a request, at once or when enough of the others are over. `begin` answers whether it did: it does not where
- * nobody waits for the answer any more. False when too many wait.
+ * Starts a request, at once or when enough others have ended. `start` returns whether it did: it does not when the
+ * client is gone. False when too many wait.
  */
 export function acquire(semaphore: Semaphore, limits: SemaphoreLimits, start: () => boolean): boolean {
   if (semaphore.running < limits.running) {
@@ -25,7 +25,7 @@ export function acquire(semaphore: Semaphore, limits: SemaphoreLimits, start: ()
   return true
 }
 
-/** A request that was begun is over: the next one takes its place. */
+/** A running request has ended: the next one takes its place. */
 export function release(semaphore: Semaphore): void {
   for (let start = semaphore.waiting.shift(); start !== undefined; start = semaphore.waiting.shift()) {
     if (start()) return

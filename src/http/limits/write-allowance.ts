@@ -1,24 +1,23 @@
 const DAY_MS = 86_400_000
-/** Users whose writes are counted at a time, at about 150 bytes each. */
+/** Entries of about 150 bytes each. */
 const MAX_USERS = 100_000
-/** Entries that are looked at to make room for one. */
+/** Entries examined to make room for one. */
 const MAX_EVICTION_PROBES = 32
-/** How often the same user is reported. */
+/** Interval between two reports of the same user. */
 const REPORT_INTERVAL_MS = 3_600_000
 
 interface Entry {
-  /** Bytes, less what was refilled until `at`. */
+  /** Bytes spent, less those refilled until `at`. */
   spent: number
   at: number
   reportedAt: number
 }
 
 /**
- * How many bytes each user may have stored in a day by what costs nothing, refilled evenly. What a command stores is
- * known once it is committed: it is charged then, and a user who has nothing left is refused the next one.
+ * Limits the bytes that each user may have stored in a day for free, refilled evenly. A command's bytes are known once it
+ * is committed: they are charged then, and a user with nothing left is refused the next command.
  *
- * Of too many users the one goes who spent least among those that are looked at: whoever brings others to be forgotten
- * gains nothing, and neither do they.
+ * Evicts the user who spent least among those examined, so that creating users to be forgotten gains nothing.
  */
 export class WriteAllowance {
   readonly #dailyBytes: number | null
@@ -26,7 +25,7 @@ export class WriteAllowance {
   readonly #maxUsers: number
   readonly #entries = new Map<number, Entry>()
 
-  /** Null is no limit. `now` is in milliseconds, of a clock that never goes back. */
+  /** Null is no limit. `now` is a monotonic clock in milliseconds. */
   constructor(
     dailyBytes: number | null,
     { now = () => performance.now(), maxUsers = MAX_USERS }: { now?: () => number; maxUsers?: number } = {},
@@ -36,14 +35,14 @@ export class WriteAllowance {
     this.#maxUsers = maxUsers
   }
 
-  /** Whether the user may have something stored. */
+  /** Whether the user may store more. */
   hasLeft(userId: number): boolean {
     if (this.#dailyBytes === null) return true
     const entry = this.#entries.get(userId)
     return entry === undefined || this.#spentNow(entry, this.#now()) < this.#dailyBytes
   }
 
-  /** Seconds until the user has something left. */
+  /** Seconds until the user may store more. */
   retryAfter(userId: number): number {
     const entry = this.#entries.get(userId)
     if (entry === undefined || this.#dailyBytes === null) return 0
@@ -51,7 +50,7 @@ export class WriteAllowance {
     return beyond < 0 ? 0 : Math.floor((beyond * DAY_MS) / this.#dailyBytes / 1000) + 1
   }
 
-  /** Charges what was stored; true when the user has now nothing left and was not reported for a while. */
+  /** Charges stored bytes; true when nothing is left and the user was not reported recently. */
   spend(userId: number, bytes: number): boolean {
     if (this.#dailyBytes === null || bytes === 0) return false
     const now = this.#now()
@@ -84,7 +83,7 @@ export class WriteAllowance {
       looks += 1
       const spent = this.#spentNow(entry, now)
       if (least === undefined || spent < least.spent) least = { userId, spent }
-      // To the back, so that the next look finds others.
+      // To the end, so that the next eviction examines others.
       this.#entries.delete(userId)
       this.#entries.set(userId, entry)
     }

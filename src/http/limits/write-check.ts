@@ -6,16 +6,15 @@ import type { WriteAllowance } from './write-allowance.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * How a route that writes draws on its user's allowance of stored bytes. Where it says nothing, with all that it
-     * stores, and it is refused when nothing is left. `paid`: what it stores by succeeding was paid for, so that it is
-     * neither charged nor refused. `unrefused`: it is charged and never refused, as value is got out by it, or it stores
-     * nothing.
+     * How a route that writes uses its user's allowance of stored bytes. By default it is charged for all that it stores
+     * and refused when nothing is left. `paid`: never refused, and charged only when it fails, because a success is paid
+     * for. `unrefused`: charged but never refused, because it pays value out or stores nothing.
      */
     writes?: 'paid' | 'unrefused'
   }
 }
 
-/** The check, placed after the limit of requests, that a user who writes has something left to store. */
+/** Refuses writes of a user over the allowance; it runs after the rate limit. */
 export const writeCheck =
   (writes: WriteAllowance, metrics: Pick<Metrics, 'refused'>): onRequestHookHandler =>
   ({ caller, method, routeOptions: { config, url } }, _reply, done) => {
