@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Id } from './common.ts'
 
-/** The agency's events of the ledger; part of those in events.ts. */
+/** The agency's part of the events in events.ts. */
 
 export const WithdrawalType = Type.Union([Type.Literal('gold_agent'), Type.Literal('cash')])
 export type WithdrawalType = Static<typeof WithdrawalType>
@@ -14,29 +14,29 @@ export const WithdrawalStatus = Type.Union([
 ])
 export type WithdrawalStatus = Static<typeof WithdrawalStatus>
 
-/** A user's two wallets: the host's own, and that of an agent's commission. */
+/** A user's two dollar wallets: his own earnings as a host, and commissions as an agent. */
 export const DollarWallet = Type.Union([Type.Literal('dollars'), Type.Literal('agent_dollars')])
 export type DollarWallet = Static<typeof DollarWallet>
 
-/** The record of the vault that holds what people wrote; null when they wrote nothing. */
+/** The vault record with what the user wrote; null when there is none. */
 const VaultId = Type.Union([Type.String(), Type.Null()])
 
 export const agencyEvents = {
-  /** Dollars are put on hold; this event's position is the request's id. */
+  /** Puts dollars on hold; this event's position is the request's id. */
   'withdrawal-requested': {
     version: 1,
     data: Type.Object({
       type: WithdrawalType,
       user_id: Id,
-      /** The charging agent or the business manager it is addressed to. */
+      /** The charging agent or business manager that the request is addressed to. */
       target_id: Id,
-      /** Who gets the diamonds, which the agent pays outside this service; nobody for cash. */
+      /** Who gets the diamonds, which the agent pays outside this service; null for cash. */
       beneficiary_id: Type.Union([Id, Type.Null()]),
       country_id: Id,
       wallet: DollarWallet,
       /** Cents. */
       amount: Id,
-      /** The agent's rate at this moment; null for cash. */
+      /** The agent's rate at the time; null for cash. */
       diamonds_per_dollar: Type.Union([Id, Type.Null()]),
       details: VaultId,
     }),
@@ -55,7 +55,7 @@ export const agencyEvents = {
       note: VaultId,
     }),
   },
-  /** Dollars for diamonds, at once; this event's position is the transfer's id. */
+  /** Exchanges dollars for diamonds at once; this event's position is the transfer's id. */
   'instant-transfer-made': {
     version: 1,
     data: Type.Object({
@@ -64,12 +64,12 @@ export const agencyEvents = {
       wallet: DollarWallet,
       /** Cents. */
       amount: Id,
-      /** Diamonds for a dollar. */
+      /** Diamonds per dollar. */
       rate: Id,
       diamonds: Id,
     }),
   },
-  /** What a user earned in a period, in cents; `target` points were taken for it. */
+  /** What a user earned in a period, in cents, for which `target` points were taken. */
   'salary-deposited': {
     version: 1,
     data: Type.Object({ period: Type.String(), user_id: Id, dollars: Amount, agent_dollars: Amount, target: Amount }),

@@ -3,8 +3,8 @@ import { agencyEvents } from './agency-events.ts'
 import { Amount, Bit, Id } from './common.ts'
 
 /**
- * Every event of the ledger: its name, its version and what it says. Accounts and amounts stand beside
- * the data, as movements. Words about people (names, avatars) never stand in an event.
+ * Every event of the ledger: its type, version and data. Accounts and amounts are in the event's movements, beside the
+ * data. Profile data (names, avatars) is never part of an event, so that it can be erased.
  */
 
 const Hex = Type.String({ pattern: '^[0-9a-f]{64}$' })
@@ -22,13 +22,13 @@ export type OddsRow = Static<typeof OddsRow>
 export const AgencyCountry = Type.Object({ country_id: Id, diamonds_per_dollar: Id })
 export type AgencyCountry = Static<typeof AgencyCountry>
 
-/** The apps that are told apart. */
+/** The client apps that are distinguished. */
 export const ClientType = Type.Union([Type.Literal('android'), Type.Literal('ios'), Type.Literal('flutter')], {
   description: 'android, ios or flutter',
 })
 export type ClientType = Static<typeof ClientType>
 
-/** Words in the languages of the app. */
+/** A text in both languages of the app. */
 export const InBoth = Type.Object({ en: Type.String(), ar: Type.String() })
 export type InBoth = Static<typeof InBoth>
 
@@ -38,26 +38,26 @@ const gift = {
   room_id: Id,
   decoration_id: Id,
   kind: GiftKind,
-  /** Diamonds for one gift when it was sent. */
+  /** Diamonds for one gift at the time of sending. */
   price: Amount,
   quantity: Id,
   /** Diamonds debited from the sender; 0 from the bag. */
   cost: Amount,
   from_bag: Type.Boolean(),
   encrypted: Type.Boolean(),
-  /** Percentages in force. */
+  /** Percentages in force at the time of sending. */
   receiver_percent: Percent,
   room_percent: Percent,
   owner_percent: Percent,
-  /** Given to the room, one a diamond of a standard gift's value. */
+  /** Points for the room: one for each diamond of a standard gift's value. */
   trophy_points: Amount,
 }
 
-/** One who plays: `entry` is the join's position, `stake` in coins, `client_seed` empty when none was given. */
+/** A player: `entry` is the position of the join, `stake` in coins, `client_seed` empty when none was given. */
 export const RouletteEntry = Type.Object({ entry: Id, user_id: Id, stake: Id, client_seed: Type.String() })
 export type RouletteEntry = Static<typeof RouletteEntry>
 
-/** A game goes by the position of the event that created it. */
+/** A game's id is the position of the event that created it. */
 const rouletteGame = { game_id: Id, room_id: Id }
 
 export const eventTypes = {
@@ -72,13 +72,13 @@ export const eventTypes = {
       agency_countries: Type.Array(AgencyCountry),
     }),
   },
-  /** Tokens of the user issued before this second are over. */
+  /** Tokens of the user issued before this second are no longer valid. */
   'sessions-revoked': { version: 1, data: Type.Object({ user_id: Id, before: Amount }) },
-  /** Tokens of this member of staff issued before this second are over. */
+  /** Tokens of this member of staff issued before this second are no longer valid. */
   'staff-sessions-revoked': { version: 1, data: Type.Object({ sub: Type.String(), before: Amount }) },
-  /** What the user was called was erased. */
+  /** The user's profile data was erased. */
   'user-forgotten': { version: 1, data: Type.Object({ user_id: Id }) },
-  /** What remembered replies that named a forgotten user became: `reply_hash` is that of the reply as it is now. */
+  /** Stored replies that named a forgotten user were redacted: `reply_hash` is that of the redacted reply. */
   'replies-blanked': {
     version: 1,
     data: Type.Object({
@@ -105,9 +105,9 @@ export const eventTypes = {
     version: 1,
     data: Type.Object({ user_id: Id, decoration_id: Id, quantity: Id, reason: Reason }),
   },
-  /** A gift with no draw. */
+  /** A gift without a draw. */
   'gift-sent': { version: 1, data: Type.Object(gift) },
-  /** A gift whose orders were drawn: one draw a receiver, in the order of `receiver_ids`. */
+  /** A lucky gift: one draw for each receiver, in the order of `receiver_ids`. */
   'gift-drawn': {
     version: 1,
     data: Type.Object({
@@ -134,7 +134,7 @@ export const eventTypes = {
       icon_path: Type.String(),
     }),
   },
-  /** One card, whose id is this event's position; its days stay as they are here. */
+  /** One card, whose id is this event's position; later changes of the package do not change its days. */
   'card-granted': {
     version: 1,
     data: Type.Object({ user_id: Id, privilege_package_id: Id, valid_days: Id, reason: Reason }),
@@ -143,14 +143,14 @@ export const eventTypes = {
     version: 1,
     data: Type.Object({ card_id: Id, privilege_package_id: Id, from_user_id: Id, to_user_id: Id }),
   },
-  /** The card is used up; `rank` is its package's at this moment. What it did follows as the next event. */
+  /** The card is used up; `rank` is that of its package at the time. The next event says what it did. */
   'card-activated': {
     version: 1,
     data: Type.Object({ card_id: Id, user_id: Id, privilege_package_id: Id, rank: Rank, valid_days: Id }),
   },
   /**
-   * `percent` of a card's days, `days`, made the user's privilege longer, or began one where none ran. Package and
-   * rank are those that run from here on. `valid_until` in seconds since 1970.
+   * `days`, which is `percent` of a card's days, extended the user's privilege, or started one where none was active.
+   * Package and rank are those active from here on. `valid_until` in seconds since 1970.
    */
   'privilege-days-added': {
     version: 1,
@@ -164,7 +164,7 @@ export const eventTypes = {
       valid_until: Amount,
     }),
   },
-  /** A card of a higher rank ended the privilege `replaced` and began its own. */
+  /** A card of a higher rank ended the privilege `replaced` and started its own. */
   'privilege-replaced': {
     version: 1,
     data: Type.Object({
@@ -177,7 +177,7 @@ export const eventTypes = {
       valid_until: Amount,
     }),
   },
-  /** The user's chain `chain` runs from here on with `client_seed`; the one after it is already committed. */
+  /** The user's draws use `chain` from here on, with `client_seed`; the commitment to the next chain is published. */
   'lucky-chain-opened': {
     version: 1,
     data: Type.Object({
@@ -191,7 +191,7 @@ export const eventTypes = {
       fairness_key: Hex,
     }),
   },
-  /** A game is open; this event's position is its id. What decides the spin is committed to from here on. */
+  /** A game is open; this event's position is its id. `commitment` fixes what decides the spin. */
   'roulette-created': {
     version: 1,
     data: Type.Object({
@@ -203,7 +203,7 @@ export const eventTypes = {
       max_players: Id,
       /** What the house takes of the pot. */
       fee_percent: Percent,
-      /** Coins that a full table wins. */
+      /** Coins that the winner of a full game gets. */
       prize: Amount,
       commitment: Hex,
       fairness_key: Hex,
@@ -214,7 +214,7 @@ export const eventTypes = {
     data: Type.Object({ ...rouletteGame, user_id: Id, stake: Id, client_seed: Type.String() }),
   },
   'roulette-left': { version: 1, data: Type.Object({ ...rouletteGame, user_id: Id, stake: Id }) },
-  /** With all that is needed to check the spin. */
+  /** Has everything that is needed to verify the spin. */
   'roulette-finished': {
     version: 1,
     data: Type.Object({
@@ -230,20 +230,20 @@ export const eventTypes = {
       draw: Amount,
     }),
   },
-  /** By its creator or by an operator; everyone is paid back. */
+  /** Cancelled by its creator or by an operator; all stakes are refunded. */
   'roulette-cancelled': { version: 1, data: Type.Object({ ...rouletteGame, player_ids: Type.Array(Id) }) },
-  /** Whether the service is closed to clients, and whether to those of which nothing is known. */
+  /** Whether the service is closed for maintenance, and whether clients that do not identify themselves are blocked. */
   'app-mode-set': {
     version: 1,
     data: Type.Object({
       maintenance: Type.Boolean(),
       title: InBoth,
       message: InBoth,
-      /** Such clients are asked to update to the release of this type. */
+      /** Blocked clients are asked to update to the release of this type; null when they are not blocked. */
       block_unidentified: Type.Union([Type.Null(), ClientType]),
     }),
   },
-  /** What clients of a type are asked to update to, and below which version they must. */
+  /** The version that clients of a type are asked to update to, and the one below which they must. */
   'release-defined': {
     version: 1,
     data: Type.Object({

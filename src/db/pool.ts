@@ -57,7 +57,7 @@ export class PoolExhausted extends Error {
 
 /**
  * A pool as Kysely takes it for reads: whoever comes when too many wait, or has waited for too long while others were
- * served, is sent away with `Crowded`.
+ * served, is sent away with `PoolExhausted`.
  */
 export function readPool(pool: Pool): PostgresPool {
   let inUse = 0

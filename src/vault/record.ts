@@ -23,7 +23,7 @@ export type SealedRecord = VaultRecord & VaultKey
 export const vaultRecords = projection<VaultRecord>('vault_records')
 export const vaultKeys = projection<VaultKey>('vault_keys')
 
-/** For a verb's `note`: the record is written in the transaction that writes the event which names it. */
+/** For a verb's `sideWrites`: the record is written in the transaction that writes the event which names it. */
 export function storeRecord(state: WritableState, { record_id, user_id, sealed, wrapped }: SealedRecord): void {
   state.set(vaultKeys, record_id, { record_id, user_id, wrapped })
   state.set(vaultRecords, record_id, { record_id, sealed })

@@ -5,7 +5,7 @@ import type { Movement } from '../../../src/ledger/rules/event.ts'
 const TEXT = 25
 const BIGINT = 20
 
-/** The bytes of the rows of events that only move something, at positions 1, 2, 3, …, as `copiedBytes` has them. */
+/** The bytes of the rows of events that only move something, at positions 1, 2, 3, …, as `copyBinaryRows` yields them. */
 export const eventPage = (events: readonly (readonly Movement[])[]): Page =>
   Buffer.concat(events.map((movements, i) => row(i + 1, movements)))
 

@@ -6,7 +6,7 @@ import { lockHead } from '../../../src/ledger/executor/statements.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
-test('the clock that comes with the head is that of the moment at which it was locked', async (t) => {
+test('the clock read with the head is that of the moment when the lock was granted', async (t) => {
   const { ownerUrl } = await testDatabase(t)
   const [holder, waiting] = [new Client(ownerUrl), new Client(ownerUrl)]
   for (const client of [holder, waiting]) {
@@ -32,7 +32,7 @@ test('the clock that comes with the head is that of the moment at which it was l
   }
 })
 
-test('the time of this process is trusted for a while, and not over a sleep of the machine', async (t) => {
+test('the time of this process is trusted for a while, but not across a sleep of the machine', async (t) => {
   const clock = new DatabaseClock()
   t.equal(clock.now, undefined)
   clock.set(1_000_000)

@@ -73,14 +73,14 @@ test('10,000 sends at once on a balance worth 1,000: exactly 1,000 succeed', asy
     'user:1:diamonds': '0',
     'house:gifts:diamonds': '10000',
     'user:2:target': '10000',
-    // 3% of each send of 10 is nothing.
+    // 3% of each send of 10 rounds down to 0.
     'room:1:target': undefined,
   })
   t.ok(Math.max(...one.batches, ...other.batches) <= 256, 'batches are bounded')
   t.same([...one.bugs, ...one.failures, ...other.bugs, ...other.failures], [])
 })
 
-test('20 copies of one request with one key, at once and over two instances: one effect, one answer', async (t) => {
+test('20 copies of one request with one key, at once and over two instances: one effect, one reply', async (t) => {
   const database = await testDatabase(t)
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
@@ -101,7 +101,7 @@ test('20 copies of one request with one key, at once and over two instances: one
   t.match(remembered, { replayed: true, reply: { body: '{"refusal":"insufficient_balance"}' } }, 'refusals too')
 })
 
-/** A verb that does what is given, and whose events may move what accounts it likes. */
+/** A verb with a given decision, whose events may move any accounts. */
 const verb = (
   decide: () => readonly LedgerEvent[] | Refusal,
   accounts: readonly string[] = [],
@@ -114,7 +114,7 @@ const debit = (from: string, to: string, amount: number): LedgerEvent => ({
   movements: [{ debit: from, credit: to, amount }],
 })
 
-/** Under the name of the profiles, with less than they hold. */
+/** The table of profiles with fewer columns than it has. */
 const broken = projection<{ user_id: number }>('user_profiles')
 
 const throws = (): never => {
@@ -132,11 +132,11 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
     [verb(() => refuse('no')), 422],
     [verb(throws), 'bug'],
     [verb(() => [], [], throws), 'bug'],
-    // Not asked for.
+    // Not declared in `reads`.
     [verb(() => [debit('house:never:coins', 'house:asked:coins', 1)]), 'bug'],
     [verb(() => [debit(diamonds, house, 5_000)], [diamonds, house]), 'bug'],
     [verb(() => [debit(diamonds, 'house:gifts:coins', 1)], [diamonds, 'house:gifts:coins']), 'bug'],
-    // PostgreSQL refuses this one, and with it the whole transaction: the others run again without it.
+    // PostgreSQL rejects this one and with it the whole transaction: the others run again without it.
     [verb(() => [debit(house, bad, 1)], [house, bad]), 'bug'],
     // A row that cannot be written.
     [{ ...verb(() => []), sideWrites: (state) => state.set(broken, '1', { user_id: 1 }) }, 'bug'],
@@ -156,13 +156,13 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
   t.same((await one.run(send, rose)).reply.status, 200, 'at once: nobody holds the head')
 })
 
-test('rows that another instance has changed meanwhile are loaded again', async (t) => {
+test('rows that another instance has changed are loaded again', async (t) => {
   const database = await testDatabase(t)
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
   const balanceAfter = async (by: TestExecutor) => JSON.parse((await by.run(send, rose)).reply.body).answer.diamonds
-  // Long runs of one instance, in which it keeps what it knows, and quick changes between them.
+  // Long runs of one instance, during which its cache is valid, and quick changes between instances.
   const turns = [one, one, one, other, one, one, other, other, other, one, other, one, one, other]
   const balances: number[] = []
   for (const turn of turns) balances.push(await balanceAfter(turn))
@@ -179,7 +179,7 @@ test('a command that fails leaves nothing behind for those that follow', async (
   await opened(one, 1_000)
   const set: Verb<null, string> = {
     ...verb(() => []),
-    // A row that was not asked for, and that stands in the database.
+    // A row that was not declared, and that is in the database.
     sideWrites: (state) => state.set(userProfiles, '2', undefined),
     result: throws,
   }
@@ -188,7 +188,7 @@ test('a command that fails leaves nothing behind for those that follow', async (
   t.equal((await queryRows(database, 'select user_id from user_profiles')).length, 3)
 })
 
-test('a full queue refuses, is bounded and recovers', async (t) => {
+test('a full queue rejects commands, is bounded and recovers', async (t) => {
   const database = await testDatabase(t)
   const one = createTestExecutor(t, database.serviceUrl, { maxQueued: 50, maxBatchCommands: 10 })
   await opened(one, 100_000)
@@ -204,7 +204,7 @@ test('a full queue refuses, is bounded and recovers', async (t) => {
   await t.rejects(one.run(send, rose), new Closed('shutting down'))
 })
 
-test('a lost answer to COMMIT is resolved by asking', async (t) => {
+test('an unknown outcome of COMMIT is resolved by asking the database', async (t) => {
   const database = await testDatabase(t)
   const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 100_000)
@@ -225,14 +225,14 @@ test('a lost answer to COMMIT is resolved by asking', async (t) => {
   t.match(await balancesOf(database), { 'user:1:diamonds': String(100_000 - 10 * happened) })
 })
 
-test('a server that falls silent when it is asked about a COMMIT is not waited for', async (t) => {
+test('a server that falls silent during the question about a COMMIT is not waited for', async (t) => {
   const database = await testDatabase(t)
   await opened(createTestExecutor(t, database.serviceUrl), 1_000)
   const between = await proxy(t, database.serviceUrl)
   const one = createTestExecutor(t, between.url, { batchTimeoutMs: 500 })
   await one.run(send, rose)
   between.cutAtCommit('answer')
-  // The first words of the question, on the new connection.
+  // The start of the question, on the new connection.
   between.silenceAt('from ledger_head for update')
   const lost = await one.run(send, rose, { actor: 'user:1', key: 'lost' }).catch((error: unknown) => error)
   t.ok(lost instanceof Unavailable)
@@ -240,13 +240,13 @@ test('a server that falls silent when it is asked about a COMMIT is not waited f
   t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
 })
 
-test('a server that falls silent while the writer starts anew is not waited for', async (t) => {
+test('a server that falls silent while the store is reset is not waited for', async (t) => {
   const database = await testDatabase(t)
   const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 1_000)
   const between = await proxy(t, database.serviceUrl)
   const one = createTestExecutor(t, between.url, { batchTimeoutMs: 500 })
-  // It keeps what it knows, until another instance moves the head.
+  // Its cache is valid until another instance moves the head.
   for (let i = 0; i < 3; i += 1) await one.run(send, rose)
   await direct.run(send, rose)
   between.silenceAt('rollback')
@@ -254,7 +254,7 @@ test('a server that falls silent while the writer starts anew is not waited for'
   t.match(await balancesOf(database), { 'user:1:diamonds': '950' })
 })
 
-test('a column that a later version adds is nothing to this one', async (t) => {
+test('a column that a later version adds is ignored', async (t) => {
   const database = await testDatabase(t)
   const one = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
@@ -265,7 +265,7 @@ test('a column that a later version adds is nothing to this one', async (t) => {
   }
 })
 
-test('whoever watches cannot make a committed command look undone', async (t) => {
+test('an observer that throws cannot make a committed command look failed', async (t) => {
   const database = await testDatabase(t)
   await opened(createTestExecutor(t, database.serviceUrl), 1_000)
   const troubles: unknown[] = []

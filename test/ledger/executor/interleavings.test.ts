@@ -37,7 +37,7 @@ function oneOf<T>(all: readonly T[]): T {
   throw new Error('one of none')
 }
 
-test('whatever breaks, all is done once, and nobody on any instance is told what is not so', async (t) => {
+test('whatever breaks, every command happens once and no instance gives a wrong reply', async (t) => {
   const database = await testDatabase(t)
   const between = [await proxy(t, database.serviceUrl), await proxy(t, database.serviceUrl)]
   const urls = [...between.map(({ url }) => url), database.serviceUrl]
@@ -48,11 +48,11 @@ test('whatever breaks, all is done once, and nobody on any instance is told what
   await runOk(defineUsers, { listed: true, users: ids.map((id) => ({ id, name: 'n0' })) })
 
   const until = performance.now() + FOR_MS
-  // For a while it is mostly one that writes, which then decides ahead.
+  // For a while mostly one instance writes, which then works in optimistic mode.
   let mostly = oneOf(instances)
   const somewhere = () => (below(4) > 0 ? mostly : oneOf(instances))
 
-  /** Asks on this or that instance, now and then twice at once, until it is answered. */
+  /** Sends to one of the instances, sometimes twice at once, until there is a reply. */
   async function answered<Input, Answer>(
     verb: Verb<Input, Answer>,
     input: Input,

@@ -10,7 +10,7 @@ import { createTestExecutor, testChains } from '../../harness/ledger/test-execut
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
-test('whoever waits for the head holds nothing that its holder may need', async (t) => {
+test('a transaction that waits for the head holds no row that the holder of the head may need', async (t) => {
   const database = await testDatabase(t)
   const { runOk, run, failures } = createTestExecutor(t, database.serviceUrl)
   await runOk(genesis, { fairness_key: testChains.keyHash })
@@ -23,7 +23,7 @@ test('whoever waits for the head holds nothing that its holder may need', async 
   await other.connect()
   t.teardown(() => other.end())
   await other.query('begin; select from ledger_head for update')
-  // The last item: its row goes. Nobody else has written, so that this is sent ahead.
+  // The last item: its row is deleted. No other instance has written, so that this is sent in optimistic mode.
   const sending = run(sendGift({ chains: testChains, ownerPercent: 0 }), {
     caller_id: 1,
     sender_id: 1,

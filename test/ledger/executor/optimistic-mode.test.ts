@@ -11,8 +11,8 @@ import { createTestExecutor, queryRows, type TestExecutor, testChains } from '..
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
-// While one batch is on its way, the next one is decided on what it does. Batches of 10 out of many commands at once
-// are always on their way in twos.
+// While one batch is in flight, the next one is decided on its effects. Batches of 10 out of many commands at once are
+// always in flight in pairs.
 
 const send = sendGift({ chains: testChains, ownerPercent: 0 })
 const rose = (room: number | string = 1) => ({
@@ -26,7 +26,7 @@ const rose = (room: number | string = 1) => ({
   encrypted: false,
 })
 
-/** A rose costs 10. Ends when nobody has written for a while, so that what follows goes ahead. */
+/** A rose costs 10. Ends when this instance alone has written for a while, so that it is in optimistic mode. */
 async function opened({ runOk }: TestExecutor, diamonds: number): Promise<void> {
   await runOk(genesis, { fairness_key: testChains.keyHash })
   await runOk(defineUsers, { listed: true, users: [1, 2, 3].map((id) => ({ id })) })
@@ -44,12 +44,12 @@ const statusOf = (result: PromiseSettledResult<{ reply: { status: number } }>): 
 const diamondsOf = async (database: TestDatabase): Promise<string | null | undefined> =>
   (await queryRows(database, `select balance from balances where account = 'user:1:diamonds'`))[0]?.['balance']
 
-test('what a batch decides holds only if the one before it happens', async (t) => {
+test('a batch happens only if the one before it does', async (t) => {
   const database = await testDatabase(t)
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   await opened(ledger, 400)
   for (let round = 0; round < 10; round += 1) {
-    // PostgreSQL takes no NUL, which this command's caller has: it takes all, or nearly all, and then does not happen.
+    // PostgreSQL rejects NUL, which this command's actor has, after it has taken most of the statement.
     const spent = { ...own, amount: round % 2 === 0 ? 390 : 380 }
     const results = await many(40, (i) =>
       i === 1 ? ledger.run(debit, spent, { actor: 'staff:\0' }) : ledger.run(send, rose()),
@@ -67,14 +67,14 @@ test('what a batch decides holds only if the one before it happens', async (t) =
 
 const own = { holder: 'user', id: 1, currency: 'diamonds', reason: '' } as const
 
-test('two lost COMMITs at a time are both resolved by asking', async (t) => {
+test('two unknown outcomes at a time are both resolved by asking the database', async (t) => {
   const database = await testDatabase(t)
   await opened(createTestExecutor(t, database.serviceUrl), 100_000)
   const between = await proxy(t, database.serviceUrl)
   const ledger = createTestExecutor(t, between.url, { maxBatchCommands: 10 })
   let happened = 0
   for (let round = 0; round < 20; round += 1) {
-    // Nobody else has written since: what follows these goes ahead.
+    // No other instance has written since: what follows is decided in optimistic mode.
     for (let i = 0; i < 3; i += 1) {
       await ledger.runOk(send, rose(), 'user:1')
       happened += 1
@@ -89,7 +89,7 @@ test('two lost COMMITs at a time are both resolved by asking', async (t) => {
   t.equal(await diamondsOf(database), String(100_000 - 10 * happened))
 })
 
-test('a COMMIT that ends no transaction is not taken at its word', async (t) => {
+test('a COMMIT outside a transaction proves nothing', async (t) => {
   const database = await testDatabase(t)
   const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 1_000)
@@ -101,14 +101,14 @@ test('a COMMIT that ends no transaction is not taken at its word', async (t) => 
   ]) {
     for (let i = 0; i < 3; i += 1) await ledger.runOk(send, rose())
     if (moved === true) await direct.runOk(send, rose())
-    // What is behind it then runs by itself, if it can.
+    // The statements behind it then run on their own, if they can.
     between.garble('begin isolation')
     t.same((await many(1, () => ledger.run(send, rose()))).map(statusOf), [status])
   }
   t.equal(await diamondsOf(database), '920')
 })
 
-test('a key that comes again while its first request is on its way is answered from it', async (t) => {
+test('a key that comes again while its first request is in flight gets the same reply', async (t) => {
   const database = await testDatabase(t)
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
@@ -119,7 +119,7 @@ test('a key that comes again while its first request is on its way is answered f
   t.equal(await diamondsOf(database), String(100_000 - 100))
   t.equal(first.filter((result) => result.status === 'fulfilled' && !result.value.replayed).length, 10)
 
-  // A remembered refusal moves no position; the other instance must see it all the same.
+  // A stored refusal moves no position; the other instance must see it all the same.
   const refused = (by: TestExecutor) => by.run(send, rose(99), { actor: 'user:1', key: 'refused' })
   await many(20, () => ledger.run(send, rose()))
   await refused(other)
@@ -128,7 +128,7 @@ test('a key that comes again while its first request is on its way is answered f
   t.same([...ledger.bugs, ...ledger.failures, ...other.bugs, ...other.failures], [])
 })
 
-test('a key that was used before this instance began is found out, though it is not looked up', async (t) => {
+test('a key that was used before this instance started is detected, though it is not looked up', async (t) => {
   const database = await testDatabase(t)
   const before = createTestExecutor(t, database.serviceUrl)
   await opened(before, 100_000)
@@ -138,7 +138,7 @@ test('a key that was used before this instance began is found out, though it is 
   t.equal(refused.reply.status, 422)
 
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
-  // Nobody else writes any more: what follows goes ahead.
+  // No other instance writes any more: what follows is decided in optimistic mode.
   for (let i = 0; i < 3; i += 1) await keyed(ledger, `new ${i}`)
   const replayed = { replayed: true }
   t.match(await keyed(ledger, 'sent'), { ...replayed, reply: sent.reply })
@@ -150,7 +150,7 @@ test('a key that was used before this instance began is found out, though it is 
   })
   t.equal(await diamondsOf(database), String(100_000 - 70))
 
-  // Among many others, of which each happens once.
+  // Among many others, each of which happens once.
   const next = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   for (let i = 0; i < 3; i += 1) await keyed(next, `next ${i}`)
   const all = await many(100, (i) => keyed(next, i % 25 === 24 ? 'sent' : `among ${i}`))
@@ -159,11 +159,11 @@ test('a key that was used before this instance began is found out, though it is 
   t.same([...ledger.bugs, ...ledger.failures, ...next.bugs, ...next.failures], [])
 })
 
-test('a reply that is there and is not found is the fault of its command alone', async (t) => {
+test('a stored reply that the lookup does not find fails its own command only', async (t) => {
   const database = await testDatabase(t)
   const before = createTestExecutor(t, database.serviceUrl)
   await opened(before, 1_000)
-  // No door lets such an actor in: PostgreSQL keeps another one, under which nothing is found.
+  // No route admits such an actor: PostgreSQL stores another one, under which nothing is found.
   const strange = { actor: 'staff:\ud800', key: 'k' }
   t.equal((await before.run(send, rose(), strange)).reply.status, 200)
   const ledger = createTestExecutor(t, database.serviceUrl)
@@ -173,7 +173,7 @@ test('a reply that is there and is not found is the fault of its command alone',
   t.equal(ledger.bugs.length, 1)
 })
 
-test('words that are on their way are not overtaken', async (t) => {
+test('profile data in flight is not overtaken', async (t) => {
   const database = await testDatabase(t)
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 5 })
   await opened(ledger, 100_000)

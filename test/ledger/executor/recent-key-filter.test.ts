@@ -12,7 +12,7 @@ const under = (key: string | null, actor = 'user:1'): Command => ({
   refusalReply: () => ({ status: 422, body: '' }),
 })
 
-test('a key that was seen may have been used', (t) => {
+test('a key that was used lately may exist', (t) => {
   const keys = new RecentKeyFilter()
   const [a, b, other, none] = [under('a'), under('b'), under('a', 'user:2'), under(null)]
   t.same(keys.mayExist([a, none, other], 0), [])
@@ -21,11 +21,11 @@ test('a key that was seen may have been used', (t) => {
   t.end()
 })
 
-test('keys are forgotten after very many others, if they do not come again', (t) => {
+test('keys are forgotten after very many others', (t) => {
   const keys = new RecentKeyFilter()
   const others = (from: number): Command[] => Array.from({ length: 50_000 }, (_, i) => under(`other ${from + i}`))
   t.same(keys.mayExist([under('a'), under('b')], 0), [])
-  // Of so many one or two may look like another.
+  // Of so many, one or two may share a fingerprint with another.
   t.ok(keys.mayExist(others(0), 0).length < 5)
   t.same(keys.mayExist([under('a')], 0).length, 1)
   t.ok(keys.mayExist(others(50_000), 0).length < 5)
@@ -34,7 +34,7 @@ test('keys are forgotten after very many others, if they do not come again', (t)
   t.end()
 })
 
-test('once one was used that was not known of, all are looked up for some seconds', (t) => {
+test('when disabled, the filter has all keys looked up for some seconds', (t) => {
   const keys = new RecentKeyFilter()
   const [a, none] = [under('a'), under(null)]
   keys.disable(1_000)

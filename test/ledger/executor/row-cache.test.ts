@@ -20,7 +20,7 @@ import { testDatabase } from '../../harness/postgres/test-database.ts'
 const coins = (amount: number) =>
   ({ holder: 'user', id: 1, user_id: 1, currency: 'coins', amount, reason: 'test' }) as const
 
-test('what writes nothing is not answered from rows that another instance has changed', async (t) => {
+test('a command that writes nothing is not answered from rows that another instance has changed', async (t) => {
   const database = await testDatabase(t)
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
@@ -47,7 +47,7 @@ const asking = (reads: readonly Key[]): Command => ({
   refusalReply: () => ({ status: 422, body: '' }),
 })
 
-test('what is used stays, what is not used goes when much else is, heavy rows sooner', async (t) => {
+test('rows in use stay cached, unused ones are dropped when many others are used, heavy ones sooner', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const store = await Store.connect(serviceUrl, tables, new RecentKeyFilter())
   t.teardown(() => store.close())
@@ -96,7 +96,7 @@ const kept = [
   { projection: heavy, weight: 3 },
 ]
 
-test('the oldest go first, and never is more known than may be', (t) => {
+test('the oldest rows are dropped first, and the cache stays within its limit', (t) => {
   const rows = new RowCache()
   for (let i = 1; i <= 100; i += 1) {
     rows.put(plain, `${i}`, i)
@@ -107,7 +107,7 @@ test('the oldest go first, and never is more known than may be', (t) => {
   t.end()
 })
 
-test('what is known to be absent stays so while it is used', (t) => {
+test('a row known to be absent stays cached while it is used', (t) => {
   const rows = new RowCache()
   rows.put(plain, 'hot', undefined)
   for (let i = 1; i <= 100; i += 1) {
@@ -119,7 +119,7 @@ test('what is known to be absent stays so while it is used', (t) => {
   t.end()
 })
 
-test('what was set without being known is as unknown as before when that is taken back', (t) => {
+test('a row set without being loaded is not loaded after a rollback', (t) => {
   const rows = new RowCache()
   rows.checkpoint()
   rows.set(plain, '1', 1)
@@ -128,7 +128,7 @@ test('what was set without being known is as unknown as before when that is take
   t.end()
 })
 
-/** What may happen to rows: the rows of a batch are asked for, read and set; then the batch is written, or tried again. */
+/** What may happen to rows: those of a batch are loaded, read and set; then the batch is written, or tried again. */
 const step = oneof(
   { weight: 3, arbitrary: record({ does: constant('ask' as const), of: constantFrom(plain, heavy), id: nat(11) }) },
   {
@@ -144,17 +144,17 @@ const step = oneof(
   { weight: 3, arbitrary: record({ does: constant('settle' as const) }) },
 )
 
-test('whatever is known is what was written last, whenever it was used, and what was set is what is written', (t) => {
+test('cached rows are those written last, and the rows written are those that were set', (t) => {
   const MOST = 24
   const nameOf = ({ name }: { name: string }, id: number): string => `${name} ${id}`
   verify(
     property(array(step, { maxLength: 200, size: 'max' }), (steps) => {
       const rows = new RowCache()
-      /** As the database holds it, and as the batch has it so far and had it when it was last checked. */
+      /** The row in the database, in the batch so far, and at the last checkpoint. */
       const written = new Map<string, number | undefined>()
       let set = new Map<string, number | undefined>()
       let checked = new Map(set)
-      /** What the batch has asked for, and not set itself before: that stays known when it is taken back. */
+      /** Rows that the batch has loaded before setting them: they stay loaded after a rollback. */
       const asked = new Map<string, () => number | undefined>()
       let [inBatch, mostInBatch] = [0, 0]
       let value = 0

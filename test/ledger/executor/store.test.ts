@@ -37,11 +37,11 @@ async function seeded(t: Test): Promise<TestDatabase> {
   return database
 }
 
-/** Decides a command on what was opened. */
+/** Decides a command in an open batch. */
 const decided = (asked: Command, { rows, storedReplies: remembered, head, now }: BatchContext): Batch =>
   decideBatch([asked], rows, remembered, head, now, evolve)
 
-/** A batch that was sent: how many replies were known when it was decided, and how it ends. */
+/** A batch that was sent: how many stored replies it was decided with, and how it ends. */
 interface Sent {
   readonly mode: BatchContext['mode']
   readonly replies: number
@@ -55,14 +55,14 @@ async function send(store: Store, asked: Command): Promise<Sent> {
   return { mode, replies, end: store.commit(randomUUID(), opened, decided(asked, opened)) }
 }
 
-test('no third batch is opened while two are on their way', async (t) => {
+test('no third batch is opened while two are in flight', async (t) => {
   const database = await seeded(t)
   const store = await storeOn(t, database)
   await (await send(store, giving('first'))).end
   await (await send(store, giving('second'))).end
   const beside = await Store.connect(database.serviceUrl, tables, new RecentKeyFilter())
   t.teardown(() => beside.close())
-  // Holds the head.
+  // Holds the lock on the head.
   const held = await beside.open([giving('held')])
   const flights = [await send(store, giving('third'))]
   t.equal(store.canPipeline, true)
@@ -73,7 +73,7 @@ test('no third batch is opened while two are on their way', async (t) => {
   t.equal(store.canPipeline, true)
 })
 
-test('after one key that was taken to be new and is not, the next ones are looked up', async (t) => {
+test('after a key that was wrongly taken to be new, the next ones are looked up', async (t) => {
   const store = await storeOn(t, await seeded(t))
   await (await send(store, giving('first'))).end
   await (await send(store, giving('second'))).end

@@ -9,7 +9,7 @@ import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
-test('a command may need a row that only the one before it in the same batch makes it need', async (t) => {
+test('a command may need a row because of the command before it in the same batch', async (t) => {
   const ledger = createTestExecutor(t, (await testDatabase(t)).serviceUrl)
   const send = sendGift({ chains: testChains, ownerPercent: 5 })
   const gift = {
@@ -27,7 +27,7 @@ test('a command may need a row that only the one before it in the same batch mak
   await ledger.runOk(defineDecoration, { decoration_id: 1, name: 'Rose', kind: 'standard', price: 100 })
   await ledger.runOk(credit, { user_id: 1, currency: 'diamonds', amount: 1000, reason: 'opening' })
   const settled = await Promise.all([
-    // A new owner, whose balance the send could not know of.
+    // A new owner, whose balance the send could not declare.
     ledger.run(defineRoom, { id: 9, owner_id: 4 }),
     ledger.run(send, { ...gift, room: 9 }),
     // A new room, found by its uid.
@@ -47,7 +47,7 @@ test('a command may need a row that only the one before it in the same batch mak
   )
 })
 
-test('after a crowd, what comes in one turn of the loop goes together, also when promises ran in between', async (t) => {
+test('after a large batch, commands of one turn of the event loop share a batch, also when promises ran in between', async (t) => {
   const ledger = createTestExecutor(t, (await testDatabase(t)).serviceUrl)
   await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
   await ledger.runOk(defineUsers, { users: [{ id: 1 }], listed: true })
@@ -58,7 +58,7 @@ test('after a crowd, what comes in one turn of the loop goes together, also when
   const given: Promise<unknown>[] = []
   for (let i = 0; i < 5; i += 1) {
     given.push(give())
-    // As between two connections that are read one after the other.
+    // As between two sockets that are read one after the other.
     for (let step = 0; step < 10; step += 1) await Promise.resolve()
   }
   await Promise.all(given)
@@ -66,7 +66,7 @@ test('after a crowd, what comes in one turn of the loop goes together, also when
   t.end()
 })
 
-test('a batch is a third of all that are here, if they are many', (t) => {
+test('a batch is a third of all commands queued or in flight, if they are many', (t) => {
   const flight = (commands: number) => ({ commands: Array.from({ length: commands }) })
   for (const [inLine, flying, part] of [
     [1, [], 32],

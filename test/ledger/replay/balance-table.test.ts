@@ -13,13 +13,13 @@ const amount = oneof(
   constantFrom(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1, 2 ** 52),
 )
 const movement: Arbitrary<Movement> = record({ debit: account, credit: account, amount })
-/** The movements of an event, or an account whose row goes away. */
+/** The movements of an event, or an account whose row is deleted. */
 const step = oneof(
   { weight: 9, arbitrary: array(movement, { minLength: 1, maxLength: 4 }) },
   { weight: 1, arbitrary: account },
 )
 
-/** What was thrown is taken back. */
+/** An event that throws is rolled back. */
 function apply(state: RowCache | ReplayState, todo: readonly Movement[] | string): string {
   try {
     if (typeof todo === 'string') state.set(balances, todo, undefined)
@@ -32,7 +32,7 @@ function apply(state: RowCache | ReplayState, todo: readonly Movement[] | string
   }
 }
 
-test('balances of a replay are those of the service, far beyond 2^53 and after what was taken back', (t) => {
+test('balances of a replay are those of the service, far beyond 2^53 and after rollbacks', (t) => {
   assert(
     property(array(step, { maxLength: 40 }), (steps) => {
       const rows = new RowCache()
@@ -47,7 +47,7 @@ test('balances of a replay are those of the service, far beyond 2^53 and after w
   t.end()
 })
 
-test('what was set since it is tracked is known', (t) => {
+test('tracked changes name the rows set since', (t) => {
   const rows = new ReplayState()
   applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 5 }])
   rows.trackChanges()
@@ -56,7 +56,7 @@ test('what was set since it is tracked is known', (t) => {
   t.end()
 })
 
-test('gone over, each row is given out once, and anew the next time', (t) => {
+test('a sweep visits each row once, and again the next time', (t) => {
   const rows = new ReplayState()
   applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 5 }])
   rows.set(holds, 'user:1:dollars', { account: 'user:1:dollars', held: 1n })

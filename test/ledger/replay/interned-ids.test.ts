@@ -3,18 +3,18 @@ import { test } from 'tap'
 import { InternedIds } from '../../../src/ledger/replay/interned-ids.ts'
 import { isReadByEvolvers, isReadByEvolversAt } from '../../../src/ledger/storage/evolver-balances.ts'
 
-/** The place of a name that stands between others. */
+/** The id of a name in the middle of a buffer. */
 function placeOf(places: InternedIds, name: string): number {
   const bytes = Buffer.from(`..${name}...`)
   return places.intern(bytes, 2, bytes.length - 5)
 }
 
-test('a name has one place, counted from 0 on, and keeps it', (t) => {
+test('a name has one id, counted from 0 on, and keeps it', (t) => {
   assert(
     property(array(string({ unit: 'binary', maxLength: 3 }), { maxLength: 50 }), (names) => {
       const places = new InternedIds()
       const known = new Map<string, number>()
-      // What is half a letter is no bytes of UTF-8.
+      // Half a surrogate pair has no UTF-8 form.
       for (const name of names.map((some) => some.toWellFormed())) {
         const place = known.get(name) ?? known.size
         known.set(name, place)
@@ -28,9 +28,9 @@ test('a name has one place, counted from 0 on, and keeps it', (t) => {
   t.end()
 })
 
-test('names of one hash are told apart', (t) => {
+test('names with the same hash get different ids', (t) => {
   const places = new InternedIds()
-  // Known of FNV-1a.
+  // Known collisions of FNV-1a.
   const names = ['costarring', 'liquid', 'declinate', 'macallums']
   for (let round = 0; round < 2; round += 1) {
     t.same(
@@ -41,7 +41,7 @@ test('names of one hash are told apart', (t) => {
   t.end()
 })
 
-test('also when there are more than there was room for', (t) => {
+test('names keep their ids when the table grows', (t) => {
   const places = new InternedIds()
   const names = Array.from({ length: 150_000 }, (_, i) => `${i % 2 === 0 ? 'user' : 'withdrawal'}:${i}:diamonds`)
   for (let round = 0; round < 2; round += 1) {
@@ -60,7 +60,7 @@ test('also when there are more than there was room for', (t) => {
   t.end()
 })
 
-test('names in bytes are watched as their texts are', (t) => {
+test('isReadByEvolversAt agrees with isReadByEvolvers', (t) => {
   const odd = ['', 'dollars', 'ollars', 'game:', 'game', 'game:7:coins', 'user:1:dollars', 'user:1:agent_dollars']
   const plain = ['user:1:diamonds', 'house:game:coins', 'user:7:dollarss', 'agame:7:coins', 'é:dollars']
   for (const name of [...odd, ...plain]) {

@@ -5,7 +5,7 @@ import { projection } from '../../../src/ledger/rules/projection.ts'
 const things = projection<string>('things')
 const others = projection<string>('others')
 
-test('a row that went and comes again is there, whatever was read before', (t) => {
+test('a row that was deleted and set again is there, whatever was read before', (t) => {
   const rows = new ReplayState()
   rows.set(things, '1', 'one')
   t.equal(rows.get(things, '1'), 'one')
@@ -15,7 +15,7 @@ test('a row that went and comes again is there, whatever was read before', (t) =
   t.equal(rows.get(things, '1'), 'again')
   rows.checkpoint()
 
-  // What was read last is another row, of another table, or went since.
+  // The row read last is another one, of another table, or was deleted since.
   rows.set(others, '1', 'other')
   t.equal(rows.get(things, '1'), 'again')
   rows.set(others, '1', 'another')

@@ -11,14 +11,14 @@ const head = { position: 1, hash: '', at: 0 }
 const coins = (amount: number) =>
   ({ holder: 'user', id: 1, user_id: 1, currency: 'coins', amount, reason: 'test' }) as const
 
-test('so many kinds of batches are prepared; the changes of others come behind', async (t) => {
+test('a bounded number of statements is prepared; other batches send their changes as statements of their own', async (t) => {
   const changing = (i: number) => [{ name: `change ${i}`, text: 'select $1', values: ['1'] }]
   const made = Array.from({ length: 1_000 }, (_, i) => advance('', '', head, changing(i)))
   t.ok(new Set(made.map(([first]) => first?.name)).size <= 102)
   t.match(made[0], [{ text: /change_0 as \(select \$6\)/, values: { length: 6 } }])
   t.match(made.at(-1), [{ values: { length: 5 } }, { name: 'change 999' }])
 
-  // From here on this process has no kinds left but those.
+  // From here on no further statement is prepared.
   const database = await testDatabase(t)
   const one = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
@@ -27,7 +27,7 @@ test('so many kinds of batches are prepared; the changes of others come behind',
   await one.runOk(credit, coins(1_000))
   const settled = await Promise.allSettled(
     Array.from({ length: 1_000 }, (_, i) =>
-      // Now and then one that PostgreSQL does not take, so that those behind it must not happen.
+      // Now and then one that PostgreSQL rejects, so that those behind it must not happen.
       (i % 3 === 0 ? one : other).run(
         debit,
         coins(2),

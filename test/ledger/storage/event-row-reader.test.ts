@@ -29,7 +29,7 @@ function entriesIn(pages: readonly Buffer[]): LedgerEntry[] {
   return entries
 }
 
-test('the bytes of a row say what its text says', async (t) => {
+test('a binary row reads the same as a text row', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   const all = 'from ledger_events e order by e.position'
@@ -38,7 +38,7 @@ test('the bytes of a row say what its text says', async (t) => {
   const none = `select ${binaryColumns} from ledger_events e where e.position > 22`
   t.same(entriesIn(await pagesOf(database, none)), [])
 
-  // Whatever else can stand in such columns.
+  // Whatever else such columns can hold.
   const odd = (position: string, more: string): string => `(select ${position}::bigint as position, 'é-type' as type,
     -7::smallint as version, E'{"a":"b\\\\\\\\c\\tفلوس 🎁"}' as data, ${more}, 'staff:zoë' as actor,
     timestamptz '1969-12-31 23:59:59.999999+00' as at, '' as request_id, E'a\\nb' as idempotency_key,
@@ -57,9 +57,9 @@ test('the bytes of a row say what its text says', async (t) => {
   }
 })
 
-test('rows are whole, wherever the bytes that come are cut', async (t) => {
+test('rows are whole, wherever the stream is split', async (t) => {
   const database = await testDatabase(t)
-  // Letters of 1 to 4 bytes in rows of all lengths, and one that is longer than any page.
+  // Characters of 1 to 4 bytes in rows of all lengths, and a row longer than any page.
   const data = `case g when 777 then repeat('ف', 500000) else repeat('aéف🎁', g % 401) || g end`
   const query = `select e.* from (select g::bigint, 'a', 1::smallint, ${data}, '{}'::text[], '{}'::text[],
     '{}'::bigint[], 'system', now(), 'r', null::text, null::text, repeat('h', 999) from generate_series(1, 3000) g) e`
@@ -75,7 +75,7 @@ test('rows are whole, wherever the bytes that come are cut', async (t) => {
   t.same(wrong, [])
 })
 
-test('names are what their bytes say, also when one takes the place of another', (t) => {
+test('interned names match their bytes, also when one takes the slot of another', (t) => {
   const names = Array.from({ length: 300_000 }, (_, i) => `user:${i}:${i % 3 === 0 ? 'coins' : 'diamonds'}`)
   const bytes = Buffer.from(names.join(''))
   for (let round = 0; round < 2; round += 1) {

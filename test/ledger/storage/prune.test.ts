@@ -4,7 +4,7 @@ import { prune } from '../../../src/ledger/storage/prune.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
-test('replies go after two days and batch ids after an hour, younger ones stay', async (t) => {
+test('replies are deleted after two days and batch ids after an hour, younger ones stay', async (t) => {
   const database = await testDatabase(t)
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'test' })
   t.teardown(() => pool.end())
@@ -14,7 +14,7 @@ test('replies go after two days and batch ids after an hour, younger ones stay',
      select 'user:1', hours::text, '', 200, '', clock_timestamp() - hours * interval '1 hour'
      from unnest(array[0, 23, 25, 47, 49, 500]) as hours`,
   )
-  // More than one statement deletes.
+  // More than one statement can delete.
   await queryRows(
     database,
     `insert into ledger_batches

@@ -12,11 +12,11 @@ const AUTHENTICATED = message('R', Buffer.from([0, 0, 0, 0]))
 const READY = message('Z', Buffer.from('I'))
 const REFUSED = message('E', Buffer.from('SERROR\0C25006\0Mcannot execute LISTEN during recovery\0\0'))
 
-test('a server that refuses to listen is left without a connection and asked less and less often', async (t) => {
+test('a server that refuses LISTEN keeps no connection open and is tried less and less often', async (t) => {
   const open = new Set<Socket>()
   const connectedAt: number[] = []
   let mostOpen = 0
-  // As a hot standby: it takes connections and refuses LISTEN.
+  // Like a hot standby, it accepts connections and refuses LISTEN.
   const standby = createServer((socket) => {
     connectedAt.push(performance.now())
     open.add(socket)
@@ -42,7 +42,7 @@ test('a server that refuses to listen is left without a connection and asked les
   while (connectedAt.length < 4) await pause(10)
   t.ok(mostOpen <= 1, `${mostOpen} connections at a time`)
   const waits = connectedAt.slice(1).map((at, i) => at - (connectedAt[i] ?? at))
-  // Half of 200, 400 and 800 ms at least.
+  // At least half of 200, 400 and 800 ms.
   t.ok(
     waits.every((ms, i) => ms >= 99 * 2 ** i),
     `${waits.map(Math.round).join(', ')} ms between connections`,
@@ -52,7 +52,7 @@ test('a server that refuses to listen is left without a connection and asked les
   await new Promise((resolve) => standby.close(resolve))
 })
 
-test('the wait grows to a bound, and half of it is random', (t) => {
+test('the retry delay grows to a bound, and half of it is random', (t) => {
   t.equal(retryDelayMs(1, 0), 100)
   t.equal(retryDelayMs(1, 1), 200)
   t.equal(retryDelayMs(4, 1), 1_600)

@@ -5,7 +5,7 @@ import { storedEvent } from '../../harness/ledger/stored-event.ts'
 const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => storedEvent(from + i))
 const after = (recent: EventBuffer, position: number) => recent.after(position)?.map((one) => one.position)
 
-test('what somebody has yet to take is kept, and what all have taken goes when the next comes', (t) => {
+test('events that a subscriber has yet to take are kept, those that all have taken are dropped with the next append', (t) => {
   const recent = new EventBuffer()
   recent.acknowledge('fast', 0)
   recent.acknowledge('slow', 0)
@@ -26,7 +26,7 @@ test('what somebody has yet to take is kept, and what all have taken goes when t
   t.end()
 })
 
-test('so many events are kept for one who is far behind', (t) => {
+test('a bounded number of events is kept for a subscriber that is far behind', (t) => {
   const recent = new EventBuffer()
   recent.acknowledge('far behind', 0)
   recent.append(events(1, 1_000))
@@ -38,7 +38,7 @@ test('so many events are kept for one who is far behind', (t) => {
   t.end()
 })
 
-test('what does not follow is not taken, and what was leapt over is not there', (t) => {
+test('events that do not follow are not appended, and those skipped by seek are not there', (t) => {
   const recent = new EventBuffer()
   recent.acknowledge('one', 0)
   t.equal(recent.append(events(2, 3)), false)

@@ -37,7 +37,7 @@ function tailOf(
 }
 
 let price = 1
-/** Makes events, one each. */
+/** Commits events, one each. */
 const make = ({ runOk }: TestExecutor, count: number) =>
   Promise.all(
     Array.from({ length: count }, () =>
@@ -48,7 +48,7 @@ const make = ({ runOk }: TestExecutor, count: number) =>
 /** Longer than a test waits for anything. */
 const NEVER_MS = 10 * DEADLINE_MS
 
-/** Waits until so many tails listen. Only the role of a session, or one above it, sees what that does. */
+/** Waits until this many tails listen. What a session does is visible to its own role and those above it only. */
 async function listening({ serviceUrl }: TestDatabase, count: number): Promise<void> {
   const client = await connect(serviceUrl, 'test')
   try {
@@ -66,7 +66,7 @@ async function listening({ serviceUrl }: TestDatabase, count: number): Promise<v
 
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
-test('every follower gets every event once and in order, whoever committed it', async (t) => {
+test('every subscriber gets every event once and in order, whichever instance committed it', async (t) => {
   const database = await testDatabase(t)
   const writers = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)]
   const { tail, troubles } = tailOf(t, database)
@@ -93,7 +93,7 @@ test('every follower gets every event once and in order, whoever committed it', 
   t.equal(tail.position, 1_600)
 })
 
-test('a hint brings events at once, polling brings them without one', async (t) => {
+test('a notification brings events at once, polling brings them without one', async (t) => {
   const database = await testDatabase(t)
   const writer = createTestExecutor(t, database.serviceUrl)
   const writing = tailOf(t, database, { pollMs: NEVER_MS })
@@ -108,7 +108,7 @@ test('a hint brings events at once, polling brings them without one', async (t) 
   await until(() => arrivals.length > 0)
   t.same(arrivals, [1], 'without a poll')
 
-  // Whoever writes without the hint, as a restored backup does, is seen by the poll.
+  // Events written without a notification, as by a restored backup, are found by polling.
   const polled: number[] = []
   const { tail } = tailOf(t, database)
   tail.subscribe(1, (events) => {
@@ -123,7 +123,7 @@ test('a hint brings events at once, polling brings them without one', async (t) 
   t.same(polled, [2])
 })
 
-test('hints are not given with every commit, and the last one is', async (t) => {
+test('not every commit is notified, but the last one is', async (t) => {
   const database = await testDatabase(t)
   await make(createTestExecutor(t, database.serviceUrl), 50)
   const { tail, pool } = tailOf(t, database)
@@ -139,11 +139,11 @@ test('hints are not given with every commit, and the last one is', async (t) => 
   t.same(hints, ['1', '50'])
 })
 
-test('one who begins further on while the ledger is read does not wait for the next poll', async (t) => {
+test('a subscriber that starts further on during a read does not wait for the next poll', async (t) => {
   const database = await testDatabase(t)
   await make(createTestExecutor(t, database.serviceUrl), 8)
   const { tail } = tailOf(t, database, { pollMs: NEVER_MS })
-  // Until it listens, and has looked for the first time.
+  // Until it listens and has polled for the first time.
   await listening(database, 1)
   await pause(300)
   const all: number[] = []
@@ -158,7 +158,7 @@ test('one who begins further on while the ledger is read does not wait for the n
   t.same([all, rest], [upTo(1, 8), upTo(6, 8)])
 })
 
-test('what a follower does not take comes again, and holds up nobody else', async (t) => {
+test('events that a subscriber fails to handle come again, and hold up no other subscriber', async (t) => {
   const database = await testDatabase(t)
   const writer = createTestExecutor(t, database.serviceUrl)
   const { tail, troubles } = tailOf(t, database)
@@ -181,7 +181,7 @@ test('what a follower does not take comes again, and holds up nobody else', asyn
   t.equal(troubles.length, 2)
 })
 
-test('a stored cursor: one instance at a time, and another takes over where it stopped', async (t) => {
+test('a durable subscriber runs on one instance at a time, and another takes over where it stopped', async (t) => {
   const database = await testDatabase(t)
   const writer = createTestExecutor(t, database.serviceUrl)
   const taken: [string, number][] = []
@@ -209,7 +209,7 @@ test('a stored cursor: one instance at a time, and another takes over where it s
   t.same(await queryRows(database, 'select name, position from ledger_cursors'), [{ name: 'push', position: '15' }])
 })
 
-test('a stored cursor goes on when its session is ended in the midst of a statement, and that is no trouble', async (t) => {
+test('a durable subscriber continues when its session is ended during a statement, without a failure logged', async (t) => {
   const database = await testDatabase(t)
   const writer = createTestExecutor(t, database.serviceUrl)
   const taken: number[] = []
@@ -228,7 +228,7 @@ test('a stored cursor goes on when its session is ended in the midst of a statem
   await holder.query('begin; lock table ledger_cursors')
   await make(writer, 1)
   let ended: number | null = 0
-  // As soon as it waits to store its place.
+  // As soon as it waits to store its position.
   while (ended === 0) {
     const { rowCount } = await ender.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'follower push'
@@ -239,12 +239,12 @@ test('a stored cursor goes on when its session is ended in the midst of a statem
   await holder.query('rollback')
   await make(writer, 1)
   await until(() => taken.length === 4)
-  // The second comes again: that it was taken was not stored.
+  // The second event comes again: its position was not stored.
   t.same(taken, [1, 2, 2, 3])
   t.same(troubles, [])
 })
 
-test('a session that is ended each time is trouble', async (t) => {
+test('a session that is ended each time is logged as a failure', async (t) => {
   const database = await testDatabase(t)
   await make(createTestExecutor(t, database.serviceUrl), 1)
   const { tail, troubles } = tailOf(t, database)
@@ -259,7 +259,7 @@ test('a session that is ended each time is trouble', async (t) => {
   t.equal(troubles.length, 2, 'all but the first')
 })
 
-test('what is read while an answer is on its way comes after the answer', async (t) => {
+test('events read while their reply is in flight are handled after the reply', async (t) => {
   const database = await testDatabase(t)
   const writer = createTestExecutor(t, database.serviceUrl)
   const answer = Promise.withResolvers<void>()

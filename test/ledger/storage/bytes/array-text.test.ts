@@ -4,12 +4,12 @@ import { test } from 'tap'
 import { arrayFromLines, joinLines, plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
 import { emptyDatabase } from '../../../harness/postgres/test-database.ts'
 
-test('PostgreSQL reads the arrays as they were meant', async (t) => {
+test('PostgreSQL reads the arrays as intended', async (t) => {
   const { serviceUrl } = await emptyDatabase(t)
   const client = new Client({ connectionString: serviceUrl })
   await client.connect()
   t.teardown(() => client.end())
-  // All of Unicode but NUL, which PostgreSQL cannot hold, and what arrays are written with.
+  // All of Unicode except NUL, which PostgreSQL cannot store, and the syntax of arrays.
   const text = fc.oneof(
     fc.string({ unit: 'binary' }).map((s) => s.replaceAll('\0', '')),
     fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', ',', ' ', '\n', 'NULL', "'", 'ä') }),
@@ -32,7 +32,7 @@ test('PostgreSQL reads the arrays as they were meant', async (t) => {
     fc.constantFrom('', 'NULL', '{}', '\\N', '"'),
   )
   await fc.assert(
-    // One line that is empty is no line at all.
+    // A single empty line is no line.
     fc.asyncProperty(fc.array(fc.option(line), { minLength: 2, maxLength: 20 }), async (values) => {
       const { rows } = await client.query<{ values: unknown }>(`select ${arrayFromLines('$1')} as values`, [
         joinLines(values),

@@ -8,7 +8,7 @@ const written = (value: number): string => {
   return text.bytes.toString()
 }
 
-test('a number reads as it does in any text', (t) => {
+test('a number is written as String() does', (t) => {
   const tens = Array.from({ length: 23 }, (_, i) => 10 ** i)
   const bounds = [0, 2 ** 31 - 1, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER, ...tens].flatMap((n) => [n - 1, n, n + 1])
   for (const value of [...bounds, ...bounds.map((n) => -n), 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
@@ -18,7 +18,7 @@ test('a number reads as it does in any text', (t) => {
   t.end()
 })
 
-test('piece by piece, also beyond the room that there was', (t) => {
+test('text is built piece by piece, also beyond the initial capacity', (t) => {
   const text = new Utf8Builder()
   const long = 'x'.repeat(20_000)
   for (let round = 0; round < 2; round += 1) {
