@@ -20,6 +20,7 @@ export class FailureLog {
   readonly #now: () => number
   readonly #failing = new Set<unknown>()
   #failures = 0
+  #failedAt = 0
   #since = 0
   #loggedAt = Number.NEGATIVE_INFINITY
   /** Whether a failure was logged and its end was not. */
@@ -36,6 +37,7 @@ export class FailureLog {
     const now = this.#now()
     if (this.#failures === 0) this.#since = now
     this.#failures += 1
+    this.#failedAt = now
     this.#failing.add(source)
     if (now - this.#loggedAt < (this.#isReported ? REPEAT_INTERVAL_MS : MIN_REPORT_INTERVAL_MS)) return
     this.#loggedAt = now
@@ -48,6 +50,12 @@ export class FailureLog {
     this.#log.info(this.#counts(this.#now()), this.#recoveredMessage)
     this.#isReported = false
     this.#failures = 0
+  }
+
+  /** Ends failures that were not repeated for so long, for sources that report no success. */
+  expire(quietMs: number): void {
+    if (this.#now() - this.#failedAt < quietMs) return
+    for (const source of this.#failing) this.succeeded(source)
   }
 
   #counts = (now: number) => ({ failures: this.#failures, seconds: Math.round((now - this.#since) / 100) / 10 })

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import type { Logger } from 'pino'
 import { BatchedLookup } from '../db/batched-lookup.ts'
+import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
 import type { Tables } from '../db/tables.ts'
 import { roomIdsOfMembers, type UserAndRoomUid } from '../features/rooms/reads.ts'
@@ -60,7 +61,8 @@ export async function startRealtime(
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: subscriberPool }) })
   const onMapperError = (err: unknown, position: number): void =>
     log.error({ err, position }, 'frame could not be built; left out')
-  const onError = (err: unknown): void => log.warn({ err }, 'socket not served; the client may retry')
+  const socketFailures = new FailureLog(log, 'sockets not served; clients may retry', 'sockets are served again')
+  const onError = (err: unknown): void => socketFailures.failed(err, socketFailures)
 
   const mapEvent = createEventMapper(
     slices.flatMap(({ frameMapper = [] }) => frameMapper),
@@ -99,6 +101,7 @@ export async function startRealtime(
     }, times.sweep)
     const checkingQueues = setInterval(() => {
       registry.checkSendQueues().catch(onError)
+      socketFailures.expire(QUEUE_CHECK_INTERVAL_MS)
     }, QUEUE_CHECK_INTERVAL_MS)
     const pruning = setInterval(() => {
       index.prune().catch(onError)

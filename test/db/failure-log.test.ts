@@ -66,3 +66,18 @@ test('what comes and goes is told every few seconds', (t) => {
   ])
   t.end()
 })
+
+test('failures that nobody reports the end of are over once they stop', (t) => {
+  const { told, clock, troubles } = troublesAt()
+  for (let i = 0; i < 1_000; i += 1) {
+    clock.seconds = i / 100
+    troubles.failed(away, i % 7)
+    troubles.expire(5_000)
+  }
+  t.same(told, [['fails', 0]], 'one line for a thousand failures')
+  clock.seconds = 20
+  troubles.expire(5_000)
+  troubles.expire(5_000)
+  t.same(told.slice(1), [['over', 20, 1_000, 20]])
+  t.end()
+})

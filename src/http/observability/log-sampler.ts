@@ -1,42 +1,82 @@
-/** Lines a second that requests of one status have. */
-const MOST_LINES = 20
+import type { LoggerOptions } from 'pino'
+
+type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>
+/** Writes how many lines of a kind were suppressed. */
+type Report = (suppressed: number) => void
+
+/** Lines of one kind in a second, and of all kinds together; the first of a kind is always written. */
+const MAX_LINES_OF_A_KIND = 50
+const MAX_LINES = 200
+/** Kinds that are told apart in a second: messages are fixed texts, so that there are fewer. */
+const MAX_KINDS = 1_000
+const OTHERS = 'other messages'
 const SECOND_MS = 1_000
+/** Pino's number; what is below is written only where somebody asked for it. */
+const INFO = 30
+
+interface Kind {
+  written: number
+  suppressed: number
+  readonly report: Report
+}
 
 /**
- * Which requests have a line of their own in the log, so that whoever sends very many bad ones does not fill it. In
- * each second the first of a status have one, and the first one on each route; the others are counted.
+ * How many lines the log takes: what fails for very many at once fills neither the disk nor the time of the event loop.
+ * Of a message, and of each status and route of requests, the first lines of a second are written, and then, once, how
+ * many were not.
  */
-export class LineBudget {
-  readonly #leftOut: (status: number, count: number) => void
-  /** Of this second: what was asked for, as status and route, and how many requests of a status had a line or none. */
-  readonly #routes = new Set<string>()
-  readonly #statuses = new Map<number, { told: number; leftOut: number }>()
+export class LogBudget {
+  readonly #kinds = new Map<string, Kind>()
+  #lines = 0
   #second: NodeJS.Timeout | undefined
 
-  /** `leftOut` hears, when the second is over, how many requests of a status had no line. */
-  constructor(leftOut: (status: number, count: number) => void) {
-    this.#leftOut = leftOut
+  /** For pino's `hooks`. */
+  hook(): LogMethod {
+    const admits = (kind: string, report: Report): boolean => this.#admits(kind, report)
+    return function (args, method, level) {
+      if (level < INFO) return method.apply(this, args)
+      const message = messageOf(args)
+      const report: Report = (suppressed) =>
+        method.call(this, { suppressed, of: message }, 'log lines suppressed within a second')
+      if (admits(kindOf(args, message), report)) method.apply(this, args)
+    }
   }
 
-  /** Whether this request has a line. */
-  admits(status: number, route: string): boolean {
-    this.#second ??= setTimeout(() => this.close(), SECOND_MS).unref()
-    let counted = this.#statuses.get(status)
-    if (counted === undefined) this.#statuses.set(status, (counted = { told: 0, leftOut: 0 }))
-    const kind = `${status} ${route}`
-    const admitted = counted.told < MOST_LINES || !this.#routes.has(kind)
-    this.#routes.add(kind)
-    if (admitted) counted.told += 1
-    else counted.leftOut += 1
-    return admitted
+  #admits(name: string, report: Report): boolean {
+    this.#second ??= setTimeout(() => this.flush(), SECOND_MS).unref()
+    const key = this.#kinds.size < MAX_KINDS || this.#kinds.has(name) ? name : OTHERS
+    let kind = this.#kinds.get(key)
+    if (kind === undefined) this.#kinds.set(key, (kind = { written: 0, suppressed: 0, report }))
+    const isFirst = kind.written === 0
+    if (isFirst || (kind.written < MAX_LINES_OF_A_KIND && this.#lines < MAX_LINES)) {
+      kind.written += 1
+      this.#lines += 1
+      return true
+    }
+    kind.suppressed += 1
+    return false
   }
 
-  /** Ends the second now. */
-  close(): void {
+  /** Ends the second now and writes how many lines were suppressed. */
+  flush(): void {
     clearTimeout(this.#second)
     this.#second = undefined
-    for (const [status, { leftOut }] of this.#statuses) if (leftOut > 0) this.#leftOut(status, leftOut)
-    this.#statuses.clear()
-    this.#routes.clear()
+    const kinds = [...this.#kinds.values()]
+    this.#kinds.clear()
+    this.#lines = 0
+    for (const { suppressed, report } of kinds) if (suppressed > 0) report(suppressed)
   }
+}
+
+function messageOf(args: readonly unknown[]): string {
+  const message = args.find((arg) => typeof arg === 'string')
+  if (message !== undefined) return message
+  return args[0] instanceof Error ? args[0].name : 'no message'
+}
+
+/** Requests of another status or route are of another kind. */
+function kindOf([line]: readonly unknown[], message: string): string {
+  if (typeof line !== 'object' || line === null || !('status' in line)) return message
+  const route = 'route' in line ? line.route : undefined
+  return `${message} ${String(line.status)} ${String(route)}`
 }
