@@ -68,7 +68,7 @@ export interface AppParts {
 export async function build(parts: AppParts): Promise<FastifyInstance> {
   const { slices, services } = parts
   const log: FastifyBaseLogger = parts.log
-  const requestLog = new RequestLog(log, parts.log.isLevelEnabled('debug'))
+  const requestLog = new RequestLog(parts.log.isLevelEnabled('debug'))
   const app = fastify({
     loggerInstance: log,
     logController: requestLog,
@@ -101,7 +101,6 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   limitPipelining(app)
   parseBodies(app)
   handleErrors(app, requestLog, parts.metrics)
-  app.addHook('onClose', async () => requestLog.close())
   decorateCaller(app)
   decorateAllowance(app)
   await describeRoutes(app)

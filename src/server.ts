@@ -14,7 +14,7 @@ import { tokenRulesOf } from './http/auth/tokens.ts'
 import { executeWith } from './http/execute-command.ts'
 import { AddressLimit } from './http/limits/address-limit.ts'
 import { WriteAllowance } from './http/limits/write-allowance.ts'
-import { LogBudget } from './http/observability/log-budget.ts'
+import { LogSampler } from './http/observability/log-sampler.ts'
 import { createLogger } from './http/observability/logging.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import { readiness } from './http/observability/readiness.ts'
@@ -36,9 +36,9 @@ import { createVault } from './vault/vault.ts'
 
 /** Starts everything; each part adds to `cleanUp` how it is stopped. Ends early when `stop` is aborted. */
 async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<void> {
-  const logBudget = new LogBudget()
-  const log = createLogger(config.logLevel, undefined, logBudget)
-  cleanUp.defer(() => logBudget.flush())
+  const sampler = new LogSampler()
+  const log = createLogger(config.logLevel, undefined, sampler)
+  cleanUp.defer(() => sampler.flush())
   const metrics = new Metrics()
   const address = new PublicAddress(config)
   const settings = {

@@ -2,27 +2,26 @@ import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogCont
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { errorCode } from '../../config/error-code.ts'
 import { isConnectionError } from '../../db/connection-errors.ts'
-import { LogBudget } from './log-budget.ts'
-import { LineBudget } from './log-sampler.ts'
+import { LogSampler } from './log-sampler.ts'
 
-/** Nothing logs these on purpose; if something does by mistake, they are masked. */
+/** Nothing logs these fields on purpose; they are masked in case something does by mistake. */
 const MASKED_FIELDS = ['authorization', 'cookie', 'token', 'password', 'secret', 'bank_details', 'user_notice']
 
-/** The service's log: a JSON object a line, as many as `budget` allows. */
-export function createLogger(level: string, destination?: DestinationStream, budget = new LogBudget()): Logger {
+/** The service's log: one JSON object a line. */
+export function createLogger(level: string, destination?: DestinationStream, sampler = new LogSampler()): Logger {
   const options: LoggerOptions = {
     level,
     timestamp: stdTimeFunctions.isoTime,
     serializers: { err: serializeError },
-    hooks: { logMethod: budget.hook() },
+    hooks: { logMethod: sampler.hook() },
     redact: MASKED_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
   }
   return destination === undefined ? pino(options) : pino(options, destination)
 }
 
 /**
- * Without the fields that errors of PostgreSQL carry: some of them quote rows. Of a database that is away nobody needs
- * to know where in the code it was missed.
+ * Leaves out the fields of PostgreSQL's errors, some of which quote rows, and the stack of connection errors, where it
+ * says nothing.
  */
 function serializeError(error: Error): Record<string, unknown> {
   const { type, message, stack } = stdSerializers.err(error)
@@ -32,24 +31,20 @@ function serializeError(error: Error): Record<string, unknown> {
 const isUnavailable = (error: unknown): boolean =>
   isConnectionError(error) || (error instanceof Error && error.cause !== undefined && isUnavailable(error.cause))
 
-/** Requests whose failure was told already; one line each. */
+/** Requests that get no further line. */
 const skipped = new WeakSet<FastifyRequest>()
 
-/** No line for this one. */
+/** Suppresses the line of this request. */
 export const skipRequestLog = (request: FastifyRequest): void => void skipped.add(request)
 
-/** A line a request, at its end, unless there are too many; only failures of ours have a stack. */
+/** One line for each failed request, at its end; only server errors have a stack. */
 export class RequestLog extends LogController {
   readonly #all: boolean
-  readonly #budget: LineBudget
 
-  /** `all`: also tells of requests that went well. */
-  constructor(log: FastifyBaseLogger, all: boolean) {
+  /** `all`: also logs successful requests. */
+  constructor(all: boolean) {
     super()
     this.#all = all
-    this.#budget = new LineBudget((status, left_out) => {
-      log.info({ status, left_out }, 'requests of the last second that have no line')
-    })
   }
 
   override incomingRequest(): void {}
@@ -57,7 +52,6 @@ export class RequestLog extends LogController {
   override requestCompleted(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const status = reply.statusCode
     if ((status < 400 && !this.#all) || skipped.has(request)) return
-    if (status >= 400 && !this.#admits(request, status)) return
     logRequest(request.log, status < 400 ? 'debug' : 'info', {
       ...describe(request),
       status,
@@ -68,22 +62,13 @@ export class RequestLog extends LogController {
   /** A request failed through no fault of its sender. */
   failed(error: unknown, request: FastifyRequest, status: number): void {
     skipped.add(request)
-    if (this.#admits(request, status)) {
-      request.log.error({ ...describe(request), status, err: error }, 'request failed')
-    }
+    request.log.error({ ...describe(request), status, err: error }, 'request failed')
   }
-
-  /** Tells at once how many have no line. */
-  close(): void {
-    this.#budget.close()
-  }
-
-  #admits = ({ routeOptions }: FastifyRequest, status: number) => this.#budget.admits(status, routeOptions.url ?? '')
 }
 
 const logRequest = (log: FastifyBaseLogger, level: 'debug' | 'info', line: object): void => log[level](line, 'request')
 
-/** Route and path; no query, no headers. A path that holds a token is not told either. */
+/** Route and path; no query, no headers, and no path that holds a token. */
 function describe({ id, method, originalUrl: url, routeOptions }: FastifyRequest): Record<string, unknown> {
   const route = routeOptions.url
   const line = { request_id: id, method, route: route ?? null }

@@ -1,41 +1,41 @@
 import { test } from 'tap'
-import { LogBudget } from '../../../src/http/observability/log-budget.ts'
+import { LogSampler } from '../../../src/http/observability/log-sampler.ts'
 import { createLogger } from '../../../src/http/observability/logging.ts'
 
 function logging() {
   const lines: string[] = []
-  const budget = new LogBudget()
-  const log = createLogger('info', { write: (line) => void lines.push(line) }, budget)
+  const sampler = new LogSampler()
+  const log = createLogger('info', { write: (line) => void lines.push(line) }, sampler)
   const parsed = (): Record<string, unknown>[] => lines.map((line) => JSON.parse(line))
   const count = (message: string): number => parsed().filter(({ msg }) => msg === message).length
-  return { log, budget, parsed, count }
+  return { log, sampler, parsed, count }
 }
 
 test('of a message that comes very often some lines are written, and how many were not', (t) => {
-  const { log, budget, parsed, count } = logging()
+  const { log, sampler, parsed, count } = logging()
   for (let i = 0; i < 5_000; i += 1) log.warn({ err: new Error(`socket ${i}`) }, 'socket failed')
   log.info('stopping')
   log.error({ err: new Error('once') }, 'prune failed')
   t.equal(count('socket failed'), 50)
   t.same([count('stopping'), count('prune failed')], [1, 1])
-  budget.flush()
+  sampler.flush()
   t.match(parsed().at(-1), { level: 40, suppressed: 4_950, of: 'socket failed' })
   log.warn('socket failed')
   t.equal(count('socket failed'), 51, 'another second')
-  budget.flush()
+  sampler.flush()
   t.equal(count('log lines suppressed within a second'), 1)
   t.end()
 })
 
 test('all messages together are bounded, and the first of each is written', (t) => {
-  const { log, budget, parsed, count } = logging()
+  const { log, sampler, parsed, count } = logging()
   for (let i = 0; i < 100; i += 1) for (let kind = 0; kind < 30; kind += 1) log.info({}, `message ${kind}`)
   t.equal(parsed().length, 200)
   log.info('stopping')
   t.equal(count('stopping'), 1)
   for (const status of [500, 503]) for (const route of ['/a', '/b']) log.error({ status, route }, 'request failed')
   t.equal(count('request failed'), 4, 'each status and route')
-  budget.flush()
+  sampler.flush()
   t.equal(
     parsed().reduce((sum, { suppressed }) => sum + Number(suppressed ?? 0), 0),
     3_000 - 200,
@@ -43,7 +43,7 @@ test('all messages together are bounded, and the first of each is written', (t) 
   t.end()
 })
 
-test('what is suppressed is told after a second by itself, and endless kinds share a budget', async (t) => {
+test('what is suppressed is told after a second by itself, and endless kinds are bounded', async (t) => {
   const { log, parsed, count } = logging()
   for (let i = 0; i < 60; i += 1) log.info('often')
   while (count('log lines suppressed within a second') === 0) await new Promise((resolve) => setTimeout(resolve, 20))
