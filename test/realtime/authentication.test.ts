@@ -185,7 +185,9 @@ test('when maintenance or a forced update begins, sockets get the status and are
     version: null,
     language: 'en',
   })
-  const instance = await live(t, { appState: { ...alwaysOpen, check: judge, onChange, hintsOf: shownBy } })
+  // On a busy machine, the unauthenticated client must not be closed for its missing token.
+  const times = { ...quick, auth: 60_000 }
+  const instance = await live(t, { times, appState: { ...alwaysOpen, check: judge, onChange, hintsOf: shownBy } })
   const headers = { 'client-type': 'old', ...bearer(token({ sub: '1' })) }
   for (const [state, code] of [
     [maintenance, 4103],
