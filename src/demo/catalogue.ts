@@ -1,7 +1,7 @@
 import type { GiftKind } from '../../schema/events.ts'
 import type { Currency } from '../ledger/rules/account.ts'
 
-/** What a first look at the service needs: a few people, a room, gifts of every kind, privileges, and something to spend. */
+/** Demo data: users with balances, a room, gifts of every kind, and privileges. */
 
 export const demoCountries = [
   { id: 1, name: 'Egypt' },
@@ -13,9 +13,9 @@ export interface DemoUser {
   readonly uid: string
   readonly name: string
   readonly avatar: string
-  /** To begin with: whole units, cents of dollars. */
+  /** Opening balances: whole units, cents for dollars. */
   readonly balances: Readonly<Partial<Record<Currency, number>>>
-  /** Countries that the user serves as charging agent, with diamonds for a dollar; none for most. */
+  /** Countries that the user serves as charging agent, with the rate in diamonds per dollar. */
   readonly agency?: readonly { readonly country_id: number; readonly diamonds_per_dollar: number }[]
   readonly business_manager?: true
 }
@@ -47,7 +47,7 @@ export const demoUsers: readonly DemoUser[] = [
 /** Owned by Carmen. */
 export const demoRoom = { id: 1, uid: 'R1', name: 'Night lounge', cover_url: '', owner_id: 3 } as const
 
-/** Who is in the room; Dalia and Emil are not. */
+/** Members of the room. */
 export const demoMembers: readonly number[] = [1, 2, 3]
 
 export interface DemoGift {
@@ -97,7 +97,7 @@ export const demoPackages = [
   { privilege_package_id: 3, name: 'Gold', rank: 3, valid_days: 30, icon_path: 'privileges/gold.png' },
 ] as const
 
-/** Amina has two cards to try out and one to give away. */
+/** Amina has two cards to activate and one to transfer. */
 export const demoCards = [
   { user_id: 1, privilege_package_id: 1 },
   { user_id: 1, privilege_package_id: 2 },

@@ -15,14 +15,14 @@ import type { Verb } from '../ledger/rules/verb.ts'
 import { demoCards, demoCountries, demoGifts, demoMembers, demoPackages, demoRoom, demoUsers } from './catalogue.ts'
 
 /**
- * Puts the demo catalogue on a ledger that holds nothing but its opening; any other is left as it is. All of it
- * goes in one turn and so in one transaction; keys keep two instances that start at once from doing it twice.
- * Throws when the rules refuse a part of it.
+ * Loads the demo data onto a ledger that holds nothing but its genesis; any other ledger is left as it is. All commands are
+ * queued at once, so they share one transaction; idempotency keys prevent two starting instances from loading it twice.
+ * Throws when a command is refused.
  */
 export async function loadDemo(executor: Executor, db: Kysely<Tables>): Promise<void> {
   if ((await headOf(db)) > 1) return
-  // No part of the ledger. First, so that whoever is interrupted begins here again; twice is harmless. There is no room
-  // to join yet.
+  // Members are not part of the ledger. Inserted first, so that an interrupted load starts over; repeating is harmless.
+  // `joinRoom` cannot be used, because the room does not exist yet.
   await db
     .insertInto('room_members')
     .values(demoMembers.map((user_id) => ({ room_id: demoRoom.id, user_id })))
@@ -30,7 +30,7 @@ export async function loadDemo(executor: Executor, db: Kysely<Tables>): Promise<
     .execute()
   const settled = await Promise.all(demoCommands().map((demoCommand) => executor.run(demoCommand)))
   const refused = settled.find(({ reply }) => reply.status !== DONE)
-  if (refused !== undefined) throw new Error(`the demo catalogue was refused: ${refused.reply.body}`)
+  if (refused !== undefined) throw new Error(`demo data was refused: ${refused.reply.body}`)
 }
 
 const DONE = 1

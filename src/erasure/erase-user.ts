@@ -12,13 +12,13 @@ import { forgetUser, forgottenUid } from './forget-user.ts'
 import { noteRedacted } from './note-redacted.ts'
 import { findRepliesNaming, findUserData, isIdentifiable, redactNotifications, redactReplies } from './personal-rows.ts'
 
-/** Every instance has heard within this that somebody's sessions are over. */
+/** All instances know of revoked sessions after this time. */
 const REVOCATION_DELAY_MS = 1_000
 
-/** Replies that one event tells of. */
+/** Redacted replies per event. */
 const MAX_REPLIES_PER_EVENT = 500
 
-/** The user cannot be forgotten now; the code is that of the refusal. */
+/** The user cannot be erased now; `code` is the code of the refusal. */
 export class ErasureRefused extends Error {
   readonly code: string
 
@@ -29,10 +29,10 @@ export class ErasureRefused extends Error {
 }
 
 export interface ErasureSummary {
-  /** Records of the vault whose keys were destroyed. */
+  /** Vault records whose keys were destroyed. */
   readonly records: number
   readonly devices: number
-  /** Remembered replies in which the user was blanked. */
+  /** Stored replies in which the user was redacted. */
   readonly replies: number
 }
 
@@ -42,9 +42,8 @@ const presenter: Presenter<unknown> = {
 }
 
 /**
- * Erases what is known of a person; what they held and did stays on the ledger, under their number. Again does what is
- * left to do, also after it was interrupted. Throws `Refused` (`not_found`, `withdrawal_open`), and then nothing is
- * erased.
+ * Erases the personal data of a user; balances and history stay on the ledger under the user's id. Safe to repeat, and
+ * continues an interrupted erasure. Throws `ErasureRefused` (`not_found`, `withdrawal_open`) before anything is erased.
  */
 export async function eraseUser(
   executor: Executor,
@@ -64,7 +63,7 @@ export async function eraseUser(
   const dataBefore = await findUserData(db, userId)
   if (dataBefore.withdrawal_ids.length > 0) throw new ErasureRefused('withdrawal_open')
   if (await isIdentifiable(db, userId)) {
-    // Whoever is being forgotten tells nothing new meanwhile.
+    // Without sessions the user cannot add new personal data during the erasure.
     await run(revokeSessions, { user_id: userId })
     await sleep(revocationDelayMs)
   }
@@ -74,11 +73,11 @@ export async function eraseUser(
   const records = await destroyRecords(db, userId)
   await redactNotifications(db, userId, notifier)
   let replies = 0
-  // Until there are none: somebody who is named in the same reply may be forgotten at the same time.
+  // Repeats until none is left: another user in the same reply may be erased at the same time.
   for (let named = await findRepliesNaming(db, userId); named.length > 0; named = await findRepliesNaming(db, userId)) {
     for (let i = 0; i < named.length; i += MAX_REPLIES_PER_EVENT) {
       const some = named.slice(i, i + MAX_REPLIES_PER_EVENT)
-      // First what they may be: a reply that is none of those on the ledger is a finding of `verify`.
+      // The event comes first: `verify` reports a reply whose hash is not on the ledger.
       const noted = some.map(({ actor, idempotency_key, reply_hash }) => ({ actor, idempotency_key, reply_hash }))
       await run(noteRedacted, { user_id: userId, replies: noted })
       replies += await redactReplies(db, some)

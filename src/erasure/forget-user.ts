@@ -8,9 +8,9 @@ import { refuse, type Verb } from '../ledger/rules/verb.ts'
 
 export interface ForgetUser {
   readonly user_id: number
-  /** As `forgottenUid` makes it, for a user who has a name still. */
+  /** From `forgottenUid`; used if the user is not redacted yet. */
   readonly new_uid: string
-  /** The user's requests that were open a moment ago. */
+  /** The user's requests that were open when they were read. */
   readonly withdrawal_ids: readonly number[]
   /** The tokens of the user's devices. */
   readonly devices: readonly string[]
@@ -18,7 +18,7 @@ export interface ForgetUser {
 
 const FORGOTTEN_UID_PREFIX = 'forgotten-'
 
-/** A uid that tells nothing. It is random, so that nobody can hold it beforehand; `random` is 32 hex digits. */
+/** A neutral uid. Random, so that nobody can take it in advance; `random` is 32 hex digits. */
 export const forgottenUid = (random: string): string => `${FORGOTTEN_UID_PREFIX}${random}`
 
 export const isForgottenUid = (uid: string): boolean =>
@@ -28,8 +28,8 @@ const dollarAccounts = ({ user_id }: ForgetUser) =>
   (['dollars', 'agent_dollars'] as const).map((currency) => account('user', user_id, currency))
 
 /**
- * Blanks what people are called and lets go of their devices; what they held and did stays. Once they are forgotten it
- * is no new fact. Refusals: `not_found`, `withdrawal_open`.
+ * Redacts a user's profile and removes their devices; balances and history stay. Writes no event if the user is already
+ * forgotten. Refusals, in this order: `not_found`, `withdrawal_open`.
  */
 export const forgetUser: Verb<ForgetUser, null> = {
   reads: (input) => [
@@ -73,7 +73,7 @@ export const forgetUser: Verb<ForgetUser, null> = {
 const profileOf = (state: State, { user_id }: ForgetUser): UserProfile | undefined =>
   state.get(userProfiles, String(user_id))
 
-/** A pending request is on hold in a wallet, so that one that was made just now is seen too. */
+/** Also finds a request made after `withdrawal_ids` were read: a pending request has a hold on a wallet. */
 const hasOpenWithdrawal = (state: State, input: ForgetUser): boolean =>
   dollarAccounts(input).some((name) => (state.get(holds, name)?.held ?? 0n) > 0n) ||
   input.withdrawal_ids.some((id) => ['pending', 'approved'].includes(state.get(withdrawals, String(id))?.status ?? ''))

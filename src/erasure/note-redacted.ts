@@ -3,7 +3,7 @@ import type { Verb } from '../ledger/rules/verb.ts'
 
 export type NoteRedacted = EventData<'replies-blanked'>
 
-/** Says what remembered replies are from now on allowed to be, before they are written anew. Never refused. */
+/** Records the new hashes of stored replies before they are redacted, so that audits accept them. Never refused. */
 export const noteRedacted: Verb<NoteRedacted, null> = {
   reads: () => [],
   decide: (_state, data) => [{ type: 'replies-blanked', data, movements: [] }],

@@ -14,7 +14,7 @@ export interface UserData {
   readonly devices: readonly string[]
 }
 
-/** What a user has that is in the way of being forgotten, or goes with them. */
+/** The user's open withdrawals, which prevent erasure, and devices, which are erased. */
 export async function findUserData(db: Db, userId: number): Promise<UserData> {
   const [open, owned] = await Promise.all([
     db
@@ -29,7 +29,7 @@ export async function findUserData(db: Db, userId: number): Promise<UserData> {
   return { withdrawal_ids: open.map(({ withdrawal_id }) => withdrawal_id), devices: owned.map(({ token }) => token) }
 }
 
-/** Whether anything is left to be called by. */
+/** Whether the profile still identifies the user. */
 export async function isIdentifiable(db: Db, userId: number): Promise<boolean> {
   const row = await db
     .selectFrom('user_profiles')
@@ -39,17 +39,17 @@ export async function isIdentifiable(db: Db, userId: number): Promise<boolean> {
   return row !== undefined && (row.name !== '' || row.avatar !== '' || !isForgottenUid(row.uid))
 }
 
-/** A remembered reply that names a person, and how it reads without them. */
+/** A stored reply that names a user, and its redacted body. */
 interface ReplyNamingUser {
   readonly actor: string
   readonly idempotency_key: string
   readonly body: string
   readonly redacted: string
-  /** Of the blank one. */
+  /** The hash of the redacted reply. */
   readonly reply_hash: string
 }
 
-/** The replies, also those to others, that name a person who has a uid that tells nothing by now. */
+/** Stored replies to anyone that name a user, whose profile must be redacted by now. */
 export async function findRepliesNaming(db: Db, userId: number): Promise<ReplyNamingUser[]> {
   const { rows } = await sql<{ actor: string; idempotency_key: string; status: number; body: string }>`
     select actor, idempotency_key, status, body from replies where body like ${`%"id":${userId},%`}`.execute(db)
@@ -61,8 +61,8 @@ export async function findRepliesNaming(db: Db, userId: number): Promise<ReplyNa
 }
 
 /**
- * Writes replies anew: they stay, so that nobody's retry does anything twice. One that somebody else has changed
- * meanwhile is left. Answers how many were written.
+ * Replaces replies by their redacted bodies. They are not deleted, so that retries still find them. A reply that was
+ * changed in the meantime is skipped. Returns the number of replaced replies.
  */
 export async function redactReplies(db: Db, replies: readonly ReplyNamingUser[]): Promise<number> {
   let written = 0
@@ -75,7 +75,7 @@ export async function redactReplies(db: Db, replies: readonly ReplyNamingUser[])
   return written
 }
 
-/** Lets go of notifications that wait for the user, and writes those that tell others of the user anew. */
+/** Deletes pending notifications to the user, and rewrites those to others that name the user. */
 export async function redactNotifications(db: Db, userId: number, notifier: Notifier): Promise<void> {
   await sql`delete from push_outbox where user_id = ${userId}`.execute(db)
   const { rows } = await sql<TextRow>`

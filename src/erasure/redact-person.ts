@@ -1,8 +1,8 @@
 import { parseExact } from '../http/validation/exact-json.ts'
 
 /**
- * The text of a JSON answer in which the person with this id has neither name nor avatar, and the uid that they have
- * now; the same text when it does not name them. Everything else stays to the letter, numbers too.
+ * Redacts a person in the text of a JSON response: name and avatar become empty, and the uid the one they have now.
+ * Everything else is preserved exactly, numbers included. Returns the same text when the person does not appear in it.
  */
 export function redactPerson(text: string, id: number, uid: string): string {
   let isNamed = false
@@ -19,7 +19,7 @@ export function redactPerson(text: string, id: number, uid: string): string {
   return isNamed ? after : text
 }
 
-/** What is answered of a person has all of these, and nothing else has. */
+/** Persons, and nothing else in responses, have all of these fields. */
 const isPerson = (fields: Readonly<Record<string, unknown>>): boolean =>
   ['id', 'name', 'avatar', 'uid'].every((name) => name in fields)
 

@@ -4,7 +4,7 @@ import type { Vault } from './vault.ts'
 
 type Db = Kysely<Tables>
 
-/** A record with its key; one of them may be lost. */
+/** A record with its key; either may be missing. */
 interface StoredRecord {
   readonly record_id: string
   readonly sealed: string | null
@@ -13,8 +13,8 @@ interface StoredRecord {
 }
 
 /**
- * What these records say, by their ids: null for one that cannot be opened. Those that were erased, which takes record
- * and key together, are not there.
+ * Plaintexts of records by id. Null for a record that cannot be opened; erased records, which lost both record and key,
+ * are missing.
  */
 export async function openRecords(
   db: Db,
@@ -23,10 +23,10 @@ export async function openRecords(
 ): Promise<ReadonlyMap<string, string | null>> {
   if (ids.length === 0) return new Map()
   const { rows } = await sql<StoredRecord>`
-    select asked.record_id, r.sealed, k.user_id, k.wrapped
-    from unnest(${ids}::text[]) as asked (record_id)
-    left join vault_records r on r.record_id = asked.record_id
-    left join vault_keys k on k.record_id = asked.record_id
+    select requested.record_id, r.sealed, k.user_id, k.wrapped
+    from unnest(${ids}::text[]) as requested (record_id)
+    left join vault_records r on r.record_id = requested.record_id
+    left join vault_keys k on k.record_id = requested.record_id
     where r.record_id is not null or k.record_id is not null`.execute(db)
   return new Map(rows.map((row) => [row.record_id, openOrReport(vault, row)]))
 }
@@ -45,8 +45,8 @@ function openOrReport(vault: Vault, { record_id, sealed, user_id, wrapped }: Sto
 }
 
 /**
- * Erases every record about a user, keys first and all in one transaction; answers how many. What comes into the vault
- * while this runs stays: first see to it that nothing does.
+ * Deletes all records of a user, with their keys, in one transaction; returns how many. Records added while this runs
+ * survive: the caller must prevent new ones first.
  */
 export async function destroyRecords(db: Db, userId: number): Promise<number> {
   const { rows } = await sql<{ record_id: string }>`

@@ -1,17 +1,17 @@
 import { projection } from '../ledger/rules/projection.ts'
 import type { WritableState } from '../ledger/rules/state.ts'
 
-/** What a record says, encrypted with a key of its own. */
+/** The text of a record, encrypted with its own key. */
 export interface VaultRecord {
   readonly record_id: string
   /** base64: nonce, ciphertext, tag. */
   readonly sealed: string
 }
 
-/** The key of a record, encrypted. Without it the record is erased. */
+/** The key of a record, itself encrypted. Deleting it erases the record. */
 export interface VaultKey {
   readonly record_id: string
-  /** Whom the record is about. */
+  /** The user whom the record is about. */
   readonly user_id: number
   /** base64: nonce, ciphertext, tag. */
   readonly wrapped: string
@@ -19,7 +19,7 @@ export interface VaultKey {
 
 export type SealedRecord = VaultRecord & VaultKey
 
-/** Words: beside the ledger. An event that has something to tell in private names the record. */
+/** Not part of the ledger: events refer to private texts by record id. */
 export const vaultRecords = projection<VaultRecord>('vault_records')
 export const vaultKeys = projection<VaultKey>('vault_keys')
 

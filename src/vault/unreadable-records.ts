@@ -1,14 +1,14 @@
 import type { Log } from '../db/log.ts'
 
-/** The key or the record does not fit, or what was opened is not what its reader expects. */
+/** Why a record cannot be read; `not understood`: its plaintext is malformed. */
 export type UnreadableReason = 'record lost' | 'key lost' | 'not decrypted' | 'not understood'
 
-/** Records with a line of their own in the log: with a wrong key it is all of them. */
+/** Records logged individually; with a wrong PII_KEY every record is unreadable. */
 const MAX_LOGGED_RECORDS = 100
-/** Records that are remembered so that they count once. */
+/** Record ids remembered, so that each record is counted once. */
 const MAX_REMEMBERED_RECORDS = 10_000
 
-/** Counts and logs records of the vault that cannot be read, each of them once as long as they can be remembered. */
+/** Counts and logs unreadable vault records, each of them once while it is remembered. */
 export class UnreadableRecords {
   readonly #log: Log
   readonly #countOne: () => void

@@ -3,22 +3,21 @@ import type { SealedRecord } from './record.ts'
 import type { UnreadableReason } from './unreadable-records.ts'
 
 /**
- * Encrypts what people wrote: AES-256-GCM with a key for each record, which is itself encrypted with a key made of
- * PII_KEY. A record and its key are tied to each other, and to the user whom the record is about: neither can be put
- * in another's place.
+ * Encrypts what people wrote: AES-256-GCM with one key per record, which is itself encrypted with a key derived from
+ * PII_KEY. Record, key and user are bound to each other as authenticated data: none can be exchanged for another.
  */
 export interface Vault {
-  /** A record about a user, with an id of its own; to be written with `keep`. */
+  /** Encrypts a text about a user as a new record; `storeRecord` writes it. */
   seal(userId: number, clear: string): SealedRecord
-  /** What a record says. Throws when it, or its key, was changed or is another record's. */
+  /** Decrypts a record. Throws when it or its key was changed or belongs to another record. */
   open(sealed: SealedRecord): string
-  /** Tells texts apart without giving them away: lower-case hex of an HMAC-SHA256. */
+  /** Identifies a text without revealing it: HMAC-SHA256 as lower-case hex. */
   digest(clear: string): string
-  /** Counts and logs a record that could not be read; whoever asked for it goes on without. */
+  /** Counts and logs a record that could not be read; its reader continues without it. */
   reportUnreadable(recordId: string, reason: UnreadableReason): void
 }
 
-/** The vault of a PII_KEY; `reportUnreadable` hears of records that could not be read. */
+/** Creates the vault of a PII_KEY; `reportUnreadable` is called for records that could not be read. */
 export function createVault(piiKey: string, reportUnreadable: Vault['reportUnreadable'] = () => {}): Vault {
   const wrapping = deriveKey(piiKey, 'vault: keys of records')
   const digesting = deriveKey(piiKey, 'vault: digests')
@@ -47,7 +46,7 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** A key for one use, of the key that is configured. */
+/** Derives a key for one purpose from the configured key. */
 const deriveKey = (secret: string, use: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', use, KEY_BYTES))
 
 /** base64 of nonce, ciphertext and tag; `place` has to be the same again when it is decrypted. */

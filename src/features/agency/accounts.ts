@@ -5,12 +5,12 @@ export const dollarWallet = (agentBenefit: boolean): DollarWallet => (agentBenef
 
 export const walletAccount = (userId: number, wallet: DollarWallet): Account => account('user', userId, wallet)
 
-/** Where the money of a request stands from its approval until it is transferred or paid back. */
+/** Holds the dollars of a request from its approval until it is transferred or refunded. */
 export const withdrawalAccount = (withdrawalId: number): Account => account('withdrawal', withdrawalId, 'dollars')
 
-/** What an agent or manager has paid out and been credited for. */
+/** Collects the dollars of requests that an agent or manager has paid out. */
 export const settlementAccount = (targetId: number): Account => account('settled', targetId, 'dollars')
 
-/** Agent dollars become dollars where they leave the wallet, and agent dollars again should they come back. */
+/** Convert agent dollars into dollars when a request is approved, and back when it is rejected afterwards. */
 export const AGENT_DOLLARS_CLEARING = account('house', 'withdrawals', 'agent_dollars')
 export const DOLLARS_CLEARING = account('house', 'withdrawals', 'dollars')

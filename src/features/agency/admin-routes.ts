@@ -23,7 +23,7 @@ import { hydrateSealed, sealNoteForChange, unseal } from './withdrawals/sealed-d
 
 const tags = ['operators']
 
-/** The operators' doors for withdrawals and salaries. */
+/** Admin routes for withdrawals and salaries. */
 export function agencyAdminRoutes(app: App, { execute, db, vault }: Services): void {
   app.get(
     '/withdrawals',
@@ -53,7 +53,7 @@ export function agencyAdminRoutes(app: App, { execute, db, vault }: Services): v
     {
       schema: {
         operationId: 'decideWithdrawal',
-        summary: 'Bring a withdrawal request to another status',
+        summary: 'Change the status of a withdrawal request',
         tags,
         params: WithdrawalParams,
         body: ChangeStatus,
@@ -76,12 +76,12 @@ export function agencyAdminRoutes(app: App, { execute, db, vault }: Services): v
     {
       schema: {
         operationId: 'depositSalaries',
-        summary: 'Pay users for a period, each of them once; rows that are refused hold up no others',
+        summary: 'Pay users for a period, each of them once; refused rows do not affect the others',
         tags,
         body: DepositSalaries,
         response: { 201: dataOf(SalaryReport) },
       },
-      // Every fault is named, also in a list that is far too long: that could hold everybody up for seconds.
+      // The schema reports every fault of a list. For a list far beyond the limit that would block the server for seconds.
       preValidation: async ({ body }) => {
         if (Array.isArray(body?.deposits) && body.deposits.length > MAX_DEPOSITS) {
           throw validationFailed({ deposits: [`must hold at most ${MAX_DEPOSITS}`] })
@@ -99,7 +99,7 @@ export function agencyAdminRoutes(app: App, { execute, db, vault }: Services): v
   )
 }
 
-/** How many decimals an amount has a schema cannot tell: the rest of the schema's check. */
+/** Parses dollars into cents, and validates the decimals, which the schema cannot express. */
 function parseDeposits(rows: readonly SalaryDeposit[]): Deposit[] {
   const errors: Record<string, string[]> = {}
   const cents = (row: SalaryDeposit, i: number, field: 'dollars' | 'agent_dollars'): number => {

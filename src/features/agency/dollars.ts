@@ -6,7 +6,7 @@ export function parseDollars(sent: string | number, minCents: number): number | 
   return units === null || units < minCents ? null : units
 }
 
-/** The least that can be withdrawn or transferred, in cents. */
+/** The smallest withdrawal or transfer, in cents. */
 export const MIN_TRANSFER_CENTS = 100
 
 export const dollarsRule = (minCents: number): string =>

@@ -19,7 +19,7 @@ export interface InstantTransfer {
   readonly wallet: DollarWallet
   /** Cents. */
   readonly amount: number
-  /** Diamonds for a dollar. */
+  /** Diamonds per dollar. */
   readonly rate: number
   readonly diamonds: number
   readonly created_at: Micros
@@ -51,8 +51,8 @@ const ISSUANCE = account('issuance', 'exchange', 'diamonds')
 const exchangeAccount = (wallet: DollarWallet) => account('house', 'exchange', wallet)
 
 /**
- * The platform takes dollars and gives diamonds, at once. Refusals in this order: `validation_failed` (receiver),
- * `insufficient_balance`, `balance_limit`.
+ * Exchanges the caller's dollars for diamonds of the receiver, immediately. Refusals, in this order: `validation_failed`
+ * (receiver), `insufficient_balance`, `balance_limit`.
  */
 export const makeInstantTransfer: Verb<MakeInstantTransfer, NamedTransfer> = {
   reads: ({ caller_id, receiver_id, agent_benefit }) => [
@@ -86,7 +86,7 @@ export const makeInstantTransfer: Verb<MakeInstantTransfer, NamedTransfer> = {
 
   result(state, _input, [made]) {
     const transfer = made && state.get(instantTransfers, String(made.position))
-    if (transfer === undefined) throw new Error('nothing was transferred')
+    if (transfer === undefined) throw new Error('no transfer was made')
     const { person } = namesIn(state)
     return { transfer, user: person(transfer.user_id), receiver: person(transfer.receiver_id) }
   },

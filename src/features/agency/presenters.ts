@@ -4,7 +4,7 @@ import type { NamedTransfer } from './instant-transfer.ts'
 import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './salaries/deposit-salaries.ts'
 import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
 
-/** A request as it is answered, less what is in the vault. */
+/** A request as responses show it, without the fields in the vault. */
 export function openRecord({ withdrawal, user, target, beneficiary, country }: NamedWithdrawal) {
   const { type } = withdrawal
   return {
@@ -26,7 +26,7 @@ export function openRecord({ withdrawal, user, target, beneficiary, country }: N
 
 export type OpenRecord = ReturnType<typeof openRecord>
 
-/** As it is remembered: instead of what is in the vault, which records hold it. */
+/** A request as stored with replies: the ids of vault records instead of their plaintext. */
 export interface SealedWithdrawal extends OpenRecord {
   readonly sealed: { readonly details: string | null; readonly note: string | null }
 }

@@ -17,17 +17,17 @@ import { nameWithdrawal } from './withdrawals/withdrawal.ts'
 
 type Db = Kysely<Tables>
 
-/** Whose requests, and which of them; what is undefined does not matter. */
+/** Conditions on requests; undefined fields match all. */
 export interface WithdrawalFilter {
   readonly user_id?: number | undefined
-  /** The agent or manager they are addressed to. */
+  /** The agent or manager that a request is addressed to. */
   readonly target_id?: number | undefined
   readonly type?: WithdrawalType | undefined
   readonly status?: WithdrawalStatus | undefined
   readonly wallet?: DollarWallet | undefined
 }
 
-/** Requests, newest first, before an id (null: from the newest on). */
+/** Requests before an id (null: from the newest), newest first. */
 export async function findWithdrawals(
   db: Db,
   filter: WithdrawalFilter,
@@ -78,7 +78,7 @@ export async function findWithdrawals(
   )
 }
 
-/** Who made a request, and which record of the vault holds its details. */
+/** The requester, and the vault record with the details. */
 export const findRequesterAndDetails = (db: Db, withdrawalId: number) =>
   db
     .selectFrom('withdrawals')
@@ -86,7 +86,7 @@ export const findRequesterAndDetails = (db: Db, withdrawalId: number) =>
     .where('withdrawal_id', '=', withdrawalId)
     .executeTakeFirst()
 
-/** A user's instant transfers, newest first, before an id (null: from the newest on). */
+/** A user's instant transfers before an id (null: from the newest), newest first. */
 export async function findTransfers(db: Db, userId: number, limit: number, before: number | null) {
   const rows = await db
     .selectFrom('instant_transfers as t')
@@ -110,17 +110,17 @@ export async function findTransfers(db: Db, userId: number, limit: number, befor
   )
 }
 
-/** As many as are listed; there is no next page. */
+/** Listed without paging. */
 const MAX_LISTED_AGENTS = 2_000
 
-/** Charging agents who receive requests, newest first, with the countries they serve. */
+/** Charging agents who accept requests, newest first, with the countries they serve. */
 export async function chargingAgents(db: Db): Promise<ChargingAgent[]> {
   const [agents, names] = await Promise.all([
     db
       .selectFrom('users as u')
       .innerJoin('user_profiles as p', 'p.user_id', 'u.user_id')
       .select(['u.user_id as id', 'p.name', 'p.uid', 'p.avatar', 'u.agency_countries'])
-      // As the index of them has it.
+      // The predicate of the partial index.
       .where(sql<boolean>`u.charging_agent and u.allow_receive_withdraw_requests`)
       .orderBy('p.created_at', 'desc')
       .orderBy('u.user_id', 'desc')
@@ -141,7 +141,7 @@ export async function chargingAgents(db: Db): Promise<ChargingAgent[]> {
   })
 }
 
-/** There are few. */
+/** Names of all countries by id; there are few. */
 async function countryNames(db: Db): Promise<ReadonlyMap<number, string>> {
   const countries = await db.selectFrom('countries').select(['country_id', 'name']).execute()
   return new Map(countries.map(({ country_id, name }) => [country_id, name]))

@@ -30,14 +30,14 @@ const tags = ['agency']
 const requests = '/agency/target-withdraw-requests'
 const transfers = '/agency/target-transaction-requests'
 
-/** The client's doors for withdrawals and instant transfers. */
+/** Client routes for withdrawals and instant transfers. */
 export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
   app.post(
     `${requests}/request`,
     {
       schema: {
         operationId: 'requestWithdrawal',
-        summary: 'Ask a charging agent for diamonds, or a business manager for cash; the amount is put on hold',
+        summary: 'Request diamonds from a charging agent, or cash from a business manager; the amount is put on hold',
         tags,
         body: RequestWithdrawal,
         response: { 201: dataOf(Withdrawal) },
@@ -72,7 +72,7 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
     {
       schema: {
         operationId: 'pageWithdrawals',
-        summary: "The caller's requests, or those addressed to the caller; newest first",
+        summary: "The caller's requests, or those addressed to the caller, newest first",
         tags,
         querystring: OwnWithdrawals,
         response: { 200: pageOf(Withdrawal) },
@@ -98,8 +98,8 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
     {
       schema: {
         operationId: 'listChargingAgents',
-        summary: 'The charging agents who receive requests, with their countries and rates',
-        description: 'Newest first; of very many the newest ones.',
+        summary: 'The charging agents who accept requests, with their countries and rates',
+        description: 'Newest first; the newest ones only when there are very many.',
         tags,
         response: { 200: dataOf(Type.Array(ChargingAgent)) },
       },
@@ -113,7 +113,7 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
       config: { writes: 'unrefused' },
       schema: {
         operationId: 'changeWithdrawalStatus',
-        summary: 'Decide on a request as its agent or manager, or take back an own one that is pending',
+        summary: 'Decide a request as its agent or manager, or take back a pending request of the caller',
         tags,
         params: WithdrawalParams,
         body: ChangeStatus,
@@ -136,7 +136,7 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
     {
       schema: {
         operationId: 'makeInstantTransfer',
-        summary: 'Turn dollars into diamonds at once, for oneself or somebody else',
+        summary: 'Exchange dollars for diamonds immediately, for the caller or another user',
         tags,
         body: MakeInstantTransfer,
         response: { 201: dataOf(InstantTransfer) },
@@ -167,7 +167,7 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
       const { status } = request.query
-      // All of them were approved when they were made.
+      // Instant transfers are always approved.
       const none = status !== undefined && status !== 'approved'
       const rows = none ? [] : await findTransfers(db, userOf(request), limit + 1, cursor?.[0] ?? null)
       const page = toPage(rows, limit, ({ id }) => [id])
@@ -176,17 +176,17 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
   )
 }
 
-/** Of a request for cash; what else is sent along with a request for diamonds means nothing. */
+/** Bank details of a request for cash; they are ignored in requests for diamonds. */
 const bankDetails = (body: RequestWithdrawal): BankDetails | null =>
   body.type === 'cash' ? { ...body.bank_details, account_number: String(body.bank_details.account_number) } : null
 
-/** Whom a request is for. */
+/** The addressee and the beneficiary of a request. */
 const targetOf = (body: RequestWithdrawal) =>
   body.type === 'cash'
     ? { type: body.type, target_id: body.business_manager_id, beneficiary_id: null }
     : { type: body.type, target_id: body.target_user_id, beneficiary_id: body.beneficiary_user_id }
 
-/** How many decimals an amount has a schema cannot tell: the rest of the schema's check. */
+/** Parses dollars into cents, and validates the decimals, which the schema cannot express. */
 function parseAmount(field: string, sent: string | number): number {
   const cents = parseDollars(sent, MIN_TRANSFER_CENTS)
   if (cents === null) throw validationFailed({ [field]: [dollarsRule(MIN_TRANSFER_CENTS)] })

@@ -20,7 +20,7 @@ export type IncrementalVerdict = Generator<undefined, Verdict, undefined>
 export const unrecordedStep = (what: 'draw' | 'spin'): Step => ({
   step: 'ledger',
   ok: true,
-  why: `not on our ledger: what this ${what} was committed to and who took part is the sender's word`,
+  why: `not on this ledger: the commitment and the participants of this ${what} cannot be confirmed`,
   values: { on_ledger: false },
 })
 

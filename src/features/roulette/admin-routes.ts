@@ -6,15 +6,15 @@ import { MAX_PURGED_GAMES, purgeGames } from './old-games/purge.ts'
 import { purgedGames } from './presenters.ts'
 import { purgeCandidates } from './reads.ts'
 
-/** The operators' door for games that nobody finished. */
+/** Admin route for unfinished games. */
 export function rouletteAdminRoutes(app: App, { execute, db }: Services): void {
   app.post(
     '/roulette/purge',
     {
       schema: {
         operationId: 'purgeRoulette',
-        summary: `Cancel old open games, the oldest ${MAX_PURGED_GAMES} at a time, and pay everyone back`,
-        description: `Games whose players cannot be paid back stay open and are told as skipped, the oldest ${MAX_PURGED_GAMES}.`,
+        summary: `Cancel old open games, the oldest ${MAX_PURGED_GAMES} at a time, and refund all stakes`,
+        description: `Games that cannot be refunded stay open and are listed as skipped, the oldest ${MAX_PURGED_GAMES}.`,
         tags: ['operators'],
         body: PurgeGames,
         response: {

@@ -13,8 +13,8 @@ import {
 } from './game-lookup.ts'
 
 /**
- * The creator cancels; everyone is paid back. Refusals in this order: `not_found` (room, game), `not_game_creator`,
- * `game_finished`, `game_cancelled`, `balance_limit`.
+ * The creator cancels a game; all stakes are refunded, in coins. Refusals, in this order: `not_found` (room, game),
+ * `not_game_creator`, `game_finished`, `game_cancelled`, `balance_limit`.
  */
 export const cancelGame: Verb<GameRequest, null> = {
   reads: gameRequestKeys,

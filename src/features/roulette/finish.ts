@@ -16,14 +16,14 @@ import {
   requestedPlayerBalanceKeys,
 } from './game-lookup.ts'
 
-/** The house's share of every pot. */
+/** Receives the fee of every pot. */
 const HOUSE = account('house', 'roulette', 'coins')
 const MIN_PLAYERS = 2
 
 /**
- * Spins the wheel, shows what the spin came from and pays the winner. Refusals in this order: `not_found` (room,
- * game), `not_in_game` (neither creator nor player), `game_finished`, `game_cancelled`, `not_enough_players`,
- * `balance_limit` (when any player could not hold the prize).
+ * Spins the wheel, reveals the seed of the spin and pays the prize, in coins, to the winner. Refusals, in this order:
+ * `not_found` (room, game), `not_in_game` (neither creator nor player), `game_finished`, `game_cancelled`,
+ * `not_enough_players`, `balance_limit` (when any player's balance could not take the prize).
  */
 export const finishGame = (spins: SpinSeeds): Verb<GameRequest, NamedGame> => ({
   reads: (input) => [...gameRequestKeys(input), keyOf(balances, HOUSE)],
@@ -44,7 +44,7 @@ export const finishGame = (spins: SpinSeeds): Verb<GameRequest, NamedGame> => ({
     const fee = pot - prize
     const movementsFor = (user: number) =>
       transfers([gameAccount(game_id), coinAccount(user), prize], [gameAccount(game_id), HOUSE, fee])
-    // Before the spin, of everyone who may win: a refusal must not tell who would have won.
+    // Checked for every player before the spin: a refusal must not reveal who would have won.
     for (const { user_id } of entries) {
       const error = transferError(state, movementsFor(user_id))
       if (error !== undefined) return refuse(error)
@@ -65,7 +65,7 @@ export const finishGame = (spins: SpinSeeds): Verb<GameRequest, NamedGame> => ({
 
 function spinWheel(spins: SpinSeeds, { uid, commitment, entries }: Game) {
   const seed = spins.seed(uid)
-  // With another fairness key than the game was created with nobody could check the spin.
+  // With a fairness key other than the one the game was created with, nobody could verify the spin.
   if (spinCommitment(uid, seed) !== commitment) throw new Error(`game ${uid} is committed to another seed`)
   const draw = spin(seed, uid, entries).r
   const winner_id = entries[draw]?.user_id

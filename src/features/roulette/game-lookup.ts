@@ -6,25 +6,25 @@ import { roomMemberKey, roomMembers, roomProfiles, rooms, roomUids } from '../ro
 import { userProfiles } from '../users/user.ts'
 import { type Game, gameAccount, gameIdOf, games } from './game.ts'
 
-/** Who asks in which room; a room goes by id or uid. */
+/** A user's request in a room; `room` is an id or a uid. */
 export interface RoomRequest {
   readonly caller_id: number
   readonly room: number | string
 }
 
-/** Who asks about which game of which room; both go by id or uid. */
+/** A user's request about a game of a room; `game` is an id or a uid. */
 export interface GameRequest extends RoomRequest {
   readonly game: number | string
 }
 
-/** What is known of a table beforehand. */
+/** The keys that the request itself names. */
 export const roomRequestKeys = ({ caller_id, room }: RoomRequest): readonly Key[] => [
   keyOf(userProfiles, caller_id),
   keyOf(balances, coinAccount(caller_id)),
   ...(typeof room === 'number' ? roomKeys(room, caller_id) : [keyOf(roomUids, room)]),
 ]
 
-/** What the table's room leads to. */
+/** The keys that depend on the room, which may be named by uid. */
 export function dependentRoomKeys(state: State, { caller_id, room }: RoomRequest): readonly Key[] {
   const roomId = typeof room === 'number' ? room : state.get(roomUids, room)?.room_id
   return roomId === undefined ? [] : roomKeys(roomId, caller_id)
@@ -43,7 +43,7 @@ export function gameRequestKeys(request: GameRequest): readonly Key[] {
 
 export const gameKeys = (gameId: number): readonly Key[] => [keyOf(games, gameId), keyOf(balances, gameAccount(gameId))]
 
-/** What the game leads to: the words about all who are in it. */
+/** The keys that depend on the room and the game: the profiles of all players. */
 export function dependentGameKeys(state: State, request: GameRequest): readonly Key[] {
   const game = findGame(state, request.game)
   return [...dependentRoomKeys(state, request), ...(game === undefined ? [] : profileKeys(game))]
@@ -52,7 +52,7 @@ export function dependentGameKeys(state: State, request: GameRequest): readonly 
 export const profileKeys = ({ creator_id, entries }: Game): readonly Key[] =>
   [creator_id, ...entries.map(({ user_id }) => user_id)].map((id) => keyOf(userProfiles, id))
 
-/** The accounts of all who are in the game. */
+/** The balances of all players of the requested game. */
 export function requestedPlayerBalanceKeys(state: State, request: GameRequest): readonly Key[] {
   const game = findGame(state, request.game)
   return game === undefined ? [] : playerBalanceKeys(game)
@@ -63,14 +63,14 @@ export const playerBalanceKeys = ({ entries }: Game): readonly Key[] =>
 
 export const coinAccount = (userId: number) => account('user', userId, 'coins')
 
-/** The id of the room that was asked for; undefined when there is none. */
+/** The id of the requested room; undefined when it does not exist. */
 export const resolveRoomId = (state: State, { room }: RoomRequest): number | undefined =>
   typeof room === 'number' ? state.get(rooms, String(room))?.room_id : state.get(roomUids, room)?.room_id
 
 export const isMember = (state: State, roomId: number, userId: number): boolean =>
   state.get(roomMembers, roomMemberKey(roomId, userId)) !== undefined
 
-/** The game that was asked for; undefined when there is none in that room. */
+/** The requested game; undefined when the room has no such game. */
 export function findGameInRoom(state: State, request: GameRequest): Game | undefined {
   const game = findGame(state, request.game)
   const roomId = resolveRoomId(state, request)
@@ -83,7 +83,7 @@ function findGame(state: State, ref: number | string): Game | undefined {
   return typeof ref === 'number' || game?.uid === ref ? game : undefined
 }
 
-/** Why nothing can be done with a game that is over. */
+/** The refusal of any change to a game that has ended; undefined while it is open. */
 export function endedRefusal({ status }: Game): 'game_finished' | 'game_cancelled' | undefined {
   if (status === 'finished') return 'game_finished'
   return status === 'cancelled' ? 'game_cancelled' : undefined

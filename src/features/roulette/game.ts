@@ -6,7 +6,7 @@ import { projection } from '../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../ledger/rules/state.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
-/** A roulette in a room. */
+/** A roulette game of a room. */
 export interface Game {
   /** Position of the event that created it. */
   readonly game_id: number
@@ -18,15 +18,15 @@ export interface Game {
   readonly game_price: number
   readonly max_players: number
   readonly fee_percent: number
-  /** Coins: while open what a full table wins, after the finish what the winner was paid. */
+  /** Coins: while open the prize of a full game, after the finish what the winner was paid. */
   readonly prize: number
-  /** In the order of joining; those of a game that is over stay. */
+  /** In the order of joining; kept after the game has ended. */
   readonly entries: readonly RouletteEntry[]
   readonly commitment: string
   readonly winner_id: number | null
   readonly spin: Spin | null
   readonly created_at: Micros
-  /** Since when nobody has been seated; null while somebody is, and once the game is over. */
+  /** Since when the game has had no players; null while it has any, and after it has ended. */
   readonly empty_since: Micros | null
   readonly ended_at: Micros | null
   /** Position of the event that finished or cancelled it. */
@@ -52,29 +52,29 @@ export const openGames = projection<OpenGameOfRoom>('roulette_open_games')
 
 export const gameAccount = (gameId: number): Account => account('game', gameId, 'coins')
 
-/** Coins that were paid in. */
+/** Coins paid in by all players. */
 export const potOf = ({ entries }: Pick<Game, 'entries'>): number => entries.reduce((sum, { stake }) => sum + stake, 0)
 
-/** The pot less the house's fee, rounded down. */
+/** Coins: the pot less the house's fee, rounded down. */
 export const prizeOf = (pot: number, feePercent: number): number => percentOf(pot, 100 - feePercent)
 
 export const entryOf = ({ entries }: Game, userId: number): RouletteEntry | undefined =>
   entries.find(({ user_id }) => user_id === userId)
 
 /**
- * A game's uid holds its id, and so needs no table to be found by. The moment is in it for a ledger that was set back
- * to a backup: no game there gets the uid, and so the seed, of one that was finished before.
+ * A game's uid contains its id, so that no table is needed to find it. It contains the time as well, for a ledger that was
+ * restored from a backup: no new game may get the uid, and with it the seed, of a game whose seed is already known.
  */
 export const gameUid = (gameId: number, now: Micros): string => `g-${gameId}-${now.toString(36)}`
 
-/** The id of the game that goes by an id or a uid; null when nothing can. */
+/** The game id that an id or a uid refers to; null for a malformed uid. */
 export function gameIdOf(ref: number | string): number | null {
   if (typeof ref === 'number') return ref
   const id = Number(/^g-([1-9]\d{0,15})-[0-9a-z]+$/.exec(ref)?.[1])
   return Number.isSafeInteger(id) ? id : null
 }
 
-/** Throws what no rule lets through: an event of a game that is not open, or coins that are not where they belong. */
+/** Throws on events that no verb could have written: of a game that is not open, or with the wrong coins in its account. */
 export const evolveGames: Evolver = {
   'roulette-created': (state, { data, position, at }) => {
     const { room_id } = data
@@ -98,13 +98,13 @@ export const evolveGames: Evolver = {
       end_position: null,
     })
     state.set(openGames, String(room_id), { room_id, game_id: position })
-    // Nobody could ask for this account before there was the game: it is known to hold nothing.
+    // The account is new with the game: its balance is loaded as empty.
     state.set(balances, gameAccount(position), undefined)
   },
   'roulette-joined': (state, { data: { game_id, user_id, stake, client_seed }, position }) => {
     const game = requireOpenGame(state, game_id)
     const entries = [...game.entries, { entry: position, user_id, stake, client_seed }]
-    if (entries.length > game.max_players) throw new Error(`game ${game_id} has more players than places`)
+    if (entries.length > game.max_players) throw new Error(`game ${game_id} has more players than max_players`)
     setOpenGame(state, { ...game, entries, empty_since: null })
   },
   'roulette-left': (state, { data: { game_id, user_id }, at }) => {
@@ -148,5 +148,5 @@ function setEndedGame(state: WritableState, game: Game): void {
 
 function assertAccountHolds(state: State, { game_id }: Game, coins: number): void {
   const held = balanceOf(state, gameAccount(game_id))
-  if (held !== coins) throw new Error(`game ${game_id} holds ${held} coins and ought to hold ${coins}`)
+  if (held !== coins) throw new Error(`game ${game_id} holds ${held} coins instead of ${coins}`)
 }

@@ -20,8 +20,8 @@ export interface JoinGame extends GameRequest {
 }
 
 /**
- * Pays the price into the game's account and is in. Refusals in this order: `not_found` (room, game),
- * `not_room_member`, `game_finished`, `game_cancelled`, `already_joined`, `game_full`, `insufficient_balance`.
+ * Pays the price, in coins, into the game's account and adds the player. Refusals, in this order: `not_found` (room,
+ * game), `not_room_member`, `game_finished`, `game_cancelled`, `already_joined`, `game_full`, `insufficient_balance`.
  */
 export const joinGame: Verb<JoinGame, NamedGame> = {
   reads: gameRequestKeys,

@@ -13,8 +13,8 @@ import {
 } from './game-lookup.ts'
 
 /**
- * Is paid back in full and is out. Refusals in this order: `not_found` (room, game), `game_finished`,
- * `game_cancelled`, `not_joined`, `balance_limit`.
+ * Refunds the stake, in coins, and removes the player from the game. Refusals, in this order: `not_found` (room, game),
+ * `game_finished`, `game_cancelled`, `not_joined`, `balance_limit`.
  */
 export const leaveGame: Verb<GameRequest, NamedGame> = {
   reads: gameRequestKeys,

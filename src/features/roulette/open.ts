@@ -21,22 +21,22 @@ export interface OpenGame extends RoomRequest {
   readonly game_price: number
   /** 2 to 50. */
   readonly max_players: number
-  /** Whether the creator joins at once. */
+  /** Whether the creator joins immediately. */
   readonly join_admin: boolean
-  /** The creator's own, when the creator joins; may be empty. */
+  /** The seed of a creator who joins; may be empty. */
   readonly client_seed: string
 }
 
-/** What a game depends on beside the ledger. */
+/** Configuration of new games. */
 export interface RouletteTerms {
   readonly spins: SpinSeeds
-  /** What the house takes of the pot of a new game, in per cent. */
+  /** The house's fee on the pot, in per cent. */
   readonly feePercent: number
 }
 
 /**
- * Opens a game in a room and commits to its spin. Refusals in this order: `not_found` (room), `not_room_member`,
- * `game_already_open`, `insufficient_balance` (of a creator who joins; then there is no game).
+ * Opens a game in a room and commits to its spin. Refusals, in this order: `not_found` (room), `not_room_member`,
+ * `game_already_open`, `insufficient_balance` (of a creator who joins; no game is opened then).
  */
 export const openGame = (terms: RouletteTerms): Verb<OpenGame, NamedGame> => ({
   reads: roomRequestKeys,

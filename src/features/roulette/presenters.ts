@@ -4,7 +4,7 @@ import { potOf } from './game.ts'
 import type { NamedGame } from './game-lookup.ts'
 import type { PurgedGames } from './old-games/purge.ts'
 
-/** A game as everyone sees it: the seed of its spin only once that was made. */
+/** A game as everyone sees it. The seed of the spin is shown only after the spin. */
 export function publishedGame({ game, room_uid, creator, players, winner }: NamedGame): PublishedGame {
   const { uid, commitment, spin } = game
   return {

@@ -23,7 +23,7 @@ type Db = Kysely<Tables>
 export const activeGame = async (db: Db, roomId: number): Promise<PublishedGame | null> =>
   (await activeGames(db, [roomId])).get(roomId) ?? null
 
-/** The open games of these rooms, by the rooms' ids; a room without one is missing. */
+/** Open games by room id; rooms without one are missing. */
 export async function activeGames(db: Db, roomIds: readonly number[]): Promise<ReadonlyMap<number, PublishedGame>> {
   const rows = await gameRows(db)
     .innerJoin('roulette_open_games as o', 'o.game_id', 'g.game_id')
@@ -32,7 +32,7 @@ export async function activeGames(db: Db, roomIds: readonly number[]): Promise<R
   return await toPublishedGames(db, rows)
 }
 
-/** A game of a room by its id or uid, also one that is over; undefined when there is none. */
+/** A game of a room by id or uid, open or ended; undefined when there is none. */
 export async function gameInRoom(db: Db, roomId: number, ref: number | string): Promise<PublishedGame | undefined> {
   const id = gameIdOf(ref)
   if (id === null) return undefined
@@ -45,7 +45,7 @@ export async function gameInRoom(db: Db, roomId: number, ref: number | string): 
 }
 
 /**
- * Open games that were created so many minutes ago or earlier by the ledger's clock, the oldest first, after a game.
+ * Open games created at least `minutes` ago by the ledger's clock, oldest first, with ids above `after`.
  */
 export async function openGamesOlderThan(db: Db, minutes: number, after: number, limit: number): Promise<number[]> {
   const rows = await selectOldOpenGames(db, minutes, limit).where('g.game_id', '>', after).execute()
@@ -53,8 +53,8 @@ export async function openGamesOlderThan(db: Db, minutes: number, after: number,
 }
 
 /**
- * As `oldOpenGames`, from the first: so many that can be paid back as things stand, and as many that cannot. Those do
- * not hide the others.
+ * The oldest open games created at least `minutes` ago: up to `limit` whose players can be paid back now, and up to
+ * `limit` others, so that those cannot crowd out the ones that can be cancelled.
  */
 export async function purgeCandidates(db: Db, minutes: number, limit: number): Promise<number[]> {
   const [payable, others] = await Promise.all([
@@ -66,13 +66,13 @@ export async function purgeCandidates(db: Db, minutes: number, limit: number): P
   return [...payable, ...others].map(({ game_id }) => game_id).toSorted((a, b) => a - b)
 }
 
-/** A game of which somebody cannot be paid back, as things stand. */
+/** A game with a player whose balance could not take the stake back now. */
 const hasUnpayablePlayer = sql<boolean>`exists (
   select from jsonb_to_recordset(g.entries::jsonb) as e(user_id bigint, stake numeric)
   join balances b on b.account = 'user:' || e.user_id || ':coins'
   where b.balance + e.stake > ${MAX_INTEGER}::numeric)`
 
-/** Stale games as `cancelStaleGames` has them, by the ledger's clock and without those that cannot be paid back. */
+/** Games that `cancelStaleGames` would cancel, by the ledger's clock, without those that cannot be paid back. */
 export async function findStaleGames(db: Db, maxOpenMinutes: number | null, limit: number): Promise<number[]> {
   const ago = (minutes: number) =>
     sql<string>`(select greatest(clock_timestamp(), at) from ledger_head) - make_interval(mins => ${minutes})`
@@ -104,7 +104,7 @@ const selectOldOpenGames = (db: Db, minutes: number, limit: number) =>
     .orderBy('g.game_id')
     .limit(limit)
 
-/** Checks a spin, and what its game says beside it, against what is published and what the ledger holds. */
+/** Verifies a spin, and the other claims about its game, against the published commitment and the ledger. */
 export async function checkSpin(db: Db, spin: VerifySpin, claims?: GameClaims): Promise<Verdict> {
   const events = await spinEvents(db, spin.game_uid)
   const created = events.find((event) => event.type === 'roulette-created')
@@ -113,7 +113,7 @@ export async function checkSpin(db: Db, spin: VerifySpin, claims?: GameClaims): 
   return verifySpin(spin, { commitment: created?.data.commitment, recorded }, claims)
 }
 
-/** The events that created and ended a game, straight from the ledger; none for a game that is not ours. */
+/** The events that created and ended a game, read from the ledger; none for a game of another ledger. */
 async function spinEvents(db: Db, uid: string): Promise<readonly StoredEvent[]> {
   const id = gameIdOf(uid)
   if (id === null) return []
@@ -139,7 +139,7 @@ const Status = PublishedGame.properties.status
 const Entries = Type.Array(RouletteEntry)
 const Spin = Type.Object({ server_seed: Type.String(), entries_hash: Type.String(), draw: Type.Integer() })
 
-/** Games of different rooms, by their rooms' ids. */
+/** Presents games, at most one per room, by room id. */
 async function toPublishedGames(db: Db, rows: readonly GameRow[]): Promise<ReadonlyMap<number, PublishedGame>> {
   if (rows.length === 0) return new Map()
   const games = rows.map(({ room_uid, ...row }) => ({ game: toGame(row), room_uid }))
@@ -150,7 +150,7 @@ async function toPublishedGames(db: Db, rows: readonly GameRow[]): Promise<Reado
     .where('user_id', 'in', [...new Set(ids)])
     .execute()
   const byId = new Map(profiles.map((person) => [person.id, person]))
-  // Words may have been erased; whoever played stays a player.
+  // Profiles may have been erased; players stay listed without a name.
   const person = (id: number) => byId.get(id) ?? unnamedPerson(id)
   return new Map(games.map(({ game, room_uid }) => [game.room_id, publishedGame(nameGame(game, room_uid, person))]))
 }

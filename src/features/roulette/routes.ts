@@ -27,12 +27,12 @@ import { activeGame, gameInRoom } from './reads.ts'
 const tags = ['roulette']
 const base = '/rooms/:room_uid/games/roulette'
 
-/** The client's doors for roulette. */
+/** Client routes for roulette. */
 export function rouletteRoutes(app: App, { execute, db, spins, settings }: Services): void {
   const open = openGame({ spins, feePercent: settings.rouletteFeePercent })
   const finish = finishGame(spins)
 
-  /** The id of the room that a path names; 404 when there is none. */
+  /** The id of the room in the path; 404 when it does not exist. */
   const existingRoomId = async (ref: string): Promise<number> => {
     const id = await findRoomId(db, pathId(ref) ?? ref)
     if (id === null || (await roomRow(db, id)) === undefined) throw notFound()
@@ -58,7 +58,7 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
     {
       schema: {
         operationId: 'showRouletteGame',
-        summary: 'A game by id or uid, also one that is over, with all that is needed to check its spin',
+        summary: 'A game by id or uid, open or ended, with all that is needed to verify its spin',
         tags,
         params: GameParams,
         response: { 200: dataOf(Game) },
@@ -115,7 +115,7 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
       config: { writes: 'unrefused' },
       schema: {
         operationId: 'leaveRoulette',
-        summary: 'Leave a game that is not finished and be paid back',
+        summary: 'Leave an open game; the stake is refunded',
         tags,
         params: GameParams,
         response: { 200: dataOf(Game) },
@@ -146,7 +146,7 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
       config: { writes: 'unrefused' },
       schema: {
         operationId: 'cancelRoulette',
-        summary: 'Cancel a game of one’s own; everyone is paid back',
+        summary: 'Cancel a game of the caller; all stakes are refunded',
         tags,
         params: GameParams,
         response: { 200: Cancelled },

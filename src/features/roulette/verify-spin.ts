@@ -4,33 +4,33 @@ import { entriesHash, entryLines, type SpinEntry, spin, spinCommitment, spinLabe
 import { notOnLedgerStep, type Step, unrecordedStep, type Verdict, verdictOf } from '../fairness/verdict.ts'
 import { gameIdOf, potOf } from './game.ts'
 
-/** A spin as the ledger holds it. */
+/** A spin as recorded on the ledger. */
 export interface RecordedSpin {
   readonly server_seed: string
   readonly entries: readonly RouletteEntry[]
   readonly entries_hash: string
   readonly draw: number
   readonly winner_id: number
-  /** Coins that the winner was paid. */
+  /** Coins paid to the winner. */
   readonly prize: number
-  /** Coins of each player. */
+  /** Coins paid by each player. */
   readonly game_price: number
 }
 
-/** What is known of a spin beside what is said of it: from the ledger or, for one that is not ours, sent along. */
+/** What a spin is verified against; empty for a game of another ledger. */
 export interface KnownSpin {
-  /** The game's commitment on our ledger. */
+  /** The game's commitment on this ledger. */
   readonly commitment: string | undefined
-  /** Of a game of ours that is finished. */
+  /** Only for a finished game. */
   readonly recorded?: RecordedSpin | undefined
 }
 
-/** What a finished game says beside its spin. */
+/** The fields of a finished game other than its spin, as claimed in the request. */
 export type GameClaims = Omit<VerifyGame, 'fairness'>
 
 /**
- * Checks a published spin step by step, from public values alone; `said` is what else the game says. Of the ledger it
- * shows what belongs to the seed that was sent, and nothing else.
+ * Verifies a published spin, and the other claims about its game, step by step, from public values alone. The result
+ * reveals only what belongs to the seed that was sent.
  */
 export function verifySpin(sent: VerifySpin, known: KnownSpin, claims: GameClaims = {}): Verdict {
   const hash = spinCommitment(sent.game_uid, Buffer.from(sent.server_seed, 'hex'))
@@ -44,7 +44,7 @@ export function verifySpin(sent: VerifySpin, known: KnownSpin, claims: GameClaim
   ])
 }
 
-/** `published` is the game's commitment on our ledger, when the seed hashes to it. */
+/** `published` is the game's commitment on this ledger, if the seed hashes to it. */
 function checkCommitment(
   { game_uid, server_seed, commitment: sent }: VerifySpin,
   hash: string,
@@ -53,7 +53,7 @@ function checkCommitment(
   const commitment = published ?? sent
   const matchesSent = sent === undefined || sent === commitment
   const commitmentName =
-    published === undefined ? 'commitment that was sent along' : 'commitment published when the game was created'
+    published === undefined ? 'commitment that was sent' : 'commitment published when the game was created'
   const why =
     commitment === undefined
       ? `no commitment of game ${game_uid} is known`
@@ -76,15 +76,15 @@ function checkEntries({ entries_hash }: VerifySpin, entries: readonly SpinEntry[
   return { step: 'entries', ok, why, values: { lines: entryLines(entries), hash } }
 }
 
-/** A spin that the ledger does not hold: of another ledger, or one that names itself after none of our games. */
+/** A spin that is not on this ledger: of another ledger, or with a uid that is not from here. */
 function checkUnrecorded({ game_uid }: VerifySpin, { uid }: GameClaims): Step {
   const values = { game_uid, uid: uid ?? game_uid }
   if (gameIdOf(game_uid) !== null) return notOnLedgerStep('spin')
   if (uid === undefined || uid === game_uid) return unrecordedStep('spin')
-  return { step: 'ledger', ok: false, why: 'the game and its spin name different games', values }
+  return { step: 'ledger', ok: false, why: 'the game and its spin have different uids', values }
 }
 
-/** Whether all that was said of a spin is what the ledger says of it. */
+/** Whether all values that were sent match the recorded spin. */
 function checkRecord(
   sent: VerifySpin,
   entries: readonly SpinEntry[],

@@ -46,6 +46,9 @@ test('the books explain what is on hold, owed and settled, and tell what was cha
     { account: 'settled:4:dollars', is: '2000', ought_to_be: '1900' },
     { account: 'user:1:dollars' },
   ])
-  t.match((await verifyDatabase(database)).findings[0], { check: 'rules', message: /is of another wallet or amount/ })
+  t.match((await verifyDatabase(database)).findings[0], {
+    check: 'rules',
+    message: /has another user, wallet or amount/,
+  })
   t.ok(pending > 0)
 })

@@ -51,7 +51,7 @@ test('what a file may look like', (t) => {
     faults.map(([, fault], i) => ({ place: `line ${i + 2}`, fault })),
   )
   t.match(csv('user_id,dollars,agent_dollars', '7,1,0', '8,1,0', '7,1,0')[2], {
-    fault: 'user 7 stands in line 2 already',
+    fault: 'user 7 already appears in line 2',
   })
   for (const head of [
     '',

@@ -85,8 +85,8 @@ test('a draw of another ledger is checked by what comes with it', (t) => {
     ],
   )
   const words = drawOrder(Buffer.from(draw.link, 'hex'), 'c-1', 'alice-seed-1', 1, 0, 1_000_000).words
-  t.match(answer.steps[2], { why: /not on our ledger/, values: { on_ledger: false } })
-  t.match(answer.steps[0]?.why, /sent along$/)
+  t.match(answer.steps[2], { why: /not on this ledger/, values: { on_ledger: false } })
+  t.match(answer.steps[0]?.why, /that was sent$/)
   t.match(answer.steps[3]?.values, {
     label: 'lg1|c-1|alice-seed-1|1|0',
     words,

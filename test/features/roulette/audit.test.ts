@@ -39,7 +39,7 @@ test('a winner who was paid less than the pot', async (t) => {
   ])
   t.match((await verifyDatabase(database)).findings.slice(0, 2), [
     { check: 'draw', message: 'the winner wins 90 coins and is paid 89' },
-    { check: 'rules', message: `game ${game.id} holds 1 coins and ought to hold 0` },
+    { check: 'rules', message: `game ${game.id} holds 1 coins instead of 0` },
   ])
 })
 
@@ -60,8 +60,8 @@ test('a player who was not paid back, a stake that is less than the price, coins
     { game_id: String(running.id), fault: 'not what the players paid in', is: '19', ought_to_be: '20' },
   ])
   t.match((await verifyDatabase(database)).findings.slice(0, 2), [
-    { check: 'rules', message: `game ${gone.id} holds 10 coins and ought to hold 0` },
-    { check: 'rules', message: `game ${running.id} holds 29 coins and ought to hold 30` },
+    { check: 'rules', message: `game ${gone.id} holds 10 coins instead of 0` },
+    { check: 'rules', message: `game ${running.id} holds 29 coins instead of 30` },
   ])
 })
 

@@ -42,8 +42,8 @@ test('a spin of another ledger is checked by what comes with it', (t) => {
   })
   const label = `rr1|g-1001|${vector.entries_hash}|-`
   const mac = createHmac('sha256', Buffer.from(vector.server_seed, 'hex')).update(`${label}|0`).digest()
-  t.match(answer.steps[0]?.why, /sent along$/)
-  t.match(answer.steps[2], { why: /not on our ledger/, values: { on_ledger: false } })
+  t.match(answer.steps[0]?.why, /that was sent$/)
+  t.match(answer.steps[2], { why: /not on this ledger/, values: { on_ledger: false } })
   t.match(answer.steps[3]?.values, {
     label,
     words: [mac.subarray(0, 8).toString('hex')],

@@ -7,25 +7,25 @@ import type { State } from '../../../ledger/rules/state.ts'
 import type { Verb } from '../../../ledger/rules/verb.ts'
 import { users } from '../../users/user.ts'
 
-/** What a user is paid for a period. */
+/** The salary of a user for a period. */
 export interface Deposit {
   readonly user_id: number
   /** Cents. */
   readonly dollars: number
   readonly agent_dollars: number
-  /** Points that are taken from the user's target balance. */
+  /** Points taken from the user's target balance. */
   readonly target: number
 }
 
 export interface PaidSalary extends Deposit {
   readonly period: string
-  /** Position of its event. */
+  /** Position of the event that paid it. */
   readonly deposit_id: number
 }
 
 export const salaries = projection<PaidSalary>('salary_deposits')
 
-/** A period holds no colon. */
+/** Unambiguous, because a period contains no colon. */
 const salaryId = (period: string, userId: number): string => `${period}:${userId}`
 
 export const evolveSalaries: Evolver = {
@@ -41,7 +41,7 @@ export interface DepositSalaries {
   /** 1 to 32 of `[0-9A-Za-z_-]`. */
   readonly period: string
   readonly deposits: readonly Deposit[]
-  /** Whether to tell only what would be done. */
+  /** Whether to report without paying. */
   readonly dry_run: boolean
 }
 
@@ -67,8 +67,8 @@ export interface SalaryReport {
 }
 
 /**
- * Pays each user once for a period; whoever cannot be paid, or was paid before, holds up nobody else. Never refused as
- * a whole.
+ * Pays each user once for a period. Users who cannot be paid, or were paid before, do not affect the others. Never refused
+ * as a whole: the report lists the refused deposits.
  */
 export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
   reads: ({ period, deposits }) => [
@@ -90,7 +90,7 @@ export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
 
   result(state, input, events) {
     const { period } = input
-    // What these events paid is judged as paid before.
+    // Deposits of these events are already in the state, so they are assessed as paid.
     const newPositions = new Map(
       events.flatMap((event) => (event.type === 'salary-deposited' ? [[event.data.user_id, event.position]] : [])),
     )
@@ -102,7 +102,7 @@ export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
       else if (verdict !== 'paid') refused.push({ deposit, code: verdict })
       else {
         const id = newPositions.get(deposit.user_id)
-        // Of rows that say the same it was the first that was paid.
+        // Of identical rows the first was paid.
         if (id !== undefined) newPositions.delete(deposit.user_id)
         ;(id === undefined ? already_paid : paid).push({
           deposit,
@@ -117,7 +117,7 @@ export const depositSalaries: Verb<DepositSalaries, SalaryReport> = {
 const CREDITED_CURRENCIES = ['dollars', 'agent_dollars'] as const
 const issuanceAccount = (currency: (typeof CREDITED_CURRENCIES)[number]): Account =>
   account('issuance', 'salary', currency)
-/** Where points go that were paid for. */
+/** Receives the points that salaries were paid for. */
 const REDEEMED_POINTS = account('house', 'salary', 'target')
 const SYSTEM_ACCOUNTS: readonly Account[] = [...CREDITED_CURRENCIES.map(issuanceAccount), REDEEMED_POINTS]
 
@@ -139,7 +139,7 @@ interface AssessedDeposit {
   readonly verdict: 'payable' | 'paid' | DepositRefusal
 }
 
-/** Each row, as it stands after those before it. */
+/** Assesses each row after those before it. */
 function assessDeposits(state: State, { period, deposits }: DepositSalaries): AssessedDeposit[] {
   const payable = new Map<number, Deposit>()
   return deposits.map((deposit) => {

@@ -1,17 +1,17 @@
 import { dollarsRule, parseDollars } from '../dollars.ts'
 import type { Deposit } from './deposit-salaries.ts'
 
-/** A row of a file: where it stands, and what it asks for or what is wrong with it. */
+/** A row of a file: its location, and the deposit or the error. */
 export type DepositRow = { readonly place: string } & ({ readonly deposit: Deposit } | { readonly fault: string })
 
-/** The file cannot be understood as a whole. */
+/** The file as a whole is malformed. */
 export class InvalidSalaryFile extends Error {
   override readonly name = 'InvalidSalaryFile'
 }
 
-/** Reads `deposits.csv` or `deposits.json` for a period. Throws an InvalidSalaryFile; a row that is wrong is only told. */
+/** Parses `deposits.csv` or `deposits.json` for a period. Throws InvalidSalaryFile; invalid rows are returned with a fault. */
 export function parseSalaryFile(name: string, text: string, period: string): DepositRow[] {
-  // Some programs begin every file with a mark that tells its byte order.
+  // Some programs start every file with a byte order mark.
   const content = text.replace(/^\ufeff/, '')
   const rows = /\.json$/i.test(name) ? jsonRows(content, period) : csvRows(content)
   const places = new Map<number, string>()
@@ -21,7 +21,7 @@ export function parseSalaryFile(name: string, text: string, period: string): Dep
     if (before === undefined) places.set(row.deposit.user_id, row.place)
     return before === undefined
       ? row
-      : { place: row.place, fault: `user ${row.deposit.user_id} stands in ${before} already` }
+      : { place: row.place, fault: `user ${row.deposit.user_id} already appears in ${before}` }
   })
 }
 
@@ -44,7 +44,7 @@ function csvRows(text: string): DepositRow[] {
     const cells = parseCells(line)
     if (cells?.length !== names.length) return [{ place, fault: `must have ${names.length} columns` }]
     const row: Cells = Object.fromEntries(COLUMNS.map((column) => [column, cells[names.indexOf(column)]]))
-    // What a cell holds is text; whole numbers are read from it here and dollars as text.
+    // Cells are text: whole numbers are parsed here, dollars later.
     return [
       toDepositRow(place, {
         ...row,
@@ -58,7 +58,7 @@ function csvRows(text: string): DepositRow[] {
 const parseWholeNumber = (cell: unknown): unknown =>
   typeof cell === 'string' && /^(0|[1-9]\d{0,15})$/.test(cell) ? Number(cell) : cell
 
-/** The cells of a line, trimmed and without quotation marks; null when those do not match. */
+/** The cells of a line, trimmed and unquoted; null for unbalanced quotation marks. */
 function parseCells(line: string): string[] | null {
   const cells: string[] = []
   const cell = /\s*(?:"((?:[^"]|"")*)"|([^",]*))\s*(,|$)/y

@@ -21,7 +21,7 @@ import { type NamedWithdrawal, nameWithdrawal, type Withdrawal, withdrawals } fr
 
 export interface ChangeStatus {
   readonly withdrawal_id: number
-  /** Null: an operator asks. */
+  /** Null for an operator. */
   readonly caller_id: number | null
   readonly to: WithdrawalStatus
   /** The digest of the note. */
@@ -29,9 +29,9 @@ export interface ChangeStatus {
 }
 
 /**
- * Brings a request to another status, and its dollars where they then belong. `note` is about the requester, so that a
- * request which was not known when the command was prepared (`isKnown`) is not found, even if it is made meanwhile.
- * Refusals in this order: `not_found`, `not_your_withdrawal`, `invalid_transition`, `not_your_decision`, `balance_limit`.
+ * Changes the status of a request and moves its dollars accordingly. `note` is sealed for the requester, so a request that
+ * did not exist when the command was prepared (`isKnown`) is not found, even if it was made in the meantime. Refusals, in
+ * this order: `not_found`, `not_your_withdrawal`, `invalid_transition`, `not_your_decision`, `balance_limit`.
  */
 export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<ChangeStatus, NamedWithdrawal> => ({
   reads: ({ withdrawal_id }) => [
@@ -52,9 +52,9 @@ export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<Ch
     const { withdrawal_id, user_id, target_id, wallet, amount, status: from } = withdrawal
     const refused = transitionRefusal(from, input.to, partyOf(state, withdrawal, input.caller_id))
     if (refused !== undefined) return refuse(refused)
-    if (note !== null && note.user_id !== user_id) throw new Error(`the note is about user ${note.user_id}`)
+    if (note !== null && note.user_id !== user_id) throw new Error(`the note belongs to user ${note.user_id}`)
     const movements = movementsOf(withdrawal, input.to)
-    // An approval spends what is on hold for it.
+    // An approval spends the amount on hold for it, which cannot fail.
     const error = from === 'pending' ? undefined : transferError(state, movements)
     if (error !== undefined) return refuse(error)
     const change = { withdrawal_id, user_id, target_id, wallet, amount, from, to: input.to }
@@ -72,7 +72,7 @@ export const changeStatus = (note: SealedRecord | null, isKnown = true): Verb<Ch
   },
 })
 
-/** What a request leads to. */
+/** The keys that depend on the request. */
 const dependentKeys = ({ user_id, target_id, beneficiary_id, country_id, wallet }: Withdrawal): readonly Key[] => [
   ...[user_id, target_id, ...(beneficiary_id === null ? [] : [beneficiary_id])].map((id) => keyOf(userProfiles, id)),
   keyOf(countries, country_id),
@@ -90,7 +90,7 @@ function partyOf(state: State, { type, user_id, target_id }: Withdrawal, callerI
   return isStillTarget === true ? 'target' : 'former_target'
 }
 
-/** Where the dollars go: into the request's own account, out to who settled it, or back. */
+/** Moves the dollars into the request's own account, on to the settlement account, or back. */
 function movementsOf({ withdrawal_id, user_id, target_id, wallet, amount, status }: Withdrawal, to: WithdrawalStatus) {
   const own = withdrawalAccount(withdrawal_id)
   const from = walletAccount(user_id, wallet)

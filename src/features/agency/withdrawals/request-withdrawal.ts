@@ -15,20 +15,20 @@ export interface RequestWithdrawal {
   readonly type: WithdrawalType
   /** The charging agent or the business manager. */
   readonly target_id: number
-  /** Who gets the diamonds; null for cash. */
+  /** The receiver of the diamonds; null for cash. */
   readonly beneficiary_id: number | null
   readonly country_id: number
   /** Cents. */
   readonly amount: number
   readonly agent_benefit: boolean
-  /** The digest of what was written for the vault. */
+  /** The digest of the sealed details. */
   readonly details: string | null
 }
 
 /**
- * Puts dollars on hold until an agent or manager, or an operator, has decided. `details` is what the requester wrote;
- * it is kept only with a request. Refusals in this order: `validation_failed` (whom it is addressed to, beneficiary,
- * country), `insufficient_balance`.
+ * Puts dollars on hold until an agent, a manager or an operator decides. `details` is the sealed text of the requester,
+ * stored only if the request is made. Refusals, in this order: `validation_failed` (addressee, beneficiary, country),
+ * `insufficient_balance`.
  */
 export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWithdrawal, NamedWithdrawal> => ({
   reads: (input) => [
@@ -68,7 +68,7 @@ export const requestWithdrawal = (details: SealedRecord | null): Verb<RequestWit
 
   result(state, _input, [requested]) {
     const withdrawal = requested && state.get(withdrawals, String(requested.position))
-    if (withdrawal === undefined) throw new Error('nothing was requested')
+    if (withdrawal === undefined) throw new Error('no request was made')
     return nameWithdrawal(withdrawal, namesIn(state))
   },
 })
@@ -79,7 +79,7 @@ const callerWallet = ({ caller_id, agent_benefit }: RequestWithdrawal) =>
 const beneficiaryIds = ({ beneficiary_id }: RequestWithdrawal): number[] =>
   beneficiary_id === null ? [] : [beneficiary_id]
 
-/** The agent's for that country; null for cash, and where the agent does not serve it. */
+/** The agent's rate for the country, in diamonds per dollar; null for cash, and if the agent does not serve it. */
 function agentRate(state: State, { type, target_id, country_id }: RequestWithdrawal): number | null {
   if (type === 'cash') return null
   const served = state.get(users, String(target_id))?.agency_countries.find((one) => one.country_id === country_id)
@@ -100,12 +100,12 @@ function validationErrors(state: State, input: RequestWithdrawal): Record<string
 function targetErrors(state: State, input: RequestWithdrawal): string[] {
   const { caller_id, target_id, type } = input
   const target = state.get(users, String(target_id))
-  const selfErrors = target_id === caller_id ? ['must be somebody else'] : []
+  const selfErrors = target_id === caller_id ? ['must be another user'] : []
   if (type === 'cash')
     return target?.business_manager === true ? selfErrors : ['is not a business manager', ...selfErrors]
   if (target?.charging_agent !== true) return ['is not a charging agent', ...selfErrors]
   return [
-    ...(target.allow_receive_withdraw_requests ? [] : ['receives no requests']),
+    ...(target.allow_receive_withdraw_requests ? [] : ['does not accept requests']),
     ...(agentRate(state, input) === null ? ['does not serve this country'] : []),
     ...selfErrors,
   ]

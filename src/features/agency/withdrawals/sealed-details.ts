@@ -13,7 +13,7 @@ type Db = Kysely<Tables>
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** Only the shape: the rules for what may be written can have changed since. */
+/** Only the shape: the limits of texts may have changed since the record was written. */
 const Details = TypeCompiler.Compile(
   Type.Object({
     bank_details: nullable(
@@ -26,13 +26,13 @@ const Details = TypeCompiler.Compile(
 
 type Details = Pick<Withdrawal, 'bank_details' | 'payment_method' | 'user_notice'>
 
-/** What is in the vault of a request. */
+/** The fields of a request that are stored in the vault. */
 type SealedFields = Details & Pick<Withdrawal, 'note'>
 
-/** What some records of the vault say, by their ids; null for one that cannot be opened. */
+/** Plaintexts of vault records by record id; null for a record that cannot be opened. */
 type KnownPlaintext = ReadonlyMap<string, string | null>
 
-/** A record for the vault, and the digest by which requests are told apart; both null when there is nothing to keep. */
+/** A record for the vault, and the digest that stands for its text in request hashes; both null without a text. */
 export interface SealedText {
   readonly record: SealedRecord | null
   readonly digest: string | null
@@ -41,7 +41,7 @@ export interface SealedText {
 
 const nothingSealed: SealedText = { record: null, digest: null, plaintext: new Map() }
 
-/** Seals what a requester wrote; empty texts count as not written. */
+/** Seals what a requester wrote; empty texts count as missing. */
 export function sealDetails(vault: Vault, userId: number, details: Partial<Details>): SealedText {
   const { bank_details = null, payment_method, user_notice } = details
   if (bank_details === null && !payment_method && !user_notice) return nothingSealed
@@ -55,8 +55,8 @@ export function sealDetails(vault: Vault, userId: number, details: Partial<Detai
 }
 
 /**
- * The digest of a request for diamonds as it was until such requests ignored `bank_details`; undefined when it is the
- * same. Only for retries of what is remembered: it can go two days after the upgrade.
+ * The digest of a request for diamonds from before such requests ignored `bank_details`; undefined when it is the same.
+ * Needed only for retries of requests from before the upgrade: it can be removed two days after.
  */
 export function legacyDigest(vault: Vault, body: object, details: Partial<Details>): string | undefined {
   const sent: unknown = Reflect.get(body, 'bank_details')
@@ -68,7 +68,7 @@ export function legacyDigest(vault: Vault, body: object, details: Partial<Detail
   return vault.digest(JSON.stringify(clear))
 }
 
-/** Seals a note about a user's request. */
+/** Seals a note about a user's request; an empty note counts as missing. */
 const sealNote = (vault: Vault, userId: number, note: string | undefined): SealedText =>
   note ? sealText(vault, userId, note) : nothingSealed
 
@@ -78,8 +78,8 @@ function sealText(vault: Vault, userId: number, clear: string): SealedText {
 }
 
 /**
- * Seals a note for a change of a request, and looks up beforehand what the answer will tell of that request. Without a
- * request there is nobody whom a note could be about.
+ * Seals a note for a status change, and opens the details of the request for the response. Without a request there is no
+ * user whom the note could belong to.
  */
 export async function sealNoteForChange(
   db: Db,
@@ -88,7 +88,7 @@ export async function sealNoteForChange(
   note: string | undefined,
 ): Promise<{ readonly isKnown: boolean; readonly note: SealedText; readonly said: KnownPlaintext }> {
   const request = await findRequesterAndDetails(db, withdrawalId)
-  // The digest tells requests apart, so that an idempotency key means the same whether the request is known or not.
+  // The digest is part of the request hash, so a retry matches whether or not the withdrawal exists by now.
   if (request === undefined) {
     const digest = note ? vault.digest(note) : null
     return { isKnown: false, note: { ...nothingSealed, digest }, said: new Map() }
@@ -98,18 +98,18 @@ export async function sealNoteForChange(
   return { isKnown: true, note: sealed, said: new Map([...opened, ...sealed.plaintext]) }
 }
 
-/** Who looks: finance is shown what it takes to recognise an account, and no notice. */
+/** Finance sees the last digits of an account number and no notice; `whole` shows everything. */
 export type Viewer = 'whole' | 'finance'
 
-/** Which records of the vault hold what a request does not say openly. */
+/** A request with the ids of its vault records. */
 interface HasSealedFields {
   readonly type: string
   readonly sealed: { readonly details: string | null; readonly note: string | null }
 }
 
 /**
- * Requests with what is in the vault for them, as somebody may see it; null where it has been erased, and where it
- * cannot be read, which `unreadable` says.
+ * Fills in the fields of requests that are in the vault, as the viewer may see them. Null for erased records, and for
+ * records that cannot be read, which `unreadable` marks.
  */
 export async function unseal<Record extends HasSealedFields>(
   db: Db,
@@ -137,7 +137,7 @@ export async function unseal<Record extends HasSealedFields>(
 
 type Unreadable = Pick<Withdrawal, 'unreadable'>
 
-/** Null when it is not what a record of details is. Only requests for cash have bank details. */
+/** Parses a record of details; null when it is malformed. Only requests for cash have bank details. */
 function parseDetails(type: string, text: string): Details | null {
   const read = parseJson(text)
   const fields: unknown = type === 'cash' ? read : { ...Object(read), bank_details: null }
@@ -188,7 +188,7 @@ const maskForFinance = ({ bank_details, payment_method, note }: SealedFields): S
   note,
 })
 
-/** Whole characters: half of a pair is no text. */
+/** Splits by characters, because half of a surrogate pair is not valid text. */
 function lastFour(text: string): string {
   const characters = Array.from(text)
   return characters.length > 4 ? `${MASK}${characters.slice(-4).join('')}` : MASK

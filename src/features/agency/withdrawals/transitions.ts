@@ -1,9 +1,9 @@
 import type { WithdrawalStatus } from '../../../../schema/agency-events.ts'
 
-/** What somebody is to a request. A former target is an agent or manager who is none any more. */
+/** The role of a caller in a request. A former target is no longer an agent or manager. */
 export type Party = 'operator' | 'target' | 'former_target' | 'requester'
 
-/** Who may bring a request from one status to another. Whatever is not in here does not happen. */
+/** Who may change which status to which. Any other change is refused. */
 const transitions: Readonly<Record<WithdrawalStatus, Readonly<Partial<Record<WithdrawalStatus, readonly Party[]>>>>> = {
   pending: {
     approved: ['operator', 'target'],
@@ -17,7 +17,7 @@ const transitions: Readonly<Record<WithdrawalStatus, Readonly<Partial<Record<Wit
   transferred: {},
 }
 
-/** Why somebody (null: a stranger to the request) may not bring it from one status to another, if so. */
+/** The refusal of a status change; undefined when it is allowed. `party` is null for users outside the request. */
 export function transitionRefusal(
   from: WithdrawalStatus,
   to: WithdrawalStatus,

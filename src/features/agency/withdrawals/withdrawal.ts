@@ -8,26 +8,26 @@ import type { Micros } from '../../../ledger/rules/time.ts'
 import { walletAccount, withdrawalAccount } from '../accounts.ts'
 import type { NamedCountry, NameLookup } from '../names.ts'
 
-/** A request to have dollars paid out by a charging agent (in diamonds) or a business manager (in cash). */
+/** A request for dollars to be paid out by a charging agent (in diamonds) or a business manager (in cash). */
 export interface Withdrawal {
   /** Position of the event that made it. */
   readonly withdrawal_id: number
   readonly type: WithdrawalType
   readonly status: WithdrawalStatus
   readonly user_id: number
-  /** The agent or manager it is addressed to. */
+  /** The agent or manager that the request is addressed to. */
   readonly target_id: number
-  /** Who gets the diamonds of a gold_agent. */
+  /** The receiver of the diamonds of a gold_agent request; null for cash. */
   readonly beneficiary_id: number | null
   readonly country_id: number
   readonly wallet: DollarWallet
   /** Cents. */
   readonly amount: number
-  /** The agent's rate when it was requested; null for cash. */
+  /** The agent's rate at the time of the request; null for cash. */
   readonly diamonds_per_dollar: number | null
-  /** The vault's record of what the requester wrote. */
+  /** The vault record with the details that the requester wrote. */
   readonly details: string | null
-  /** The vault's record of the note of the last change. */
+  /** The vault record with the note of the last change. */
   readonly note: string | null
   readonly created_at: Micros
   readonly changed_at: Micros
@@ -54,7 +54,7 @@ export const nameWithdrawal = (withdrawal: Withdrawal, { person, country }: Name
 
 export const withdrawals = projection<Withdrawal>('withdrawals')
 
-/** Throws what no rule lets through: a change of a request that stands elsewhere, or dollars that are not where they belong. */
+/** Throws on events that no verb could have written: a change from another status, or with the wrong dollars on hold. */
 export const evolveWithdrawals: Evolver = {
   'withdrawal-requested': (state, { data, position, at }) => {
     hold(state, walletAccount(data.user_id, data.wallet), data.amount)
@@ -72,9 +72,9 @@ export const evolveWithdrawals: Evolver = {
     const { withdrawal_id, user_id, wallet, amount, from, to, note } = data
     const before = state.get(withdrawals, String(withdrawal_id))
     if (before === undefined) throw new Error(`there is no withdrawal ${withdrawal_id}`)
-    if (before.status !== from) throw new Error(`withdrawal ${withdrawal_id} is ${before.status} and not ${from}`)
+    if (before.status !== from) throw new Error(`withdrawal ${withdrawal_id} is ${before.status} instead of ${from}`)
     if (before.user_id !== user_id || before.wallet !== wallet || before.amount !== amount) {
-      throw new Error(`withdrawal ${withdrawal_id} is of another wallet or amount`)
+      throw new Error(`withdrawal ${withdrawal_id} has another user, wallet or amount`)
     }
     if (from === 'pending') hold(state, walletAccount(user_id, wallet), -amount)
     if (from === 'approved' || to === 'approved')
@@ -86,5 +86,5 @@ export const evolveWithdrawals: Evolver = {
 function assertAccountHolds(state: State, withdrawalId: number, amount: number): void {
   const name = withdrawalAccount(withdrawalId)
   const balance = state.get(balances, name)?.balance ?? 0n
-  if (balance !== BigInt(amount)) throw new Error(`${name} holds ${balance} and ought to hold ${amount}`)
+  if (balance !== BigInt(amount)) throw new Error(`${name} holds ${balance} instead of ${amount}`)
 }

@@ -82,8 +82,7 @@ function checkLink(
   const commitment = published ?? sentCommitment
   const isLinked = hashes.at(-1) === commitment
   const matchesSent = sentCommitment === undefined || sentCommitment === commitment
-  const commitmentName =
-    published === undefined ? 'commitment that was sent along' : 'commitment published before the draw'
+  const commitmentName = published === undefined ? 'commitment that was sent' : 'commitment published before the draw'
   const why =
     commitment === undefined
       ? `no commitment of chain ${chain} is known`
@@ -100,10 +99,10 @@ function checkOdds({ odds_hash, decoration_id }: VerifyDraw, table: Table | unde
     odds: table?.odds.map(publishedRow) ?? null,
   }
   if (table === undefined) {
-    return { step: 'odds', ok: false, why: 'the odds table is not known', values }
+    return { step: 'odds', ok: false, why: 'the odds table is unknown', values }
   }
   if (odds_hash === undefined || decoration_id === undefined) {
-    return { step: 'odds', ok: true, why: 'the odds table that came along, with no hash to hold it against', values }
+    return { step: 'odds', ok: true, why: 'the odds table that was sent, without a hash to compare it with', values }
   }
   const hash = oddsHash(decoration_id, table.odds)
   const ok = hash === odds_hash

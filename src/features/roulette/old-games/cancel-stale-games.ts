@@ -3,20 +3,19 @@ import { cancelledEvent } from '../cancel.ts'
 import { gameKeys } from '../game-lookup.ts'
 import { candidateKeys, MICROS_PER_MINUTE, partitionCandidates } from './purge.ts'
 
-/** A game in which nobody has been seated for so long is cancelled: it blocks its room. */
+/** A game without players is cancelled after this time, because it blocks its room. */
 export const MAX_EMPTY_MINUTES = 2
 
 export interface StaleGames {
-  /** Games that were stale a moment ago. */
+  /** Ids of games that were stale when they were read. */
   readonly candidates: readonly number[]
-  /** Since they were created; null when no game is too old. */
+  /** Maximum age of an open game since creation; null for no limit. */
   readonly max_open_minutes: number | null
 }
 
 /**
- * Cancels games that nobody finished or in which nobody is seated, and pays everyone back: of the candidates those that
- * are still open and stale. One that cannot be paid back (a balance would pass the limit) stays open. Answers how many
- * were cancelled.
+ * Cancels candidates that are still open and stale (without players, or too old) and refunds all stakes, in coins. A game
+ * that cannot be refunded (a balance would exceed the limit) stays open. Returns the number of cancelled games.
  */
 export const cancelStaleGames: Verb<StaleGames, number> = {
   reads: ({ candidates }) => candidates.flatMap(gameKeys),

@@ -21,22 +21,21 @@ export interface PurgedGames {
 }
 
 export interface PurgeGames {
-  /** Since they were created. */
+  /** Minimum age since creation. */
   readonly older_than_minutes: number
-  /** Whether to answer only what would be cancelled. */
+  /** Whether to report the games without cancelling them. */
   readonly dry_run: boolean
 }
 
-/** Games in one purge: with 50 players each it took a quarter of a second on two busy cores, for which all others wait. */
+/** Games per purge. With 50 players each it took 250 ms on two busy cores, during which other commands wait. */
 export const MAX_PURGED_GAMES = 100
 
-/** In microseconds. */
 export const MICROS_PER_MINUTE = 60_000_000
 
 /**
- * Cancels games that nobody finished, and pays everyone back. `candidates` were open a moment ago; of them counts what
- * still is, the first `MOST_PURGED`. A game that cannot be paid back (a balance would pass the limit) stays open and is
- * answered among those skipped.
+ * Cancels unfinished games and refunds all stakes, in coins. `candidates` were open when they were read; the first
+ * `MAX_PURGED_GAMES` that still are get cancelled. A game that cannot be refunded (a balance would exceed the limit) stays
+ * open and is reported as skipped. Never refused.
  */
 export const purgeGames = (candidates: readonly number[]): Verb<PurgeGames, PurgedGames> => ({
   reads: () => candidates.flatMap(gameKeys),
@@ -63,7 +62,7 @@ const isOld =
   ({ created_at }: Game): boolean =>
     created_at <= now - older_than_minutes * MICROS_PER_MINUTE
 
-/** What is read of games that may be cancelled, once the games themselves are known. */
+/** The keys needed to cancel the candidates, once the games are loaded. */
 export const candidateKeys = (state: State, candidates: readonly number[]): readonly Key[] =>
   candidates.flatMap((id) => {
     const game = state.get(games, String(id))
@@ -73,12 +72,12 @@ export const candidateKeys = (state: State, candidates: readonly number[]): read
   })
 
 interface PartitionedGames {
-  /** At most `MOST_PURGED`, which can be paid back together. */
+  /** At most `MAX_PURGED_GAMES`, all of which can be refunded together. */
   readonly payable: Game[]
   readonly skipped: SkippedGame[]
 }
 
-/** Which of the candidates are open and due, and can be paid back. */
+/** Splits the candidates that are open and due into those that can be refunded and those that cannot. */
 export function partitionCandidates(
   state: State,
   candidates: readonly number[],
@@ -90,7 +89,7 @@ export function partitionCandidates(
     const game = state.get(games, String(id))
     if (game?.status !== 'open' || !isDue(game)) continue
     const refunds = cancelledEvent(game).movements
-    // One user may be in several of them.
+    // A user may play in several of the games, so refunds are checked together.
     const error = transferError(state, [...movements, ...refunds])
     if (error !== undefined) {
       skipped.push({ ...namedGame(state, game), code: error, user_ids: unpayableUserIds(state, movements, game) })
@@ -102,7 +101,7 @@ export function partitionCandidates(
   return { payable, skipped }
 }
 
-/** Whose balances stand in the way. */
+/** The players whose balances could not take their refund. */
 const unpayableUserIds = (state: State, before: readonly Movement[], { game_id, entries }: Game): number[] =>
   entries.flatMap(({ user_id, stake }) => {
     const refund = transfers([gameAccount(game_id), coinAccount(user_id), stake])
