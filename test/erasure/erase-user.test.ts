@@ -71,7 +71,7 @@ async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<Era
 
 const data = ({ body }: { body: unknown }) => Object(body).data
 
-test('whoever is forgotten is found nowhere, and the books stay whole', async (t) => {
+test("an erased user's data is found nowhere, and verify finds nothing", async (t) => {
   const all = await erasureSetup(t)
   const { operator, user, database, found } = all
   const key = (name: string) => ({ 'idempotency-key': name })
@@ -190,7 +190,7 @@ test('from the command line', async (t) => {
   t.match(run('--user', '0'), { status: 1, stdout: '', stderr: /the id of a user/ })
 })
 
-test('a uid alone is a name too', async (t) => {
+test('a uid alone identifies a user', async (t) => {
   const { operator, user, database, found, forget } = await erasureSetup(t)
   await operator('PUT', '/admin/v1/users/1', { name: '', avatar: '' })
   const create = { game_price: 10, max_players: 3 }
@@ -205,7 +205,7 @@ test('a uid alone is a name too', async (t) => {
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('a person is blanked in an answer wherever they stand, and nothing else changes', (t) => {
+test('a person is redacted everywhere in a response, and nothing else changes', (t) => {
   const person = { id: 7, name: 'N', avatar: 'a.png', uid: 'n' }
   const blank = { id: 7, name: '', avatar: '', uid: 'forgotten-7' }
   const uidAlone = { ...blank, uid: 'n' }

@@ -70,7 +70,7 @@ const changed = (from: WithdrawalStatus, to: WithdrawalStatus): LedgerEvent<'wit
   }
 }
 
-test('nobody is forgotten whose request is open, also one that was made just now', (t) => {
+test('a user with an open withdrawal is not forgotten, also one made just now', (t) => {
   const rows: readonly (readonly [string, readonly LedgerEvent[], readonly number[], string | undefined])[] = [
     ['none', [], [], undefined],
     ['pending', [requested], [withdrawal_id], 'withdrawal_open'],
@@ -92,7 +92,7 @@ test('nobody is forgotten whose request is open, also one that was made just now
   t.end()
 })
 
-test('words and devices go, and only those of this user; again is no new fact', (t) => {
+test('profile and devices of this user only are erased; repeating writes no event', (t) => {
   const { when, state } = people()
   const input = { user_id: 1, new_uid, withdrawal_ids: [], devices: ['d1', 'd2'] }
   const { events } = when(forgetUser, input, { now: FIXED_NOW + 5, actor: 'staff:bob' })

@@ -7,7 +7,7 @@ import { Model } from './models/model.ts'
 import { privilegeRows } from './models/privilege-model.ts'
 import { type Burst, opening, USERS } from './steps/steps.ts'
 
-/** Plays bursts in the arena and in the model, and compares after each. */
+/** Runs bursts on the service and on the model, and compares their states after each. */
 export async function compareWithModel(
   { client, now, runOnOne: play }: ModelHarness,
   story: readonly Burst[],
@@ -60,7 +60,7 @@ function modelState({ balances, bags, rooms, streaks, privilege, agency, roulett
   ])
 }
 
-/** Plays bursts and sees after each that nothing came from nowhere, and at the end that the books are in order. */
+/** Runs bursts on two instances; checks all balances after each, and runs verify at the end. */
 export async function runAndVerify(
   { client, database, runOnBoth: scatter }: ModelHarness,
   story: readonly Burst[],

@@ -10,7 +10,7 @@ import { testDatabase } from '../harness/postgres/test-database.ts'
 const vault = createVault('a key')
 const clear = 'IBAN EG38 0019 0005, عنوان'
 
-test('what is sealed can be opened with the same key, and says nothing by itself', (t) => {
+test('a sealed text can be opened with the same key only', (t) => {
   const sealed = vault.seal(7, clear)
   t.equal(createVault('a key').open(sealed), clear)
   t.equal(vault.open(vault.seal(7, '')), '')
@@ -46,7 +46,7 @@ test('a record that was changed, moved or given to somebody else cannot be opene
   t.end()
 })
 
-test('a digest tells texts apart, with the key only', (t) => {
+test('a digest identifies texts, with the key only', (t) => {
   t.match(vault.digest(clear), /^[0-9a-f]{64}$/)
   t.equal(vault.digest(clear), createVault('a key').digest(clear))
   t.not(vault.digest(clear), vault.digest(`${clear} `))

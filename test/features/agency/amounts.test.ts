@@ -73,7 +73,7 @@ const written: readonly [string, number | null][] = [
   ['{}', null],
 ]
 
-test('amounts as they are written, at every door', async (t) => {
+test('accepted notations of amounts on every route', async (t) => {
   const { app, user, operator, database, ledger } = await agencyApp(t)
   const token = app.jwt.sign({ sub: '9' }, { expiresIn: '1h' })
   const staff = app.jwt.sign({ sub: 'ann', role: 'operator' }, { expiresIn: '1h' })

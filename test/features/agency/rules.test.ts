@@ -55,7 +55,7 @@ const cash = { ...gold, type: 'cash', target_id: 7, beneficiary_id: null } as co
 const balance = ({ state }: GivenWhen, name: string): number => Number(state.get(balances, name)?.balance ?? 0n)
 const held = ({ state }: GivenWhen, name: string): number => Number(state.get(holds, name)?.held ?? 0n)
 
-test('what stands against a request, in the order of precedence', (t) => {
+test('refusals of a request, in order', (t) => {
   const errors = (given: Record<string, string[]>) => ({ refusal: 'validation_failed', errors: given })
   const poor = { amount: 9_001 }
   const table: [string, RequestWithdrawal, object][] = [
@@ -92,7 +92,7 @@ test('what stands against a request, in the order of precedence', (t) => {
   t.end()
 })
 
-test('what is on hold is spent by nothing else, and let go with its request', (t) => {
+test('a hold cannot be spent otherwise, and is released with its request', (t) => {
   const ledger = agencyRules()
   const ask = (amount: number, agent_benefit = false) =>
     ledger.when(requestWithdrawal(null), { ...gold, amount, agent_benefit })
@@ -124,7 +124,7 @@ test('what is on hold is spent by nothing else, and let go with its request', (t
   t.end()
 })
 
-test('an event that spends what is on hold cannot be folded', (t) => {
+test('an event that spends a hold cannot be applied', (t) => {
   const ledger = agencyRules()
   ledger.when(requestWithdrawal(null), { ...gold, amount: 8_900 })
   const spent = { ...credited('user', 1, 'dollars', 101), type: 'balance-debited' } as const
@@ -203,7 +203,7 @@ test('every status, every role, every other status', (t) => {
   t.end()
 })
 
-test('what a balance cannot hold stays where it is', (t) => {
+test('a change that would exceed a balance is refused', (t) => {
   const ledger = agencyRules()
   const { events } = ledger.when(requestWithdrawal(null), gold)
   const withdrawal_id = events[0]?.position ?? 0
@@ -226,7 +226,7 @@ const reported = <R extends { readonly answer: SalaryReport | undefined }>({ ans
   answer: answer && salaryReport(answer),
 })
 
-test('salaries: each user once a period, and nobody holds up another', (t) => {
+test('salaries: each user once per period, and refused rows do not affect others', (t) => {
   const ledger = agencyRules()
   ledger.given(credited('user', 2, 'target', 70), credited('user', 7, 'dollars', MAX_BALANCE))
   const row = { user_id: 1, dollars: 150, agent_dollars: 0, target: 0 }

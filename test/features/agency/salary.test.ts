@@ -18,7 +18,7 @@ const runSalaryCommand = (url: string, ...args: string[]): Promise<{ code: numbe
     )
   })
 
-test('what a file may look like', (t) => {
+test('valid and invalid salary files', (t) => {
   const csv = (...lines: string[]) => parseSalaryFile('a.csv', lines.join('\n'), '2026-10')
   const deposit = (user_id: number, dollars: number, agent_dollars = 0, target = 0) => ({
     deposit: { user_id, dollars, agent_dollars, target },
@@ -141,7 +141,7 @@ test('a file is paid once, however often and far it runs', async (t) => {
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('by the operators’ door', async (t) => {
+test('salaries through the admin route', async (t) => {
   const { operator, user } = await agencyApp(t)
   await operator('POST', '/admin/v1/users/9/credits', { currency: 'target', amount: 500, reason: 'x' })
   const deposits = [

@@ -13,7 +13,7 @@ interface Listed {
   readonly meta: { readonly next_cursor: string | null }
 }
 
-test('histories: whose, which and how many', async (t) => {
+test('histories: filters and paging', async (t) => {
   const { user, operator, app } = await agencyApp(t)
   const ask = async (by: number, body: object) => Number(dataOf(await user(by)('POST', `${requests}/request`, body)).id)
   const one = { ...gold, amount_in_dollars: 1 }
@@ -163,7 +163,7 @@ test('what was written in private: kept apart, shown to those it is for, told ag
   t.same(ledger.bugs, [])
 })
 
-test('what stands against a change, and against bodies', async (t) => {
+test('refused status changes and invalid bodies', async (t) => {
   const { user, operator } = await agencyApp(t)
   const id = Number(dataOf(await user(1)('POST', `${requests}/request`, gold)).id)
   const change = (by: number, at: number | string, body: object) => user(by)('POST', `${requests}/${at}/status`, body)

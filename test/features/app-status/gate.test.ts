@@ -177,7 +177,7 @@ test('maintenance closes every client route before anything else is looked at, a
   t.equal((await ask('/v1/wallet', expired))[0], 440)
 })
 
-test('what else stands beside the languages of a text is no part of a request', async (t) => {
+test('unknown fields of a text do not change the request', async (t) => {
   const { operator } = await gateSetup(t)
   const key = { 'idempotency-key': 'deep' }
   const first = await operator('PUT', '/admin/v1/app-mode', { title: { en: 'Closed', fr: 'Fermé' } }, key)
@@ -228,7 +228,7 @@ test('a forced update refuses those whose type is known and whose version is too
   t.same(await ask('/v1/app-status', android('0.1')), [200, noUpdate])
 })
 
-test('what a token told app-status counts for its requests that tell nothing', async (t) => {
+test('what a token reported to app-status applies to its requests without hints', async (t) => {
   const { ask, set, bearer, app, database } = await gateSetup(t)
   const [mine, other] = [bearer({}), bearer({ jti: 'another token of the same user' })]
   const expired = { authorization: `Bearer ${app.jwt.sign({ sub: '1', iat: 1_000 }, { expiresIn: '1s' })}` }

@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { preferredLanguage } from '../../../src/features/app-status/languages.ts'
 import { isOlder, parseVersion } from '../../../src/features/app-status/releases/version.ts'
 
-test('versions in their order', (t) => {
+test('versions are ordered', (t) => {
   // Each row is older than the next one; what stands in one row is the same version.
   const rows: readonly (readonly string[])[] = [
     ['0', '0.0', '00.0.0', '0+9'],
@@ -46,7 +46,7 @@ test('versions in their order', (t) => {
   t.end()
 })
 
-test('what is no version', (t) => {
+test('malformed versions', (t) => {
   const texts = ['', ' ', '1 ', ' 1', 'v1', '1.', '.1', '1..2', '1.x', 'x', '-1', '1-', '1+', '1-a..b', '1-a.', '1.-1']
   const more = ['1,2', '1e3', '٢.٠', '1.2.3 (45)', '1-rc_1', '1\n', '1.0-é', 'null', '1'.repeat(65)]
   for (const text of [...texts, ...more]) t.equal(parseVersion(text), null, JSON.stringify(text))
@@ -54,7 +54,7 @@ test('what is no version', (t) => {
   t.end()
 })
 
-test('the language that is liked best, of ours', (t) => {
+test('the preferred supported language', (t) => {
   const rows: readonly (readonly [string, 'en' | 'ar'])[] = [
     ['ar', 'ar'],
     ['en', 'en'],

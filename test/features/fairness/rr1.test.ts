@@ -28,7 +28,7 @@ test('the published vectors', (t) => {
   t.end()
 })
 
-test('what is hashed and drawn, spelt out', (t) => {
+test('the hashed text and the draw, step by step', (t) => {
   const entries = [
     { entry: 12, user_id: 7, stake: 30, client_seed: '' },
     { entry: 15, user_id: 3, stake: 30, client_seed: 'mine' },

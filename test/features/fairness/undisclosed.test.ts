@@ -23,7 +23,7 @@ const ledgerStep = ({ steps }: { readonly steps: readonly Step[] }) => steps.fin
 
 const notHeld = { step: 'ledger', ok: false, why: 'the ledger holds no such draw', values: {} }
 
-test('whoever walks the order ids learns nothing of the draws of others', async (t) => {
+test('trying order ids reveals nothing about the draws of others', async (t) => {
   const { operator, user, ledger } = await createTestApp(t, slices)
   await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id })) })
@@ -82,7 +82,7 @@ test('whoever walks the order ids learns nothing of the draws of others', async 
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
-test('a spin shows nothing to whoever was not shown its seed', async (t) => {
+test('a spin reveals nothing without its seed', async (t) => {
   const open = await rouletteApp(t)
   const { user } = open
   const { game } = await playedGame(open)

@@ -22,7 +22,7 @@ const fair = [
 ]
 const clover: DefineDecoration = { decoration_id: 5, name: 'clover', kind: 'lucky', price: 100, odds: fair }
 
-test('what a gift may not be', (t) => {
+test('invalid gifts are refused', (t) => {
   const rows: readonly (readonly [string, DefineDecoration, readonly string[]])[] = [
     ['a new gift needs its words', { decoration_id: 5 }, ['name', 'kind', 'price']],
     ['5 decimals', { ...clover, odds: [{ multiplier: 0.00001, weight: 1 }] }, ['odds.0.multiplier']],
@@ -56,7 +56,7 @@ test('what a gift may not be', (t) => {
   t.end()
 })
 
-test('a gift is defined, changed field by field, and not again when nothing changes', (t) => {
+test('a gift is created and changed field by field; an identical definition writes no event', (t) => {
   const ledger = givenWhen(evolveDecorations)
   const made = ledger.when(defineDecoration, clover)
   const odds = [

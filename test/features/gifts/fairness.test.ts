@@ -19,7 +19,7 @@ function verdictOf(check: IncrementalVerdict): Verdict {
   }
 }
 
-test('the first look opens a chain, later ones only show it', (t) => {
+test('the first read opens a chain, later ones only show it', (t) => {
   const ledger = givenWhen(evolveLuckyChains)
   const first = ledger.when(show, { user_id: 7 })
   t.same(first.answer, {
@@ -50,7 +50,7 @@ test('a seed of one’s own starts the chain that was committed to before', (t) 
   t.end()
 })
 
-test('a draw of another ledger is checked by what comes with it', (t) => {
+test('a draw of another ledger is verified with the values sent', (t) => {
   const start = Uint8Array.from({ length: 32 }, (_, i) => i)
   const draw: VerifyDraw = {
     chain: 'c-1',
@@ -112,7 +112,7 @@ test('a draw of another ledger is checked by what comes with it', (t) => {
   t.end()
 })
 
-test('a reward that nobody could be paid is told to the last digit', (t) => {
+test('a reward beyond the largest balance is shown exactly', (t) => {
   const stake = Number.MAX_SAFE_INTEGER
   const orders = [{ reward_num: stake }]
   const draw: VerifyDraw = { chain: 'c-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', stake, orders }

@@ -44,7 +44,7 @@ const drawn = (
 const user = { id: 1, name: 'Amina', uid: 'amina', current_profile_image_url: 'http://assets.test/avatars/1.png' }
 const decoration = { id: 3, name: 'Clover', image_path: 'gifts/clover.png' }
 
-test('a send that was drawn is told to the room, with its count', (t) => {
+test('a drawn send sends its streak to the room', (t) => {
   t.same(framesFrom(giftFrames, drawn([0, 700])), [
     {
       channel: 'room:7',
@@ -69,7 +69,7 @@ test('a send that was drawn is told to the room, with its count', (t) => {
   t.end()
 })
 
-test('big wins are told by the order: from 5,000 to the room, from 10,000 to everyone too', (t) => {
+test('big wins are sent per order: from 5,000 to the room, from 10,000 to everyone too', (t) => {
   const rows: readonly (readonly [rewards: number[], tolds: (readonly [string, string, number])[]])[] = [
     [[4_999], []],
     [[4_999, 4_999], []],
@@ -103,7 +103,7 @@ test('big wins are told by the order: from 5,000 to the room, from 10,000 to eve
   t.end()
 })
 
-test('of an encrypted send every path is in rot41, and every frame says so', (t) => {
+test('an encrypted send encodes every path with rot41 and marks every frame', (t) => {
   const frames = framesFrom(giftFrames, drawn([10_000], { encrypted: true }))
   t.equal(frames.length, 3)
   for (const { enc } of frames) t.equal(enc, 'rot41')
@@ -118,7 +118,7 @@ test('of an encrypted send every path is in rot41, and every frame says so', (t)
   t.end()
 })
 
-test('rot41 moves what is printed 41 places on, and 41 back is the same again', (t) => {
+test('rot41 shifts printable characters by 41 places and can be reversed', (t) => {
   const back = (text: string) =>
     text.replace(/[!-~]/g, (one) => String.fromCharCode(((one.charCodeAt(0) - 33 - 41 + 94) % 94) + 33))
   t.equal(rot41('!'), 'J')
@@ -133,14 +133,14 @@ test('rot41 moves what is printed 41 places on, and 41 back is the same again', 
   t.end()
 })
 
-test('whoever and whatever was erased leaves its id', (t) => {
+test('erased users and gifts keep their ids in frames', (t) => {
   const frames = framesFrom(giftFrames, drawn([10_000], { sender_id: 99, room_id: 98, decoration_id: 97 }))
   t.match(frames[0]?.data, { roomuid: '', gift: { id: 97, name: '', image_path: '' }, senderid: 99 })
   t.match(frames[1]?.data, { user: { id: 99, name: '', uid: '', current_profile_image_url: '' } })
   t.end()
 })
 
-test('a gift with no draw is told to nobody', (t) => {
+test('a gift without a draw sends no frame', (t) => {
   t.same(Object.keys(giftFrames), ['gift-drawn'])
   t.end()
 })

@@ -173,7 +173,7 @@ test('a standard gift: all to the receivers, 3% of the send to the room, trophy 
   t.end()
 })
 
-test('a room by its uid is the same room', (t) => {
+test('a room can be named by its uid', (t) => {
   const paying = sendGift({ chains: testChains, ownerPercent: 5 })
   for (const decoration_id of [STANDARD, LUCKY]) {
     const byId = giftRules().when(paying, { ...request, decoration_id })

@@ -128,7 +128,7 @@ const table: readonly Row[] = [
   },
 ]
 
-test('what a card does, by what runs when it is activated', (t) => {
+test('what activation does, by the privilege that is active', (t) => {
   for (const { name, runs, card, percent, days, holds, until, at = 0 } of table) {
     const ledger = shelf(card, ...(runs === undefined ? [] : [runs]))
     const before = ledger.state.get(privileges, '1')
@@ -175,7 +175,7 @@ test('what a card does, by what runs when it is activated', (t) => {
 })
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
-test('why a card is not activated', (t) => {
+test('refusals of an activation, in order', (t) => {
   const used: LedgerEvent = {
     type: 'card-activated',
     data: { card_id: FIRST + 1, user_id: 1, privilege_package_id: 1, rank: 1, valid_days: 9 },
@@ -199,7 +199,7 @@ test('why a card is not activated', (t) => {
   t.end()
 })
 
-test('a share of no day leaves the card stored, until it is worth something', (t) => {
+test('a share that rounds to 0 days leaves the card stored', (t) => {
   const shares = [
     [4, 2],
     [THIRD, 3],

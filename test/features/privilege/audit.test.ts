@@ -24,7 +24,7 @@ async function seeded(t: Parameters<typeof createTestExecutor>[0]): Promise<Test
   return database
 }
 
-test('rows of cards, packages and privileges that the ledger does not say are named', async (t) => {
+test('verify reports rows of cards, packages and privileges that differ from the ledger', async (t) => {
   const database = await seeded(t)
   t.same((await verifyDatabase(database)).findings, [])
   const cases: readonly (readonly [statement: string, table: string, id: string, message: RegExp])[] = [

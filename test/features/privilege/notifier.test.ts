@@ -19,7 +19,7 @@ const moved = (position: number, from: number, to: number, of: number): Position
   at: FIXED_NOW,
 })
 
-test('receivers are told who sent them what, in the order of the ledger', async (t) => {
+test('receivers are notified of sender and package, in ledger order', async (t) => {
   const database = await testDatabase(t)
   const { runOk } = createTestExecutor(t, database.serviceUrl)
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'test' })

@@ -51,7 +51,7 @@ test('a card changes hands with its id and its days', (t) => {
 })
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
-test('why a card is not sent', (t) => {
+test('refusals of a transfer, in order', (t) => {
   const unknown = { refusal: 'validation_failed', errors: { receiver_id: ['There is no user 9.'] } }
   const rows: readonly (readonly [string, number, number, number, object])[] = [
     ['no such card', 2, 99, 2, { refusal: 'not_found' }],
@@ -73,7 +73,7 @@ test('why a card is not sent', (t) => {
   t.end()
 })
 
-test('what the ledger cannot hold: cards of others, and cards that are used up', (t) => {
+test('events of cards that are not stored with their owner cannot be applied', (t) => {
   const moved = (card_id: number, from_user_id: number): LedgerEvent => ({
     type: 'card-moved',
     data: { card_id, privilege_package_id: 3, from_user_id, to_user_id: 2 },
@@ -85,7 +85,7 @@ test('what the ledger cannot hold: cards of others, and cards that are used up',
   t.end()
 })
 
-test('a grant: a card an event, newest first', (t) => {
+test('a grant writes one event per card and returns them newest first', (t) => {
   const ledger = shelf()
   const input = { user_id: 2, privilege_package_id: 3, quantity: 3, reason: 'a prize' }
   const { events, answer } = ledger.when(grantCards, input)
@@ -115,7 +115,7 @@ test('a grant: a card an event, newest first', (t) => {
   t.end()
 })
 
-test('a package is defined, changed field by field, and not again when nothing changes', (t) => {
+test('a package is created and changed field by field; an identical definition writes no event', (t) => {
   const ledger = givenWhen(evolvePackages)
   t.match(ledger.when(definePackage, { privilege_package_id: 3 }).refusal, {
     refusal: 'validation_failed',

@@ -18,7 +18,7 @@ function roomRules() {
 
 const record = ({ room, profile }: DefinedRoom) => roomRecord(room, profile)
 
-test('a new room has defaults for all but its owner', (t) => {
+test('omitted fields of a new room get defaults; the owner is required', (t) => {
   const { when, state } = roomRules()
   const { events, answer } = when(defineRoom, room(4, { owner_id: 2 }))
   t.same(events, [{ ...roomDefined(4, 2), position: 4, at: FIXED_NOW }])
@@ -35,7 +35,7 @@ test('a new room has defaults for all but its owner', (t) => {
   t.end()
 })
 
-test('what is left out keeps its value, and only a new owner is a fact', (t) => {
+test('omitted fields keep their values, and only a new owner writes an event', (t) => {
   const { when, state } = roomRules()
   const later = { now: FIXED_NOW + 1, actor: 'staff:bob' }
   t.same(when(defineRoom, room(3), later).events, [])
@@ -59,7 +59,7 @@ test('what is left out keeps its value, and only a new owner is a fact', (t) => 
   t.end()
 })
 
-test('a uid is let go for the next room', (t) => {
+test('a released uid can be taken by another room', (t) => {
   const { when, state } = roomRules()
   when(defineRoom, room(3, { uid: 'diwan' }))
   t.equal(state.get(roomUids, 'majlis'), undefined)
@@ -69,7 +69,7 @@ test('a uid is let go for the next room', (t) => {
 })
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
-test('why a room is refused', (t) => {
+test('refusals of a room, in order', (t) => {
   const rows: readonly [DefineRoom, Record<string, string[]>][] = [
     [room(4, { uid: 'majlis' }), { uid: ['has already been taken'] }],
     [room(4), { owner_id: ['is required'] }],

@@ -142,7 +142,7 @@ test('rooms that had members before are counted by the migration', async (t) => 
   ])
 })
 
-test('a look at a room and joining it do not read its members', async (t) => {
+test('reading and joining a room do not read its members', async (t) => {
   const { operator, user, database } = await createTestApp(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   await operator('PUT', '/admin/v1/rooms/3', { owner_id: 1 })

@@ -61,7 +61,7 @@ test('operators define rooms', async (t) => {
   t.same(ledger.bugs, [])
 })
 
-test('a cover is shown by its address', async (t) => {
+test('a cover is shown as a URL', async (t) => {
   const { operator, user } = await createTestApp(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }] })
   for (const [cover_url, shown] of [
@@ -124,7 +124,7 @@ test('a user sees a room and joins it', async (t) => {
   t.same(ledger.bugs, [])
 })
 
-test('rooms that are asked for together are each their own, and one that cannot be read fails alone', async (t) => {
+test('rooms read in one batch are answered separately, and a failing one fails alone', async (t) => {
   const { operator, user, database } = await createTestApp(t, [usersSlice, roomsSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   for (const id of [1, 2, 3, 4]) await operator('PUT', `/admin/v1/rooms/${id}`, { uid: `room-${id}`, owner_id: 1 })

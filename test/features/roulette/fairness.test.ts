@@ -19,7 +19,7 @@ const vector: VerifySpin = {
   commitment: 'fa82faba5b87cf69d59c4255e4479cfd69768a59812771060444462d4a6bc9b3',
 }
 
-test('a spin of another ledger is checked by what comes with it', (t) => {
+test('a spin of another ledger is verified with the values sent', (t) => {
   const verdict = (change: Partial<VerifySpin> = {}) => {
     const asked = { ...vector, ...change }
     return verifySpin(asked, { commitment: undefined })
@@ -80,7 +80,7 @@ test('a spin of another ledger is checked by what comes with it', (t) => {
   t.end()
 })
 
-test('a loser checks the spin by hand and by asking', async (t) => {
+test('a loser verifies the spin by hand and by request', async (t) => {
   const open = await rouletteApp(t)
   const { game, loser } = await playedGame(open)
   const { fairness } = game
@@ -139,7 +139,7 @@ test('a loser checks the spin by hand and by asking', async (t) => {
   t.same([...open.ledger.bugs, ...open.ledger.failures], [])
 })
 
-test('what is no published draw is refused by name', async (t) => {
+test('malformed draws are refused with the name of the field', async (t) => {
   const open = await rouletteApp(t)
   const { fairness } = (await playedGame(open)).game
   const ask = (body: object) => open.user(1)('POST', '/v1/fairness/verify', body)

@@ -15,7 +15,7 @@ const [amina, badr, carmen] = [
 ]
 const nobody = { id: 9, name: '', avatar: '' }
 
-test('what a room is told of its game', (t) => {
+test('frames of a game', (t) => {
   const spin = {
     fee: 0,
     server_seed: 'a'.repeat(64),

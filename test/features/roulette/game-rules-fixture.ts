@@ -45,7 +45,7 @@ export function rouletteRules(): GivenWhen {
 export const open = (feePercent = 0) => openGame({ spins: testSpins, feePercent })
 export const finish = finishGame(testSpins)
 
-/** What user 1 asks for in room 1: a game of 30 coins for three, which user 1 joins. */
+/** Input of user 1 for a game in room 1: 30 coins, three players, joined by the creator. */
 export const gameInput: OpenGame = {
   caller_id: 1,
   room: 1,
@@ -66,7 +66,7 @@ const finished = <R extends { readonly answer: NamedGame | undefined }>({ answer
   answer: answer && finishedGame(answer),
 })
 
-/** A lounge in which user 1 has opened a game and is in it, and what can be done with that game. */
+/** The rooms of `rouletteRules` with a game that user 1 has opened and joined, and the verbs on that game. */
 export function openedGame(change: Partial<OpenGame> = {}, feePercent = 0) {
   const ledger = rouletteRules()
   const { answer } = ledger.when(open(feePercent), { ...gameInput, ...change })

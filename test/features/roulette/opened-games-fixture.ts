@@ -12,7 +12,7 @@ import type { TestDatabase, testDatabase } from '../../harness/postgres/test-dat
 
 const script = join(import.meta.dirname, '../../../scripts/roulette-purge.ts')
 
-/** Runs the command line in a process of its own. */
+/** Runs the purge command in its own process. */
 export function runPurgeCommand(
   url: string,
   ...args: readonly string[]
@@ -24,7 +24,7 @@ export function runPurgeCommand(
   })
 }
 
-/** So many rooms with a game of two players of each room's three members, who have 100 coins each. */
+/** `rooms` rooms of three members with 100 coins each, and in each room an open game that two of them joined. */
 export async function openedGames(t: Parameters<typeof testDatabase>[0], database: TestDatabase, rooms: number) {
   const ledger = createTestExecutor(t, database.serviceUrl)
   const db = readDb(t, database)

@@ -7,7 +7,7 @@ import { readDb } from '../../harness/app/test-app.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { openedGames, runPurgeCommand } from './opened-games-fixture.ts'
 
-test('games that cannot be paid back are named, and hide none that can', async (t) => {
+test('games that cannot be refunded are listed and crowd out none that can', async (t) => {
   const database = await testDatabase(t)
   const rooms = MAX_PURGED_GAMES + 2
   const { ledger, made } = await openedGames(t, database, rooms)

@@ -27,7 +27,7 @@ const purged = <R extends { readonly answer: PurgedGames | undefined }>({ answer
   answer: answer && purgedGames(answer),
 })
 
-test('what is old enough is cancelled, and nothing else', (t) => {
+test('only games that are old enough are cancelled', (t) => {
   const table = openedGame()
   table.join(2)
   const other = table.when(open(), { ...gameInput, room: 2, caller_id: 2 }, { now: FIXED_NOW + 10 * MINUTE })
@@ -55,7 +55,7 @@ test('what is old enough is cancelled, and nothing else', (t) => {
   t.end()
 })
 
-test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) => {
+test('games that were finished in the meantime, or cannot be refunded, stay as they are', (t) => {
   const table = openedGame()
   const other = table.when(open(), { ...gameInput, room: 2, caller_id: 1 }).answer?.game.game_id ?? 0
   table.given(credited('user', 1, 'coins', MAX_INTEGER - 40 - 30))
@@ -78,7 +78,7 @@ test('what was finished meanwhile, or cannot be paid back, stays as it is', (t) 
   t.end()
 })
 
-test('operators purge through their door', async (t) => {
+test('operators purge through the admin route', async (t) => {
   const { user, operator, database, app, ledger } = await rouletteApp(t)
   const game = dataOf(await user(1)('POST', `${rouletteUrl}/create`, { game_price: 30, max_players: 3, join_admin: 1 }))
   await user(2)('POST', `${rouletteUrl}/join/${game.id}`)
@@ -223,7 +223,7 @@ test('two people purge the same games at once, on two instances, while players j
   )
 })
 
-test('two command lines at once beside a running instance', async (t) => {
+test('two purge commands at once next to a running instance', async (t) => {
   const database = await testDatabase(t)
   const rooms = MAX_PURGED_GAMES + 20
   const { ledger, made } = await openedGames(t, database, rooms)

@@ -27,7 +27,7 @@ export const rouletteUrl = '/v1/rooms/R1/games/roulette'
 /** The `data` of an answer, whose form the test is about. */
 export const dataOf = (heard: { readonly body: unknown }) => Object(heard.body).data
 
-/** A game of users 1 to 3 in room R1, finished, and one who lost it. */
+/** A finished game of users 1 to 3 in room R1, and one of its losers. */
 export async function playedGame({ user }: TestApp) {
   const terms = { game_price: 30, max_players: 3, join_admin: 1, client_seed: 'one' }
   const { id } = dataOf(await user(1)('POST', `${rouletteUrl}/create`, terms))

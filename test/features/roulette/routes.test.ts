@@ -124,7 +124,7 @@ test('a game from its creation to its end before the time', async (t) => {
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('what the doors refuse, to the letter', async (t) => {
+test('exact refusals of the routes', async (t) => {
   const { user, operator, ledger, database } = await rouletteApp(t)
   const create = (by: number, room: string | number, body: object) =>
     user(by)('POST', `/v1/rooms/${room}/games/roulette/create`, { game_price: 30, max_players: 2, ...body })

@@ -68,7 +68,7 @@ test('a game is created and its creator joins', (t) => {
 })
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
-test('why no game is created', (t) => {
+test('refusals of a new game, in order', (t) => {
   const rows: readonly (readonly [Partial<OpenGame>, string])[] = [
     [{ room: 7, caller_id: 5, game_price: 200 }, 'not_found'],
     [{ room: 'nowhere', caller_id: 5, game_price: 200 }, 'not_found'],
@@ -99,7 +99,7 @@ test('players join in their order, by id or uid', (t) => {
   t.end()
 })
 
-test('who leaves is paid back and may come again, at the end of the row', (t) => {
+test('a player who leaves is refunded and may join again as the last player', (t) => {
   const { game, join, leave, state } = openedGame()
   join(2)
   const left = leave(1, { game: game.uid, room: 'R1' })
@@ -170,7 +170,7 @@ test('the winner is drawn and paid, less the fee', (t) => {
   t.end()
 })
 
-test('the prize is rounded down, and one of nothing is not moved', (t) => {
+test('the prize is rounded down, and a prize of 0 makes no movement', (t) => {
   const odd = openedGame({ game_price: 1 }, 33)
   odd.join(2)
   t.same(
@@ -215,7 +215,7 @@ const end = (table: Table) => void [table.join(2), table.finish(1)]
 const destroy = (table: Table) => void [table.join(2), table.cancel(1)]
 const poor = ({ state }: Table) => state.set(balances, 'user:4:coins', { account: 'user:4:coins', balance: 29n })
 
-test('why nothing is done with a game', (t) => {
+test('refusals of changes to a game, in order', (t) => {
   const elsewhere = { room: 2 }
   const rows: readonly (readonly [
     Does,
@@ -269,7 +269,7 @@ test('why nothing is done with a game', (t) => {
   t.end()
 })
 
-test('a uid is taken to the letter', (t) => {
+test('a uid must match exactly', (t) => {
   const { game, join } = openedGame()
   for (const uid of [`g-${game.id}-0`, `${game.uid}0`, game.uid.toUpperCase(), `g-0${game.uid.slice(2)}`]) {
     t.match(join(2, { game: uid }).refusal, { refusal: 'not_found' }, uid)
@@ -286,7 +286,7 @@ test('the creator may finish a game without being in it', (t) => {
   t.end()
 })
 
-test('nobody is paid beyond what can be held', (t) => {
+test('no payment exceeds the largest balance', (t) => {
   for (const does of ['leave', 'finish', 'cancel'] as const) {
     const table = openedGame({ game_price: 30 })
     table.join(2)
@@ -313,14 +313,14 @@ test('a finish is refused when any player could not hold the prize, whoever woul
   t.end()
 })
 
-test('with another key than the game was created with nothing is drawn', (t) => {
+test("a spin with another fairness key than the game's throws", (t) => {
   const { join, when, at } = openedGame()
   join(2)
   t.throws(() => when(finishGame(spinSeeds('another key')), at(1)), /another seed/)
   t.end()
 })
 
-test('who is no member any more still leaves and finishes; whose words are gone still plays', (t) => {
+test('former members can leave and finish; players with an erased profile can play', (t) => {
   const { join, leave, finish, state } = openedGame()
   join(2)
   state.set(roomMembers, roomMemberKey(1, 2), undefined)
@@ -331,7 +331,7 @@ test('who is no member any more still leaves and finishes; whose words are gone 
   t.end()
 })
 
-test('no event passes that the rules would not have made', (t) => {
+test('events that no verb could have written cannot be applied', (t) => {
   const full = openedGame({ max_players: 2 })
   const ref = { game_id: full.game.id, room_id: 1 }
   const pays = (user: number) => [transfer(account('user', user, 'coins'), gameAccount(ref.game_id), 30)]

@@ -72,7 +72,7 @@ test('operators define users', async (t) => {
   t.same(ledger.bugs, [])
 })
 
-test('what operators may not write', async (t) => {
+test('invalid users are refused', async (t) => {
   const { operator, ledger } = await createTestApp(t, [usersSlice])
   await operator('PUT', '/admin/v1/users/1', { uid: 'a' })
   const rows: readonly [method: 'PUT' | 'POST', url: string, body: unknown, status: number, field?: string][] = [
@@ -150,7 +150,7 @@ test('many users at once, then page by page', async (t) => {
   t.same(ledger.bugs, [])
 })
 
-test('uids are taken under each other’s eyes', async (t) => {
+test('uids are unique when requests arrive together', async (t) => {
   const { operator, ledger } = await createTestApp(t, [usersSlice])
   // In one batch: each is decided on what the ones before it did.
   const both = await Promise.all([1, 2, 3].map((id) => operator('PUT', `/admin/v1/users/${id}`, { uid: 'star' })))
@@ -171,7 +171,7 @@ test('uids are taken under each other’s eyes', async (t) => {
   t.same(ledger.failures, [])
 })
 
-test('revoked sessions are over at once', async (t) => {
+test('revoked sessions expire immediately', async (t) => {
   const { operator, user, ledger } = await createTestApp(t, [usersSlice, roomsSlice])
   await operator('PUT', '/admin/v1/users/7', {})
   const before = user(7, 10)

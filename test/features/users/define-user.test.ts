@@ -25,7 +25,7 @@ function userRules() {
   return made
 }
 
-test('a new user has defaults for all that is left out', (t) => {
+test('omitted fields of a new user get defaults', (t) => {
   const { when, state } = givenWhen(evolveUsers)
   const { events, answer } = when(defineUsers, one(7))
   t.same(events, [{ ...userDefined(7), position: 1, at: FIXED_NOW }])
@@ -54,7 +54,7 @@ test('a new user has defaults for all that is left out', (t) => {
   t.end()
 })
 
-test('flags and rates are facts, words are not', (t) => {
+test('flags and rates write events, profile data does not', (t) => {
   const { when } = userRules()
   const agency_countries = [
     { country_id: 30, diamonds_per_dollar: 9_000 },
@@ -71,7 +71,7 @@ test('flags and rates are facts, words are not', (t) => {
   t.end()
 })
 
-test('what is left out keeps its value', (t) => {
+test('omitted fields keep their values', (t) => {
   const { when, state } = userRules()
   const agency_countries = [{ country_id: 20, diamonds_per_dollar: 9_000 }]
   when(
@@ -108,7 +108,7 @@ test('what is left out keeps its value', (t) => {
   t.end()
 })
 
-test('an event comes for what changed, and for nothing else', (t) => {
+test('only changed users write an event', (t) => {
   const agency_countries = [
     { country_id: 20, diamonds_per_dollar: 9_000 },
     { country_id: 30, diamonds_per_dollar: 9_000 },
@@ -139,7 +139,7 @@ test('an event comes for what changed, and for nothing else', (t) => {
   t.end()
 })
 
-test('uids pass from one user to another within a list', (t) => {
+test('users of a list may swap uids', (t) => {
   const { when, state } = userRules()
   const { answer } = when(defineUsers, list({ id: 1, uid: 'b' }, { id: 2, uid: 'a' }, { id: 3, uid: 'u1' }))
   t.match(answer && userRecords(answer), [{ uid: 'b' }, { uid: 'a' }, { uid: 'u1' }])
@@ -153,7 +153,7 @@ test('uids pass from one user to another within a list', (t) => {
 })
 
 // Rows of one list in the order of precedence: each breaks its own rule and those of the rows below.
-test('why users are refused', (t) => {
+test('refusals of users, in order', (t) => {
   const unknown = [{ country_id: 40, diamonds_per_dollar: 1 }]
   const known = { country_id: 20, diamonds_per_dollar: 1 }
   const rows: readonly [string, DefineUsers, Record<string, string[]>][] = [
@@ -176,7 +176,7 @@ test('why users are refused', (t) => {
   t.end()
 })
 
-test('whose uid it is', (t) => {
+test('conflicts of uids', (t) => {
   const rows: readonly [string, DefineUsers, Record<string, string[]> | undefined][] = [
     ["another's", one(3, { uid: 'a' }), { uid: taken }],
     ['one’s own', one(1, { uid: 'a' }), undefined],
@@ -209,7 +209,7 @@ test('whose uid it is', (t) => {
   t.end()
 })
 
-test('all of a list or none of it', (t) => {
+test('a list is applied completely or not at all', (t) => {
   const { when, state } = userRules()
   when(defineUsers, list({ id: 3, name: 'new' }, { id: 4, uid: 'a' }))
   t.equal(state.get(userProfiles, '3'), undefined)

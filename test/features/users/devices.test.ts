@@ -58,7 +58,7 @@ test('a user has at most 20 devices: one more removes the one that was registere
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
-test('a device that cannot be is refused', async (t) => {
+test('malformed devices are refused', async (t) => {
   const { operator, user, database } = await createTestApp(t, [usersSlice])
   await operator('PUT', '/admin/v1/users/1', {})
   const rows: readonly (readonly [object, readonly string[]])[] = [
@@ -83,7 +83,7 @@ test('a device that cannot be is refused', async (t) => {
   t.match(await user(1)('DELETE', `/api/v1/devices/${longest.token}`), { status: 200 })
 })
 
-test('a token stands in its own table and nowhere else', async (t) => {
+test('a push token is stored in its own table and nowhere else', async (t) => {
   const { operator, user, database } = await createTestApp(t, [usersSlice])
   await operator('PUT', '/admin/v1/users/1', {})
   const key = { 'idempotency-key': 'one' }

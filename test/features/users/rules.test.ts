@@ -10,7 +10,7 @@ import { evolveUsers, users } from '../../../src/features/users/user.ts'
 import { userDefined } from '../../harness/ledger/event-fixtures.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
-test('sessions end that began before this second', (t) => {
+test('revoking expires tokens issued before this second', (t) => {
   const { given, when, state } = givenWhen(evolveUsers)
   given(userDefined(7))
   const { events, answer } = when(revokeSessions, { user_id: 7 }, { now: FIXED_NOW + 3_999_999 })
@@ -25,13 +25,13 @@ test('sessions end that began before this second', (t) => {
   t.end()
 })
 
-test('nobody’s sessions cannot be revoked', (t) => {
+test('sessions of an unknown user cannot be revoked', (t) => {
   const { when } = givenWhen(evolveUsers)
   t.same(when(revokeSessions, { user_id: 7 }).refusal, { refusal: 'not_found' })
   t.end()
 })
 
-test('a country is its name', (t) => {
+test('a country is created and renamed', (t) => {
   const { when, state } = givenWhen()
   t.same(when(defineCountry, { id: 20 }).refusal, {
     refusal: 'validation_failed',
@@ -56,7 +56,7 @@ test('a country is its name', (t) => {
   t.end()
 })
 
-test('a device that was removed or went to another user does not count among those of one batch', (t) => {
+test('a device that was removed or moved within a batch does not count towards the limit', (t) => {
   const { when, state } = givenWhen()
   const register = (user_id: number, token: string) => when(registerDevice, { user_id, token, platform: 'ios' })
   for (let i = 0; i < 20; i += 1) register(1, `d${i}`)

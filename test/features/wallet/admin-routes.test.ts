@@ -58,7 +58,7 @@ test('operators move balances', async (t) => {
   t.same(ledger.bugs, [])
 })
 
-test('the same credit is the same however it is written, and another is not', async (t) => {
+test('a retry of a credit matches in any notation, and a different credit does not', async (t) => {
   const { operator, ledger } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }, { id: 8 }] })
   const key = { 'idempotency-key': 'k' }
@@ -96,7 +96,7 @@ test('the same credit is the same however it is written, and another is not', as
   t.same(ledger.bugs, [])
 })
 
-test('what is no move', async (t) => {
+test('invalid credits and debits are refused', async (t) => {
   const { operator, database, ledger } = await createTestApp(t, slices)
   await operator('PUT', '/admin/v1/users/7', {})
   const good = { currency: 'coins', amount: 1, reason: 'x' }
@@ -139,7 +139,7 @@ test('what is no move', async (t) => {
   t.same(ledger.bugs, [])
 })
 
-test('debits that come together take no more than there is', async (t) => {
+test('concurrent debits take no more than is available', async (t) => {
   const { operator, ledger } = await createTestApp(t, slices)
   await operator('PUT', '/admin/v1/users/7', {})
   await operator('POST', '/admin/v1/users/7/credits', { currency: 'coins', amount: 100, reason: 'x' })

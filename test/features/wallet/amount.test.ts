@@ -74,7 +74,7 @@ test('dollars are printed digit by digit, to the largest balance', (t) => {
   t.end()
 })
 
-test('what is read is printed as it was sent', (t) => {
+test('a parsed amount is formatted as it was sent', (t) => {
   assert(
     property(integer({ min: 0, max: 999_999_999_999_999 }), (units) => {
       const text = decimal(BigInt(units))
@@ -89,7 +89,7 @@ test('what is read is printed as it was sent', (t) => {
   t.end()
 })
 
-test('what an amount of each currency may be', (t) => {
+test('valid amounts of each currency', (t) => {
   for (const currency of currencies) {
     const whole = currency === 'coins' || currency === 'diamonds' || currency === 'target'
     const rows: readonly [sent: string | number, asked: number | undefined][] = [

@@ -94,7 +94,7 @@ test('the largest balances are answered to the cent', (t) => {
 })
 
 // Each row breaks its own rule and those of the rows below it: the order is the order of precedence.
-test('why a credit is refused', (t) => {
+test('refusals of a credit, in order', (t) => {
   const rows = [
     [toUser(8, 'coins', MAX_BALANCE), { refusal: 'not_found' }],
     [toUser(7, 'coins', 1), { refusal: 'balance_limit' }],
@@ -107,7 +107,7 @@ test('why a credit is refused', (t) => {
   t.end()
 })
 
-test('why a debit is refused', (t) => {
+test('refusals of a debit, in order', (t) => {
   const rows = [
     [from('user', 8, 'coins', 101), { refusal: 'not_found' }],
     // Known as a user, not as a room, and the other way round.

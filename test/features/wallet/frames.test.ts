@@ -50,7 +50,7 @@ const withdrawalChanged = (
   movements,
 })
 
-test('whose wallet an event changes', (t) => {
+test('users whose wallets an event changes', (t) => {
   const rows: readonly (readonly [LedgerEvent, number[]])[] = [
     [credited('user', 4, 'coins', 5), [4]],
     [credited('room', 4, 'target', 5), []],
@@ -72,7 +72,7 @@ test('whose wallet an event changes', (t) => {
   t.end()
 })
 
-test('wallets are shown as GET /wallet shows them, those of many at once', async (t) => {
+test('live wallets match GET /wallet, also for many users at once', async (t) => {
   const { operator, user, database } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: [1, 2, 3].map((id) => ({ id, name: `User ${id}` })) })
   await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 10 })

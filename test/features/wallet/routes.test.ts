@@ -7,7 +7,7 @@ import { queryRows } from '../../harness/ledger/test-executor.ts'
 const slices = [usersSlice, walletSlice]
 const ids = Array.from({ length: 30 }, (_, i) => i + 1)
 
-test('wallets that are asked for together are each their own; who has none gets 404', async (t) => {
+test('wallets read in one batch are answered separately; an unknown user gets 404', async (t) => {
   const { operator, user, database } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: ids.map((id) => ({ id, name: `user ${id}` })) })
   for (const id of ids.slice(0, 5)) {
@@ -25,7 +25,7 @@ test('wallets that are asked for together are each their own; who has none gets 
   }
 })
 
-test('a wallet shows all that was answered before it was asked for', async (t) => {
+test('a wallet shows every change that was answered before the request', async (t) => {
   const { operator, user } = await createTestApp(t, slices)
   await operator('POST', '/admin/v1/users', { users: ids.map((id) => ({ id })) })
   let crowded = true

@@ -25,7 +25,7 @@ import { createdGames, type RouletteResult, rouletteResult, runRoulette } from '
 /** The room owner's commission on standard gifts, in per cent. */
 export const OWNER_PERCENT = 5
 
-/** What became of a step. */
+/** The result of a step. */
 export interface StepResult {
   readonly refusal: string | null
   readonly sent: ReturnType<typeof sendResult>['data'] | null
@@ -35,7 +35,7 @@ export interface StepResult {
   readonly roulette: RouletteResult
 }
 
-/** What was made in bursts before: steps name it by its place here. */
+/** Ids created in earlier bursts; steps refer to them by index. */
 interface CreatedIds {
   /** In the order in which their grants were answered. */
   readonly cards: readonly number[]
@@ -44,7 +44,7 @@ interface CreatedIds {
   readonly games: readonly GameRef[]
 }
 
-/** A database of its own with two instances of the executor on it, users and nothing else. */
+/** A database with two instances of the executor, holding only users. */
 export interface ModelHarness {
   readonly database: TestDatabase
   readonly client: Client
@@ -56,7 +56,7 @@ export interface ModelHarness {
   readonly runOnBoth: (burst: Burst) => Promise<void>
 }
 
-/** Opens an arena, works in it and clears it up. */
+/** Creates a harness, runs `work` with it and tears it down. */
 export async function withModelHarness(work: (harness: ModelHarness) => Promise<void>): Promise<void> {
   const closings: (() => Promise<void>)[] = []
   const scope = { teardown: (closing: () => Promise<void>) => void closings.unshift(closing) }

@@ -119,7 +119,7 @@ export class RouletteModel {
       const table = this.tables.get(id)
       return table?.status === 'open' && now - table.since >= step.minutes * 60_000_000
     })
-    // At a trial the purses stay as they are, and whether two games fit one after the other is not known here.
+    // A dry run changes no balances, so the model cannot tell whether two games could be refunded one after the other.
     const cancelled = step.dry ? old : old.filter((id) => this.#cancel(this.tables.get(id) ?? assert.fail()) === null)
     if (step.dry) assert.ok((purged ?? []).every(({ id, status }) => old.includes(id) && status === 'open'))
     else
