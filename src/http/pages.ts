@@ -3,7 +3,7 @@ import { validationFailed } from './validation/validation.ts'
 
 const DEFAULT_LIMIT = 50
 
-/** JSON of the rows of a page; what is added to them when they are answered (addresses of pictures) is less than that. */
+/** Bytes of a page's rows as JSON. What presenters add to them (addresses of pictures) is less than that again. */
 export const MAX_PAGE_BYTES = 512 * 1024
 
 export interface Page {
@@ -13,17 +13,16 @@ export interface Page {
 }
 
 /**
- * Limit and cursor of a paged list whose order is that of `parts` whole numbers. 422 for a cursor that did not come
- * from such a list.
+ * Limit and cursor of a list that is ordered by `parts` integers. Throws a 422 for a cursor of another list.
  */
 export function readPage(query: PageQuery, parts: number): Page {
   const limit = query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit)
   return { limit, cursor: query.cursor === undefined ? null : decodeCursor(query.cursor, parts) }
 }
 
-/** The first of these rows, as many as have so many bytes; one at least. */
+/** The first rows that fit into `maxBytes`, at least one. */
 export function rowsThatFit<Row>(rows: readonly Row[], maxBytes = MAX_PAGE_BYTES): readonly Row[] {
-  // Most pages are small: one pass tells. A UTF-16 unit is three bytes at most.
+  // Most pages are small, and one pass shows it: a UTF-16 unit is three bytes at most.
   if (JSON.stringify(rows).length <= maxBytes / 3) return rows
   let bytes = 0
   const end = rows.findIndex((row) => (bytes += Buffer.byteLength(JSON.stringify(row)) + 1) > maxBytes)
@@ -31,8 +30,8 @@ export function rowsThatFit<Row>(rows: readonly Row[], maxBytes = MAX_PAGE_BYTES
 }
 
 /**
- * The body of a page made of one row more than it shows: the row too many only tells that there is a next page. It ends
- * early where its rows are large.
+ * The body of a page, from one row more than `limit`: the extra row only shows that there is a next page. The page ends
+ * early when its rows are large.
  */
 export function toPage<Row>(
   rows: readonly Row[],
@@ -43,7 +42,7 @@ export function toPage<Row>(
   return pageBody(data, rows.length > data.length, place)
 }
 
-/** The body of a page; `more`: there is a next one. */
+/** The body of a page; `more` says that there is a next one. */
 export function pageBody<Row>(
   data: readonly Row[],
   more: boolean,

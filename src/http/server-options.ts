@@ -3,18 +3,16 @@ import type { FastifyHttpOptions, FastifyInstance, preParsingHookHandler } from 
 import { closeWithError, handleClientError } from './errors/client-errors.ts'
 import { HttpError } from './errors/http-error.ts'
 
-/** Within this the headers of a request must be there, and within that all of it, in milliseconds. */
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 30_000
 /**
- * A connection on which nothing moves, in either direction, for longer than any answer takes. Of one that does not take
- * its answers Node notices that only at the second look, after twice as long.
+ * For a connection without traffic in either direction, longer than any response takes. When the client does not read its
+ * responses, Node notices only at the second check, after twice as long.
  */
 export const IDLE_TIMEOUT_MS = 45_000
-/** How often Node looks for those who are late. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000
 
-/** How connections are dealt with: nobody may hold one for ever by being slow. */
+/** Timeouts of connections, so that a slow client cannot hold one for ever. */
 export const serverOptions = {
   requestTimeout: REQUEST_TIMEOUT_MS,
   connectionTimeout: IDLE_TIMEOUT_MS,
@@ -23,17 +21,17 @@ export const serverOptions = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
-    // Node would answer without a body of ours; see `checkFraming`.
+    // Node's own response would lack our error body; see `checkFraming`.
     requireHostHeader: false,
   },
 } satisfies FastifyHttpOptions<Server>
 
-/** Answers what Node by itself would answer without a body, or not at all. */
+/** Answers requests that Node itself would answer without our error body, or not at all. */
 export function handleMalformedRequests(app: FastifyInstance): void {
   app.addHook('preParsing', checkFraming)
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.server.on('connect', (_request, socket) => {
-    // Node has let go of it: unheard, a reset would end the process.
+    // Node no longer handles this socket: without a listener a reset would end the process.
     socket.on('error', () => socket.destroy())
     closeWithError(socket, {
       status: 400,
@@ -43,7 +41,7 @@ export function handleMalformedRequests(app: FastifyInstance): void {
   })
 }
 
-/** What HTTP/1.1 tells servers to refuse and Node lets through; after the checks of who asks. */
+/** Refuses what HTTP/1.1 requires servers to refuse and Node accepts; runs after the checks of the caller. */
 const checkFraming: preParsingHookHandler = ({ raw }, _reply, _payload, done) => {
   const { headers, rawHeaders, httpVersion } = raw
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Where websockets are opened. */
+/** The paths of the websocket. */
 export const socketPaths: readonly string[] = ['/ws', '/v1/ws', '/api/v1/ws']
 
-/** Whether a request that would become something else becomes a websocket; all others are answered as usual. */
+/** Whether an upgrade request becomes a websocket; all others are answered as ordinary requests. */
 export function isSocketUpgrade({
   method,
   url = '',

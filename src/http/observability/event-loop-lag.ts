@@ -2,13 +2,13 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { Gauge, type Registry } from '@prometheus-io/client'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 
-/** How often it is looked whether the event loop is late. */
+/** Interval at which the event loop's lag is measured. */
 const TICK_INTERVAL_MS = 20
-/** The quantiles are of the last one to two of these, so that a stall shows in several scrapes. */
+/** The quantiles cover the last one to two windows, so that a stall shows in several scrapes. */
 const WINDOW_MS = 60_000
 const QUANTILES = [0.5, 0.99, 1] as const
 
-/** A lag from which on there is a log line, and the least time between two lines. */
+/** The least lag that is logged, and the least time between two lines. */
 const LOGGED_LAG_MS = 1_000
 const LOG_INTERVAL_MS = 10_000
 
@@ -16,8 +16,8 @@ const LOG_INTERVAL_MS = 10_000
 const newHistogram = (): RecordableHistogram => createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 2 })
 
 /**
- * How late the event loop is. A stall counts for as long as it lasted, as those who had to wait saw it: one sample a tick
- * that should have been, each with what was left of the stall.
+ * Measures how late the event loop is. A stall counts for as long as it lasted, as waiting requests saw it: one sample
+ * for each tick that was missed, each with the rest of the stall.
  */
 export class EventLoopLag {
   #recent = newHistogram()
@@ -37,7 +37,7 @@ export class EventLoopLag {
     }).set({ quantile: '1' }, 0)
   }
 
-  /** A tick was so late; both in milliseconds. */
+  /** Records the lag of a tick; both in milliseconds. */
   record(lag: number, now: number): void {
     if (now >= this.#windowEnds) {
       this.#earlier = now >= this.#windowEnds + WINDOW_MS ? newHistogram() : this.#recent
@@ -90,10 +90,10 @@ interface ActiveRequest extends Pick<FastifyRequest, 'method'> {
   readonly routeOptions: Pick<FastifyRequest['routeOptions'], 'url'>
 }
 
-/** Finds the request that a stall belongs to: the one that was worked on in the longest gap between two ticks. */
+/** Finds the request that caused a stall: the one that ran in the longest gap between two ticks. */
 export class StallLog {
   readonly #log: Pick<FastifyBaseLogger, 'warn'>
-  /** What is worked on now, as far as anybody said, and since when. */
+  /** The request that last started to run, and since when. */
   #current: ActiveRequest | null = null
   #since = 0
   #longest = 0
@@ -110,7 +110,7 @@ export class StallLog {
     this.#current = request
   }
 
-  /** Where nothing else was begun before the gap, it was this one that went on. */
+  /** When no other request started before the gap, this one ran in it. */
   end(request: ActiveRequest, now: number): void {
     this.#recordGap(this.#current ?? request, now)
     this.#current = null

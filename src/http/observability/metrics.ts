@@ -5,14 +5,14 @@ import type { Tail } from '../../ledger/subscriptions/tail.ts'
 import { EventLoopLag } from './event-loop-lag.ts'
 import { SocketMetrics } from './socket-metrics.ts'
 
-/** Why a request was refused without being looked at further. */
+/** Why a request was refused before its route ran. */
 const refusalReasons = ['address', 'requests', 'written_bytes', 'overloaded'] as const
 export type RefusalReason = (typeof refusalReasons)[number]
 
-/** What this instance measures of itself, for Prometheus. */
+/** The metrics of this instance, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry()
-  /** The last position of the ledger that this instance heard of. */
+  /** The highest position of the ledger that this instance has committed. */
   #head = 0
 
   readonly #requests = new Histogram({
@@ -69,7 +69,7 @@ export class Metrics {
     this.#refusals.inc({ reason })
   }
 
-  /** Counts what the executor tells; `trouble` is told on. */
+  /** Counts the executor's events; `onFailure` is called for each failed transaction. */
   observer(onFailure: (error: unknown) => void): Observer {
     return {
       committed: ({ commands, position, seconds }) => {
@@ -77,7 +77,7 @@ export class Metrics {
         this.#batchSize.observe(commands)
         this.#batchTime.observe(seconds)
       },
-      // Whoever ran the command is told of the bug, and logs it.
+      // The command's caller gets the error and logs it.
       bug: () => this.#bugs.inc(),
       failed: (error) => {
         this.#troubles.inc()
@@ -90,7 +90,7 @@ export class Metrics {
     this.#unreadable.inc()
   }
 
-  /** Adds what is read off the moment it is asked for. */
+  /** Adds gauges that are read at each scrape. */
   watchLedger(executor: Executor, tail: Tail): void {
     const registers = [this.registry]
     const gauge = (name: string, help: string, read: () => number): void => {
@@ -112,7 +112,7 @@ export class Metrics {
   /** Measures the routes that are added from now on. */
   watchRequests(app: FastifyInstance): void {
     app.addHook('onResponse', (request, reply, done) => {
-      // The path of a request without a route is the client's word: as a label it could be anything.
+      // The path of a request without a route is the client's text: as a label it would be unbounded.
       const route = request.routeOptions.url ?? 'none'
       this.#requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
       done()

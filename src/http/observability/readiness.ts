@@ -5,20 +5,20 @@ import type { Tables } from '../../db/tables.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
 
 const ANSWER_TIMEOUT_MS = 2_000
-/** A tail that is behind and has not moved for so long is stuck. With much to do it moves, if slowly. */
+/** A tail that lags and has not moved for this long is stuck. Under load it moves, if slowly. */
 const STUCK_TIMEOUT_MS = 10_000
 
 /**
- * Whether requests should be sent here: the database answers in time and the tail reads on. Load alone does not make an
- * instance unready, as taking it out would only move the load: `db` has a connection for this alone. Never rejects.
- * Anybody may ask: those who do so at the same time share an answer. `now` is in milliseconds.
+ * Whether requests should be sent here: the database answers in time and the tail advances. Load alone does not make an
+ * instance unready, because taking it out would only move the load: `db` has a connection of its own. Never rejects.
+ * Concurrent calls share a result. `now` is in milliseconds.
  */
 export function readiness(
   db: Kysely<Tables>,
   tail: Pick<Tail, 'position'>,
   now = () => performance.now(),
 ): () => Promise<boolean> {
-  /** Where the tail stood when it was first seen behind there. */
+  /** The tail's position when it was first seen lagging there. */
   let behind: { readonly position: number; readonly since: number } | undefined
   const check = async (): Promise<boolean> => {
     const head = await withTimeout(ANSWER_TIMEOUT_MS, headOf(db))
@@ -37,10 +37,10 @@ export function readiness(
   }
 }
 
-/** The answer, or undefined when there is none in time. */
+/** The answer, or undefined when it fails or is late. */
 async function withTimeout<T>(ms: number, answer: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController()
-  // After a turn in which the event loop was busy for that long, an answer may be here that was not read yet.
+  // After a turn in which the event loop was busy for that long, an answer may have arrived and not been read yet.
   const late = sleep(ms, undefined, { signal: timer.signal, ref: false }).then(() => turn(undefined))
   try {
     return await Promise.race([answer, late])

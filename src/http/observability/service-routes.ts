@@ -7,13 +7,13 @@ import { errorBody } from '../errors/http-error.ts'
 import type { Metrics } from './metrics.ts'
 
 interface MetricsAccess {
-  /** Null: anybody may read them. */
+  /** Null: open to everyone. */
   readonly token: string | null
   readonly limitUnauthenticated: LimitUnauthenticated
 }
 
 /**
- * Routes for those who run the service, never closed and without a user's token; /metrics may have a token of its own.
+ * Routes for operators, outside the gate and without a user's token; /metrics may have a token of its own.
  * `isReady` must not reject.
  */
 export function serviceRoutes(
@@ -49,15 +49,15 @@ export function serviceRoutes(
   )
 }
 
-/** Takes as long whatever is given, so that nobody finds the token letter by letter. */
+/** In constant time, so that the token cannot be found character by character. */
 const isSame = (given: string, expected: string): boolean => timingSafeEqual(digest(given), digest(expected))
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Writing all measurements down takes some milliseconds, and anybody may ask for them: so much lies between two. */
+/** Rendering all metrics takes some milliseconds, and anyone may ask for it: the least time between two. */
 const MIN_RENDER_INTERVAL_MS = 100
 
-/** Whoever asks while nobody may yet write shares what is written next. */
+/** Requests that come before the next rendering share it. */
 function sharedRender(render: () => Promise<string>): () => Promise<string> {
   let next: Promise<string> | undefined
   let last = Number.NEGATIVE_INFINITY

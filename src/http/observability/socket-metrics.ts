@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client'
 
-/** What this instance measures of its sockets. */
+/** The metrics of this instance's sockets. */
 export class SocketMetrics {
   readonly #registry: Registry
   readonly #frames: Counter
@@ -25,12 +25,12 @@ export class SocketMetrics {
     this.#frames.inc(frames)
   }
 
-  /** Null: the client left by itself. */
+  /** Null: the client closed. */
   closed(code: number | null): void {
     this.#closes.inc({ code: code ?? 'client' })
   }
 
-  /** Adds how many there are, read off the moment it is asked for. */
+  /** Adds a gauge of open sockets, read at each scrape. */
   watch(count: () => number): void {
     new Gauge({
       name: 'live_sockets',

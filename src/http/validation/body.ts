@@ -17,10 +17,10 @@ import { markLarge } from './validators.ts'
 export const CLIENT_BODY_LIMIT = 64 * 1024
 export const OPERATOR_BODY_LIMIT = 1024 * 1024
 
-/** Up to here every fault of a body is looked for. */
+/** Bodies up to this size have all their faults reported. */
 const SMALL_BODY_BYTES = 16 * 1024
 
-/** A body's media type while Fastify does not see it. */
+/** A body's media type while it is hidden from Fastify. */
 const hiddenMediaType = Symbol('media type')
 
 declare module 'fastify' {
@@ -30,11 +30,11 @@ declare module 'fastify' {
 }
 
 /**
- * Bodies are JSON in UTF-8 or absent; an empty body is absent whatever its media type. Where a route describes a body,
- * an absent one is an object without fields, so that what is missing is told by name.
+ * Bodies are JSON in UTF-8 or absent; an empty body is absent whatever its media type. Where a route has a body schema, an
+ * absent one becomes an empty object, so that missing fields are reported by name.
  */
 export function parseBodies(app: FastifyInstance): void {
-  // Keys that could reach a prototype are dropped, like all fields that nobody asked for.
+  // Keys that could reach a prototype are dropped, like all unknown fields.
   const parseJson = app.getDefaultJsonParser('remove', 'remove')
   app.decorateRequest(hiddenMediaType, undefined)
   app.removeAllContentTypeParsers()
@@ -50,7 +50,7 @@ export function parseBodies(app: FastifyInstance): void {
     }
     if (body.length <= CLIENT_BODY_LIMIT) return parse()
     const parseLarge = async (): Promise<void> => {
-      // It takes some tens of milliseconds: those that arrive together are not parsed one right after the other.
+      // Parsing takes some tens of milliseconds: bodies that arrive together must not block the event loop in a row.
       await yieldToEventLoop()
       if (hasPlausibleShape(body)) parse()
       else done(validationFailed({ body: [IMPLAUSIBLE_SHAPE] }))
@@ -69,14 +69,14 @@ const IMPLAUSIBLE_SHAPE = 'must not be nested so deeply, or have so many objects
 const NOT_JSON = 'The body must be JSON in UTF-8 (Content-Type: application/json).'
 
 /**
- * Fastify would refuse a media type that it cannot read even when no body comes: it does not get to see one. What has
- * no door has no use for a body.
+ * Fastify would refuse an unknown media type even without a body, so the type is hidden from it. A request without a
+ * route is refused before its body is read.
  */
 const checkBodyHeaders: preParsingHookHandler = (request, _reply, _payload, done) => {
   if (request.is404) return done(notFound())
   const { method, headers } = request
   const type = headers['content-type']
-  // Of a GET nobody looks at the type.
+  // Fastify ignores the type of a GET.
   if (type !== undefined && method !== 'GET' && (type !== JSON_TYPE || hasNoBody(headers))) {
     request[hiddenMediaType] = type
     delete headers['content-type']

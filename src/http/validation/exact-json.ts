@@ -1,6 +1,6 @@
 declare global {
   interface JSON {
-    /** As the engine has it: a reviver is told how a number was written. */
+    /** As V8 implements it: the reviver gets the number's source text. */
     parse(
       text: string,
       reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown,
@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-/** JSON whose numbers are printed again digit for digit, also where a double would have rounded them. */
+/** Parses JSON so that its numbers are printed again digit for digit, even those that a double would round. */
 export const parseExact = (text: string): unknown =>
   JSON.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && source !== undefined ? JSON.rawJSON(source) : value,

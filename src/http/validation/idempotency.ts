@@ -10,7 +10,7 @@ export function idempotencyKey(request: Pick<FastifyRequest, 'headers'>): string
   return key
 }
 
-/** What is wrong with the request's Idempotency-Key. */
+/** The error of an invalid Idempotency-Key. */
 export function idempotencyKeyError({ headers }: Pick<FastifyRequest, 'headers'>): HttpError | undefined {
   const key = headers['idempotency-key']
   return key === undefined || isKey(key) ? undefined : invalidKey()

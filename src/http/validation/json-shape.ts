@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 
-/** Levels of a large body; none that is documented has more than five. */
+/** Levels of a large body; the documented ones have at most five. */
 const MAX_DEPTH = 64
 /** Different field names in a large body; no schema has more than thirty. */
 const MAX_NAMES = 1_000
@@ -14,16 +14,15 @@ const MAX_TEXTS = 20_000
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a]
 const [BRACE, BRACKET, END_BRACE, END_BRACKET] = [0x7b, 0x5b, 0x7d, 0x5d]
 
-/** Of the hash of names. Odd, and unknown to clients: names that share a hash could be made otherwise. */
+/** For hashing names. Odd, and random so that clients cannot construct names that share a hash. */
 const HASH_FACTOR = 2 * randomInt(2 ** 20, 2 ** 31) + 1
 
 /**
- * Whether JSON text has the form of data: not nested without end, not of ever new field names, and not of a hundred
- * thousand empty objects or short texts. V8 takes a hundred times longer to parse a megabyte of such text than to look through it here
- * (`npm run bench -- --only stalls`).
+ * Whether JSON text looks like data: not endlessly nested, and not full of distinct field names, empty objects or short
+ * texts. V8 takes a hundred times longer to parse a megabyte of such text than this scan (`npm run bench -- --only stalls`).
  */
 export function hasPlausibleShape(json: Uint8Array): boolean {
-  /** Hashes of names. Two that share one count as one. */
+  /** Hashes of names; two names with the same hash count as one. */
   const names = new Set<number>()
   let depth = 0
   let structures = 0
@@ -38,7 +37,7 @@ export function hasPlausibleShape(json: Uint8Array): boolean {
         text = Math.imul(text ^ (json[i] ?? 0), HASH_FACTOR)
         text ^= text >>> 15
       }
-      // That of a name is taken back at its colon.
+      // A name is subtracted again at its colon.
       texts += 1
       if (texts > MAX_TEXTS + 1) return false
     } else if (byte === COLON) {

@@ -2,8 +2,8 @@ import type { FastifySchemaValidationError } from 'fastify'
 import { TEXT_FORM } from '../../../schema/common.ts'
 
 /**
- * The words of a schema. Where it has a title, that is the form wanted and the description is of what the field means;
- * a description alone is the form.
+ * Annotations of a schema. A title states the expected form, and the description then says what the field means; without
+ * a title the description states the form.
  */
 interface AnnotatedSchema {
   readonly title?: unknown
@@ -11,13 +11,13 @@ interface AnnotatedSchema {
   readonly [TEXT_FORM]?: unknown
 }
 
-/** The form that a schema asks for, in words, if it has any. */
+/** The expected form as a schema states it, if it does. */
 export function expectedForm(schema: AnnotatedSchema | undefined): string | undefined {
   const words = schema?.title ?? schema?.description
   return typeof words === 'string' ? words : undefined
 }
 
-/** A violation as Ajv tells it with `verbose`. */
+/** A violation as Ajv reports it with `verbose`. */
 export interface Violation extends FastifySchemaValidationError {
   readonly data?: unknown
   readonly parentSchema?: AnnotatedSchema
@@ -25,7 +25,7 @@ export interface Violation extends FastifySchemaValidationError {
 
 type MessageFor = (params: Violation['params'], limit: string) => string
 
-/** What a field must be, for people. None of them repeats what was sent. */
+/** What a field must be. No message repeats the value that was sent. */
 const MESSAGES: Readonly<Record<string, MessageFor>> = {
   required: () => 'is required',
   type: ({ type }) => `must be ${oneOf([type].flat().map(withArticle))}`,

@@ -4,8 +4,8 @@ import { idempotencyKeyError } from './idempotency.ts'
 import { schemaError } from './validation.ts'
 
 /**
- * What is wrong with the form of a request, its path aside. Fastify looks at the path first and at nothing else when
- * that cannot be right; here the path comes last, on every route.
+ * The first error of a request's body, query or idempotency key. Fastify checks the path first and stops at an invalid
+ * one; here the path's error comes last, on every route.
  */
 export function nonPathError(request: FastifyRequest): HttpError | undefined {
   const { body, query, method } = request

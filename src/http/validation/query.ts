@@ -1,6 +1,6 @@
-/** A query string's values: an empty one is an absent one, a repeated one is a list, which no schema of ours takes. */
+/** Parses a query string. An empty value is absent; a repeated one becomes a list, which no schema accepts. */
 export function parseQuery(text: string): Record<string, string | string[]> {
-  // Without a prototype: no name means anything but itself.
+  // Without a prototype, so that no name is special.
   const query: Record<string, string | string[]> = Object.create(null)
   if (text === '') return query
   for (const [name, value] of new URLSearchParams(text)) {

@@ -1,16 +1,15 @@
 import type { FuncKeywordDefinition } from 'ajv'
 import { TEXT_FORM } from '../../../schema/common.ts'
 
-/** UTF-16 units that one code point of the normal form can come from. */
+/** The most UTF-16 units that normalise to one code point. */
 const MAX_UNITS_PER_CODE_POINT = 8
 
-/** More marks on one letter than Unicode's stream-safe format has: the time to order them grows with their square. */
+/** More marks on one letter than Unicode's stream-safe format allows: ordering them takes quadratic time. */
 const TOO_MANY_MARKS = /\p{M}{31}/u
 
 /**
- * Ajv's keyword of the schemas `Text` and `Prose`. It puts the normal form (NFC) in the place of what was sent before
- * the length is looked at, so that nothing after it, neither a rule nor the meaning of an idempotent request, meets
- * another form. Text that cannot fit is left as it is, for `maxLength` to refuse.
+ * Ajv keyword of the schemas `Text` and `Prose`. It replaces the text by its normal form (NFC) before the length is
+ * checked, so that rules and request hashes see only that form. Text that cannot fit is left to `maxLength`.
  */
 export const textForm: FuncKeywordDefinition = {
   keyword: TEXT_FORM,

@@ -3,8 +3,8 @@ import { expectedForm, type Violation, withArticle } from './messages.ts'
 const isUnion = ({ keyword }: Violation): boolean => keyword === 'anyOf' || keyword === 'oneOf'
 
 /**
- * Ajv tells of a union that nothing fits, and before that of every fault of each of its branches. Here remains what
- * helps: the faults of the one branch that was meant, else one violation that names what is allowed.
+ * For a union that nothing matches, Ajv reports every fault of each branch. This keeps the useful ones: the faults of the
+ * branch that was meant, or one violation that names the alternatives.
  */
 export function foldUnionErrors(violations: readonly Violation[]): readonly Violation[] {
   if (!violations.some(isUnion)) return violations
@@ -23,7 +23,7 @@ export function foldUnionErrors(violations: readonly Violation[]): readonly Viol
       if (faults === undefined) branches.set(branch, [inner])
       else faults.push(inner)
     }
-    // Unions within a branch first: what is wrong with each of theirs tells nothing about this one's.
+    // Unions within a branch are folded first: the faults of their branches say nothing about this union's.
     const inOrder = [...branches.values()].toReversed().map((branch) => foldUnionErrors(branch.toReversed()))
     for (const violation of relevantErrors(last, inOrder).toReversed()) folded.push(violation)
   }
@@ -51,18 +51,18 @@ function missingInAll([first = [], ...others]: readonly (readonly Violation[])[]
 
 const isMissing = ({ keyword }: Violation): boolean => keyword === 'required'
 
-/** The field that is not there. */
+/** The path of the missing field. */
 const missing = ({ instancePath, params }: Violation): string => `${instancePath}/${String(params['missingProperty'])}`
 
-/** Whether a fault means that another branch was meant: a wrong kind of value, or another constant in it. */
+/** Whether a fault shows that another branch was meant: a wrong type of value, or another constant in it. */
 const rulesOut = (violation: Violation, union: Violation): boolean =>
   violation.keyword === 'const' || (violation.keyword === 'type' && violation.instancePath === union.instancePath)
 
-/** Whether a fault is a field that is not there: who gave all fields of one branch meant that one. */
+/** Whether a fault is a missing field: a branch whose fields were all given was meant. */
 const isMissingField = ({ keyword, instancePath }: Violation, union: Violation): boolean =>
   keyword === 'required' && instancePath === union.instancePath
 
-/** The field whose constants tell the branches apart, when none of them was given. */
+/** The field whose constants distinguish the branches, when none of them was given. */
 function discriminator(branches: readonly (readonly Violation[])[]): Violation | undefined {
   const constants = branches.map((branch) => branch.find(({ keyword }) => keyword === 'const'))
   const [first] = constants

@@ -6,10 +6,10 @@ import { foldUnionErrors } from './union-errors.ts'
 /** The part of a request that broke its schema, as Fastify calls it. */
 type Part = 'body' | 'headers' | 'params' | 'querystring'
 
-/** A body can break its schema in hundreds of places; nobody reads more than these. */
+/** Fields with faults that are reported. */
 const MAX_FIELDS = 20
 
-/** 422 with a sentence for each fault of each field; 404 for a path that cannot name anything. */
+/** 422 with a message for each fault of each field; 404 for an invalid path. */
 export function schemaError(violations: FastifySchemaValidationError[], part: Part): HttpError {
   if (part === 'params') return new InvalidPathParam()
   const errors: Record<string, string[]> = {}
@@ -29,7 +29,7 @@ export function schemaError(violations: FastifySchemaValidationError[], part: Pa
 export const validationFailed = (errors: Readonly<Record<string, string[]>>): HttpError =>
   new HttpError(422, 'validation_failed', 'The given data was invalid.', { errors })
 
-/** `users.0.name`; the whole body or query has its own name. */
+/** Such as `users.0.name`; faults of the whole body or query carry that name. */
 function fieldOf({ instancePath, keyword, params }: Violation, part: Part): string {
   const names = instancePath.split('/').slice(1)
   if (keyword === 'required') names.push(String(params['missingProperty']))

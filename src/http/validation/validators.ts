@@ -2,7 +2,7 @@ import { Ajv, type AnySchema, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { textForm } from './text-form.ts'
 
-/** Nothing is converted, filled in or removed, texts are put into their normal form, and a fault carries what `sentences.ts` needs to speak of it. */
+/** Nothing is converted, filled in or removed; texts are normalised; violations carry what `messages.ts` needs. */
 const options = {
   coerceTypes: false,
   useDefaults: false,
@@ -11,20 +11,20 @@ const options = {
   keywords: [textForm],
 } as const satisfies Options
 
-/** Bodies of which only the first fault is collected: even counting what they hold would take too long. */
+/** Bodies of which only the first fault is collected, because even counting their values would take too long. */
 const largeBodies = new WeakSet<object>()
 
 export function markLarge(body: unknown): void {
   if (typeof body === 'object' && body !== null) largeBodies.add(body)
 }
 
-/** Values in a request, however deep, of which every fault is collected; of a larger one only the first is. */
+/** Requests with more values than this, at any depth, have only their first fault collected. */
 const MAX_COLLECTED_VALUES = 500
 
 /**
- * Makes the validators of all routes. Each request is first checked up to its first fault: lists are bounded before
- * their items are looked at, and a large body of nothing but faults costs no more than a good one. Only of a small one
- * are all faults collected then, by a validator that is compiled when it is first needed.
+ * Compiles the validators of all routes. A request is first checked up to its first fault: lists are bounded before their
+ * items are checked, and a large invalid body costs no more than a valid one. Only small requests are then checked for all
+ * faults, by a validator that is compiled when first needed.
  */
 export function validatorCompiler(): FastifySchemaCompiler<AnySchema> {
   const first = new Ajv({ ...options, allErrors: false })
@@ -54,7 +54,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make())
 }
 
-/** Whether a value holds at most so many values, itself included. One that holds more is not walked to its end. */
+/** Whether a value holds at most so many values, itself included. Stops at the limit. */
 export function hasAtMostValues(value: unknown, most: number): boolean {
   if (typeof value === 'object' && value !== null && largeBodies.has(value)) return false
   const left = [value]
