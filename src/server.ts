@@ -34,7 +34,7 @@ import { runAsSystem } from './startup/system.ts'
 import { UnreadableRecords } from './vault/unreadable-records.ts'
 import { createVault } from './vault/vault.ts'
 
-/** Starts everything; each part adds to `cleanUp` how it is stopped. Ends early when `stop` is aborted. */
+/** Starts everything; each part registers with `cleanUp`. Throws early when `stop` is aborted. */
 async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposableStack): Promise<void> {
   const sampler = new LogSampler()
   const log = createLogger(config.logLevel, undefined, sampler)
@@ -100,7 +100,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   })
   address.setPort(await listen(app, config, cleanUp))
   await printBanner(app, database.db, config, address, keys.jwt)
-  // Where there is a cache (NODE_COMPILE_CACHE): Node writes it at the end, which a process that is killed never sees.
+  // Node would write NODE_COMPILE_CACHE only at exit, which a killed process never reaches.
   flushCompileCache()
 }
 

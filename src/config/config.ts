@@ -41,7 +41,7 @@ export interface Config {
   readonly dailyWriteBytes: number | null
   /** Open games older than this are cancelled; 0 is never. */
   readonly rouletteMaxOpenMinutes: number
-  /** Bearer token of /metrics; null: anybody may read it. */
+  /** Bearer token of /metrics; null: open to everyone. */
   readonly metricsToken: string | null
   /** Whether /docs is answered. */
   readonly docs: boolean
@@ -51,7 +51,7 @@ export interface Config {
   readonly fcm: { readonly account: ServiceAccount; readonly baseUrl: string } | null
   readonly allowedOrigins: readonly string[]
   readonly logLevel: LogLevel
-  /** Whether the demo catalogue is loaded: issued value that belongs into no production. */
+  /** Whether the demo catalogue is loaded: it issues value, which must not happen in production. */
   readonly demo: boolean
 }
 
@@ -132,7 +132,7 @@ function readEnvironment(given: Given): { values: Environment | null; faults: st
   }
 }
 
-/** A guessed key foretells every draw and opens what is encrypted, and guesses can be tested offline. */
+/** A guessed key predicts every draw and decrypts what is sealed, and guesses can be tested offline. */
 const MAKE_KEY = 'make one with: openssl rand -hex 32'
 
 function productionFaults(given: Given): string[] {
@@ -157,7 +157,7 @@ function addressFaults(given: Given): string[] {
   const faults = Object.entries({ DATABASE_URL, DATABASE_OWNER_URL })
     .filter(([, url]) => url !== undefined && !isAddress(url, /^postgres(ql)?:\/\/./))
     .map(([name]) => `${name} must be an address such as postgres://user:password@host:5432/database`)
-  // Paths are put behind them.
+  // Paths are appended to them.
   for (const [name, url] of Object.entries({ ASSET_BASE_URL, PUBLIC_URL, FCM_BASE_URL })) {
     if (url === undefined || isAddress(url, /^https?:\/\/[^/?#]+[^?#]*$/)) continue
     faults.push(`${name} must be an address that begins with http:// or https://, without a query`)
@@ -196,7 +196,7 @@ function readProxies(given: Given, faults: string[]): readonly string[] {
   return Object.freeze(proxies)
 }
 
-/** An address, or a network with at least one fixed bit: whoever trusts everybody believes what any client writes. */
+/** An address, or a network with at least one fixed bit: trusting everyone would believe any client's header. */
 function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([^/]*)(?:\/([1-9][0-9]{0,2}))?$/.exec(text) ?? []
   const version = isIP(address)

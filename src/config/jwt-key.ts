@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 
-/** What tokens are verified with. The algorithm hangs on the key alone, never on what a token says of itself. */
+/** The key that verifies tokens. The algorithm follows from the key alone, never from the token. */
 export type JwtKey =
   | { readonly kind: 'secret'; readonly secret: string }
   | { readonly kind: 'public'; readonly key: string; readonly algorithm: JwtAlgorithm }
@@ -18,7 +18,7 @@ export function readPublicKey(text: string): JwtKey {
   try {
     key = createPublicKey(pem)
   } catch {
-    // The cause is left out on purpose: what OpenSSL says may quote the input.
+    // The cause is left out on purpose: OpenSSL's message may quote the input.
     throw new Error('is not a public key in PEM format')
   }
   return Object.freeze({

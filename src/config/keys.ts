@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import type { JwtKey } from './jwt-key.ts'
 import { readSecret, secretFile } from './secret-file.ts'
 
-/** What is signed, encrypted and drawn with. The keys are used as UTF-8 text, whether given or made. */
+/** The keys for signing, encryption and draws, used as UTF-8 text whether given or generated. */
 export interface Keys {
   readonly jwt: JwtKey
   readonly fairness: string
@@ -11,14 +11,14 @@ export interface Keys {
   readonly checkpoint: string
 }
 
-/** The keys that what is in a database hangs on, and the variables that give them. */
+/** The keys that a database's contents depend on, and their variables. */
 export const guardedKeys = { fairness: 'FAIRNESS_KEY', pii: 'PII_KEY', checkpoint: 'CHECKPOINT_KEY' } as const
 export type GuardedKey = keyof typeof guardedKeys
 
 /**
- * The keys of the environment; those not given are made once in `dataDir`, unless the database has been used with one
- * before (`used`): another one would be of no use. Throws when a key file is damaged, or is not there and must not be
- * made.
+ * The keys of the environment. Those not given are generated once in `dataDir`, unless the database was used with one
+ * before (`used`), which a new one could not replace. Throws when a key file is damaged, or missing and must not be
+ * generated.
  */
 export function loadKeys(config: Config, used: ReadonlySet<GuardedKey> = new Set()): Keys {
   const keyFromFile = (name: GuardedKey): string => {
@@ -26,8 +26,8 @@ export function loadKeys(config: Config, used: ReadonlySet<GuardedKey> = new Set
     const secret = readSecret(config.dataDir, `${name}-key`)
     if (secret !== null) return secret
     throw new Error(
-      `${guardedKeys[name]} is not given and ${config.dataDir}/${name}-key is not there, but this database was used ` +
-        'with a key before; bring it back from a backup.',
+      `${guardedKeys[name]} is not given and ${config.dataDir}/${name}-key does not exist, but this database was used ` +
+        'with a key before; restore it from a backup.',
     )
   }
   const guarded = {
@@ -39,7 +39,7 @@ export function loadKeys(config: Config, used: ReadonlySet<GuardedKey> = new Set
   return Object.freeze({ jwt, ...guarded })
 }
 
-/** Tells keys apart without giving them away: lower-case hex SHA-256 of the UTF-8 text. */
+/** Identifies a key without revealing it: lower-case hex SHA-256 of the UTF-8 text. */
 export function fingerprint(key: string): string {
   return createHash('sha256').update(key, 'utf8').digest('hex')
 }

@@ -3,17 +3,17 @@ import { dirname } from 'node:path'
 import { errorCode } from './error-code.ts'
 
 /**
- * Makes a folder, and those above it that are missing; one that is there stays as it is. Throws Node's error when that
- * cannot be. Node's own `recursive` goes on for ever where nothing can be made and that is told as ENOENT, as in /proc.
+ * Creates a folder and its missing parents; an existing one is left as it is. Throws Node's error on failure. Node's own
+ * `recursive` loops for ever where nothing can be created and the error is ENOENT, as in /proc.
  */
 export function makeFolder(path: string, mode = 0o777): void {
   if (tryMakeFolder(path, mode)) return
   makeFolder(dirname(path), mode)
-  // Somebody else may have made it meanwhile.
+  // Another process may have created it in the meantime.
   if (!tryMakeFolder(path, mode)) mkdirSync(path, { mode })
 }
 
-/** False when the folder above is missing. */
+/** False when the parent is missing. */
 function tryMakeFolder(path: string, mode: number): boolean {
   try {
     mkdirSync(path, { mode })

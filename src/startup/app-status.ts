@@ -4,7 +4,7 @@ import { ClientRegistry } from '../features/app-status/clients/client-registry.t
 import { readAppStatus } from '../features/app-status/reads.ts'
 import type { Database } from './database.ts'
 
-/** To whom the service is open, as it is now; what clients tell of themselves is written until `cleanUp`. */
+/** Loads the gate's state; the clients that tokens report are stored until `cleanUp`. */
 export async function startAppStatus(
   { db, subscriberPool }: Pick<Database, 'db' | 'subscriberPool'>,
   log: Logger,

@@ -6,7 +6,7 @@ import type { Tables } from '../db/tables.ts'
 import type { PublicAddress } from '../http/auth/public-address.ts'
 import { signToken, type TokenRules, tokenRulesOf } from '../http/auth/tokens.ts'
 
-/** Prints where the service is and, for development, tokens to try it with; in one piece. */
+/** Prints the service's addresses and, in development, tokens to try it with; in one write. */
 export async function printBanner(
   app: FastifyInstance,
   db: Kysely<Tables>,

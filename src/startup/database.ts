@@ -16,13 +16,13 @@ import type { Tables } from '../db/tables.ts'
 export interface Database {
   /** Of the service's own role. */
   readonly url: string
-  /** For the doors' reads. */
+  /** For the reads of routes. */
   readonly db: Kysely<Tables>
-  /** For /readyz, with a connection of its own: it must not wait for the doors. */
+  /** For /readyz, with a connection of its own: it must not wait for requests. */
   readonly probe: Kysely<Tables>
-  /** For those who follow the ledger: they must not wait for the doors. */
+  /** For subscribers of the ledger: they must not wait for requests. */
   readonly subscriberPool: Pool
-  /** Those that what is in it hangs on. */
+  /** The keys that the database's contents depend on. */
   readonly keys: Keys
 }
 
@@ -33,8 +33,8 @@ interface Addresses {
 }
 
 /**
- * A migrated database that is safe to keep a ledger in. What was opened is closed by `cleanUp`. Throws an Error whose
- * message tells an operator what to do.
+ * Opens and migrates the database, and checks that it is safe for a ledger; `cleanUp` closes it. Throws an Error whose
+ * message says what to do.
  */
 export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Database> {
   const { url, ownerUrl } = await locate(config, log, cleanUp)
@@ -57,7 +57,7 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
   const probePool = openPool(url, { max: 1, min: 1, application_name: 'economy readiness' }, log)
   const probe = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: probePool }) })
   cleanUp.defer(() => probe.destroy())
-  // Opened now and kept, so that it is there when PostgreSQL takes no more connections.
+  // Opened now, so that it exists when PostgreSQL accepts no more connections.
   await probePool.connect().then((connection) => connection.release())
   const subscriberPool = openPool(url, { max: 4, application_name: 'economy followers' }, log)
   cleanUp.defer(() => subscriberPool.end())
@@ -73,18 +73,18 @@ async function locate(config: Config, log: Log, cleanUp: AsyncDisposableStack): 
 
 const NAME = 'economy start'
 
-/** Connects with the address in a variable, by whose name goes whatever is wrong with it. */
+/** Connects to the address in a variable; errors name the variable. */
 async function connectTo(variable: string, url: string): Promise<Client> {
   try {
     return await connect(url, NAME)
   } catch (error) {
-    // A refused connection to a name with several addresses comes with no message.
+    // A refused connection to a name with several addresses has no message.
     const reason = error instanceof Error && error.message !== '' ? error.message : (errorCode(error) ?? String(error))
     throw new Error(`${variable} cannot be used: ${reason}`, { cause: error })
   }
 }
 
-/** Two variables of one role would have the service take its own rights away. */
+/** With one role in both variables the service would revoke its own rights. */
 async function assertSeparateRoles(ownerUrl: string, serviceRole: string): Promise<void> {
   const owner = await connectTo('DATABASE_OWNER_URL', ownerUrl)
   try {
@@ -108,7 +108,7 @@ async function assertSafe(client: Client, config: Config, log: Log): Promise<voi
   if (faults.length > 0)
     throw new Error(`${faults.join(' ')} Refusing to start: fsync, synchronous_commit and full_page_writes must be on.`)
   if (!(await canChangeLedger(client))) return
-  const finding = 'The role of DATABASE_URL may change what is in the ledger'
+  const finding = 'The role of DATABASE_URL may change events of the ledger'
   if (config.production) {
     throw new Error(`${finding}. Give the service a role of its own, and set DATABASE_OWNER_URL to the owner's.`)
   }

@@ -10,7 +10,7 @@ import { prune } from '../ledger/storage/prune.ts'
 import { Tail } from '../ledger/subscriptions/tail.ts'
 import type { Database } from './database.ts'
 
-/** How often what is past its time is deleted. */
+/** Interval at which expired replies are deleted. */
 const PRUNE_INTERVAL_MS = 600_000
 
 export interface Ledger {
@@ -21,8 +21,8 @@ export interface Ledger {
 }
 
 /**
- * The ledger's one writer and its followers; closed by `cleanUp`, the writer first. `appState` hears of what is committed
- * here before it is answered.
+ * Starts the ledger's executor and its subscribers; `cleanUp` closes the executor first. `appState` applies events
+ * committed here before their commands are answered.
  */
 export async function startLedger(
   database: Database,
@@ -72,7 +72,7 @@ export async function startLedger(
   const position = await headOf(db)
   sessions.follow(tail, position)
   staffSessions.follow(tail, position)
-  // Whoever is not known by then is looked up when they come.
+  // Users not loaded by then are looked up at their first request.
   sessions
     .preload(usersBelow(db))
     .catch((err: unknown) => log.warn({ err }, 'users could not be preloaded; each is looked up at its first request'))

@@ -3,18 +3,18 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { errorCode } from '../config/error-code.ts'
 
-/** How long clients that keep connections alive are told that they will end. */
+/** How long responses ask clients to close kept-alive connections, before the service closes them. */
 const KEEP_ALIVE_NOTICE_MS = 150
-/** How long requests in hand may take when the service stops. */
+/** How long running requests may take when the service stops. */
 const DRAIN_TIMEOUT_MS = 5000
 
-/** Listens; `cleanUp` stops that and lets what was accepted finish. Answers the port. Throws an Error that names the address. */
+/** Listens until `cleanUp`, which lets accepted requests finish. Resolves to the port. Throws an Error that names the address. */
 export async function listen(
   app: FastifyInstance,
   { host, port }: Config,
   cleanUp: AsyncDisposableStack,
 ): Promise<number> {
-  // Answers now ask clients to hang up. Without this moment, one that is about to send again would be cut off.
+  // Responses now ask clients to close. Without this time, a client about to send its next request would be cut off.
   app.addHook('preClose', () => sleep(KEEP_ALIVE_NOTICE_MS))
   cleanUp.defer(() => close(app))
   try {
@@ -30,7 +30,7 @@ export async function listen(
   }
 }
 
-/** Connections that are kept alive go as soon as they have nothing to answer, all others after a while. */
+/** Closes idle connections at once, and all others after a timeout. */
 async function close(app: FastifyInstance): Promise<void> {
   const closed = app.close()
   await sleep(KEEP_ALIVE_NOTICE_MS)

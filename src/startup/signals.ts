@@ -1,9 +1,9 @@
-/** Whoever asked us to stop kills us soon after this. */
+/** Supervisors commonly kill a process 10 s after asking it to stop. */
 const STOP_TIMEOUT_MS = 9500
 
 /**
- * Aborts with the first SIGTERM or SIGINT. Further ones change nothing: a Ctrl-C reaches us from the terminal and
- * again from npm, and the clean-up must not be cut short. After a while the process ends in any case.
+ * Aborts at the first SIGTERM or SIGINT. Further ones are ignored: a Ctrl-C arrives from the terminal and again from npm,
+ * and must not cut the clean-up short. After a timeout the process exits in any case.
  */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController()

@@ -14,8 +14,8 @@ const POLL_INTERVAL_MS = 2_000
 const MAX_BACKOFF_MS = 60_000
 
 /**
- * Cancels games that nobody finished, on whichever instance gets to them first; stopped by `cleanUp`. `maxOpenMinutes`
- * 0: no game is too old, and only those in which nobody is seated are cancelled.
+ * Cancels games that nobody finished, on whichever instance gets to them first, until `cleanUp`. With `maxOpenMinutes` 0
+ * only games without players are cancelled.
  */
 export function startStaleGames(
   executor: Pick<Executor, 'run'>,
@@ -26,11 +26,11 @@ export function startStaleGames(
 ): void {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: subscriberPool }) })
   const max_open_minutes = maxOpenMinutes === 0 ? null : maxOpenMinutes
-  const failureLog = new FailureLog(log, 'stale games cannot be cancelled; retrying', 'stale games are cancelled again')
+  const failureLog = new FailureLog(log, 'cancelling stale games fails; retrying', 'cancelling stale games recovered')
   const stop = new AbortController()
   const { signal } = stop
 
-  /** Cancels all that there are, so many at a time. */
+  /** Cancels all stale games, a page at a time. */
   const sweep = async (): Promise<void> => {
     let candidates: readonly number[]
     let cancelled = 0
@@ -45,7 +45,7 @@ export function startStaleGames(
   const poll = async (): Promise<void> => {
     for (let failures = 0; ; ) {
       const delay = Math.min(POLL_INTERVAL_MS * 2 ** failures, MAX_BACKOFF_MS)
-      // With jitter, so that instances do not go for the same games at once.
+      // With jitter, so that instances do not try the same games at once.
       await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal }).catch(() => {})
       if (signal.aborted) return
       try {

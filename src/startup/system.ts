@@ -3,7 +3,7 @@ import { command } from '../ledger/executor/command.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
 import type { Verb } from '../ledger/rules/verb.ts'
 
-/** Runs a verb for the service itself; answers what it answers. Throws when the rules refuse it. */
+/** Executes a verb as the service itself and resolves to its answer. Throws when the rules refuse it. */
 export async function runAsSystem<Input, Answer>(
   executor: Pick<Executor, 'run'>,
   verb: Verb<Input, Answer>,

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import type { Tables } from '../../db/tables.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
@@ -23,8 +24,7 @@ interface Revocation<Holder> {
 export class SessionCache<Holder extends number | string> {
   readonly #find: (holder: Holder) => Promise<number | null>
   readonly #revocationIn: (event: PositionedEvent) => Revocation<Holder> | null
-  /** The oldest entry is evicted. */
-  readonly #cache = new Map<Holder, number>()
+  readonly #cache = new LRUCache<Holder, number>({ max: MAX_SESSIONS })
   readonly #loading = new Map<Holder, Promise<number | null>>()
   /** Holders invalidated while a page is being preloaded; undefined while none is. */
   #invalidated: Set<Holder> | undefined
@@ -69,7 +69,7 @@ export class SessionCache<Holder extends number | string> {
     try {
       found = await loading
       // An invalidated lookup may have read the former state.
-      if (found !== null && this.#loading.get(holder) === loading) this.#store(holder, found)
+      if (found !== null && this.#loading.get(holder) === loading) this.#cache.set(holder, found)
     } finally {
       if (this.#loading.get(holder) === loading) this.#loading.delete(holder)
     }
@@ -109,12 +109,6 @@ export class SessionCache<Holder extends number | string> {
     this.#cache.delete(holder)
     this.#loading.delete(holder)
     this.#invalidated?.add(holder)
-  }
-
-  #store(holder: Holder, before: number): void {
-    const oldest = this.#cache.size >= MAX_SESSIONS ? this.#cache.keys().next().value : undefined
-    if (oldest !== undefined) this.#cache.delete(oldest)
-    this.#cache.set(holder, before)
   }
 }
 

@@ -2,6 +2,7 @@ import jwt from '@fastify/jwt'
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FastifyInstance } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { Config } from '../../config/config.ts'
 import type { JwtKey } from '../../config/jwt-key.ts'
 import { HttpError } from '../errors/http-error.ts'
@@ -79,10 +80,10 @@ export async function registerTokens(app: FastifyInstance, key: JwtKey, rules = 
     verify: { algorithms: [key.kind === 'secret' ? 'HS256' : key.algorithm], ignoreExpiration: true },
   })
   /**
-   * Verified tokens, oldest first. The verifier's own cache would hash each token to look it up, which takes longer
+   * Verified tokens. The verifier's own cache would hash each token to look it up, which takes longer
    * than all other checks together.
    */
-  const cache = new Map<string, Token>()
+  const cache = new LRUCache<string, Token>({ max: MAX_CACHED_TOKENS })
   return (text) => {
     let token = cache.get(text)
     if (token === undefined) {
@@ -94,8 +95,6 @@ export async function registerTokens(app: FastifyInstance, key: JwtKey, rules = 
       }
       token = parseClaims(payload, rules)
       if (token === undefined) return unauthenticated()
-      const oldest = cache.size >= MAX_CACHED_TOKENS ? cache.keys().next().value : undefined
-      if (oldest !== undefined) cache.delete(oldest)
       cache.set(text, token)
     }
     return isExpired(token) ? sessionExpired() : token
