@@ -136,17 +136,17 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   for (const prefix of clientPrefixes) {
     await guardedScope(app, prefix, clientChecks, (scope) => {
       for (const { documentedPrefix, routes } of slices) {
-        void scope.register(async (doors) => {
-          if (prefix !== documentedPrefix) hideRoutes(doors)
-          routes?.(doors.withTypeProvider<TypeBoxTypeProvider>(), services)
+        void scope.register(async (routeScope) => {
+          if (prefix !== documentedPrefix) hideRoutes(routeScope)
+          routes?.(routeScope.withTypeProvider<TypeBoxTypeProvider>(), services)
         })
       }
     })
-    for (const { documentedPrefix: published, openRoutes } of slices) {
+    for (const { documentedPrefix, openRoutes } of slices) {
       if (openRoutes === undefined) continue
-      const openScope = async (doors: FastifyInstance): Promise<void> => {
-        if (prefix !== published) hideRoutes(doors)
-        openRoutes(doors.withTypeProvider<TypeBoxTypeProvider>(), services, { isOurs: isSignatureValid, mayRemember })
+      const openScope = async (routeScope: FastifyInstance): Promise<void> => {
+        if (prefix !== documentedPrefix) hideRoutes(routeScope)
+        openRoutes(routeScope.withTypeProvider<TypeBoxTypeProvider>(), services, { isSignatureValid, mayRemember })
       }
       await app.register(openScope, { prefix })
     }

@@ -8,7 +8,7 @@ import type { App, Services } from './services.ts'
 
 /** What open routes may ask about a request. */
 export interface OpenRouteChecks {
-  readonly isOurs: IsSignatureValid
+  readonly isSignatureValid: IsSignatureValid
   /** Whether what a client says of itself may be kept: always with a valid token, else within its address's limit. */
   readonly mayRemember: (request: FastifyRequest) => boolean
 }

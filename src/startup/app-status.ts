@@ -10,8 +10,8 @@ export async function startAppStatus(
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): Promise<AppStatusGate> {
-  const told = new ClientRegistry(subscriberPool, log)
-  cleanUp.defer(() => told.stop())
-  told.start()
-  return new AppStatusGate(await readAppStatus(db), told)
+  const clients = new ClientRegistry(subscriberPool, log)
+  cleanUp.defer(() => clients.stop())
+  clients.start()
+  return new AppStatusGate(await readAppStatus(db), clients)
 }

@@ -1,34 +1,34 @@
 import { test } from 'tap'
 import { FailureLog } from '../../src/db/failure-log.ts'
 
-/** What is told, and a clock that stands still by itself. */
-function troublesAt() {
-  const told: (readonly [message: string, seconds: number, failures?: number, lasted?: number | undefined])[] = []
+/** What is logged, and a clock that stands still by itself. */
+function failureLogAt() {
+  const logged: (readonly [message: string, seconds: number, failures?: number, lasted?: number | undefined])[] = []
   const clock = { seconds: 0 }
-  const tell = (details: object, message: string) => {
+  const write = (details: object, message: string) => {
     const { failures, seconds }: { failures?: number; seconds?: number } = details
-    told.push(failures === undefined ? [message, clock.seconds] : [message, clock.seconds, failures, seconds])
+    logged.push(failures === undefined ? [message, clock.seconds] : [message, clock.seconds, failures, seconds])
   }
   return {
-    told,
+    logged,
     clock,
-    troubles: new FailureLog({ warn: tell, info: tell }, 'fails', 'over', () => clock.seconds * 1000),
+    failureLog: new FailureLog({ warn: write, info: write }, 'fails', 'over', () => clock.seconds * 1000),
   }
 }
 
-const away = new Error('away')
+const failure = new Error('failure')
 
-test('trouble is told when it begins, every half minute, and when it is over', (t) => {
-  const { told, clock, troubles } = troublesAt()
-  troubles.succeeded('one')
+test('failures are logged when they begin, every half minute, and when they end', (t) => {
+  const { logged, clock, failureLog } = failureLogAt()
+  failureLog.succeeded('one')
   for (let i = 0; i < 350; i += 1) {
     clock.seconds = 100 + i / 5
-    troubles.failed(away, 'one')
+    failureLog.failed(failure, 'one')
   }
   clock.seconds = 170
-  troubles.succeeded('one')
-  troubles.succeeded('one')
-  t.same(told, [
+  failureLog.succeeded('one')
+  failureLog.succeeded('one')
+  t.same(logged, [
     ['fails', 100],
     ['fails', 130, 151, 30],
     ['fails', 160, 301, 60],
@@ -37,26 +37,26 @@ test('trouble is told when it begins, every half minute, and when it is over', (
   t.end()
 })
 
-test('it is over when nobody fails any more', (t) => {
-  const { told, clock, troubles } = troublesAt()
-  troubles.failed(away, 'one')
-  troubles.failed(away, 'other')
+test('failures end when no source fails any more', (t) => {
+  const { logged, clock, failureLog } = failureLogAt()
+  failureLog.failed(failure, 'one')
+  failureLog.failed(failure, 'other')
   clock.seconds = 3
-  troubles.succeeded('one')
-  t.equal(told.length, 1)
-  troubles.succeeded('other')
-  t.same(told.at(-1), ['over', 3, 2, 3])
+  failureLog.succeeded('one')
+  t.equal(logged.length, 1)
+  failureLog.succeeded('other')
+  t.same(logged.at(-1), ['over', 3, 2, 3])
   t.end()
 })
 
-test('what comes and goes is told every few seconds', (t) => {
-  const { told, clock, troubles } = troublesAt()
+test('intermittent failures are logged every few seconds', (t) => {
+  const { logged, clock, failureLog } = failureLogAt()
   for (let i = 0; i < 120; i += 1) {
     clock.seconds = i / 10
-    troubles.failed(away, 'one')
-    troubles.succeeded('one')
+    failureLog.failed(failure, 'one')
+    failureLog.succeeded('one')
   }
-  t.same(told, [
+  t.same(logged, [
     ['fails', 0],
     ['over', 0, 1, 0],
     ['fails', 5, 50, 4.9],
@@ -68,16 +68,16 @@ test('what comes and goes is told every few seconds', (t) => {
 })
 
 test('failures that nobody reports the end of are over once they stop', (t) => {
-  const { told, clock, troubles } = troublesAt()
+  const { logged, clock, failureLog } = failureLogAt()
   for (let i = 0; i < 1_000; i += 1) {
     clock.seconds = i / 100
-    troubles.failed(away, i % 7)
-    troubles.expire(5_000)
+    failureLog.failed(failure, i % 7)
+    failureLog.expire(5_000)
   }
-  t.same(told, [['fails', 0]], 'one line for a thousand failures')
+  t.same(logged, [['fails', 0]], 'one line for a thousand failures')
   clock.seconds = 20
-  troubles.expire(5_000)
-  troubles.expire(5_000)
-  t.same(told.slice(1), [['over', 20, 1_000, 20]])
+  failureLog.expire(5_000)
+  failureLog.expire(5_000)
+  t.same(logged.slice(1), [['over', 20, 1_000, 20]])
   t.end()
 })

@@ -23,10 +23,10 @@ export interface Violation extends FastifySchemaValidationError {
   readonly parentSchema?: AnnotatedSchema
 }
 
-type MessageFor = (params: Violation['params'], limit: string) => string
+type MessageBuilder = (params: Violation['params'], limit: string) => string
 
 /** What a field must be. No message repeats the value that was sent. */
-const MESSAGES: Readonly<Record<string, MessageFor>> = {
+const MESSAGES: Readonly<Record<string, MessageBuilder>> = {
   required: () => 'is required',
   type: ({ type }) => `must be ${oneOf([type].flat().map(withArticle))}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
