@@ -62,11 +62,11 @@ export function agencyAdminRoutes(app: App, { execute, db, vault }: Services): v
     },
     async (request, reply) => {
       const withdrawal_id = idInPath(request.params.id)
-      const { isKnown, note, said } = await sealNoteForChange(db, vault, withdrawal_id, request.body.note)
+      const { isKnown, note, plaintexts } = await sealNoteForChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: null, to: request.body.status, note: note.digest }
       await execute(request, reply, changeStatus(note.record, isKnown), input, {
         body: withdrawalBody,
-        hydrate: hydrateSealed(db, vault, said),
+        hydrate: hydrateSealed(db, vault, plaintexts),
       })
     },
   )

@@ -37,8 +37,8 @@ class ReleasePolicy {
 
   constructor({ version, minimum_version, store_link, title, message }: EventData<'release-defined'>) {
     const body = (is_force: boolean, language: Language): AppStatus => {
-      const words = { title: title[language], message: message[language] }
-      return { status: 'success', type: 'update', data: { is_force, version, store_link, ...words } }
+      const texts = { title: title[language], message: message[language] }
+      return { status: 'success', type: 'update', data: { is_force, version, store_link, ...texts } }
     }
     this.optional = { en: body(false, 'en'), ar: body(false, 'ar') }
     this.forced = {

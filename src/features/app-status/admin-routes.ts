@@ -139,5 +139,5 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
 }
 
 /** Drops unknown fields: the hash of a request must not depend on them. */
-const pickLanguages = (words: PartialTexts | undefined): PartialTexts | undefined =>
-  words && { en: words.en, ar: words.ar }
+const pickLanguages = (texts: PartialTexts | undefined): PartialTexts | undefined =>
+  texts && { en: texts.en, ar: texts.ar }

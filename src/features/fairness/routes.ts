@@ -15,7 +15,7 @@ export interface DrawChecks {
     db: Kysely<Tables>,
     draw: VerifyDraw,
   ) => Promise<{ readonly check: IncrementalVerdict } | { readonly errors: Readonly<Record<string, string[]>> }>
-  readonly rr1: (db: Kysely<Tables>, spin: VerifySpin, said?: Omit<VerifyGame, 'fairness'>) => Promise<Checked>
+  readonly rr1: (db: Kysely<Tables>, spin: VerifySpin, claims?: Omit<VerifyGame, 'fairness'>) => Promise<Checked>
 }
 
 /** The route that verifies published draws and spins. */

@@ -21,16 +21,16 @@ export const sendResult = ({ diamonds, decoration_id, price, drawn, orders }: Se
 })
 
 /** A gift as everyone sees it, odds included. */
-export function publishedDecoration({ decoration_id, created_at, ...words }: Decoration): PublishedDecoration {
+export function publishedDecoration({ decoration_id, created_at, ...fields }: Decoration): PublishedDecoration {
   return {
     id: decoration_id,
-    name: words.name,
-    kind: words.kind,
-    price: words.price,
-    image_path: words.image_path,
-    odds: words.odds.map(publishedRow),
-    odds_hash: words.odds_hash,
-    return_to_player: words.odds.length === 0 ? null : returnToPlayerFraction(words.odds),
+    name: fields.name,
+    kind: fields.kind,
+    price: fields.price,
+    image_path: fields.image_path,
+    odds: fields.odds.map(publishedRow),
+    odds_hash: fields.odds_hash,
+    return_to_player: fields.odds.length === 0 ? null : returnToPlayerFraction(fields.odds),
     created_at: isoMicros(created_at),
   }
 }

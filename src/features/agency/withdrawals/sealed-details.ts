@@ -86,16 +86,16 @@ export async function sealNoteForChange(
   vault: Vault,
   withdrawalId: number,
   note: string | undefined,
-): Promise<{ readonly isKnown: boolean; readonly note: SealedText; readonly said: KnownPlaintext }> {
+): Promise<{ readonly isKnown: boolean; readonly note: SealedText; readonly plaintexts: KnownPlaintext }> {
   const request = await findRequesterAndDetails(db, withdrawalId)
   // The digest is part of the request hash, so a retry matches whether or not the withdrawal exists by now.
   if (request === undefined) {
     const digest = note ? vault.digest(note) : null
-    return { isKnown: false, note: { ...nothingSealed, digest }, said: new Map() }
+    return { isKnown: false, note: { ...nothingSealed, digest }, plaintexts: new Map() }
   }
   const sealed = sealNote(vault, request.user_id, note)
   const opened = await openRecords(db, vault, request.details === null ? [] : [request.details])
-  return { isKnown: true, note: sealed, said: new Map([...opened, ...sealed.plaintext]) }
+  return { isKnown: true, note: sealed, plaintexts: new Map([...opened, ...sealed.plaintext]) }
 }
 
 /** Finance sees the last digits of an account number and no notice; `whole` shows everything. */
@@ -115,11 +115,11 @@ export async function unseal<Record extends HasSealedFields>(
   db: Db,
   vault: Vault,
   sealed: readonly Record[],
-  { viewer = 'whole', said = new Map() }: { readonly viewer?: Viewer; readonly said?: KnownPlaintext } = {},
+  { viewer = 'whole', plaintexts = new Map() }: { readonly viewer?: Viewer; readonly plaintexts?: KnownPlaintext } = {},
 ): Promise<(Omit<Record, 'sealed'> & SealedFields & Unreadable)[]> {
   const ids = sealed.flatMap(({ sealed: { details, note } }) => [details, note]).filter((id) => id !== null)
-  const unknown = ids.filter((id) => !said.has(id))
-  const clear = unknown.length === 0 ? said : new Map([...said, ...(await openRecords(db, vault, unknown))])
+  const unknown = ids.filter((id) => !plaintexts.has(id))
+  const clear = unknown.length === 0 ? plaintexts : new Map([...plaintexts, ...(await openRecords(db, vault, unknown))])
   return sealed.map(({ sealed: { details, note }, ...record }) => {
     const detailsText = details === null ? undefined : clear.get(details)
     const parsedDetails = details === null || !detailsText ? undefined : parseDetails(record.type, detailsText)
@@ -162,14 +162,14 @@ const SealedBody = Type.Object({
 })
 
 /**
- * For `reveal` of an answer that is one request: it is remembered sealed, and told whole. What is `said` already need not
- * be looked up: sockets hear of a request as soon as it is committed, and its answer goes out before.
+ * The `hydrate` of a reply that is one request: stored sealed, sent with its vault fields. Known `plaintexts` are not read
+ * again, so that the reply goes out before the frames of the same commit.
  */
 export const hydrateSealed =
-  (db: Db, vault: Vault, said: KnownPlaintext) =>
+  (db: Db, vault: Vault, plaintexts: KnownPlaintext) =>
   async (body: unknown): Promise<unknown> => {
     if (!Value.Check(SealedBody, body)) throw new Error('the remembered answer is no sealed request')
-    const [data] = await unseal(db, vault, [body.data], { said })
+    const [data] = await unseal(db, vault, [body.data], { plaintexts })
     return { ...body, data }
   }
 
