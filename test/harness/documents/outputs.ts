@@ -6,8 +6,9 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/[\w+/]{43,}={1,2}/g, '<base64>'],
   [/\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d+)?Z?)?/g, '<time>'],
   [/\bg-(\d+)-[0-9a-z]{10}\b/g, 'g-$1-<uid>'],
-  [/\bin [\d.,]+ (ms|s)\b/g, 'in <time>'],
+  [/\b[\d.,]+ (ms|s|min)\b/g, '<time>'],
   // Who wins a roulette is chance.
+  [/\bwon by place [\d, ]+/g, 'won by place <winner>'],
   [/(\| game:\d+:coins +\| )user:\d+/g, '$1<winner>'],
 ]
 

@@ -8,6 +8,9 @@ import { type Command, commandsOf, fileOf, readDocument } from './documents.ts'
 import { CUT, comparable, isShown } from './outputs.ts'
 import { openShell, type Shell } from './shell.ts'
 
+/** Documents with a session of their own: `test/journeys/tour.test.ts` runs them, `documents.test.ts` all others. */
+export const TOUR = { path: 'test/journeys/tour.md', followedBy: ['src/audit/README.md'] } as const
+
 /** Commands that no test runs, with the reason. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm ci\b/, 'it would replace the dependencies that the tests run with'],
@@ -24,7 +27,7 @@ const PROGRAMS = /(?:^|\s)(psql|hledger)\s/
 const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
 /** Fixed, so that draws are those of the documents. */
-const KEYS = { FAIRNESS_KEY: 'd7'.repeat(32), PII_KEY: '91'.repeat(32), CHECKPOINT_KEY: 'c4'.repeat(32) }
+const KEYS = { FAIRNESS_KEY: 'fa'.repeat(32), PII_KEY: '91'.repeat(32), CHECKPOINT_KEY: 'c4'.repeat(32) }
 const DOCUMENTED_ADDRESS = '127.0.0.1:3000'
 
 export interface Session {

@@ -1,0 +1,99 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { test } from 'tap'
+import { blocksOf, documents, readDocument } from '../harness/documents/documents.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const MAX_README_LINES = 150
+
+test('README.md is short', (t) => {
+  const lines = readDocument('README.md').trimEnd().split('\n').length
+  t.ok(lines <= MAX_README_LINES, `${lines} lines`)
+  t.end()
+})
+
+/** As GitHub makes them of headings. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-')
+
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#{1,6} (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
+
+/** Links of a document that lead nowhere. */
+function deadLinks(path: string, text: string): string[] {
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+  return links.filter((link) => {
+    if (/^https?:/.test(link)) return false
+    const [file = '', anchor] = link.split('#')
+    const target = file === '' ? path : join(dirname(path), file)
+    if (!existsSync(join(root, target))) return true
+    return anchor !== undefined && !anchorsOf(readFileSync(join(root, target), 'utf8')).includes(anchor)
+  })
+}
+
+test('every link of a document leads somewhere', (t) => {
+  for (const path of documents) t.same(deadLinks(path, readDocument(path)), [], path)
+  t.same(deadLinks('README.md', '[a](src/no-such.ts), [b](#no-such), [c](sql/README.md#no-such), [d](sql)'), [
+    'src/no-such.ts',
+    '#no-such',
+    'sql/README.md#no-such',
+  ])
+  t.end()
+})
+
+/** Paths of a document in backticks, from the root or from its folder, that do not exist. */
+function deadPaths(path: string, text: string): string[] {
+  const names = [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|sql|md|json))(?::\d+)?`/g)].map(
+    ([, name = '']) => name,
+  )
+  const folders = ['', dirname(path), 'src', 'src/features']
+  return names.filter((name) => !folders.some((folder) => existsSync(join(root, folder, name))))
+}
+
+test('every file that a document names exists', (t) => {
+  for (const path of documents) t.same(deadPaths(path, readDocument(path)), [], path)
+  t.same(deadPaths('src/README.md', '`src/no-such.ts`, `gifts/send.ts`, `ledger/no-such.ts`'), [
+    'src/no-such.ts',
+    'ledger/no-such.ts',
+  ])
+  t.end()
+})
+
+/** Commands of npm in a document that package.json does not have. */
+function unknownScripts(text: string): string[] {
+  const { scripts } = Object(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+  const names = [...text.matchAll(/\bnpm run (?:-s )?([a-z][\w:-]*)/g)].map(([, name = '']) => name)
+  return names.filter((name) => !(name in scripts))
+}
+
+test('every npm script that a document names exists', (t) => {
+  for (const path of documents) t.same(unknownScripts(readDocument(path)), [], path)
+  t.same(unknownScripts('`npm run -s audit -- verify`, `npm run no-such`'), ['no-such'])
+  t.end()
+})
+
+/** Languages of blocks, and what makes sure that such a block is right. */
+const CHECKED_BY: Readonly<Record<string, string>> = {
+  sh: 'test/journeys runs it',
+  json: 'test/journeys/documents.test.ts looks for it in the log',
+  'js browser': 'test/journeys/room-clients.test.ts runs it',
+  'js node': 'test/journeys/room-clients.test.ts runs it',
+  kotlin: 'nothing does: there is no Kotlin where the tests run',
+  dart: 'nothing does: there is no Dart where the tests run',
+  ts: 'nothing does: excerpts, which the code beside them shows in full',
+  mermaid: 'nothing does: a drawing',
+  '': 'nothing does: drawings and sketches',
+}
+
+test('blocks of code are of kinds that are run, or for which a reason is given', (t) => {
+  for (const path of documents) {
+    for (const { language, start } of blocksOf(readDocument(path))) t.ok(language in CHECKED_BY, `${path}:${start}`)
+  }
+  t.end()
+})
