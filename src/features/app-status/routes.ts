@@ -6,7 +6,7 @@ import type { OpenRouteChecks } from '../slice.ts'
 export function appStatusRoutes(
   app: App,
   { appState }: Services,
-  { isSignatureValid: isSignatureValid, mayRemember }: OpenRouteChecks,
+  { isSignatureValid, mayRemember }: OpenRouteChecks,
 ): void {
   app.get(
     '/app-status',
