@@ -63,6 +63,23 @@ test('every file stands on a floor and imports none of a higher one', (t) => {
   t.end()
 })
 
+test('no file imports itself by way of others', (t) => {
+  const importsOf = new Map(product.map(({ path, imports }) => [path, imports]))
+  const done = new Set<string>()
+  const circleFrom = (path: string, way: readonly string[]): readonly string[] | undefined => {
+    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path]
+    if (done.has(path)) return undefined
+    for (const next of importsOf.get(path) ?? []) {
+      const circle = circleFrom(next, [...way, path])
+      if (circle !== undefined) return circle
+    }
+    done.add(path)
+    return undefined
+  }
+  for (const { path } of product) t.same(circleFrom(path, []) ?? [], [], path)
+  t.end()
+})
+
 const slices = readdirSync(join(root, 'src/features'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name)

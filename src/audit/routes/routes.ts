@@ -9,18 +9,17 @@ import {
   LedgerEventRecord,
   StatementQuery,
 } from '../../../schema/finance.ts'
-import type { App, Services } from '../../features/services.ts'
+import type { App } from '../../features/services.ts'
 import { rowsThatFit } from '../../http/pages.ts'
-import type { CheckpointSigner } from '../checkpoint/checkpoint.ts'
 import { readCheckpointHead } from '../checkpoint/read-checkpoint-head.ts'
 import { toJson } from '../format.ts'
 import { readEventsAfter } from '../reports/events.ts'
 import { explainBalance } from '../reports/explain.ts'
 import { readStatement, resolveStatementPeriod, serializeStatement } from '../reports/statement.ts'
-import type { AuditWorker } from '../verify/audit-worker.ts'
 import { presentEvent } from './presenters.ts'
 import { orValidationFailed, parseAsOfParam, parseInteger } from './query-parsing.ts'
 import { ReportLimiter, streamReply } from './report-limiter.ts'
+import type { FinanceServices } from './services.ts'
 import { trialBalanceRoute } from './trial-balance-route.ts'
 import { verifyRoute } from './verify-route.ts'
 
@@ -30,13 +29,6 @@ const DEFAULT_LIMIT = 50
 const REPORT_LIMITS = { running: 2, waiting: 100, maxWaitMs: 10_000 }
 
 const keepAlive = (): string => '\n'
-
-/** What these routes need. */
-export interface FinanceServices extends Pick<Services, 'db'> {
-  /** For reads of the whole ledger. */
-  readonly auditWorker: AuditWorker
-  readonly checkpoints: CheckpointSigner
-}
 
 /** The doors of those who read the books, under /admin/v1/ledger. */
 export function financeRoutes(app: App, services: FinanceServices): void {

@@ -1,5 +1,6 @@
 import type { Slice } from '../../features/slice.ts'
-import { type FinanceServices, financeRoutes } from './routes.ts'
+import { financeRoutes } from './routes.ts'
+import type { FinanceServices } from './services.ts'
 
 /** What finance reads of the ledger. No part of the business: it moves nothing. */
 export const createFinanceSlice = (own: Omit<FinanceServices, 'db'>): Slice => ({

@@ -7,7 +7,7 @@ import { lastPositionAsOf } from '../reports/period.ts'
 import { foldTrialBalance, readTrialBalance } from '../reports/trial-balance.ts'
 import { orValidationFailed, parseAsOfParam } from './query-parsing.ts'
 import { type ReportLimiter, streamReply } from './report-limiter.ts'
-import type { FinanceServices } from './routes.ts'
+import type { FinanceServices } from './services.ts'
 
 /** One of the past over so many events takes some 30 ms; one over more is made auditWorker. */
 const MAX_INLINE_EVENTS = 5_000

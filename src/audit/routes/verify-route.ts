@@ -6,7 +6,7 @@ import { validationFailed } from '../../http/validation/validation.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { parseInteger } from './query-parsing.ts'
 import { ReportLimiter, streamReply } from './report-limiter.ts'
-import type { FinanceServices } from './routes.ts'
+import type { FinanceServices } from './services.ts'
 
 /** Between two lines of progress. */
 const PROGRESS_INTERVAL_MS = 1_000
