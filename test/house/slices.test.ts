@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { test } from 'tap'
@@ -97,5 +97,16 @@ test("the gifts' model lists everybody who folds or shows their events", (t) => 
   t.ok(using.includes('../rooms/room.ts') && using.includes('streak.ts'))
   const listed = [...comment.matchAll(/`([\w./-]+\.ts)`/g)].map(([, path = '']) => path)
   t.same(listed.toSorted(), using.toSorted())
+  t.end()
+})
+
+test("the features' README names files that are there", (t) => {
+  const readme = readFileSync(join(root, 'src/features/README.md'), 'utf8')
+  const named = [...readme.matchAll(/`((?:schema|src|sql|test|gifts)\/[\w./-]+\.(?:ts|md))`/g)].map(
+    ([, path = '']) => path,
+  )
+  t.ok(named.length > 10)
+  for (const path of named)
+    t.ok(existsSync(join(root, path.startsWith('gifts/') ? `src/features/${path}` : path)), path)
   t.end()
 })
