@@ -108,7 +108,8 @@ test('a record that cannot be read is shown as unreadable and stops nothing', as
   const odd = testVault.seal(1, JSON.stringify({ bank_details: {}, payment_method: null, user_notice: null }))
   const input = { caller_id: 1, type: 'cash', target_id: 7, beneficiary_id: null, country_id: 1, amount: 100 } as const
   const asked = { ...input, agent_benefit: false, details: 'digest' }
-  const shapeless = Number(Object(await ledger.runOk(requestWithdrawal(odd), asked, 'user:1')).id)
+  const { withdrawal } = await ledger.runOk(requestWithdrawal(odd), asked, 'user:1')
+  const shapeless = withdrawal.withdrawal_id
   const record = (id: number) => `(select details from withdrawals where withdrawal_id = ${id})`
   await queryRows(database, `update vault_records set sealed = 'AAAA' where record_id = ${record(broken)}`)
   await queryRows(
