@@ -12,6 +12,7 @@ import { connectAs, noLookups, startInstance, type TestClient } from '../harness
 import { readDb } from '../harness/app/test-app.ts'
 import { storedEvent } from '../harness/ledger/stored-event.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { until } from '../harness/until.ts'
 
 const connectionError = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
@@ -137,33 +138,35 @@ test('a wallet that cannot be read is retried less and less often and delays no 
 })
 
 test('a wallet that cannot be read is not retried after its user has disconnected', async (t) => {
-  let reads = 0
-  let present = true
-  const shower = new StatePusher(
+  const reads = new Map<number, number>()
+  const readsOf = (user: number): number => reads.get(user) ?? 0
+  const connected = new Set([1, 2])
+  const pusher = new StatePusher(
     {
       event: 'wallet',
-      changedBy: () => [1],
-      read: async () => {
-        reads += 1
+      changedBy: () => [1, 2],
+      read: async (_db, ids) => {
+        for (const id of ids) reads.set(id, readsOf(id) + 1)
         throw new Error('damaged')
       },
     },
     {
       db: readDb(t, await testDatabase(t)),
       hasConnections: () => true,
-      connectionsOf: () => (present ? new Set() : undefined),
+      connectionsOf: (user) => (connected.has(user) ? new Set() : undefined),
       position: () => 1,
       onError: () => {},
     },
   )
-  t.teardown(() => shower.stop())
-  shower.onEvents([storedEvent(1)])
-  while (reads < 2) await pause(10)
-  present = false
-  await pause(700)
-  const before = reads
-  await pause(1_500)
-  t.equal(reads, before)
+  t.teardown(() => pusher.stop())
+  pusher.onEvents([storedEvent(1)])
+  await until(() => readsOf(1) > 2 && readsOf(2) > 2)
+  connected.delete(1)
+  const before = readsOf(1)
+  // Both failed alike, so that each further retry for user 2 would be one for user 1.
+  const others = readsOf(2)
+  await until(() => readsOf(2) > others + 1)
+  t.equal(readsOf(1), before)
 })
 
 test('an event whose notification cannot be composed delays no other notification', async (t) => {

@@ -5,6 +5,7 @@ import { proxy } from '../harness/postgres/proxy.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { freePort, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
+import { until } from '../harness/until.ts'
 
 const READERS = 200
 
@@ -42,25 +43,26 @@ test('an instance with more readers than it can serve is ready, and without its 
     )
     return row?.['hanging']
   }
-  while ((await hanging()) !== 10) await new Promise((resolve) => setTimeout(resolve, 20))
+  await until(async () => (await hanging()) === 10)
   let answered = false
   void reading.then(() => (answered = true))
-  let looks = 0
-  while (!answered) {
+  let readinessChecks = 0
+  await until(async () => {
+    if (answered) return true
     t.equal(await isReady(), true)
-    looks += 1
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  t.ok(looks > 0)
+    readinessChecks += 1
+    return false
+  })
+  t.ok(readinessChecks > 0)
   t.same(new Set(await reading), new Set([429]))
   await blocker.query('rollback')
   await blocker.end()
   t.equal((await get('/v1/wallet', { authorization })).status, 200)
 
   await route.down()
-  while (await isReady()) await new Promise((resolve) => setTimeout(resolve, 20))
+  await until(async () => !(await isReady()))
   t.equal(await isReady(), false, 'the database is away')
   await route.up()
-  while (!(await isReady())) await new Promise((resolve) => setTimeout(resolve, 20))
+  await until(isReady)
   t.equal((await get('/v1/wallet', { authorization })).status, 200)
 })
