@@ -196,3 +196,37 @@ test('nobody leaves a type or a task open', (t) => {
     t.notMatch(text, /(:|<|\bas) any\s*[;,)>\]=|&{]|@ts-ignore|@ts-nocheck|TODO|FIXME/, path)
   t.end()
 })
+
+test('nothing in src imports scripts or tests, and these import each other by the harness alone', (t) => {
+  for (const { path, imports } of files) {
+    const ours = path.startsWith('test/')
+      ? [/^test\//]
+      : path.startsWith('scripts/')
+        ? [/^(scripts|test\/harness)\//]
+        : []
+    const crossed = imports.filter((name) => /^(scripts|test)\//.test(name))
+    t.same(
+      crossed.filter((name) => !ours.some((pattern) => pattern.test(name))),
+      [],
+      path,
+    )
+  }
+  t.end()
+})
+
+test('the harness knows no test that uses it', (t) => {
+  for (const { path, imports } of under('test/harness')) {
+    const users = imports.filter((name) => name.startsWith('test/') && !name.startsWith('test/harness/'))
+    t.same(users, [], path)
+  }
+  t.end()
+})
+
+test('a folder holds at most fifteen files', (t) => {
+  // The schemas are one flat language: a file a topic, each named by the routes that use it.
+  const folders = Map.groupBy(files, ({ path }) => dirname(path))
+  for (const [folder, inside] of folders) {
+    if (folder !== 'schema') t.ok(inside.length <= 15, `${folder} holds ${inside.length}`)
+  }
+  t.end()
+})

@@ -5,7 +5,8 @@ import { test } from 'tap'
 import type { JwtKey } from '../../src/config/jwt-key.ts'
 import type { AppStateGate } from '../../src/http/auth/gate.ts'
 import { Sessions } from '../../src/http/auth/sessions.ts'
-import { bearer, createMinimalApp, encodeToken, seconds, token, validClaims } from '../harness/app/minimal-app.ts'
+import { bearer, createMinimalApp, token, validClaims } from '../harness/app/minimal-app.ts'
+import { encodeToken, nowSeconds } from '../harness/http/tokens.ts'
 
 const update = { is_force: true, version: '2', store_link: '', title: '', message: '' }
 const bodies = {
@@ -21,7 +22,7 @@ test('a closed gate stands before all other checks on client paths, and nowhere 
   const clients: readonly (InjectOptions & { url: string })[] = [
     { url: '/api/v1/things' },
     { url: '/v1/things', headers: bearer('nonsense') },
-    { url: '/v1/things', headers: bearer(token({ exp: seconds() - 10 })) },
+    { url: '/v1/things', headers: bearer(token({ exp: nowSeconds() - 10 })) },
     { url: '/api/v1/things?limit=x', headers: bearer(token()) },
     { url: '/api/v1/no/such/path' },
     { url: '/api/v1' },
@@ -88,7 +89,7 @@ test('each caller has a number of requests a minute', async (t) => {
   }
 })
 
-const now = seconds()
+const now = nowSeconds()
 const rs = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const none = encodeToken({ alg: 'none' }, validClaims(), () => '')
 const tampered = (text: string) => {

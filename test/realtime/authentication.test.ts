@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
 import { revokeSessions } from '../../src/features/users/revoke-sessions.ts'
 import { alwaysOpen, type ClosedState } from '../../src/http/auth/gate.ts'
-import { bearer, seconds, token } from '../harness/app/minimal-app.ts'
+import { bearer, token } from '../harness/app/minimal-app.ts'
 import { chatSlices, createRooms, postToRoom, runVerb } from '../harness/app/realtime-fixtures.ts'
 import {
   connectAs,
@@ -12,6 +12,7 @@ import {
   type TestInstance,
 } from '../harness/app/realtime-instance.ts'
 import { exchange, parseResponses } from '../harness/http/raw-http.ts'
+import { nowSeconds } from '../harness/http/tokens.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
 type Test = Parameters<typeof testDatabase>[0]
@@ -66,8 +67,8 @@ test('which upgrade requests are accepted, and how others are refused', async (t
     ['another origin with an invalid token', '/ws', { origin: 'http://app.example', ...bearer('x') }, 403, undefined],
     ['an invalid token', '/ws', bearer('a.b.c'), 401, 'unauthenticated'],
     ['an empty Authorization header', '/ws', { authorization: '' }, 401, 'unauthenticated'],
-    ['an expired token', '/ws', bearer(token({ sub: '1', exp: seconds() - 1 })), 440, 'session_expired'],
-    ['a revoked token', '/ws', bearer(token({ sub: '3', iat: seconds() - 9 })), 440, 'session_expired'],
+    ['an expired token', '/ws', bearer(token({ sub: '1', exp: nowSeconds() - 1 })), 440, 'session_expired'],
+    ['a revoked token', '/ws', bearer(token({ sub: '3', iat: nowSeconds() - 9 })), 440, 'session_expired'],
     ['a token of an unknown user', '/ws', bearer(token({ sub: '77' })), 401, 'unknown_user'],
     ['a token of staff', '/ws', bearer(token({ sub: 'ann', role: 'operator' })), 403, 'forbidden'],
     ['a path without websockets', '/v1/rooms/R1', good, 404, 'not_found'],
@@ -138,7 +139,7 @@ test('a client authenticates by its first frame', async (t) => {
     ['invalid JSON', ['{'], 4001],
     ['an invalid token', [{ t: 'auth', token: 'x' }], 4001],
     ['an unknown user', [auth({ sub: '99' })], 4001],
-    ['an expired token', [auth({ sub: '1', exp: seconds() - 1 })], 4202],
+    ['an expired token', [auth({ sub: '1', exp: nowSeconds() - 1 })], 4202],
     ['a token of staff', [auth({ sub: 'ann', role: 'operator' })], 4003],
   ]
   for (const [what, frames, code] of rows) {
@@ -151,9 +152,9 @@ test('a client authenticates by its first frame', async (t) => {
 test('tokens are renewed, expire and are revoked on open sockets', async (t) => {
   const instance = await live(t)
   const { origin } = instance
-  const soon = { exp: seconds() + 2 }
+  const soon = { exp: nowSeconds() + 2 }
   const [over, renewed, foreign] = await Promise.all([1, 1, 1].map((id) => connectAs(t, origin, id, soon)))
-  const early = await connectAs(t, origin, 2, { iat: seconds() - 60 })
+  const early = await connectAs(t, origin, 2, { iat: nowSeconds() - 60 })
   const broken = await connectAs(t, origin, 3)
   renewed?.send({ t: 'refresh', i: 4, token: token({ sub: '1' }) })
   t.match(await renewed?.waitForFrame('refreshed', 4), { i: 4 })
@@ -163,9 +164,9 @@ test('tokens are renewed, expire and are revoked on open sockets', async (t) => 
   t.equal(await broken.waitForClose(), 4001)
   await runVerb(instance, revokeSessions, { user_id: 2 })
   t.equal(await early.waitForClose(), 4001)
-  const late = await connectAs(t, origin, 2, { iat: seconds() + 1 })
+  const late = await connectAs(t, origin, 2, { iat: nowSeconds() + 1 })
   t.equal(await over?.waitForClose(), 4202)
-  t.ok(seconds() >= soon.exp)
+  t.ok(nowSeconds() >= soon.exp)
   for (const client of [renewed, late]) {
     client?.send({ t: 'ping', i: 1 })
     t.match(await client?.waitForFrame('pong', 1), {})

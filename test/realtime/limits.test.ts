@@ -166,7 +166,7 @@ test('limits of frames per second, rooms per socket and sockets per user', async
 
 test('heartbeats are sent, and a client that does not answer them is closed', async (t) => {
   const instance = await live(t, 1, { times: { heartbeat: 80, auth: 1_000, sweep: 10 } })
-  const silent = new TestClient(instance.origin, { headers: bearer(token({ sub: '1' })), noPong: true })
+  const silent = new TestClient(instance.origin, { headers: bearer(token({ sub: '1' })), answersPings: false })
   const lively = await connectAs(t, instance.origin, 2)
   t.equal(await silent.waitForClose(), 4201)
   t.equal(silent.frames.filter(({ t: type }) => type === 'hb').length, 2)

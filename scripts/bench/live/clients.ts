@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { serve } from '../../../test/harness/process/child-process-rpc.ts'
-import { RawClient } from '../../../test/harness/websocket/frame-counter.ts'
+import { FrameCounter } from '../../../test/harness/websocket/frame-counter.ts'
 import { ClientJob, type ImplementationName, type Listening } from './jobs.ts'
 
 /** Sockets that are opened at a time. */
@@ -37,7 +37,7 @@ async function open(
   for (let i = 0; i < tokens.length; i += AT_A_TIME) {
     const clients = tokens
       .slice(i, i + AT_A_TIME)
-      .map((token) => new RawClient(port, path, token, first, until, counted))
+      .map((token) => new FrameCounter(port, path, token, first, until, counted))
     await Promise.all(clients.map(({ ready }) => ready))
   }
   return { connected: tokens.length }

@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { encodeToken, hs256, nowSeconds } from '../../../test/harness/http/tokens.ts'
 import { GIFT, type Mix, type Send, sendBy, USERS } from '../workload.ts'
 
 /** Requests ready to be sent; each sender has as many. */
@@ -71,11 +72,6 @@ export const signTokens = (secret: string): string[] =>
 
 /** A user's token for a day. */
 function signedToken(user: number, secret: string): string {
-  const iat = Math.floor(Date.now() / 1000)
-  const parts = [
-    { alg: 'HS256', typ: 'JWT' },
-    { sub: String(user), iat, exp: iat + 86_400 },
-  ].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-  const signed = parts.join('.')
-  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
+  const iat = nowSeconds()
+  return encodeToken({ alg: 'HS256', typ: 'JWT' }, { sub: String(user), iat, exp: iat + 86_400 }, hs256(secret))
 }

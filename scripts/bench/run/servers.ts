@@ -1,13 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { freePort } from '../../../src/db/cluster/free-port.ts'
+import { launchProcess } from '../../../test/harness/process/service.ts'
 import type { DatabaseUrls } from './cluster.ts'
 import { keys } from './keys.ts'
-
-const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 export interface Server {
   readonly port: number
@@ -32,7 +28,7 @@ export class Servers {
     nodeOptions: readonly string[] = [],
     environment: Readonly<Record<string, string>> = {},
   ): Promise<Server> {
-    return this.#start([...nodeOptions, 'src/server.ts'], database, root, environment)
+    return this.#start([...nodeOptions, 'src/server.ts'], database, undefined, environment)
   }
 
   /** The product of another checkout, installed there. */
@@ -54,53 +50,42 @@ export class Servers {
   async #start(
     args: readonly string[],
     database: DatabaseUrls,
-    cwd = root,
+    cwd?: string,
     environment: Readonly<Record<string, string>> = {},
   ): Promise<Server> {
     const port = await freePort(null)
-    const child = spawn(process.execPath, args, {
-      cwd,
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        PORT: String(port),
-        HOST: '127.0.0.1',
-        DATABASE_URL: database.serviceUrl,
-        DATABASE_OWNER_URL: database.ownerUrl,
-        DATA_DIR: join(this.#folder, 'service'),
-        RATE_LIMIT: 'off',
-        DAILY_WRITE_BYTES: 'off',
-        LOG_LEVEL: 'warn',
-        DEMO: '0',
-        ...keys,
-        ...environment,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const stop = () => stopChild(child)
-    this.#cleanUp.defer(stop)
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-4000)))
+    const env = {
+      HOST: '127.0.0.1',
+      DATABASE_URL: database.serviceUrl,
+      DATABASE_OWNER_URL: database.ownerUrl,
+      DATA_DIR: join(this.#folder, 'service'),
+      RATE_LIMIT: 'off',
+      DAILY_WRITE_BYTES: 'off',
+      LOG_LEVEL: 'warn',
+      DEMO: '0',
+      ...keys,
+      ...environment,
     }
-    while (!(await answers(port))) {
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${args.join(' ')} ended: ${said}`)
+    const cleanUp = this.#cleanUp
+    const child = launchProcess({ teardown: (stop) => cleanUp.defer(stop) }, args, env, port, cwd)
+    let exited = false
+    void child.exited.then(() => (exited = true))
+    while (!(await isUp(port))) {
+      if (exited) throw new Error(`${args.join(' ')} ended: ${child.output().slice(-4_000)}`)
       await sleep(50)
     }
-    return { port, pid: child.pid ?? 0, stop }
+    const stop = async (): Promise<void> => {
+      if (!exited) child.kill('SIGTERM')
+      await child.exited
+    }
+    return { port, pid: child.pid, stop }
   }
 }
 
-async function answers(port: number): Promise<boolean> {
+async function isUp(port: number): Promise<boolean> {
   try {
     return (await fetch(`http://127.0.0.1:${port}/healthz`)).ok
   } catch {
     return false
   }
-}
-
-async function stopChild(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill('SIGTERM')
-  await ended
 }

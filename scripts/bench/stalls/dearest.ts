@@ -1,5 +1,5 @@
 import { bearer, type HttpRequest, jsonType } from '../../../test/harness/http/request.ts'
-import { hs256, sealed } from '../../../test/hostile/requests/tokens.ts'
+import { encodeToken, hs256 } from '../../../test/harness/http/tokens.ts'
 import { keys } from '../run/keys.ts'
 
 /** Who sends the dearest requests; users named in paths are others, since some of them have their sessions ended. */
@@ -16,7 +16,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) =
 /** Good for an hour from now: one is made for each request, since the requests before may have ended sessions. */
 export function tokenOf(claims: { readonly sub: string; readonly role?: string }): string {
   const iat = Math.floor(Date.now() / 1_000)
-  return sealed({ alg: 'HS256', typ: 'JWT' }, { iat, exp: iat + 3_600, ...claims }, hs256(keys.JWT_SECRET))
+  return encodeToken({ alg: 'HS256', typ: 'JWT' }, { iat, exp: iat + 3_600, ...claims }, hs256(keys.JWT_SECRET))
 }
 
 export const staffToken = (): string => tokenOf({ sub: 'bench', role: 'operator' })

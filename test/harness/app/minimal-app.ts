@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
@@ -24,6 +23,7 @@ import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { Executor, type Limits } from '../../../src/ledger/executor/executor.ts'
 import type { Verb } from '../../../src/ledger/rules/verb.ts'
 import { createVault } from '../../../src/vault/vault.ts'
+import { encodeToken, hs256, nowSeconds } from '../http/tokens.ts'
 
 /** The HTTP side with a slice of toys and a database that nobody reaches. */
 
@@ -139,7 +139,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
     observer: metrics.observer(() => {}),
     limits,
   })
-  const known = new Sessions(async (id) => (id === 9 ? seconds() - 60 : id < 100 ? 0 : null))
+  const known = new Sessions(async (id) => (id === 9 ? nowSeconds() - 60 : id < 100 ? 0 : null))
   const log: string[] = []
   const stream = new Writable({
     write(line, _encoding, done) {
@@ -160,7 +160,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
       spins: spinSeeds('a key for tests'),
       vault: createVault('a key for tests'),
       sessions,
-      staffSessions: new StaffSessions(async (sub) => (sub === 'bob' ? seconds() - 60 : 0)),
+      staffSessions: new StaffSessions(async (sub) => (sub === 'bob' ? nowSeconds() - 60 : 0)),
     },
     jwt: { kind: 'secret', secret: SECRET },
     rateLimit: null,
@@ -185,22 +185,11 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
   return { app, executor, metrics, log }
 }
 
-export const seconds = (): number => Math.floor(Date.now() / 1000)
-
 /** A token of these claims on top of good ones for user 7; an undefined claim is left out. */
 export function token(claims: Readonly<Record<string, unknown>> = {}, secret = SECRET): string {
-  return encodeToken({ alg: 'HS256', typ: 'JWT' }, { ...validClaims(), ...claims }, (text) =>
-    createHmac('sha256', secret).update(text).digest('base64url'),
-  )
+  return encodeToken({ alg: 'HS256', typ: 'JWT' }, { ...validClaims(), ...claims }, hs256(secret))
 }
 
-export const validClaims = () => ({ sub: '7', iat: seconds(), exp: seconds() + 600 })
-
-/** A token put together by hand. */
-export function encodeToken(header: object, payload: unknown, sign: (text: string) => string): string {
-  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const text = `${part(header)}.${part(payload)}`
-  return `${text}.${sign(text)}`
-}
+export const validClaims = () => ({ sub: '7', iat: nowSeconds(), exp: nowSeconds() + 600 })
 
 export const bearer = (text: string): { authorization: string } => ({ authorization: `Bearer ${text}` })

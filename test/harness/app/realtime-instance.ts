@@ -1,6 +1,5 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import { pino } from 'pino'
-import { WebSocket } from 'ws'
 import { build } from '../../../src/app.ts'
 import { FailureLog } from '../../../src/db/failure-log.ts'
 import { headOf } from '../../../src/db/head.ts'
@@ -23,6 +22,7 @@ import { type RealtimeIntervals, startRealtime } from '../../../src/startup/real
 import { testChains, testSpins, testVault } from '../ledger/test-executor.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
 import { DEADLINE_MS } from '../until.ts'
+import { WebSocketClient, type WebSocketOptions } from '../websocket/websocket-client.ts'
 import { SECRET, token } from './minimal-app.ts'
 
 interface Test {
@@ -152,52 +152,25 @@ export interface Frame {
   readonly [field: string]: unknown
 }
 
-/** A client with everything it heard. */
-export class TestClient {
-  readonly ws: WebSocket
+/** A client that keeps its frames and can be waited for. */
+export class TestClient extends WebSocketClient {
   readonly frames: Frame[] = []
-  /** The close code, once there is one. */
-  code: number | undefined
-  /** The status of a refused upgrade and its body. */
-  rejection: { readonly status: number; readonly body: string } | undefined
   readonly #watchers = new Set<() => void>()
 
-  constructor(
-    origin: string,
-    options: { path?: string; headers?: Readonly<Record<string, string>>; noPong?: boolean; localAddress?: string },
-  ) {
-    const { path = '/ws', headers = {}, noPong = false, localAddress } = options
-    this.ws = new WebSocket(`${origin.replace('http', 'ws')}${path}`, {
-      headers,
-      autoPong: !noPong,
-      ...(localAddress !== undefined && { localAddress }),
+  constructor(origin: string, options: Omit<WebSocketOptions, 'onOpen' | 'onText' | 'onClose'>) {
+    super(origin, {
+      ...options,
+      onText: (text) => {
+        this.frames.push(JSON.parse(text))
+        this.#notify()
+      },
+      // Also after a refused upgrade.
+      onClose: () => this.#notify(),
     })
-    this.ws.on('message', (data: Buffer) => {
-      this.frames.push(JSON.parse(data.toString()))
-      this.#wake()
-    })
-    this.ws.on('close', (code) => {
-      this.code ??= code
-      this.#wake()
-    })
-    this.ws.on('unexpected-response', (_request, response) => {
-      let body = ''
-      response.on('data', (chunk: Buffer) => (body += chunk.toString()))
-      response.on('end', () => {
-        this.rejection = { status: response.statusCode ?? 0, body }
-        this.#wake()
-        this.ws.terminate()
-      })
-    })
-    this.ws.on('error', () => {})
   }
 
-  #wake(): void {
-    for (const look of this.#watchers) look()
-  }
-
-  send(frame: unknown): void {
-    this.ws.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
+  #notify(): void {
+    for (const watcher of this.#watchers) watcher()
   }
 
   /** Waits until something is there; undefined answers are not. Throws when that takes too long. */
@@ -205,20 +178,20 @@ export class TestClient {
     const found = find(this)
     if (found !== undefined) return found
     return new Promise<T>((resolve, reject) => {
-      const late = setTimeout(() => {
-        this.#watchers.delete(look)
-        reject(new Error(`no ${what}; code ${this.code}, heard ${JSON.stringify(this.frames.slice(-5))}`))
+      const timeout = setTimeout(() => {
+        this.#watchers.delete(watcher)
+        reject(new Error(`no ${what}; code ${this.code}, received ${JSON.stringify(this.frames.slice(-5))}`))
       }, DEADLINE_MS)
-      // Somebody may no longer care for it.
-      late.unref()
-      const look = (): void => {
+      // The test may have stopped waiting.
+      timeout.unref()
+      const watcher = (): void => {
         const value = find(this)
         if (value === undefined) return
-        clearTimeout(late)
-        this.#watchers.delete(look)
+        clearTimeout(timeout)
+        this.#watchers.delete(watcher)
         resolve(value)
       }
-      this.#watchers.add(look)
+      this.#watchers.add(watcher)
     })
   }
 
@@ -234,13 +207,6 @@ export class TestClient {
 
   waitForClose(): Promise<number> {
     return this.waitFor(({ code }) => code, 'close')
-  }
-
-  async close(): Promise<void> {
-    if (this.ws.readyState === WebSocket.CLOSED) return
-    const gone = new Promise<void>((resolve) => this.ws.once('close', () => resolve()))
-    this.ws.terminate()
-    await gone
   }
 }
 

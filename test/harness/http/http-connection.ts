@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { type HttpResponse, ResponseReader } from './response-reader.ts'
+import { type HttpResponse, ResponseReader } from './response.ts'
 
 /** No answer came, or half of one. */
 export class ConnectionClosed extends Error {}

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { DEADLINE_MS } from '../until.ts'
+import { contentLengthOf, readHead } from './response.ts'
 
-/** Has an app listen; answers its port. */
+/** Lets an app listen; answers its port. */
 export async function listen(app: FastifyInstance): Promise<number> {
   await app.listen({ port: 0, host: '127.0.0.1' })
   const address = app.server.address()
@@ -17,33 +18,31 @@ export function openSocket(port: number): Socket {
   return socket
 }
 
-/** Sends bytes as they are; answers all that is heard until the other side hangs up, or for `ms` at most: enough for those who wait for it to end. */
+/** Sends bytes as they are; answers all that comes until the other side hangs up, or within `ms`. */
 export async function exchange(port: number, bytes: string | Buffer, ms = DEADLINE_MS): Promise<string> {
   const socket = openSocket(port)
-  let heard = ''
+  let received = ''
   socket.on('data', (chunk) => {
-    heard += chunk.toString()
+    received += chunk.toString()
   })
   socket.write(bytes)
-  const patience = setTimeout(() => socket.destroy(), ms)
+  const timeout = setTimeout(() => socket.destroy(), ms)
   await new Promise((resolve) => socket.once('close', resolve))
-  clearTimeout(patience)
-  return heard
+  clearTimeout(timeout)
+  return received
 }
 
-/** Status, head and parsed body of each answer in what was heard. */
+/** Status, head and parsed body of each response in what was received. */
 export function parseResponses(
-  heard: string,
+  received: string,
 ): { readonly status: number; readonly head: string; readonly body: unknown }[] {
-  const answers = []
-  let rest = heard
-  while (rest !== '') {
-    const end = rest.indexOf('\r\n\r\n')
-    const head = rest.slice(0, end)
-    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
-    const text = rest.slice(end + 4, end + 4 + length)
-    answers.push({ status: Number(head.slice(9, 12)), head, body: text === '' ? null : JSON.parse(text) })
-    rest = rest.slice(end + 4 + length)
+  const responses = []
+  let rest = Buffer.from(received)
+  for (let head = readHead(rest); head !== null; head = readHead(rest)) {
+    const end = head.bodyStart + (contentLengthOf(head) ?? 0)
+    const text = rest.toString('utf8', head.bodyStart, end)
+    responses.push({ status: head.status, head: head.text, body: text === '' ? null : JSON.parse(text) })
+    rest = rest.subarray(end)
   }
-  return answers
+  return responses
 }

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { readResponse } from '../http/response-span.ts'
+import { findResponse } from '../http/response.ts'
 
 /** More than an answer takes, so that nearly every one comes in one piece. */
 const BUFFER = 16_384
@@ -58,7 +58,7 @@ export class Connection {
   #read(piece: Buffer): void {
     const bytes = this.#rest === null ? piece : Buffer.concat([this.#rest, piece])
     try {
-      const response = readResponse(bytes)
+      const response = findResponse(bytes)
       if (response === null) {
         this.#rest = Buffer.from(bytes)
         return
@@ -66,7 +66,7 @@ export class Connection {
       this.#rest = null
       if (response.end !== bytes.length) throw new Error('more was answered than was asked')
       if (response.status !== 200)
-        throw new Error(`answered ${response.status}: ${bytes.toString('utf8', response.body)}`)
+        throw new Error(`answered ${response.status}: ${bytes.toString('utf8', response.bodyStart)}`)
     } catch (error) {
       this.#listener.failed(error instanceof Error ? error : new Error(String(error)))
       return

@@ -36,27 +36,42 @@ export async function startService(
 }
 
 /** As `startService`, without waiting. */
-export function launchService(
+export const launchService = (
   t: Test,
   environment: Readonly<Record<string, string>>,
   port: number,
-): ServiceProcess & { readonly listening: Promise<void> } {
-  const child = spawn(process.execPath, ['src/server.ts'], {
-    cwd: root,
+): LaunchedProcess => {
+  const unlimited = { RATE_LIMIT: 'off', ADDRESS_LIMIT: 'off', DAILY_WRITE_BYTES: 'off' }
+  return launchProcess(t, ['src/server.ts'], { ...unlimited, ...environment }, port)
+}
+
+/** A process that may not listen yet. */
+export interface LaunchedProcess extends ServiceProcess {
+  /** Resolves when it has printed that it listens. */
+  readonly listening: Promise<void>
+}
+
+/** Runs Node with these arguments, in this checkout or another one. It is stopped when the test ends. */
+export function launchProcess(
+  t: Test,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  port: number,
+  cwd = root,
+): LaunchedProcess {
+  const child = spawn(process.execPath, args, {
+    cwd,
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
       PORT: String(port),
       NODE_COMPILE_CACHE: compileCache,
-      RATE_LIMIT: 'off',
-      ADDRESS_LIMIT: 'off',
-      DAILY_WRITE_BYTES: 'off',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
-  let heard = false
+  let isListening = false
   const exited = ended(child)
   t.teardown(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -67,8 +82,8 @@ export function launchService(
     const read = (chunk: Buffer) => {
       output += chunk.toString()
       // Printed once it listens, with the tokens of development, in one piece.
-      if (!heard && /^API .*\n/m.test(output)) {
-        heard = true
+      if (!isListening && /^API .*\n/m.test(output)) {
+        isListening = true
         resolve()
       }
     }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { freePort } from '../../../src/db/cluster/free-port.ts'
-import { keys } from '../../soak/load/people.ts'
 import { launchService, type ServiceProcess } from '../process/service.ts'
 import type { ScenarioContext } from './scenario-context.ts'
+import { keys } from './service-keys.ts'
 
 /** Within this the service must take requests again after a fault. The very first start makes the database. */
 const READY_MS = 5_000

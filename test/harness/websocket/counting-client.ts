@@ -1,35 +1,32 @@
 import { connect, type Socket } from 'node:net'
+import { headerBytes, maskedFrame, PONG_FRAME, payloadBytes, TEXT_FRAME, upgradeRequest } from './raw-frames.ts'
 
-/** What one socket heard: how many frames of the room, up to where, and whether in order. */
-export interface Heard {
+/** What one socket received: how many events of the room, up to which position, and whether in order. */
+export interface Received {
   frames: number
   last: number
-  /** Of positions: two sockets that heard the same have the same. */
+  /** Of positions: equal for two sockets that received the same events. */
   sum: number
   faults: number
   /** The code of a close frame; null while there was none. */
   code: number | null
 }
 
-/** A websocket client that costs little, so that thousands fit beside the service: it reads only where events stand. */
+/** A WebSocket client that costs little, so that thousands fit beside the service: it reads positions of events only. */
 export class CountingClient {
-  readonly heard: Heard = { frames: 0, last: 0, sum: 0, faults: 0, code: null }
+  readonly received: Received = { frames: 0, last: 0, sum: 0, faults: 0, code: null }
   readonly ready: Promise<void>
   readonly #socket: Socket
   readonly #onEvent: (position: number) => void
   #rest: Buffer = Buffer.alloc(0)
 
-  /** `arrived` is called for each event of the room's history. */
+  /** `onEvent` is called for each event of the room. */
   constructor(port: number, token: string, room: string, onEvent: (position: number) => void) {
     this.#onEvent = onEvent
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
     this.ready = new Promise((resolve, reject) => {
       this.#socket.on('error', reject)
-      this.#socket.write(
-        `GET /ws HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-          `Authorization: Bearer ${token}\r\nSec-WebSocket-Version: 13\r\n` +
-          'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
-      )
+      this.#socket.write(upgradeRequest(port, '/ws', token))
       let opened = false
       this.#socket.on('data', (chunk) => {
         this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
@@ -39,7 +36,7 @@ export class CountingClient {
           if (!this.#rest.subarray(0, 12).toString().endsWith('101')) reject(new Error(this.#rest.toString()))
           opened = true
           this.#rest = this.#rest.subarray(end + 4)
-          this.#socket.write(masked(0x81, Buffer.from(`{"t":"sub","ch":"one-to-room:${room}"}`)))
+          this.#socket.write(maskedFrame(TEXT_FRAME, `{"t":"sub","ch":"one-to-room:${room}"}`))
         }
         this.#read(resolve)
       })
@@ -50,7 +47,7 @@ export class CountingClient {
     return this.#socket.destroyed
   }
 
-  /** Takes nothing any more, until `wake`. */
+  /** Stops reading until `resumeReading`. */
   sleep(): void {
     this.#socket.pause()
   }
@@ -68,17 +65,16 @@ export class CountingClient {
     for (;;) {
       const { length } = this.#rest
       if (length - at < 2) break
-      const short = (this.#rest[at + 1] ?? 0) & 0x7f
-      const head = short < 126 ? 2 : 4
+      const head = headerBytes(this.#rest[at + 1] ?? 0)
       if (length - at < head) break
-      const size = short < 126 ? short : this.#rest.readUInt16BE(at + 2)
+      const size = payloadBytes(this.#rest, at)
       if (length - at < head + size) break
       const kind = (this.#rest[at] ?? 0) & 0x0f
       const start = at + head
       at = start + size
       if (kind === 1) this.#take(this.#rest.toString('latin1', start, Math.min(at, start + 160)), subbed)
-      if (kind === 8) this.heard.code ??= this.#rest.readUInt16BE(start)
-      if (kind === 9) this.#socket.write(masked(0x8a, Buffer.alloc(0)))
+      if (kind === 8) this.received.code ??= this.#rest.readUInt16BE(start)
+      if (kind === 9) this.#socket.write(maskedFrame(PONG_FRAME, ''))
     }
     this.#rest = this.#rest.subarray(at)
   }
@@ -86,13 +82,14 @@ export class CountingClient {
   #take(text: string, subbed: () => void): void {
     if (text.startsWith('{"t":"subbed"')) return subbed()
     if (!text.startsWith('{"t":"ev","ch":"one-to-room:')) return
-    const { heard } = this
+    const { received } = this
     const position = numberAfter(text, '"position":"')
     const prev = numberAfter(text, '"prev":"')
-    if (position < heard.last || (position > heard.last && heard.last > 0 && prev !== heard.last)) heard.faults += 1
-    heard.frames += 1
-    heard.sum += position
-    heard.last = position
+    if (position < received.last || (position > received.last && received.last > 0 && prev !== received.last))
+      received.faults += 1
+    received.frames += 1
+    received.sum += position
+    received.last = position
     this.#onEvent(position)
   }
 }
@@ -101,9 +98,4 @@ export class CountingClient {
 function numberAfter(text: string, mark: string): number {
   const at = text.indexOf(mark)
   return at === -1 ? 0 : Number.parseInt(text.slice(at + mark.length, at + mark.length + 16), 10)
-}
-
-/** A client's frame, with a mask that changes nothing. */
-function masked(first: number, payload: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([first, 0x80 | payload.length, 0, 0, 0, 0]), payload])
 }

@@ -1,66 +1,86 @@
 import { WebSocket } from 'ws'
 
-/** A websocket client of a test of strength: keeps what it heard, and answers nothing by itself but pongs. */
-export class SocketClient {
-  readonly #socket: WebSocket
-  /** Frames that came, as text. */
-  readonly frames: string[] = []
-  /** Of a socket that was refused: the status of the answer. */
-  refused: number | null = null
-  /** Of a socket that was closed. */
-  code: number | null = null
+export interface WebSocketOptions {
+  readonly path?: string
+  readonly token?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Another address of this machine. */
+  readonly localAddress?: string
+  /** Whether pings are answered; they are, unless told otherwise. */
+  readonly answersPings?: boolean
+  readonly onOpen?: () => void
+  readonly onText?: (text: string) => void
+  readonly onClose?: (code: number) => void
+}
 
-  /** Without a token it is a stranger; `from` is the address that it comes from. */
-  constructor(port: number, { token, from }: { readonly token?: string; readonly from?: string }) {
-    this.#socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, {
-      ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
-      ...(from === undefined ? {} : { localAddress: from }),
+/** The WebSocket client of tests, soak and hostile. It keeps no frames and says nothing by itself but pongs. */
+export class WebSocketClient {
+  readonly ws: WebSocket
+  /** The close code, once there is one. */
+  code: number | undefined
+  /** Status and body of a refused upgrade. */
+  rejection: { readonly status: number; readonly body: string } | undefined
+
+  constructor(origin: string, options: WebSocketOptions) {
+    const { path = '/ws', token, headers = {}, localAddress, answersPings = true } = options
+    this.ws = new WebSocket(`${origin.replace('http', 'ws')}${path}`, {
+      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
+      autoPong: answersPings,
       perMessageDeflate: false,
+      ...(localAddress !== undefined && { localAddress }),
     })
-    this.#socket.on('message', (data: Buffer) => this.frames.push(data.toString()))
-    this.#socket.on('unexpected-response', (request, { statusCode = 0 }) => {
-      this.refused = statusCode
-      request.destroy()
+    this.ws.on('open', () => options.onOpen?.())
+    this.ws.on('message', (data: Buffer) => options.onText?.(data.toString()))
+    this.ws.on('close', (code) => {
+      this.code ??= code
+      options.onClose?.(code)
     })
-    this.#socket.on('error', () => {
-      this.refused ??= 0
+    this.ws.on('unexpected-response', (_request, response) => {
+      let body = ''
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      response.on('end', () => {
+        this.rejection = { status: response.statusCode ?? 0, body }
+        this.ws.terminate()
+      })
     })
-    this.#socket.on('close', (code) => {
-      this.code = code
-    })
+    // The close that follows is enough.
+    this.ws.on('error', () => {})
   }
 
   get isOpen(): boolean {
-    return this.#socket.readyState === WebSocket.OPEN
+    return this.ws.readyState === WebSocket.OPEN
   }
 
   /** Open, refused or closed. */
   get isSettled(): boolean {
-    return this.isOpen || this.refused !== null || this.code !== null
+    return this.isOpen || this.rejection !== undefined || this.code !== undefined
   }
 
-  send(text: string): void {
-    if (this.isOpen) this.#socket.send(text)
+  send(frame: unknown): void {
+    this.ws.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
   }
 
-  pong(): void {
-    if (this.isOpen) this.#socket.pong()
+  /** Cuts the connection, without a close frame. */
+  terminate(): void {
+    this.ws.terminate()
   }
 
-  ping(): void {
-    if (this.isOpen) this.#socket.ping()
-  }
-
-  /** A part of a text that never ends. */
-  sendEmptyFragment(): void {
-    if (this.isOpen) this.#socket.send('', { fin: false })
-  }
-
-  async end(): Promise<void> {
-    if (this.#socket.readyState === WebSocket.CLOSED) return
-    // One that is ended before it is open fails first, which `once` would pass on.
-    const closed = new Promise((resolve) => this.#socket.on('close', resolve))
-    this.#socket.terminate()
+  /** As `terminate`, until it is closed. */
+  async close(): Promise<void> {
+    if (this.ws.readyState === WebSocket.CLOSED) return
+    const closed = new Promise<void>((resolve) => this.ws.once('close', () => resolve()))
+    this.ws.terminate()
     await closed
+  }
+}
+
+/** A client that keeps the text of every frame. */
+export class RecordingClient extends WebSocketClient {
+  readonly frames: string[]
+
+  constructor(origin: string, options: WebSocketOptions) {
+    const frames: string[] = []
+    super(origin, { ...options, onText: (text) => frames.push(text) })
+    this.frames = frames
   }
 }

@@ -1,7 +1,7 @@
 import type { Route } from '../../harness/http/api-routes.ts'
 import { ConnectionClosed, HttpConnection } from '../../harness/http/http-connection.ts'
 import { bytesOf, type HttpRequest } from '../../harness/http/request.ts'
-import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { HttpResponse } from '../../harness/http/response.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { faultInAnswer } from './canaries.ts'
 import { IdPool } from './id-pool.ts'

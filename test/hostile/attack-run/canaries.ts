@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { HttpResponse } from '../../harness/http/response.ts'
 
 /** Stands in fields that a route does not have, or not for what is asked: it may come back nowhere and be kept nowhere. */
 export const UNKNOWN_CANARY = 'canary-unknown-5e1d'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WebSocket } from 'ws'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { plain } from '../../harness/http/request.ts'
+import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 import { ADDRESSEE } from '../mutations/readers.ts'
 import type { AttackRun } from './attack-run.ts'
 import { faultInText, SECRET_CANARY } from './canaries.ts'
@@ -25,25 +25,23 @@ export async function listen(attackRun: AttackRun): Promise<void> {
   attackRun.context.teardown(async () => attackRun.context.progress(`${frames} frames were judged`))
 }
 
-/** Comes back with a new token whenever it is cut off: operators under attack end sessions all the time. */
-function keepListening(attackRun: AttackRun, user: number, heard: (frame: string) => void): void {
-  let socket: WebSocket | undefined
-  let stops = false
+/** Reconnects with a new token whenever it is cut off: operators under attack revoke sessions all the time. */
+function keepListening(attackRun: AttackRun, user: number, onText: (frame: string) => void): void {
+  let client: WebSocketClient | undefined
+  let stopped = false
   const connect = (): void => {
-    socket = new WebSocket(`ws://127.0.0.1:${attackRun.port}/ws`, {
-      headers: { authorization: `Bearer ${tokenOf('user', user)}` },
-      perMessageDeflate: false,
-    })
-    socket.on('open', () => socket?.send(JSON.stringify({ t: 'sub', ch: 'one-to-room:R1' })))
-    socket.on('message', (data: Buffer) => heard(data.toString()))
-    socket.on('error', () => {})
-    socket.on('close', () => {
-      if (!stops) void sleep(RETRY_MS).then(() => (stops ? undefined : connect()))
+    client = new WebSocketClient(`http://127.0.0.1:${attackRun.port}`, {
+      token: tokenOf('user', user) ?? '',
+      onOpen: () => client?.send({ t: 'sub', ch: 'one-to-room:R1' }),
+      onText,
+      onClose: () => {
+        if (!stopped) void sleep(RETRY_MS).then(() => (stopped ? undefined : connect()))
+      },
     })
   }
   connect()
   attackRun.context.teardown(async () => {
-    stops = true
-    socket?.terminate()
+    stopped = true
+    client?.terminate()
   })
 }

@@ -1,5 +1,5 @@
 import type { Route } from '../../harness/http/api-routes.ts'
-import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { HttpResponse } from '../../harness/http/response.ts'
 
 /** Ids of a group that are kept: the last ones, which are most likely still of use. */
 const KEPT = 16

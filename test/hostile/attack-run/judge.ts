@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import { ErrorBody } from '../../../schema/common.ts'
-import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { HttpResponse } from '../../harness/http/response.ts'
 
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const ERROR_FIELDS: readonly string[] = ['message', 'code', 'errors', 'request_id']

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as fc from 'fast-check'
 import { onceClosed } from '../../harness/http/http-connection.ts'
-import { ResponseReader } from '../../harness/http/response-reader.ts'
+import { ResponseReader } from '../../harness/http/response.ts'
 import type { AttackRun } from '../attack-run/attack-run.ts'
 import { attackers, tokenOf } from '../attack-run/roles.ts'
 
@@ -94,7 +94,7 @@ async function exchange(attackRun: AttackRun, why: string, sent: Buffer, patienc
   const reader = new ResponseReader()
   socket.on('data', (chunk) => {
     try {
-      for (const response of reader.read(chunk, () => false)) {
+      for (const response of reader.read(chunk)) {
         attackRun.note(response, why, sent)
         if (response.text.includes('smuggled')) attackRun.complain(why, sent, 'was taken for another request')
       }

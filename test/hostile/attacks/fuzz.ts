@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { Route } from '../../harness/http/api-routes.ts'
 import { bearer } from '../../harness/http/request.ts'
-import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { HttpResponse } from '../../harness/http/response.ts'
 import type { AttackRun } from '../attack-run/attack-run.ts'
 import type { PeriodicReads } from '../attack-run/periodic-reads.ts'
 import { attackers, tokenOf } from '../attack-run/roles.ts'

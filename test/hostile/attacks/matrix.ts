@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { pathOf, type Route, reads, type Schema } from '../../harness/http/api-routes.ts'
 import { bearer, type HttpRequest, jsonType } from '../../harness/http/request.ts'
-import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { HttpResponse } from '../../harness/http/response.ts'
 import type { AttackRun } from '../attack-run/attack-run.ts'
 import { attackers, type Role, roles, tokenOf, victim } from '../attack-run/roles.ts'
 import { paramsOf } from '../requests/request-generators.ts'

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { IDLE_TIMEOUT_MS } from '../../../src/http/server-options.ts'
 import { onceClosed } from '../../harness/http/http-connection.ts'
-import { ResponseReader } from '../../harness/http/response-reader.ts'
+import { ResponseReader } from '../../harness/http/response.ts'
 import type { AttackRun } from '../attack-run/attack-run.ts'
 import { tokenOf } from '../attack-run/roles.ts'
 
@@ -101,6 +101,6 @@ async function hold(attackRun: AttackRun, { name, ms, first, more, reads }: Kind
 function judgeAll(attackRun: AttackRun, socket: Socket, why: string): void {
   const reader = new ResponseReader()
   socket.on('data', (chunk) => {
-    for (const response of reader.read(chunk, () => false)) attackRun.note(response, why, Buffer.from(why))
+    for (const response of reader.read(chunk)) attackRun.note(response, why, Buffer.from(why))
   })
 }

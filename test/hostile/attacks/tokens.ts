@@ -1,8 +1,9 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import type { HttpRequest } from '../../harness/http/request.ts'
-import { keys } from '../../soak/load/people.ts'
+import { encodeToken, hs256, nowSeconds } from '../../harness/http/tokens.ts'
+import { keys } from '../../harness/scenario/service-keys.ts'
 import type { AttackRun } from '../attack-run/attack-run.ts'
-import { type Claims, goodClaims, hs256, sealed, seconds } from '../requests/tokens.ts'
+import { type Claims, validClaims } from '../requests/tokens.ts'
 
 const HOUR = 3_600
 const good = hs256(keys.JWT_SECRET)
@@ -17,9 +18,9 @@ const OPENS = 0
 
 /** Tokens by what is wrong with them, and the statuses that the doors of users and of operators may give to each. */
 function forged(): readonly (readonly [name: string, authorization: string, client: number, admin: number])[] {
-  const user: Claims = { ...goodClaims(), sub: '1' }
+  const user: Claims = { ...validClaims(), sub: '1' }
   const operator: Claims = { ...user, sub: 'mallory', role: 'operator' }
-  const ours = (claims: unknown, head: object = hs256Head): string => sealed(head, claims, good)
+  const ours = (claims: unknown, head: object = hs256Head): string => encodeToken(head, claims, good)
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const rs256 = (text: string): string => sign('sha256', Buffer.from(text), privateKey).toString('base64url')
   const jwk = publicKey.export({ format: 'jwk' })
@@ -28,30 +29,30 @@ function forged(): readonly (readonly [name: string, authorization: string, clie
   return [
     every(
       'algorithm none',
-      sealed({ alg: 'none' }, operator, () => ''),
+      encodeToken({ alg: 'none' }, operator, () => ''),
       401,
     ),
     every(
       'algorithm NONE',
-      sealed({ alg: 'NONE' }, operator, () => ''),
+      encodeToken({ alg: 'NONE' }, operator, () => ''),
       401,
     ),
     every('algorithm none, signed', ours(operator, { alg: 'none' }), 401),
     every('no algorithm', ours(operator, { typ: 'JWT' }), 401),
     every('a list of algorithms', ours(operator, { alg: ['HS256'] }), 401),
-    every('HS512 with our key', sealed({ alg: 'HS512' }, operator, hmac('sha512', keys.JWT_SECRET)), 401),
-    every('HS384 with our key', sealed({ alg: 'HS384' }, operator, hmac('sha384', keys.JWT_SECRET)), 401),
-    every('RS256', sealed({ alg: 'RS256' }, operator, rs256), 401),
-    every('RS256 with its key inside', sealed({ alg: 'RS256', jwk }, operator, rs256), 401),
-    every('our algorithm, signed otherwise', sealed(hs256Head, operator, rs256), 401),
-    every('another key', sealed(hs256Head, operator, hs256('another secret')), 401),
+    every('HS512 with our key', encodeToken({ alg: 'HS512' }, operator, hmac('sha512', keys.JWT_SECRET)), 401),
+    every('HS384 with our key', encodeToken({ alg: 'HS384' }, operator, hmac('sha384', keys.JWT_SECRET)), 401),
+    every('RS256', encodeToken({ alg: 'RS256' }, operator, rs256), 401),
+    every('RS256 with its key inside', encodeToken({ alg: 'RS256', jwk }, operator, rs256), 401),
+    every('our algorithm, signed otherwise', encodeToken(hs256Head, operator, rs256), 401),
+    every('another key', encodeToken(hs256Head, operator, hs256('another secret')), 401),
     every(
       'no key',
-      sealed(hs256Head, operator, (text) => hmac('sha256', '')(text)),
+      encodeToken(hs256Head, operator, (text) => hmac('sha256', '')(text)),
       401,
     ),
-    every('a key that is named', sealed({ ...hs256Head, kid: '../../dev/null' }, operator, hs256('')), 401),
-    every('a key from elsewhere', sealed({ ...hs256Head, jku: 'http://127.0.0.1:1/' }, operator, hs256('x')), 401),
+    every('a key that is named', encodeToken({ ...hs256Head, kid: '../../dev/null' }, operator, hs256('')), 401),
+    every('a key from elsewhere', encodeToken({ ...hs256Head, jku: 'http://127.0.0.1:1/' }, operator, hs256('x')), 401),
     every('something critical', ours(operator, { ...hs256Head, crit: ['exp'], exp: 1 }), 401),
     every('no signature', `${head}.${body}.`, 401),
     every('two parts', `${head}.${body}`, 401),
@@ -59,15 +60,15 @@ function forged(): readonly (readonly [name: string, authorization: string, clie
     every('a signature that is cut', `${head}.${body}.${signature?.slice(0, -2)}`, 401),
     every('a longer signature', `${head}.${body}.${signature}AA`, 401),
     every('the signature of another', `${head}.${ours({ ...operator, sub: 'root' }).split('.')[1]}.${signature}`, 401),
-    every('an hour in the future', ours({ ...operator, iat: seconds() + HOUR, exp: seconds() + 2 * HOUR }), 401),
-    every('not before an hour from now', ours({ ...operator, nbf: seconds() + HOUR }), 401),
-    every('expired', ours({ ...operator, exp: seconds() - 1 }), 440),
-    every('expired, with another key', sealed(hs256Head, { ...operator, exp: 1 }, hs256('another secret')), 401),
+    every('an hour in the future', ours({ ...operator, iat: nowSeconds() + HOUR, exp: nowSeconds() + 2 * HOUR }), 401),
+    every('not before an hour from now', ours({ ...operator, nbf: nowSeconds() + HOUR }), 401),
+    every('expired', ours({ ...operator, exp: nowSeconds() - 1 }), 440),
+    every('expired, with another key', encodeToken(hs256Head, { ...operator, exp: 1 }, hs256('another secret')), 401),
     every('no expiry', ours({ ...operator, exp: undefined }), 401),
     every('no time of issue', ours({ ...operator, iat: undefined }), 401),
     every('times as texts', ours({ ...operator, iat: '1', exp: '99999999999' }), 401),
     every('times that are none', ours({ ...operator, iat: null, exp: {} }), 401),
-    every("another issuer's user", ours({ ...goodClaims(), user_id: 1, uid: 1, name: 'admin' }), 401),
+    every("another issuer's user", ours({ ...validClaims(), user_id: 1, uid: 1, name: 'admin' }), 401),
     every('a subject that is a list', ours({ ...user, sub: ['1'] }), 401),
     every('a subject that is an object', ours({ ...user, sub: { toString: '1' } }), 401),
     ['a user who is not there', `Bearer ${ours({ ...user, sub: '8999999999' })}`, 401, 403],

@@ -1,7 +1,7 @@
 import { pathOf, type Route, reads } from '../../harness/http/api-routes.ts'
 import type { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bearer, type HttpRequest, jsonType, plain } from '../../harness/http/request.ts'
-import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { HttpResponse } from '../../harness/http/response.ts'
 import type { AttackRun } from '../attack-run/attack-run.ts'
 import { SECRET_CANARY } from '../attack-run/canaries.ts'
 import { idPlaceholder } from '../attack-run/id-pool.ts'

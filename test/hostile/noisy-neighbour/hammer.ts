@@ -1,11 +1,9 @@
-import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WebSocket } from 'ws'
 import { HttpConnection, onceClosed } from '../../harness/http/http-connection.ts'
-import type { HttpResponse } from '../../harness/http/response-reader.ts'
-import { ResponseReader } from '../../harness/http/response-reader.ts'
+import { type HttpResponse, ResponseReader } from '../../harness/http/response.ts'
 import { serve } from '../../harness/process/child-process-rpc.ts'
+import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 import { Job, type ResponseCounts } from './job.ts'
 
 // A process that plays a user who wants too much. Apart from who measures: what it costs must not look like latency.
@@ -61,23 +59,20 @@ async function resume(job: Extract<Job, { kind: 'resumes' }>, until: number, cou
     counts[kind] = (counts[kind] ?? 0) + 1
   }
   while (performance.now() < until) {
-    const socket = new WebSocket(`ws://127.0.0.1:${job.port}/ws`, {
-      headers: { authorization: `Bearer ${job.token}` },
-      perMessageDeflate: false,
+    const closed = Promise.withResolvers<number>()
+    const client = new WebSocketClient(`http://127.0.0.1:${job.port}`, {
+      token: job.token,
+      onText: (text) => count(/"t":"(\w+)"/.exec(text.slice(0, 60))?.[1] ?? 'frame'),
+      onClose: closed.resolve,
     })
     let frames = 0
-    const send = (frame: object): void => {
-      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame))
-    }
     const timer = setInterval(() => {
       frames += 1
-      send(frames % 2 === 1 ? { t: 'sub', ch: job.channel, since: '1' } : { t: 'unsub', ch: job.channel })
-      if (performance.now() > until) socket.close()
+      const frame = frames % 2 === 1 ? { t: 'sub', ch: job.channel, since: '1' } : { t: 'unsub', ch: job.channel }
+      if (client.isOpen) client.send(frame)
+      if (performance.now() > until) client.ws.close()
     }, 1_000 / job.framesPerSecond)
-    socket.on('message', (data: Buffer) => count(/"t":"(\w+)"/.exec(data.toString('latin1', 0, 60))?.[1] ?? 'frame'))
-    socket.on('error', () => {})
-    const [code] = await once(socket, 'close')
-    count(`close ${code}`)
+    count(`close ${await closed.promise}`)
     clearInterval(timer)
     // Whoever is refused comes back, but not at once.
     await sleep(100)
@@ -95,7 +90,7 @@ async function sendPipelined(
   socket.on('error', () => {})
   const reader = new ResponseReader()
   socket.on('data', (chunk) => {
-    for (const response of reader.read(chunk, () => false)) note(response)
+    for (const response of reader.read(chunk)) note(response)
   })
   const many = Buffer.concat(Array.from({ length: 100 }, () => request))
   const more = (): void => {

@@ -1,7 +1,7 @@
 import { connect } from '../../../src/db/connect.ts'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bytesOf, plain } from '../../harness/http/request.ts'
-import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { HttpResponse } from '../../harness/http/response.ts'
 import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { startService, unlimited } from '../attack-run/target.ts'

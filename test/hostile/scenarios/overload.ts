@@ -80,10 +80,10 @@ async function crush(context: ScenarioContext, { seconds }: Extent): Promise<voi
 
 /** Asks for readiness all the time, as a balancer does. */
 function watchReadiness(context: ScenarioContext, port: number) {
-  let stops = false
+  let stopped = false
   const seen = { probes: 0, unready: 0, slowestMs: 0 }
   const looking = (async () => {
-    while (!stops) {
+    while (!stopped) {
       const started = performance.now()
       const isReady = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(READY_MS) }).then(
         async (response) => {
@@ -100,7 +100,7 @@ function watchReadiness(context: ScenarioContext, port: number) {
   })()
   return {
     end: async () => {
-      stops = true
+      stopped = true
       await looking
       return seen
     },

@@ -1,10 +1,10 @@
 import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bearer, bytesOf, type HttpRequest, jsonType, plain } from '../../harness/http/request.ts'
-import type { HttpResponse } from '../../harness/http/response-reader.ts'
+import type { HttpResponse } from '../../harness/http/response.ts'
 import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
-import { until } from '../../harness/scenario/wait-for.ts'
-import { SocketClient } from '../../harness/websocket/websocket-client.ts'
+import { waitFor } from '../../harness/scenario/wait-for.ts'
+import { RecordingClient } from '../../harness/websocket/websocket-client.ts'
 import { startService, unlimited } from '../attack-run/target.ts'
 import { createPopulation, tokenOf } from '../noisy-neighbour/population.ts'
 
@@ -69,14 +69,14 @@ async function amongSockets(
   bad: number,
   rounds: number,
 ) {
-  const open = (user: number): SocketClient => {
-    const client = new SocketClient(port, { token: tokenOf(user) })
-    context.teardown(() => client.end())
+  const open = (user: number): RecordingClient => {
+    const client = new RecordingClient(`http://127.0.0.1:${port}`, { token: tokenOf(user) })
+    context.teardown(() => client.close())
     return client
   }
   const clients = good.map(open)
   let poisoner = open(bad)
-  const ready = await until(context, () => [...clients, poisoner].every(isReady), PATIENCE_MS)
+  const ready = await waitFor(context, () => [...clients, poisoner].every(isReady), PATIENCE_MS)
   context.expect(ready, 'sockets did not get ready')
   const frames = [
     ...names.map((name) => ({ ch: `one-to-room:${name}` })),
@@ -89,16 +89,16 @@ async function amongSockets(
     for (const [n, hostile] of frames.entries()) {
       if (!poisoner.isOpen) {
         poisoner = open(bad)
-        await until(context, () => isReady(poisoner), PATIENCE_MS)
+        await waitFor(context, () => isReady(poisoner), PATIENCE_MS)
       }
       asked += 1
       const i = asked
       // All in one turn of the event loop, the hostile one in their midst.
       for (const [place, client] of clients.entries()) {
-        if (place === GOOD / 2) poisoner.send(JSON.stringify({ t: 'sub', i, ...hostile }))
-        client.send(JSON.stringify({ t: 'sub', i, ch: ROOM }))
+        if (place === GOOD / 2) send(poisoner, JSON.stringify({ t: 'sub', i, ...hostile }))
+        send(client, JSON.stringify({ t: 'sub', i, ch: ROOM }))
       }
-      const answered = await until(context, () => clients.every((client) => isAnswered(client, i)), PATIENCE_MS)
+      const answered = await waitFor(context, () => clients.every((client) => isAnswered(client, i)), PATIENCE_MS)
       const closed = clients.filter(({ isOpen }) => !isOpen)
       const failed = clients.filter((client) => client.frames.some((text) => text.includes('"t":"err"')))
       const what = `beside ${JSON.stringify({ t: 'sub', ...hostile }).slice(0, 80)}`
@@ -108,7 +108,7 @@ async function amongSockets(
       if (closed.length > 0) return
       for (const client of clients) {
         client.frames.length = 0
-        client.send(JSON.stringify({ t: 'unsub', i: -i, ch: ROOM }))
+        send(client, JSON.stringify({ t: 'unsub', i: -i, ch: ROOM }))
       }
       // Twenty frames a second are allowed.
       if (n % 4 === 0) await context.pause(500)
@@ -117,9 +117,14 @@ async function amongSockets(
   context.report(`${asked} hostile subscriptions beside ${GOOD} good ones`)
 }
 
-const isReady = ({ frames, isOpen }: SocketClient): boolean =>
+/** One that was closed meanwhile is noticed afterwards. */
+const send = (client: RecordingClient, text: string): void => {
+  if (client.isOpen) client.send(text)
+}
+
+const isReady = ({ frames, isOpen }: RecordingClient): boolean =>
   isOpen && frames.some((text) => text.includes('"t":"ready"'))
-const isAnswered = ({ frames, isOpen }: SocketClient, i: number): boolean =>
+const isAnswered = ({ frames, isOpen }: RecordingClient, i: number): boolean =>
   !isOpen || frames.some((text) => text.includes(`"i":${i},`) || text.includes(`"i":${i}}`))
 
 async function amongRequests(

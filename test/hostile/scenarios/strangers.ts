@@ -4,8 +4,8 @@ import { median } from '../../harness/load/percentiles.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
 import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
-import { until } from '../../harness/scenario/wait-for.ts'
-import { SocketClient } from '../../harness/websocket/websocket-client.ts'
+import { waitFor } from '../../harness/scenario/wait-for.ts'
+import { RecordingClient } from '../../harness/websocket/websocket-client.ts'
 import { startPrepared } from '../attack-run/target.ts'
 import { type Job, ResponseCounts } from '../noisy-neighbour/job.ts'
 import { createPopulation, gifts, tokenOf } from '../noisy-neighbour/population.ts'
@@ -73,8 +73,8 @@ async function attack(context: ScenarioContext, { rounds, seconds }: Extent): Pr
     judge(context, name, p99Of(alone), p99Of(underLoad), responseCounts)
   }
   await sharedAddress(context, port, crowd.victims[0] ?? 0)
-  await crowdOut(context, port, crowd.receivers)
-  await needlessFrames(context, port, crowd.receivers)
+  await crowdOut(context, `http://127.0.0.1:${port}`, crowd.receivers)
+  await needlessFrames(context, `http://127.0.0.1:${port}`, crowd.receivers)
 }
 
 const p99Of = (latencies: readonly Latencies[]): number => median(latencies.map(({ p99 }) => p99))
@@ -114,51 +114,51 @@ async function sharedAddress(context: ScenarioContext, port: number, user: numbe
   await connection.close()
 }
 
-async function crowdOut(context: ScenarioContext, port: number, users: readonly number[]): Promise<void> {
-  const crowd = Array.from({ length: STRANGERS }, () => new SocketClient(port, { from: '127.0.0.3' }))
-  context.teardown(async () => void (await Promise.all(crowd.map((client) => client.end()))))
-  await until(context, () => crowd.every(({ isSettled }) => isSettled), PATIENCE_MS * 4)
+async function crowdOut(context: ScenarioContext, origin: string, users: readonly number[]): Promise<void> {
+  const crowd = Array.from({ length: STRANGERS }, () => new RecordingClient(origin, { localAddress: '127.0.0.3' }))
+  context.teardown(async () => void (await Promise.all(crowd.map((client) => client.close()))))
+  await waitFor(context, () => crowd.every(({ isSettled }) => isSettled), PATIENCE_MS * 4)
   const kept = crowd.filter(({ isOpen }) => isOpen).length
-  const known = users.slice(0, ADMITTED).map((user) => new SocketClient(port, { token: tokenOf(user) }))
+  const known = users.slice(0, ADMITTED).map((user) => new RecordingClient(origin, { token: tokenOf(user) }))
   // A browser has no header to put a token in: it shows it in its first frame, from an address of its own.
-  const browser = new SocketClient(port, { from: '127.0.0.4' })
-  context.teardown(async () => void (await Promise.all([...known, browser].map((client) => client.end()))))
-  await until(context, () => browser.isSettled, PATIENCE_MS)
+  const browser = new RecordingClient(origin, { localAddress: '127.0.0.4' })
+  context.teardown(async () => void (await Promise.all([...known, browser].map((client) => client.close()))))
+  await waitFor(context, () => browser.isSettled, PATIENCE_MS)
   browser.send(JSON.stringify({ t: 'auth', token: tokenOf(users[ADMITTED] ?? 0) }))
-  const isReady = ({ frames }: SocketClient): boolean => frames.some((text) => text.includes('"t":"ready"'))
-  await until(context, () => [...known, browser].every(isReady), PATIENCE_MS)
+  const isReady = ({ frames }: RecordingClient): boolean => frames.some((text) => text.includes('"t":"ready"'))
+  await waitFor(context, () => [...known, browser].every(isReady), PATIENCE_MS)
   const out = known.filter((client) => !isReady(client))
-  const { refused, code } = out[0] ?? {}
+  const { rejection, code } = out[0] ?? {}
   context.expect(
     out.length === 0,
-    `beside ${STRANGERS} strangers ${out.length} sockets with tokens were refused (${refused}, ${code})`,
+    `beside ${STRANGERS} strangers ${out.length} sockets with tokens were refused (${rejection?.status}, ${code})`,
   )
   context.expect(
     isReady(browser),
-    `beside ${STRANGERS} strangers a browser of another address was refused (${browser.refused}, ${browser.code})`,
+    `beside ${STRANGERS} strangers a browser of another address was refused (${browser.rejection?.status}, ${browser.code})`,
   )
   context.report(
     `of ${STRANGERS} sockets without a token ${kept} were kept, and ${ADMITTED - out.length} of ${ADMITTED} with one got in`,
   )
-  await Promise.all([...crowd, ...known, browser].map((client) => client.end()))
+  await Promise.all([...crowd, ...known, browser].map((client) => client.close()))
 }
 
 /** Frames that ask for nothing count as frames. */
-async function needlessFrames(context: ScenarioContext, port: number, users: readonly number[]): Promise<void> {
-  const kinds: Readonly<Record<string, (client: SocketClient) => void>> = {
-    'unsolicited pongs': (client) => client.pong(),
-    pings: (client) => client.ping(),
-    'empty fragments': (client) => client.sendEmptyFragment(),
+async function needlessFrames(context: ScenarioContext, origin: string, users: readonly number[]): Promise<void> {
+  const kinds: Readonly<Record<string, (client: RecordingClient) => void>> = {
+    'unsolicited pongs': (client) => client.ws.pong(),
+    pings: (client) => client.ws.ping(),
+    'empty fragments': (client) => client.ws.send('', { fin: false }),
   }
   for (const [i, [name, send]] of Object.entries(kinds).entries()) {
-    const client = new SocketClient(port, { token: tokenOf(users[i + 50] ?? 0) })
-    await until(context, () => client.frames.length > 0, PATIENCE_MS)
-    for (let n = 0; n < NEEDLESS_FRAMES; n += 1) send(client)
-    await until(context, () => client.code !== null, PATIENCE_MS)
+    const client = new RecordingClient(origin, { token: tokenOf(users[i + 50] ?? 0) })
+    await waitFor(context, () => client.frames.length > 0, PATIENCE_MS)
+    for (let n = 0; n < NEEDLESS_FRAMES && client.isOpen; n += 1) send(client)
+    await waitFor(context, () => client.code !== undefined, PATIENCE_MS)
     context.expect(
       client.code === TOO_FAST,
       `${NEEDLESS_FRAMES} ${name} at once: closed with ${client.code} and not ${TOO_FAST}`,
     )
-    await client.end()
+    await client.close()
   }
 }

@@ -2,7 +2,8 @@ import type { InjectOptions } from 'fastify'
 import { test } from 'tap'
 import { Sessions } from '../../../src/http/auth/sessions.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
-import { bearer, createMinimalApp, seconds, token } from '../../harness/app/minimal-app.ts'
+import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
+import { nowSeconds } from '../../harness/http/tokens.ts'
 
 const operator = { sub: 'ann', role: 'operator' }
 
@@ -15,10 +16,10 @@ test('failed authentications are limited by address; a request with a good token
     ['/v1/nowhere', bearer('a.b.c'), 401],
     ['/v1/things', bearer(token({}, 'another secret')), 401],
     ['/v1/things', bearer(token({ sub: '100' })), 401],
-    ['/v1/things', bearer(token({ exp: seconds() - 1 })), 440],
-    ['/v1/things', bearer(token({ sub: '9', iat: seconds() - 120 })), 440],
+    ['/v1/things', bearer(token({ exp: nowSeconds() - 1 })), 440],
+    ['/v1/things', bearer(token({ sub: '9', iat: nowSeconds() - 120 })), 440],
     ['/admin/v1/things', {}, 401],
-    ['/admin/v1/things', bearer(token({ sub: 'bob', role: 'finance', iat: seconds() - 120 })), 440],
+    ['/admin/v1/things', bearer(token({ sub: 'bob', role: 'finance', iat: nowSeconds() - 120 })), 440],
   ]
   for (const [url, headers, status] of failures) t.equal((await ask(url, headers)).statusCode, status, url)
   for (const [url, headers] of failures) {

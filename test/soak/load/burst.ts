@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net'
+import { ResponseReader } from '../../harness/http/response.ts'
 import type { Instance } from '../../harness/scenario/service-instance.ts'
 import type { Attempt } from '../books/answers.ts'
-import { judge, type Response, type Result } from '../books/contract.ts'
+import { judge, type Result } from '../books/contract.ts'
 import type { ClientContext } from './send-attempt.ts'
 
 /** Requests on one connection: no more than the service works on at a time, so that all of them are in its hands. */
@@ -55,13 +56,11 @@ async function sendPipelined(
     if (attempt !== undefined) answers.note(attempt, result, performance.now() - started)
     if (waiting.length === 0) socket.end()
   }
-  let rest = Buffer.alloc(0)
-  socket.on('data', (piece) => {
-    rest = Buffer.concat([rest, piece])
-    for (let one = firstOf(rest); one !== null; one = firstOf(rest)) {
-      rest = rest.subarray(one.end)
+  const reader = new ResponseReader()
+  socket.on('data', (chunk) => {
+    for (const { status, headers, text } of reader.read(chunk)) {
       const kind = waiting[0]?.operation.kind
-      if (kind !== undefined) note(judge(kind, one.response))
+      if (kind !== undefined) note(judge(kind, { status, text, header: (name) => headers.get(name) ?? null }))
     }
   })
   for (const attempt of commands) {
@@ -83,18 +82,3 @@ const requestText = ({ key, operation }: Attempt, token: string, host: string): 
     '',
     operation.body ?? '',
   ].join('\r\n')
-
-/** The first response of what came so far, and where it ends; null when it is not whole. */
-function firstOf(bytes: Buffer): { readonly response: Response; readonly end: number } | null {
-  const split = bytes.indexOf('\r\n\r\n')
-  if (split < 0) return null
-  const [first = '', ...lines] = bytes.toString('latin1', 0, split).split('\r\n')
-  const headers = new Map(lines.map((line) => [line.split(':', 1)[0]?.toLowerCase(), line.replace(/^[^:]*:\s*/, '')]))
-  const body = split + 4
-  const end = body + Number(headers.get('content-length'))
-  if (Number.isNaN(end)) throw new Error('an answer does not tell its length')
-  if (bytes.length < end) return null
-  const status = Number(first.split(' ')[1])
-  const header = (name: string): string | null => headers.get(name) ?? null
-  return { response: { status, header, text: bytes.toString('utf8', body, end) }, end }
-}

@@ -1,5 +1,6 @@
 import { fastify } from 'fastify'
 import { registerTokens } from '../../../src/http/auth/tokens.ts'
+import { keys } from '../../harness/scenario/service-keys.ts'
 
 /** Who asks: `user:101` or `staff:soak`, as the ledger names them. */
 export type Actor = string
@@ -10,14 +11,6 @@ export interface People {
   /** A user's token of any time; `iat` and `exp` are seconds from now. */
   sign(user: number, iat: number, exp: number): string
 }
-
-/** What all instances of a soak share. */
-export const keys = {
-  JWT_SECRET: 'a secret for the tokens of a soak',
-  FAIRNESS_KEY: '5b1f0c8e9a7d4362b8e1f7a09c3d5e6412ab89cdef0734561f2e3d4c5b6a7988',
-  PII_KEY: '83c7d2e19f604b5a8d3c2b1a0f9e8d7c6b5a49382716f5e4d3c2b1a0ffeeddcb',
-  CHECKPOINT_KEY: 'c94e1d7b28f35a6091b2c3d4e5f60718293a4b5c6d7e8f901a2b3c4d5e6f7081',
-} as const
 
 /** Beyond those of the demo catalogue. */
 const FIRST_USER = 101

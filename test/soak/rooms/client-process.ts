@@ -38,7 +38,7 @@ async function connect(job: Extract<Static<typeof ClientJob>, { do: 'connect' }>
 }
 
 async function report(last: number, answered: readonly (readonly [number, number])[]): Promise<Static<typeof Summary>> {
-  await until(() => awake.every(({ heard }) => heard.last >= last || heard.code !== null))
+  await until(() => awake.every(({ received }) => received.last >= last || received.code !== null))
   const latencies = Array.from({ length: MAX_LATENCY_MS + 1 }, () => 0)
   for (const [position, at] of answered) {
     for (const arrival of arrivalTimes.get(position) ?? []) {
@@ -46,19 +46,21 @@ async function report(last: number, answered: readonly (readonly [number, number
       latencies[ms] = (latencies[ms] ?? 0) + 1
     }
   }
-  const views = new Set(awake.map(({ heard: { frames, last: to, sum } }) => `${frames} frames up to ${to}, sum ${sum}`))
+  const views = new Set(
+    awake.map(({ received: { frames, last: to, sum } }) => `${frames} frames up to ${to}, sum ${sum}`),
+  )
   return {
     views: [...views],
-    faults: awake.reduce((sum, { heard }) => sum + heard.faults, 0),
-    closed: awake.filter(({ heard }) => heard.code !== null).length,
+    faults: awake.reduce((sum, { received }) => sum + received.faults, 0),
+    closed: awake.filter(({ received }) => received.code !== null).length,
     latencies,
   }
 }
 
 async function resumeReading(): Promise<Static<typeof Codes>> {
   for (const client of asleep) client.resumeReading()
-  await until(() => asleep.every(({ heard, isOver }) => heard.code !== null || isOver))
-  return { codes: asleep.map(({ heard }) => heard.code) }
+  await until(() => asleep.every(({ received, isOver }) => received.code !== null || isOver))
+  return { codes: asleep.map(({ received }) => received.code) }
 }
 
 function disconnect(): object {

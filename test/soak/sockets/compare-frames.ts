@@ -3,6 +3,7 @@ import { loadSlices } from '../../../src/domain.ts'
 import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
 import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
+import { waitFor } from '../../harness/scenario/wait-for.ts'
 import type { Environment } from '../environment/environment.ts'
 import type { RoomClient, Stretch } from './room-client.ts'
 
@@ -23,20 +24,10 @@ export async function compareFrames(
   const framesByChannel = await expectedFrames(environment.databaseUrl())
   const faults = (): string[] => clients.flatMap((client) => [...client.faults, ...findMissed(client, framesByChannel)])
   const allSubscribed = (): boolean => clients.every(({ isSubscribed }) => isSubscribed)
-  await until(context, () => allSubscribed() && faults().length === 0, DELIVERED_MS)
+  await waitFor(context, () => allSubscribed() && faults().length === 0, DELIVERED_MS)
   for (const fault of faults()) context.expect(false, fault)
   context.expect(allSubscribed(), 'a client does not listen any more')
   return clients.reduce((sum, { stretches }) => sum + framesIn(stretches), 0)
-}
-
-/** Whether it came to be in time. */
-export async function until(context: ScenarioContext, isSo: () => boolean, withinMs: number): Promise<boolean> {
-  const deadline = performance.now() + context.limit(withinMs)
-  while (!isSo()) {
-    if (performance.now() > deadline) return false
-    await context.pause(50)
-  }
-  return true
 }
 
 const framesIn = (channels: RoomClient['stretches']): number =>

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 
 /** An event as it came over a socket. */
 interface Frame {
@@ -53,16 +54,16 @@ export class RoomClient {
   readonly faults: string[] = []
   /** How often it was cut off. */
   cuts = 0
-  readonly #urls: () => string
+  readonly #origins: () => string
   readonly #token: string
   readonly #own: string
   readonly #logs: ReadonlyMap<string, ChannelLog>
-  #socket: WebSocket | undefined
+  #client: WebSocketClient | undefined
   #stopped = false
 
   /** `origins` says where to go next; `user` is whose token it is. */
   constructor(origins: () => string, token: string, user: number, rooms: readonly string[]) {
-    this.#urls = () => `${origins().replace('http', 'ws')}/ws`
+    this.#origins = origins
     this.#token = token
     this.#own = `user:${user}`
     this.#logs = new Map([this.#own, ...rooms.map((uid) => `one-to-room:${uid}`)].map((ch) => [ch, new ChannelLog()]))
@@ -81,16 +82,16 @@ export class RoomClient {
 
   stop(): void {
     this.#stopped = true
-    this.#socket?.close()
+    this.#client?.terminate()
   }
 
   #open(): void {
-    // Node's takes headers, which the types of browsers do not tell.
-    const options: object = { headers: { authorization: `Bearer ${this.#token}` } }
-    const socket: WebSocket = Reflect.construct(WebSocket, [this.#urls(), options])
-    this.#socket = socket
-    socket.addEventListener('message', ({ data }) => this.#onFrame(socket, JSON.parse(String(data))))
-    socket.addEventListener('close', ({ code }) => void this.#reconnect(code))
+    const client = new WebSocketClient(this.#origins(), {
+      token: this.#token,
+      onText: (text) => this.#onFrame(client, JSON.parse(text)),
+      onClose: (code) => void this.#reconnect(code),
+    })
+    this.#client = client
   }
 
   async #reconnect(code: number): Promise<void> {
@@ -102,20 +103,20 @@ export class RoomClient {
     if (!this.#stopped) this.#open()
   }
 
-  #onFrame(socket: WebSocket, frame: Frame): void {
+  #onFrame(client: WebSocketClient, frame: Frame): void {
     const log = this.#logs.get(frame.ch)
-    if (frame.t === 'ready') this.#subscribe(socket, frame)
+    if (frame.t === 'ready') this.#subscribe(client, frame)
     else if (frame.t === 'err') this.faults.push(JSON.stringify(frame))
     else if (log === undefined) return
     else if (frame.t === 'subbed') this.#startStretch(log, frame)
     else if (frame.t === 'ev' && frame.prev !== undefined) this.#record(log, frame)
   }
 
-  #subscribe(socket: WebSocket, { position }: Frame): void {
+  #subscribe(client: WebSocketClient, { position }: Frame): void {
     for (const [ch, log] of this.#logs) {
       // The own channel is heard by itself.
       if (ch === this.#own && log.since === undefined) log.startStretch(position, null)
-      socket.send(JSON.stringify({ t: 'sub', ch, since: log.since }))
+      client.send({ t: 'sub', ch, since: log.since })
     }
   }
 

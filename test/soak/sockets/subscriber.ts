@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WebSocket } from 'ws'
 import type { Instance } from '../../harness/scenario/service-instance.ts'
+import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 import { oneOf } from '../load/random.ts'
 
 /** What of a frame is looked at. */
@@ -21,8 +21,8 @@ export class Subscriber {
   readonly #instances: readonly Pick<Instance, 'origin'>[]
   readonly #channel: string
   readonly #token: string
-  #socket: WebSocket | undefined
-  #stops = false
+  #client: WebSocketClient | undefined
+  #stopped = false
   /** Everything after it comes, once there is one; then everything up to `position` has come. */
   startPosition: number | null = null
   position = 0
@@ -49,39 +49,37 @@ export class Subscriber {
   isSubscribed = false
 
   cut(): void {
-    this.#socket?.terminate()
+    this.#client?.terminate()
   }
 
   end(): void {
-    this.#stops = true
+    this.#stopped = true
     this.cut()
   }
 
   #connect(): void {
     const { origin } = oneOf(this.#instances)
-    const socket = new WebSocket(`${origin.replace('http', 'ws')}/ws`, {
-      headers: { authorization: `Bearer ${this.#token}` },
-      perMessageDeflate: false,
-    })
-    this.#socket = socket
     let opened = false
-    socket.on('open', () => {
-      opened = true
-      const since = this.startPosition === null ? {} : { since: String(this.#resumeFrom) }
-      socket.send(JSON.stringify({ t: 'sub', ch: this.#channel, ...since }))
-    })
-    socket.on('message', (data: Buffer) => this.#onFrame(JSON.parse(data.toString())))
-    socket.on('error', () => {})
-    socket.on('close', (code) => {
-      this.isSubscribed = false
-      this.codes.set(code, (this.codes.get(code) ?? 0) + 1)
-      const { least, most, away } = RETRY_MS
-      if (!this.#stops) void sleep(opened ? least + Math.random() * (most - least) : away).then(() => this.#reconnect())
+    this.#client = new WebSocketClient(origin, {
+      token: this.#token,
+      onOpen: () => {
+        opened = true
+        const since = this.startPosition === null ? {} : { since: String(this.#resumeFrom) }
+        this.#client?.send({ t: 'sub', ch: this.#channel, ...since })
+      },
+      onText: (text) => this.#onFrame(JSON.parse(text)),
+      onClose: (code) => {
+        this.isSubscribed = false
+        this.codes.set(code, (this.codes.get(code) ?? 0) + 1)
+        const { least, most, away } = RETRY_MS
+        const delayMs = opened ? least + Math.random() * (most - least) : away
+        if (!this.#stopped) void sleep(delayMs).then(() => this.#reconnect())
+      },
     })
   }
 
   #reconnect(): void {
-    if (this.#stops) return
+    if (this.#stopped) return
     this.reconnects += 1
     this.#connect()
   }

@@ -1,11 +1,11 @@
 import { connect } from '../../../../src/db/connect.ts'
 import type { Scenario } from '../../../harness/scenario/scenario.ts'
 import type { ScenarioContext } from '../../../harness/scenario/scenario-context.ts'
+import { waitFor } from '../../../harness/scenario/wait-for.ts'
 import { reconcile, runFinalChecks } from '../../books/reconcile.ts'
 import { type SharedEnvironment, sharedEnvironment } from '../../environment/environment.ts'
 import { freezeSession, superuserUrl } from '../../environment/own-postgres.ts'
 import { Load } from '../../load/load.ts'
-import { until } from '../../sockets/compare-frames.ts'
 
 const CLIENTS = 16
 /**
@@ -98,7 +98,7 @@ async function hangs(
   for (const instance of environment.instances) await instance.ready(since)
   await context.pause(500)
   const before = environment.answers.final.size
-  const done = await until(context, () => environment.answers.final.size > before, DONE_MS)
+  const done = await waitFor(context, () => environment.answers.final.size > before, DONE_MS)
   context.expect(done, 'nothing was done after a statement had hung')
   await load.stop()
   await reconcile(context, environment)

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Scenario } from '../../../harness/scenario/scenario.ts'
 import type { ScenarioContext } from '../../../harness/scenario/scenario-context.ts'
+import { waitFor } from '../../../harness/scenario/wait-for.ts'
 import { reconcile, runFinalChecks } from '../../books/reconcile.ts'
 import { sendEach } from '../../books/retry-until-final.ts'
 import { type SharedEnvironment, sharedEnvironment } from '../../environment/environment.ts'
@@ -8,7 +9,7 @@ import { killPostmaster } from '../../environment/own-postgres.ts'
 import { Load } from '../../load/load.ts'
 import type { Operation } from '../../load/operation.ts'
 import { oneOf } from '../../load/random.ts'
-import { compareFrames, until } from '../../sockets/compare-frames.ts'
+import { compareFrames } from '../../sockets/compare-frames.ts'
 import { RoomClient } from '../../sockets/room-client.ts'
 
 const CLIENTS = 8
@@ -30,7 +31,7 @@ export const roomClients: Scenario = {
       .slice(0, ROOM_CLIENTS)
       .map((user) => new RoomClient(() => oneOf(instances).origin, people.tokenOf(`user:${user}`), user, ROOMS))
     context.teardown(async () => clients.forEach((client) => client.stop()))
-    await until(context, () => clients.every(({ isSubscribed }) => isSubscribed), BEGIN_MS)
+    await waitFor(context, () => clients.every(({ isSubscribed }) => isSubscribed), BEGIN_MS)
 
     let frames = 0
     for (let round = 1; round <= rounds; round += 1) {

@@ -1,0 +1,111 @@
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
+
+export interface HttpResponse {
+  readonly status: number
+  /** By name in lower case; of several headers of a name the last. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly text: string
+}
+
+interface ResponseHead {
+  readonly status: number
+  /** Status line and headers. */
+  readonly text: string
+  readonly bodyStart: number
+}
+
+/** The head at the start of the bytes; null while it is incomplete. Throws for what is not HTTP/1.1. */
+export function readHead(bytes: Buffer): ResponseHead | null {
+  const end = bytes.indexOf(END_OF_HEAD)
+  if (end === -1) return null
+  const text = bytes.toString('latin1', 0, end)
+  const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]
+  if (status === undefined) throw new Error(`not an HTTP/1.1 response: ${text.slice(0, 100)}`)
+  return { status: Number(status), text, bodyStart: end + END_OF_HEAD.length }
+}
+
+export function contentLengthOf(head: ResponseHead): number | null {
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head.text)?.[1]
+  return length === undefined ? null : Number(length)
+}
+
+/** Where a response stands in its bytes. */
+export interface ResponseSpan {
+  readonly status: number
+  readonly bodyStart: number
+  readonly end: number
+}
+
+/**
+ * The response at the start of the bytes; null while it is incomplete. For load generators: it reads status and length
+ * alone. Throws for a response without a content-length.
+ */
+export function findResponse(bytes: Buffer): ResponseSpan | null {
+  const head = readHead(bytes)
+  if (head === null) return null
+  const length = contentLengthOf(head)
+  if (length === null) throw new Error(`a response without a length: ${head.text}`)
+  const end = head.bodyStart + length
+  return end > bytes.length ? null : { status: head.status, bodyStart: head.bodyStart, end }
+}
+
+/** Cuts a stream of bytes into responses. */
+export class ResponseReader {
+  #rest: Buffer = Buffer.alloc(0)
+
+  /** The responses that are complete now. `isHead` says whether the next one comes without its body. */
+  read(chunk: Buffer, isHead: () => boolean = () => false): HttpResponse[] {
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    const responses: HttpResponse[] = []
+    for (let next = this.#next(isHead); next !== null; next = this.#next(isHead)) {
+      // 100 Continue only announces a response.
+      if (next.status >= 200) responses.push(next)
+    }
+    return responses
+  }
+
+  #next(isHead: () => boolean): HttpResponse | null {
+    const head = readHead(this.#rest)
+    if (head === null) return null
+    const { status, bodyStart } = head
+    const headers = headersOf(head)
+    const hasBody = status >= 200 && !isHead()
+    if (hasBody && headers.get('transfer-encoding') === 'chunked') return this.#chunked(status, headers, bodyStart)
+    const length = hasBody ? contentLengthOf(head) : 0
+    if (length === null) throw new Error(`a response without a length: ${head.text}`)
+    if (this.#rest.length < bodyStart + length) return null
+    const text = this.#rest.toString('utf8', bodyStart, bodyStart + length)
+    this.#rest = this.#rest.subarray(bodyStart + length)
+    return { status, headers, text }
+  }
+
+  /** A body in chunks, each after its length in hex; the last one is empty. */
+  #chunked(status: number, headers: HttpResponse['headers'], bodyStart: number): HttpResponse | null {
+    const chunks: Buffer[] = []
+    for (let at = bodyStart; ; ) {
+      const lineEnd = this.#rest.indexOf('\r\n', at)
+      if (lineEnd === -1) return null
+      const length = Number.parseInt(this.#rest.toString('latin1', at, lineEnd), 16)
+      if (Number.isNaN(length)) throw new Error('a chunk without a length')
+      const start = lineEnd + 2
+      if (this.#rest.length < start + length + 2) return null
+      at = start + length + 2
+      if (length > 0) {
+        chunks.push(this.#rest.subarray(start, start + length))
+        continue
+      }
+      this.#rest = this.#rest.subarray(at)
+      return { status, headers, text: Buffer.concat(chunks).toString('utf8') }
+    }
+  }
+}
+
+function headersOf({ text }: ResponseHead): ReadonlyMap<string, string> {
+  const [, ...lines] = text.split('\r\n')
+  return new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+    }),
+  )
+}
