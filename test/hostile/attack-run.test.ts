@@ -9,7 +9,7 @@ const PATIENCE_MS = 500_000
 
 tap.setTimeout(600_000)
 
-test('a short siege', { timeout: 550_000 }, async (t) => {
+test('a short attack run', { timeout: 550_000 }, async (t) => {
   // Another one each time: whoever sees it fail repeats it with `npm run hostile -- --seed`.
   const scenario = attackScenario({ requests: 6_000, pipelined: 1_000, thorough: false, seed: randomInt(1, 1e9) })
   t.comment(scenario.about)

@@ -18,7 +18,7 @@ import { strangers } from './scenarios/strangers.ts'
 const FAILED = 1
 const COULD_NOT_RUN = 2
 
-/** In addition to the siege. */
+/** In addition to the attack run. */
 const others: readonly Scenario[] = [stalls, dearUser, noisyNeighbour, poisonedBatches, strangers, growth, overload]
 
 interface Flags {

@@ -15,7 +15,7 @@ export interface Scenario {
   /** The whole soak, and the short form for the tests. */
   readonly full: Extent
   readonly short: Extent
-  /** Tells figures and faults to the stage; what it throws is a fault too. */
+  /** Reports figures and faults to the context; what it throws is a fault too. */
   readonly run: (context: ScenarioContext, extent: Extent) => Promise<void>
 }
 

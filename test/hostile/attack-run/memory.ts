@@ -3,7 +3,7 @@ import type { Instance } from '../../harness/scenario/service-instance.ts'
 import { metricsOf } from '../../soak/environment/metrics-watch.ts'
 
 const EVERY_MS = 1_000
-/** Far above what the service needs, and no more for a longer siege: garbage is left lying as long as there is room. */
+/** Far above what the service needs, and no more for a longer run: garbage is left lying as long as there is room. */
 const MAX_RESIDENT_MB = 1_024
 
 /** Watches how much memory an instance takes. */

@@ -17,7 +17,7 @@ export async function sendAttempt(
   return result
 }
 
-/** What the asking needs of a world. */
+/** What the asking needs of an environment. */
 export type ClientContext = Pick<Environment, 'answers' | 'people' | 'timeoutMs'>
 
 async function send(origin: string, { key, operation }: Attempt, token: string, timeoutMs: number): Promise<Result> {
