@@ -1,21 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Beside a service that is at work: so much rest for each unit of work. At 3, a service at half its capacity had a p99
- * that was 1.47 times its own, and 1.25 is what it may be. With an eighth of the time instead of a quarter half as much
- * is taken from it.
+ * Rest for each unit of work while a service is busy. At 3, a service at half its capacity had 1.47 times its usual p99
+ * (`npm run bench:audit`), where 1.25 is the limit.
  */
 const REST_RATIO = 7
-/** No rest is longer. Work is measured by the clock, and may have been waiting for the processor or the database. */
+/** Bounds a rest, as the work before it may have been mostly waiting for the processor or the database. */
 const MAX_REST_MS = 1_000
-/** So many milliseconds of work before a rest. */
 const MIN_WORK_MS = 2
-/** How often it is looked whether the service is at work. */
+/** How often the head is read to see whether the service is busy. */
 const CHECK_INTERVAL_MS = 200
-/** At first sooner: as long as nothing is known, nothing is read. */
+/** Shorter at the start, as the scan waits for it. */
 const FIRST_CHECK_MS = 50
 
-/** Milliseconds that pass, and how to let some pass. */
 export interface Clock {
   now(): number
   sleep(ms: number): Promise<unknown>
@@ -23,10 +20,7 @@ export interface Clock {
 
 const systemClock: Clock = { now: () => performance.now(), sleep }
 
-/**
- * How a long reading gives way to a service that works on the same database: as long as the ledger grows, it rests most
- * of the time; else it never does.
- */
+/** Makes a long scan yield to a service on the same database: while the ledger grows, it rests most of the time. */
 export class AdaptiveThrottle {
   readonly #readHead: () => Promise<number>
   #position: number
@@ -35,29 +29,29 @@ export class AdaptiveThrottle {
   #checkedAt: number
   #restedAt: number
 
-  private constructor(head: () => Promise<number>, position: number, isBusy: boolean, time: Clock) {
-    this.#readHead = head
+  private constructor(readHead: () => Promise<number>, position: number, isBusy: boolean, clock: Clock) {
+    this.#readHead = readHead
     this.#position = position
     this.#isBusy = isBusy
-    this.#clock = time
-    this.#checkedAt = time.now()
-    this.#restedAt = time.now()
+    this.#clock = clock
+    this.#checkedAt = clock.now()
+    this.#restedAt = clock.now()
   }
 
-  /** `head`: where the ledger ends by now, which is looked at twice. */
-  static async start(head: () => Promise<number>, time = systemClock): Promise<AdaptiveThrottle> {
-    const before = await head()
-    await time.sleep(FIRST_CHECK_MS)
-    const position = await head()
-    return new AdaptiveThrottle(head, position, position !== before, time)
+  /** Reads the head twice to see whether the ledger grows. */
+  static async start(readHead: () => Promise<number>, clock = systemClock): Promise<AdaptiveThrottle> {
+    const before = await readHead()
+    await clock.sleep(FIRST_CHECK_MS)
+    const position = await readHead()
+    return new AdaptiveThrottle(readHead, position, position !== before, clock)
   }
 
-  /** Whether the service is at work. */
+  /** Whether the ledger grew between the last two checks. */
   get busy(): boolean {
     return this.#isBusy
   }
 
-  /** To be called between two readings. */
+  /** Call it between two pages; it reads the head only every 200 ms. */
   async checkLoad(): Promise<void> {
     if (this.#clock.now() - this.#checkedAt < CHECK_INTERVAL_MS) return
     const position = await this.#readHead()
@@ -66,14 +60,14 @@ export class AdaptiveThrottle {
     this.#checkedAt = this.#clock.now()
   }
 
-  /** What was worked so far needs no rest. */
+  /** Forgets the work since the last rest. */
   skipRest(): void {
     this.#restedAt = this.#clock.now()
   }
 
   /**
-   * To be called after every piece of work that takes a moment; `aside` are the milliseconds that others worked for it
-   * at the same time. Answers whether all work so far is rested from.
+   * Rests for the work since the last rest, once that is 2 ms; `workerMs` is what a worker did meanwhile. Answers false
+   * when it was too early for a rest.
    */
   async rest(workerMs = 0): Promise<boolean> {
     const worked = this.#clock.now() - this.#restedAt + workerMs

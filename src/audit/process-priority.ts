@@ -2,18 +2,17 @@ import { execFile } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { promisify } from 'node:util'
 
-const NICE = 19
+const LOWEST_PRIORITY = 19
 
 /**
- * Puts this process behind all else for the processor: where the system can (Linux, with `chrt`), it runs only while
- * nobody else wants to, as a low priority alone lets a request wait for some milliseconds until its turn comes. Not for
- * whoever holds what others wait for, and only once no process is begun any more that others may come to use. Where
- * nobody else is, it costs some percent of the speed: the system moves such a process about more.
+ * Lets this process run only while nothing else wants the processor, by `chrt` where there is one: with a low priority
+ * alone, requests of a service still wait some milliseconds for their turn. Call it only when no lock is held and no
+ * further process is started, as children inherit it. On an idle machine it costs some percent of the speed.
  */
 export async function lowerProcessPriority(): Promise<void> {
   try {
     await promisify(execFile)('chrt', ['-a', '-i', '-p', '0', String(process.pid)])
   } catch {
-    setPriority(NICE)
+    setPriority(LOWEST_PRIORITY)
   }
 }

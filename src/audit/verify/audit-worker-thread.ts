@@ -7,37 +7,42 @@ import { foldTrialBalance, type TrialBalance } from '../reports/trial-balance.ts
 import { lowerThreadPriority } from '../thread-priority.ts'
 import { type Verification, verify } from './verify.ts'
 
-// The thread of `aside.ts`: does one task and ends.
+// The thread of an `AuditWorker` call: runs one task and ends.
 
 export type AuditTask = { readonly url: string } & (
-  | { readonly task: 'verify'; readonly asOf: number | null }
-  | { readonly task: 'trial balance'; readonly position: number }
+  | { readonly type: 'verify'; readonly asOf: number | null }
+  | { readonly type: 'fold-trial-balance'; readonly position: number }
 )
 
 export type AuditWorkerMessage =
-  | { readonly progress: Progress }
-  | { readonly verified: Verification }
-  | { readonly balance: TrialBalance }
+  | { readonly type: 'progress'; readonly progress: Progress }
+  | { readonly type: 'verification'; readonly verification: Verification }
+  | { readonly type: 'trial-balance'; readonly trialBalance: TrialBalance }
 
 /** Where processors are short, requests go first. */
 const NICE = 10
 
-// The thread ends with the reading: nobody is there to end it earlier.
+// Never aborted: the service terminates the thread instead.
 const { signal } = new AbortController()
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
 const post = (message: AuditWorkerMessage): void => parentPort?.postMessage(message)
 
 async function run(task: AuditTask): Promise<void> {
-  if (task.task === 'verify') {
-    const options = { asOf: task.asOf, checkpoint: null, signal, progress: (progress: Progress) => post({ progress }) }
-    post({ verified: await verify(task.url, options) })
+  if (task.type === 'verify') {
+    const options = {
+      asOf: task.asOf,
+      checkpoint: null,
+      signal,
+      progress: (progress: Progress) => post({ type: 'progress', progress }),
+    }
+    post({ type: 'verification', verification: await verify(task.url, options) })
     return
   }
-  const pool = openPool(task.url, { max: 2, application_name: 'audit aside' })
+  const pool = openPool(task.url, { max: 2, application_name: 'audit worker' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
-    const reading = { signal, onPlanned: () => {}, onScanned: () => {} }
-    post({ balance: await foldTrialBalance(db, task.position, reading) })
+    const context = { signal, onPlanned: () => {}, onScanned: () => {} }
+    post({ type: 'trial-balance', trialBalance: await foldTrialBalance(db, task.position, context) })
   } finally {
     await db.destroy()
   }

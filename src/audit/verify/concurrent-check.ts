@@ -1,15 +1,15 @@
 import type { Finding } from '../finding.ts'
 
-/**
- * What is looked at beside the reading of events, with another connection: the database has time for both. What it finds
- * counts once the events are read: whichever of the two is faster, an earlier fault of an event is not passed over.
- */
+/** Checks a range of positions on a second connection while the events are scanned on the first. */
 export type CheckRange = (from: number, upTo: number) => Promise<readonly Finding[]>
 
-/** Looks at one piece of the ledger after the other. */
+/**
+ * Checks one range of the ledger after the other. Its findings are handed over after the scan, so that they cannot end it
+ * before an earlier finding of an event.
+ */
 export class ConcurrentCheck {
   readonly #check: CheckRange
-  /** All before it is looked at, or going to be. */
+  /** The first position of the next range. */
   #next: number
   #running: Promise<void> = Promise.resolve()
   readonly #findings: Finding[] = []
@@ -19,17 +19,17 @@ export class ConcurrentCheck {
     this.#next = from
   }
 
-  /** Begins with what is not yet looked at up to a position, if anything, and goes up to another one then. */
+  /** Starts the next range, which ends at `upTo`, unless `position` was started already. */
   start(position: number, upTo: number): void {
     if (this.#next > position) return
     const from = this.#next
     this.#next = upTo + 1
     this.#running = this.#running.then(async () => void this.#findings.push(...(await this.#check(from, upTo))))
-    // Whoever waits for it hears of it.
+    // `findings` rejects with it.
     this.#running.catch(() => {})
   }
 
-  /** All that was found, when all that was begun is done. */
+  /** All findings, once the ranges that were started are checked. */
   async findings(): Promise<readonly Finding[]> {
     await this.#running
     return this.#findings

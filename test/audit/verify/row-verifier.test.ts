@@ -259,7 +259,7 @@ test('whoever reads faster than the thread waits for it', async (t) => {
     let held = []
     parentPort.on('message', (task) => {
       const last = { position: 1, hash: '', at: 0 }
-      parentPort.postMessage({ checked: { found: [], last, took: task.page.length } })
+      parentPort.postMessage({ type: "page-result", result: { findings: [], last, durationMs: task.page.length } })
     })`
   const heard: number[] = []
   const silent = new WorkerRowVerifier(() => {}, never, script('setInterval(() => {}, 1000)'))

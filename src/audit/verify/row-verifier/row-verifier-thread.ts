@@ -5,11 +5,16 @@ import type { BalanceSnapshot } from '../balance-checks.ts'
 import { IntegrityChecks } from '../integrity-checks.ts'
 import { checkPage, type PageResult } from './row-verifier.ts'
 
-// The thread of `chain-aside.ts`: checks page after page until it is ended.
+// The thread of `WorkerRowVerifier`: checks page after page until it is terminated.
 
-export type RowVerifierTask = { readonly page: Uint8Array } | { readonly expect: CheckpointHead } | 'take balances'
+export type RowVerifierTask =
+  | { readonly type: 'page'; readonly page: Uint8Array }
+  | { readonly type: 'expect-checkpoint'; readonly checkpoint: CheckpointHead }
+  | { readonly type: 'take-balances' }
 
-export type RowVerifierMessage = { readonly checked: PageResult } | { readonly taken: BalanceSnapshot }
+export type RowVerifierMessage =
+  | { readonly type: 'page-result'; readonly result: PageResult }
+  | { readonly type: 'balances'; readonly balances: BalanceSnapshot }
 
 /** Nice levels below the main thread, which has more to do. */
 const NICE_OFFSET = 5
@@ -20,8 +25,14 @@ const checks = new IntegrityChecks()
 const post = (message: RowVerifierMessage): void => parentPort?.postMessage(message)
 
 parentPort?.on('message', (task: RowVerifierTask) => {
-  if (task === 'take balances') return post({ taken: checks.takeBalances() })
-  if ('expect' in task) return checks.expectCheckpoint(task.expect)
-  const { buffer, byteOffset, byteLength } = task.page
-  post({ checked: checkPage(checks, Buffer.from(buffer, byteOffset, byteLength)) })
+  switch (task.type) {
+    case 'page': {
+      const { buffer, byteOffset, byteLength } = task.page
+      return post({ type: 'page-result', result: checkPage(checks, Buffer.from(buffer, byteOffset, byteLength)) })
+    }
+    case 'expect-checkpoint':
+      return checks.expectCheckpoint(task.checkpoint)
+    case 'take-balances':
+      return post({ type: 'balances', balances: checks.takeBalances() })
+  }
 })

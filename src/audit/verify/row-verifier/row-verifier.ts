@@ -5,53 +5,52 @@ import type { EventFinding } from '../../finding.ts'
 import type { BalanceSnapshot } from '../balance-checks.ts'
 import { IntegrityChecks, type LastEvent } from '../integrity-checks.ts'
 
-/** What was found on a page, and where the ledger stands at its end. */
+/** Findings of a page, and the last event on it. */
 export interface PageResult {
   readonly findings: readonly EventFinding[]
   readonly last: LastEvent
-  /** Milliseconds that it took. */
+  /** Of another thread; 0 inline, where the caller's own clock counts it. */
   readonly durationMs: number
 }
 
-/** `ChainChecks` page by page, here or in a thread. */
+/** Runs the integrity checks page by page, inline or in a worker. */
 export interface RowVerifier {
   /**
-   * Has the rows of a page checked, sooner or later, and takes the page away: whoever had it has it no more. Waits while
-   * it is far behind. Rejects when it cannot go on.
+   * Queues a page to be checked, and waits while too many are queued. The page must not be used afterwards: its memory
+   * may have been transferred to the worker. Rejects when the worker failed.
    */
   submit(rows: Page): Promise<void>
   /** Waits until all pages are checked. */
   drain(): Promise<void>
   expectCheckpoint(checkpoint: CheckpointHead): void
-  /** `ChainChecks.takeBalances`, when all pages are checked. */
+  /** `IntegrityChecks.takeBalances`, once all pages are checked. */
   takeBalances(): Promise<BalanceSnapshot>
-  /** Where the ledger stands after the pages that are checked. */
+  /** The last event of the pages checked so far. */
   readonly last: LastEvent
   close(): Promise<void>
 }
 
-/** Hears of every page that was checked, in their order. */
-export type OnPageResult = (checked: PageResult) => void
+/** Called for every page, in order. */
+export type OnPageResult = (result: PageResult) => void
 
 /** Checks the rows of a page. */
 export function checkPage(checks: IntegrityChecks, bytes: Buffer): PageResult {
-  const began = performance.now()
+  const started = performance.now()
   for (const rows = new EventRowReader(bytes); rows.next(); ) checks.check(rows)
-  return { findings: checks.takeFindings(), last: checks.last, durationMs: performance.now() - began }
+  return { findings: checks.takeFindings(), last: checks.last, durationMs: performance.now() - started }
 }
 
-/** In this thread, at once. */
+/** Checks each page at once in the calling thread. */
 export class InlineRowVerifier implements RowVerifier {
   readonly #checks = new IntegrityChecks()
-  readonly #onChecked: OnPageResult
+  readonly #onPageResult: OnPageResult
 
-  constructor(onChecked: OnPageResult) {
-    this.#onChecked = onChecked
+  constructor(onPageResult: OnPageResult) {
+    this.#onPageResult = onPageResult
   }
 
   async submit(rows: Page): Promise<void> {
-    // What it takes is of the time of whoever calls.
-    this.#onChecked({ ...checkPage(this.#checks, rows), durationMs: 0 })
+    this.#onPageResult({ ...checkPage(this.#checks, rows), durationMs: 0 })
   }
 
   async drain(): Promise<void> {}

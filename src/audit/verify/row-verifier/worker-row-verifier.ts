@@ -7,52 +7,49 @@ import type { LastEvent } from '../integrity-checks.ts'
 import type { OnPageResult, RowVerifier } from './row-verifier.ts'
 import type { RowVerifierMessage, RowVerifierTask } from './row-verifier-thread.ts'
 
-/**
- * Pages that may wait for the thread: what it is behind at the end of the events, it does while tables are compared.
- * They are of a quarter of a megabyte.
- */
+/** Of a quarter of a megabyte each. Those still queued after the last event are checked while tables are compared. */
 const MAX_PENDING_PAGES = 128
 
-/** In a thread of its own, which has a processor to itself where there are two. */
+/** Checks pages in a worker thread, on a second processor if there is one. */
 export class WorkerRowVerifier implements RowVerifier {
   readonly #worker: Worker
-  readonly #onChecked: OnPageResult
+  readonly #onPageResult: OnPageResult
   readonly #signal: AbortSignal
   #pending = 0
   #last: LastEvent = { position: 0, hash: GENESIS_HASH, at: Number.NEGATIVE_INFINITY }
   #balances: BalanceSnapshot | undefined
   #failure: Error | undefined
-  /** Whoever waits for the thread to get on, or to fail. */
+  /** Resumes the caller that waits for progress or failure of the worker. */
   #wake: () => void = () => {}
 
-  /** When `signal` is aborted nobody has to wait for the thread any more. */
+  /** Callers stop waiting for the worker when `signal` is aborted. */
   constructor(
-    onChecked: OnPageResult,
+    onPageResult: OnPageResult,
     signal: AbortSignal,
     script = new URL('./row-verifier-thread.ts', import.meta.url),
   ) {
-    this.#onChecked = onChecked
+    this.#onPageResult = onPageResult
     this.#signal = signal
     signal.addEventListener('abort', this.#abort, { once: true })
     this.#worker = new Worker(script)
     this.#worker.on('message', (message: RowVerifierMessage) => {
-      if ('taken' in message) {
-        this.#balances = message.taken
+      if (message.type === 'balances') {
+        this.#balances = message.balances
       } else {
         this.#pending -= 1
-        this.#last = message.checked.last
-        this.#onChecked(message.checked)
+        this.#last = message.result.last
+        this.#onPageResult(message.result)
       }
       this.#wake()
     })
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))))
-    this.#worker.on('exit', () => this.#fail(new Error('the thread that checks rows ended before it was done')))
+    this.#worker.on('exit', () => this.#fail(new Error('the row verifier thread ended before it was done')))
   }
 
   async submit(rows: Page): Promise<void> {
     await this.#untilPending(MAX_PENDING_PAGES - 1)
     this.#pending += 1
-    this.#post({ page: rows }, [rows.buffer])
+    this.#post({ type: 'page', page: rows }, [rows.buffer])
   }
 
   async drain(): Promise<void> {
@@ -60,11 +57,11 @@ export class WorkerRowVerifier implements RowVerifier {
   }
 
   expectCheckpoint(checkpoint: CheckpointHead): void {
-    this.#post({ expect: checkpoint })
+    this.#post({ type: 'expect-checkpoint', checkpoint })
   }
 
   async takeBalances(): Promise<BalanceSnapshot> {
-    this.#post('take balances')
+    this.#post({ type: 'take-balances' })
     for (;;) {
       await this.#untilPending(0)
       if (this.#balances !== undefined) return this.#balances
@@ -81,9 +78,8 @@ export class WorkerRowVerifier implements RowVerifier {
     await this.#worker.terminate()
   }
 
-  /** Waits until no more pages than that wait. */
-  async #untilPending(most: number): Promise<void> {
-    while (this.#pending > most && this.#failure === undefined) {
+  async #untilPending(max: number): Promise<void> {
+    while (this.#pending > max && this.#failure === undefined) {
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
     if (this.#failure !== undefined) throw this.#failure
@@ -91,7 +87,7 @@ export class WorkerRowVerifier implements RowVerifier {
 
   readonly #abort = (): void => {
     const { reason } = this.#signal
-    this.#fail(reason instanceof Error ? reason : new Error('a reading was given up'))
+    this.#fail(reason instanceof Error ? reason : new Error('the ledger scan was aborted'))
   }
 
   #fail(error: Error): void {
@@ -99,8 +95,8 @@ export class WorkerRowVerifier implements RowVerifier {
     this.#wake()
   }
 
-  #post(task: RowVerifierTask, handed: ArrayBuffer[] = []): void {
+  #post(task: RowVerifierTask, transfer: ArrayBuffer[] = []): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-    this.#worker.postMessage(task, handed)
+    this.#worker.postMessage(task, transfer)
   }
 }
