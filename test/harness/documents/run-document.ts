@@ -104,7 +104,7 @@ function withOutputs(text: string, outputs: ReadonlyMap<Command, string>): strin
   const lines = text.split('\n')
   for (const [{ output: shown, outputStart }, printed] of [...outputs].toReversed()) {
     if (shown === null) continue
-    const all = printed.split('\n').filter((line) => line !== '')
+    const all = printed === '' ? [] : printed.split('\n')
     const written = shown.at(-1) === CUT ? [...all.slice(0, shown.length - 1), CUT] : all
     lines.splice(outputStart, shown.length, ...written)
   }
