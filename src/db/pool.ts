@@ -52,7 +52,7 @@ const MAX_WAITING = 1_000
 
 /** More want to read than can be served in time: nothing was asked, come back later. */
 export class PoolExhausted extends Error {
-  override readonly name = 'Crowded'
+  override readonly name = 'PoolExhausted'
 }
 
 /**
