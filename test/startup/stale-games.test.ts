@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
@@ -9,6 +8,7 @@ import { verifyDatabase } from '../audit/verify-database.ts'
 import { openedGames } from '../features/roulette/opened-games-fixture.ts'
 import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { until } from '../harness/until.ts'
 
 test('instances cancel stale games as they find them, once each', async (t) => {
   const database = await testDatabase(t)
@@ -34,14 +34,12 @@ test('instances cancel stale games as they find them, once each', async (t) => {
   t.teardown(() => client.end())
   const later = (interval: string) =>
     client.query('update ledger_head set at = at + $1::interval, batch = gen_random_uuid()', [interval])
-  const until = async (count: number) => {
-    while ((await ended()).length < count) await sleep(50)
-  }
+  const untilEnded = (count: number) => until(async () => (await ended()).length >= count)
 
   await later('3 minutes')
-  await until(4)
+  await untilEnded(4)
   await later('1 hour')
-  await until(6)
+  await untilEnded(6)
   await instances.disposeAsync()
   t.same(
     (await ended()).map(({ actor, game }) => [actor, Number(game)]).toSorted((a, b) => Number(a[1]) - Number(b[1])),
@@ -62,7 +60,7 @@ test('a database that is away is tried again, and a stop does not wait', async (
   t.teardown(() => followers.end())
   const cleanUp = new AsyncDisposableStack()
   startStaleGames(ledger.executor, { subscriberPool: followers }, 0, log, cleanUp)
-  while (!lines.includes('stale games cannot be cancelled; retrying')) await sleep(50)
+  await until(() => lines.includes('cancelling stale games fails; retrying'))
   await cleanUp.disposeAsync()
   t.same(ledger.failures, [])
 })
