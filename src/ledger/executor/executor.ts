@@ -347,7 +347,11 @@ export class Executor {
     try {
       notify()
     } catch (error) {
-      this.#observer.failed(error)
+      try {
+        this.#observer.failed(error)
+      } catch {
+        // There is nobody left to report to, and callers still wait for their replies.
+      }
     }
   }
 }

@@ -165,11 +165,11 @@ export class Store {
     this.#lastBatch = id
     this.#inFlightReplies.add(batch.replies)
     this.#inFlight += 1
-    const changesProfileData = this.#changesProfileData(rows)
-    rows.markClean(this.#keptTables, MAX_KEPT_WEIGHT)
-    const cached = isAlone ? { head: batch.head, lastBatch: id, rows } : undefined
-    this.#settle(changesProfileData ? undefined : cached)
     try {
+      const changesProfileData = this.#changesProfileData(rows)
+      rows.markClean(this.#keptTables, MAX_KEPT_WEIGHT)
+      const cached = isAlone ? { head: batch.head, lastBatch: id, rows } : undefined
+      this.#settle(changesProfileData ? undefined : cached)
       const results = await answered
       assertCommitted(results, mode)
       const advanced = results.at(-1 - advance.length)
@@ -199,8 +199,9 @@ export class Store {
     // Sent behind everything in flight.
     const answered = this.#writer.sendAll([sql.readHead])
     this.#inFlight += 1
-    const [answer] = await answered
-    this.#inFlight -= 1
+    const [answer] = await answered.finally(() => {
+      this.#inFlight -= 1
+    })
     const found = answer?.status === 'fulfilled' ? answer.value.rows[0] : undefined
     if (found?.['batch'] !== lastBatch) throw new HeadConflict('another batch has moved the head')
     this.#clock.set(Number(found['now']))

@@ -269,7 +269,11 @@ test('an observer that throws cannot make a committed command look failed', asyn
   const database = await testDatabase(t)
   await opened(createTestExecutor(t, database.serviceUrl), 1_000)
   const troubles: unknown[] = []
-  const observer = { committed: throws, bug: throws, failed: (error: unknown) => troubles.push(error) }
+  const failed = (error: unknown): never => {
+    troubles.push(error)
+    return throws()
+  }
+  const observer = { committed: throws, bug: throws, failed }
   const executor = new Executor({ url: database.serviceUrl, tables, evolve, observer })
   t.teardown(() => executor.close())
   const cause = { actor: 'user:1', requestId: 'r', idempotency: null }
@@ -282,6 +286,7 @@ test('an observer that throws cannot make a committed command look failed', asyn
   t.same(statuses(settled), { 200: 2 })
   t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
   t.equal(troubles.length, 1)
+  t.same(statuses([await run()]), { 200: 1 }, 'and the executor goes on')
 })
 
 test('without a database commands fail at once, and work again when it is back', async (t) => {
