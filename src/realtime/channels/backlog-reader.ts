@@ -7,16 +7,11 @@ import { type ChannelIndex, type IndexEntry, MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MES
 import { type ChannelMessage, channelMessage, messageSize } from './channel-message.ts'
 import type { ChannelKey } from './channel-names.ts'
 
-/** Events per page when the ledger is scanned after the end of the index. */
-const MAX_PAGE_EVENTS = 100
 /**
- * Events per page when messages are built, fewer when messages are long: reading 250 gifts to a hundred receivers each
- * would block the event loop for 40 ms.
+ * Events that are read at a time: an event may be a gift to a hundred receivers, and reading 250 of those would block the
+ * event loop for 40 ms.
  */
-const MAX_PAGE_MESSAGES = 250
-const MAX_PAGE_CHARACTERS = 128 * 1024
-/** The assumed size of a channel's messages until the first page is read. */
-const ASSUMED_MESSAGE_CHARACTERS = 8 * 1024
+const MAX_PAGE_EVENTS = 20
 /** Characters of one backlog: as much as may be unsent of a replay. */
 const MAX_BACKLOG_CHARACTERS = 8 * 1024 * 1024
 
@@ -86,19 +81,11 @@ export class BacklogReader {
     const newestFirst = new Map<ChannelKey, ChannelMessage[]>()
     const characters = new Map<ChannelKey, number>()
     const isFull = (channel: ChannelKey): boolean => (characters.get(channel) ?? 0) > MAX_BACKLOG_CHARACTERS
-    const expectedOf = (channel: ChannelKey): number => {
-      const read = newestFirst.get(channel)?.length
-      return read === undefined ? ASSUMED_MESSAGE_CHARACTERS : (characters.get(channel) ?? 0) / read
-    }
     for (let at = 0; at < pending.length; ) {
       const page: typeof pending = []
-      let expected = 0
-      for (; at < pending.length && page.length < MAX_PAGE_MESSAGES; at += 1) {
+      for (; at < pending.length && page.length < MAX_PAGE_EVENTS; at += 1) {
         const next = pending[at]
-        if (next === undefined || isFull(next.channel)) continue
-        expected += expectedOf(next.channel)
-        if (page.length > 0 && expected > MAX_PAGE_CHARACTERS) break
-        page.push(next)
+        if (next !== undefined && !isFull(next.channel)) page.push(next)
       }
       for (const { channel, message } of await this.#messagesOf(page)) {
         if (isFull(channel)) continue
