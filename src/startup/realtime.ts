@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import type { Logger } from 'pino'
-import { BatchedLookup } from '../db/batched-lookup.ts'
+import { BatchedLookup, SOCKET_LIMITS } from '../db/batched-lookup.ts'
 import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
 import type { Tables } from '../db/tables.ts'
@@ -77,8 +77,10 @@ export async function startRealtime(
   const hub = new Hub({ mapEvent, profiles, backlogs, head: () => headOf(db), onSent }, position)
 
   return (read) => {
-    const memberships = new BatchedLookup(MAX_MEMBERSHIPS_PER_QUERY, (pairs: readonly UserAndRoomUid[]) =>
-      roomIdsOfMembers(database.db, pairs),
+    const memberships = new BatchedLookup(
+      MAX_MEMBERSHIPS_PER_QUERY,
+      (pairs: readonly UserAndRoomUid[]) => roomIdsOfMembers(database.db, pairs),
+      SOCKET_LIMITS,
     )
     const resumes = new ResumeBudget()
     const registry = new ConnectionRegistry({

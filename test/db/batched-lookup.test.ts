@@ -1,61 +1,142 @@
 import { test } from 'tap'
-import { BatchedLookup } from '../../src/db/batched-lookup.ts'
+import { BatchedLookup, type LookupLimits, SOCKET_LIMITS } from '../../src/db/batched-lookup.ts'
+import { PoolExhausted } from '../../src/db/pool.ts'
+import { until } from '../harness/until.ts'
 
-/** A query that answers when it is told to. */
+const oneQuery: LookupLimits = { maxQueries: 1, maxWaiting: 10, maxWaitMs: null }
+
+/** Queries that answer, or fail, when the test says so. */
 function slowQuery() {
   const asked: (readonly number[])[] = []
-  const answers: (() => void)[] = []
-  const query = async (keys: readonly number[]): Promise<readonly number[]> => {
+  const ends: ((error?: Error) => void)[] = []
+  const query = (keys: readonly number[]): Promise<readonly number[]> => {
     asked.push(keys)
-    await new Promise<void>((resolve) => answers.push(resolve))
-    return keys.map((key) => key * 10)
+    return new Promise((resolve, reject) =>
+      ends.push((error) => (error === undefined ? resolve(keys.map((key) => key * 10)) : reject(error))),
+    )
   }
-  return { asked, query, answer: () => answers.shift()?.() }
+  /** Ends the query that started as the `i`th. */
+  return { asked, query, end: (i: number, error?: Error) => ends[i]?.(error) }
 }
 
 test('keys that come while a query runs go with the next one, so many at a time', async (t) => {
-  const { asked, query, answer } = slowQuery()
-  const lookup = new BatchedLookup(3, query)
+  const { asked, query, end } = slowQuery()
+  const lookup = new BatchedLookup(3, query, oneQuery)
   const first = lookup.load(1)
   const others = [2, 3, 3, 4].map((key) => lookup.load(key))
   t.same(asked, [[1]], 'the first does not wait for others')
-  answer()
+  end(0)
   t.equal(await first, 10)
   t.same(asked, [[1], [2, 3, 3]])
-  answer()
+  end(1)
   t.same(await Promise.all(others.slice(0, 3)), [20, 30, 30])
   t.same(asked, [[1], [2, 3, 3], [4]])
-  answer()
+  end(2)
   t.equal(await others[3], 40)
   const later = lookup.load(5)
-  answer()
+  end(3)
   t.equal(await later, 50, 'it begins again after a rest')
 })
 
 test('a key never joins a query that has begun, not even one for the same key', async (t) => {
   let stored = 'before'
   const reads: ((value: string) => void)[] = []
-  const lookup = new BatchedLookup(10, async (keys: readonly number[]) => {
+  const query = async (keys: readonly number[]) => {
     const seen = stored
     await new Promise<string>((resolve) => reads.push(resolve))
     return keys.map(() => seen)
-  })
+  }
+  const lookup = new BatchedLookup(10, query, oneQuery)
   const early = lookup.load(1)
   stored = 'after'
   const late = lookup.load(1)
   reads.shift()?.('')
   t.equal(await early, 'before')
-  while (reads.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => reads.length > 0)
   reads.shift()?.('')
   t.equal(await late, 'after')
 })
 
 test('a key that cannot be loaded fails alone', async (t) => {
-  const lookup = new BatchedLookup(10, async (keys: readonly number[]) => {
+  const query = async (keys: readonly number[]) => {
     await new Promise((resolve) => setImmediate(resolve))
     if (keys.includes(3)) throw new Error('3 is damaged')
     return keys
-  })
+  }
+  const lookup = new BatchedLookup(10, query, oneQuery)
   const results = await Promise.allSettled([1, 2, 3, 4].map((key) => lookup.load(key)))
   t.match(results, [{ value: 1 }, { value: 2 }, { reason: { message: '3 is damaged' } }, { value: 4 }])
+})
+
+test('a query that hangs delays only its own keys', async (t) => {
+  const { asked, query, end } = slowQuery()
+  const lookup = new BatchedLookup(100, query)
+  const hanging = lookup.load(1)
+  const others = [2, 3, 4, 5, 6].map((key) => lookup.load(key))
+  t.same(asked, [[1], [2], [3], [4]], 'four at a time')
+  end(1)
+  t.equal(await others[0], 20)
+  t.same(asked.slice(4), [[5, 6]])
+  for (const i of [2, 3, 4]) end(i)
+  t.same(await Promise.all(others), [20, 30, 40, 50, 60])
+  const later = lookup.load(7)
+  end(5)
+  t.equal(await later, 70)
+  end(0)
+  t.equal(await hanging, 10)
+})
+
+test('above the limit keys are refused at once, but not those of sockets', async (t) => {
+  const { asked, query, end } = slowQuery()
+  const lookup = new BatchedLookup(1_000, query)
+  const loads = Array.from({ length: 1_004 }, (_, i) => lookup.load(i))
+  await t.rejects(async () => lookup.load(1_004), new PoolExhausted('too many wait for a query'))
+  t.equal(asked.length, 4)
+  end(0)
+  t.equal(await loads[0], 0)
+  t.equal(asked[4]?.length, 1_000, 'nobody else is refused')
+  for (const i of [1, 2, 3, 4]) end(i)
+  await Promise.all(loads)
+
+  const sockets = slowQuery()
+  const socketLookup = new BatchedLookup(1_000, sockets.query, SOCKET_LIMITS)
+  const all = Promise.all(Array.from({ length: 2_001 }, (_, i) => socketLookup.load(i)))
+  for (const i of [0, 1, 2]) {
+    await until(() => sockets.asked.length === i + 1)
+    sockets.end(i)
+  }
+  t.equal((await all).length, 2_001)
+})
+
+test('a key that has waited too long is refused and not queried', async (t) => {
+  const { asked, query, end } = slowQuery()
+  const lookup = new BatchedLookup(10, query, { ...oneQuery, maxWaitMs: 20 })
+  const running = lookup.load(1)
+  const late = [2, 3].map((key) => lookup.load(key))
+  const refused = { status: 'rejected', reason: new PoolExhausted('no query was free in time') }
+  t.match(await Promise.allSettled(late), [refused, refused])
+  const next = lookup.load(4)
+  end(0)
+  t.equal(await running, 10, 'one that has been asked is waited for')
+  end(1)
+  t.equal(await next, 40)
+  t.same(asked, [[1], [4]])
+})
+
+test('when the database cannot be reached, all that wait fail at once; not when a statement was too slow', async (t) => {
+  const connectionError = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+  const { asked, query, end } = slowQuery()
+  const lookup = new BatchedLookup(2, query, oneQuery)
+  const loads = [1, 2, 3, 4, 5].map((key) => lookup.load(key))
+  end(0, connectionError)
+  const failed = { status: 'rejected', reason: connectionError }
+  t.match(await Promise.allSettled(loads), [failed, failed, failed, failed, failed])
+  t.same(asked, [[1]])
+
+  const slow = lookup.load(6)
+  const next = lookup.load(7)
+  end(1, Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' }))
+  await t.rejects(slow, { code: '57014' })
+  end(2)
+  t.equal(await next, 70)
 })

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
 import { test } from 'tap'
-import { BatchedLookup } from '../../src/db/batched-lookup.ts'
+import { BatchedLookup, SOCKET_LIMITS } from '../../src/db/batched-lookup.ts'
 import { PoolExhausted } from '../../src/db/pool.ts'
 import { queryBatch, queryByIds } from '../../src/db/query-batch.ts'
 import { logSubscriber, outboxSubscriber } from '../../src/notifications/subscribers.ts'
@@ -61,7 +61,7 @@ test('when a batched query fails, its keys are queried one by one', async (t) =>
   })
   t.same([[...byId.found], [...byId.failed.keys()]], [[[1, 'one']], [2]])
 
-  const batches = new BatchedLookup(10, query)
+  const batches = new BatchedLookup(10, query, SOCKET_LIMITS)
   const answers = await Promise.allSettled([1, 2, 3, 4].map((key) => batches.load(key)))
   t.same(
     answers.map(({ status }) => status),

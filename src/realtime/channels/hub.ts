@@ -1,4 +1,4 @@
-import { BatchedLookup } from '../../db/batched-lookup.ts'
+import { BatchedLookup, SOCKET_LIMITS } from '../../db/batched-lookup.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { EventMapper, FrameTemplate } from '../frames/event-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'
@@ -74,11 +74,12 @@ export class Hub {
   constructor(parts: HubParts, position: number) {
     this.#parts = parts
     this.#position = position
-    this.#backlogLookup = new BatchedLookup(MAX_CHANNELS_PER_READ, async (channels) => {
+    const readBacklogs = async (channels: readonly ChannelKey[]) => {
       const upTo = this.#position
       const backlogs = await parts.backlogs.read([...new Set(channels)], upTo)
       return channels.map((channel) => ({ from: upTo, messages: [], ...backlogs.get(channel), upTo }))
-    })
+    }
+    this.#backlogLookup = new BatchedLookup(MAX_CHANNELS_PER_READ, readBacklogs, SOCKET_LIMITS)
   }
 
   /** The position of the newest event delivered. */
