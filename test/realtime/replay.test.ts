@@ -65,7 +65,13 @@ function openHub() {
 
 /** A client: the frames sent to it, and how many were replayed in each turn of the event loop. */
 function openClient(hub: Hub) {
-  const frames: { readonly t: string; readonly ch: string; readonly position: string; readonly i?: unknown }[] = []
+  const frames: {
+    readonly t: string
+    readonly ch: string
+    readonly position: string
+    readonly prev?: string | null
+    readonly i?: unknown
+  }[] = []
   const replayedInTurn: number[] = []
   let isSameTurn = false
   const closed: number[] = []
@@ -184,23 +190,27 @@ test('a socket that is closed during a replay gets no more of it and keeps no ch
   t.equal(referencesOf('room:1'), 1)
 })
 
-test('a client is closed when the backlog is dropped during its replay', async (t) => {
-  const { hub, referencesOf } = openHub()
-  await hub.onEvents(upTo(MESSAGES).map((position) => roomEvent(position)))
-  const { subscriptions, positions, closed } = openClient(hub)
-  const subscribed = subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: '0' })
-  await turnsUntil(() => positions(ROOM).length > 0)
-  await hub.onEvents([roomEvent(MESSAGES + 1)])
-  const channel = hub.acquire('room:1')
-  channel.dropBacklog()
-  hub.release(channel)
-  await subscribed
-  t.same(closed, [4100])
-  const got = positions(ROOM)
-  t.same(got, upTo(got.length))
-  t.ok(got.length < MESSAGES)
-  t.equal(referencesOf('room:1'), 1)
-})
+for (const isLive of [false, true]) {
+  const client = isLive ? 'a live client' : 'a client'
+  test(`${client} is closed when the backlog is dropped during its replay`, async (t) => {
+    const { hub, referencesOf } = openHub()
+    await hub.onEvents(upTo(MESSAGES).map((position) => roomEvent(position)))
+    const { subscriptions, positions, closed } = openClient(hub)
+    if (isLive) await subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM })
+    const subscribed = subscriptions.subscribe({ t: 'sub', i: 2, ch: ROOM, since: '0' })
+    await turnsUntil(() => positions(ROOM).length > 0)
+    await hub.onEvents([roomEvent(MESSAGES + 1)])
+    const channel = hub.acquire('room:1')
+    channel.dropBacklog()
+    hub.release(channel)
+    await subscribed
+    t.same(closed, [4100])
+    const got = positions(ROOM)
+    t.same(got, upTo(got.length))
+    t.ok(got.length < MESSAGES)
+    t.equal(referencesOf('room:1'), 1)
+  })
+}
 
 test('a live subscription gets earlier messages in slices, and each message once', async (t) => {
   const { hub } = openHub()
@@ -212,17 +222,70 @@ test('a live subscription gets earlier messages in slices, and each message once
   await turnsUntil(() => positions(ROOM).includes(101))
   await hub.onEvents(upTo(710, 701).map((position) => roomEvent(position)))
   await again
-  await turnsUntil(() => positions(ROOM).includes(710))
-  t.same(
-    positions(ROOM).filter((position) => position <= 600),
-    upTo(600, 101),
-  )
-  t.same(
-    positions(ROOM).filter((position) => position > 600),
-    upTo(710, 601),
-  )
-  t.same(replayedInTurn, [100, 100, 100, 100, 100])
+  await hub.onEvents([roomEvent(711)])
+  await turnsUntil(() => positions(ROOM).includes(711))
+  t.same(positions(ROOM), [...upTo(700, 601), ...upTo(600, 101), ...upTo(711, 701)])
+  t.same(replayedInTurn, [100, 100, 100, 100, 100, 10])
+  await subscriptions.subscribe({ t: 'sub', i: 3, ch: ROOM, since: '50' })
+  t.same(positions(ROOM).slice(611), upTo(100, 51), 'only what is earlier still')
+  await hub.onEvents([roomEvent(712)])
+  await turnsUntil(() => positions(ROOM).includes(712))
+  t.same(positions(ROOM).slice(661), [712])
   subscriptions.end()
+})
+
+test('events between the slices that a live subscription asks for come after all of them', async (t) => {
+  const { hub, referencesOf } = openHub()
+  await hub.onEvents(upTo(600).map((position) => roomEvent(position)))
+  const channel = hub.acquire('room:1')
+  const { subscriptions, frames, positions } = openClient(hub)
+  await subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM })
+  let isDone = false
+  const again = subscriptions.subscribe({ t: 'sub', i: 2, ch: ROOM, since: '100' }).then(() => (isDone = true))
+  while (!isDone) {
+    await hub.onEvents([roomEvent(hub.position + 1)])
+    hub.flush(channel)
+    await turn()
+  }
+  await again
+  t.ok(hub.position > 603, 'events came between the slices')
+  await hub.onEvents([roomEvent(hub.position + 1)])
+  await turnsUntil(() => positions(ROOM).includes(hub.position))
+  const confirmed = frames.findLastIndex(({ t: type }) => type === 'subbed')
+  t.match(frames[confirmed], { i: 2, position: '100', resumed: true })
+  const received = frames.slice(confirmed + 1)
+  const live = positions(ROOM).length - received.length
+  t.same(positions(ROOM).slice(0, live), upTo(600 + live, 601), 'live before the answer')
+  const following = upTo(hub.position, 601 + live)
+  t.same(positions(ROOM).slice(live), [...upTo(600, 101), ...following])
+  t.ok(following.length > 3)
+  t.ok(received.every(({ position, prev }) => Number(prev) === Number(position) - 1))
+  subscriptions.end()
+  hub.release(channel)
+  t.equal(referencesOf('room:1'), 1)
+})
+
+test('a live client that is cut while it gets earlier messages resumes without a hole', async (t) => {
+  const { hub, referencesOf } = openHub()
+  await hub.onEvents(upTo(600).map((position) => roomEvent(position)))
+  const channel = hub.acquire('room:1')
+  const cut = openClient(hub)
+  await cut.subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM })
+  const again = cut.subscriptions.subscribe({ t: 'sub', i: 2, ch: ROOM, since: '100' })
+  await turnsUntil(() => cut.positions(ROOM).includes(101))
+  await hub.onEvents([roomEvent(601)])
+  hub.flush(channel)
+  cut.subscriptions.end()
+  hub.release(channel)
+  await again
+  t.equal(referencesOf('room:1'), 1)
+  const got = cut.positions(ROOM)
+  t.same(got, upTo(100 + got.length, 101))
+  t.ok(got.length < 500)
+  const back = openClient(hub)
+  await back.subscriptions.subscribe({ t: 'sub', i: 1, ch: ROOM, since: String(Math.max(...got)) })
+  t.same([...got, ...back.positions(ROOM)], upTo(601, 101))
+  back.subscriptions.end()
 })
 
 test("the user's own channel starts by itself in slices, and client frames wait for it", async (t) => {

@@ -29,8 +29,8 @@ interface Subscription {
   /** The client gets everything after this position. */
   from: number
   /**
-   * `held`: the user's own channel, before its first `sub` or the end of the hold. `resuming`: its first `sub` is being
-   * answered. `live`: the client gets frames as they come.
+   * `held`: the user's own channel, before its first `sub` or the end of the hold. `resuming`: a `sub` is being answered,
+   * and the client does not listen. `live`: the client gets frames as they come.
    */
   state: 'held' | 'resuming' | 'live'
 }
@@ -189,16 +189,11 @@ export class Subscriptions {
       if (this.#isEnded) return
       this.#confirm(i, name, from, messages !== null)
       if (messages === null) return
-      subscription.from = from
-      let rest = this.#sendSlice(
-        name,
-        messages.filter(({ position }) => position <= subscribedFrom),
-      )
-      while (rest.length > 0) {
-        await yieldToEventLoop()
-        if (this.#isEnded) return
-        rest = this.#sendSlice(name, rest)
-      }
+      // Otherwise newer frames would go out between the slices, and a client that is cut then would miss the rest.
+      hub.removeListener(channel, name, this.#client)
+      subscription.state = 'resuming'
+      const earlier = messages.filter(({ position }) => position <= subscribedFrom)
+      await this.#replay(channel, name, from, earlier)
     })
   }
 
@@ -222,11 +217,12 @@ export class Subscriptions {
 
   /**
    * Sends a slice of these messages in each turn of the event loop, then those that came meanwhile, and goes live in
-   * the turn of the last slice. False when the socket was closed before.
+   * the turn of the last slice. False when the socket was closed before. The client must not be a listener, and
+   * `messages` must be all that it still lacks of what the hub has delivered.
    */
   async #replay(channel: Channel, name: string, from: number, messages: readonly ChannelMessage[]): Promise<boolean> {
     if (this.#isEnded) return false
-    let last = messages.at(-1)?.position ?? from
+    let { position: last } = this.#parts.hub
     let rest = this.#sendSlice(name, messages)
     while (rest.length > 0) {
       await yieldToEventLoop()
