@@ -4,15 +4,16 @@ type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>
 /** Writes how many lines of a kind were suppressed. */
 type Report = (kind: string, suppressed: number) => void
 
-/** Lines of one kind in a second, and of all kinds together; the first of a kind is always written. */
+/** Lines of one kind in a second, and of all kinds of a group together; the first of a kind is always written. */
 const MAX_LINES_OF_A_KIND = 50
-const MAX_LINES = 200
+const MAX_LINES_OF_A_GROUP = 200
 /** Kinds distinguished in a second. Messages are fixed texts, so that there are fewer. */
 const MAX_KINDS = 1_000
 const OTHER_KINDS = 'other messages'
 const SECOND_MS = 1_000
-/** Pino's number. Lower levels are written only where configured, and are not sampled. */
+/** Pino's numbers. Levels below `info` are written only where configured, and are not sampled. */
 const INFO = 30
+const WARN = 40
 
 interface Kind {
   written: number
@@ -27,29 +28,30 @@ interface Kind {
  */
 export class LogSampler {
   readonly #kinds = new Map<string, Kind>()
-  #lines = 0
+  readonly #linesOfGroups = new Map<string, number>()
   #second: NodeJS.Timeout | undefined
 
   /** For pino's `hooks`. */
   hook(): LogMethod {
-    const admits = (kind: string, report: Report): boolean => this.#admits(kind, report)
+    const admits = (kind: string, group: string, report: Report): boolean => this.#admits(kind, group, report)
     return function (args, method, level) {
       if (level < INFO) return method.apply(this, args)
       const report: Report = (of, suppressed) =>
         method.call(this, { suppressed, of }, 'log lines suppressed within a second')
-      if (admits(kindOf(args), report)) method.apply(this, args)
+      if (admits(kindOf(args), groupOf(args, level), report)) method.apply(this, args)
     }
   }
 
-  #admits(name: string, report: Report): boolean {
+  #admits(name: string, group: string, report: Report): boolean {
     this.#second ??= setTimeout(() => this.flush(), SECOND_MS).unref()
     const key = this.#kinds.size < MAX_KINDS || this.#kinds.has(name) ? name : OTHER_KINDS
     let kind = this.#kinds.get(key)
     if (kind === undefined) this.#kinds.set(key, (kind = { written: 0, suppressed: 0, report }))
     const isFirst = kind.written === 0
-    if (isFirst || (kind.written < MAX_LINES_OF_A_KIND && this.#lines < MAX_LINES)) {
+    const lines = this.#linesOfGroups.get(group) ?? 0
+    if (isFirst || (kind.written < MAX_LINES_OF_A_KIND && lines < MAX_LINES_OF_A_GROUP)) {
       kind.written += 1
-      this.#lines += 1
+      this.#linesOfGroups.set(group, lines + 1)
       return true
     }
     kind.suppressed += 1
@@ -62,15 +64,22 @@ export class LogSampler {
     this.#second = undefined
     const kinds = [...this.#kinds]
     this.#kinds.clear()
-    this.#lines = 0
+    this.#linesOfGroups.clear()
     for (const [name, { suppressed, report }] of kinds) if (suppressed > 0) report(name, suppressed)
   }
 }
 
+/** Lines of requests leave room for others, and lines of lower levels for warnings and errors. */
+const groupOf = ([line]: readonly unknown[], level: number): string =>
+  `${isOfRequest(line) ? 'requests' : 'others'} ${level < WARN ? 'info' : 'warn'}`
+
+const isOfRequest = (line: unknown): line is { readonly status: unknown } =>
+  typeof line === 'object' && line !== null && 'status' in line
+
 function kindOf(args: readonly unknown[]): string {
   const [line] = args
   const message = messageOf(args)
-  if (typeof line !== 'object' || line === null || !('status' in line)) return message
+  if (!isOfRequest(line)) return message
   const route = 'route' in line ? line.route : undefined
   return `${message} ${String(line.status)} ${String(route)}`
 }

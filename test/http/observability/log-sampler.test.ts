@@ -43,6 +43,22 @@ test('all messages together are bounded, and the first of each is written', (t) 
   t.end()
 })
 
+test('lines of requests leave room for others, and lower levels for warnings and errors', (t) => {
+  const { log, parsed, count } = logging()
+  const fifty = (write: (i: number) => void): void => Array.from({ length: 50 }, (_, i) => i).forEach(write)
+  for (let route = 0; route < 10; route += 1) fifty(() => log.info({ status: 404, route: `/${route}` }, 'request'))
+  fifty((i) => log.error({ status: 500, route: '/a', err: new Error(`failure ${i}`) }, 'request failed'))
+  t.ok(count('request') <= 200 + 10)
+  t.equal(count('request failed'), 50)
+  for (let route = 0; route < 10; route += 1)
+    fifty(() => log.error({ status: 500, route: `/${route}` }, 'request failed'))
+  t.ok(parsed().length <= 2 * (200 + 11))
+  for (let kind = 0; kind < 10; kind += 1) fifty(() => log.info(`message ${kind}`))
+  fifty(() => log.warn('event loop blocked'))
+  t.equal(count('event loop blocked'), 50)
+  t.end()
+})
+
 test('what is suppressed is told after a second by itself, and endless kinds are bounded', async (t) => {
   const { log, parsed, count } = logging()
   for (let i = 0; i < 60; i += 1) log.info('often')
