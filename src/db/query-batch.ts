@@ -30,7 +30,7 @@ export async function queryBatch<Key, Value>(
 }
 
 /** Whether a statement failed for a reason that does not depend on its keys. */
-const isSystemic = (error: unknown): boolean => isConnectionError(error) || error instanceof PoolExhausted
+export const isSystemic = (error: unknown): boolean => isConnectionError(error) || error instanceof PoolExhausted
 
 function settled<Value>(values: readonly Value[], i: number): PromiseSettledResult<Value> {
   const value = values[i]

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { BatchedLookup, SOCKET_LIMITS } from '../db/batched-lookup.ts'
 import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
+import { isSystemic } from '../db/query-batch.ts'
 import type { Tables } from '../db/tables.ts'
 import { roomIdsOfMembers, type UserAndRoomUid } from '../features/rooms/reads.ts'
 import type { Slice } from '../features/slice.ts'
@@ -62,7 +63,11 @@ export async function startRealtime(
   const onMapperError = (err: unknown, position: number): void =>
     log.error({ err, position }, 'frame could not be built; left out')
   const socketFailures = new FailureLog(log, 'sockets not served; clients may retry', 'sockets are served again')
-  const onError = (err: unknown): void => socketFailures.failed(err, socketFailures)
+  // A bug gets a line of its own, so that an outage does not hide it.
+  const onError = (err: unknown): void => {
+    if (isSystemic(err)) socketFailures.failed(err, socketFailures)
+    else log.error({ err }, 'unexpected error while serving sockets')
+  }
 
   const mapEvent = createEventMapper(
     slices.flatMap(({ frameMapper = [] }) => frameMapper),

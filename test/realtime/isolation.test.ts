@@ -105,6 +105,39 @@ test('a name that cannot be looked up is left out, and other frames arrive', asy
   t.match(instance.log.join('\n'), /name for a frame could not be looked up/)
 })
 
+test('during an outage, which is logged once, bugs are logged one by one', async (t) => {
+  const database = await testDatabase(t)
+  await createRooms(database, 1, 1)
+  const failures = [
+    connectionError(),
+    new Error('first bug'),
+    connectionError(),
+    new PoolExhausted('no connection was free in time'),
+    new Error('second bug'),
+  ]
+  const failing: LiveQuery = {
+    event: 'wallet',
+    changedBy: () => {
+      const failure = failures.shift()
+      if (failure !== undefined) throw failure
+      return []
+    },
+    read: async () => new Map(),
+  }
+  const instance = await startInstance(t, database, [...chatSlices, { documentedPrefix: '/v1', liveQuery: failing }])
+  await connectAs(t, instance.origin, 1)
+  while (failures.length > 0) await postToUser(instance, 1)
+  t.match(
+    instance.log.map((line): unknown => JSON.parse(line)),
+    [
+      { level: 40, err: { message: 'connect ECONNREFUSED' } },
+      { level: 50, err: { message: 'first bug' } },
+      { level: 50, err: { message: 'second bug' } },
+    ],
+  )
+  t.equal(instance.log.length, 3)
+})
+
 test('a wallet that cannot be read is retried less and less often and delays no other', async (t) => {
   const database = await testDatabase(t)
   await createRooms(database, 1, 2)
