@@ -1,7 +1,7 @@
 import type { Refusals } from '../http/errors/refusals.ts'
 
 /** Codes of the ledger, and of more than one part of the business. A slice's own are in its model. */
-export const sharedRefusals: Refusals = {
+export const sharedRefusals = {
   not_found: { status: 404, message: 'Not found.' },
   validation_failed: { status: 422, message: 'The given data was invalid.' },
   idempotency_key_reused: { status: 422, message: 'This idempotency key was used for another request.' },
@@ -13,4 +13,4 @@ export const sharedRefusals: Refusals = {
       'A limit is reached: 2,000 stored cards and 2,000 kinds in a bag for a user, and 500 gifts in the catalogue.',
   },
   not_room_member: { status: 403, message: 'You are not a member of this room' },
-}
+} satisfies Refusals

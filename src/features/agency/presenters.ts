@@ -1,5 +1,6 @@
 import { centsToDollars } from '../../ledger/rules/money.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
+import { sharedRefusals } from '../shared-refusals.ts'
 import type { NamedTransfer } from './instant-transfer.ts'
 import type { Deposit, DepositRefusal, PaidDeposit, SalaryReport } from './salaries/deposit-salaries.ts'
 import type { NamedWithdrawal } from './withdrawals/withdrawal.ts'
@@ -66,7 +67,7 @@ const reasons: Readonly<Record<DepositRefusal, string>> = {
   paid_differently: 'The user was paid something else for this period.',
   nothing_to_pay: 'Both amounts are 0.',
   insufficient_balance: 'The user has fewer points than are to be taken.',
-  balance_limit: 'A balance would pass the largest amount that can be held.',
+  balance_limit: sharedRefusals.balance_limit.message,
 }
 
 export const salaryReport = ({ period, paid, already_paid, refused }: SalaryReport) => ({
