@@ -16,7 +16,7 @@ const UNAVAILABLE_STATES = /^(08|53|57|58)[0-9A-Z]{3}$/
 
 /** What pg and its pool throw without a code. */
 const UNAVAILABLE_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end)/
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end)/
 
 /** Whether the database cannot be reached or cannot work now; the query itself may be fine. */
 export function isConnectionError(error: unknown): boolean {

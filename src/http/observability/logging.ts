@@ -68,9 +68,13 @@ export class RequestLog extends LogController {
 
 const logRequest = (log: FastifyBaseLogger, level: 'debug' | 'info', line: object): void => log[level](line, 'request')
 
+/** No id is as long: a token that was put where no route expects one. */
+const LONG_SEGMENT = /[^/]{65,}/g
+
 /** Route and path; no query, no headers, and no path that holds a token. */
 function describe({ id, method, originalUrl: url, routeOptions }: FastifyRequest): Record<string, unknown> {
   const route = routeOptions.url
   const line = { request_id: id, method, route: route ?? null }
-  return route?.includes(':token') ? line : { ...line, path: url.split(/[?#]/, 1)[0]?.slice(0, 200) }
+  if (route?.includes(':token')) return line
+  return { ...line, path: url.split(/[?#]/, 1)[0]?.replace(LONG_SEGMENT, '…').slice(0, 200) }
 }

@@ -58,7 +58,8 @@ test('errors of the database that say that it is away or has too much to do', (t
   for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '08006', '57P01', '57P03', '53100']) {
     t.equal(problemOf(coded(code)).code, 'unavailable', code)
   }
-  for (const message of ['Connection terminated unexpectedly', 'timeout exceeded when trying to connect']) {
+  const timeouts = ['timeout expired', 'timeout exceeded when trying to connect']
+  for (const message of ['Connection terminated unexpectedly', ...timeouts]) {
     t.equal(problemOf(new Error(message)).code, 'unavailable', message)
   }
   const refused = new Unavailable('the database is away', { cause: coded('53300') })
@@ -80,6 +81,7 @@ test('secrets and queries do not reach the log', async (t) => {
     { url: '/v1/things', headers: bearer(expired) },
     { url: '/v1/nowhere?x=query-secret#query-secret', headers: bearer(secret) },
     { url: '/v1/%zz?query-secret', headers: bearer(secret) },
+    { url: `/ws/${secret}` },
     { method: 'DELETE' as const, url: '/v1/devices/query-secret', headers: bearer(secret) },
     {
       method: 'POST' as const,
