@@ -65,7 +65,7 @@ export class Tail {
       connection: this.#connection(),
       onPosition: (position) => {
         if (position > this.#buffer.position) {
-          setTimeout(() => this.#pollIfBehind(position), NOTIFICATION_DELAY_MS).unref()
+          setTimeout(() => this.#pollUpTo(position), NOTIFICATION_DELAY_MS).unref()
         }
       },
       onListening: () => this.#poll(),
@@ -105,7 +105,7 @@ export class Tail {
     this.#wake()
   }
 
-  #pollIfBehind(position: number): void {
+  #pollUpTo(position: number): void {
     if (position > this.#buffer.position) this.#poll()
   }
 
