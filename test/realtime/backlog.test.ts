@@ -50,7 +50,7 @@ test('a backlog is read in pages and bounded in messages and bytes, however far 
   const end = Math.max(...busy, ...long)
   const channels: readonly ChannelKey[] = ['room:1', 'room:2', 'room:3', 'room:9']
   const found = await backlogs.read(channels, end)
-  t.equal(maxEvents, 20, 'events at a time')
+  t.equal(maxEvents, 50, 'events at a time')
 
   const positionsOf = (channel: ChannelKey) => found.get(channel)?.messages.map(({ position }) => position)
   t.same(positionsOf('room:1'), [quiet])

@@ -6,12 +6,8 @@ import type { ProfileCache } from '../frames/profile-cache.ts'
 import { type ChannelIndex, type IndexEntry, MAX_BACKLOG_AGE_MS, MAX_BACKLOG_MESSAGES } from './channel-index.ts'
 import { type ChannelMessage, channelMessage, messageSize } from './channel-message.ts'
 import type { ChannelKey } from './channel-names.ts'
+import { PacedPages } from './paced-pages.ts'
 
-/**
- * Events that are read at a time: an event may be a gift to a hundred receivers, and reading 250 of those would block the
- * event loop for 40 ms.
- */
-const MAX_PAGE_EVENTS = 20
 /** Characters of one backlog: as much as may be unsent of a replay. */
 const MAX_BACKLOG_CHARACTERS = 8 * 1024 * 1024
 
@@ -81,13 +77,15 @@ export class BacklogReader {
     const newestFirst = new Map<ChannelKey, ChannelMessage[]>()
     const characters = new Map<ChannelKey, number>()
     const isFull = (channel: ChannelKey): boolean => (characters.get(channel) ?? 0) > MAX_BACKLOG_CHARACTERS
+    const pages = new PacedPages()
     for (let at = 0; at < pending.length; ) {
       const page: typeof pending = []
-      for (; at < pending.length && page.length < MAX_PAGE_EVENTS; at += 1) {
+      const pageEvents = await pages.next()
+      for (; at < pending.length && page.length < pageEvents; at += 1) {
         const next = pending[at]
         if (next !== undefined && !isFull(next.channel)) page.push(next)
       }
-      for (const { channel, message } of await this.#messagesOf(page)) {
+      for (const { channel, message } of await this.#messagesOf(page, pages)) {
         if (isFull(channel)) continue
         characters.set(channel, (characters.get(channel) ?? 0) + messageSize(message))
         const list = newestFirst.get(channel)
@@ -100,9 +98,12 @@ export class BacklogReader {
 
   async #messagesOf(
     page: readonly { readonly channel: ChannelKey; readonly entry: IndexEntry }[],
+    pages: PacedPages,
   ): Promise<readonly { readonly channel: ChannelKey; readonly message: ChannelMessage }[]> {
     const positions = [...new Set(page.map(({ entry }) => entry.position))]
-    const events = new Map((await eventsAt(this.#pool, positions)).map((event) => [event.position, event]))
+    const found = await eventsAt(this.#pool, positions)
+    pages.adapt(found)
+    const events = new Map(found.map((event) => [event.position, event]))
     const pageTemplates = page.map(({ channel, entry }) => {
       const event = events.get(entry.position)
       return (event && this.#mapEvent(event).get(channel)) ?? []
@@ -120,8 +121,10 @@ export class BacklogReader {
     upTo: number,
     channels: ReadonlySet<ChannelKey>,
   ): AsyncGenerator<{ readonly channel: ChannelKey; readonly event: PositionedEvent }> {
+    const pages = new PacedPages()
     for (let at = after; at < upTo; ) {
-      const events = await eventsAfter(this.#pool, at, Math.min(MAX_PAGE_EVENTS, upTo - at))
+      const events = await eventsAfter(this.#pool, at, Math.min(await pages.next(), upTo - at))
+      pages.adapt(events)
       for (const event of events) {
         for (const channel of this.#mapEvent(event).keys()) if (channels.has(channel)) yield { channel, event }
       }

@@ -1,0 +1,40 @@
+import { type Clock, systemClock } from '../../config/clock.ts'
+import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
+
+/** Characters of a page of events: some 2 ms of the event loop. An event may be a gift to a hundred receivers. */
+const PAGE_CHARACTERS = 48 * 1024
+const FIRST_PAGE_EVENTS = 4
+const MAX_PAGE_EVENTS = 50
+/** Bounds a rest, as a page may have been mostly waiting for the database. */
+const MAX_REST_MS = 50
+
+/**
+ * Sizes and spaces the pages of a long read, so that requests wait for one short page at most and have at least half of
+ * the event loop's time.
+ */
+export class PacedPages {
+  readonly #clock: Clock
+  #startedAt: number | undefined
+  #pageEvents = FIRST_PAGE_EVENTS
+
+  constructor(clock = systemClock) {
+    this.#clock = clock
+  }
+
+  /** Rests for as long as the last page took; answers how many events to read next. */
+  async next(): Promise<number> {
+    const clock = this.#clock
+    if (this.#startedAt !== undefined) await clock.sleep(Math.min(clock.now() - this.#startedAt, MAX_REST_MS))
+    this.#startedAt = clock.now()
+    return this.#pageEvents
+  }
+
+  /** Sizes the next page by the events of this one. */
+  adapt(events: readonly StoredEvent[]): void {
+    if (events.length === 0) return
+    const characters = events.reduce((sum, { entry }) => sum + entry.data.length, 0)
+    const fitting = Math.floor((PAGE_CHARACTERS * events.length) / Math.max(characters, 1))
+    // A page of short events may be followed by long ones.
+    this.#pageEvents = Math.max(1, Math.min(fitting, 2 * this.#pageEvents, MAX_PAGE_EVENTS))
+  }
+}

@@ -1,0 +1,55 @@
+import { test } from 'tap'
+import type { StoredEvent } from '../../src/ledger/storage/event-hash.ts'
+import { PacedPages } from '../../src/realtime/channels/paced-pages.ts'
+
+const eventOf = (characters: number): StoredEvent => ({
+  type: 'room-defined',
+  data: { room_id: 1, owner_id: 1 },
+  movements: [],
+  position: 1,
+  at: 0,
+  entry: {
+    position: 1,
+    type: 'room-defined',
+    version: 1,
+    data: 'x'.repeat(characters),
+    movements: [],
+    actor: 'system',
+    at: 0,
+    requestId: 'r',
+    idempotencyKey: null,
+    replyHash: null,
+    hash: '',
+  },
+})
+
+test('pages grow while events are short, and shrink to one event while they are long', async (t) => {
+  const pages = new PacedPages()
+  const sizes: number[] = []
+  for (const characters of [100, 100, 100, 100, 100, 15_000, 4_000, 60_000, 100]) {
+    const size = await pages.next()
+    sizes.push(size)
+    pages.adapt(Array.from({ length: size }, () => eventOf(characters)))
+  }
+  t.same(sizes, [4, 8, 16, 32, 50, 50, 3, 6, 1])
+  pages.adapt([])
+  t.equal(await pages.next(), 2, 'a page without events changes nothing')
+})
+
+test('a page rests for as long as the one before took, within bounds', async (t) => {
+  let now = 0
+  const rests: number[] = []
+  const clock = {
+    now: () => now,
+    sleep: async (ms: number) => {
+      rests.push(ms)
+      now += ms
+    },
+  }
+  const pages = new PacedPages(clock)
+  for (const took of [3, 20, 200, 1]) {
+    await pages.next()
+    now += took
+  }
+  t.same(rests, [3, 20, 50], 'nothing before the first page')
+})
