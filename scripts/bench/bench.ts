@@ -19,6 +19,8 @@ export interface Bench {
 }
 
 const SEED = 'seed'
+/** That of `src/config`. */
+const DEFAULT_RATE_LIMIT = '1200'
 
 /** What it starts is stopped by `cleanUp`, last first. */
 export async function openBench(options: Options, cleanUp: AsyncDisposableStack): Promise<Bench> {
@@ -33,7 +35,7 @@ export async function openBench(options: Options, cleanUp: AsyncDisposableStack)
   return {
     options,
     cluster,
-    servers: new Servers(cluster.folder, cleanUp),
+    servers: new Servers(cluster.folder, cleanUp, options.rateLimited ? { RATE_LIMIT: DEFAULT_RATE_LIMIT } : {}),
     generator: start('load/generator.ts', { JWT_SECRET: keys.JWT_SECRET, KEYED: options.keyed ? '1' : '0' }),
     seeded: (name) => cluster.create(name, SEED),
     helper: (file, { serviceUrl }) => start(file, { DATABASE_URL: serviceUrl, ...keys }),

@@ -69,6 +69,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
     parts: [],
     events: 0,
     keyed: false,
+    rateLimited: false,
     profile: false,
     report: null,
     against: null,

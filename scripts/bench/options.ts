@@ -18,6 +18,8 @@ export interface Options {
   readonly events: number
   /** Whether each request has an idempotency key. */
   readonly keyed: boolean
+  /** Whether the product limits requests as it does by default. */
+  readonly rateLimited: boolean
   /** The folder of another checkout that gifts are compared with, and nothing else; null: none. */
   readonly against: string | null
   /** Only look at where the product's time goes. */
@@ -30,6 +32,7 @@ interface Given {
   readonly quick?: true
   readonly only?: Part | Report
   readonly keys?: true
+  readonly rateLimit?: true
   readonly against?: string
   readonly profile?: true
 }
@@ -55,6 +58,7 @@ export function readOptions(argv: readonly string[]): Options {
     .option('--quick', 'everything in one round of 1 second, and the long ledger a quarter as long')
     .addOption(new Option('--only <part>', 'one part').choices([...parts, ...reports]))
     .option('--keys', 'an idempotency key with every request')
+    .option('--rate-limit', 'with the default rate limit, which no sender here reaches')
     .option('--against <folder>', 'only gifts, beside those of another installed checkout')
     .option(
       '--profile',
@@ -70,6 +74,7 @@ export function readOptions(argv: readonly string[]): Options {
     parts: parts.filter((part) => given.only === undefined || part === given.only),
     report,
     keyed: given.keys === true,
+    rateLimited: given.rateLimit === true,
     against: given.against ?? null,
     profile: given.profile === true,
   }

@@ -1,18 +1,28 @@
 import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { median } from '../../../test/harness/load/percentiles.ts'
 import { HelperProcess } from '../../../test/harness/process/child-process-rpc.ts'
 import { Connected, type ImplementationName, implementationNames, Listening, Measured, Weight } from './jobs.ts'
+import { readLiveOptions } from './options.ts'
 
 /** Sockets on loopback, in processes of their own. */
 const SIZES = [500, 2_000]
 const CLIENT_PROCESSES = 2
-const ROUNDS = 5
 const MS = 500
 /** Events that some socket has not had yet while the next ones are told: servers are to be busy. */
 const UNDER_WAY = 40
 
+/** A server to measure, in a process of its own. */
+interface Contender {
+  readonly name: string
+  readonly implementation: ImplementationName
+  /** The checkout that it comes from. */
+  readonly root: URL
+}
+
 interface Runner {
-  readonly name: ImplementationName
+  readonly name: string
   readonly server: HelperProcess
   /** Bytes of the server's memory for each idle socket. */
   readonly bytes: number
@@ -22,16 +32,34 @@ interface Runner {
   readonly ten: Measured[]
 }
 
+const { rounds, against } = readLiveOptions(process.argv)
+
+const here = new URL('../../../', import.meta.url)
+const contenders: readonly Contender[] =
+  against === null
+    ? implementationNames.map((name) => ({ name, implementation: name, root: here }))
+    : [
+        { name: 'this checkout', implementation: 'ours', root: here },
+        { name: 'the other', implementation: 'ours', root: pathToFileURL(join(against, '/')) },
+      ]
+
 const environment = { NODE_OPTIONS: '--expose-gc --no-warnings' }
 
-async function start(name: ImplementationName, sockets: number, clients: readonly HelperProcess[]): Promise<Runner> {
-  const server = new HelperProcess(new URL('./server.ts', import.meta.url), environment)
-  const to = await server.call({ do: 'listen', contender: name, sockets }, Listening)
+async function start(
+  { name, implementation, root }: Contender,
+  sockets: number,
+  clients: readonly HelperProcess[],
+): Promise<Runner> {
+  const server = new HelperProcess(new URL('scripts/bench/live/server.ts', root), environment)
+  const to = await server.call({ do: 'listen', contender: implementation, sockets }, Listening)
   const before = await server.call({ do: 'weigh' }, Weight)
   const share = Math.ceil(sockets / clients.length)
   await Promise.all(
     clients.map((client, i) =>
-      client.call({ contender: name, to: { ...to, tokens: to.tokens.slice(i * share, (i + 1) * share) } }, Connected),
+      client.call(
+        { contender: implementation, to: { ...to, tokens: to.tokens.slice(i * share, (i + 1) * share) } },
+        Connected,
+      ),
     ),
   )
   const after = await server.call({ do: 'weigh' }, Weight)
@@ -44,10 +72,10 @@ async function compare(sockets: number): Promise<Runner[]> {
     () => new HelperProcess(new URL('./clients.ts', import.meta.url), environment),
   )
   const runners: Runner[] = []
-  for (const name of implementationNames) runners.push(await start(name, sockets, clients))
+  for (const contender of contenders) runners.push(await start(contender, sockets, clients))
   // The first round warms up.
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const { server, lone, single, ten } of runners) {
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { server, lone, single, ten } of round % 2 === 0 ? runners : runners.toReversed()) {
       for (const [measured, atOnce, underWay] of [
         [lone, 1, 0],
         [single, 1, UNDER_WAY],
@@ -64,6 +92,9 @@ async function compare(sockets: number): Promise<Runner[]> {
 }
 
 const rate = (all: readonly Measured[]): number => median(all.map(({ frames, seconds }) => frames / seconds))
+/** The median of each round's ratio. */
+const ratio = (ours: readonly Measured[], others: readonly Measured[]): string =>
+  median(ours.map((mine, i) => rate([mine]) / rate(others.slice(i, i + 1)))).toFixed(2)
 const cost = (all: readonly Measured[]): number => median(all.map(({ frames, cpuMicros }) => cpuMicros / frames))
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
 
@@ -78,11 +109,10 @@ function show(sockets: number, runners: readonly Runner[]): void {
   )
   console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
   for (const { name, lone, single, ten, bytes } of runners) {
-    const times = [rate(us.single) / rate(single), rate(us.ten) / rate(ten)].map((ratio) => ratio.toFixed(2))
     const costs = [lone, single, ten].map((all) => cost(all).toFixed(2)).join(' | ')
     const ms = (1_000 * sockets) / rate(lone)
     console.log(
-      `| ${name} | ${ms.toFixed(1)} | ${whole(rate(single))} | ${times[0]} | ${whole(rate(ten))} | ${times[1]} | ${costs} | ${(bytes / 1024).toFixed(1)} |`,
+      `| ${name} | ${ms.toFixed(1)} | ${whole(rate(single))} | ${ratio(us.single, single)} | ${whole(rate(ten))} | ${ratio(us.ten, ten)} | ${costs} | ${(bytes / 1024).toFixed(1)} |`,
     )
   }
 }
@@ -90,5 +120,5 @@ function show(sockets: number, runners: readonly Runner[]): void {
 console.log(
   `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}; frames of 400 bytes,`,
 )
-console.log(`${CLIENT_PROCESSES} processes of clients, ${ROUNDS} rounds, medians`)
+console.log(`${CLIENT_PROCESSES} processes of clients, ${rounds} rounds, medians, and medians of each round's ratios`)
 for (const sockets of SIZES) show(sockets, await compare(sockets))

@@ -15,11 +15,13 @@ export interface Server {
 export class Servers {
   readonly #folder: string
   readonly #cleanUp: AsyncDisposableStack
+  readonly #environment: Readonly<Record<string, string>>
 
-  /** `folder` is for what they keep beside a database. */
-  constructor(folder: string, cleanUp: AsyncDisposableStack) {
+  /** `folder` is for what they keep beside a database; `environment` is for all of them. */
+  constructor(folder: string, cleanUp: AsyncDisposableStack, environment: Readonly<Record<string, string>> = {}) {
     this.#folder = folder
     this.#cleanUp = cleanUp
+    this.#environment = environment
   }
 
   /** The product as it is run, on a database of its own. */
@@ -64,6 +66,7 @@ export class Servers {
       LOG_LEVEL: 'warn',
       DEMO: '0',
       ...keys,
+      ...this.#environment,
       ...environment,
     }
     const cleanUp = this.#cleanUp
