@@ -1,8 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { Kysely, PostgresDialect } from 'kysely'
 import { withDatabase } from '../src/audit/database.ts'
 import { openPool } from '../src/db/pool.ts'
-import type { Tables } from '../src/db/tables.ts'
+import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import { loadSlices } from '../src/domain.ts'
 import { ErasureRefused, eraseUser } from '../src/erasure/erase-user.ts'
 import { pathId } from '../src/http/validation/ids.ts'
@@ -16,7 +15,7 @@ const refusalMessages: Readonly<Record<string, string>> = {
 
 async function forgetUser(url: string, user: number): Promise<void> {
   const pool = openPool(url, { max: 2, application_name: 'forget' })
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = queryBuilder(pool)
   const { slices } = await loadSlices()
   const notifier = combineNotifiers(slices.flatMap(({ notifier = [] }) => notifier))
   try {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Value } from '@sinclair/typebox/value'
 import { Command, InvalidArgumentError } from 'commander'
-import { Kysely, PostgresDialect } from 'kysely'
 import { PurgedGames } from '../schema/roulette.ts'
 import { withDatabase } from '../src/audit/database.ts'
 import { openPool } from '../src/db/pool.ts'
-import type { Tables } from '../src/db/tables.ts'
+import { queryBuilder } from '../src/db/queries/query-builder.ts'
 import {
   MAX_PURGED_GAMES,
   type PurgeGames,
@@ -33,7 +32,7 @@ const interrupted = interruptionSignal()
 /** Purges, and answers how many games had to be skipped. */
 async function purgeOldGames(url: string, { olderThan, dryRun }: Options): Promise<number> {
   const pool = openPool(url, { max: 1, application_name: 'roulette purge' })
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = queryBuilder(pool)
   const input: PurgeGames = { older_than_minutes: olderThan, dry_run: dryRun === true }
   let count = 0
   let coins = 0

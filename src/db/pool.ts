@@ -1,7 +1,7 @@
-import type { PostgresPool } from 'kysely'
 import { type CustomTypesConfig, Pool, types } from 'pg'
 import { isConnectTimeout } from './connection-errors.ts'
 import type { Log } from './log.ts'
+import type { ConnectionSource } from './queries/query-builder.ts'
 
 /** By the object ids of PostgreSQL's types. pg asks for nothing but text format here. */
 const parsers = new Map<number, (text: string) => unknown>([
@@ -56,10 +56,10 @@ export class PoolExhausted extends Error {
 }
 
 /**
- * A pool as Kysely takes it for reads: whoever comes when too many wait, or has waited for too long while others were
+ * A pool for reads: whoever comes when too many wait, or has waited for too long while others were
  * served, is sent away with `PoolExhausted`.
  */
-export function readPool(pool: Pool): PostgresPool {
+export function readPool(pool: Pool): ConnectionSource {
   let inUse = 0
   pool.on('acquire', () => void (inUse += 1))
   pool.on('release', () => void (inUse -= 1))

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Client, Pool } from 'pg'
 import type { Config } from '../config/config.ts'
 import { errorCode } from '../config/error-code.ts'
@@ -10,6 +10,7 @@ import type { Log } from '../db/log.ts'
 import { grantService } from '../db/migrations/grants.ts'
 import { migrate } from '../db/migrations/migrate.ts'
 import { openPool, readPool } from '../db/pool.ts'
+import { queryBuilder } from '../db/queries/query-builder.ts'
 import { canChangeLedger, durabilityFaults } from '../db/safety.ts'
 import type { Tables } from '../db/tables.ts'
 
@@ -52,10 +53,10 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
     await client.end()
   }
   const pool = openPool(url, { max: 10, application_name: 'economy reads' }, log)
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: readPool(pool) }) })
+  const db = queryBuilder(readPool(pool))
   cleanUp.defer(() => db.destroy())
   const probePool = openPool(url, { max: 1, min: 1, application_name: 'economy readiness' }, log)
-  const probe = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: probePool }) })
+  const probe = queryBuilder(probePool)
   cleanUp.defer(() => probe.destroy())
   // Opened now, so that it exists when PostgreSQL accepts no more connections.
   await probePool.connect().then((connection) => connection.release())

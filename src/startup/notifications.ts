@@ -1,7 +1,6 @@
-import { Kysely, PostgresDialect } from 'kysely'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
-import type { Tables } from '../db/tables.ts'
+import { queryBuilder } from '../db/queries/query-builder.ts'
 import type { Slice } from '../features/slice.ts'
 import type { Tail } from '../ledger/subscriptions/tail.ts'
 import { Dispatcher } from '../notifications/dispatcher.ts'
@@ -25,7 +24,7 @@ export function startNotifications(
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): void {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: subscriberPool }) })
+  const db = queryBuilder(subscriberPool)
   const notifier = combineNotifiers(slices.flatMap(({ notifier = [] }) => notifier))
   if (fcm === null) {
     tail.subscribeDurable(PUSH_SUBSCRIBER, logSubscriber(db, notifier, log))

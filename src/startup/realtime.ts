@@ -1,10 +1,9 @@
-import { Kysely, PostgresDialect } from 'kysely'
 import type { Logger } from 'pino'
-import { BatchedLookup, SOCKET_LIMITS } from '../db/batched-lookup.ts'
 import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
-import { isSystemic } from '../db/query-batch.ts'
-import type { Tables } from '../db/tables.ts'
+import { BatchedLookup, SOCKET_LIMITS } from '../db/queries/batched-lookup.ts'
+import { isSystemic } from '../db/queries/query-batch.ts'
+import { queryBuilder } from '../db/queries/query-builder.ts'
 import { roomIdsOfMembers, type UserAndRoomUid } from '../features/rooms/reads.ts'
 import type { Slice } from '../features/slice.ts'
 import type { AppState } from '../http/auth/gate.ts'
@@ -59,7 +58,7 @@ export async function startRealtime(
 ): Promise<(read: VerifyToken) => ConnectionRegistry> {
   const { database, tail, sessions, appState, slices, metrics, log, times = DEFAULT_INTERVALS } = parts
   const { subscriberPool } = database
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: subscriberPool }) })
+  const db = queryBuilder(subscriberPool)
   const onMapperError = (err: unknown, position: number): void =>
     log.error({ err, position }, 'frame could not be built; left out')
   const socketFailures = new FailureLog(log, 'sockets not served; clients may retry', 'sockets are served again')

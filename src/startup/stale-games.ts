@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kysely, PostgresDialect } from 'kysely'
 import type { Logger } from 'pino'
 import { FailureLog } from '../db/failure-log.ts'
-import type { Tables } from '../db/tables.ts'
+import { queryBuilder } from '../db/queries/query-builder.ts'
 import { cancelStaleGames } from '../features/roulette/old-games/cancel-stale-games.ts'
 import { MAX_PURGED_GAMES } from '../features/roulette/old-games/purge.ts'
 import { findStaleGames } from '../features/roulette/reads.ts'
@@ -24,7 +23,7 @@ export function startStaleGames(
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): void {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: subscriberPool }) })
+  const db = queryBuilder(subscriberPool)
   const max_open_minutes = maxOpenMinutes === 0 ? null : maxOpenMinutes
   const failureLog = new FailureLog(log, 'cancelling stale games fails; retrying', 'cancelling stale games recovered')
   const stop = new AbortController()

@@ -1,8 +1,9 @@
 import { createServer } from 'node:net'
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { sql } from 'kysely'
 import { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { openPool, PoolExhausted, readPool } from '../../src/db/pool.ts'
+import { queryBuilder } from '../../src/db/queries/query-builder.ts'
 import { problemOf } from '../../src/http/errors/problem.ts'
 import { queryRows } from '../harness/postgres/embedded.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
@@ -10,7 +11,7 @@ import { testDatabase } from '../harness/postgres/test-database.ts'
 test('who wants to read when too many wait is sent away at once', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const pool = openPool(serviceUrl, { max: 1, application_name: 'reads under test' })
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: readPool(pool) }) })
+  const db = queryBuilder(readPool(pool))
   t.teardown(() => db.destroy())
   const read = () => sql`select 1 as one`.execute(db)
   t.match(await read(), { rows: [{ one: 1 }] })
@@ -29,7 +30,7 @@ test('who gets no connection in time is sent away while others are served, and e
   const { serviceUrl } = await testDatabase(t)
   const readsOf = (url: string) => {
     const pool = openPool(url, { max: 1, application_name: 'reads under test' })
-    const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: readPool(pool) }) })
+    const db = queryBuilder(readPool(pool))
     t.teardown(() => db.destroy())
     return { pool, read: () => sql`select 1 as one`.execute(db).catch((error: unknown) => error) }
   }
@@ -56,7 +57,7 @@ test('a connection that PostgreSQL refuses for having too many is overload', asy
   const held = await connect(serviceUrl, 'held under test')
   t.teardown(() => held.end())
   const pool = openPool(serviceUrl, { max: 1, application_name: 'reads under test' })
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: readPool(pool) }) })
+  const db = queryBuilder(readPool(pool))
   t.teardown(() => db.destroy())
   const refused = await sql`select 1`.execute(db).catch((error: unknown) => error)
   t.match(problemOf(refused), { status: 429, code: 'overloaded', headers: { 'retry-after': '1' } })

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { sql } from 'kysely'
 import tap, { test } from 'tap'
 import { connect } from '../../src/db/connect.ts'
 import { isConnectionError } from '../../src/db/connection-errors.ts'
 import { FailureLog } from '../../src/db/failure-log.ts'
 import { openPool } from '../../src/db/pool.ts'
+import { queryBuilder } from '../../src/db/queries/query-builder.ts'
 import { createLogger } from '../../src/http/observability/logging.ts'
 import { Unavailable } from '../../src/ledger/executor/failures.ts'
 import { genesis } from '../../src/ledger/storage/genesis.ts'
@@ -23,7 +24,7 @@ test('a read whose connection breaks fails alone', { buffered: true }, async (t)
   const database = await testDatabase(t)
   const between = await proxy(t, database.serviceUrl)
   const pool = openPool(between.url, { max: 2, application_name: 'test' }, { warn: () => {} })
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  const db = queryBuilder(pool)
   t.teardown(() => db.destroy())
   const reading = sql`select pg_sleep(60)`.execute(db)
   reading.catch(() => {})

@@ -1,7 +1,6 @@
-import { Kysely, PostgresDialect } from 'kysely'
 import { InstantSend, SendResult } from '../../../schema/gifts.ts'
 import { openPool } from '../../../src/db/pool.ts'
-import type { Tables } from '../../../src/db/tables.ts'
+import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { actorOf, userOf } from '../../../src/http/auth/caller.ts'
 import { sessionsIn } from '../../../src/http/auth/sessions.ts'
@@ -48,4 +47,4 @@ const slice: Slice = {
   },
 }
 
-await listenWith(slice, sessionsIn(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })))
+await listenWith(slice, sessionsIn(queryBuilder(pool)))

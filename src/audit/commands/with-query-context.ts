@@ -1,5 +1,6 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import type { Kysely } from 'kysely'
 import { openPool } from '../../db/pool.ts'
+import { queryBuilder } from '../../db/queries/query-builder.ts'
 import type { Tables } from '../../db/tables.ts'
 import { InvalidQuery, type QueryContext } from '../reports/query-context.ts'
 import type { CommandContext } from './command.ts'
@@ -10,7 +11,7 @@ export async function withQueryContext<Result>(
   work: (db: Kysely<Tables>, reading: QueryContext) => Promise<Result>,
 ): Promise<Result> {
   const pool = openPool(url, { max: 2, application_name: 'audit' })
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = queryBuilder(pool)
   let of = 0
   let events = 0
   const reading: QueryContext = {

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { Kysely, PostgresDialect } from 'kysely'
 import { openPool } from '../../db/pool.ts'
-import type { Tables } from '../../db/tables.ts'
+import { queryBuilder } from '../../db/queries/query-builder.ts'
 import type { Progress } from '../ledger-scan.ts'
 import { foldTrialBalance, type TrialBalance } from '../reports/trial-balance.ts'
 import { lowerThreadPriority } from '../thread-priority.ts'
@@ -39,7 +38,7 @@ async function run(task: AuditTask): Promise<void> {
     return
   }
   const pool = openPool(task.url, { max: 2, application_name: 'audit worker' })
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = queryBuilder(pool)
   try {
     const context = { signal, onPlanned: () => {}, onScanned: () => {} }
     post({ type: 'trial-balance', trialBalance: await foldTrialBalance(db, task.position, context) })

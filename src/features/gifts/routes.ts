@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { dataOf, isOn } from '../../../schema/common.ts'
 import { BagItem, Decoration, InstantSend, SendDecoration, SendResult } from '../../../schema/gifts.ts'
-import { BatchedLookup } from '../../db/batched-lookup.ts'
+import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { charge } from '../../http/limits/rate-limit.ts'
 import { idInPath } from '../../http/validation/ids.ts'

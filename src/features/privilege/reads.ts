@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { isAfterCursor, micros } from '../../db/keyset-pagination.ts'
+import { isAfterCursor, micros } from '../../db/queries/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { NamedCard } from './card.ts'
 import type { PrivilegePackage } from './packages/package.ts'

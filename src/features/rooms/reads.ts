@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { RoomResource } from '../../../schema/rooms.ts'
-import { isAfterCursor, micros } from '../../db/keyset-pagination.ts'
+import { isAfterCursor, micros } from '../../db/queries/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { dataOf } from '../../../schema/common.ts'
 import { RoomParams, RoomResource } from '../../../schema/rooms.ts'
-import { BatchedLookup } from '../../db/batched-lookup.ts'
+import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import type { Tables } from '../../db/tables.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'

@@ -1,6 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { bit } from '../../../schema/common.ts'
-import { BatchedLookup } from '../../db/batched-lookup.ts'
+import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import { PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import { type Currency, currencies } from '../../ledger/rules/account.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
@@ -38,29 +39,36 @@ interface WalletRow {
   readonly quantities: readonly number[] | null
 }
 
-/** The wallets of users by id, as GET /wallet shows them and as of one moment; unknown users are missing. */
+/** `$1`: ids of users, `$2`: `currencies`. One statement, so that the parts of a wallet are as of one moment. */
+const walletRows = new PreparedStatement<WalletRow>(
+  'wallets of users',
+  `select u.user_id, p.uid, p.name, p.avatar,
+          u.charging_agent, u.allow_receive_withdraw_requests, u.business_manager, money.balances, money.holds,
+          r.privilege_package_id, k.name as privilege_name, r.rank,
+          to_char(to_timestamp(r.valid_until) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as valid_until,
+          bag.decoration_ids, bag.quantities
+   from users u
+   join user_profiles p on p.user_id = u.user_id
+   cross join lateral (
+     select array_agg(coalesce(b.balance, 0)::text order by c.place) as balances,
+            array_agg(coalesce(h.held, 0)::text order by c.place) as holds
+     from unnest($2::text[]) with ordinality as c (currency, place)
+     left join balances b on b.account = 'user:' || u.user_id || ':' || c.currency
+     left join holds h on h.account = b.account) money
+   cross join lateral (
+     select array_agg(i.decoration_id order by i.added_at desc) as decoration_ids,
+            array_agg(i.quantity order by i.added_at desc) as quantities
+     from bag_items i where i.user_id = u.user_id) bag
+   left join (privileges r join privilege_packages k on k.privilege_package_id = r.privilege_package_id)
+     on r.user_id = u.user_id
+     -- The time that a command would get now: the later of the clock and the ledger's last event.
+     and r.valid_until > (select extract(epoch from greatest(clock_timestamp(), at)) from ledger_head)
+   where u.user_id = any($1::bigint[])`,
+)
+
+/** The wallets of users by id, as GET /wallet shows them; unknown users are missing. */
 export async function findWallets(db: Db, userIds: readonly number[]) {
-  const { rows } = await sql<WalletRow>`
-    select u.user_id, p.uid, p.name, p.avatar,
-           u.charging_agent, u.allow_receive_withdraw_requests, u.business_manager, money.balances, money.holds,
-           r.privilege_package_id, k.name as privilege_name, r.rank,
-           to_char(to_timestamp(r.valid_until) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as valid_until,
-           bag.decoration_ids, bag.quantities
-    from users u
-    join user_profiles p on p.user_id = u.user_id
-    cross join lateral (
-      select array_agg(coalesce(b.balance, 0)::text order by c.place) as balances,
-             array_agg(coalesce(h.held, 0)::text order by c.place) as holds
-      from unnest(${currencies}::text[]) with ordinality as c (currency, place)
-      left join balances b on b.account = 'user:' || u.user_id || ':' || c.currency
-      left join holds h on h.account = b.account) money
-    cross join lateral (
-      select array_agg(i.decoration_id order by i.added_at desc) as decoration_ids,
-             array_agg(i.quantity order by i.added_at desc) as quantities
-      from bag_items i where i.user_id = u.user_id) bag
-    left join (privileges r join privilege_packages k on k.privilege_package_id = r.privilege_package_id)
-      on r.user_id = u.user_id and r.valid_until > (${ledgerSeconds})
-    where u.user_id = any(${userIds}::bigint[])`.execute(db)
+  const rows = await walletRows.execute(db, [userIds, currencies])
   return new Map(rows.map((row) => [row.user_id, toWallet(row)]))
 }
 
@@ -95,6 +103,3 @@ function toWallet(row: WalletRow) {
     bag: (row.decoration_ids ?? []).map((decoration_id, i) => ({ decoration_id, quantity: row.quantities?.[i] ?? 0 })),
   }
 }
-
-/** The time that a command would get now: the later of the clock and the ledger's last event. */
-const ledgerSeconds = sql`select extract(epoch from greatest(clock_timestamp(), at)) from ledger_head`

@@ -1,4 +1,4 @@
-import { BatchedLookup, SOCKET_LIMITS } from '../../db/batched-lookup.ts'
+import { BatchedLookup, SOCKET_LIMITS } from '../../db/queries/batched-lookup.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { EventMapper, FrameTemplate } from '../frames/event-mapper.ts'
 import type { ProfileCache } from '../frames/profile-cache.ts'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { isConnectionError } from '../../db/connection-errors.ts'
-import { queryByIds } from '../../db/query-batch.ts'
+import { queryByIds } from '../../db/queries/query-batch.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { ProfileLookups, Profiles, RequiredIds } from './profiles.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { isConnectionError } from '../../db/connection-errors.ts'
-import { queryByIds } from '../../db/query-batch.ts'
+import { queryByIds } from '../../db/queries/query-batch.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import { frameText, stateBody } from '../channels/channel-message.ts'

@@ -1,7 +1,6 @@
-import { Kysely, PostgresDialect } from 'kysely'
 import { test } from 'tap'
 import { openPool } from '../../../src/db/pool.ts'
-import type { Tables } from '../../../src/db/tables.ts'
+import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { privilegeNotifier } from '../../../src/features/privilege/notifier.ts'
 import { definePackage } from '../../../src/features/privilege/packages/define-package.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
@@ -23,7 +22,7 @@ test('receivers are notified of sender and package, in ledger order', async (t) 
   const database = await testDatabase(t)
   const { runOk } = createTestExecutor(t, database.serviceUrl)
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'test' })
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = queryBuilder(pool)
   t.teardown(() => db.destroy())
   const users = [
     { id: 1, name: 'Amina' },

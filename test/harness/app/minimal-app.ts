@@ -1,11 +1,10 @@
 import { Writable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { Kysely, PostgresDialect } from 'kysely'
 import { Pool } from 'pg'
 import { Flag, Id, PageQuery, Text } from '../../../schema/common.ts'
 import { type AppParts, build } from '../../../src/app.ts'
-import type { Tables } from '../../../src/db/tables.ts'
+import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
 import type { Slice } from '../../../src/features/slice.ts'
@@ -130,7 +129,7 @@ interface Options
 /** Users 1 to 99 exist; the sessions of user 9 and of `bob` of the staff were revoked a minute ago. */
 export async function createMinimalApp(t: Test, options: Options = {}): Promise<MinimalApp> {
   const { gate = alwaysOpen.gate, limits = {}, logLevel = 'debug', ...parts } = options
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new Pool({ connectionString: NOWHERE }) }) })
+  const db = queryBuilder(new Pool({ connectionString: NOWHERE }))
   const metrics = new Metrics()
   const executor = new Executor({
     url: NOWHERE,

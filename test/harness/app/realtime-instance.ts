@@ -1,10 +1,9 @@
-import { Kysely, PostgresDialect } from 'kysely'
 import { pino } from 'pino'
 import { build } from '../../../src/app.ts'
 import { FailureLog } from '../../../src/db/failure-log.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool } from '../../../src/db/pool.ts'
-import type { Tables } from '../../../src/db/tables.ts'
+import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { evolve, meaningOf, tables } from '../../../src/domain.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type AppState, alwaysOpen } from '../../../src/http/auth/gate.ts'
@@ -65,7 +64,7 @@ export async function startInstance(
   const metrics = new Metrics()
   const pool = openPool(serviceUrl, { max: 6, application_name: 'instance' }, log)
   const followers = openPool(serviceUrl, { max: 4, application_name: 'followers' }, log)
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = queryBuilder(pool)
   cleanUp.defer(() => db.destroy())
   cleanUp.defer(() => followers.end())
   const tail = new Tail({

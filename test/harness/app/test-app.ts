@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { Kysely, PostgresDialect } from 'kysely'
+import type { Kysely } from 'kysely'
 import { pino } from 'pino'
 import { build } from '../../../src/app.ts'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../../../src/audit/routes/slice.ts'
 import { createAuditWorker } from '../../../src/audit/verify/audit-worker.ts'
 import { openPool, readPool } from '../../../src/db/pool.ts'
+import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import type { Tables } from '../../../src/db/tables.ts'
 import { meaningOf } from '../../../src/domain.ts'
 import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
@@ -55,7 +56,7 @@ export interface TestApp {
 /** For reads as the doors do them. */
 export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
   const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: readPool(pool) }) })
+  const db = queryBuilder(readPool(pool))
   t.teardown(() => db.destroy())
   return db
 }

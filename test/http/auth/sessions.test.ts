@@ -1,8 +1,7 @@
-import { Kysely, PostgresDialect } from 'kysely'
 import { test } from 'tap'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool } from '../../../src/db/pool.ts'
-import type { Tables } from '../../../src/db/tables.ts'
+import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { revokeStaffSessions } from '../../../src/features/staff/revoke-staff-sessions.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { revokeSessions } from '../../../src/features/users/revoke-sessions.ts'
@@ -20,7 +19,7 @@ test('revocations of another instance', async (t) => {
   await other.runOk(revokeSessions, { user_id: 1 })
 
   const pool = openPool(serviceUrl, { max: 4, application_name: 'sessions under test' })
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = queryBuilder(pool)
   const tail = new Tail({ url: serviceUrl, pool, failureLog: { failed: () => {}, succeeded: () => {} }, pollMs: 20 })
   t.teardown(async () => {
     await tail.stop()
@@ -100,7 +99,7 @@ test('the oldest of many users make room', async (t) => {
 test('readiness', async (t) => {
   const nowhere = 'postgres://nobody@127.0.0.1:1/nowhere'
   const away = openPool(nowhere, { max: 1, application_name: 'readiness under test' })
-  const none = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: away }) })
+  const none = queryBuilder(away)
   t.equal(await readiness(none, { position: 0 })(), false, 'no database')
   await none.destroy()
 
@@ -108,7 +107,7 @@ test('readiness', async (t) => {
   const writer = createTestExecutor(t, serviceUrl)
   await writer.runOk(defineUsers, { listed: true, users: [{ id: 1 }] })
   const pool = openPool(serviceUrl, { max: 1, application_name: 'readiness under test' })
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = queryBuilder(pool)
   t.teardown(() => db.destroy())
   const tail = { position: 0 }
   let now = 0
@@ -142,9 +141,7 @@ test('users are known before they come', async (t) => {
   const other = createTestExecutor(t, serviceUrl)
   await other.runOk(defineUsers, { listed: true, users: [{ id: 1 }, { id: 7 }, { id: 3 }] })
   await other.runOk(revokeSessions, { user_id: 3 })
-  const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: openPool(serviceUrl, { max: 1, application_name: 'sessions under test' }) }),
-  })
+  const db = queryBuilder(openPool(serviceUrl, { max: 1, application_name: 'sessions under test' }))
   t.teardown(() => db.destroy())
   const sessions = new Sessions(nobody)
   await sessions.preload(usersBelow(db))

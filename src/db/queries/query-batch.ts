@@ -1,5 +1,5 @@
-import { isConnectionError } from './connection-errors.ts'
-import { PoolExhausted } from './pool.ts'
+import { isConnectionError } from '../connection-errors.ts'
+import { PoolExhausted } from '../pool.ts'
 
 /**
  * Asks for many with one statement. When it fails, each is asked for alone, so that only those that cannot be answered

@@ -1,5 +1,5 @@
-import { isConnectionError, isOverload } from './connection-errors.ts'
-import { PoolExhausted } from './pool.ts'
+import { isConnectionError, isOverload } from '../connection-errors.ts'
+import { PoolExhausted } from '../pool.ts'
 import { queryBatch } from './query-batch.ts'
 
 export interface LookupLimits {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isoMicros, type Micros } from '../ledger/rules/time.ts'
+import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 
 /** An instant's column as microseconds since 1970. */
 export const micros = (column: string): RawBuilder<Micros> =>

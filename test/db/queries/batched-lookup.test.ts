@@ -1,7 +1,7 @@
 import { test } from 'tap'
-import { BatchedLookup, type LookupLimits, SOCKET_LIMITS } from '../../src/db/batched-lookup.ts'
-import { PoolExhausted } from '../../src/db/pool.ts'
-import { until } from '../harness/until.ts'
+import { PoolExhausted } from '../../../src/db/pool.ts'
+import { BatchedLookup, type LookupLimits, SOCKET_LIMITS } from '../../../src/db/queries/batched-lookup.ts'
+import { until } from '../../harness/until.ts'
 
 const oneQuery: LookupLimits = { maxQueries: 1, maxWaiting: 10, maxWaitMs: null }
 

@@ -1,0 +1,54 @@
+import {
+  Kysely,
+  type PostgresCursor,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
+} from 'kysely'
+import type { PoolClient } from 'pg'
+import type { Tables } from '../tables.ts'
+import { statementName } from './prepared-statement.ts'
+
+/** Where connections come from: a pool, or one that limits who may wait. */
+export interface ConnectionSource {
+  readonly options: object
+  connect(): Promise<PoolClient>
+  end(): Promise<void>
+}
+
+/** Kysely over a pool, with prepared statements. */
+export const queryBuilder = (source: ConnectionSource): Kysely<Tables> => {
+  const pool: PostgresPool = {
+    options: source.options,
+    connect: async () => new PreparingClient(await source.connect()),
+    end: () => source.end(),
+  }
+  return new Kysely({ dialect: new PostgresDialect({ pool }) })
+}
+
+/** A connection that prepares the texts of `PreparedStatement`s. */
+class PreparingClient implements PostgresPoolClient {
+  readonly #client: PoolClient
+
+  constructor(client: PoolClient) {
+    this.#client = client
+  }
+
+  query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
+  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
+  query<R>(
+    query: string | PostgresCursor<R>,
+    values?: readonly unknown[],
+  ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
+    if (typeof query !== 'string') throw new Error('cursors are not read through Kysely')
+    const name = statementName(query)
+    const text = { text: query, values: [...(values ?? [])] }
+    // Which rows a statement answers is known to whoever wrote it only.
+    return this.#client.query(name === undefined ? text : { name, ...text }) as Promise<never>
+  }
+
+  release(destroy?: boolean): void {
+    this.#client.release(destroy)
+  }
+}
