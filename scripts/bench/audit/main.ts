@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { to } from 'pg-copy-streams'
 import { connect } from '../../../src/db/connect.ts'
 import { progress } from '../bench.ts'
@@ -14,12 +14,9 @@ import { seed } from '../seed.ts'
 import { type AuditInterference, measureAuditInterference } from './audit-interference.ts'
 import { growBooks } from './books.ts'
 import { type Measured, runMeasured } from './run.ts'
+import { alternateWithCopy, middleOf, shareOfCopy, verifyTable } from './verify-turns.ts'
 
-const script = fileURLToPath(new URL('../../audit.ts', import.meta.url))
-
-/** Those of `npm run audit`: what is read is garbage at once, and is not to pile up. */
-const FLAGS = flagsOf('audit')
-const CACHE = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../node_modules/.cache/compiled', import.meta.url)) }
+const OURS = fileURLToPath(new URL('../../..', import.meta.url))
 
 interface Line {
   readonly what: string
@@ -32,37 +29,54 @@ interface Line {
 
 /** Most memory that any of ours may take, in MB. */
 const MAX_MEMORY_MB = 400
-/** The machine's speed changes from minute to minute. */
-const TIMES = 5
+/** Least share of the speed of a plain COPY that `verify` is to have. */
+const MIN_SHARE_OF_COPY = 0.4
 /** How many times faster than hledger a verification is to be. */
 const FASTER = 5
 
-async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<string> {
-  progress(`writing books of ${events} events`)
+interface Options {
+  readonly events: number
+  readonly rounds: number
+  /** Another checkout to compare with, and nothing else. */
+  readonly against?: string
+  /** With `against`: what of the two is compared. */
+  readonly only: 'verify' | 'service'
+}
+
+async function measure(options: Options, cleanUp: AsyncDisposableStack): Promise<string> {
+  progress(`writing books of ${options.events} events`)
   const cluster = await startCluster(cleanUp, { statements: false })
   const database = await cluster.create('books')
   await seed(database)
-  await growBooks(database, events)
+  await growBooks(database, options.events)
   await cluster.asOwner(database, cursorsAtHead)
   await cluster.asOwner(database, 'vacuum (analyze)')
   await cluster.asAdmin(['checkpoint'])
   const [head] = await cluster.ask('select position from ledger_head', 'books')
   const written = Number(head?.['position'])
+  const ours = auditOf(OURS, database)
+  const verifying = { verified: () => ours.start('verify') }
+  const { against, rounds } = options
+  if (against !== undefined) {
+    const other = auditOf(resolve(against), database)
+    if (options.only === 'verify') {
+      const contenders = { ours: () => ours.run('verify'), other: () => other.run('verify') }
+      return verifyTable(await alternateWithCopy(rounds, () => copyAll(database), contenders), written)
+    }
+    const both = { ...verifying, other: () => other.start('verify') }
+    return interferenceLines(await measureAuditInterference(cluster, database, cleanUp, rounds, both)).join('\n')
+  }
 
   const journals = join(cluster.folder, 'journals')
   mkdirSync(journals)
-  const env = { ...CACHE, DATABASE_URL: database.serviceUrl, DATABASE_OWNER_URL: database.ownerUrl }
-  const audit = async (...args: string[]): Promise<Measured> => {
-    progress(`audit ${args.join(' ')}`)
-    return runMeasured(process.execPath, [...FLAGS, script, ...args], env)
-  }
+  const turns = await alternateWithCopy(rounds, () => copyAll(database), { verify: () => ours.run('verify') })
   const lines: Line[] = [
-    { what: 'COPY … TO, the limit', took: await copyAll(database) },
-    { what: `verify, the middle of ${TIMES}`, took: await middleOf(TIMES, () => audit('verify')), target: 100_000 },
-    { what: 'rebuild', took: await audit('rebuild'), target: 50_000 },
-    { what: 'verify of what was rebuilt', took: await audit('verify') },
-    { what: 'export --format jsonl', took: await audit('export', '--format', 'jsonl') },
-    { what: 'export --format hledger', took: await audit('export', '--format', 'hledger', '--folder', journals) },
+    { what: `COPY … TO, the limit, the middle of ${rounds}`, took: middleOf(turns.get('copy')) },
+    { what: `verify, the middle of ${rounds}`, took: middleOf(turns.get('verify')), target: 100_000 },
+    { what: 'rebuild', took: await ours.run('rebuild'), target: 50_000 },
+    { what: 'verify of what was rebuilt', took: await ours.run('verify') },
+    { what: 'export --format jsonl', took: await ours.run('export', '--format', 'jsonl') },
+    { what: 'export --format hledger', took: await ours.run('export', '--format', 'hledger', '--folder', journals) },
   ]
   const files = readdirSync(journals)
     .sort()
@@ -71,17 +85,20 @@ async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<s
   const size = files.reduce((sum, path) => sum + sizeOf(path), 0)
   // They take minutes and gigabytes for each file: one tells how fast they are.
   const [first = ''] = files
-  const share = sizeOf(first) / size
+  const part = sizeOf(first) / size
   const check = ['check', '-s', 'balancednoautoconversion', 'ordereddates']
   lines.push({
     what: `hledger check of the first of ${files.length} files`,
     took: await runOther('hledger', ['-f', first, ...check]),
-    share,
+    share: part,
   })
-  lines.push({ what: 'ledger balance of that file', took: await runOther('ledger', ['-f', first, 'balance']), share })
-  const interference = await measureAuditInterference(cluster, database, cleanUp, () => {
-    return spawn(process.execPath, [...FLAGS, script, 'verify'], { env: { ...process.env, ...env }, stdio: 'ignore' })
+  lines.push({
+    what: 'ledger balance of that file',
+    took: await runOther('ledger', ['-f', first, 'balance']),
+    share: part,
   })
+  const interference = await measureAuditInterference(cluster, database, cleanUp, rounds, verifying)
+  const share = shareOfCopy(turns, 'verify')
   return [
     `# Finance: ${written.toLocaleString('en')} events, journals in ${files.length} files of ${Math.round(size / 2 ** 20)} MiB`,
     '',
@@ -89,18 +106,31 @@ async function measure(events: number, cleanUp: AsyncDisposableStack): Promise<s
     '',
     ...table(lines, written),
     '',
-    interferenceLine(interference),
+    `\`verify\` has ${share.toFixed(2)} of the speed of COPY (${judged(share >= MIN_SHARE_OF_COPY, `≥ ${MIN_SHARE_OF_COPY}`)})`,
+    '',
+    ...interferenceLines(interference),
   ].join('\n')
 }
 
-/** That of so many runs which took as long as half of them at most. */
-async function middleOf(times: number, once: () => Promise<Measured>): Promise<Measured> {
-  const all: Measured[] = []
-  for (let i = 0; i < times; i += 1) all.push(await once())
-  const middle = all.toSorted((a, b) => a.seconds - b.seconds)[Math.floor(times / 2)]
-  if (middle === undefined) throw new Error('nothing was measured')
-  progress(all.map(({ seconds }) => `${seconds.toFixed(1)} s`).join(', '))
-  return middle
+interface Audit {
+  run(...args: string[]): Promise<Measured>
+  /** Starts it and does not wait for its end. */
+  start(...args: string[]): ChildProcess
+}
+
+/** The audit of a checkout, run as its `npm run audit` does. */
+function auditOf(folder: string, { serviceUrl, ownerUrl }: DatabaseUrls): Audit {
+  const command = [...flagsOf(folder, 'audit'), join(folder, 'scripts/audit.ts')]
+  const cache = join(folder, 'node_modules/.cache/compiled')
+  const env = { NODE_COMPILE_CACHE: cache, DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl }
+  return {
+    run: async (...args) => {
+      progress(`audit ${args.join(' ')}`)
+      return runMeasured(process.execPath, [...command, ...args], env)
+    },
+    start: (...args) =>
+      spawn(process.execPath, [...command, ...args], { env: { ...process.env, ...env }, stdio: 'ignore' }),
+  }
 }
 
 /** All events as PostgreSQL sends them, thrown away. */
@@ -128,11 +158,13 @@ async function runOther(program: string, args: readonly string[]): Promise<Measu
   }
 }
 
-function interferenceLine({ perSecond, p99: { alone, verified, begun } }: AuditInterference): string {
-  const growth = verified / alone
-  const told = `${alone.toFixed(2)} ms, and ${verified.toFixed(2)} ms beside a verification`
-  const first = `${begun.toFixed(2)} ms in the 5 s in which it began`
-  return `The service at half its capacity, ${perSecond} gifts a second: p99 ${told} (${growth.toFixed(2)} times; ${judged(growth <= 1.25, '≤ 1.25')}); ${first}`
+function interferenceLines({ perSecond, alone, verified }: AuditInterference): string[] {
+  return [...verified].map(([name, { p99, begun }]) => {
+    const growth = p99 / alone
+    const times = `${growth.toFixed(2)} times; ${judged(growth <= 1.25, '≤ 1.25')}`
+    const first = `${begun.toFixed(2)} ms in the 5 s in which it began`
+    return `The service at half its capacity, ${perSecond} gifts a second: p99 ${alone.toFixed(2)} ms, and ${p99.toFixed(2)} ms during a verification (${name}; ${times}); ${first}`
+  })
 }
 
 const judged = (met: boolean, wanted: string): string => `${wanted}: ${met ? 'met' : 'missed'}`
@@ -159,16 +191,29 @@ function table(lines: readonly Line[], events: number): string[] {
   return ['| | seconds | events/s | peak MB | target |', '|---|---:|---:|---:|---|', ...rows]
 }
 
+const count = (text: string): number => {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('Expected a whole number of 1 or more.')
+  return value
+}
+
 const options = new Command('npm run bench:audit --')
   .description('Measures verify, rebuild and export on books made by the rules, beside hledger, ledger and plain COPY')
-  .option('--events <n>', 'events of the ledger', Number, 1_000_000)
+  .option('--events <n>', 'events of the ledger', count, 1_000_000)
+  .option('--rounds <n>', 'turns of COPY and of verify, and of the service alone and during a verification', count, 5)
+  .option('--against <folder>', 'another checkout to compare with, and nothing else')
+  .addOption(
+    new Option('--only <what>', 'with --against: the time of verify, or the p99 of a service during it')
+      .choices(['verify', 'service'])
+      .default('verify'),
+  )
   .parse()
-  .opts<{ readonly events: number }>()
-await runAndExit((cleanUp) => measure(options.events, cleanUp))
+  .opts<Options>()
+await runAndExit((cleanUp) => measure(options, cleanUp))
 
-/** The flags of Node's in a script of package.json. */
-function flagsOf(script: string): string[] {
-  const scripts: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).scripts
+/** Node's flags in a script of a checkout's package.json. */
+function flagsOf(folder: string, script: string): string[] {
+  const scripts: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).scripts
   const command = typeof scripts === 'object' && scripts !== null ? String(Reflect.get(scripts, script)) : ''
   return command.split(' ').filter((word) => word.startsWith('--'))
 }
