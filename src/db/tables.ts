@@ -1,181 +1,94 @@
-import type { Generated } from 'kysely'
+import {
+  boolean,
+  type Column,
+  type ColumnKind,
+  type Columns,
+  column,
+  integer,
+  micros,
+  nullable,
+  text,
+} from '../ledger/rules/columns.ts'
+
+const smallint = () => column<'integer', number>('integer', 'smallint')
+const int = () => column<'integer', number>('integer', 'integer')
+const uuid = () => column<'text', string>('text', 'uuid')
+const texts = () => column<'texts', string[]>('texts', 'text[]')
+const integers = () => column<'integers', number[]>('integers', 'bigint[]')
+
+/** The columns of tables that are no projections: the rules see none of their rows. */
+export const plainTables = {
+  ledger_events: {
+    position: integer(),
+    type: text(),
+    version: smallint(),
+    data: text(),
+    debit: texts(),
+    credit: texts(),
+    amount: integers(),
+    actor: text(),
+    at: micros(),
+    request_id: text(),
+    idempotency_key: nullable(text()),
+    reply_hash: nullable(text()),
+    hash: text(),
+  },
+  ledger_head: { one: boolean(), position: integer(), hash: text(), at: micros(), batch: uuid() },
+  ledger_batches: { id: uuid(), position: integer(), at: micros() },
+  ledger_cursors: { name: text(), position: integer() },
+  replies: {
+    actor: text(),
+    idempotency_key: text(),
+    request_hash: text(),
+    status: smallint(),
+    body: text(),
+    at: micros(),
+  },
+  key_fingerprints: { name: text(), fingerprint: text() },
+  migration_checksums: { name: text(), sha256: text() },
+  room_member_counts: { room_id: integer(), slot: smallint(), members: integer() },
+  push_outbox: {
+    token: text(),
+    position: integer(),
+    user_id: integer(),
+    notification: text(),
+    attempts: int(),
+    next_attempt: micros(),
+    made_at: micros(),
+  },
+  told_clients: { token_key: text(), type: nullable(text()), version: nullable(text()), told_at: micros() },
+  live_announcements: { channel: text(), position: integer(), prev: nullable(integer()), at: micros() },
+  live_channels: { channel: text(), last: integer() },
+}
 
 /**
- * The tables as the reads see them. Whole numbers (bigint) arrive as numbers and must be safe, `numeric` and
- * instants as text; see db/pool.ts.
+ * What queries read of a column: whole numbers (bigint) arrive as numbers and must be safe, `numeric`, JSON and times as
+ * text; see `pool.ts`.
  */
-export interface Tables {
-  readonly balances: { account: string; balance: string }
-  readonly holds: { account: string; held: string }
-  readonly ledger_head: { position: number; hash: string; at: string }
-  readonly ledger_events: {
-    position: number
-    type: string
-    version: number
-    data: string
-    debit: string[]
-    credit: string[]
-    amount: number[]
-    actor: string
-    at: string
-    request_id: string
-    idempotency_key: string | null
-    reply_hash: string | null
-    hash: string
-  }
-  readonly users: {
-    user_id: number
-    charging_agent: boolean
-    allow_receive_withdraw_requests: boolean
-    business_manager: boolean
-    agency_countries: string
-    sessions_revoked_before: number
-  }
-  readonly staff_sessions: { sub: string; revoked_before: number }
-  readonly user_profiles: {
-    user_id: number
-    uid: string
-    name: string
-    avatar: string
-    created_at: string
-    updated_at: string
-    updated_by: string
-  }
-  readonly devices: { token: string; user_id: number; platform: string; registered_at: string }
-  readonly rooms: { room_id: number; owner_id: number; trophy_points: number }
-  readonly room_profiles: {
-    room_id: number
-    uid: string
-    name: string
-    cover_url: string
-    created_at: string
-    updated_at: string
-    updated_by: string
-  }
-  readonly room_members: { room_id: number; user_id: number; joined_at: Generated<string> }
-  readonly room_member_counts: { room_id: number; slot: number; members: number }
-  readonly countries: {
-    country_id: number
-    name: string
-    created_at: string
-    updated_at: string
-    updated_by: string
-  }
-  readonly decorations: {
-    decoration_id: number
-    name: string
-    kind: string
-    price: number
-    image_path: string
-    odds: string
-    odds_hash: string | null
-    created_at: string
-  }
-  readonly odds_tables: { odds_hash: string; decoration_id: number; odds: string }
-  readonly bag_items: { user_id: number; decoration_id: number; quantity: number; added_at: number }
-  readonly privilege_packages: {
-    privilege_package_id: number
-    name: string
-    rank: number
-    valid_days: number
-    icon_path: string
-    created_at: string
-  }
-  readonly privilege_cards: {
-    card_id: number
-    owner_id: number
-    privilege_package_id: number
-    valid_days: number
-    activated: boolean
-    created_at: string
-    entered: number
-  }
-  readonly privileges: { user_id: number; privilege_package_id: number; rank: number; valid_until: number }
-  readonly lucky_progress: {
-    user_id: number
-    number: number
-    used: number
-    client_seed: string
-    commitment: string
-    next_commitment: string
-  }
-  readonly lucky_chains: { chain: string; user_id: number; commitment: string; fairness_key: string }
-  readonly roulette_games: {
-    game_id: number
-    uid: string
-    room_id: number
-    creator_id: number
-    status: string
-    game_price: number
-    max_players: number
-    fee_percent: number
-    prize: number
-    entries: string
-    commitment: string
-    winner_id: number | null
-    spin: string | null
-    created_at: string
-    empty_since: string | null
-    ended_at: string | null
-    end_position: number | null
-  }
-  readonly roulette_open_games: { room_id: number; game_id: number }
-  readonly live_announcements: { channel: string; position: number; prev: number | null; at: string }
-  readonly live_channels: { channel: string; last: number }
-  readonly app_modes: {
-    scope: string
-    maintenance: boolean
-    title: string
-    message: string
-    block_unidentified: string | null
-    updated_at: string
-  }
-  readonly app_releases: {
-    client_type: string
-    version: string
-    minimum_version: string | null
-    store_link: string
-    title: string
-    message: string
-    created_at: string
-    updated_at: string
-    created: number
-  }
-  readonly withdrawals: {
-    withdrawal_id: number
-    type: string
-    status: string
-    user_id: number
-    target_id: number
-    beneficiary_id: number | null
-    country_id: number
-    wallet: string
-    amount: number
-    diamonds_per_dollar: number | null
-    details: string | null
-    note: string | null
-    created_at: string
-    changed_at: string
-    changed: number
-  }
-  readonly instant_transfers: {
-    transfer_id: number
-    user_id: number
-    receiver_id: number
-    wallet: string
-    amount: number
-    rate: number
-    diamonds: number
-    created_at: string
-  }
-  readonly salary_deposits: {
-    period: string
-    user_id: number
-    dollars: number
-    agent_dollars: number
-    target: number
-    deposit_id: number
-  }
-  readonly vault_keys: { record_id: string; user_id: number; wrapped: string }
-  readonly vault_records: { record_id: string; sealed: string }
+interface Selected {
+  integer: number
+  exact: string
+  text: string
+  boolean: boolean
+  micros: string
+  json: string
+  texts: string[]
+  integers: number[]
 }
+
+type SelectedRow<Of extends Columns> = { [Name in keyof Of]: SelectedValue<Of[Name]> }
+
+type SelectedValue<Of> =
+  Of extends Column<infer Kind extends ColumnKind, infer Value> ? Selected[Kind] | Extract<Value, null> : never
+
+/** The tables of projections, for `Tables`. */
+export type TablesOf<
+  Of extends readonly { readonly projection: { readonly name: string; readonly columns: Columns } }[],
+> = {
+  [Table in Of[number] as Table['projection']['name']]: SelectedRow<Table['projection']['columns']>
+}
+
+type PlainTables = { [Name in keyof typeof plainTables]: SelectedRow<(typeof plainTables)[Name]> }
+
+/** The tables as queries see them. Who declares projections adds theirs, by declaration merging. */
+export interface Tables extends PlainTables {}

@@ -1,27 +1,24 @@
-import { projection } from '../ledger/rules/projection.ts'
+import { integer, text } from '../ledger/rules/columns.ts'
+import { projection, type RowOf } from '../ledger/rules/projection.ts'
 import type { WritableState } from '../ledger/rules/state.ts'
 
-/** The text of a record, encrypted with its own key. */
-export interface VaultRecord {
-  readonly record_id: string
+/** The text of a record, encrypted with its own key. Not part of the ledger: events refer to private texts by record id. */
+export const vaultRecords = projection('vault_records', {
+  record_id: text(),
   /** base64: nonce, ciphertext, tag. */
-  readonly sealed: string
-}
+  sealed: text(),
+})
 
 /** The key of a record, itself encrypted. Deleting it erases the record. */
-export interface VaultKey {
-  readonly record_id: string
+export const vaultKeys = projection('vault_keys', {
+  record_id: text(),
   /** The user whom the record is about. */
-  readonly user_id: number
+  user_id: integer(),
   /** base64: nonce, ciphertext, tag. */
-  readonly wrapped: string
-}
+  wrapped: text(),
+})
 
-export type SealedRecord = VaultRecord & VaultKey
-
-/** Not part of the ledger: events refer to private texts by record id. */
-export const vaultRecords = projection<VaultRecord>('vault_records')
-export const vaultKeys = projection<VaultKey>('vault_keys')
+export type SealedRecord = RowOf<typeof vaultRecords> & RowOf<typeof vaultKeys>
 
 /** For a verb's `sideWrites`: the record is written in the transaction that writes the event which names it. */
 export function storeRecord(state: WritableState, { record_id, user_id, sealed, wrapped }: SealedRecord): void {

@@ -47,7 +47,7 @@ test("a slice's model holds every evolver and every table of the slice", (t) => 
       [...text.matchAll(/^export const \w+: Evolver = \{/gm)].length,
       `evolvers of ${slice}`,
     )
-    const declared = [...text.matchAll(/\bprojection<\w+>\('(\w+)'\)/g)].map(([, name = '']) => name)
+    const declared = [...text.matchAll(/\bprojection\('(\w+)', \{/g)].map(([, name = '']) => name)
     t.same(model.tables.map(({ projection }) => projection.name).toSorted(), declared.toSorted(), `tables of ${slice}`)
   }
   t.end()

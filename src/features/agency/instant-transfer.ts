@@ -1,37 +1,37 @@
 import type { DollarWallet } from '../../../schema/agency-events.ts'
 import type { Person } from '../../../schema/common.ts'
 import { account, available, balanceKeys, balances } from '../../ledger/rules/account.ts'
+import { integer, micros, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { transfer, transferError } from '../../ledger/rules/movement.ts'
-import { keyOf, projection } from '../../ledger/rules/projection.ts'
-import type { Micros } from '../../ledger/rules/time.ts'
+import { keyOf, projection, type RowOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import { userProfiles, users } from '../users/user.ts'
 import { dollarWallet, walletAccount } from './accounts.ts'
 import { namesIn } from './names.ts'
 import { diamondsFor, diamondsPerCent, toDiamondsPerDollar } from './rates.ts'
 
-export interface InstantTransfer {
+export const instantTransfers = projection('instant_transfers', {
   /** Position of the event that made it. */
-  readonly transfer_id: number
-  readonly user_id: number
-  readonly receiver_id: number
-  readonly wallet: DollarWallet
+  transfer_id: integer(),
+  user_id: integer(),
+  receiver_id: integer(),
+  wallet: text<DollarWallet>(),
   /** Cents. */
-  readonly amount: number
+  amount: integer(),
   /** Diamonds per dollar. */
-  readonly rate: number
-  readonly diamonds: number
-  readonly created_at: Micros
-}
+  rate: integer(),
+  diamonds: integer(),
+  created_at: micros(),
+})
+
+export type InstantTransfer = RowOf<typeof instantTransfers>
 
 export interface NamedTransfer {
   readonly transfer: InstantTransfer
   readonly user: Person
   readonly receiver: Person
 }
-
-export const instantTransfers = projection<InstantTransfer>('instant_transfers')
 
 export const evolveInstantTransfers: Evolver = {
   'instant-transfer-made': (state, { data, position, at }) =>

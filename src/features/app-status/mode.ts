@@ -1,23 +1,23 @@
 import type { ClientType, InBoth } from '../../../schema/events.ts'
+import { boolean, json, micros, nullable, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection } from '../../ledger/rules/projection.ts'
-import type { Micros } from '../../ledger/rules/time.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 
 /** The key of the only mode. */
 export const MODE_SCOPE = 'all'
 
 /** Whether the service is in maintenance, and whether unidentified clients are refused. */
-export interface Mode {
-  readonly scope: typeof MODE_SCOPE
-  readonly maintenance: boolean
-  readonly title: InBoth
-  readonly message: InBoth
+export const modes = projection('app_modes', {
+  scope: text<typeof MODE_SCOPE>(),
+  maintenance: boolean(),
+  title: json<InBoth>(),
+  message: json<InBoth>(),
   /** Unidentified clients must update to the release of this client type; null lets them pass. */
-  readonly block_unidentified: ClientType | null
-  readonly updated_at: Micros
-}
+  block_unidentified: nullable(text<ClientType>()),
+  updated_at: micros(),
+})
 
-export const modes = projection<Mode>('app_modes')
+export type Mode = RowOf<typeof modes>
 
 /** The mode until one was set. */
 export const defaultMode: Omit<Mode, 'scope' | 'updated_at'> = {

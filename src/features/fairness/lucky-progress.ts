@@ -1,32 +1,32 @@
+import { integer, text } from '../../ledger/rules/columns.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection } from '../../ledger/rules/projection.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 import type { State } from '../../ledger/rules/state.ts'
 import { CHAIN_LENGTH, chainId, type LuckyChains } from './lg1.ts'
 
 /** A user's current chain and how much of it is used. */
-export interface LuckyProgress {
-  readonly user_id: number
+export const luckyProgress = projection('lucky_progress', {
+  user_id: integer(),
   /** The current chain is `<user_id>-<number>`. */
-  readonly number: number
+  number: integer(),
   /** Links of the chain that were revealed by draws. */
-  readonly used: number
-  readonly client_seed: string
-  readonly commitment: string
-  readonly next_commitment: string
-}
+  used: integer(),
+  client_seed: text(),
+  commitment: text(),
+  next_commitment: text(),
+})
+
+export type LuckyProgress = RowOf<typeof luckyProgress>
 
 /** A chain with a published commitment. */
-export interface LuckyChain {
-  readonly chain: string
-  readonly user_id: number
-  readonly commitment: string
+export const publishedLuckyChains = projection('lucky_chains', {
+  chain: text(),
+  user_id: integer(),
+  commitment: text(),
   /** SHA-256 of the fairness key that it is derived from. */
-  readonly fairness_key: string
-}
-
-export const luckyProgress = projection<LuckyProgress>('lucky_progress')
-export const publishedLuckyChains = projection<LuckyChain>('lucky_chains')
+  fairness_key: text(),
+})
 
 export const evolveLuckyChains: Evolver = {
   'lucky-chain-opened': (state, { data }) => {

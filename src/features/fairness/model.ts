@@ -1,27 +1,20 @@
+import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
 import { evolveLuckyChains, luckyProgress, publishedLuckyChains } from './lucky-progress.ts'
 
+const tables = [
+  rowTable(luckyProgress, { key: ['user_id'], isRewrittenOften: true }),
+  rowTable(publishedLuckyChains, { key: ['chain'] }),
+]
+
+declare module '../../db/tables.ts' {
+  interface Tables extends TablesOf<typeof tables> {}
+}
+
 /** Chains of lucky draws, with what they are committed to. */
 export const fairnessModel: Model = {
   evolvers: [evolveLuckyChains],
-  tables: [
-    rowTable(luckyProgress, {
-      key: ['user_id'],
-      columns: {
-        user_id: 'integer',
-        number: 'integer',
-        used: 'integer',
-        client_seed: 'text',
-        commitment: 'text',
-        next_commitment: 'text',
-      },
-      isRewrittenOften: true,
-    }),
-    rowTable(publishedLuckyChains, {
-      key: ['chain'],
-      columns: { chain: 'text', user_id: 'integer', commitment: 'text', fairness_key: 'text' },
-    }),
-  ],
+  tables,
   refusals: {},
 }

@@ -1,8 +1,22 @@
+import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
 import { bagCounts, bagItems, evolveBags } from './bag/bag.ts'
 import { catalogueCounts, decorations, evolveDecorations, oddsTables } from './catalogue/decoration.ts'
 import { evolveStreaks, streaks } from './streak.ts'
+
+const tables = [
+  rowTable(decorations, { key: ['decoration_id'] }),
+  rowTable(oddsTables, { key: ['odds_hash'] }),
+  rowTable(bagItems, { key: ['user_id', 'decoration_id'] }),
+  rowTable(bagCounts, { key: ['user_id'] }),
+  rowTable(catalogueCounts, { key: ['catalogue'] }),
+  rowTable(streaks, { key: ['sender_id', 'room_id', 'decoration_id'], isRewrittenOften: true }),
+]
+
+declare module '../../db/tables.ts' {
+  interface Tables extends TablesOf<typeof tables> {}
+}
 
 /**
  * Gifts: the catalogue, bags, streaks. A sent gift (`gift-sent`, `gift-drawn`) moves its balances by itself; besides it
@@ -17,43 +31,7 @@ import { evolveStreaks, streaks } from './streak.ts'
  */
 export const giftsModel: Model = {
   evolvers: [evolveDecorations, evolveBags, evolveStreaks],
-  tables: [
-    rowTable(decorations, {
-      key: ['decoration_id'],
-      columns: {
-        decoration_id: 'integer',
-        name: 'text',
-        kind: 'text',
-        price: 'integer',
-        image_path: 'text',
-        odds: 'json',
-        odds_hash: 'text',
-        created_at: 'micros',
-      },
-    }),
-    rowTable(oddsTables, {
-      key: ['odds_hash'],
-      columns: { odds_hash: 'text', decoration_id: 'integer', odds: 'json' },
-    }),
-    rowTable(bagItems, {
-      key: ['user_id', 'decoration_id'],
-      columns: { user_id: 'integer', decoration_id: 'integer', quantity: 'integer', added_at: 'integer' },
-    }),
-    rowTable(bagCounts, { key: ['user_id'], columns: { user_id: 'integer', kinds: 'integer' } }),
-    rowTable(catalogueCounts, { key: ['catalogue'], columns: { catalogue: 'text', decorations: 'integer' } }),
-    rowTable(streaks, {
-      key: ['sender_id', 'room_id', 'decoration_id'],
-      columns: {
-        sender_id: 'integer',
-        room_id: 'integer',
-        decoration_id: 'integer',
-        times: 'integer',
-        won: 'integer',
-        last_at: 'micros',
-      },
-      isRewrittenOften: true,
-    }),
-  ],
+  tables,
   refusals: {
     not_the_sender: { status: 403, message: 'u_id must be the logged-in user.' },
     insufficient_items: { status: 422, message: 'The bag does not hold that many items.' },

@@ -1,22 +1,23 @@
+import { integer, micros } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection } from '../../ledger/rules/projection.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
 /** Consecutive sends of one gift by one sender in one room. */
-export interface Streak {
-  readonly sender_id: number
-  readonly room_id: number
-  readonly decoration_id: number
-  readonly times: number
+export const streaks = projection('gift_streaks', {
+  sender_id: integer(),
+  room_id: integer(),
+  decoration_id: integer(),
+  times: integer(),
   /** Diamonds won since the streak started. */
-  readonly won: number
-  readonly last_at: Micros
-}
+  won: integer(),
+  last_at: micros(),
+})
+
+export type Streak = RowOf<typeof streaks>
 
 /** A streak ends after this long without a send. */
 const STREAK_TIMEOUT_MICROS = 6_000_000
-
-export const streaks = projection<Streak>('gift_streaks')
 
 export const streakKey = (senderId: number, roomId: number, decorationId: number): string =>
   `${senderId}:${roomId}:${decorationId}`

@@ -1,40 +1,38 @@
+import { boolean, integer, micros } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection } from '../../ledger/rules/projection.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../ledger/rules/state.ts'
-import type { Micros } from '../../ledger/rules/time.ts'
 import type { PrivilegePackage } from './packages/package.ts'
 
 /** A privilege card, stored in its owner's wallet or already activated. */
-export interface Card {
+export const cards = projection('privilege_cards', {
   /** Position of the event that granted it. */
-  readonly card_id: number
-  readonly owner_id: number
-  readonly privilege_package_id: number
+  card_id: integer(),
+  owner_id: integer(),
+  privilege_package_id: integer(),
   /** Fixed when the card was granted; later changes of the package do not apply. */
-  readonly valid_days: number
+  valid_days: integer(),
   /** Activated cards are used up and no longer in the wallet. */
-  readonly activated: boolean
+  activated: boolean(),
   /** When the card entered the owner's wallet; `entered` is the position of that event. */
-  readonly created_at: Micros
-  readonly entered: number
-}
+  created_at: micros(),
+  entered: integer(),
+})
+
+export type Card = RowOf<typeof cards>
 
 /** A card with the name and icon of its package. */
 export type NamedCard = Pick<Card, 'card_id' | 'privilege_package_id' | 'valid_days' | 'created_at'> &
   Pick<PrivilegePackage, 'name' | 'icon_path'>
 
-export const cards = projection<Card>('privilege_cards')
-
 /** Stored cards per user. Limited because a wallet is answered without paging. */
 export const MAX_STORED_CARDS = 2_000
 
 /** How many cards a user has stored; no row for none. */
-export interface CardCount {
-  readonly user_id: number
-  readonly stored: number
-}
-
-export const cardCounts = projection<CardCount>('card_counts')
+export const cardCounts = projection('card_counts', {
+  user_id: integer(),
+  stored: integer(),
+})
 
 export const storedCardCount = (state: State, userId: number): number =>
   state.get(cardCounts, String(userId))?.stored ?? 0

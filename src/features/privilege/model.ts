@@ -1,42 +1,25 @@
+import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
 import { cardCounts, cards, evolveCards } from './card.ts'
 import { evolvePackages, packages } from './packages/package.ts'
 import { evolvePrivileges, privileges } from './privilege.ts'
 
+const tables = [
+  rowTable(packages, { key: ['privilege_package_id'] }),
+  rowTable(cards, { key: ['card_id'] }),
+  rowTable(cardCounts, { key: ['user_id'] }),
+  rowTable(privileges, { key: ['user_id'] }),
+]
+
+declare module '../../db/tables.ts' {
+  interface Tables extends TablesOf<typeof tables> {}
+}
+
 /** Privilege packages, the cards made of them, and the privileges that run. */
 export const privilegeModel: Model = {
   evolvers: [evolvePackages, evolveCards, evolvePrivileges],
-  tables: [
-    rowTable(packages, {
-      key: ['privilege_package_id'],
-      columns: {
-        privilege_package_id: 'integer',
-        name: 'text',
-        rank: 'integer',
-        valid_days: 'integer',
-        icon_path: 'text',
-        created_at: 'micros',
-      },
-    }),
-    rowTable(cards, {
-      key: ['card_id'],
-      columns: {
-        card_id: 'integer',
-        owner_id: 'integer',
-        privilege_package_id: 'integer',
-        valid_days: 'integer',
-        activated: 'boolean',
-        created_at: 'micros',
-        entered: 'integer',
-      },
-    }),
-    rowTable(cardCounts, { key: ['user_id'], columns: { user_id: 'integer', stored: 'integer' } }),
-    rowTable(privileges, {
-      key: ['user_id'],
-      columns: { user_id: 'integer', privilege_package_id: 'integer', rank: 'integer', valid_until: 'integer' },
-    }),
-  ],
+  tables,
   refusals: {
     not_your_card: { status: 403, message: 'This card belongs to another user.' },
     not_card_owner: { status: 422, message: 'Only the owner of a card can send it.' },

@@ -1,18 +1,19 @@
+import { integer } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection } from '../../ledger/rules/projection.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
-import type { Seconds } from './validity.ts'
 
 /** A user's latest privilege, active or expired. */
-export interface Privilege {
-  readonly user_id: number
-  readonly privilege_package_id: number
+export const privileges = projection('privileges', {
+  user_id: integer(),
+  privilege_package_id: integer(),
   /** The package's rank when the card that started this privilege was activated. */
-  readonly rank: number
-  readonly valid_until: Seconds
-}
+  rank: integer(),
+  /** Seconds since 1970. */
+  valid_until: integer(),
+})
 
-export const privileges = projection<Privilege>('privileges')
+export type Privilege = RowOf<typeof privileges>
 
 /** The privilege if it is active at this moment; it expires at `valid_until`. */
 export const activePrivilege = (privilege: Privilege | undefined, now: Micros): Privilege | undefined =>

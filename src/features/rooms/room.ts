@@ -1,42 +1,41 @@
+import { integer, micros, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection } from '../../ledger/rules/projection.ts'
-import type { Micros } from '../../ledger/rules/time.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 
 /** Ledger data of a room: what rules about value depend on. */
-export interface Room {
-  readonly room_id: number
-  readonly owner_id: number
-  readonly trophy_points: number
-}
+export const rooms = projection('rooms', {
+  room_id: integer(),
+  owner_id: integer(),
+  trophy_points: integer(),
+})
+
+export type Room = RowOf<typeof rooms>
 
 /** Profile data, which is not part of the ledger. */
-export interface RoomProfile {
-  readonly room_id: number
-  readonly uid: string
-  readonly name: string
-  readonly cover_url: string
-  readonly created_at: Micros
-  readonly updated_at: Micros
-  readonly updated_by: string
-}
+export const roomProfiles = projection('room_profiles', {
+  room_id: integer(),
+  uid: text(),
+  name: text(),
+  cover_url: text(),
+  created_at: micros(),
+  updated_at: micros(),
+  updated_by: text(),
+})
 
-export interface RoomUid {
-  readonly uid: string
-  readonly room_id: number
-}
+export type RoomProfile = RowOf<typeof roomProfiles>
 
-export const rooms = projection<Room>('rooms')
-export const roomProfiles = projection<RoomProfile>('room_profiles')
 /** The room that has a uid now. */
-export const roomUids = projection<RoomUid>('room_uids')
+export const roomUids = projection('room_uids', {
+  uid: text(),
+  room_id: integer(),
+})
 
 /** A user who joined a room. Written directly by the route, not part of the ledger. */
-export interface RoomMember {
-  readonly room_id: number
-  readonly user_id: number
-}
+export const roomMembers = projection('room_members', {
+  room_id: integer(),
+  user_id: integer(),
+})
 
-export const roomMembers = projection<RoomMember>('room_members')
 export const roomMemberKey = (roomId: number, userId: number): string => `${roomId}:${userId}`
 
 export const evolveRooms: Evolver = {

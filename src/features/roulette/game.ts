@@ -1,37 +1,40 @@
 import type { RouletteEntry } from '../../../schema/events.ts'
 import { type Account, account, balanceOf, balances } from '../../ledger/rules/account.ts'
+import { integer, json, micros, nullable, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { percentOf } from '../../ledger/rules/money.ts'
-import { projection } from '../../ledger/rules/projection.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../ledger/rules/state.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 
 /** A roulette game of a room. */
-export interface Game {
+export const games = projection('roulette_games', {
   /** Position of the event that created it. */
-  readonly game_id: number
-  readonly uid: string
-  readonly room_id: number
-  readonly creator_id: number
-  readonly status: 'open' | 'finished' | 'cancelled'
+  game_id: integer(),
+  uid: text(),
+  room_id: integer(),
+  creator_id: integer(),
+  status: text<'open' | 'finished' | 'cancelled'>(),
   /** Coins. */
-  readonly game_price: number
-  readonly max_players: number
-  readonly fee_percent: number
+  game_price: integer(),
+  max_players: integer(),
+  fee_percent: integer(),
   /** Coins: while open the prize of a full game, after the finish what the winner was paid. */
-  readonly prize: number
+  prize: integer(),
   /** In the order of joining; kept after the game has ended. */
-  readonly entries: readonly RouletteEntry[]
-  readonly commitment: string
-  readonly winner_id: number | null
-  readonly spin: Spin | null
-  readonly created_at: Micros
+  entries: json<readonly RouletteEntry[]>(),
+  commitment: text(),
+  winner_id: nullable(integer()),
+  spin: nullable(json<Spin>()),
+  created_at: micros(),
   /** Since when the game has had no players; null while it has any, and after it has ended. */
-  readonly empty_since: Micros | null
-  readonly ended_at: Micros | null
+  empty_since: nullable(micros()),
+  ended_at: nullable(micros()),
   /** Position of the event that finished or cancelled it. */
-  readonly end_position: number | null
-}
+  end_position: nullable(integer()),
+})
+
+export type Game = RowOf<typeof games>
 
 /** How the winner was drawn. */
 export interface Spin {
@@ -41,14 +44,11 @@ export interface Spin {
   readonly draw: number
 }
 
-export interface OpenGameOfRoom {
-  readonly room_id: number
-  readonly game_id: number
-}
-
-export const games = projection<Game>('roulette_games')
 /** The open game of each room that has one. */
-export const openGames = projection<OpenGameOfRoom>('roulette_open_games')
+export const openGames = projection('roulette_open_games', {
+  room_id: integer(),
+  game_id: integer(),
+})
 
 export const gameAccount = (gameId: number): Account => account('game', gameId, 'coins')
 

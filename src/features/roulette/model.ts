@@ -1,37 +1,25 @@
+import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
 import { evolveGames, games, openGames } from './game.ts'
 
+const tables = [
+  rowTable(games, {
+    key: ['game_id'],
+    // A full table of 50 takes 4 to 8 kB.
+    weight: 20,
+  }),
+  rowTable(openGames, { key: ['room_id'] }),
+]
+
+declare module '../../db/tables.ts' {
+  interface Tables extends TablesOf<typeof tables> {}
+}
+
 /** Roulette games. */
 export const rouletteModel: Model = {
   evolvers: [evolveGames],
-  tables: [
-    rowTable(games, {
-      key: ['game_id'],
-      columns: {
-        game_id: 'integer',
-        uid: 'text',
-        room_id: 'integer',
-        creator_id: 'integer',
-        status: 'text',
-        game_price: 'integer',
-        max_players: 'integer',
-        fee_percent: 'integer',
-        prize: 'integer',
-        entries: 'json',
-        commitment: 'text',
-        winner_id: 'integer',
-        spin: 'json',
-        created_at: 'micros',
-        empty_since: 'micros',
-        ended_at: 'micros',
-        end_position: 'integer',
-      },
-      // A full table of 50 takes 4 to 8 kB.
-      weight: 20,
-    }),
-    rowTable(openGames, { key: ['room_id'], columns: { room_id: 'integer', game_id: 'integer' } }),
-  ],
+  tables,
   refusals: {
     not_game_creator: { status: 403, message: 'Only game creator can destroy game' },
     not_in_game: { status: 403, message: 'You are not in this game' },

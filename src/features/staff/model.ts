@@ -1,10 +1,17 @@
+import type { TablesOf } from '../../db/tables.ts'
 import { rowTable } from '../../ledger/storage/row-table.ts'
 import type { Model } from '../model.ts'
 import { evolveStaff, staffSessions } from './staff.ts'
 
+const tables = [rowTable(staffSessions, { key: ['sub'] })]
+
+declare module '../../db/tables.ts' {
+  interface Tables extends TablesOf<typeof tables> {}
+}
+
 /** Operators and finance: when their sessions were revoked. */
 export const staffModel: Model = {
   evolvers: [evolveStaff],
-  tables: [rowTable(staffSessions, { key: ['sub'], columns: { sub: 'text', revoked_before: 'integer' } })],
+  tables,
   refusals: {},
 }

@@ -1,14 +1,15 @@
+import { integer, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection } from '../../ledger/rules/projection.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 
 /** A member of staff whose tokens were revoked; others have no row. */
-export interface StaffSession {
-  readonly sub: string
+export const staffSessions = projection('staff_sessions', {
+  sub: text(),
   /** Tokens issued before this second are expired. */
-  readonly revoked_before: number
-}
+  revoked_before: integer(),
+})
 
-export const staffSessions = projection<StaffSession>('staff_sessions')
+export type StaffSession = RowOf<typeof staffSessions>
 
 export const evolveStaff: Evolver = {
   'staff-sessions-revoked': (state, { data: { sub, before } }) =>

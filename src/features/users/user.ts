@@ -1,40 +1,39 @@
 import type { AgencyCountry } from '../../../schema/events.ts'
+import { boolean, integer, json, micros, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
-import { projection } from '../../ledger/rules/projection.ts'
-import type { Micros } from '../../ledger/rules/time.ts'
+import { projection, type RowOf } from '../../ledger/rules/projection.ts'
 
-/** Ledger data of a user: what rules about value depend on. */
-export interface User {
-  readonly user_id: number
-  readonly charging_agent: boolean
-  readonly allow_receive_withdraw_requests: boolean
-  readonly business_manager: boolean
-  readonly agency_countries: readonly AgencyCountry[]
+/** Ledger data of users: what rules about value depend on. A user exists from the first `user-defined` event on. */
+export const users = projection('users', {
+  user_id: integer(),
+  charging_agent: boolean(),
+  allow_receive_withdraw_requests: boolean(),
+  business_manager: boolean(),
+  agency_countries: json<readonly AgencyCountry[]>(),
   /** Tokens issued before this second are expired; 0 when sessions were never revoked. */
-  readonly sessions_revoked_before: number
-}
+  sessions_revoked_before: integer(),
+})
+
+export type User = RowOf<typeof users>
 
 /** Profile data, which is not part of the ledger. */
-export interface UserProfile {
-  readonly user_id: number
-  readonly uid: string
-  readonly name: string
-  readonly avatar: string
-  readonly created_at: Micros
-  readonly updated_at: Micros
-  readonly updated_by: string
-}
+export const userProfiles = projection('user_profiles', {
+  user_id: integer(),
+  uid: text(),
+  name: text(),
+  avatar: text(),
+  created_at: micros(),
+  updated_at: micros(),
+  updated_by: text(),
+})
 
-export interface UserUid {
-  readonly uid: string
-  readonly user_id: number
-}
+export type UserProfile = RowOf<typeof userProfiles>
 
-/** A user exists from the first `user-defined` event on. */
-export const users = projection<User>('users')
-export const userProfiles = projection<UserProfile>('user_profiles')
 /** The user who has a uid now. */
-export const userUids = projection<UserUid>('user_uids')
+export const userUids = projection('user_uids', {
+  uid: text(),
+  user_id: integer(),
+})
 
 export const evolveUsers: Evolver = {
   'user-defined': (state, { data }) => {

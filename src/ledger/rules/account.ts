@@ -1,6 +1,7 @@
 import { ACCOUNT_PATTERN, currencies } from '../../../schema/account.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { type Key, keyOf, projection } from './projection.ts'
+import { exact, text } from './columns.ts'
+import { type Key, keyOf, projection, type RowOf } from './projection.ts'
 import type { State, WritableState } from './state.ts'
 
 export { currencies }
@@ -43,13 +44,13 @@ export function sameCurrency(name: string, other: string): boolean {
 /** Only the system's own accounts may go below zero and above 2^53-1. */
 export const isSystem = (name: string): boolean => name.startsWith('house:') || name.startsWith('issuance:')
 
-export interface Balance {
-  readonly account: string
-  readonly balance: bigint
-}
-
 /** The balance of every account that has ever had a movement. */
-export const balances = projection<Balance>('balances')
+export const balances = projection('balances', {
+  account: text(),
+  balance: exact(),
+})
+
+export type Balance = RowOf<typeof balances>
 
 /** 0 for an account without movements. */
 const exactBalanceOf = (state: State, name: Account): bigint => state.get(balances, name)?.balance ?? 0n
@@ -57,14 +58,13 @@ const exactBalanceOf = (state: State, name: Account): bigint => state.get(balanc
 /** The balance of a user's or room's account, which is always a safe integer. */
 export const balanceOf = (state: State, name: Account): number => Number(exactBalanceOf(state, name))
 
-/** The part of a balance that is on hold: promised to a withdrawal, and not yet debited. */
-export interface Hold {
-  readonly account: string
-  readonly held: bigint
-}
+/** The part of a balance that is on hold, of every account that has one: promised to a withdrawal, and not yet debited. */
+export const holds = projection('holds', {
+  account: text(),
+  held: exact(),
+})
 
-/** The hold of every account that has one. */
-export const holds = projection<Hold>('holds')
+export type Hold = RowOf<typeof holds>
 
 /** Whether an account may have a hold: users' dollars, of either wallet. */
 export const canBeHeld = (name: string): boolean => name.endsWith('dollars') && name.startsWith('user:')

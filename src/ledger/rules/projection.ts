@@ -1,3 +1,5 @@
+import type { Columns, Row } from './columns.ts'
+
 /** A set of rows derived from the ledger, or of profile data stored beside it; `Row` is the type of its rows. */
 export interface Projection<Row> {
   /** The name of its table. */
@@ -6,7 +8,22 @@ export interface Projection<Row> {
   readonly row?: Row | undefined
 }
 
-export const projection = <Row>(name: string): Projection<Row> => ({ name })
+/** A projection with the columns of its table: their one declaration, from which rows and queries get their types. */
+export interface TableProjection<Name extends string, Of extends Columns> extends Projection<Row<Of>> {
+  readonly name: Name
+  readonly columns: Of
+}
+
+export const projection = <Name extends string, Of extends Columns>(
+  name: Name,
+  columns: Of,
+): TableProjection<Name, Of> => ({
+  name,
+  columns,
+})
+
+/** The type of a projection's rows. */
+export type RowOf<Of> = Of extends Projection<infer Row> ? Row : never
 
 /** Names one row of a projection. */
 export interface Key {

@@ -1,33 +1,9 @@
-import type { Projection } from '../rules/projection.ts'
+import { type Column, type Columns, nullable, type RowKind, text } from '../rules/columns.ts'
+import type { TableProjection } from '../rules/projection.ts'
 import { isoMicros } from '../rules/time.ts'
 import { plainArray, textArray } from './bytes/array-text.ts'
 
-/**
- * How a value is stored: `integer` (bigint; a safe integer here), `exact` (numeric; a bigint here), `micros`
- * (timestamptz; microseconds here), `json` (text; the parsed value here).
- */
-type Kind = 'integer' | 'exact' | 'text' | 'boolean' | 'micros' | 'json'
-
 type Source = 'ledger' | 'profile' | 'lookup'
-
-type KindOf<Value> = [Exclude<Value, null>] extends [number]
-  ? 'integer' | 'micros'
-  : [Exclude<Value, null>] extends [bigint]
-    ? 'exact'
-    : [Exclude<Value, null>] extends [boolean]
-      ? 'boolean'
-      : [Exclude<Value, null>] extends [string]
-        ? 'text'
-        : 'json'
-
-const sqlType: Record<Kind, string> = {
-  integer: 'bigint',
-  exact: 'numeric',
-  text: 'text',
-  boolean: 'boolean',
-  micros: 'timestamptz',
-  json: 'text',
-}
 
 export interface Statement {
   readonly name: string
@@ -38,11 +14,13 @@ export interface Statement {
 /** A row with every value as text. */
 export type TextRow = Readonly<Record<string, string | null>>
 
-export interface RowTable {
-  readonly projection: Projection<unknown>
+export interface RowTable<Of extends TableProjection<string, Columns> = TableProjection<string, Columns>> {
+  readonly projection: Of
   /** `ledger`: follows from the events alone. `profile`: profile data, stored beside it. `lookup`: a read-only view of it. */
   readonly source: Source
   readonly columns: readonly string[]
+  /** Further columns of the table, which rows do not have. */
+  readonly otherColumns: Columns
   /** The columns that make up the id. */
   readonly key: readonly string[]
   /** The rows with these ids. */
@@ -59,15 +37,16 @@ export interface RowTable {
   /** How much memory a row may take, as a multiple of the smallest rows. */
   readonly weight: number
   idOf(row: TextRow): string
-  parse(row: TextRow): unknown
+  parse(row: TextRow): Readonly<Record<string, unknown>>
 }
 
-export interface RowTableSpec<Row> {
-  readonly key: readonly (keyof Row & string)[]
-  readonly columns: { readonly [C in keyof Row & string]: KindOf<Row[C]> }
+export interface RowTableSpec<Name extends string> {
+  readonly key: readonly Name[]
   readonly source?: Source
   /** The table has a column `filling`, which keeps room for updates on the row's page. */
   readonly isRewrittenOften?: true
+  /** Columns that the database fills by their default. */
+  readonly defaults?: Columns
   /** 1 when left out. */
   readonly weight?: number
 }
@@ -76,30 +55,34 @@ export interface RowTableSpec<Row> {
 const FILLING = ' '.repeat(64)
 
 /** Maps the rows of a projection to a table: fields are columns. An id of several columns joins them by `:`. */
-export function rowTable<Row extends object>(projection: Projection<Row>, spec: RowTableSpec<Row>): RowTable {
+export function rowTable<Name extends string, Of extends Columns<RowKind>>(
+  projection: TableProjection<Name, Of>,
+  spec: RowTableSpec<keyof Of & string>,
+): RowTable<TableProjection<Name, Of>> {
   const { name } = projection
-  const columns = Object.entries<Kind>(spec.columns)
-  const keyKinds = spec.key.flatMap((key) => columns.filter(([column]) => column === key).map(([, kind]) => kind))
-  const list = columns.map(([column]) => column).join(', ')
-  const selected = columns
-    .map(([column, kind]) =>
+  const declared: readonly (readonly [name: string, column: Column<RowKind>])[] = Object.entries(projection.columns)
+  const columns = declared.map(([column]) => column)
+  const keyColumns = spec.key.flatMap((key) => declared.filter(([name]) => name === key).map(([, column]) => column))
+  const list = columns.join(', ')
+  const selected = declared
+    .map(([column, { kind }]) =>
       kind === 'micros' ? `(extract(epoch from t.${column}) * 1000000)::bigint as ${column}` : `t.${column}`,
     )
     .join(', ')
-  const arrays = (kinds: readonly Kind[]) => kinds.map((kind, i) => `$${i + 1}::${sqlType[kind]}[]`)
-  const wanted = `unnest(${arrays(keyKinds).join(', ')}) as k (${spec.key.join(', ')})`
+  const arrays = (of: readonly Column[]) => of.map(({ sqlType }, i) => `$${i + 1}::${sqlType}[]`)
+  const wanted = `unnest(${arrays(keyColumns).join(', ')}) as k (${spec.key.join(', ')})`
   const onKey = spec.key.map((key) => `t.${key} = k.${key}`).join(' and ')
-  const rest = columns.map(([column]) => column).filter((column) => !spec.key.some((key) => key === column))
+  const rest = columns.filter((column) => !spec.key.some((key) => key === column))
   const conflict =
     rest.length === 0
       ? 'do nothing'
       : `do update set ${rest.map((column) => `${column} = excluded.${column}`).join(', ')}`
 
   const keyValues = (ids: readonly string[]): string[] => {
-    const [only] = keyKinds
-    if (only !== undefined && spec.key.length === 1) return [arrayOf(only, ids)]
+    const [only] = keyColumns
+    if (only !== undefined && keyColumns.length === 1) return [arrayOf(only.kind, ids)]
     const parts = ids.map((id) => id.split(':'))
-    return keyKinds.map((kind, i) =>
+    return keyColumns.map(({ kind }, i) =>
       arrayOf(
         kind,
         parts.map((part) => part[i] ?? null),
@@ -108,7 +91,7 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
   }
   const load = `select ${selected} from ${wanted} join ${name} t on ${onKey}`
   // `unnest` in the select list saves PostgreSQL a function scan.
-  const values = arrays(columns.map(([, kind]) => kind)).map((array) => `unnest(${array})`)
+  const values = arrays(declared.map(([, column]) => column)).map((array) => `unnest(${array})`)
   const [born, rewritten] = spec.isRewrittenOften ? [', filling', ', filling = null'] : ['', '']
   const save = `insert into ${name} (${list}${born}) select ${values.join(', ')}${born && `, '${FILLING}'`} on conflict (${spec.key.join(', ')}) ${conflict}${rewritten}`
   const drop = `delete from ${name} t using ${wanted} where ${onKey}`
@@ -117,13 +100,14 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
     projection,
     source: spec.source ?? 'ledger',
     weight: spec.weight ?? 1,
-    columns: columns.map(([column]) => column),
+    columns,
+    otherColumns: { ...spec.defaults, ...(spec.isRewrittenOften && { filling: nullable(text()) }) },
     key: spec.key,
     load: (ids) => ({ name: `load ${name}`, text: load, values: keyValues(ids) }),
     save: (rows) => ({
       name: `save ${name}`,
       text: save,
-      values: columns.map(([column, kind]) =>
+      values: declared.map(([column, { kind }]) =>
         arrayOf(
           kind,
           rows.map((row) => printValue(kind, field(row, column))),
@@ -133,17 +117,17 @@ export function rowTable<Row extends object>(projection: Projection<Row>, spec: 
     remove: (ids) => ({ name: `drop ${name}`, text: drop, values: keyValues(ids) }),
     copyIn: `copy ${name} (${list}${born}) from stdin`,
     copyLine: (row) => {
-      const fields = columns.map(([column, kind]) => copyField(printValue(kind, field(row, column))))
+      const fields = declared.map(([column, { kind }]) => copyField(printValue(kind, field(row, column))))
       return `${[...fields, ...(spec.isRewrittenOften ? [FILLING] : [])].join('\t')}\n`
     },
     selectAll: `select ${selected} from ${name} t`,
     idOf: (row) => spec.key.map((key) => row[key]).join(':'),
     parse: (row) =>
-      Object.fromEntries(columns.map(([column, kind]) => [column, parseValue(kind, row[column] ?? null)])),
+      Object.fromEntries(declared.map(([column, { kind }]) => [column, parseValue(kind, row[column] ?? null)])),
   }
 }
 
-const arrayOf = (kind: Kind, values: readonly (string | null)[]): string =>
+const arrayOf = (kind: RowKind, values: readonly (string | null)[]): string =>
   kind === 'text' || kind === 'json' ? textArray(values) : plainArray(values)
 
 const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
@@ -156,7 +140,7 @@ function field(row: unknown, column: string): unknown {
   return Reflect.get(row, column)
 }
 
-function parseValue(kind: Kind, text: string | null): unknown {
+function parseValue(kind: RowKind, text: string | null): unknown {
   if (text === null) return null
   switch (kind) {
     case 'integer':
@@ -173,7 +157,7 @@ function parseValue(kind: Kind, text: string | null): unknown {
   }
 }
 
-function printValue(kind: Kind, value: unknown): string | null {
+function printValue(kind: RowKind, value: unknown): string | null {
   if (value === null) return null
   switch (kind) {
     case 'micros':

@@ -1,7 +1,12 @@
+import type { TablesOf } from '../../db/tables.ts'
 import { balances, holds } from '../rules/account.ts'
 import { rowTable } from './row-table.ts'
 
 export const ledgerTables = [
-  rowTable(balances, { key: ['account'], columns: { account: 'text', balance: 'exact' }, isRewrittenOften: true }),
-  rowTable(holds, { key: ['account'], columns: { account: 'text', held: 'exact' } }),
+  rowTable(balances, { key: ['account'], isRewrittenOften: true }),
+  rowTable(holds, { key: ['account'] }),
 ]
+
+declare module '../../db/tables.ts' {
+  interface Tables extends TablesOf<typeof ledgerTables> {}
+}

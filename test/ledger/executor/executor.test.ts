@@ -11,7 +11,7 @@ import { Executor } from '../../../src/ledger/executor/executor.ts'
 import { Closed, Overloaded, Unavailable } from '../../../src/ledger/executor/failures.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
-import { keyOf, projection } from '../../../src/ledger/rules/projection.ts'
+import { keyOf, type Projection } from '../../../src/ledger/rules/projection.ts'
 import { type Refusal, refuse, type Verb } from '../../../src/ledger/rules/verb.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
@@ -115,7 +115,7 @@ const debit = (from: string, to: string, amount: number): LedgerEvent => ({
 })
 
 /** The table of profiles with fewer columns than it has. */
-const broken = projection<{ user_id: number }>('user_profiles')
+const broken: Projection<{ user_id: number }> = { name: 'user_profiles' }
 
 const throws = (): never => {
   throw new Error('a bug')

@@ -12,7 +12,7 @@ import { RecentKeyFilter } from '../../../src/ledger/executor/recent-key-filter.
 import { RowCache } from '../../../src/ledger/executor/row-cache.ts'
 import { type BatchContext, Store } from '../../../src/ledger/executor/store.ts'
 import { balances } from '../../../src/ledger/rules/account.ts'
-import { type Key, keyOf, projection } from '../../../src/ledger/rules/projection.ts'
+import { type Key, keyOf, type Projection } from '../../../src/ledger/rules/projection.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
@@ -88,9 +88,9 @@ test('rows in use stay cached, unused ones are dropped when many others are used
   t.equal(store.canPipeline, true, 'however much there was')
 })
 
-const plain = projection<number>('plain')
-const heavy = projection<number>('heavy')
-const unkept = projection<number>('unkept')
+const plain: Projection<number> = { name: 'plain' }
+const heavy: Projection<number> = { name: 'heavy' }
+const unkept: Projection<number> = { name: 'unkept' }
 const kept = [
   { projection: plain, weight: 1 },
   { projection: heavy, weight: 3 },

@@ -1,9 +1,9 @@
 import { test } from 'tap'
 import { ReplayState } from '../../../src/ledger/replay/replay-state.ts'
-import { projection } from '../../../src/ledger/rules/projection.ts'
+import type { Projection } from '../../../src/ledger/rules/projection.ts'
 
-const things = projection<string>('things')
-const others = projection<string>('others')
+const things: Projection<string> = { name: 'things' }
+const others: Projection<string> = { name: 'others' }
 
 test('a row that was deleted and set again is there, whatever was read before', (t) => {
   const rows = new ReplayState()

@@ -1,29 +1,28 @@
 import { type Account, account, balances } from '../../../ledger/rules/account.ts'
+import { integer, text } from '../../../ledger/rules/columns.ts'
 import type { LedgerEvent } from '../../../ledger/rules/event.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { transferError, transfers } from '../../../ledger/rules/movement.ts'
-import { keyOf, projection } from '../../../ledger/rules/projection.ts'
+import { keyOf, projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import type { Verb } from '../../../ledger/rules/verb.ts'
 import { users } from '../../users/user.ts'
 
-/** The salary of a user for a period. */
-export interface Deposit {
-  readonly user_id: number
+/** Paid salaries. */
+export const salaries = projection('salary_deposits', {
+  period: text(),
+  user_id: integer(),
   /** Cents. */
-  readonly dollars: number
-  readonly agent_dollars: number
+  dollars: integer(),
+  agent_dollars: integer(),
   /** Points taken from the user's target balance. */
-  readonly target: number
-}
-
-export interface PaidSalary extends Deposit {
-  readonly period: string
+  target: integer(),
   /** Position of the event that paid it. */
-  readonly deposit_id: number
-}
+  deposit_id: integer(),
+})
 
-export const salaries = projection<PaidSalary>('salary_deposits')
+/** The salary of a user for a period. */
+export type Deposit = Omit<RowOf<typeof salaries>, 'period' | 'deposit_id'>
 
 /** Unambiguous, because a period contains no colon. */
 const salaryId = (period: string, userId: number): string => `${period}:${userId}`

@@ -1,39 +1,41 @@
 import type { DollarWallet, WithdrawalStatus, WithdrawalType } from '../../../../schema/agency-events.ts'
 import type { Person } from '../../../../schema/common.ts'
 import { balances, hold } from '../../../ledger/rules/account.ts'
+import { integer, micros, nullable, text } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { projection } from '../../../ledger/rules/projection.ts'
+import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
-import type { Micros } from '../../../ledger/rules/time.ts'
 import { walletAccount, withdrawalAccount } from '../accounts.ts'
 import type { NamedCountry, NameLookup } from '../names.ts'
 
 /** A request for dollars to be paid out by a charging agent (in diamonds) or a business manager (in cash). */
-export interface Withdrawal {
+export const withdrawals = projection('withdrawals', {
   /** Position of the event that made it. */
-  readonly withdrawal_id: number
-  readonly type: WithdrawalType
-  readonly status: WithdrawalStatus
-  readonly user_id: number
+  withdrawal_id: integer(),
+  type: text<WithdrawalType>(),
+  status: text<WithdrawalStatus>(),
+  user_id: integer(),
   /** The agent or manager that the request is addressed to. */
-  readonly target_id: number
+  target_id: integer(),
   /** The receiver of the diamonds of a gold_agent request; null for cash. */
-  readonly beneficiary_id: number | null
-  readonly country_id: number
-  readonly wallet: DollarWallet
+  beneficiary_id: nullable(integer()),
+  country_id: integer(),
+  wallet: text<DollarWallet>(),
   /** Cents. */
-  readonly amount: number
+  amount: integer(),
   /** The agent's rate at the time of the request; null for cash. */
-  readonly diamonds_per_dollar: number | null
+  diamonds_per_dollar: nullable(integer()),
   /** The vault record with the details that the requester wrote. */
-  readonly details: string | null
+  details: nullable(text()),
   /** The vault record with the note of the last change. */
-  readonly note: string | null
-  readonly created_at: Micros
-  readonly changed_at: Micros
+  note: nullable(text()),
+  created_at: micros(),
+  changed_at: micros(),
   /** Position of the event that made or last changed it. */
-  readonly changed: number
-}
+  changed: integer(),
+})
+
+export type Withdrawal = RowOf<typeof withdrawals>
 
 /** A request with the names of those it is about. */
 export interface NamedWithdrawal {
@@ -51,8 +53,6 @@ export const nameWithdrawal = (withdrawal: Withdrawal, { person, country }: Name
   beneficiary: withdrawal.beneficiary_id === null ? null : person(withdrawal.beneficiary_id),
   country: country(withdrawal.country_id),
 })
-
-export const withdrawals = projection<Withdrawal>('withdrawals')
 
 /** Throws on events that no verb could have written: a change from another status, or with the wrong dollars on hold. */
 export const evolveWithdrawals: Evolver = {

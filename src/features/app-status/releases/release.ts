@@ -1,24 +1,24 @@
 import type { ClientType, InBoth } from '../../../../schema/events.ts'
+import { integer, json, micros, nullable, text } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { projection } from '../../../ledger/rules/projection.ts'
-import type { Micros } from '../../../ledger/rules/time.ts'
+import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 
 /** The release that clients of a type are asked to update to. */
-export interface Release {
-  readonly client_type: ClientType
-  readonly version: string
+export const releases = projection('app_releases', {
+  client_type: text<ClientType>(),
+  version: text(),
   /** Clients below this version are refused; null refuses none. */
-  readonly minimum_version: string | null
-  readonly store_link: string
-  readonly title: InBoth
-  readonly message: InBoth
-  readonly created_at: Micros
-  readonly updated_at: Micros
+  minimum_version: nullable(text()),
+  store_link: text(),
+  title: json<InBoth>(),
+  message: json<InBoth>(),
+  created_at: micros(),
+  updated_at: micros(),
   /** The position of the event that created it. */
-  readonly created: number
-}
+  created: integer(),
+})
 
-export const releases = projection<Release>('app_releases')
+export type Release = RowOf<typeof releases>
 
 export const evolveReleases: Evolver = {
   'release-defined': (state, { data, at, position }) => {

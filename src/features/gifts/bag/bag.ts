@@ -1,29 +1,28 @@
+import { integer } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { projection } from '../../../ledger/rules/projection.ts'
+import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../../ledger/rules/state.ts'
 
 /** Gifts that a user owns and can send without paying. */
-export interface BagItem {
-  readonly user_id: number
-  readonly decoration_id: number
+export const bagItems = projection('bag_items', {
+  user_id: integer(),
+  decoration_id: integer(),
   /** From 1; the row is removed at 0. */
-  readonly quantity: number
+  quantity: integer(),
   /** Position of the event that last added to it. */
-  readonly added_at: number
-}
+  added_at: integer(),
+})
 
-export const bagItems = projection<BagItem>('bag_items')
+export type BagItem = RowOf<typeof bagItems>
 
 /** Kinds of gifts per bag. Limited because a bag is answered without paging. */
 export const MAX_BAG_KINDS = 2_000
 
 /** How many kinds of gifts a user's bag holds; no row for an empty bag. */
-export interface BagCount {
-  readonly user_id: number
-  readonly kinds: number
-}
-
-export const bagCounts = projection<BagCount>('bag_counts')
+export const bagCounts = projection('bag_counts', {
+  user_id: integer(),
+  kinds: integer(),
+})
 
 export const bagKindCount = (state: State, userId: number): number => state.get(bagCounts, String(userId))?.kinds ?? 0
 

@@ -1,43 +1,41 @@
 import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
+import { integer, json, micros, nullable, text } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { projection } from '../../../ledger/rules/projection.ts'
+import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
-import type { Micros } from '../../../ledger/rules/time.ts'
 
 /** A gift of the catalogue. */
-export interface Decoration {
-  readonly decoration_id: number
-  readonly name: string
-  readonly kind: GiftKind
+export const decorations = projection('decorations', {
+  decoration_id: integer(),
+  name: text(),
+  kind: text<GiftKind>(),
   /** Diamonds. */
-  readonly price: number
-  readonly image_path: string
+  price: integer(),
+  image_path: text(),
   /** Empty for gifts without a draw. */
-  readonly odds: readonly OddsRow[]
-  readonly odds_hash: string | null
-  readonly created_at: Micros
-}
+  odds: json<readonly OddsRow[]>(),
+  odds_hash: nullable(text()),
+  created_at: micros(),
+})
+
+export type Decoration = RowOf<typeof decorations>
 
 /** An odds table, current or former. */
-export interface OddsTable {
-  readonly odds_hash: string
-  readonly decoration_id: number
-  readonly odds: readonly OddsRow[]
-}
-
-export const decorations = projection<Decoration>('decorations')
-export const oddsTables = projection<OddsTable>('odds_tables')
+export const oddsTables = projection('odds_tables', {
+  odds_hash: text(),
+  decoration_id: integer(),
+  odds: json<readonly OddsRow[]>(),
+})
 
 /** Gifts of the catalogue. Limited because it is answered without paging. */
 export const MAX_DECORATIONS = 500
 
 /** How many gifts the catalogue holds: a single row. */
-export interface CatalogueCount {
-  readonly catalogue: string
-  readonly decorations: number
-}
+export const catalogueCounts = projection('catalogue_counts', {
+  catalogue: text(),
+  decorations: integer(),
+})
 
-export const catalogueCounts = projection<CatalogueCount>('catalogue_counts')
 export const CATALOGUE = 'decorations'
 
 export const decorationCount = (state: State): number => state.get(catalogueCounts, CATALOGUE)?.decorations ?? 0

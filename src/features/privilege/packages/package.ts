@@ -1,20 +1,20 @@
+import { integer, micros, text } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
-import { projection } from '../../../ledger/rules/projection.ts'
-import type { Micros } from '../../../ledger/rules/time.ts'
+import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 
 /** A kind of privilege. Each card belongs to one package. */
-export interface PrivilegePackage {
-  readonly privilege_package_id: number
-  readonly name: string
+export const packages = projection('privilege_packages', {
+  privilege_package_id: integer(),
+  name: text(),
   /** Higher is better. */
-  readonly rank: number
+  rank: integer(),
   /** Days given to cards granted from now on; cards granted earlier keep theirs. */
-  readonly valid_days: number
-  readonly icon_path: string
-  readonly created_at: Micros
-}
+  valid_days: integer(),
+  icon_path: text(),
+  created_at: micros(),
+})
 
-export const packages = projection<PrivilegePackage>('privilege_packages')
+export type PrivilegePackage = RowOf<typeof packages>
 
 export const evolvePackages: Evolver = {
   'privilege-package-defined': (state, { data, at }) => {

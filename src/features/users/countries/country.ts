@@ -1,13 +1,13 @@
-import { projection } from '../../../ledger/rules/projection.ts'
-import type { Micros } from '../../../ledger/rules/time.ts'
+import { integer, micros, text } from '../../../ledger/rules/columns.ts'
+import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 
 /** Profile data, which is not part of the ledger. */
-export interface Country {
-  readonly country_id: number
-  readonly name: string
-  readonly created_at: Micros
-  readonly updated_at: Micros
-  readonly updated_by: string
-}
+export const countries = projection('countries', {
+  country_id: integer(),
+  name: text(),
+  created_at: micros(),
+  updated_at: micros(),
+  updated_by: text(),
+})
 
-export const countries = projection<Country>('countries')
+export type Country = RowOf<typeof countries>

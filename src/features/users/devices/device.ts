@@ -1,29 +1,27 @@
 import type { Platform } from '../../../../schema/devices.ts'
-import { projection } from '../../../ledger/rules/projection.ts'
+import { integer, json, micros, text } from '../../../ledger/rules/columns.ts'
+import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
 import type { State, WritableState } from '../../../ledger/rules/state.ts'
-import type { Micros } from '../../../ledger/rules/time.ts'
 
 /** A device that receives a user's push notifications; profile data, which is not part of the ledger. */
-export interface UserDevice {
-  readonly token: string
+export const devices = projection('devices', {
+  token: text(),
   /** The user who registered the token last. */
-  readonly user_id: number
-  readonly platform: Platform
-  readonly registered_at: Micros
-}
+  user_id: integer(),
+  platform: text<Platform>(),
+  registered_at: micros(),
+})
 
-export const devices = projection<UserDevice>('devices')
+export type UserDevice = RowOf<typeof devices>
 
 /** Devices per user; one more replaces the one registered first. */
 export const MAX_DEVICES = 20
 
-export interface DevicesOfUser {
-  readonly user_id: number
+export const devicesOfUsers = projection('user_devices', {
+  user_id: integer(),
   /** Most recently registered first. */
-  readonly tokens: readonly string[]
-}
-
-export const devicesOfUsers = projection<DevicesOfUser>('user_devices')
+  tokens: json<readonly string[]>(),
+})
 
 const tokensOf = (state: State, userId: number): readonly string[] =>
   state.get(devicesOfUsers, String(userId))?.tokens ?? []
