@@ -23,7 +23,7 @@ const declared = declaredTables.flatMap(([table, columns]) =>
 /** Kysely's own, and a view for people with psql. */
 const undeclared = ['kysely_migration', 'kysely_migration_lock', 'ledger_movements']
 
-const format = (column: unknown, type: unknown, isNullable: boolean | undefined): string =>
+const format = (column: string, type = 'unknown', isNullable = false): string =>
   `${column} ${type}${isNullable ? '' : ' not null'}`
 
 async function compareWith(database: TestDatabase) {
@@ -39,12 +39,12 @@ async function compareWith(database: TestDatabase) {
     `select name, format_type(name::regtype, null) as type
      from unnest('{${[...new Set(declared.map(({ sqlType }) => sqlType))].join(', ')}}'::text[]) as t (name)`,
   )
-  const typeNames = new Map(types.map(({ name, type }) => [name, type]))
+  const typeNames = new Map(types.map(({ name, type }) => [String(name), String(type)]))
   // PostgreSQL does not know which columns of a view can be null.
   const nullableColumns = new Map(declared.map(({ column, isNullable }) => [column, isNullable]))
   const inCode = declared.map(({ column, sqlType, isNullable }) => format(column, typeNames.get(sqlType), isNullable))
   const inDatabase = found.map(({ column, type, attnotnull, relkind }) =>
-    format(column, type, relkind === 'v' ? nullableColumns.get(String(column)) : attnotnull === 'f'),
+    format(String(column), String(type), relkind === 'v' ? nullableColumns.get(String(column)) : attnotnull === 'f'),
   )
   return {
     onlyInCode: inCode.filter((column) => !inDatabase.includes(column)).toSorted(),
