@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isConnectionError, isOverload } from '../connection-errors.ts'
 import { PoolExhausted } from '../pool.ts'
 import { queryBatch } from './query-batch.ts'
@@ -17,24 +18,34 @@ const REQUEST_LIMITS: LookupLimits = { maxQueries: 4, maxWaiting: 1_000, maxWait
 /** For sockets: limited in number themselves, they may all come at once after a restart and then wait for their turn. */
 export const SOCKET_LIMITS: LookupLimits = { maxQueries: 1, maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: null }
 
+/** How long values may be handed out, with all that their receivers do at once, before other work gets its turn. */
+const MAX_HANDOUT_MS = 4
+
 interface Member<Key, Value> {
   readonly key: Key
+  /** By `performance.now()`. */
+  readonly deadline: number
   readonly resolve: (value: Value) => void
   readonly reject: (error: unknown) => void
 }
 
 /**
- * Loads keys that are requested together with one query: those that come while all queries are taken go with the next
- * one. A key never joins a query that has started, so that a read after a commit sees it. A key that cannot be loaded
- * fails alone; when the database cannot be reached, all that wait fail at once. `PoolExhausted` beyond the limits.
+ * Loads keys that are requested together with one query: those of one turn of the event loop, and those that come while
+ * all queries are taken. A key never joins a query that has started, so that a read after a commit sees it. A key that
+ * cannot be loaded fails alone; when the database cannot be reached, all that wait fail at once. `PoolExhausted` beyond
+ * the limits.
  */
 export class BatchedLookup<Key, Value> {
   readonly #maxKeys: number
   readonly #query: (keys: readonly Key[]) => Promise<readonly Value[]>
   readonly #limits: LookupLimits
-  /** In the order in which they came, with their deadlines. Empty unless all queries are taken. */
-  readonly #waiting = new Map<Member<Key, Value>, NodeJS.Timeout | undefined>()
+  /** In the order in which they came. */
+  #waiting: Member<Key, Value>[] = []
   #queries = 0
+  /** Whether queries start at the end of this turn. */
+  #isScheduled = false
+  /** Set while keys wait that may wait for too long. */
+  #deadlineTimer: NodeJS.Timeout | undefined
 
   /** `query` gets at most `maxKeys` keys, some of which may be the same, and returns their values in that order. */
   constructor(maxKeys: number, query: (keys: readonly Key[]) => Promise<readonly Value[]>, limits = REQUEST_LIMITS) {
@@ -44,54 +55,82 @@ export class BatchedLookup<Key, Value> {
   }
 
   load(key: Key): Promise<Value> {
-    const { maxQueries, maxWaiting } = this.#limits
+    const { maxQueries, maxWaiting, maxWaitMs } = this.#limits
     return new Promise((resolve, reject) => {
-      const member = { key, resolve, reject }
-      if (this.#queries < maxQueries) void this.#runQueries(member)
-      else if (this.#waiting.size < maxWaiting) this.#waiting.set(member, this.#deadlineOf(member))
-      else reject(new PoolExhausted('too many wait for a query'))
+      if (this.#waiting.length >= maxWaiting) {
+        reject(new PoolExhausted('too many wait for a query'))
+        return
+      }
+      const deadline = maxWaitMs === null ? Number.POSITIVE_INFINITY : performance.now() + maxWaitMs
+      this.#waiting.push({ key, deadline, resolve, reject })
+      if (this.#queries === maxQueries) this.#watchDeadlines()
+      else if (this.#waiting.length >= this.#maxKeys) this.#startQueries()
+      else this.#schedule()
     })
   }
 
-  #deadlineOf(member: Member<Key, Value>): NodeJS.Timeout | undefined {
-    const { maxWaitMs } = this.#limits
-    if (maxWaitMs === null) return undefined
-    return setTimeout(() => {
-      this.#waiting.delete(member)
-      member.reject(new PoolExhausted('no query was free in time'))
-    }, maxWaitMs)
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#startQueries()
+    })
   }
 
-  /** Queries for a key, and then for those that wait until none does. */
-  async #runQueries(first: Member<Key, Value>): Promise<void> {
+  #startQueries(): void {
+    while (this.#queries < this.#limits.maxQueries && this.#waiting.length > 0) {
+      void this.#runQuery(this.#waiting.splice(0, this.#maxKeys))
+    }
+    if (this.#waiting.length > 0) this.#watchDeadlines()
+  }
+
+  async #runQuery(batch: readonly Member<Key, Value>[]): Promise<void> {
     this.#queries += 1
-    for (let batch = [first]; batch.length > 0; batch = this.#takeWaiting(this.#maxKeys)) {
-      const results = await queryBatch(
-        batch.map(({ key }) => key),
-        this.#query,
-      )
-      for (const [i, { resolve, reject }] of batch.entries()) {
-        const result = results[i]
-        if (result?.status === 'fulfilled') resolve(result.value)
-        else reject(result?.reason)
-      }
-      const failure = results.find((result) => result.status === 'rejected' && isOutage(result.reason))
-      if (failure?.status === 'rejected') {
-        for (const { reject } of this.#takeWaiting(this.#waiting.size)) reject(failure.reason)
-      }
-    }
+    const results = await queryBatch(
+      batch.map(({ key }) => key),
+      this.#query,
+    )
     this.#queries -= 1
+    const failure = results.find((result) => result.status === 'rejected' && isOutage(result.reason))
+    if (failure?.status === 'rejected') {
+      for (const { reject } of this.#waiting.splice(0)) reject(failure.reason)
+    }
+    if (this.#waiting.length > 0) this.#schedule()
+    await handOut(batch, results)
   }
 
-  #takeWaiting(count: number): Member<Key, Value>[] {
-    const members: Member<Key, Value>[] = []
-    for (const [member, deadline] of this.#waiting) {
-      if (members.length === count) break
-      clearTimeout(deadline)
-      this.#waiting.delete(member)
-      members.push(member)
-    }
-    return members
+  #watchDeadlines(): void {
+    const [first] = this.#waiting
+    if (first === undefined || first.deadline === Number.POSITIVE_INFINITY || this.#deadlineTimer !== undefined) return
+    this.#deadlineTimer = setTimeout(() => this.#refuseOverdue(), first.deadline - performance.now())
+  }
+
+  #refuseOverdue(): void {
+    this.#deadlineTimer = undefined
+    const now = performance.now()
+    const onTime = this.#waiting.findIndex(({ deadline }) => deadline > now)
+    const overdue = this.#waiting.splice(0, onTime === -1 ? this.#waiting.length : onTime)
+    for (const { reject } of overdue) reject(new PoolExhausted('no query was free in time'))
+    this.#watchDeadlines()
+  }
+}
+
+/** Large values take their receivers long, which others must not wait for. */
+async function handOut<Key, Value>(
+  batch: readonly Member<Key, Value>[],
+  results: readonly PromiseSettledResult<Value>[],
+): Promise<void> {
+  let started = performance.now()
+  for (const [i, { resolve, reject }] of batch.entries()) {
+    const result = results[i]
+    if (result?.status === 'fulfilled') resolve(result.value)
+    else reject(result?.reason)
+    // Lets the receivers go on.
+    await Promise.resolve()
+    if (performance.now() - started < MAX_HANDOUT_MS) continue
+    await nextTurn()
+    started = performance.now()
   }
 }
 

@@ -24,5 +24,12 @@ export class PreparedStatement<Row> {
   }
 }
 
+/**
+ * A parameter that is a list, for PreparedStatements. The planner does not look at its length, so that after some
+ * executions it finds a plan for any list as good as one for each, and keeps it; else a first few short lists would
+ * have it plan every time.
+ */
+export const listOf = (parameter: string, type: string): string => `(select ${parameter}::${type}[])::${type}[]`
+
 /** The name of a prepared statement's text; undefined for any other text. */
 export const statementName = (text: string): string | undefined => names.get(text)

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely'
+import type { DollarWallet } from '../../../schema/agency-events.ts'
 import { bit } from '../../../schema/common.ts'
 import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
-import { PreparedStatement } from '../../db/queries/prepared-statement.ts'
+import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import { type Currency, currencies } from '../../ledger/rules/account.ts'
 import { centsToDollars } from '../../ledger/rules/money.ts'
@@ -17,7 +18,14 @@ export const walletLookup = (db: Db) =>
     return userIds.map((id) => wallets.get(id) ?? null)
   })
 
-interface WalletRow {
+/** The currencies of which amounts can be on hold. */
+type Holdable = DollarWallet
+const holdable: readonly Holdable[] = ['dollars', 'agent_dollars']
+
+/** Whole units, cents for dollars; null for none. `held` are the amounts on hold. */
+type Amounts = { readonly [C in Currency | `held_${Holdable}`]: string | null }
+
+interface WalletRow extends Amounts {
   readonly user_id: number
   readonly uid: string
   readonly name: string
@@ -25,10 +33,6 @@ interface WalletRow {
   readonly charging_agent: boolean
   readonly allow_receive_withdraw_requests: boolean
   readonly business_manager: boolean
-  /** In the order of `currencies`: whole units, cents for dollars. */
-  readonly balances: readonly string[]
-  /** The amounts on hold, in the same order. */
-  readonly holds: readonly string[]
   /** Null when no privilege is active, like the three fields after it. */
   readonly privilege_package_id: number | null
   readonly privilege_name: string | null
@@ -39,43 +43,44 @@ interface WalletRow {
   readonly quantities: readonly number[] | null
 }
 
-/** `$1`: ids of users, `$2`: `currencies`. One statement, so that the parts of a wallet are as of one moment. */
+const accountOf = (currency: Currency) => `'user:' || u.user_id || ':${currency}'`
+
+const amountColumns = [
+  ...currencies.map((name) => `(select b.balance from balances b where b.account = ${accountOf(name)}) as ${name}`),
+  ...holdable.map((name) => `(select h.held from holds h where h.account = ${accountOf(name)}) as held_${name}`),
+]
+
+/** One statement, so that the parts of a wallet are as of one moment. */
 const walletRows = new PreparedStatement<WalletRow>(
   'wallets of users',
   `select u.user_id, p.uid, p.name, p.avatar,
-          u.charging_agent, u.allow_receive_withdraw_requests, u.business_manager, money.balances, money.holds,
+          u.charging_agent, u.allow_receive_withdraw_requests, u.business_manager, ${amountColumns.join(', ')},
           r.privilege_package_id, k.name as privilege_name, r.rank,
           to_char(to_timestamp(r.valid_until) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as valid_until,
           bag.decoration_ids, bag.quantities
    from users u
    join user_profiles p on p.user_id = u.user_id
    cross join lateral (
-     select array_agg(coalesce(b.balance, 0)::text order by c.place) as balances,
-            array_agg(coalesce(h.held, 0)::text order by c.place) as holds
-     from unnest($2::text[]) with ordinality as c (currency, place)
-     left join balances b on b.account = 'user:' || u.user_id || ':' || c.currency
-     left join holds h on h.account = b.account) money
-   cross join lateral (
      select array_agg(i.decoration_id order by i.added_at desc) as decoration_ids,
             array_agg(i.quantity order by i.added_at desc) as quantities
      from bag_items i where i.user_id = u.user_id) bag
-   left join (privileges r join privilege_packages k on k.privilege_package_id = r.privilege_package_id)
+   left join privileges r
      on r.user_id = u.user_id
      -- The time that a command would get now: the later of the clock and the ledger's last event.
      and r.valid_until > (select extract(epoch from greatest(clock_timestamp(), at)) from ledger_head)
-   where u.user_id = any($1::bigint[])`,
+   left join privilege_packages k on k.privilege_package_id = r.privilege_package_id
+   where u.user_id = any(${listOf('$1', 'bigint')})`,
 )
 
 /** The wallets of users by id, as GET /wallet shows them; unknown users are missing. */
 export async function findWallets(db: Db, userIds: readonly number[]) {
-  const rows = await walletRows.execute(db, [userIds, currencies])
+  const rows = await walletRows.execute(db, [userIds])
   return new Map(rows.map((row) => [row.user_id, toWallet(row)]))
 }
 
 function toWallet(row: WalletRow) {
-  const amount = (amounts: readonly string[], currency: Currency) => Number(amounts[currencies.indexOf(currency)])
-  const balance = (currency: Currency) => amount(row.balances, currency)
-  const held = (currency: Currency) => amount(row.holds, currency)
+  const balance = (currency: Currency) => Number(row[currency] ?? 0)
+  const held = (currency: Holdable) => Number(row[`held_${currency}`] ?? 0)
   const { privilege_package_id, privilege_name: name, rank, valid_until } = row
   return {
     user: {

@@ -19,23 +19,48 @@ function slowQuery() {
   return { asked, query, end: (i: number, error?: Error) => ends[i]?.(error) }
 }
 
-test('keys that come while a query runs go with the next one, so many at a time', async (t) => {
+/** When the queries of this turn of the event loop have started. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('keys of one turn share a query, and those that come while it runs the next one, so many at a time', async (t) => {
   const { asked, query, end } = slowQuery()
   const lookup = new BatchedLookup(3, query, oneQuery)
-  const first = lookup.load(1)
-  const others = [2, 3, 3, 4].map((key) => lookup.load(key))
-  t.same(asked, [[1]], 'the first does not wait for others')
+  const first = [1, 2].map((key) => lookup.load(key))
+  t.same(asked, [], 'the turn is not over')
+  await nextTurn()
+  t.same(asked, [[1, 2]])
+  const others = [3, 4, 4, 5].map((key) => lookup.load(key))
+  await nextTurn()
+  t.same(asked, [[1, 2]], 'one query at a time')
   end(0)
-  t.equal(await first, 10)
-  t.same(asked, [[1], [2, 3, 3]])
+  t.same(await Promise.all(first), [10, 20])
+  await nextTurn()
+  t.same(asked, [
+    [1, 2],
+    [3, 4, 4],
+  ])
   end(1)
-  t.same(await Promise.all(others.slice(0, 3)), [20, 30, 30])
-  t.same(asked, [[1], [2, 3, 3], [4]])
+  t.same(await Promise.all(others.slice(0, 3)), [30, 40, 40])
+  await nextTurn()
+  t.same(asked.slice(2), [[5]])
   end(2)
-  t.equal(await others[3], 40)
-  const later = lookup.load(5)
+  t.equal(await others[3], 50)
+  const later = lookup.load(6)
+  await nextTurn()
   end(3)
-  t.equal(await later, 50, 'it begins again after a rest')
+  t.equal(await later, 60, 'it begins again after a rest')
+})
+
+test('as many keys as a query takes do not wait for the end of the turn', async (t) => {
+  const { asked, query, end } = slowQuery()
+  const lookup = new BatchedLookup(2, query, oneQuery)
+  const loads = [1, 2, 3].map((key) => lookup.load(key))
+  t.same(asked, [[1, 2]])
+  end(0)
+  await loads[1]
+  await nextTurn()
+  end(1)
+  t.same(await Promise.all(loads), [10, 20, 30])
 })
 
 test('a key never joins a query that has begun, not even one for the same key', async (t) => {
@@ -48,6 +73,7 @@ test('a key never joins a query that has begun, not even one for the same key', 
   }
   const lookup = new BatchedLookup(10, query, oneQuery)
   const early = lookup.load(1)
+  await nextTurn()
   stored = 'after'
   const late = lookup.load(1)
   reads.shift()?.('')
@@ -71,32 +97,43 @@ test('a key that cannot be loaded fails alone', async (t) => {
 test('a query that hangs delays only its own keys', async (t) => {
   const { asked, query, end } = slowQuery()
   const lookup = new BatchedLookup(100, query)
-  const hanging = lookup.load(1)
-  const others = [2, 3, 4, 5, 6].map((key) => lookup.load(key))
+  const loads: Promise<number>[] = []
+  for (const key of [1, 2, 3, 4, 5, 6]) {
+    loads.push(lookup.load(key))
+    await nextTurn()
+  }
   t.same(asked, [[1], [2], [3], [4]], 'four at a time')
   end(1)
-  t.equal(await others[0], 20)
+  t.equal(await loads[1], 20)
+  await nextTurn()
   t.same(asked.slice(4), [[5, 6]])
   for (const i of [2, 3, 4]) end(i)
-  t.same(await Promise.all(others), [20, 30, 40, 50, 60])
+  t.same(await Promise.all(loads.slice(1)), [20, 30, 40, 50, 60])
   const later = lookup.load(7)
+  await nextTurn()
   end(5)
   t.equal(await later, 70)
   end(0)
-  t.equal(await hanging, 10)
+  t.equal(await loads[0], 10)
 })
 
 test('above the limit keys are refused at once, but not those of sockets', async (t) => {
   const { asked, query, end } = slowQuery()
-  const lookup = new BatchedLookup(1_000, query)
-  const loads = Array.from({ length: 1_004 }, (_, i) => lookup.load(i))
-  await t.rejects(async () => lookup.load(1_004), new PoolExhausted('too many wait for a query'))
+  const lookup = new BatchedLookup(100, query)
+  const loads = Array.from({ length: 1_400 }, (_, i) => lookup.load(i))
   t.equal(asked.length, 4)
+  await t.rejects(async () => lookup.load(1_400), new PoolExhausted('too many wait for a query'))
   end(0)
   t.equal(await loads[0], 0)
-  t.equal(asked[4]?.length, 1_000, 'nobody else is refused')
-  for (const i of [1, 2, 3, 4]) end(i)
+  await nextTurn()
+  t.equal(asked[4]?.length, 100, 'nobody else is refused')
+  const late = lookup.load(1_400)
+  for (let i = 1; i < 15; i += 1) {
+    await until(() => asked.length > i)
+    end(i)
+  }
   await Promise.all(loads)
+  t.equal(await late, 14_000)
 
   const sockets = slowQuery()
   const socketLookup = new BatchedLookup(1_000, sockets.query, SOCKET_LIMITS)
@@ -108,16 +145,34 @@ test('above the limit keys are refused at once, but not those of sockets', async
   t.equal((await all).length, 2_001)
 })
 
+test('whoever receives large values does not keep others from their turns', async (t) => {
+  const lookup = new BatchedLookup(10, async (keys: readonly number[]) => keys)
+  let turns = 0
+  const counting = setInterval(() => (turns += 1), 1)
+  t.teardown(() => clearInterval(counting))
+  const turnsAt = await Promise.all(
+    Array.from({ length: 10 }, async (_, i) => {
+      await lookup.load(i)
+      const until = performance.now() + 5
+      while (performance.now() < until);
+      return turns
+    }),
+  )
+  t.ok((turnsAt.at(-1) ?? 0) - (turnsAt[0] ?? 0) >= 3, turnsAt.join(' '))
+})
+
 test('a key that has waited too long is refused and not queried', async (t) => {
   const { asked, query, end } = slowQuery()
   const lookup = new BatchedLookup(10, query, { ...oneQuery, maxWaitMs: 20 })
   const running = lookup.load(1)
+  await nextTurn()
   const late = [2, 3].map((key) => lookup.load(key))
   const refused = { status: 'rejected', reason: new PoolExhausted('no query was free in time') }
   t.match(await Promise.allSettled(late), [refused, refused])
   const next = lookup.load(4)
   end(0)
   t.equal(await running, 10, 'one that has been asked is waited for')
+  await nextTurn()
   end(1)
   t.equal(await next, 40)
   t.same(asked, [[1], [4]])
@@ -128,15 +183,18 @@ test('when the database cannot be reached, all that wait fail at once; not when 
   const { asked, query, end } = slowQuery()
   const lookup = new BatchedLookup(2, query, oneQuery)
   const loads = [1, 2, 3, 4, 5].map((key) => lookup.load(key))
+  await nextTurn()
   end(0, connectionError)
   const failed = { status: 'rejected', reason: connectionError }
   t.match(await Promise.allSettled(loads), [failed, failed, failed, failed, failed])
-  t.same(asked, [[1]])
+  t.same(asked, [[1, 2]])
 
   const slow = lookup.load(6)
+  await nextTurn()
   const next = lookup.load(7)
   end(1, Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' }))
   await t.rejects(slow, { code: '57014' })
+  await nextTurn()
   end(2)
   t.equal(await next, 70)
 })
