@@ -1,10 +1,9 @@
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
-import { Accumulators } from '../../ledger/replay/accumulators.ts'
-import { InternedIds } from '../../ledger/replay/interned-ids.ts'
 import { currencies, currencyOf, isAccount, isSystem } from '../../ledger/rules/account.ts'
 import type { Movement } from '../../ledger/rules/event.ts'
 import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Check } from '../finding.ts'
+import { Accumulators } from './accumulators.ts'
 
 /** The balances of so many accounts, in their order. */
 export interface BalanceSnapshot {
@@ -24,7 +23,9 @@ const SYSTEM_FLAG = 16
  */
 export class BalanceChecks {
   readonly #addFinding: (check: Check, message: string) => void
-  readonly #accountIds = new InternedIds()
+  /** Accounts are numbered in the order of their first movement. */
+  readonly #ids = new Map<string, number>()
+  readonly #names: string[] = []
   readonly #kinds: number[] = []
   readonly #sums = new Accumulators()
   #keepsBalances = true
@@ -61,23 +62,23 @@ export class BalanceChecks {
     this.#keepsBalances = false
     const accounts: string[] = []
     const balances: (number | bigint)[] = []
-    for (let place = 0; place < this.#accountIds.count; place += 1) {
+    for (let place = 0; place < this.#names.length; place += 1) {
       const balance = this.#sums.get(place)
       if (balance === undefined) continue
-      accounts.push(this.#accountIds.name(place))
+      accounts.push(this.#nameOf(place))
       balances.push(balance)
     }
     return { accounts, balances }
   }
 
   readonly #addMovement = (debitAt: number, creditAt: number, amount: number): void => {
-    const debit = this.#accountIdAt(debitAt)
-    const credit = this.#accountIdAt(creditAt)
+    const debit = this.#idOf(arrayItem(this.#bytes, debitAt))
+    const credit = this.#idOf(arrayItem(this.#bytes, creditAt))
     const currency = (this.#kinds[debit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK
     const same = currency === ((this.#kinds[credit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK)
     if (currency === UNKNOWN_CURRENCY || !same || !Number.isSafeInteger(amount) || amount < 1) {
       this.#isSound = false
-      const movement = { debit: arrayItem(this.#bytes, debitAt), credit: arrayItem(this.#bytes, creditAt), amount }
+      const movement = { debit: this.#nameOf(debit), credit: this.#nameOf(credit), amount }
       this.#addFinding('double-entry', movementError(movement) ?? '')
       return
     }
@@ -98,22 +99,25 @@ export class BalanceChecks {
       const place = this.#changedIds[i] ?? 0
       if (((this.#kinds[place] ?? 0) & SYSTEM_FLAG) !== 0) continue
       const balance = this.#sums.get(place) ?? 0
-      if (balance < 0) return `${this.#accountIds.name(place)} is overdrawn`
-      if (balance > MAX_INTEGER) return `${this.#accountIds.name(place)} exceeds the largest balance`
+      if (balance < 0) return `${this.#nameOf(place)} is overdrawn`
+      if (balance > MAX_INTEGER) return `${this.#nameOf(place)} exceeds the largest balance`
     }
     return undefined
   }
 
-  /** -1 when there is no name. */
-  #accountIdAt(at: number): number {
-    const length = this.#bytes.readInt32BE(at)
-    if (length < 0) return -1
-    const place = this.#accountIds.intern(this.#bytes, at + 4, length)
-    if (place === this.#kinds.length) {
-      this.#sums.allocate()
-      this.#kinds.push(kindOf(this.#accountIds.name(place)))
+  #idOf(account: string): number {
+    let id = this.#ids.get(account)
+    if (id === undefined) {
+      id = this.#sums.allocate()
+      this.#ids.set(account, id)
+      this.#names.push(account)
+      this.#kinds.push(kindOf(account))
     }
-    return place
+    return id
+  }
+
+  #nameOf(id: number): string {
+    return this.#names[id] ?? ''
   }
 }
 

@@ -1,7 +1,6 @@
-import { type Balance, balances } from '../rules/account.ts'
+import { balances } from '../rules/account.ts'
 import type { Projection } from '../rules/projection.ts'
 import type { WritableState } from '../rules/state.ts'
-import { BalanceTable } from './balance-table.ts'
 import type { SweepCursor } from './sweep-cursor.ts'
 
 /** An evolver read a balance that `isReadByEvolvers` does not name: a bug. */
@@ -18,7 +17,6 @@ interface MarkedRow {
  * elsewhere; reading one throws `NotLoaded` until they are imported.
  */
 export class ReplayState implements WritableState {
-  #balances = new BalanceTable()
   readonly #tables = new Map<string, Map<string, MarkedRow>>()
   #sweeps = 0
   /** The row read last: mostly it is set next, which then needs no lookup. */
@@ -41,20 +39,19 @@ export class ReplayState implements WritableState {
   }
 
   get<Row>({ name }: Projection<Row>, id: string): Row | undefined {
-    // Rows are put in through the projection of this name, whose type this is.
-    if (name === balances.name) return this.#balance(id) as Row | undefined
+    if (name === balances.name && !this.#keepsBalance(id)) throw new NotLoaded(`the balance of ${id} is not kept here`)
     const rows = this.#tableOf(name)
     const held = rows.get(id)
     if (held === undefined) return undefined
     this.#lastReadTable = rows
     this.#lastReadId = id
     this.#lastRead = held
+    // Rows are put in through the projection of this name, whose type this is.
     return held.row as Row
   }
 
   set<Row>({ name }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
     if (this.#changed !== undefined) addChange(this.#changed, name, id)
-    if (name === balances.name) return this.#balances.set(id, (row as Balance | undefined)?.balance)
     const rows = this.#tableOf(name)
     const held = this.#lastReadTable === rows && this.#lastReadId === id ? this.#lastRead : rows.get(id)
     this.#undoTables[this.#undoLength] = rows
@@ -66,18 +63,19 @@ export class ReplayState implements WritableState {
 
   add(account: string, change: number | bigint): number | bigint {
     if (!this.#keepsBalance(account)) return 0
-    if (this.#changed !== undefined) addChange(this.#changed, balances.name, account)
-    return this.#balances.add(account, change)
+    const balance = (this.get(balances, account)?.balance ?? 0n) + BigInt(change)
+    this.set(balances, account, { account, balance })
+    return balance
   }
 
   /** Replaces all balances by those kept elsewhere; from then on they are kept here. */
   importBalances(accounts: readonly string[], those: readonly (number | bigint)[]): void {
     this.#keepsBalance = () => true
-    this.#balances = new BalanceTable()
-    for (const [i, account] of accounts.entries()) {
-      this.#balances.add(account, those[i] ?? 0)
-      this.#balances.checkpoint()
-    }
+    this.#lastReadTable = undefined
+    const rows = new Map<string, MarkedRow>()
+    this.#tables.set(balances.name, rows)
+    for (const [i, account] of accounts.entries())
+      rows.set(account, { row: { account, balance: BigInt(those[i] ?? 0) }, sweep: 0 })
   }
 
   isLoaded(): boolean {
@@ -85,7 +83,6 @@ export class ReplayState implements WritableState {
   }
 
   sweep({ name }: Projection<unknown>): SweepCursor {
-    if (name === balances.name) return this.#balances.sweep()
     const rows = this.#tableOf(name)
     // A mark on the row: with a set of ids instead, comparing takes a quarter longer.
     const going = (this.#sweeps += 1)
@@ -104,18 +101,16 @@ export class ReplayState implements WritableState {
 
   /** The ids of all rows of a projection, in no order. */
   ids({ name }: Projection<unknown>): Iterable<string> {
-    return name === balances.name ? this.#balances.accounts() : this.#tableOf(name).keys()
+    return this.#tableOf(name).keys()
   }
 
   /** Keeps what was set so far. */
   checkpoint(): void {
-    this.#balances.checkpoint()
     this.#undoLength = 0
   }
 
   /** Undoes what was set since the last checkpoint. */
   rollback(): void {
-    this.#balances.rollback()
     while (this.#undoLength > 0) {
       this.#undoLength -= 1
       const rows = this.#undoTables[this.#undoLength]
@@ -132,12 +127,6 @@ export class ReplayState implements WritableState {
   /** The ids set since `trackChanges`. */
   changed({ name }: Projection<unknown>): ReadonlySet<string> {
     return this.#changed?.get(name) ?? new Set()
-  }
-
-  #balance(account: string): Balance | undefined {
-    if (!this.#keepsBalance(account)) throw new NotLoaded(`the balance of ${account} is not kept here`)
-    const balance = this.#balances.get(account)
-    return balance === undefined ? undefined : { account, balance }
   }
 
   #write(rows: Map<string, MarkedRow>, id: string, held: MarkedRow | undefined, row: unknown): void {

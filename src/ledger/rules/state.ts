@@ -10,6 +10,6 @@ export interface State {
 export interface WritableState extends State {
   /** Writes a row, declared or not; `undefined` deletes it. */
   set<Row>(projection: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void
-  /** Adds to a balance and returns the new one, where that is faster than reading and writing its row. */
+  /** Adds to a balance and returns the new one, or 0 for a balance that is kept elsewhere. */
   add?(account: string, change: number | bigint): number | bigint
 }
