@@ -70,7 +70,7 @@ export async function loadSlices(): Promise<Slices> {
   return {
     slices: [
       users.usersSlice,
-      rooms.roomsSliceWith(roulette.activeGames),
+      rooms.roomsSliceWith(roulette.activeGame),
       wallet.walletSlice,
       gifts.giftsSlice,
       privilege.privilegeSlice,

@@ -11,9 +11,11 @@ const names = new Map<string, string>()
 export class PreparedStatement<Row> {
   readonly #text: string
 
-  /** `name` is this statement's only, and at most 63 bytes long. */
+  /** `name` is of this text only, and at most 63 bytes long. */
   constructor(name: string, text: string) {
-    if ([...names.values()].includes(name)) throw new Error(`two statements are named ${name}`)
+    for (const [other, taken] of names) {
+      if (taken === name && other !== text) throw new Error(`two statements are named ${name}`)
+    }
     names.set(text, name)
     this.#text = text
   }
@@ -30,6 +32,9 @@ export class PreparedStatement<Row> {
  * have it plan every time.
  */
 export const listOf = (parameter: string, type: string): string => `(select ${parameter}::${type}[])::${type}[]`
+
+/** An instant as microseconds since 1970. */
+export const microsOf = (column: string): string => `(extract(epoch from ${column}) * 1000000)::bigint`
 
 /** The name of a prepared statement's text; undefined for any other text. */
 export const statementName = (text: string): string | undefined => names.get(text)

@@ -1,16 +1,28 @@
 import { type Kysely, sql } from 'kysely'
 import type { RoomResource } from '../../../schema/rooms.ts'
 import { isAfterCursor, micros } from '../../db/queries/keyset-pagination.ts'
+import { listOf, microsOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'
 
 type Db = Kysely<Tables>
 
-/** The id of a room by reference: a number is the id itself, a string a uid. Null when no room has the uid. */
-export async function findRoomId(db: Db, ref: string | number): Promise<number | null> {
-  return typeof ref === 'number' ? ref : ((await findRoomIds(db, [ref])).get(ref) ?? null)
-}
+/** What a path calls a room: an id, or a uid. */
+export type RoomRef = number | string
+
+/** The lists that `requestedRooms` takes, of as many rooms. */
+export const roomRefLists = (refs: readonly RoomRef[]): readonly [ids: (number | null)[], uids: (string | null)[]] => [
+  refs.map((ref) => (typeof ref === 'number' ? ref : null)),
+  refs.map((ref) => (typeof ref === 'string' ? ref : null)),
+]
+
+/** For prepared statements: rooms `r` with their profiles `p` by the lists `$1` and `$2`, each with its `place`, from 1. */
+export const requestedRooms = `
+  unnest(${listOf('$1', 'bigint')}, ${listOf('$2', 'text')}) with ordinality as requested (room_id, uid, place)
+  join room_profiles p
+    on p.room_id = coalesce(requested.room_id, (select u.room_id from room_profiles u where u.uid = requested.uid))
+  join rooms r on r.room_id = p.room_id`
 
 /** Ids of rooms by uid; unknown uids are missing. */
 export async function findRoomIds(db: Db, uids: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -29,10 +41,15 @@ export async function roomNames(db: Db, ids: readonly number[]) {
   return new Map(rows.map(({ room_id, ...profile }) => [room_id, profile]))
 }
 
-/** A room as users see it, without its open game. */
-export type PublicRoom = Omit<RoomResource, 'active_roulette_game'>
+/** Another slice's column of statements about rooms: the room's open game. */
+export interface ActiveGameColumn {
+  /** `roomId` is a column, too. */
+  readonly sql: (roomId: string) => string
+  readonly present: (value: unknown, roomUid: string) => RoomResource['active_roulette_game']
+}
 
 interface PublicRoomRow {
+  readonly place: number
   readonly room_id: number
   readonly uid: string
   readonly name: string
@@ -44,28 +61,43 @@ interface PublicRoomRow {
   readonly owner_avatar: string
   readonly owner_uid: string
   readonly members_count: number
+  readonly active_game: unknown
 }
 
-/** Rooms as users see them, by id; unknown ids are missing. */
-export async function publicRooms(
+export type FindRooms = (
   db: Db,
-  ids: readonly number[],
+  refs: readonly RoomRef[],
   assetBaseUrl: string,
-): Promise<ReadonlyMap<number, PublicRoom>> {
+) => Promise<ReadonlyMap<RoomRef, RoomResource>>
+
+/** Finds rooms as users see them, by what they were called; unknown ones are missing. */
+export function findRoomsWith(activeGame: ActiveGameColumn): FindRooms {
   // sum(bigint) is numeric; the cast back cannot overflow for a count of members.
-  const { rows } = await sql<PublicRoomRow>`
-    select r.room_id, p.uid, p.name, p.cover_url, r.trophy_points, ${micros('p.created_at')} as created_at,
-           o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
-           (select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)
-             as members_count
-    from rooms r
-    join room_profiles p on p.room_id = r.room_id
-    join user_profiles o on o.user_id = r.owner_id
-    where r.room_id = any(${ids}::bigint[])`.execute(db)
-  return new Map(rows.map((row) => [row.room_id, toPublicRoom(row, assetBaseUrl)]))
+  const statement = new PreparedStatement<PublicRoomRow>(
+    'rooms as users see them',
+    `select requested.place, r.room_id, p.uid, p.name, p.cover_url, r.trophy_points,
+            ${microsOf('p.created_at')} as created_at,
+            o.user_id as owner_id, o.name as owner_name, o.avatar as owner_avatar, o.uid as owner_uid,
+            (select coalesce(sum(c.members), 0)::bigint from room_member_counts c where c.room_id = r.room_id)
+              as members_count,
+            ${activeGame.sql('r.room_id')} as active_game
+     from ${requestedRooms}
+     join user_profiles o on o.user_id = r.owner_id`,
+  )
+  return async (db, refs, assetBaseUrl) => {
+    const distinct = [...new Set(refs)]
+    const found = new Map<RoomRef, RoomResource>()
+    for (const row of await statement.execute(db, roomRefLists(distinct))) {
+      const ref = distinct[row.place - 1]
+      if (ref === undefined) throw new Error(`no room was requested at ${row.place}`)
+      const game = activeGame.present(row.active_game, row.uid)
+      found.set(ref, { ...toPublicRoom(row, assetBaseUrl), active_roulette_game: game })
+    }
+    return found
+  }
 }
 
-const toPublicRoom = (row: PublicRoomRow, assetBaseUrl: string): PublicRoom => ({
+const toPublicRoom = (row: PublicRoomRow, assetBaseUrl: string) => ({
   id: row.room_id,
   uid: row.uid,
   name: row.name,

@@ -1,41 +1,26 @@
-import type { Kysely } from 'kysely'
 import { dataOf } from '../../../schema/common.ts'
 import { RoomParams, RoomResource } from '../../../schema/rooms.ts'
 import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
-import type { Tables } from '../../db/tables.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { pathId } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
 import { joinRoom } from './join-room.ts'
-import { findRoomIds, publicRooms } from './reads.ts'
+import { type FindRooms, findRoomIds, type RoomRef } from './reads.ts'
 
 const tags = ['rooms']
-
-/** Open games by room id. Passed in, because games belong to another slice. */
-export type ActiveGames = (
-  db: Kysely<Tables>,
-  roomIds: readonly number[],
-) => Promise<ReadonlyMap<number, RoomResource['active_roulette_game']>>
 
 const MAX_ROOMS_PER_QUERY = 100
 
 /** Client routes for rooms. */
-export function roomRoutes(app: App, { db, settings }: Services, activeGames: ActiveGames): void {
+export function roomRoutes(app: App, { db, settings }: Services, findRooms: FindRooms): void {
   const ids = new BatchedLookup(MAX_ROOMS_PER_QUERY, async (uids: readonly string[]) => {
     const found = await findRoomIds(db, uids)
     return uids.map((uid) => found.get(uid) ?? null)
   })
-  const rooms = new BatchedLookup(MAX_ROOMS_PER_QUERY, async (roomIds: readonly number[]) => {
-    const distinct = [...new Set(roomIds)]
-    const [found, games] = await Promise.all([
-      publicRooms(db, distinct, settings.assetBaseUrl),
-      activeGames(db, distinct),
-    ])
-    return roomIds.map((id): RoomResource | null => {
-      const room = found.get(id)
-      return room === undefined ? null : { ...room, active_roulette_game: games.get(id) ?? null }
-    })
+  const rooms = new BatchedLookup(MAX_ROOMS_PER_QUERY, async (refs: readonly RoomRef[]) => {
+    const found = await findRooms(db, refs, settings.assetBaseUrl)
+    return refs.map((ref) => found.get(ref) ?? null)
   })
 
   /** The room id of a path; 404 for an unknown uid. A numeric id is not checked here. */
@@ -46,8 +31,8 @@ export function roomRoutes(app: App, { db, settings }: Services, activeGames: Ac
   }
 
   /** The room as users see it; 404 when it does not exist. */
-  const loadRoom = async (id: number): Promise<RoomResource> => {
-    const room = await rooms.load(id)
+  const loadRoom = async (ref: RoomRef): Promise<RoomResource> => {
+    const room = await rooms.load(ref)
     if (room === null) throw notFound()
     return room
   }
@@ -63,7 +48,7 @@ export function roomRoutes(app: App, { db, settings }: Services, activeGames: Ac
         response: { 200: dataOf(RoomResource) },
       },
     },
-    async (request) => ({ data: await loadRoom(await resolveRoomId(request.params.uid)) }),
+    async (request) => ({ data: await loadRoom(pathId(request.params.uid) ?? request.params.uid) }),
   )
 
   app.get(

@@ -1,17 +1,20 @@
 import { Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type Kysely, sql } from 'kysely'
+import { Amount, Id, Person } from '../../../schema/common.ts'
 import { RouletteEntry } from '../../../schema/events.ts'
 import type { VerifySpin } from '../../../schema/fairness.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { Game as PublishedGame } from '../../../schema/roulette.ts'
-import { micros } from '../../db/queries/keyset-pagination.ts'
+import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import { listOf, microsOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
 import type { Verdict } from '../fairness/verdict.ts'
-import { type Game, gameIdOf } from './game.ts'
+import { type ActiveGameColumn, type RoomRef, requestedRooms, roomRefLists } from '../rooms/reads.ts'
+import { gameIdOf } from './game.ts'
 import { nameGame } from './game-lookup.ts'
 import { MAX_EMPTY_MINUTES } from './old-games/cancel-stale-games.ts'
 import { publishedGame } from './presenters.ts'
@@ -19,30 +22,69 @@ import { type GameClaims, verifySpin } from './verify-spin.ts'
 
 type Db = Kysely<Tables>
 
+/** Games as JSON with the profiles of all who are in them, for prepared statements. */
+const gamesWhere = (condition: string): string => `(
+  select row_to_json(game)
+  from (
+    select g.game_id, g.uid, g.room_id, g.creator_id, g.status, g.game_price, g.max_players, g.fee_percent, g.prize,
+           g.entries::json as entries, g.commitment, g.winner_id, g.spin::json as spin, g.end_position,
+           ${microsOf('g.created_at')} as created_at, ${microsOf('g.ended_at')} as ended_at,
+           ${microsOf('g.empty_since')} as empty_since,
+           (select coalesce(json_agg(person), '[]')
+            from (select p.user_id as id, p.name, p.avatar, p.uid from user_profiles p
+                  where p.user_id = any(g.creator_id || array(
+                    select (entry->>'user_id')::bigint from json_array_elements(g.entries::json) entry))) person
+           ) as people
+    from roulette_games g
+    where ${condition}) game)`
+
 /** The open game of a room, if it has one. */
-export const activeGame = async (db: Db, roomId: number): Promise<PublishedGame | null> =>
-  (await activeGames(db, [roomId])).get(roomId) ?? null
-
-/** Open games by room id; rooms without one are missing. */
-export async function activeGames(db: Db, roomIds: readonly number[]): Promise<ReadonlyMap<number, PublishedGame>> {
-  const rows = await gameRows(db)
-    .innerJoin('roulette_open_games as o', 'o.game_id', 'g.game_id')
-    .where('o.room_id', 'in', roomIds)
-    .execute()
-  return await toPublishedGames(db, rows)
+export const activeGame: ActiveGameColumn = {
+  sql: (roomId) =>
+    gamesWhere(`g.game_id = (select o.game_id from roulette_open_games o where o.room_id = ${roomId})`),
+  present: presentGame,
 }
 
-/** A game of a room by id or uid, open or ended; undefined when there is none. */
-export async function gameInRoom(db: Db, roomId: number, ref: number | string): Promise<PublishedGame | undefined> {
-  const id = gameIdOf(ref)
-  if (id === null) return undefined
-  const row = await gameRows(db)
-    .where('g.game_id', '=', id)
-    .where('g.room_id', '=', roomId)
-    .$if(typeof ref === 'string', (query) => query.where('g.uid', '=', String(ref)))
-    .executeTakeFirst()
-  return row && (await toPublishedGames(db, [row])).get(roomId)
+interface GameOfRoomRow {
+  readonly place: number
+  readonly room_uid: string
+  readonly game: unknown
 }
+
+/** `$3` are ids of games; null is the room's open game. */
+const gamesOfRooms = new PreparedStatement<GameOfRoomRow>(
+  'games of rooms',
+  `select requested.place, p.uid as room_uid, ${gamesWhere(`g.room_id = r.room_id and g.game_id = coalesce(
+            (${listOf('$3', 'bigint')})[requested.place],
+            (select o.game_id from roulette_open_games o where o.room_id = r.room_id))`)} as game
+   from ${requestedRooms}`,
+)
+
+export interface GameOfRoom {
+  readonly room: RoomRef
+  /** An id or a uid; null is the room's open game. */
+  readonly game: number | string | null
+}
+
+const MAX_GAMES_PER_QUERY = 100
+
+/**
+ * Finds games of rooms, open or ended, those requested at the same time with one query. Null for a room that does not
+ * exist; else `game` is null when the room has no such game.
+ */
+export const gameLookup = (db: Db) =>
+  new BatchedLookup(MAX_GAMES_PER_QUERY, async (requested: readonly GameOfRoom[]) => {
+    const [ids, uids] = roomRefLists(requested.map(({ room }) => room))
+    // No game has the id 0.
+    const gameIds = requested.map(({ game }) => (game === null ? null : (gameIdOf(game) ?? 0)))
+    const found = requested.map((): { readonly game: PublishedGame | null } | null => null)
+    for (const { place, room_uid, game } of await gamesOfRooms.execute(db, [ids, uids, gameIds])) {
+      const ref = requested[place - 1]?.game
+      const presented = presentGame(game, room_uid)
+      found[place - 1] = { game: typeof ref === 'string' && presented?.uid !== ref ? null : presented }
+    }
+    return found
+  })
 
 /**
  * Open games created at least `minutes` ago by the ledger's clock, oldest first, with ids above `after`.
@@ -124,42 +166,43 @@ async function spinEvents(db: Db, uid: string): Promise<readonly StoredEvent[]> 
   return rows.map((row) => parseStoredEvent(parseEntry(row)))
 }
 
-const gameRows = (db: Db) =>
-  db
-    .selectFrom('roulette_games as g')
-    .innerJoin('room_profiles as r', 'r.room_id', 'g.room_id')
-    .select(['g.game_id', 'g.uid', 'g.room_id', 'g.creator_id', 'g.status', 'g.game_price', 'g.max_players'])
-    .select(['g.fee_percent', 'g.prize', 'g.entries', 'g.commitment', 'g.winner_id', 'g.spin', 'g.end_position'])
-    .select([micros('g.created_at').as('created_at'), micros('g.ended_at').as('ended_at')])
-    .select([micros('g.empty_since').as('empty_since'), 'r.uid as room_uid'])
+const instant = Type.Union([Type.Integer(), Type.Null()])
+const optionalId = Type.Union([Id, Type.Null()])
 
-type GameRow = Awaited<ReturnType<ReturnType<typeof gameRows>['executeTakeFirstOrThrow']>>
+const StoredGame = TypeCompiler.Compile(
+  Type.Object({
+    game_id: Id,
+    uid: Type.String(),
+    room_id: Id,
+    creator_id: Id,
+    status: PublishedGame.properties.status,
+    game_price: Amount,
+    max_players: Amount,
+    fee_percent: Amount,
+    prize: Amount,
+    entries: Type.Array(RouletteEntry),
+    commitment: Type.String(),
+    winner_id: optionalId,
+    spin: Type.Union([
+      Type.Object({ server_seed: Type.String(), entries_hash: Type.String(), draw: Type.Integer() }),
+      Type.Null(),
+    ]),
+    end_position: optionalId,
+    created_at: Type.Integer(),
+    ended_at: instant,
+    empty_since: instant,
+    people: Type.Array(Person),
+  }),
+)
 
-const Status = PublishedGame.properties.status
-const Entries = Type.Array(RouletteEntry)
-const Spin = Type.Object({ server_seed: Type.String(), entries_hash: Type.String(), draw: Type.Integer() })
-
-/** Presents games, at most one per room, by room id. */
-async function toPublishedGames(db: Db, rows: readonly GameRow[]): Promise<ReadonlyMap<number, PublishedGame>> {
-  if (rows.length === 0) return new Map()
-  const games = rows.map(({ room_uid, ...row }) => ({ game: toGame(row), room_uid }))
-  const ids = games.flatMap(({ game }) => [game.creator_id, ...game.entries.map(({ user_id }) => user_id)])
-  const profiles = await db
-    .selectFrom('user_profiles')
-    .select(['user_id as id', 'name', 'avatar', 'uid'])
-    .where('user_id', 'in', [...new Set(ids)])
-    .execute()
-  const byId = new Map(profiles.map((person) => [person.id, person]))
+/** Presents the JSON of a game. */
+function presentGame(stored: unknown, roomUid: string): PublishedGame | null {
+  if (stored === null) return null
+  if (!StoredGame.Check(stored)) throw new Error('the stored game is malformed')
+  const { people, ...game } = stored
+  const byId = new Map(people.map((person) => [person.id, person]))
   // Profiles may have been erased; players stay listed without a name.
-  const person = (id: number) => byId.get(id) ?? unnamedPerson(id)
-  return new Map(games.map(({ game, room_uid }) => [game.room_id, publishedGame(nameGame(game, room_uid, person))]))
+  return publishedGame(nameGame(game, roomUid, (id) => byId.get(id) ?? unnamedPerson(id)))
 }
-
-const toGame = ({ status, entries, spin, ...row }: Omit<GameRow, 'room_uid'>): Game => ({
-  ...row,
-  status: Value.Parse(Status, status),
-  entries: Value.Parse(Entries, JSON.parse(entries)),
-  spin: spin === null ? null : Value.Parse(Spin, JSON.parse(spin)),
-})
 
 const unnamedPerson = (id: number) => ({ id, name: '', avatar: '', uid: '' })

@@ -6,6 +6,7 @@ import {
   CreateGame,
   FinishedGame,
   Game,
+  type Game as PublishedGame,
   GameParams,
   JoinGame,
   TableParams,
@@ -13,7 +14,6 @@ import {
 import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { pathId } from '../../http/validation/ids.ts'
-import { findRoomId, roomRow } from '../rooms/reads.ts'
 import type { App, Services } from '../services.ts'
 import { cancelGame } from './cancel.ts'
 import { finishGame } from './finish.ts'
@@ -22,7 +22,7 @@ import { joinGame } from './join.ts'
 import { leaveGame } from './leave.ts'
 import { openGame } from './open.ts'
 import { finishedGame, publishedGame } from './presenters.ts'
-import { activeGame, gameInRoom } from './reads.ts'
+import { type GameOfRoom, gameLookup } from './reads.ts'
 
 const tags = ['roulette']
 const base = '/rooms/:room_uid/games/roulette'
@@ -32,11 +32,13 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
   const open = openGame({ spins, feePercent: settings.rouletteFeePercent })
   const finish = finishGame(spins)
 
-  /** The id of the room in the path; 404 when it does not exist. */
-  const existingRoomId = async (ref: string): Promise<number> => {
-    const id = await findRoomId(db, pathId(ref) ?? ref)
-    if (id === null || (await roomRow(db, id)) === undefined) throw notFound()
-    return id
+  const games = gameLookup(db)
+
+  /** The game of a room, as `gameLookup`; 404 when the room does not exist. */
+  const loadGame = async (room: string, game: GameOfRoom['game']): Promise<PublishedGame | null> => {
+    const found = await games.load({ room: pathId(room) ?? room, game })
+    if (found === null) throw notFound()
+    return found.game
   }
 
   app.get(
@@ -50,7 +52,7 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
         response: { 200: dataOf(Type.Union([Game, Type.Null()])) },
       },
     },
-    async (request) => ({ data: await activeGame(db, await existingRoomId(request.params.room_uid)) }),
+    async (request) => ({ data: await loadGame(request.params.room_uid, null) }),
   )
 
   app.get(
@@ -66,8 +68,8 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
     },
     async (request) => {
       const { room_uid, id } = request.params
-      const game = await gameInRoom(db, await existingRoomId(room_uid), pathId(id) ?? id)
-      if (game === undefined) throw notFound()
+      const game = await loadGame(room_uid, pathId(id) ?? id)
+      if (game === null) throw notFound()
       return { data: game }
     },
   )

@@ -3,7 +3,7 @@ import { rouletteAdminRoutes } from './admin-routes.ts'
 import { gameFrames } from './frames.ts'
 import { rouletteRoutes } from './routes.ts'
 
-export { activeGames, checkSpin } from './reads.ts'
+export { activeGame, checkSpin } from './reads.ts'
 
 /** Roulette: games in rooms, their spins, and the purge of unfinished games. */
 export const rouletteSlice: Slice = {

@@ -5,13 +5,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { test } from 'tap'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
 import { roomsSliceWith } from '../../../src/features/rooms/slice.ts'
-import { activeGames } from '../../../src/features/roulette/reads.ts'
+import { activeGame } from '../../../src/features/roulette/reads.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/postgres/embedded.ts'
 import { emptyDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
-const roomsSlice = roomsSliceWith(activeGames)
+const roomsSlice = roomsSliceWith(activeGame)
 
 const counts = (url: string) =>
   queryRows(
