@@ -12,22 +12,19 @@ import type { AgencyCountry } from '../../../schema/events.ts'
 import { micros } from '../../db/queries/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import { unnamedPerson } from './names.ts'
-import { type SealedWithdrawal, sealedRecord, transferRecord } from './presenters.ts'
+import { type SealedWithdrawal, sealedRecord } from './presenters.ts'
 import { nameWithdrawal } from './withdrawals/withdrawal.ts'
 
 type Db = Kysely<Tables>
 
 /** Conditions on requests; undefined fields match all. */
 export interface WithdrawalFilter {
-  readonly user_id?: number | undefined
-  /** The agent or manager that a request is addressed to. */
-  readonly target_id?: number | undefined
   readonly type?: WithdrawalType | undefined
   readonly status?: WithdrawalStatus | undefined
   readonly wallet?: DollarWallet | undefined
 }
 
-/** Requests before an id (null: from the newest), newest first. */
+/** Everybody's requests before an id (null: from the newest), newest first. */
 export async function findWithdrawals(
   db: Db,
   filter: WithdrawalFilter,
@@ -35,8 +32,6 @@ export async function findWithdrawals(
   before: number | null,
 ): Promise<SealedWithdrawal[]> {
   const conditions = [
-    ['w.user_id', filter.user_id],
-    ['w.target_id', filter.target_id],
     ['w.type', filter.type],
     ['w.status', filter.status],
     ['w.wallet', filter.wallet],
@@ -85,30 +80,6 @@ export const findRequesterAndDetails = (db: Db, withdrawalId: number) =>
     .select(['user_id', 'details'])
     .where('withdrawal_id', '=', withdrawalId)
     .executeTakeFirst()
-
-/** A user's instant transfers before an id (null: from the newest), newest first. */
-export async function findTransfers(db: Db, userId: number, limit: number, before: number | null) {
-  const rows = await db
-    .selectFrom('instant_transfers as t')
-    .select(['t.transfer_id', 't.user_id', 't.receiver_id', 't.wallet', 't.amount', 't.rate', 't.diamonds'])
-    .select(micros('t.created_at').as('created_at'))
-    .where('t.user_id', '=', userId)
-    .$if(before !== null, (query) => query.where('t.transfer_id', '<', before ?? 0))
-    .orderBy('t.transfer_id', 'desc')
-    .limit(limit)
-    .execute()
-  const person = await personLookup(
-    db,
-    rows.flatMap(({ user_id, receiver_id }) => [user_id, receiver_id]),
-  )
-  return rows.map((row) =>
-    transferRecord({
-      transfer: { ...row, wallet: Value.Parse(Wallet, row.wallet) },
-      user: person(row.user_id),
-      receiver: person(row.receiver_id),
-    }),
-  )
-}
 
 /** Listed without paging. */
 const MAX_LISTED_AGENTS = 2_000

@@ -20,8 +20,9 @@ import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
 import { dollarsRule, MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
 import { makeInstantTransfer } from './instant-transfer.ts'
+import { transferLookup, withdrawalLookup } from './own-lists/reads.ts'
 import { transferRecord, withdrawalBody } from './presenters.ts'
-import { chargingAgents, findTransfers, findWithdrawals } from './reads.ts'
+import { chargingAgents } from './reads.ts'
 import { changeStatus } from './withdrawals/change-status.ts'
 import { requestWithdrawal } from './withdrawals/request-withdrawal.ts'
 import { hydrateSealed, legacyDigest, sealDetails, sealNoteForChange, unseal } from './withdrawals/sealed-details.ts'
@@ -32,6 +33,9 @@ const transfers = '/agency/target-transaction-requests'
 
 /** Client routes for withdrawals and instant transfers. */
 export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
+  const loadWithdrawals = withdrawalLookup(db)
+  const transferPages = transferLookup(db)
+
   app.post(
     `${requests}/request`,
     {
@@ -81,13 +85,15 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
     async (request) => {
       const { type, status, agent_benefit, received } = request.query
       const { limit, cursor } = readPage(request.query, 1)
-      const filter = {
-        ...(isOn(received) ? { target_id: userOf(request) } : { user_id: userOf(request) }),
+      const rows = await loadWithdrawals({
+        userId: userOf(request),
+        received: isOn(received),
         type,
         status,
         wallet: agent_benefit === undefined ? undefined : dollarWallet(isOn(agent_benefit)),
-      }
-      const rows = await findWithdrawals(db, filter, limit + 1, cursor?.[0] ?? null)
+        limit: limit + 1,
+        before: cursor?.[0] ?? null,
+      })
       const page = toPage(await unseal(db, vault, rows), limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
@@ -169,7 +175,8 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
       const { status } = request.query
       // Instant transfers are always approved.
       const none = status !== undefined && status !== 'approved'
-      const rows = none ? [] : await findTransfers(db, userOf(request), limit + 1, cursor?.[0] ?? null)
+      const before = cursor?.[0] ?? null
+      const rows = none ? [] : await transferPages.load({ userId: userOf(request), limit: limit + 1, before })
       const page = toPage(rows, limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },

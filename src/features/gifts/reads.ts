@@ -5,12 +5,15 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { GiftKind, OddsRow } from '../../../schema/events.ts'
 import type { PublishedDraw, PublishedOddsTable, VerifyDraw } from '../../../schema/fairness.ts'
 import type { Decoration as PublishedDecoration } from '../../../schema/gifts.ts'
+import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import { isAfterCursor, micros } from '../../db/queries/keyset-pagination.ts'
+import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { TextRow } from '../../ledger/storage/row-table.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
-import { type PublishedChains, publishedChains } from '../fairness/choose-seed.ts'
+import { publishedChains } from '../fairness/choose-seed.ts'
+import type { LuckyProgress } from '../fairness/lucky-progress.ts'
 import type { IncrementalVerdict } from '../fairness/verdict.ts'
 import { parseOdds, publishedRow, returnToPlayerFraction } from './lucky/odds.ts'
 import { verifyDraw } from './lucky/verify-draw.ts'
@@ -24,6 +27,8 @@ function parseStoredOdds(text: string): OddsRow[] {
   if (!oddsRows.Check(rows)) throw new Error('the stored odds are malformed')
   return rows
 }
+
+const MAX_USERS_PER_QUERY = 100
 
 /** The whole catalogue, newest first. */
 export async function allDecorations(db: Kysely<Tables>): Promise<PublishedDecoration[]> {
@@ -95,11 +100,22 @@ async function findCommitment(db: Kysely<Tables>, chain: string): Promise<string
   return row?.commitment
 }
 
-/** The user's current and next chain; undefined before the first one is opened. */
-export async function findChains(db: Kysely<Tables>, userId: number): Promise<PublishedChains | undefined> {
-  const row = await db.selectFrom('lucky_progress').selectAll().where('user_id', '=', userId).executeTakeFirst()
-  return row === undefined ? undefined : publishedChains(row)
-}
+const progressRows = new PreparedStatement<LuckyProgress>(
+  'lucky chains of users',
+  `select user_id, number, used, client_seed, commitment, next_commitment from lucky_progress
+   where user_id = any(${listOf('$1', 'bigint')})`,
+)
+
+/**
+ * Users' current and next chains, null before the first one is opened; those requested at the same time are read with
+ * one query.
+ */
+export const chainLookup = (db: Kysely<Tables>) =>
+  new BatchedLookup(MAX_USERS_PER_QUERY, async (userIds: readonly number[]) => {
+    const rows = await progressRows.execute(db, [userIds])
+    const chains = new Map(rows.map((row) => [row.user_id, publishedChains(row)]))
+    return userIds.map((id) => chains.get(id) ?? null)
+  })
 
 export interface PositionedDraw {
   readonly position: number
@@ -189,15 +205,21 @@ export async function checkDraw(
   }
 }
 
-/** A user's bag, most recently added first. */
-export async function findBag(
-  db: Kysely<Tables>,
-  userId: number,
-): Promise<{ readonly decoration_id: number; readonly quantity: number }[]> {
-  return await db
-    .selectFrom('bag_items')
-    .select(['decoration_id', 'quantity'])
-    .where('user_id', '=', userId)
-    .orderBy('added_at', 'desc')
-    .execute()
+interface BagRow {
+  readonly user_id: number
+  readonly decoration_id: number
+  readonly quantity: number
 }
+
+const bagRows = new PreparedStatement<BagRow>(
+  'bags of users',
+  `select user_id, decoration_id, quantity from bag_items
+   where user_id = any(${listOf('$1', 'bigint')}) order by added_at desc`,
+)
+
+/** Users' bags, most recently added first; those requested at the same time are read with one query. */
+export const bagLookup = (db: Kysely<Tables>) =>
+  new BatchedLookup(MAX_USERS_PER_QUERY, async (userIds: readonly number[]) => {
+    const bags = Map.groupBy(await bagRows.execute(db, [userIds]), ({ user_id }) => user_id)
+    return userIds.map((id) => (bags.get(id) ?? []).map(({ decoration_id, quantity }) => ({ decoration_id, quantity })))
+  })

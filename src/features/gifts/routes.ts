@@ -7,7 +7,7 @@ import { charge } from '../../http/limits/rate-limit.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
 import { sendResult } from './presenters.ts'
-import { allDecorations, findBag } from './reads.ts'
+import { allDecorations, bagLookup } from './reads.ts'
 import { sendGift } from './send.ts'
 
 /** Cost of one more order and draw within a request. */
@@ -23,6 +23,7 @@ export function giftRoutes(app: App, { execute, db, chains, settings }: Services
     const decorations = await allDecorations(db)
     return requests.map(() => decorations)
   })
+  const bags = bagLookup(db)
 
   app.post(
     '/instant-send',
@@ -106,6 +107,6 @@ export function giftRoutes(app: App, { execute, db, chains, settings }: Services
         response: { 200: dataOf(Type.Array(BagItem)) },
       },
     },
-    async (request) => ({ data: await findBag(db, userOf(request)) }),
+    async (request) => ({ data: await bags.load(userOf(request)) }),
   )
 }

@@ -1,22 +1,35 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
+import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import { isAfterCursor, micros } from '../../db/queries/keyset-pagination.ts'
+import { listOf, microsOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { NamedCard } from './card.ts'
 import type { PrivilegePackage } from './packages/package.ts'
 
 type Db = Kysely<Tables>
 
-/** The user's stored cards, newest first. */
-export const storedCards = (db: Db, userId: number): Promise<NamedCard[]> =>
-  db
-    .selectFrom('privilege_cards as c')
-    .innerJoin('privilege_packages as p', 'p.privilege_package_id', 'c.privilege_package_id')
-    .select(['c.card_id', 'c.privilege_package_id', 'c.valid_days', micros('c.created_at').as('created_at')])
-    .select(['p.name', 'p.icon_path'])
-    .where('c.owner_id', '=', userId)
-    .where(sql<boolean>`not c.activated`)
-    .orderBy('c.entered', 'desc')
-    .execute()
+interface StoredCardRow extends NamedCard {
+  readonly owner_id: number
+}
+
+const storedCardRows = new PreparedStatement<StoredCardRow>(
+  'stored cards of users',
+  `select c.owner_id, c.card_id, c.privilege_package_id, c.valid_days, ${microsOf('c.created_at')} as created_at,
+          p.name, p.icon_path
+   from privilege_cards c
+   join privilege_packages p on p.privilege_package_id = c.privilege_package_id
+   where c.owner_id = any(${listOf('$1', 'bigint')}) and not c.activated
+   order by c.entered desc`,
+)
+
+const MAX_WALLETS_PER_QUERY = 100
+
+/** Users' stored cards, newest first; those requested at the same time are read with one query. */
+export const storedCardLookup = (db: Db) =>
+  new BatchedLookup(MAX_WALLETS_PER_QUERY, async (userIds: readonly number[]): Promise<readonly NamedCard[][]> => {
+    const cards = Map.groupBy(await storedCardRows.execute(db, [userIds]), ({ owner_id }) => owner_id)
+    return userIds.map((id) => cards.get(id) ?? [])
+  })
 
 export const packageById = (db: Db, id: number): Promise<PrivilegePackage | undefined> =>
   packageRows(db).where('privilege_package_id', '=', id).executeTakeFirst()

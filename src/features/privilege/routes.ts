@@ -6,7 +6,7 @@ import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
 import { activateCard } from './activate.ts'
 import { walletCard } from './presenters.ts'
-import { storedCards } from './reads.ts'
+import { storedCardLookup } from './reads.ts'
 import { transferCard } from './transfer.ts'
 
 const tags = ['privilege wallet']
@@ -14,6 +14,8 @@ const params = CardParams
 
 /** Client routes of the privilege wallet. */
 export function privilegeRoutes(app: App, { execute, db, settings }: Services): void {
+  const storedCards = storedCardLookup(db)
+
   app.get(
     '/privilege-wallet',
     {
@@ -25,7 +27,7 @@ export function privilegeRoutes(app: App, { execute, db, settings }: Services): 
       },
     },
     async (request) => {
-      const cards = await storedCards(db, userOf(request))
+      const cards = await storedCards.load(userOf(request))
       return { data: cards.map((card) => walletCard(card, settings.assetBaseUrl)) }
     },
   )

@@ -40,8 +40,7 @@ const gamesWhere = (condition: string): string => `(
 
 /** The open game of a room, if it has one. */
 export const activeGame: ActiveGameColumn = {
-  sql: (roomId) =>
-    gamesWhere(`g.game_id = (select o.game_id from roulette_open_games o where o.room_id = ${roomId})`),
+  sql: (roomId) => gamesWhere(`g.game_id = (select o.game_id from roulette_open_games o where o.room_id = ${roomId})`),
   present: presentGame,
 }
 

@@ -6,9 +6,9 @@ import {
   CreateGame,
   FinishedGame,
   Game,
-  type Game as PublishedGame,
   GameParams,
   JoinGame,
+  type Game as PublishedGame,
   TableParams,
 } from '../../../schema/roulette.ts'
 import { userOf } from '../../http/auth/caller.ts'

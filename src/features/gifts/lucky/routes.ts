@@ -7,12 +7,13 @@ import { yieldToEventLoop } from '../../../http/limits/event-loop-yield.ts'
 import { pageBody, readPage } from '../../../http/pages.ts'
 import { chooseSeed, showChains } from '../../fairness/choose-seed.ts'
 import type { App, Services } from '../../services.ts'
-import { findChains, pageDraws, publishedOddsTable } from '../reads.ts'
+import { chainLookup, pageDraws, publishedOddsTable } from '../reads.ts'
 
 /** Client routes through which players inspect their chains, draws and odds. */
 export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services): void {
   const show = showChains(chains)
   const choose = chooseSeed(chains)
+  const published = chainLookup(db)
 
   app.get(
     '/fairness/lucky',
@@ -26,8 +27,8 @@ export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services)
     },
     async (request, reply) => {
       const user_id = userOf(request)
-      const chains = await findChains(db, user_id)
-      return chains === undefined ? await execute(request, reply, show, { user_id }) : { data: chains }
+      const found = await published.load(user_id)
+      return found === null ? await execute(request, reply, show, { user_id }) : { data: found }
     },
   )
 
