@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { leaseEmbedded } from '../db/cluster/lease.ts'
 
-/** Where the service's database is. */
+/** Connection strings of the service's database. */
 export interface AuditDatabase {
   /** As the service's own role. */
   readonly url: string
@@ -10,9 +10,9 @@ export interface AuditDatabase {
 }
 
 /**
- * Works on the service's database: the one of DATABASE_URL, else the embedded one in DATA_DIR (default `.data`),
- * whether the service runs or not. Its owner is that of DATABASE_OWNER_URL; without it the one role there is.
- * Throws when there is none.
+ * Calls `work` with the service's database: that of DATABASE_URL, else the embedded one in DATA_DIR (default `.data`),
+ * whether the service runs or not. The owner's role is that of DATABASE_OWNER_URL, else that of DATABASE_URL. Throws
+ * when there is no database.
  */
 export async function withDatabase<Result>(
   env: Readonly<Record<string, string | undefined>>,
@@ -20,14 +20,14 @@ export async function withDatabase<Result>(
 ): Promise<Result> {
   const url = env['DATABASE_URL']
   if (url) return work({ url, ownerUrl: env['DATABASE_OWNER_URL'] || url })
-  const borrowed = await leaseEmbedded(dataDirOf(env))
+  const leased = await leaseEmbedded(dataDirOf(env))
   try {
-    return await work({ url: borrowed.serviceUrl, ownerUrl: borrowed.ownerUrl })
+    return await work({ url: leased.serviceUrl, ownerUrl: leased.ownerUrl })
   } finally {
-    await borrowed.close()
+    await leased.close()
   }
 }
 
-/** Where the embedded database and the keys that were made are. */
+/** The folder of the embedded database and of the generated keys. */
 export const dataDirOf = (env: Readonly<Record<string, string | undefined>>): string =>
   resolve(env['DATA_DIR'] || '.data')

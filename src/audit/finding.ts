@@ -1,4 +1,4 @@
-/** What was looked at when something was found. */
+/** The check that found something. */
 export type Check =
   /** Positions 1, 2, 3, … */
   | 'order'
@@ -7,25 +7,25 @@ export type Check =
   | 'time'
   /** History before a signed checkpoint. */
   | 'checkpoint'
-  /** Type, version and data that can be read. */
+  /** Type, version and data, as the schema of events has them. */
   | 'form'
   /** Both sides of each movement. */
   | 'double-entry'
   /** Lucky draws and spins against what was published before them. */
   | 'draw'
-  /** What no rule lets through, such as an overdrawn account. */
+  /** What no rule allows, such as an overdrawn account. */
   | 'rules'
-  /** What is on hold against the requests that hold it. */
+  /** The amounts on hold against the pending withdrawals. */
   | 'holds'
   | 'head'
-  /** A table's row against what the events say. */
+  /** A row of a table against the same row replayed from the events. */
   | 'projection'
-  /** A remembered reply against its hash on the ledger. */
+  /** A stored reply against its hash on the ledger. */
   | 'reply'
 
 export interface Finding {
   readonly check: Check
-  /** The first position at which it shows; null when it is not one event's. */
+  /** The first event that shows it; null when it concerns no single event. */
   readonly position: number | null
   readonly table?: string
   /** Which row of the table. */
@@ -33,16 +33,16 @@ export interface Finding {
   readonly message: string
 }
 
-/** So many are named; whoever has that many needs no more to start with. */
+/** A report ends with so many findings: more would not help to find the cause. */
 export const MAX_FINDINGS = 20
 
-/** What was found with an event, and how many events had been looked at with it. */
+/** A finding of one event, and the number of events checked up to and with it. */
 export interface EventFinding {
   readonly finding: Finding & { readonly position: number }
   readonly events: number
 }
 
-/** In which order the findings of one position are told; of all others as they were found. */
+/** The order in which findings of one position are listed; those of other checks come last, as they were added. */
 const eventCheckOrder: readonly Check[] = [
   'order',
   'checkpoint',
@@ -54,13 +54,13 @@ const eventCheckOrder: readonly Check[] = [
   'rules',
 ]
 
-/** What was found so far. */
+/** The findings so far. */
 export class Findings {
   readonly #others: Finding[] = []
   readonly #ofEvents: EventFinding[] = []
   readonly #seen = new Set<string>()
 
-  /** Whether there is no use in looking further. */
+  /** Whether the scan may stop. */
   get isFull(): boolean {
     return this.#others.length + this.#ofEvents.length >= MAX_FINDINGS
   }
@@ -69,25 +69,25 @@ export class Findings {
     this.#others.push(finding)
   }
 
-  /** What those who look at the events found, each in its order. */
-  addAll(found: readonly EventFinding[]): void {
-    for (const one of found) {
-      // An account that both halves keep is found to be overdrawn by both.
-      const { check, position, message } = one.finding
+  /** Adds findings of events; those of one check come in order. Drops what was added before. */
+  addAll(findings: readonly EventFinding[]): void {
+    for (const eventFinding of findings) {
+      // Integrity and semantic checks both find an account overdrawn when both keep its balance.
+      const { check, position, message } = eventFinding.finding
       const text = `${position} ${check} ${message}`
       if (this.#seen.has(text)) continue
       this.#seen.add(text)
-      this.#ofEvents.push(one)
+      this.#ofEvents.push(eventFinding)
     }
   }
 
-  /** With which event there were enough findings of events; undefined when there are not. */
+  /** The event of the last finding that a report has room for; undefined when there are fewer findings of events. */
   get cutoff(): { readonly position: number; readonly events: number } | undefined {
     const last = this.#ofEvents.toSorted((a, b) => compareFindings(a.finding, b.finding))[MAX_FINDINGS - 1]
     return last && { position: last.finding.position, events: last.events }
   }
 
-  /** The first wrong position first, then what is not one event's. */
+  /** By position; those that concern no single event come last. */
   sorted(): readonly Finding[] {
     return [...this.#ofEvents.map(({ finding }) => finding), ...this.#others]
       .toSorted(compareFindings)
@@ -96,15 +96,16 @@ export class Findings {
 }
 
 function compareFindings(a: Finding, b: Finding): number {
-  const [place, other] = [a, b].map(({ position }) => position ?? Number.MAX_VALUE)
-  if (place !== other) return (place ?? 0) - (other ?? 0)
-  const [check, last] = [a, b].map((finding) =>
-    eventCheckOrder.includes(finding.check) ? eventCheckOrder.indexOf(finding.check) : 99,
-  )
-  return (check ?? 0) - (last ?? 0)
+  const byPosition = (a.position ?? Number.MAX_VALUE) - (b.position ?? Number.MAX_VALUE)
+  return byPosition === 0 ? checkRank(a.check) - checkRank(b.check) : byPosition
 }
 
-/** One line for people. */
+function checkRank(check: Check): number {
+  const rank = eventCheckOrder.indexOf(check)
+  return rank === -1 ? eventCheckOrder.length : rank
+}
+
+/** One line for a terminal. */
 export function formatFinding({ check, position, table, id, message }: Finding): string {
   const row = table === undefined ? '' : `${table} ${id ?? ''}: `
   return `${position === null ? '' : `position ${position}: `}${check}: ${row}${message}`

@@ -1,17 +1,17 @@
 import { serializeBalance } from '../ledger/rules/money.ts'
 
-/** An amount for people: `1,234`, and of dollars, which are held in cents, `12.34`. */
+/** An amount for a terminal: `1,234`; dollars, which are kept in cents, as `12.34`. */
 export function formatAmount(currency: string, amount: bigint): string {
   if (currency !== 'dollars' && currency !== 'agent_dollars') return amount.toLocaleString('en')
   const cents = (amount < 0n ? -amount : amount).toString().padStart(3, '0')
   return `${amount < 0n ? '-' : ''}${BigInt(cents.slice(0, -2)).toLocaleString('en')}.${cents.slice(-2)}`
 }
 
-/** JSON in which sums are integers, or decimal strings beyond 2^53-1. */
+/** JSON; a `bigint` becomes an integer, or a decimal string beyond 2^53-1. */
 export const toJson = (value: unknown): string =>
   JSON.stringify(value, (_name, inner: unknown) => (typeof inner === 'bigint' ? serializeBalance(inner) : inner))
 
-/** Columns side by side; those of `right` (counted from 0) end below each other. */
+/** Lines of text with aligned columns; those of `right`, counted from 0, are aligned to the right. */
 export function formatColumns(rows: readonly (readonly string[])[], right: readonly number[]): string[] {
   const widths: number[] = []
   for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)

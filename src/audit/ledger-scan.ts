@@ -11,7 +11,7 @@ import { InlineRowVerifier, type OnPageResult, type RowVerifier } from './verify
 import { WorkerRowVerifier } from './verify/row-verifier/worker-row-verifier.ts'
 import { SemanticChecks } from './verify/semantic-checks.ts'
 
-/** How far a reading got, of the events that it is going to look at. */
+/** Events that a scan has read, of those that it will read. */
 export interface Progress {
   readonly events: number
   readonly of: number
@@ -19,26 +19,26 @@ export interface Progress {
 
 export interface ScanOptions {
   readonly progress: (progress: Progress) => void
-  /** Ends it between two pages, with the signal's reason thrown. */
+  /** When aborted, the scan throws its reason before the next page. */
   readonly signal: AbortSignal
-  /** Called once, when it is first seen that a service is at work on the same database. */
+  /** Called once, when a busy service is first noticed on the same database. */
   readonly onService?: () => Promise<void>
 }
 
-/** Events of a page beside a service that is at work, which cost the database 2 ms; and else. */
+/** Events of a page while a service is busy, some 2 ms of work for the database; and otherwise. */
 const BUSY_PAGE_EVENTS = 100
 const PAGE_EVENTS = 100_000
-/** Events of what is looked at beside in one piece: for each the database reads a table as a whole. */
+/** Events of one concurrent check. Large, as the database reads a whole table for each of these checks. */
 const CONCURRENT_CHECK_EVENTS = 1_000_000
-/** From so many events on a thread saves more time than it takes to begin with. */
+/** From so many events on a worker thread saves more time than it takes to start. */
 const MIN_WORKER_EVENTS = 30_000
 
 /**
- * Reads the ledger from its first event on, checks each one and folds it. The past does not change: events are read as
- * they are committed, page by page, so that no moment has to be held for as long as that takes.
+ * Reads the ledger from its first event on, checks each event and folds it. Stored events never change, so they are read
+ * page by page without one transaction that would have to stay open for all of it.
  */
 export class LedgerScan {
-  /** Whether it gives way to a service at work; not while that waits for it. */
+  /** Whether it rests while a service is busy. Turned off while commands wait for this scan. */
   isThrottled = true
   readonly #snapshot: Snapshot
   readonly #findings: Findings
@@ -46,16 +46,19 @@ export class LedgerScan {
   readonly #throttle: AdaptiveThrottle
   readonly #semanticChecks = new SemanticChecks()
   readonly #rowVerifier: RowVerifier
-  /** Whether a service was seen at work. */
+  /** Whether a busy service was noticed. */
   #sawService: boolean
-  /** All before it was read. */
+  /** The position after the last one that was read. */
   #next = 1
   #total: number
-  /** Milliseconds that the other half worked since the last rest. */
+  /** What the worker of the row verifier worked since the last rest. */
   #workerMs = 0
-  /** Events of the stretch that was read last. */
+  /** Events of the range before this one. */
   #lastRangeEvents = Number.POSITIVE_INFINITY
-  /** Whether stretches become shorter: beside a service that writes faster than this reads it would never end. */
+  /**
+   * Whether this range has at most half the events of the one before. Otherwise the service writes nearly as fast as
+   * this scan reads, and a scan that rests might never reach the end.
+   */
   #isCatchingUp = true
 
   private constructor(
@@ -71,9 +74,9 @@ export class LedgerScan {
     this.#throttle = throttle
     this.#sawService = throttle.busy
     this.#total = head.position
-    const onPageResult: OnPageResult = ({ findings: found, durationMs: took }) => {
+    const onPageResult: OnPageResult = ({ findings: found, durationMs }) => {
       findings.addAll(found)
-      this.#workerMs += took
+      this.#workerMs += durationMs
     }
     this.#rowVerifier =
       head.position < MIN_WORKER_EVENTS
@@ -81,103 +84,103 @@ export class LedgerScan {
         : new WorkerRowVerifier(onPageResult, options.signal)
   }
 
-  /** To be closed. */
+  /** The caller closes it. */
   static async start(snapshot: Snapshot, head: Head, findings: Findings, options: ScanOptions): Promise<LedgerScan> {
-    const pace = await AdaptiveThrottle.start(async () => (await snapshot.head()).position)
-    // Before there is a second thread: its beginning is a good part of what a service would feel.
-    if (pace.busy) await options.onService?.()
-    return new LedgerScan(snapshot, findings, options, pace, head)
+    const throttle = await AdaptiveThrottle.start(async () => (await snapshot.head()).position)
+    // Before the worker thread is started, which is a good part of what a service would notice.
+    if (throttle.busy) await options.onService?.()
+    return new LedgerScan(snapshot, findings, options, throttle, head)
   }
 
   async close(): Promise<void> {
     await this.#rowVerifier.close()
   }
 
-  /** At its position the ledger must have its hash. To be told before anything is read. */
+  /** The ledger must have this hash at this position. Call it before the first scan. */
   expectCheckpoint(checkpoint: CheckpointHead): void {
     this.#rowVerifier.expectCheckpoint(checkpoint)
   }
 
   /**
-   * Reads on up to a position, or until there are findings enough. What has come in meanwhile is a stretch of its own
-   * then: when it is not half as long, it is read without giving way.
+   * Reads up to a position, or until the findings are full. Call it again for the events that were committed meanwhile:
+   * when they are more than half as many as those of the call before, it reads them without resting.
    */
-  async scanUpTo(position: number, look: CheckRange = async () => []): Promise<void> {
+  async scanUpTo(position: number, checkRange: CheckRange = async () => []): Promise<void> {
     this.#total = position
-    const stretch = position - this.#next + 1
-    this.#isCatchingUp = stretch <= this.#lastRangeEvents / 2
-    this.#lastRangeEvents = stretch
-    await this.#scanRange(position, look)
+    const rangeEvents = position - this.#next + 1
+    this.#isCatchingUp = rangeEvents <= this.#lastRangeEvents / 2
+    this.#lastRangeEvents = rangeEvents
+    await this.#scanRange(position, checkRange)
     this.#isCatchingUp = true
   }
 
-  async #scanRange(position: number, look: CheckRange): Promise<void> {
-    const beside = new ConcurrentCheck(look, this.#next)
+  async #scanRange(position: number, checkRange: CheckRange): Promise<void> {
+    const concurrentCheck = new ConcurrentCheck(checkRange, this.#next)
     while (this.#next <= position && !this.#findings.isFull) {
       const busy = this.#throttle.busy && this.#shouldRest
       const upTo = Math.min(this.#next + (busy ? BUSY_PAGE_EVENTS : PAGE_EVENTS) - 1, position)
-      if (!busy) beside.start(upTo, Math.min(this.#next + CONCURRENT_CHECK_EVENTS - 1, position))
+      if (!busy) concurrentCheck.start(upTo, Math.min(this.#next + CONCURRENT_CHECK_EVENTS - 1, position))
       const before = this.count
       await this.#scanPages(upTo)
       if (busy) {
-        // One after the other: a service at work is to keep a processor for itself.
-        beside.start(upTo, upTo)
-        await beside.findings()
+        // One after the other, to leave a processor to the service.
+        concurrentCheck.start(upTo, upTo)
+        await concurrentCheck.findings()
         await this.onPage()
       }
-      // A head that is far beyond the last event, as somebody may have set it, is not gone after page by page.
-      const empty = this.count === before
-      this.#next = empty ? ((await this.#snapshot.firstAfter(upTo)) ?? position + 1) : upTo + 1
+      // Skips gaps: a head that was tampered with may be far beyond the last event.
+      const isEmpty = this.count === before
+      this.#next = isEmpty ? ((await this.#snapshot.firstAfter(upTo)) ?? position + 1) : upTo + 1
       await this.#checkLoad()
       this.#options.signal.throwIfAborted()
     }
-    for (const finding of await beside.findings()) this.#findings.add(finding)
+    for (const finding of await concurrentCheck.findings()) this.#findings.add(finding)
   }
 
-  /** Reads whatever else there is, also what stands beyond the head. */
+  /** Reads all remaining events, even beyond the head. */
   async scanRest(): Promise<void> {
     await this.#scanPages(null)
   }
 
-  /** Waits until also the other half has looked at all that was read. */
+  /** Waits until the row verifier has checked all that was read. */
   async drain(): Promise<void> {
     await this.#rowVerifier.drain()
   }
 
-  /** Brings the balances that the other half keeps to where all other rows are. To be called once. */
+  /** Moves the balances from the row verifier to `rows`. Call it once. */
   async importBalances(): Promise<void> {
     this.#semanticChecks.importBalances(await this.#rowVerifier.takeBalances())
   }
 
-  /** All before this position was read. */
+  /** The position after the last one that was read. */
   get next(): number {
     return this.#next
   }
 
-  /** Events that were looked at. */
+  /** Events that were checked. */
   get count(): number {
     return this.#semanticChecks.count
   }
 
-  /** The last event, once all is settled; before the first one position 0, the genesis and no time. */
+  /** The last event, after `drain`; before the first one position 0, the genesis hash and no time. */
   get last(): LastEvent {
     return this.#rowVerifier.last
   }
 
-  /** All that follows from the events so far; of balances only those that are watched until the others are brought. */
+  /** The state replayed so far. Until `importBalances` it has only the balances that evolvers read. */
   get rows(): ReplayState {
     return this.#semanticChecks.replay.state
   }
 
-  /** To be called between two pages of anything. */
+  /** Call it between two pages of any table. */
   readonly onPage = async (): Promise<void> => {
     this.#options.signal.throwIfAborted()
     this.#options.progress({ events: this.count, of: Math.max(this.#total, this.count) })
-    const aside = this.#workerMs
-    // What the other half works during the rest is for the next one.
+    const workerMs = this.#workerMs
+    // The worker's time during this rest counts for the next one.
     this.#workerMs = 0
     if (!this.#shouldRest) this.#throttle.skipRest()
-    else if (!(await this.#throttle.rest(aside))) this.#workerMs += aside
+    else if (!(await this.#throttle.rest(workerMs))) this.#workerMs += workerMs
   }
 
   async #checkLoad(): Promise<void> {

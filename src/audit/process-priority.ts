@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 const LOWEST_PRIORITY = 19
 
 /**
- * Lets this process run only while nothing else wants the processor, by `chrt` where there is one: with a low priority
- * alone, requests of a service still wait some milliseconds for their turn. Call it only when no lock is held and no
- * further process is started, as children inherit it. On an idle machine it costs some percent of the speed.
+ * Lets this process run only while no other one wants the processor: by the idle class of `chrt` where it is installed,
+ * as with a high nice level alone requests of a service still wait some milliseconds. Call it only when no lock is held
+ * and no further process is started, as children inherit it. On an idle machine it costs some percent of the speed.
  */
 export async function lowerProcessPriority(): Promise<void> {
   try {

@@ -29,9 +29,9 @@ test('verify: 0 clean, 1 findings, in lines and as one document', async (t) => {
   t.match(found, { code: 1, err: '' })
   t.match(found.out.split('\n'), [
     /^position 11: hash: [0-9a-f]{64} does not follow from the event and the hash before it \([0-9a-f]{64}\)$/,
-    'projection: balances issuance:operator:diamonds: balance is -19960 and ought to be -19959',
-    'projection: balances user:2:diamonds: balance is 9960 and ought to be 9959',
-    'projection: rooms 9: trophy_points is 0 and ought to be 176',
+    'projection: balances issuance:operator:diamonds: balance is -19960, expected -19959',
+    'projection: balances user:2:diamonds: balance is 9960, expected 9959',
+    'projection: rooms 9: trophy_points is 0, expected 176',
     /^findings: 4, 22 events up to position 22 in [\d.]+ s$/,
     '',
   ])
@@ -63,13 +63,13 @@ test('2 could not run, in one line', async (t) => {
     ],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--as-of', '0'], /^error: option '--as-of <position>' .*\n$/],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--as-of', '1e3'], /^error: option '--as-of <position>' .*\n$/],
-    [{ DATABASE_URL: serviceUrl }, ['verify', '--public-key', 'x'], /: --public-key is for --checkpoint\.\n$/],
+    [{ DATABASE_URL: serviceUrl }, ['verify', '--public-key', 'x'], /: --public-key needs --checkpoint\.\n$/],
     [
       { DATABASE_URL: serviceUrl },
       ['export', '--format', 'hledger', '--transactions', '5'],
-      /: --transactions is for --folder\.\n$/,
+      /: --transactions needs --folder\.\n$/,
     ],
-    [{ DATABASE_URL: serviceUrl }, ['statement', '--account', 'user:0:coins'], /It is <kind>:<id>:<currency>, /],
+    [{ DATABASE_URL: serviceUrl }, ['statement', '--account', 'user:0:coins'], /Expected <kind>:<id>:<currency>, /],
     [{ DATABASE_URL: serviceUrl }, ['verify', '--nonsense'], /^error: unknown option '--nonsense'\n$/],
     [{ DATABASE_URL: serviceUrl }, ['nonsense'], /^error: unknown command 'nonsense'\n$/],
     [{ DATABASE_URL: serviceUrl }, [], /^Usage: audit /],
@@ -95,7 +95,8 @@ test('nothing is signed of a head that is not the last event', async (t) => {
   const env = { DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: 'k'.repeat(64) }
   t.match(await runAudit(env, 'checkpoint'), { code: 0, out: /"position": 22,/ })
   await tamper(database, 'update ledger_head set position = 23')
-  const err = 'audit could not run: The head of the ledger is not its last event: nothing is signed, verify it.\n'
+  const err =
+    'audit could not run: The head of the ledger does not match its last event; nothing was signed. Run `audit verify`.\n'
   t.match(await runAudit(env, 'checkpoint'), { code: 2, out: '', err })
   await tamper(database, `update ledger_head set position = 22, hash = repeat('a', 64)`)
   t.match(await runAudit(env, 'checkpoint'), { code: 2, out: '', err })

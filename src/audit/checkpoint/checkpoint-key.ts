@@ -4,17 +4,17 @@ import { dataDirOf } from '../database.ts'
 import { type CheckpointSigner, checkpointSigner } from './checkpoint.ts'
 
 /**
- * The signer of CHECKPOINT_KEY, else of the key that the service made in DATA_DIR; null when there is neither. Throws
- * when it is not the one that the service signs with, `kept` being the fingerprint in its database.
+ * The signer of CHECKPOINT_KEY, else of the key that the service generated in DATA_DIR; null when there is neither.
+ * Throws when the key does not match `storedFingerprint`, that of the key with which the service signs.
  */
 export function findSigner(
   env: Readonly<Record<string, string | undefined>>,
-  kept: string | undefined,
+  storedFingerprint: string | undefined,
 ): CheckpointSigner | null {
   const key = env['CHECKPOINT_KEY'] || readSecret(dataDirOf(env), 'checkpoint-key')
   if (key === null) return null
-  if (kept !== undefined && kept !== fingerprint(key)) {
-    throw new Error(`${guardedKeys.checkpoint} is not the one that this database is used with.`)
+  if (storedFingerprint !== undefined && storedFingerprint !== fingerprint(key)) {
+    throw new Error(`${guardedKeys.checkpoint} does not match this database. Give the key that the service uses.`)
   }
   return checkpointSigner(key)
 }

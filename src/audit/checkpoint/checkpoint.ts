@@ -3,30 +3,31 @@ import { Value } from '@sinclair/typebox/value'
 import { Checkpoint } from '../../../schema/finance.ts'
 import { hmac } from '../../ledger/rules/hash.ts'
 
-/** What a checkpoint says: at a time the ledger ended at a position, with a hash that covers all before it. */
+/** A checkpoint's content: where the ledger ended at a time, and the hash, which covers all events up to there. */
 export type CheckpointHead = Pick<Checkpoint, 'position' | 'hash' | 'at'>
 
-/** Of a head `h`: it says what the last event does, or that there is none. Nothing else is to be signed. */
+/** SQL: whether the head `h` matches the last event, or an empty ledger. Only such a head is signed. */
 export const HEAD_IS_LAST = `(h.position, h.hash) = (
   select coalesce(max(e.position), 0), coalesce(max(e.hash), repeat('0', 64))
   from (select position, hash from ledger_events order by position desc limit 1) e)`
-export const HEAD_IS_NOT_LAST = 'The head of the ledger is not its last event: nothing is signed, verify it.'
+export const HEAD_IS_NOT_LAST =
+  'The head of the ledger does not match its last event; nothing was signed. Run `audit verify`.'
 
-/** Signs such. The key stays inside. */
+/** Signs checkpoints; does not expose the private key. */
 export interface CheckpointSigner {
-  /** SPKI in base64: what stands between the lines of a PEM file. */
+  /** SPKI in base64: the body of a PEM file. */
   readonly publicKey: string
-  sign(ending: CheckpointHead): Checkpoint
+  sign(head: CheckpointHead): Checkpoint
 }
 
-/** What is signed: four lines of text, so that OpenSSL alone can check the signature. */
+/** The signed text: four lines, so that OpenSSL alone can check the signature. */
 const signedText = ({ position, hash, at }: CheckpointHead): Buffer =>
   Buffer.from(`ledger checkpoint\nposition ${position}\nhash ${hash}\nat ${at}\n`)
 
-/** RFC 8410: what stands before the 32 bytes of an Ed25519 key in PKCS #8. */
+/** RFC 8410: the bytes before the 32 of an Ed25519 key in PKCS #8. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** The signer of CHECKPOINT_KEY. Its Ed25519 key is HMAC-SHA256 of `checkpoint` by that text. */
+/** A signer whose Ed25519 key is the HMAC-SHA256 of the text `checkpoint` under CHECKPOINT_KEY. */
 export function checkpointSigner(checkpointKey: string): CheckpointSigner {
   const seed = hmac(checkpointKey, 'checkpoint')
   const key = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' })
@@ -45,18 +46,18 @@ export function checkpointSigner(checkpointKey: string): CheckpointSigner {
 }
 
 /**
- * Reads a checkpoint as `audit checkpoint` prints it. Throws an Error for people when the text is none, or when its
- * signature is not by `publicKey`: the one that was taken down when the first checkpoint was kept; null: the one in
- * the text, which proves only that the text is whole.
+ * Reads a checkpoint as `audit checkpoint` prints it, and checks its signature by `publicKey`, which the auditor noted
+ * with the first checkpoint. With null it uses the key in the text, which proves only that the text is unchanged. Throws
+ * with a message for people when the text is not a checkpoint or not signed by the key.
  */
 export function readCheckpoint(text: string, publicKey: string | null): Checkpoint {
   let checkpoint: unknown
   try {
     checkpoint = JSON.parse(text)
   } catch {
-    throw new Error('This is no checkpoint: it is not JSON.')
+    throw new Error('This is not a checkpoint: it is not JSON.')
   }
-  if (!Value.Check(Checkpoint, checkpoint)) throw new Error('This is no checkpoint: it lacks fields of one.')
+  if (!Value.Check(Checkpoint, checkpoint)) throw new Error('This is not a checkpoint: fields are missing or invalid.')
   if (publicKey !== null && !publicKeyOf(publicKey).equals(publicKeyOf(checkpoint.public_key))) {
     throw new Error('The checkpoint was signed by another key.')
   }
@@ -76,6 +77,6 @@ function publicKeyOf(text: string): KeyObject {
   } catch {
     key = undefined
   }
-  if (key?.asymmetricKeyType !== 'ed25519') throw new Error('This is no public key of checkpoints (Ed25519, SPKI).')
+  if (key?.asymmetricKeyType !== 'ed25519') throw new Error('This is not a public key of checkpoints (Ed25519, SPKI).')
   return key
 }

@@ -3,7 +3,7 @@ import type { Tables } from '../../db/tables.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import { type CheckpointHead, HEAD_IS_LAST, HEAD_IS_NOT_LAST } from './checkpoint.ts'
 
-/** Where the ledger ends, and the time of the database. Throws when its head is not its last event. */
+/** The end of the ledger now, by the database's clock. Throws when the head does not match the last event. */
 export async function readCheckpointHead(db: Kysely<Tables>): Promise<CheckpointHead> {
   const head = await db
     .selectFrom('ledger_head as h')

@@ -9,7 +9,7 @@ import { type CommandContext, JSON_FLAG, type RegisterCommand } from './command.
 export const checkpointCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('checkpoint')
-    .description('prints a signed statement of where the ledger ends, to keep elsewhere')
+    .description('prints a signed statement of where the ledger ends, to be kept elsewhere')
     .option(...JSON_FLAG)
     .action(running(run))
 
@@ -24,7 +24,8 @@ async function takeCheckpoint(url: string, env: CommandContext['env']): Promise<
   try {
     const kept = await client.query<TextRow>(STORED_FINGERPRINT_SQL)
     const signer = findSigner(env, kept.rows[0]?.['fingerprint'] ?? undefined)
-    if (signer === null) throw new Error('CHECKPOINT_KEY is not given, and the service made none in DATA_DIR.')
+    if (signer === null)
+      throw new Error('There is no key to sign with: set CHECKPOINT_KEY, or DATA_DIR where the service generated one.')
     const { rows } = await client.query<TextRow>(
       `select h.position::text, h.hash, (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as now
        from ledger_head h where ${HEAD_IS_LAST}`,

@@ -1,8 +1,8 @@
 import type { RegisterCommand } from './command.ts'
 
 /**
- * Every command of `npm run audit`, in the order in which its help lists them. Only what is asked for is loaded: that is
- * a good part of what a short one takes.
+ * Every command of `npm run audit`, in the order of its help. Each is loaded only when it is called, as loading takes a
+ * good part of the time of a short command.
  */
 export const commands: ReadonlyMap<string, () => Promise<RegisterCommand>> = new Map([
   ['verify', async () => (await import('./verify.ts')).verifyCommand],

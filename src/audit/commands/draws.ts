@@ -13,13 +13,13 @@ export const drawsCommand: RegisterCommand = (audit, running) =>
     .action(running(run))
 
 async function run(audit: CommandContext, { json }: { readonly json?: true }): Promise<number> {
-  const checked = await withQueryContext(audit, async (db, reading) =>
-    checkDraws(readEntries(audit.url, { first: 1, last: await headOf(db) }, reading)),
+  const report = await withQueryContext(audit, async (db, context) =>
+    checkDraws(readEntries(audit.url, { first: 1, last: await headOf(db) }, context)),
   )
-  const findings = drawFindings(checked)
-  if (json) audit.terminal.line(JSON.stringify({ ...checked, findings }))
+  const findings = drawFindings(report)
+  if (json) audit.terminal.line(JSON.stringify({ ...report, findings }))
   else
-    for (const line of [...formatReport(checked), ...findings, formatSummary(checked, findings)])
+    for (const line of [...formatReport(report), ...findings, formatSummary(report, findings)])
       audit.terminal.line(line)
   return findings.length
 }
@@ -52,6 +52,6 @@ function formatReport({ lucky, spins }: DrawReport): string[] {
 function formatSummary({ events, lucky, spins }: DrawReport, findings: readonly string[]): string {
   const drawn = lucky.reduce((sum, { draws }) => sum + draws, 0)
   const spun = spins.reduce((sum, { draws }) => sum + draws, 0)
-  const looked = `${formatCount(drawn)} draws and ${formatCount(spun)} spins in ${formatCount(events)} events`
-  return findings.length === 0 ? `clean: ${looked}` : `findings: ${findings.length}, ${looked}`
+  const checked = `${formatCount(drawn)} draws and ${formatCount(spun)} spins in ${formatCount(events)} events`
+  return findings.length === 0 ? `clean: ${checked}` : `findings: ${findings.length}, ${checked}`
 }

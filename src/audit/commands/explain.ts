@@ -14,17 +14,17 @@ export const explainCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('explain')
     .description('why a user can spend what they can: the balance, where it came from, less each hold')
-    .requiredOption('--user <id>', 'whose', parseUserFlag)
+    .requiredOption('--user <id>', 'whose balance', parseUserFlag)
     .requiredOption('--currency <currency>', 'coins, diamonds, target, dollars or agent_dollars', parseCurrencyFlag)
     .option(...JSON_FLAG)
     .action(running(run))
 
-/** A balance that is not what its movements come to is a finding. */
+/** A balance that differs from the sum of its movements is a finding. */
 async function run(audit: CommandContext, { user, currency, json }: Flags): Promise<number> {
-  const explained = await withQueryContext(audit, (db, reading) => explainBalance(db, user, currency, reading))
-  if (json) audit.terminal.line(toJson(explained))
-  else for (const line of formatReport(explained)) audit.terminal.line(line)
-  return explained.balance === explained.sum ? 0 : 1
+  const explanation = await withQueryContext(audit, (db, context) => explainBalance(db, user, currency, context))
+  if (json) audit.terminal.line(toJson(explanation))
+  else for (const line of formatReport(explanation)) audit.terminal.line(line)
+  return explanation.balance === explanation.sum ? 0 : 1
 }
 
 function formatReport({
@@ -49,8 +49,8 @@ function formatReport({
       ],
       [1],
     ),
-    ...(sum === balance ? [] : [`NOT WHAT ITS MOVEMENTS COME TO: ${amount(sum)}`]),
-    ...(sources.length === 0 ? ['It never moved.'] : ['', 'where it came from and went:']),
+    ...(sum === balance ? [] : [`DIFFERS FROM THE SUM OF ITS MOVEMENTS: ${amount(sum)}`]),
+    ...(sources.length === 0 ? ['no movements'] : ['', 'where it came from and where it went:']),
     ...formatColumns(
       sources.map(({ type, counter, count, amount: sum, first, last }) => [
         type,

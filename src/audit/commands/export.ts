@@ -13,7 +13,7 @@ import { withQueryContext } from './with-query-context.ts'
 
 const formats = ['jsonl', 'csv', 'hledger'] as const
 
-/** Transactions of one file: hledger reads so many in some seconds. */
+/** Transactions of one file, which hledger reads in a few seconds. */
 const MAX_TRANSACTIONS = 100_000
 
 interface Flags {
@@ -27,31 +27,34 @@ interface Flags {
 export const exportCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('export')
-    .description('writes the books out: every event (jsonl), every posting (csv), or a journal for hledger and ledger')
-    .addOption(new Option('--format <format>', 'how').choices(formats).makeOptionMandatory())
-    .option('--from <time or position>', 'the first that is in it', parseAsOfFlag)
-    .option('--to <time or position>', 'the last that is in it', parseAsOfFlag)
-    .option('--folder <folder>', 'for journals: into files, each with opening balances; else to stdout, as one')
-    .option('--transactions <number>', `of such a file, ${MAX_TRANSACTIONS} if not given`, parseTransactionsFlag)
+    .description('exports the books: every event (jsonl), every posting (csv), or a journal for hledger and ledger')
+    .addOption(new Option('--format <format>', 'of the output').choices(formats).makeOptionMandatory())
+    .option('--from <time or position>', 'the first to include', parseAsOfFlag)
+    .option('--to <time or position>', 'the last to include', parseAsOfFlag)
+    .option(
+      '--folder <folder>',
+      'for hledger: write files, each with opening balances; without it, one journal to stdout',
+    )
+    .option('--transactions <number>', `per file of --folder (default ${MAX_TRANSACTIONS})`, parseTransactionsFlag)
     .action(running(run))
 
 async function run(audit: CommandContext, { format, from, to, folder, transactions }: Flags): Promise<number> {
-  if (folder !== undefined && format !== 'hledger') throw new Error('--folder is for --format hledger.')
-  if (transactions !== undefined && folder === undefined) throw new Error('--transactions is for --folder.')
+  if (folder !== undefined && format !== 'hledger') throw new Error('--folder needs --format hledger.')
+  if (transactions !== undefined && folder === undefined) throw new Error('--transactions needs --folder.')
   const { url, terminal } = audit
-  await withQueryContext(audit, async (db, reading) => {
+  await withQueryContext(audit, async (db, context) => {
     const period = await resolvePeriod(db, { from: from ?? null, to: to ?? null }, await headOf(db))
-    if (format === 'jsonl') return writeLines(readEntries(url, period, reading), terminal, formatJsonLine)
+    if (format === 'jsonl') return writeLines(readEntries(url, period, context), terminal, formatJsonLine)
     if (format === 'csv') {
       await terminal.write(CSV_HEADER)
-      return writeLines(readEntries(url, period, reading), terminal, formatCsv)
+      return writeLines(readEntries(url, period, context), terminal, formatCsv)
     }
     if (folder === undefined) {
       const stdout = { maxTransactions: Number.POSITIVE_INFINITY, startFile: async () => {}, write: terminal.write }
-      return writeJournal(url, db, period, reading, stdout)
+      return writeJournal(url, db, period, context, stdout)
     }
     await using files = new JournalFiles(folder, transactions ?? MAX_TRANSACTIONS)
-    await writeJournal(url, db, period, reading, files)
+    await writeJournal(url, db, period, context, files)
     for (const path of files.paths) terminal.line(path)
   })
   terminal.clear()
@@ -60,14 +63,14 @@ async function run(audit: CommandContext, { format, from, to, folder, transactio
 
 function parseTransactionsFlag(text: string): number {
   const number = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : MAX_TRANSACTIONS + 1
-  if (number > MAX_TRANSACTIONS) throw new InvalidArgumentError(`It is a number up to ${MAX_TRANSACTIONS}.`)
+  if (number > MAX_TRANSACTIONS) throw new InvalidArgumentError(`Expected a number from 1 to ${MAX_TRANSACTIONS}.`)
   return number
 }
 
 async function writeLines(
   pages: AsyncIterable<readonly LedgerEntry[]>,
   { write }: Terminal,
-  lineOf: (entry: LedgerEntry) => string,
+  formatLine: (entry: LedgerEntry) => string,
 ): Promise<void> {
-  for await (const page of pages) await write(page.map(lineOf).join(''))
+  for await (const page of pages) await write(page.map(formatLine).join(''))
 }

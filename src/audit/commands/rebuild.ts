@@ -9,7 +9,9 @@ interface Flags {
 export const rebuildCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('rebuild')
-    .description('builds all tables that follow from the ledger anew and swaps them in; the service may go on')
+    .description(
+      'rebuilds all tables that are derived from the ledger and swaps them in; the service may run meanwhile',
+    )
     .option(...JSON_FLAG)
     .action(running(run))
 

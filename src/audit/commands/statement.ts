@@ -18,16 +18,16 @@ export const statementCommand: RegisterCommand = (audit, running) =>
     .command('statement')
     .description('opening balance, each movement with the balance after it, closing balance')
     .requiredOption('--account <account>', 'such as user:7:diamonds', parseAccountFlag)
-    .option('--from <time or position>', 'the first that is in it', parseAsOfFlag)
-    .option('--to <time or position>', 'the last that is in it', parseAsOfFlag)
+    .option('--from <time or position>', 'the first to include', parseAsOfFlag)
+    .option('--to <time or position>', 'the last to include', parseAsOfFlag)
     .option(...JSON_FLAG)
     .action(running(run))
 
 async function run(audit: CommandContext, { account, from, to, json }: Flags): Promise<number> {
   const { terminal } = audit
-  await withQueryContext(audit, async (db, reading) => {
+  await withQueryContext(audit, async (db, context) => {
     const period = await resolveStatementPeriod(db, account, { from: from ?? null, to: to ?? null })
-    const statement = await readStatement(db, account, period, reading)
+    const statement = await readStatement(db, account, period, context)
     if (json) {
       for await (const text of serializeStatement(statement)) await terminal.write(text)
       return terminal.write('\n')

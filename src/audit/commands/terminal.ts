@@ -2,41 +2,40 @@ import { once } from 'node:events'
 import { errorCode } from '../../config/error-code.ts'
 import type { Progress } from '../ledger-scan.ts'
 
-/** What goes out to whoever called the command. */
+/** The output of a command. */
 export interface Terminal {
   /** A line on stdout. */
   readonly line: (text: string) => void
-  /** Any text on stdout; waits while whoever reads it is behind. Throws when nobody reads any more. */
+  /** Writes text to stdout and waits while its reader is slow. Throws when the reader closed the pipe. */
   readonly write: (text: string) => Promise<void>
-  /** Waits until all is written. Throws when that cannot be: a report that nobody has is none. */
+  /** Waits until all is written. Throws when it cannot be written, as the caller then has no report. */
   readonly flushed: () => Promise<void>
   /**
-   * One line on stderr that is written over and over, with a bar, the rate and the time left; nothing where stderr is
-   * no terminal.
+   * Draws one line on stderr again and again, with a bar, the rate and the time left. Does nothing when stderr is not a
+   * terminal.
    */
   readonly progress: (progress: Progress) => void
-  /** Takes that line away. */
+  /** Removes the progress line. */
   readonly clear: () => void
   /** Seconds since the command began. */
   readonly elapsedSeconds: () => number
 }
 
 const CLEAR_LINE = '\r\u001b[K'
-/** Between two drawings of the line. */
 const REDRAW_INTERVAL_MS = 100
 const BAR_WIDTH = 24
 
 export function openTerminal(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Terminal {
   const started = performance.now()
   const seconds = (): number => (performance.now() - started) / 1000
-  let shown = Number.NEGATIVE_INFINITY
+  let drawnAt = Number.NEGATIVE_INFINITY
   let broken: Error | undefined
   stdout.on('error', (error) => {
-    broken = errorCode(error) === 'EPIPE' ? new Error('nobody reads what it writes any more') : error
+    broken = errorCode(error) === 'EPIPE' ? new Error('output pipe closed') : error
   })
   const clear = (): void => {
-    if (shown > 0) stderr.write(CLEAR_LINE)
-    shown = Number.NEGATIVE_INFINITY
+    if (drawnAt > 0) stderr.write(CLEAR_LINE)
+    drawnAt = Number.NEGATIVE_INFINITY
   }
   return {
     elapsedSeconds: seconds,
@@ -50,13 +49,13 @@ export function openTerminal(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStr
       if (!stdout.write(text)) await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]).catch(() => {})
     },
     async flushed() {
-      // What is in front of it is written, or was not.
+      // Called back when all text before it was written, or failed.
       await new Promise<void>((resolve) => stdout.write('', () => resolve()))
       if (broken !== undefined) throw broken
     },
     progress({ events, of }) {
-      if (!stderr.isTTY || performance.now() - shown < REDRAW_INTERVAL_MS) return
-      shown = performance.now()
+      if (!stderr.isTTY || performance.now() - drawnAt < REDRAW_INTERVAL_MS) return
+      drawnAt = performance.now()
       const part = of === 0 ? 1 : Math.min(1, events / of)
       const bar = '█'.repeat(Math.floor(part * BAR_WIDTH)).padEnd(BAR_WIDTH, '░')
       const left = events === 0 ? '' : `, ${formatDuration((seconds() * (of - events)) / events)} left`

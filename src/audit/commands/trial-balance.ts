@@ -16,7 +16,7 @@ export const trialBalanceCommand: RegisterCommand = (audit, running) =>
     .description('every kind of account in every currency, summing to zero')
     .option(
       '--as-of <time or position>',
-      'as it was then, from the ledger; without it, the balances of now',
+      'as of then, folded from the ledger; without it, the present balances',
       parseAsOfFlag,
     )
     .option(...JSON_FLAG)
@@ -24,10 +24,10 @@ export const trialBalanceCommand: RegisterCommand = (audit, running) =>
 
 /** A currency that does not sum to zero is a finding. */
 async function run(audit: CommandContext, { asOf, json }: Flags): Promise<number> {
-  const balance = await withQueryContext(audit, async (db, reading) => {
+  const balance = await withQueryContext(audit, async (db, context) => {
     if (asOf === undefined) return readTrialBalance(db)
     const { position: head } = await db.selectFrom('ledger_head').select('position').executeTakeFirstOrThrow()
-    return foldTrialBalance(db, await lastPositionAsOf(db, asOf, head, 'as-of'), reading)
+    return foldTrialBalance(db, await lastPositionAsOf(db, asOf, head, 'as-of'), context)
   })
   if (json) audit.terminal.line(toJson(balance))
   else for (const line of formatReport(balance)) audit.terminal.line(line)

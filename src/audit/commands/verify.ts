@@ -19,42 +19,42 @@ export const verifyCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('verify')
     .description('replays the ledger and compares it with itself and with every table')
-    .option('--as-of <position>', 'the last position to look at', parsePositionFlag)
-    .option('--checkpoint <file>', 'what `audit checkpoint` printed: whether history before it still stands')
-    .option('--public-key <key>', 'of checkpoints, PEM or base64; else that of CHECKPOINT_KEY or of DATA_DIR')
+    .option('--as-of <position>', 'the last position to check', parsePositionFlag)
+    .option('--checkpoint <file>', 'output of `audit checkpoint`: checks that history up to it is unchanged')
+    .option('--public-key <key>', 'key of checkpoints, PEM or base64 (default: of CHECKPOINT_KEY or DATA_DIR)')
     .option(...JSON_FLAG)
     .action(running(run))
 
 async function run({ url, env, terminal, signal }: CommandContext, flags: Flags): Promise<number> {
   const { asOf, json } = flags
   if (flags.publicKey !== undefined && flags.checkpoint === undefined)
-    throw new Error('--public-key is for --checkpoint.')
+    throw new Error('--public-key needs --checkpoint.')
   const checkpoint = flags.checkpoint === undefined ? null : await readCheckpointFile(flags.checkpoint, flags, env)
   const { progress } = terminal
-  const verified = await verify(url, {
+  const verification = await verify(url, {
     asOf: asOf ?? null,
     checkpoint,
     progress,
     signal,
     onService: lowerProcessPriority,
   })
-  if (json) terminal.line(JSON.stringify(verified))
-  else for (const line of formatReport(verified, terminal.elapsedSeconds())) terminal.line(line)
-  return verified.findings.length
+  if (json) terminal.line(JSON.stringify(verification))
+  else for (const line of formatReport(verification, terminal.elapsedSeconds())) terminal.line(line)
+  return verification.findings.length
 }
 
-/** Throws when the file holds no checkpoint, or one that was not signed with the service's key. */
+/** Throws when the file holds no checkpoint, or one that another key signed. */
 async function readCheckpointFile(file: string, { publicKey }: Flags, env: CommandContext['env']): Promise<Checkpoint> {
   const key = publicKey ?? findSigner(env, undefined)?.publicKey
-  // The key in the checkpoint itself would vouch for whatever somebody wrote there.
-  if (key === undefined) throw new Error('By which key is the checkpoint to be signed? Give --public-key.')
+  // The key in the file proves nothing: a forger would put his own there.
+  if (key === undefined) throw new Error('There is no key to check the checkpoint with: give --public-key.')
   return readCheckpoint(await readFile(file, 'utf8'), key)
 }
 
 function formatReport({ position, events, findings }: Verification, seconds: number): string[] {
-  const looked = `${formatCount(events)} events up to position ${position} in ${seconds.toFixed(1)} s`
-  if (findings.length === 0) return [`clean: ${looked}`]
+  const checked = `${formatCount(events)} events up to position ${position} in ${seconds.toFixed(1)} s`
+  if (findings.length === 0) return [`clean: ${checked}`]
   const number =
     findings.length === MAX_FINDINGS ? `the first ${MAX_FINDINGS} findings` : `findings: ${findings.length}`
-  return [...findings.map(formatFinding), `${number}, ${looked}`]
+  return [...findings.map(formatFinding), `${number}, ${checked}`]
 }

@@ -5,22 +5,22 @@ import type { Tables } from '../../db/tables.ts'
 import { InvalidQuery, type QueryContext } from '../reports/query-context.ts'
 import type { CommandContext } from './command.ts'
 
-/** Does some reading in a command: with connections of its own, progress, and an end when one is asked for. */
+/** Calls `work` with connections of its own and a context that draws progress and carries the command's signal. */
 export async function withQueryContext<Result>(
   { url, terminal, signal }: CommandContext,
-  work: (db: Kysely<Tables>, reading: QueryContext) => Promise<Result>,
+  work: (db: Kysely<Tables>, context: QueryContext) => Promise<Result>,
 ): Promise<Result> {
   const pool = openPool(url, { max: 2, application_name: 'audit' })
   const db = queryBuilder(pool)
   let of = 0
   let events = 0
-  const reading: QueryContext = {
+  const context: QueryContext = {
     signal,
     onPlanned: (more) => void (of += more),
     onScanned: (more) => terminal.progress({ events: (events += more), of }),
   }
   try {
-    return await work(db, reading)
+    return await work(db, context)
   } catch (error) {
     if (error instanceof InvalidQuery) throw new Error(`--${error.field}: ${error.message}`, { cause: error })
     throw error

@@ -5,8 +5,8 @@ import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 export const CSV_HEADER = 'position,at,type,actor,request_id,account,counter_account,currency,amount\n'
 
 /**
- * Two lines a movement, one for each account; the amount, in whole units (cents of a dollar), is below zero where value
- * leaves, so that each currency sums to zero. Nothing for an event that moves nothing.
+ * Two lines for each movement, one for each account; none for an event without movements. Amounts are in whole units
+ * (cents of a dollar) and negative for the account that value leaves, so that each currency sums to zero.
  */
 export function formatCsv({ position, at, type, actor, requestId, movements }: LedgerEntry): string {
   if (movements.length === 0) return ''

@@ -4,25 +4,24 @@ import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { ExactSum } from '../reports/fold-accounts.ts'
 
 /**
- * Our books as a journal that hledger and ledger read. An account keeps its name and its sign: what users hold is above
- * zero, what was issued to them below. Every movement is of one currency, so that each currency of each transaction
- * sums to zero; where one is exchanged for another, its two halves meet in accounts of the house and of issuance. After
- * each posting stands what the account then holds, for those programs to check.
+ * Writes the books as a journal for hledger and ledger. Accounts keep their names and signs: balances of users are
+ * positive, those of issuance negative. Every movement is in one currency, so each currency of a transaction sums to
+ * zero; an exchange between currencies goes through accounts of the house and of issuance. Each posting asserts the
+ * account's balance after it, for those programs to check.
  */
 export class Journal {
-  /** Of all accounts that moved, save those that are over. */
+  /** Of all accounts with movements, except finished games and withdrawals. */
   readonly #balances: Map<string, ExactSum>
   readonly #declared = new Set<string>()
 
-  /** `balances`: what accounts hold before the first transaction. */
+  /** `balances`: those before the first transaction. */
   constructor(balances: Map<string, ExactSum>) {
     this.#balances = balances
   }
 
   /**
-   * Begins a file: its commodities, and what accounts hold after the event `position` at `at`, so that it can be read
-   * without those before it. All that accounts hold sums to zero, and so nothing stays in the account that it is
-   * brought in from.
+   * Starts a file with its commodities and with the opening balances after the event `position` at `at`, so that it can
+   * be read without the files before it. All balances sum to zero, so the account `equity:opening` ends at zero, too.
    */
   *startFile(position: number, at: Micros): Generator<string, void> {
     this.#declared.clear()
@@ -35,12 +34,12 @@ export class Journal {
   #openingTransaction(account: string, amount: bigint, when: string): string {
     const currency = currencyOf(account)
     const source = `equity:opening:${currency}`
-    const held = formatAmount(currency, amount)
-    const postings = formatPosting(account, held, held) + `    ${source}  ${formatAmount(currency, -amount)}\n`
+    const balance = formatAmount(currency, amount)
+    const postings = formatPosting(account, balance, balance) + `    ${source}  ${formatAmount(currency, -amount)}\n`
     return `${this.#declare(source)}${this.#declare(account)}${when} opening balance\n${postings}\n`
   }
 
-  /** An event as a transaction; nothing for one that moves nothing. */
+  /** An event as a transaction; empty for one without movements. */
   transaction({ position, at, type, movements }: LedgerEntry): string {
     if (movements.length === 0) return ''
     let declarations = ''
@@ -77,17 +76,17 @@ export class Journal {
   }
 }
 
-/** Accounts of games and withdrawals are many, and empty for ever once they are over. */
+/** Accounts of games and withdrawals, of which there are many; once finished they stay at zero. */
 const isTransient = (account: string): boolean => account.startsWith('game:') || account.startsWith('withdrawal:')
 
 const isDollars = (currency: string): boolean => currency === 'dollars' || currency === 'agent_dollars'
-/** What is no word stands in quotes. */
+/** Commodities with other characters than letters are quoted. */
 const commoditySymbol = (currency: string): string => (currency.includes('_') ? `"${currency}"` : currency)
 
 const formatPosting = (account: string, amount: string, balance: string): string =>
   `    ${account}  ${amount} = ${balance}\n`
 
-/** Dollars are held in cents and printed with two decimals; everything else is whole. */
+/** Dollars are kept in cents and printed with two decimals; all other amounts are whole. */
 function formatAmount(currency: string, amount: number | bigint): string {
   if (!isDollars(currency)) return `${amount} ${commoditySymbol(currency)}`
   const digits = String(amount).replace('-', '').padStart(3, '0')

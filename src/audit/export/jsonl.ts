@@ -3,8 +3,8 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 
 /**
- * An event as one line of JSON, with all that its hash covers; `data` stands in it to the letter. How the hash is made
- * is told in ledger/chain.ts.
+ * An event as one line of JSON, with everything that its hash covers (`canonicalText` in ledger/storage/event-hash.ts);
+ * `data` is the stored text, byte by byte.
  */
 export function formatJsonLine(entry: LedgerEntry): string {
   const movements = entry.movements.map(

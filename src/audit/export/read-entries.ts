@@ -4,10 +4,10 @@ import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Period } from '../reports/period.ts'
 import type { QueryContext } from '../reports/query-context.ts'
 
-/** Events of one statement: whoever ends the reading waits for no more. */
+/** Events of one statement. An aborted export waits for the end of the present one. */
 const EVENTS_PER_QUERY = 20_000
 
-/** All events of a period in order, page by page. They do not change, so that no transaction need hold them. */
+/** All events of a period in order, page by page. Events never change, so no transaction is needed. */
 export async function* readEntries(
   url: string,
   { first, last }: Period,

@@ -10,31 +10,31 @@ import type { QueryContext } from '../reports/query-context.ts'
 import { Journal } from './journal.ts'
 import { readEntries } from './read-entries.ts'
 
-/** Characters that are written at a time. */
 const CHUNK_LENGTH = 65_536
 
-/** Where journals go: calls `file` before each of them, with its first position. */
+/** The output of journals. */
 export interface JournalSink {
-  /** Transactions of one journal; more of them are continued in another one. */
+  /** Transactions of one journal; the rest goes into further ones. */
   readonly maxTransactions: number
+  /** Called before each journal, with its first position. */
   readonly startFile: (position: number) => Promise<void>
   readonly write: (text: string) => Promise<void>
 }
 
-/** Writes a period as one journal or several; each begins with what accounts held before. */
+/** Writes a period as one or more journals, each with its opening balances. */
 export async function writeJournal(
   url: string,
   db: Kysely<Tables>,
   period: Period,
-  reading: QueryContext,
+  context: QueryContext,
   sink: JournalSink,
 ): Promise<void> {
-  const journal = new Journal(await readOpeningBalances(db, period.first, reading))
-  let before = { position: period.first - 1, at: await readEventTime(db, period.first - 1) }
-  const begin = async (): Promise<void> => {
-    await sink.startFile(before.position + 1)
+  const journal = new Journal(await readOpeningBalances(db, period.first, context))
+  let last = { position: period.first - 1, at: await readEventTime(db, period.first - 1) }
+  const startJournal = async (): Promise<void> => {
+    await sink.startFile(last.position + 1)
     let text = ''
-    for (const piece of journal.startFile(before.position, before.at)) {
+    for (const piece of journal.startFile(last.position, last.at)) {
       text += piece
       if (text.length < CHUNK_LENGTH) continue
       await sink.write(text)
@@ -42,39 +42,39 @@ export async function writeJournal(
     }
     await sink.write(text)
   }
-  await begin()
+  await startJournal()
   let transactions = 0
-  for await (const page of readEntries(url, period, reading)) {
+  for await (const page of readEntries(url, period, context)) {
     let text = ''
     for (const entry of page) {
       if (entry.movements.length > 0) transactions += 1
       if (transactions > sink.maxTransactions) {
         await sink.write(text)
         text = ''
-        await begin()
+        await startJournal()
         transactions = 1
       }
       text += journal.transaction(entry)
-      before = entry
+      last = entry
     }
     await sink.write(text)
   }
 }
 
-/** What accounts hold before a position. */
+/** The balances before a position, without accounts at zero. */
 async function readOpeningBalances(
   db: Kysely<Tables>,
   first: number,
-  reading: QueryContext,
+  context: QueryContext,
 ): Promise<Map<string, ExactSum>> {
-  const held = new Map<string, ExactSum>()
-  await foldAccounts(db, { first: 1, last: first - 1 }, reading, (account, amount) => {
-    let sum = held.get(account)
-    if (sum === undefined) held.set(account, (sum = new ExactSum()))
+  const balances = new Map<string, ExactSum>()
+  await foldAccounts(db, { first: 1, last: first - 1 }, context, (account, amount) => {
+    let sum = balances.get(account)
+    if (sum === undefined) balances.set(account, (sum = new ExactSum()))
     sum.add(amount)
   })
-  for (const [account, sum] of held) if (sum.value === 0n) held.delete(account)
-  return held
+  for (const [account, sum] of balances) if (sum.value === 0n) balances.delete(account)
+  return balances
 }
 
 async function readEventTime(db: Kysely<Tables>, position: number): Promise<number> {
@@ -86,16 +86,16 @@ async function readEventTime(db: Kysely<Tables>, position: number): Promise<numb
   return event?.at ?? 0
 }
 
-/** A file for each journal, in a folder; none is written over. To be closed. */
+/** Writes each journal into a new file of a folder; throws when the file exists. The caller disposes of it. */
 export class JournalFiles implements JournalSink, AsyncDisposable {
   readonly maxTransactions: number
   readonly paths: string[] = []
   readonly #folder: string
   #open: FileHandle | undefined
 
-  constructor(folder: string, most: number) {
+  constructor(folder: string, maxTransactions: number) {
     this.#folder = folder
-    this.maxTransactions = most
+    this.maxTransactions = maxTransactions
   }
 
   readonly startFile = async (position: number): Promise<void> => {

@@ -2,9 +2,8 @@ import { tables } from '../../domain.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { Findings, formatFinding } from '../finding.ts'
 import { LedgerScan, type ScanOptions } from '../ledger-scan.ts'
-import { ShadowTables } from './shadow-tables.ts'
+import { ShadowTables, TABLES_NOT_LOCKED } from './shadow-tables.ts'
 
-/** What was built. */
 export interface RebuildResult {
   /** The last event that is in the new tables. */
   readonly position: number
@@ -14,36 +13,35 @@ export interface RebuildResult {
   readonly swapMs: number
 }
 
-/** Events that may be left to be read while commands wait. */
+/** Events that may be left to read when the swap makes commands wait. */
 const MAX_CATCH_UP_EVENTS = 500
 /** Attempts to swap, each of which makes commands wait for up to 2 s. */
 const MAX_SWAP_ATTEMPTS = 10
 
 /**
- * Builds all tables that follow from the ledger anew, beside the live ones and while commands go on, and swaps them in
- * when they have caught up. Tables of words, replies and other things that are not on the ledger stay as they are.
- * Throws when the ledger itself is not sound, or when the tables could not be had for the swap; then the live ones are
- * untouched.
+ * Rebuilds all tables that are derived from the ledger while commands go on: fills new tables, lets them catch up with
+ * the ledger, and swaps them in for the live ones. Tables with other data (profiles, replies) stay as they are. Throws,
+ * with the live tables unchanged, when the ledger has findings or when the live tables cannot be locked for the swap.
  */
 export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<RebuildResult> {
   await using closing = new AsyncDisposableStack()
   const derived = tables.filter(({ source }) => source === 'ledger')
-  const built = await ShadowTables.create(ownerUrl, derived)
-  closing.defer(() => built.close())
+  const shadowTables = await ShadowTables.create(ownerUrl, derived)
+  closing.defer(() => shadowTables.close())
   const snapshot = await Snapshot.connect(ownerUrl)
   closing.defer(() => snapshot.close())
 
   const findings = new Findings()
-  const reading = await LedgerScan.start(snapshot, await snapshot.head(), findings, options)
-  closing.defer(() => reading.close())
-  const { rows } = reading
-  /** Reads up to where the ledger ends by now. */
+  const scan = await LedgerScan.start(snapshot, await snapshot.head(), findings, options)
+  closing.defer(() => scan.close())
+  const { rows } = scan
+  /** Reads up to the present end of the ledger. Answers how many events that were. */
   const catchUp = async (): Promise<number> => {
     const { position, hash } = await snapshot.head()
-    const before = reading.last.position
-    await reading.scanUpTo(position)
-    await reading.drain()
-    const { last } = reading
+    const before = scan.last.position
+    await scan.scanUpTo(position)
+    await scan.drain()
+    const { last } = scan
     if (findings.sorted().length === 0 && (last.position !== position || last.hash !== hash)) {
       findings.add({ check: 'head', position, message: `the ledger ends at ${last.position} with hash ${last.hash}` })
     }
@@ -53,26 +51,26 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
   }
 
   await catchUp()
-  await reading.importBalances()
+  await scan.importBalances()
   rows.trackChanges()
-  const count = await built.fill(rows, reading.onPage)
+  const count = await shadowTables.fill(rows, scan.onPage)
   for (let attempt = 1; attempt <= MAX_SWAP_ATTEMPTS; attempt += 1) {
-    let read: number
+    let caughtUp: number
     do {
-      read = await catchUp()
-      await built.update(rows)
+      caughtUp = await catchUp()
+      await shadowTables.update(rows)
       rows.trackChanges()
-    } while (read > MAX_CATCH_UP_EVENTS)
-    await built.waitForReaders(options.signal)
+    } while (caughtUp > MAX_CATCH_UP_EVENTS)
+    await shadowTables.waitForReaders(options.signal)
     const began = performance.now()
-    reading.isThrottled = false
-    const swapped = await built.swap(async () => {
+    scan.isThrottled = false
+    const swapped = await shadowTables.swap(async () => {
       await catchUp()
-      await built.update(rows)
+      await shadowTables.update(rows)
     })
-    reading.isThrottled = true
+    scan.isThrottled = true
     const swapMs = performance.now() - began
-    if (swapped) return { position: reading.last.position, tables: derived.length, rows: count, swapMs }
+    if (swapped) return { position: scan.last.position, tables: derived.length, rows: count, swapMs }
   }
-  throw new Error('Somebody reads the tables all the time: they could not be swapped. Nothing was changed.')
+  throw new Error(TABLES_NOT_LOCKED)
 }

@@ -6,68 +6,70 @@ import { connect } from '../../db/connect.ts'
 import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 
-/** Where the new tables are until they are swapped in. What a rebuild that was killed left there goes with the next. */
+/** The schema of the new tables until the swap. The next rebuild drops what a killed one left there. */
 const SCHEMA = 'rebuilt'
-/** Any number that nothing else uses, in the service's database. */
+/** A number that no other lock of the service's database uses. */
 const ADVISORY_LOCK_KEY = 5_202_611_210_005
-/** Lines that go to PostgreSQL in one write, and rows in one statement. */
+/** Rows of one write of COPY, and of one statement. */
 const CHUNK_ROWS = 500
-/** How long the swap may wait for whoever reads a table; commands wait as long. They bear 5 s. */
+/** How long the swap waits for readers of a table. Commands wait meanwhile, and time out only after 5 s. */
 const SWAP_LOCK_TIMEOUT = '2s'
-/** A transaction that is seen twice, so far apart, is one to be waited for; so long. */
+/** A reader that is still there after this time is not a short request: the swap waits for it to end. */
 const READER_POLL_MS = 300
 const MAX_READER_WAIT_MS = 300_000
+export const TABLES_NOT_LOCKED =
+  'Could not lock the tables for the swap; nothing was changed. Try again when no long query reads them.'
 
-/** How a table is made beside the live one, as PostgreSQL's catalogue tells. */
+/** A live table's definition, from PostgreSQL's catalogue. */
 interface TableDefinition {
   readonly name: string
   readonly owner: string
   /** Storage parameters, such as `fillfactor=60`. */
   readonly options: string[] | null
-  /** Keys, as `alter table … add` takes them. */
+  /** Keys, in the form of `alter table … add`. */
   readonly constraints: readonly string[]
-  /** `create index …` of those that belong to no key, without a schema. */
+  /** `create index …`, without a schema, of indexes that belong to no key. */
   readonly indexes: readonly string[]
 }
 
 /**
- * New tables of all projections of the ledger, beside the live ones in a schema of their own: made, filled, kept up to
- * date, and swapped in. By the role that owns the tables.
+ * New tables for all projections of the ledger, in a schema of their own: creates, fills and updates them and swaps them
+ * in for the live ones. Needs the role that owns the live tables.
  */
 export class ShadowTables {
   readonly #client: Client
   readonly #tables: readonly RowTable[]
   readonly #definitions: readonly TableDefinition[]
 
-  private constructor(client: Client, tables: readonly RowTable[], forms: readonly TableDefinition[]) {
+  private constructor(client: Client, tables: readonly RowTable[], definitions: readonly TableDefinition[]) {
     this.#client = client
     this.#tables = tables
-    this.#definitions = forms
+    this.#definitions = definitions
   }
 
-  /** Empty ones, without keys and indexes. Throws when another rebuild is under way, or a table cannot be swapped. */
+  /** Creates empty tables without keys and indexes. Throws when another rebuild runs, or when a table cannot be swapped. */
   static async create(ownerUrl: string, tables: readonly RowTable[]): Promise<ShadowTables> {
     const client = await connect(ownerUrl, 'ledger rebuild')
     try {
       await client.query(`set statement_timeout = 0; set idle_in_transaction_session_timeout = 0;
         set synchronous_commit = on; set timezone = 'UTC'; set search_path = public`)
-      const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [
+      const { rows } = await client.query<{ is_locked: boolean }>('select pg_try_advisory_lock($1) as is_locked', [
         ADVISORY_LOCK_KEY,
       ])
-      if (rows[0]?.mine !== true) throw new Error('Another rebuild is under way.')
+      if (rows[0]?.is_locked !== true) throw new Error('Another rebuild is running.')
       await client.query(`drop schema if exists ${SCHEMA} cascade; create schema ${SCHEMA}`)
-      const forms: TableDefinition[] = []
-      for (const { projection } of tables) forms.push(await readDefinition(client, projection.name))
-      for (const form of forms) await client.query(createTableSql(form))
+      const definitions: TableDefinition[] = []
+      for (const { projection } of tables) definitions.push(await readDefinition(client, projection.name))
+      for (const definition of definitions) await client.query(createTableSql(definition))
       await client.query(`set search_path = ${SCHEMA}, public`)
-      return new ShadowTables(client, tables, forms)
+      return new ShadowTables(client, tables, definitions)
     } catch (error) {
       await client.end()
       throw error
     }
   }
 
-  /** Writes all rows, then makes keys and indexes. Answers how many rows there are. */
+  /** Writes all rows, then creates keys and indexes. Answers the number of rows. */
   async fill(rows: ReplayState, onPage: () => Promise<void>): Promise<number> {
     let count = 0
     for (const table of this.#tables) {
@@ -95,17 +97,17 @@ export class ShadowTables {
     return count
   }
 
-  /** Brings the rows up to date that changed since they are tracked. */
+  /** Writes the rows that changed since changes are tracked. */
   async update(rows: ReplayState): Promise<void> {
     for (const table of this.#tables) {
       const ids = [...rows.changed(table.projection)]
       for (let i = 0; i < ids.length; i += CHUNK_ROWS) {
-        const some = ids.slice(i, i + CHUNK_ROWS)
-        const there = some.flatMap((id) => rows.get(table.projection, id) ?? [])
-        const gone = some.filter((id) => rows.get(table.projection, id) === undefined)
+        const chunk = ids.slice(i, i + CHUNK_ROWS)
+        const present = chunk.flatMap((id) => rows.get(table.projection, id) ?? [])
+        const removed = chunk.filter((id) => rows.get(table.projection, id) === undefined)
         for (const { text, values } of [
-          ...(gone.length > 0 ? [table.remove(gone)] : []),
-          ...(there.length > 0 ? [table.save(there)] : []),
+          ...(removed.length > 0 ? [table.remove(removed)] : []),
+          ...(present.length > 0 ? [table.save(present)] : []),
         ]) {
           await this.#client.query({ text, values })
         }
@@ -113,21 +115,19 @@ export class ShadowTables {
     }
   }
 
-  /** Waits while somebody reads the live tables for longer than a request does. Throws when that takes minutes. */
+  /** Waits for long transactions that read the live tables. Throws when they take minutes. */
   async waitForReaders(signal: AbortSignal): Promise<void> {
-    const until = performance.now() + MAX_READER_WAIT_MS
+    const deadline = performance.now() + MAX_READER_WAIT_MS
     let before = await this.#readers()
     while (before.length > 0) {
       await sleep(READER_POLL_MS, null, { signal })
       const now = await this.#readers()
       before = now.filter((reader) => before.includes(reader))
-      if (performance.now() > until) {
-        throw new Error('Somebody reads the tables all the time: they could not be swapped. Nothing was changed.')
-      }
+      if (performance.now() > deadline) throw new Error(TABLES_NOT_LOCKED)
     }
   }
 
-  /** The transactions that hold one of the live tables. */
+  /** Transactions that read one of the live tables. */
   async #readers(): Promise<string[]> {
     const { rows } = await this.#client.query<{ transaction: string }>(
       `select distinct virtualtransaction as transaction from pg_locks
@@ -140,15 +140,15 @@ export class ShadowTables {
   }
 
   /**
-   * In one transaction: no command is run from here on, `catchUp` brings the rows up to date, and the new tables take
-   * the places of the live ones with their owners and grants. Instances that keep rows in memory see that the last
-   * batch is not the one they know, and load theirs anew. Answers whether it happened: not when somebody reads a table
-   * for too long. Then all is as before and it may be tried again.
+   * In one transaction: locks the head, so that no command runs, calls `catchUp` for the last rows, and puts the new
+   * tables with the owners and grants of the live ones in their places. The head gets a new batch id, by which instances
+   * notice that their cached rows are outdated. Answers false, with everything rolled back, when a table could not be
+   * locked in time; call it again then.
    */
   async swap(catchUp: () => Promise<void>): Promise<boolean> {
     await this.#client.query(`begin isolation level read committed; set local lock_timeout = '${SWAP_LOCK_TIMEOUT}'`)
     try {
-      // Every command takes the head before any table, and none waits for it while it holds one. Who reads is let by.
+      // No deadlock: every command locks the head before any table. Readers of the head do not wait for this lock.
       await this.#client.query('lock table public.ledger_head in exclusive mode')
       await catchUp()
       await this.#client.query(`lock table ${this.#definitions.map(({ name }) => `public.${name}`).join(', ')}`)
@@ -167,7 +167,7 @@ export class ShadowTables {
     }
   }
 
-  /** Takes away what was not swapped in. */
+  /** Drops the tables that were not swapped in. */
   async close(): Promise<void> {
     try {
       await this.#client.query(`drop schema if exists ${SCHEMA} cascade`)
@@ -185,10 +185,10 @@ const createTableSql = ({ name, options }: TableDefinition): string => `
   create table ${SCHEMA}.${name} (like public.${name} including all excluding indexes)
   ${options === null ? '' : `with (${options.join(', ')})`}`
 
-/** Throws when something hangs on the table that would not come along. */
+/** Throws when another object depends on the table, as the swap would not keep it. */
 async function readDefinition(client: Client, name: string): Promise<TableDefinition> {
   const table = `'public.${name}'::regclass`
-  const { rows: hanging } = await client.query<{ what: string }>(`
+  const { rows: dependents } = await client.query<{ what: string }>(`
     select pg_describe_object(classid, objid, objsubid) as what from pg_depend
     where refclassid = 'pg_class'::regclass and refobjid = ${table} and deptype = 'n'
       and classid in ('pg_rewrite'::regclass, 'pg_constraint'::regclass)
@@ -196,12 +196,13 @@ async function readDefinition(client: Client, name: string): Promise<TableDefini
     select 'trigger ' || tgname from pg_trigger where tgrelid = ${table} and not tgisinternal
     union all
     select 'foreign key ' || conname from pg_constraint where contype = 'f' and conrelid = ${table}`)
-  if (hanging[0] !== undefined) throw new Error(`Table ${name} cannot be swapped: ${hanging[0].what} hangs on it.`)
+  if (dependents[0] !== undefined)
+    throw new Error(`Table ${name} cannot be swapped: ${dependents[0].what} depends on it.`)
   const { rows } = await client.query<{ owner: string; options: string[] | null }>(
     `select pg_get_userbyid(relowner) as owner, reloptions as options from pg_class where oid = ${table}`,
   )
-  const [form] = rows
-  if (form === undefined) throw new Error(`There is no table ${name}.`)
+  const [definition] = rows
+  if (definition === undefined) throw new Error(`There is no table ${name}.`)
   const constraints = await client.query<{ text: string }>(`
     select 'constraint ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid) as text
     from pg_constraint where conrelid = ${table} and contype in ('p', 'u', 'x') order by conname`)
@@ -211,10 +212,10 @@ async function readDefinition(client: Client, name: string): Promise<TableDefini
     order by indexrelid::regclass::text`)
   const texts = ({ rows }: { readonly rows: readonly { readonly text: string }[] }): string[] =>
     rows.map(({ text }) => text)
-  return { name, ...form, constraints: texts(constraints), indexes: texts(indexes) }
+  return { name, ...definition, constraints: texts(constraints), indexes: texts(indexes) }
 }
 
-/** `grant …` of all that others may do to a live table, for the new one of its name. */
+/** `grant …` statements that give the new table the privileges of the live one. */
 async function readGrants(client: Client, name: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ text: string }>(`
     select format('grant %s on ${SCHEMA}.${name} to %s%s', privilege_type,

@@ -4,22 +4,22 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import { type Period, readHeadAndBalance } from './period.ts'
 import type { QueryContext } from './query-context.ts'
 
-// There is no index by account: it would cost every gift. So an account's movements are looked for among all events of a
-// period, step by step, which a transaction need not span: what is on the ledger stays as it is.
+// There is no index by account, as it would slow down every gift. So an account's movements are searched in all events of
+// a period, range by range; as stored events never change, this needs no transaction.
 
-/** Events that one statement looks at. */
+/** Events that one statement searches. */
 const EVENTS_PER_QUERY = 20_000
-/** Movements that one statement answers. */
+/** Movements that one statement returns. */
 const MAX_PAGE_MOVEMENTS = 2_000
 
-/** One movement as an account sees it. */
+/** One movement from the view of one of its accounts. */
 export interface AccountMovement {
   readonly position: number
   /** ISO 8601, microseconds. */
   readonly at: string
   readonly type: string
   readonly counter_account: string
-  /** Whole units (cents of a dollar); below zero what left the account. */
+  /** Whole units (cents of a dollar); negative when it left the account. */
   readonly amount: bigint
 }
 
@@ -42,7 +42,7 @@ export async function* readMovements(
   onPlanned(last - first + 1)
   for (let from = first; from <= last; from += EVENTS_PER_QUERY) {
     const to = Math.min(last, from + EVENTS_PER_QUERY - 1)
-    // Of events with many movements a step has more than one page.
+    // A range of events with many movements has more than one page.
     for (let after = { position: from, leg: 0 }; ; ) {
       signal.throwIfAborted()
       const rows = await readPage(db, account, after, to)
@@ -70,8 +70,8 @@ async function readPage(
   const { rows } = await sql<Row>`
     select e.position, (extract(epoch from e.at) * 1000000)::bigint as at, e.type, s.leg, s.counter, s.amount
     from ledger_events e,
-         unnest(e.debit, e.credit, e.amount) with ordinality as m (debit, credit, amount, place),
-         lateral (values (2 * m.place - 1, m.debit, m.credit, -m.amount), (2 * m.place, m.credit, m.debit, m.amount))
+         unnest(e.debit, e.credit, e.amount) with ordinality as m (debit, credit, amount, number),
+         lateral (values (2 * m.number - 1, m.debit, m.credit, -m.amount), (2 * m.number, m.credit, m.debit, m.amount))
            as s (leg, account, counter, amount)
     where e.position between ${after.position} and ${to}
       and (${account} = any (e.debit) or ${account} = any (e.credit))
@@ -82,20 +82,20 @@ async function readPage(
   return rows
 }
 
-/** What an account held when a position's event was the last one; looks at whichever events are fewer. */
+/** An account's balance as of a position, from the events before or after it, whichever are fewer. */
 export async function readBalanceAt(
   db: Kysely<Tables>,
   account: string,
   position: number,
-  reading: QueryContext,
+  context: QueryContext,
 ): Promise<bigint> {
   const { head, balance } = await readHeadAndBalance(db, account)
   return position <= head / 2
-    ? await sumChanges(db, account, { first: 1, last: position }, reading)
-    : balance - (await sumChanges(db, account, { first: position + 1, last: head }, reading))
+    ? await sumChanges(db, account, { first: 1, last: position }, context)
+    : balance - (await sumChanges(db, account, { first: position + 1, last: head }, context))
 }
 
-/** What all movements of an account in a period come to. */
+/** The sum of all movements of an account in a period. */
 async function sumChanges(
   db: Kysely<Tables>,
   account: string,

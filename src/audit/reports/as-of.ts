@@ -1,6 +1,6 @@
 import type { Micros } from '../../ledger/rules/time.ts'
 
-/** A place in the ledger as people name it: an event's position, or a time (an instant, or a whole day in UTC). */
+/** A point in the ledger as people write it: an event's position, or a time (an instant, or a whole day in UTC). */
 export type AsOf =
   | { readonly position: number }
   /** From `begins` to `ends`, both included; the same for an instant. */
@@ -12,7 +12,7 @@ const asOfPattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(?:Z|([+-])(\d\d):(\d\d))?)?$/
 const DAY_MICROS = 86_400_000_000
 
-/** Null when the text names no moment. A time without a zone is in UTC. */
+/** Null when the text is none of them. A time without a zone is in UTC. */
 export function parseAsOf(text: string): AsOf | null {
   if (/^\d+$/.test(text)) {
     const position = Number(text)
@@ -24,9 +24,9 @@ export function parseAsOf(text: string): AsOf | null {
   const numbers = [year, month, day, hour, minute, second].map((part) => Number(part ?? 0))
   const [y = 0, mo = 0, d = 0, h = 0, mi = 0, s = 0] = numbers
   const date = new Date(Date.UTC(y, mo - 1, d, h, mi, s))
-  // What does not exist (the 30th of February, 25:00) comes back as another time.
-  const read = [date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate(), date.getUTCHours()]
-  if (![...read, date.getUTCMinutes(), date.getUTCSeconds()].every((part, i) => part === numbers[i])) return null
+  // `Date` turns a time that does not exist (30 February, 25:00) into another one.
+  const parsed = [date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate(), date.getUTCHours()]
+  if (![...parsed, date.getUTCMinutes(), date.getUTCSeconds()].every((part, i) => part === numbers[i])) return null
   const begins = date.getTime() * 1000 + Number((fraction ?? '').padEnd(6, '0'))
   if (hour === undefined) return { begins, ends: begins + DAY_MICROS - 1 }
   const zone = (Number(zoneHour ?? 0) * 60 + Number(zoneMinute ?? 0)) * 60_000_000 * (sign === '-' ? -1 : 1)

@@ -5,25 +5,25 @@ import { readMovements } from './account-movements.ts'
 import type { QueryContext } from './query-context.ts'
 import type { StatementLine } from './statement.ts'
 
-/** Movements that are shown one by one; all others are in the statement. */
+/** Movements that are listed; a statement has the others. */
 const MAX_LATEST_MOVEMENTS = 20
 
-/** All movements of one sort. */
+/** All movements of one type of event and one counter-account. */
 export interface Source {
   readonly type: string
-  /** `house:gifts`, `issuance:operator`; of accounts of which there are many only their kind. */
+  /** `house:gifts`, `issuance:operator`; only the kind of other accounts, of which there are many. */
   readonly counter: string
   readonly count: number
-  /** Whole units (cents of a dollar); below zero when more went than came. */
+  /** Whole units (cents of a dollar); negative when more left than came in. */
   readonly amount: bigint
   /** Positions of the first and the last. */
   readonly first: number
   readonly last: number
 }
 
-/** Value that is promised and cannot be spent, though it is still in the account. */
+/** An amount that is reserved: still in the account, but not available. */
 export interface Hold {
-  /** Of the event that made it. */
+  /** Of the event that placed the hold. */
   readonly position: number
   /** `gold_agent withdrawal`, `cash withdrawal` */
   readonly reason: string
@@ -34,33 +34,33 @@ export interface Explanation {
   readonly user: number
   readonly currency: Currency
   readonly account: string
-  /** The end of the ledger when this was so. */
+  /** The end of the ledger as of which this is true. */
   readonly position: number
   readonly balance: bigint
   readonly holds: readonly Hold[]
   /** The balance less the holds. */
   readonly available: bigint
-  /** In the order of their first positions. */
+  /** By first position. */
   readonly sources: readonly Source[]
-  /** What all movements come to: the balance, or the books are wrong. */
+  /** Of all movements. When it differs from the balance, the books are wrong. */
   readonly sum: bigint
   /** The last movements, in order. */
   readonly latest: readonly StatementLine[]
 }
 
-/** Why a user can spend what they can. A user who is not known holds nothing. */
+/** Explains how much a user can spend. An unknown user has a balance of 0. */
 export async function explainBalance(
   db: Kysely<Tables>,
   user: number,
   currency: Currency,
-  reading: QueryContext,
+  context: QueryContext,
 ): Promise<Explanation> {
   const name = account('user', user, currency)
   const { head, balance, holds } = await readBalanceAndHolds(db, name, user, currency)
   const sources = new Map<string, Source>()
   let latest: readonly StatementLine[] = []
   let sum = 0n
-  for await (const page of readMovements(db, name, { first: 1, last: head }, reading)) {
+  for await (const page of readMovements(db, name, { first: 1, last: head }, context)) {
     const lines = page.map((movement) => ({ ...movement, balance: (sum += movement.amount) }))
     for (const { type, counter_account, amount, position } of lines) {
       const counter = counterKind(counter_account)
@@ -98,7 +98,7 @@ interface HoldRow {
   readonly amount: number
 }
 
-/** Where the ledger ends, and balance and holds there: of one moment. */
+/** The end of the ledger, and balance and holds there, from one statement. */
 async function readBalanceAndHolds(
   db: Kysely<Tables>,
   name: string,

@@ -3,7 +3,7 @@ import type { Tables } from '../../db/tables.ts'
 import type { Period } from './period.ts'
 import type { QueryContext } from './query-context.ts'
 
-/** Events of one page: some milliseconds of work. */
+/** Events of one page, a few milliseconds of work. */
 const PAGE_EVENTS = 2_000
 
 interface Row {
@@ -12,7 +12,7 @@ interface Row {
   readonly amount: string
 }
 
-/** Calls `side` for both sides of every movement in a period, in order; `amount` is below zero for what leaves. */
+/** Calls `onPosting` for both sides of every movement in a period, in order; `amount` is negative where value leaves. */
 export async function foldAccounts(
   db: Kysely<Tables>,
   { first, last }: Period,
@@ -21,13 +21,13 @@ export async function foldAccounts(
 ): Promise<void> {
   onPlanned(last - first + 1)
   if (first > last) return
-  let reading = readPage(db, first, last)
+  let nextPage = readPage(db, first, last)
   for (let from = first; from <= last; from += PAGE_EVENTS) {
     signal.throwIfAborted()
-    const rows = await reading
-    // The database goes on while this page is folded; should it fail, the next turn hears of it.
-    reading = readPage(db, from + PAGE_EVENTS, last)
-    reading.catch(() => {})
+    const rows = await nextPage
+    // The database reads on while this page is folded. The next round of the loop throws its error.
+    nextPage = readPage(db, from + PAGE_EVENTS, last)
+    nextPage.catch(() => {})
     for (const row of rows) {
       const credits = row.credit.split(',')
       const amounts = row.amount.split(',')
@@ -52,7 +52,7 @@ async function readPage(db: Kysely<Tables>, from: number, last: number): Promise
   return rows
 }
 
-/** A sum of whole numbers that is exact beyond 2^53-1 too, and as fast as a number below. */
+/** A sum of whole numbers that stays exact beyond 2^53-1, and as fast as a number below. */
 export class ExactSum {
   #small = 0
   #large = 0n

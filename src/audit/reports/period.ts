@@ -5,7 +5,7 @@ import type { Micros } from '../../ledger/rules/time.ts'
 import type { AsOf } from './as-of.ts'
 import { InvalidQuery } from './query-context.ts'
 
-/** Positions of the ledger, both included; an empty one has `last` = `first` - 1. */
+/** A range of positions, both included; `last` = `first` - 1 when it is empty. */
 export interface Period {
   readonly first: number
   readonly last: number
@@ -19,8 +19,8 @@ export interface PeriodQuery {
 }
 
 /**
- * The positions of a period of a ledger that ends at `head`. Events of one transaction have one time, so that a time
- * never parts them. Throws Unanswerable for a position beyond the end, and for an end before the beginning.
+ * The positions of a period of a ledger that ends at `head`. All events of a transaction have the same time, so no time
+ * separates them. Throws InvalidQuery for a position beyond the head, and for an end before the start.
  */
 export async function resolvePeriod(db: Kysely<Tables>, { from, to }: PeriodQuery, head: number): Promise<Period> {
   if (from !== null && to !== null && 'begins' in from && 'begins' in to && from.begins > to.ends)
@@ -36,14 +36,14 @@ export async function resolvePeriod(db: Kysely<Tables>, { from, to }: PeriodQuer
   return { first, last }
 }
 
-/** The last position that belongs to a moment; 0 when the ledger began later. */
-export async function lastPositionAsOf(db: Kysely<Tables>, moment: AsOf, head: number, field: string): Promise<number> {
-  if (!('position' in moment)) return lastPositionUntil(db, moment.ends, head)
-  if (moment.position > head) throw beyondHead(field, head)
-  return moment.position
+/** The last position as of a point in the ledger; 0 when the ledger began later. */
+export async function lastPositionAsOf(db: Kysely<Tables>, asOf: AsOf, head: number, field: string): Promise<number> {
+  if (!('position' in asOf)) return lastPositionUntil(db, asOf.ends, head)
+  if (asOf.position > head) throw beyondHead(field, head)
+  return asOf.position
 }
 
-/** The last event at or before a time. Times never go back, so that halving finds it. */
+/** The last event at or before a time, by binary search, as times never decrease. */
 async function lastPositionUntil(db: Kysely<Tables>, time: Micros, head: number): Promise<number> {
   let low = 0
   let high = head
@@ -64,7 +64,7 @@ const beyondHead = (field: string, head: number): InvalidQuery =>
   new InvalidQuery(field, `the ledger ends at position ${head}`)
 const endsBeforeStart = (): InvalidQuery => new InvalidQuery('to', 'must not be before from')
 
-/** Where the ledger ends, and what an account holds there: of one moment. */
+/** The end of the ledger, and an account's balance there, from one statement. */
 export async function readHeadAndBalance(
   db: Kysely<Tables>,
   account: string,

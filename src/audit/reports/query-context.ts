@@ -1,7 +1,7 @@
-/** Something was asked for that cannot be answered; the message is for people. */
+/** A query that cannot be answered; the message is for people. */
 export class InvalidQuery extends Error {
-  override readonly name = 'Unanswerable'
-  /** Which of the questions it is about, as the doors call it. */
+  override readonly name = 'InvalidQuery'
+  /** The parameter or flag at fault. */
   readonly field: string
 
   constructor(field: string, message: string) {
@@ -10,12 +10,12 @@ export class InvalidQuery extends Error {
   }
 }
 
-/** What a long reading takes with it. */
+/** Progress and cancellation of a long report. */
 export interface QueryContext {
-  /** Ends it between two steps, with the signal's reason thrown. */
+  /** When aborted, the report throws its reason before the next page. */
   readonly signal: AbortSignal
-  /** So many more events will be looked at. */
+  /** So many more events will be read. */
   readonly onPlanned: (events: number) => void
-  /** So many more have been looked at. */
+  /** So many more events have been read. */
   readonly onScanned: (events: number) => void
 }

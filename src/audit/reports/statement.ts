@@ -7,11 +7,11 @@ import { type Period, readHeadAndBalance, resolvePeriod } from './period.ts'
 import type { QueryContext } from './query-context.ts'
 
 export interface StatementLine extends AccountMovement {
-  /** What the account holds after this movement. */
+  /** Of the account after this movement. */
   readonly balance: bigint
 }
 
-/** An account's statement, to be read once and to its end. */
+/** An account's statement. Its lines can be read once. */
 export interface Statement {
   readonly account: string
   /** The balance before the first position. */
@@ -20,21 +20,25 @@ export interface Statement {
   readonly lines: AsyncGenerator<readonly StatementLine[], void>
 }
 
-/** The positions that are asked for. Throws Unanswerable for a period that there is not. */
-export async function resolveStatementPeriod(db: Kysely<Tables>, account: string, asked: PeriodQuery): Promise<Period> {
+/** The positions of a period. Throws InvalidQuery for one that does not exist. */
+export async function resolveStatementPeriod(
+  db: Kysely<Tables>,
+  account: string,
+  period: PeriodQuery,
+): Promise<Period> {
   const { head } = await readHeadAndBalance(db, account)
-  return resolvePeriod(db, asked, head)
+  return resolvePeriod(db, period, head)
 }
 
-/** An account that never moved holds nothing. */
+/** The balance of an account without movements is 0. */
 export async function readStatement(
   db: Kysely<Tables>,
   account: string,
   period: Period,
-  reading: QueryContext,
+  context: QueryContext,
 ): Promise<Statement> {
-  const opening = await readBalanceAt(db, account, period.first - 1, reading)
-  return { account, opening, lines: withRunningBalance(opening, readMovements(db, account, period, reading)) }
+  const opening = await readBalanceAt(db, account, period.first - 1, context)
+  return { account, opening, lines: withRunningBalance(opening, readMovements(db, account, period, context)) }
 }
 
 async function* withRunningBalance(
@@ -47,7 +51,7 @@ async function* withRunningBalance(
   }
 }
 
-/** The statement as one JSON document, in pieces; each ends where white space may stand. */
+/** The statement as one JSON document, in chunks between which whitespace may be inserted. */
 export async function* serializeStatement({ account, opening, lines }: Statement): AsyncGenerator<string, void> {
   yield `{"account":${JSON.stringify(account)},"opening":${toJson(opening)},"lines":[`
   let closing = opening

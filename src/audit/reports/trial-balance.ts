@@ -10,19 +10,19 @@ export interface KindBalance {
   readonly kind: string
   /** Whole units (cents of a dollar). */
   readonly balance: bigint
-  /** Accounts that ever moved until then. */
+  /** Accounts that had movements by then. */
   readonly count: number
 }
 
 export interface TrialBalance {
-  /** The last event that is in it. */
+  /** The last event it includes. */
   readonly position: number
-  /** Every currency in which anything ever moved. */
+  /** Every currency that had movements. */
   readonly currencies: readonly {
     readonly currency: string
-    /** By name. */
+    /** Sorted by kind. */
     readonly accounts: readonly KindBalance[]
-    /** Of all accounts: 0, or the books are wrong. */
+    /** Of all accounts. When it is not 0, the books are wrong. */
     readonly total: bigint
   }[]
 }
@@ -31,7 +31,7 @@ interface Row extends KindBalance {
   readonly currency: string
 }
 
-/** As the table of balances has it now. */
+/** The present trial balance, from the table of balances. */
 export async function readTrialBalance(db: Kysely<Tables>): Promise<TrialBalance> {
   const { rows } = await sql<{ position: number; kind: string | null; currency: string; sum: string; count: number }>`
     select h.position, b.kind, b.currency, b.sum::text, b.count
@@ -45,16 +45,16 @@ export async function readTrialBalance(db: Kysely<Tables>): Promise<TrialBalance
   return assembleTrialBalance(rows[0]?.position ?? 0, balances)
 }
 
-/** As it was when a position's event was the last one, from the ledger alone. */
+/** The trial balance as of a position, from the ledger alone. */
 export async function foldTrialBalance(
   db: Kysely<Tables>,
   position: number,
-  reading: QueryContext,
+  context: QueryContext,
 ): Promise<TrialBalance> {
   const kinds = new Map<string, { readonly kind: string; readonly currency: string; sum: ExactSum; count: number }>()
-  // By account: which of the sums it belongs to.
+  // By account: the sum of its kind and currency.
   const sums = new Map<string, ExactSum>()
-  await foldAccounts(db, { first: 1, last: position }, reading, (account, amount) => {
+  await foldAccounts(db, { first: 1, last: position }, context, (account, amount) => {
     let sum = sums.get(account)
     if (sum === undefined) {
       const kind = account.slice(0, account.indexOf(':'))
@@ -73,11 +73,11 @@ export async function foldTrialBalance(
 }
 
 function assembleTrialBalance(position: number, rows: readonly Row[]): TrialBalance {
-  const place = (currency: string): number => {
-    const known = currencies.findIndex((one) => one === currency)
-    return known === -1 ? currencies.length : known
+  const rank = (currency: string): number => {
+    const index = currencies.findIndex((one) => one === currency)
+    return index === -1 ? currencies.length : index
   }
-  const names = [...new Set(rows.map(({ currency }) => currency))].sort((a, b) => place(a) - place(b))
+  const names = [...new Set(rows.map(({ currency }) => currency))].sort((a, b) => rank(a) - rank(b))
   return {
     position,
     currencies: names.map((currency) => {

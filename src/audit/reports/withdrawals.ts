@@ -2,12 +2,12 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import type { QueryContext } from './query-context.ts'
 
-/** Events that one statement looks at. */
+/** Events that one statement searches. */
 const EVENTS_PER_QUERY = 20_000
 
-/** A request that is not over. */
+/** A request that is pending or approved. */
 export interface OpenWithdrawal {
-  /** The position of the event that made it. */
+  /** The position of its first event. */
   readonly id: number
   readonly type: string
   readonly user_id: number
@@ -17,7 +17,7 @@ export interface OpenWithdrawal {
   /** Cents. */
   readonly amount: number
   readonly requested_at: string
-  /** Since it was requested, or, when it is approved, since then. */
+  /** Since the request, or since the approval. */
   readonly age_seconds: number
 }
 
@@ -36,11 +36,11 @@ export interface Approval {
 
 export interface WithdrawalsReport {
   readonly position: number
-  /** The oldest first. */
+  /** Oldest first. */
   readonly pending: readonly OpenWithdrawal[]
-  /** Approved and not yet transferred, the longest so first. */
+  /** Approved and not yet transferred, oldest approval first. */
   readonly approved: readonly (OpenWithdrawal & { readonly approved_at: string; readonly approved_by: string })[]
-  /** Who approved what, in order; with what became of it. */
+  /** All approvals in order, with the present status of the request. */
   readonly approvals: readonly Approval[]
 }
 
@@ -51,7 +51,7 @@ interface Row extends Omit<OpenWithdrawal, 'id'> {
   readonly changed: number
 }
 
-export async function reportWithdrawals(db: Kysely<Tables>, reading: QueryContext): Promise<WithdrawalsReport> {
+export async function reportWithdrawals(db: Kysely<Tables>, context: QueryContext): Promise<WithdrawalsReport> {
   const { rows } = await sql<Row>`
     select h.position, w.withdrawal_id as id, w.type, w.user_id, w.target_id, w.wallet as currency, w.amount, w.status,
            ${iso('w.created_at')} as requested_at, w.changed,
@@ -59,17 +59,18 @@ export async function reportWithdrawals(db: Kysely<Tables>, reading: QueryContex
     from ledger_head h left join withdrawals w on w.status in ('pending', 'approved')
     order by w.changed`.execute(db)
   const position = rows[0]?.position ?? 0
-  const approvals = await readApprovals(db, position, reading)
+  const approvals = await readApprovals(db, position, context)
   const byPosition = new Map(approvals.map((approval) => [approval.position, approval]))
   const open = rows.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id }]))
-  const shown = ({ position: _head, status: _status, changed: _changed, ...rest }: (typeof open)[number]) => rest
+  const toOpenWithdrawal = ({ position: _head, status: _status, changed: _changed, ...rest }: (typeof open)[number]) =>
+    rest
   return {
     position,
-    pending: open.filter(({ status }) => status === 'pending').map(shown),
+    pending: open.filter(({ status }) => status === 'pending').map(toOpenWithdrawal),
     approved: open
       .filter(({ status }) => status === 'approved')
       .map((row) => ({
-        ...shown(row),
+        ...toOpenWithdrawal(row),
         approved_at: byPosition.get(row.changed)?.approved_at ?? '',
         approved_by: byPosition.get(row.changed)?.approved_by ?? '',
       })),
@@ -77,7 +78,7 @@ export async function reportWithdrawals(db: Kysely<Tables>, reading: QueryContex
   }
 }
 
-/** From the ledger: the tables know only who changed a request last. */
+/** From the ledger, as the tables have only the last change of a request. */
 async function readApprovals(
   db: Kysely<Tables>,
   head: number,

@@ -3,7 +3,7 @@ import { currencyOf } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 
-/** An event as finance sees it: with one movement in its own fields, with several in a list, with none in neither. */
+/** An event for finance. A single movement is in fields of the event, several are in `movements`. */
 export function presentEvent(entry: LedgerEntry): LedgerEventRecord {
   const movements = entry.movements.map(({ debit, credit, amount }) => ({
     debit,

@@ -6,19 +6,19 @@ import { overloaded } from '../../http/errors/problem.ts'
 import { acquire, release, type Semaphore } from '../../http/limits/semaphore.ts'
 import type { QueryContext } from '../reports/query-context.ts'
 
-/** A connection on which nothing moves is cut after 45 s. */
+/** Well below the 45 s after which the server closes a silent connection. */
 const MAX_SILENCE_MS = 15_000
 
-/** Of readings that look at many events: so many go on at a time, and so many wait for so long at most. */
+/** How many reports run at a time, how many wait for their turn, and for how long. */
 export interface ReportLimits {
   readonly running: number
   readonly waiting: number
   readonly maxWaitMs: number
 }
 
-/** Readings that take long. They are few at a time, and end when the client goes or the service stops. */
+/** Limits how many long reports run. They end when the client disconnects or the service stops. */
 export class ReportLimiter {
-  readonly #line: Semaphore = { running: 0, waiting: [] }
+  readonly #semaphore: Semaphore = { running: 0, waiting: [] }
   readonly #limits: ReportLimits
   readonly #stop = new AbortController()
 
@@ -31,91 +31,95 @@ export class ReportLimiter {
   }
 
   /**
-   * Waits for this reading's turn; its end is that of the answer. 429 when too many wait, and when its turn does not come
-   * in time: nothing is sent to those who wait, and a silent connection is cut.
+   * Waits for the report's turn, which ends with the reply. Throws 429 when too many wait or when the turn does not come
+   * in time, as a client that waits gets no bytes and its connection would be closed.
    */
   async acquire({ raw }: FastifyReply): Promise<QueryContext> {
     const turn = Promise.withResolvers<void>()
     const timer = setTimeout(() => {
-      const place = this.#line.waiting.indexOf(begin)
-      if (place !== -1) this.#line.waiting.splice(place, 1)
+      const index = this.#semaphore.waiting.indexOf(begin)
+      if (index !== -1) this.#semaphore.waiting.splice(index, 1)
       turn.reject(overloaded())
     }, this.#limits.maxWaitMs)
     const begin = (): boolean => {
       clearTimeout(timer)
       if (raw.destroyed) {
-        turn.reject(clientGone())
+        turn.reject(clientDisconnected())
         return false
       }
-      raw.once('close', () => release(this.#line))
+      raw.once('close', () => release(this.#semaphore))
       turn.resolve()
       return true
     }
-    if (!acquire(this.#line, this.#limits, begin)) {
+    if (!acquire(this.#semaphore, this.#limits, begin)) {
       clearTimeout(timer)
       turn.reject(overloaded())
     }
     await turn.promise
-    const left = new AbortController()
-    raw.once('close', () => left.abort(clientGone()))
-    return { signal: AbortSignal.any([left.signal, this.#stop.signal]), onPlanned: () => {}, onScanned: () => {} }
+    const disconnected = new AbortController()
+    raw.once('close', () => disconnected.abort(clientDisconnected()))
+    return {
+      signal: AbortSignal.any([disconnected.signal, this.#stop.signal]),
+      onPlanned: () => {},
+      onScanned: () => {},
+    }
   }
 }
 
-const clientGone = (): HttpError => new HttpError(400, 'gone', 'The client has gone.')
+const clientDisconnected = (): HttpError => new HttpError(400, 'gone', 'The client disconnected.')
 
-/** What is no larger than this, and made no later, is sent as a whole. */
+/** A reply that is complete within this length and time is sent in one piece. */
 const MAX_BUFFERED_LENGTH = 65_536
 const MAX_BUFFERING_MS = 500
 
 /**
- * Sends a text: whole when it is small and there soon, else piece by piece, as fast as it is taken; where there is no
- * next piece for a while, what `meanwhile` answers. An error before the first piece that is sent is answered as an
- * error; a later one breaks the answer off.
+ * Sends a text: in one piece when it is short and soon complete, else as a stream, as fast as the client reads it. While
+ * no chunk comes for long, it sends what `keepAlive` returns. An error before the first byte is sent becomes an error
+ * reply; a later one aborts the reply.
  */
 export async function streamReply(
   reply: FastifyReply,
   type: 'application/json' | 'application/x-ndjson',
-  pieces: AsyncGenerator<string, void>,
-  meanwhile: () => string,
+  chunks: AsyncGenerator<string, void>,
+  keepAlive: () => string,
 ): Promise<FastifyReply> {
-  const kept = withKeepAlive(pieces, meanwhile)
+  const chunksWithKeepAlive = withKeepAlive(chunks, keepAlive)
   const started = performance.now()
-  let begun = ''
+  let buffered = ''
   let done = false
-  while (!done && begun.length < MAX_BUFFERED_LENGTH && performance.now() - started < MAX_BUFFERING_MS) {
-    const next = await kept.next()
+  while (!done && buffered.length < MAX_BUFFERED_LENGTH && performance.now() - started < MAX_BUFFERING_MS) {
+    const next = await chunksWithKeepAlive.next()
     if (next.done) done = true
-    else begun += next.value
+    else buffered += next.value
   }
   reply.type(`${type}; charset=utf-8`)
-  if (done) return reply.send(begun)
+  if (done) return reply.send(buffered)
   if (reply.request.method === 'HEAD') {
-    // Whoever asks for the head only is not read to; a stream would break off as soon as that is answered.
-    await kept.return()
+    // A stream would be aborted as soon as the headers are sent.
+    await chunksWithKeepAlive.return()
     return reply.send('')
   }
   const whole = async function* (): AsyncGenerator<string, void> {
-    yield begun
-    yield* kept
+    yield buffered
+    yield* chunksWithKeepAlive
   }
   return reply.send(Readable.from(whole()))
 }
 
 async function* withKeepAlive(
-  pieces: AsyncGenerator<string, void>,
-  meanwhile: () => string,
+  chunks: AsyncGenerator<string, void>,
+  keepAlive: () => string,
 ): AsyncGenerator<string, void> {
   try {
     for (;;) {
-      const next = pieces.next()
+      const next = chunks.next()
       for (;;) {
         const waiting = new AbortController()
         const late = sleep(MAX_SILENCE_MS, 'late' as const, { signal: waiting.signal }).catch(() => 'late' as const)
         const result = await Promise.race([next, late])
         waiting.abort()
         if (result === 'late') {
-          yield meanwhile()
+          yield keepAlive()
           continue
         }
         if (result.done) return
@@ -124,6 +128,6 @@ async function* withKeepAlive(
       }
     }
   } finally {
-    await pieces.return()
+    await chunks.return()
   }
 }

@@ -25,12 +25,12 @@ import { verifyRoute } from './verify-route.ts'
 
 const tags = ['finance']
 const DEFAULT_LIMIT = 50
-/** Readings that look at many events, of all staff together on an instance. */
+/** For all staff together, on each instance. */
 const REPORT_LIMITS = { running: 2, waiting: 100, maxWaitMs: 10_000 }
 
 const keepAlive = (): string => '\n'
 
-/** The doors of those who read the books, under /admin/v1/ledger. */
+/** Routes of finance, under /admin/v1/ledger. */
 export function financeRoutes(app: App, services: FinanceServices): void {
   const { db, checkpoints } = services
   const limiter = new ReportLimiter(app, REPORT_LIMITS)
@@ -44,22 +44,22 @@ export function financeRoutes(app: App, services: FinanceServices): void {
         operationId: 'listLedgerEvents',
         summary: 'Events of the ledger in order, after a position',
         description:
-          'Those of a type or a user are looked for up to the end of the ledger. A page of large events ends early: only an empty one is the end.',
+          'With a type or a user, the search goes up to the end of the ledger. A page of large events may be shorter than its limit; only an empty page is the end.',
         tags,
         querystring: EventsQuery,
         response: { 200: dataOf(Type.Array(LedgerEventRecord)) },
       },
     },
     async ({ query }, reply) => {
-      const asked = {
+      const filter = {
         after: parseInteger('after', query.after ?? '0'),
         limit: Number(query.limit ?? DEFAULT_LIMIT),
         type: query.type ?? null,
         user: query.user === undefined ? null : parseInteger('user', query.user),
       }
-      const some = asked.type !== null || asked.user !== null
-      const { signal } = some ? await limiter.acquire(reply) : new AbortController()
-      return { data: [...rowsThatFit((await readEventsAfter(db, asked, signal)).map(presentEvent))] }
+      const isSearch = filter.type !== null || filter.user !== null
+      const { signal } = isSearch ? await limiter.acquire(reply) : new AbortController()
+      return { data: [...rowsThatFit((await readEventsAfter(db, filter, signal)).map(presentEvent))] }
     },
   )
 
@@ -69,7 +69,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
       schema: {
         operationId: 'showStatement',
         summary: "An account's opening balance, movements and closing balance",
-        description: 'Without from: since the beginning; without to: until now. Both are included.',
+        description: 'Without from: from the beginning; without to: until now. Both are included.',
         tags,
         querystring: StatementQuery,
         response: { 200: dataOf(AccountStatement) },
@@ -77,16 +77,16 @@ export function financeRoutes(app: App, services: FinanceServices): void {
     },
     async ({ query }, reply) => {
       const { account } = query
-      const asked = { from: parseAsOfParam('from', query.from), to: parseAsOfParam('to', query.to) }
-      const period = await orValidationFailed(resolveStatementPeriod(db, account, asked))
-      const reading = await limiter.acquire(reply)
-      const pieces = async function* (): AsyncGenerator<string, void> {
-        const statement = await readStatement(db, account, period, reading)
+      const bounds = { from: parseAsOfParam('from', query.from), to: parseAsOfParam('to', query.to) }
+      const period = await orValidationFailed(resolveStatementPeriod(db, account, bounds))
+      const context = await limiter.acquire(reply)
+      const chunks = async function* (): AsyncGenerator<string, void> {
+        const statement = await readStatement(db, account, period, context)
         yield '{"data":'
         yield* serializeStatement(statement)
         yield '}'
       }
-      return streamReply(reply, 'application/json', pieces(), keepAlive)
+      return streamReply(reply, 'application/json', chunks(), keepAlive)
     },
   )
 
@@ -103,11 +103,11 @@ export function financeRoutes(app: App, services: FinanceServices): void {
     },
     async ({ query }, reply) => {
       const user = parseInteger('user', query.user)
-      const reading = await limiter.acquire(reply)
-      const pieces = async function* (): AsyncGenerator<string, void> {
-        yield toJson({ data: await explainBalance(db, user, query.currency, reading) })
+      const context = await limiter.acquire(reply)
+      const chunks = async function* (): AsyncGenerator<string, void> {
+        yield toJson({ data: await explainBalance(db, user, query.currency, context) })
       }
-      return streamReply(reply, 'application/json', pieces(), keepAlive)
+      return streamReply(reply, 'application/json', chunks(), keepAlive)
     },
   )
 
@@ -116,7 +116,7 @@ export function financeRoutes(app: App, services: FinanceServices): void {
     {
       schema: {
         operationId: 'takeCheckpoint',
-        summary: 'A signed statement of where the ledger ends, to keep elsewhere',
+        summary: 'A signed statement of where the ledger ends, to be kept elsewhere',
         tags,
         response: { 200: dataOf(Checkpoint) },
       },

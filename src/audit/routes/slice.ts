@@ -2,7 +2,7 @@ import type { Slice } from '../../features/slice.ts'
 import { financeRoutes } from './routes.ts'
 import type { FinanceServices } from './services.ts'
 
-/** What finance reads of the ledger. No part of the business: it moves nothing. */
+/** Finance: reads the ledger, and changes nothing. */
 export const createFinanceSlice = (own: Omit<FinanceServices, 'db'>): Slice => ({
   documentedPrefix: '/api/v1',
   adminRoutes: (app, { db }) => financeRoutes(app, { db, ...own }),

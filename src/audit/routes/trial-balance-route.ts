@@ -9,13 +9,13 @@ import { orValidationFailed, parseAsOfParam } from './query-parsing.ts'
 import { type ReportLimiter, streamReply } from './report-limiter.ts'
 import type { FinanceServices } from './services.ts'
 
-/** One of the past over so many events takes some 30 ms; one over more is made auditWorker. */
+/** Folding so many events takes some 30 ms; longer ones go to the audit worker. */
 const MAX_INLINE_EVENTS = 5_000
-/** Trial balances of the past that are kept: they never change. */
+/** Trial balances of the past never change. */
 const MAX_CACHED_BALANCES = 100
 
 export function trialBalanceRoute(app: App, { db, auditWorker }: FinanceServices, limiter: ReportLimiter): void {
-  /** As they are answered, by position, the oldest first. */
+  /** Reply bodies by position, oldest entry first. */
   const cache = new Map<number, string>()
   const remember = (position: number, text: string): string => {
     const oldest = cache.size >= MAX_CACHED_BALANCES ? cache.keys().next().value : undefined
@@ -30,7 +30,7 @@ export function trialBalanceRoute(app: App, { db, auditWorker }: FinanceServices
       schema: {
         operationId: 'showTrialBalance',
         summary: 'Every kind of account in every currency, summing to zero',
-        description: 'Without as_of the balances of now; with it those of then, folded from the ledger.',
+        description: 'Without as_of: the present balances; with it: those of then, folded from the ledger.',
         tags: ['finance'],
         querystring: TrialBalanceQuery,
         response: { 200: dataOf(TrialBalance) },
@@ -39,21 +39,21 @@ export function trialBalanceRoute(app: App, { db, auditWorker }: FinanceServices
     async ({ query }, reply) => {
       const asOf = parseAsOfParam('as_of', query.as_of)
       const position = asOf && (await orValidationFailed(lastPositionAsOf(db, asOf, await headOf(db), 'as_of')))
-      const reading = await limiter.acquire(reply)
+      const context = await limiter.acquire(reply)
       const serialize = async (): Promise<string> => {
         if (position === null) return toJson({ data: await readTrialBalance(db) })
         const cached = cache.get(position)
         if (cached !== undefined) return cached
-        const few = position <= MAX_INLINE_EVENTS
-        const balance = few
-          ? foldTrialBalance(db, position, reading)
-          : auditWorker.trialBalanceAt(position, reading.signal)
+        const isShort = position <= MAX_INLINE_EVENTS
+        const balance = isShort
+          ? foldTrialBalance(db, position, context)
+          : auditWorker.trialBalanceAt(position, context.signal)
         return remember(position, toJson({ data: await balance }))
       }
-      const pieces = async function* (): AsyncGenerator<string, void> {
+      const chunks = async function* (): AsyncGenerator<string, void> {
         yield await serialize()
       }
-      return streamReply(reply, 'application/json', pieces(), () => '\n')
+      return streamReply(reply, 'application/json', chunks(), () => '\n')
     },
   )
 }

@@ -8,7 +8,6 @@ import { parseInteger } from './query-parsing.ts'
 import { ReportLimiter, streamReply } from './report-limiter.ts'
 import type { FinanceServices } from './services.ts'
 
-/** Between two lines of progress. */
 const PROGRESS_INTERVAL_MS = 1_000
 
 export function verifyRoute(app: App, { db, auditWorker }: FinanceServices): void {
@@ -21,9 +20,9 @@ export function verifyRoute(app: App, { db, auditWorker }: FinanceServices): voi
         operationId: 'verifyLedger',
         summary: 'Replay the ledger and compare it with itself and with every table',
         description:
-          'A JSON document a line: { "progress": { events, of } } about every second, at the end { "result": { ' +
+          'One JSON document per line: { "progress": { events, of } } about every second, at the end { "result": { ' +
           'position, events, findings } }. The books are sound when there is a result and it has no findings. One ' +
-          'verification at a time; it ends when the client goes.',
+          'verification runs at a time; it ends when the client disconnects.',
         tags: ['finance'],
         querystring: VerifyQuery,
         response: { 200: { content: { 'application/x-ndjson': { schema: { type: 'string' } } } } },
@@ -36,7 +35,7 @@ export function verifyRoute(app: App, { db, auditWorker }: FinanceServices): voi
       const { signal } = await limiter.acquire(reply)
       let progress: Progress = { events: 0, of: asOf ?? head }
       const line = (): string => `${JSON.stringify({ progress })}\n`
-      const pieces = async function* (): AsyncGenerator<string, void> {
+      const chunks = async function* (): AsyncGenerator<string, void> {
         const verification = auditWorker.verify(asOf, signal, (latest) => void (progress = latest))
         verification.catch(() => {})
         for (;;) {
@@ -45,7 +44,7 @@ export function verifyRoute(app: App, { db, auditWorker }: FinanceServices): voi
           yield line()
         }
       }
-      return streamReply(reply, 'application/x-ndjson', pieces(), line)
+      return streamReply(reply, 'application/x-ndjson', chunks(), line)
     },
   )
 }

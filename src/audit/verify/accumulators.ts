@@ -17,25 +17,25 @@ export class Accumulators {
     return this.#sums.push(Number.NaN) - 1
   }
 
-  get(place: number): number | bigint | undefined {
-    const sum = this.#sums[place] ?? Number.NaN
-    return Number.isNaN(sum) ? this.#large.get(place) : sum
+  get(index: number): number | bigint | undefined {
+    const sum = this.#sums[index] ?? Number.NaN
+    return Number.isNaN(sum) ? this.#large.get(index) : sum
   }
 
-  set(place: number, sum: bigint | undefined): void {
-    this.#saveUndo(place)
-    if (sum === undefined) this.#write(place, Number.NaN, undefined)
-    else this.#writeExact(place, sum)
+  set(index: number, sum: bigint | undefined): void {
+    this.#saveUndo(index)
+    if (sum === undefined) this.#write(index, Number.NaN, undefined)
+    else this.#writeExact(index, sum)
   }
 
   /** Returns the new balance. */
-  add(place: number, change: number | bigint): number | bigint {
-    this.#saveUndo(place)
+  add(index: number, change: number | bigint): number | bigint {
+    this.#saveUndo(index)
     if (typeof change === 'number') {
-      const sum = (this.#sums[place] ?? Number.NaN) + change
-      if (Number.isSafeInteger(sum)) return (this.#sums[place] = sum)
+      const sum = (this.#sums[index] ?? Number.NaN) + change
+      if (Number.isSafeInteger(sum)) return (this.#sums[index] = sum)
     }
-    return this.#writeExact(place, BigInt(this.get(place) ?? 0) + BigInt(change))
+    return this.#writeExact(index, BigInt(this.get(index) ?? 0) + BigInt(change))
   }
 
   /** Keeps the changes so far. */
@@ -51,28 +51,28 @@ export class Accumulators {
     }
   }
 
-  #writeExact(place: number, sum: bigint): number | bigint {
+  #writeExact(index: number, sum: bigint): number | bigint {
     const number = Number(sum)
     if (Number.isSafeInteger(number)) {
-      this.#write(place, number, undefined)
+      this.#write(index, number, undefined)
       return number
     }
-    this.#write(place, Number.NaN, sum)
+    this.#write(index, Number.NaN, sum)
     return sum
   }
 
-  #write(place: number, sum: number, large: bigint | undefined): void {
-    this.#sums[place] = sum
-    if (large !== undefined) this.#large.set(place, large)
-    else if (this.#large.size > 0) this.#large.delete(place)
+  #write(index: number, sum: number, large: bigint | undefined): void {
+    this.#sums[index] = sum
+    if (large !== undefined) this.#large.set(index, large)
+    else if (this.#large.size > 0) this.#large.delete(index)
   }
 
-  #saveUndo(place: number): void {
-    const sum = this.#sums[place] ?? Number.NaN
+  #saveUndo(index: number): void {
+    const sum = this.#sums[index] ?? Number.NaN
     const change = this.#undoLength
     this.#undoLength += 1
-    this.#undoIndexes[change] = place
+    this.#undoIndexes[change] = index
     this.#undoSums[change] = sum
-    this.#undoLarge[change] = Number.isNaN(sum) ? this.#large.get(place) : undefined
+    this.#undoLarge[change] = Number.isNaN(sum) ? this.#large.get(index) : undefined
   }
 }

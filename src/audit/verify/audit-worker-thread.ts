@@ -18,7 +18,7 @@ export type AuditWorkerMessage =
   | { readonly type: 'verification'; readonly verification: Verification }
   | { readonly type: 'trial-balance'; readonly trialBalance: TrialBalance }
 
-/** Where processors are short, requests go first. */
+/** Nice level: requests go first when processors are busy. */
 const NICE = 10
 
 // Never aborted: the service terminates the thread instead.

@@ -5,21 +5,21 @@ import { arrayItem, type EventRowReader } from '../../ledger/storage/event-row-r
 import type { Check } from '../finding.ts'
 import { Accumulators } from './accumulators.ts'
 
-/** The balances of so many accounts, in their order. */
+/** Accounts and, in the same order, their balances. */
 export interface BalanceSnapshot {
   readonly accounts: readonly string[]
   readonly balances: readonly (number | bigint)[]
 }
 
-// What an account is: the place of its currency among all, and of its holder.
+// An account's kind: the index of its currency, and a flag for accounts of the system.
 const CURRENCY_MASK = 15
 const UNKNOWN_CURRENCY = CURRENCY_MASK
 const SYSTEM_FLAG = 16
 
 /**
- * Both sides of every movement, and the balances that follow from them: no user's or room's is overdrawn or too large.
- * Reads the bytes of rows alone, as it needs nothing that an event says besides. Goes on after a finding without the
- * movements of the event, and with those of an event against which only its meaning speaks.
+ * Checks both sides of every movement, and that the balances of users and rooms stay within their limits. Reads only the
+ * movements, from the bytes of the rows. The movements of an event that fails here are not counted; those of an event
+ * that fails only the semantic checks are.
  */
 export class BalanceChecks {
   readonly #addFinding: (check: Check, message: string) => void
@@ -29,26 +29,26 @@ export class BalanceChecks {
   readonly #kinds: number[] = []
   readonly #sums = new Accumulators()
   #keepsBalances = true
-  /** The page at hand. */
+  /** The present page. */
   #bytes: Buffer = Buffer.alloc(0)
-  /** Of the event at hand: whether all movements are sound, and what they change of balances; so many count. */
-  #isSound = true
+  /** Of the present event: whether all movements are valid, and the first `#changeCount` items of the balance changes. */
+  #isValid = true
   #changeCount = 0
   readonly #changedIds: number[] = []
   readonly #changedAmounts: number[] = []
 
-  /** `find` hears what is wrong with the event at hand. */
-  constructor(find: (check: Check, message: string) => void) {
-    this.#addFinding = find
+  /** `addFinding` gets the findings of the present event. */
+  constructor(addFinding: (check: Check, message: string) => void) {
+    this.#addFinding = addFinding
   }
 
-  /** Throws when what moves cannot be read. */
+  /** Throws when the movements cannot be read. */
   check(rows: EventRowReader): void {
     this.#bytes = rows.bytes
-    this.#isSound = true
+    this.#isValid = true
     this.#changeCount = 0
     rows.forEachMovement(this.#addMovement)
-    if (!this.#isSound) return
+    if (!this.#isValid) return
     for (let i = 0; i < this.#changeCount; i += 1)
       this.#sums.add(this.#changedIds[i] ?? 0, this.#changedAmounts[i] ?? 0)
     const fault = this.#findLimitViolation()
@@ -57,15 +57,15 @@ export class BalanceChecks {
     this.#addFinding('rules', fault)
   }
 
-  /** Hands over all balances that are kept here. From then on none is, and only both sides are looked at. */
+  /** Hands over all balances. From then on only both sides of movements are checked. */
   takeBalances(): BalanceSnapshot {
     this.#keepsBalances = false
     const accounts: string[] = []
     const balances: (number | bigint)[] = []
-    for (let place = 0; place < this.#names.length; place += 1) {
-      const balance = this.#sums.get(place)
+    for (let id = 0; id < this.#names.length; id += 1) {
+      const balance = this.#sums.get(id)
       if (balance === undefined) continue
-      accounts.push(this.#nameOf(place))
+      accounts.push(this.#nameOf(id))
       balances.push(balance)
     }
     return { accounts, balances }
@@ -75,9 +75,9 @@ export class BalanceChecks {
     const debit = this.#idOf(arrayItem(this.#bytes, debitAt))
     const credit = this.#idOf(arrayItem(this.#bytes, creditAt))
     const currency = (this.#kinds[debit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK
-    const same = currency === ((this.#kinds[credit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK)
-    if (currency === UNKNOWN_CURRENCY || !same || !Number.isSafeInteger(amount) || amount < 1) {
-      this.#isSound = false
+    const isSameCurrency = currency === ((this.#kinds[credit] ?? UNKNOWN_CURRENCY) & CURRENCY_MASK)
+    if (currency === UNKNOWN_CURRENCY || !isSameCurrency || !Number.isSafeInteger(amount) || amount < 1) {
+      this.#isValid = false
       const movement = { debit: this.#nameOf(debit), credit: this.#nameOf(credit), amount }
       this.#addFinding('double-entry', movementError(movement) ?? '')
       return
@@ -86,21 +86,21 @@ export class BalanceChecks {
     this.#addChange(credit, amount)
   }
 
-  #addChange(place: number, amount: number): void {
+  #addChange(id: number, amount: number): void {
     if (!this.#keepsBalances) return
-    this.#changedIds[this.#changeCount] = place
+    this.#changedIds[this.#changeCount] = id
     this.#changedAmounts[this.#changeCount] = amount
     this.#changeCount += 1
   }
 
-  /** What no rule may let through; told of the first account, as `applyMovements` does. */
+  /** An account that is overdrawn or too large: only the first one, as in `applyMovements`. */
   #findLimitViolation(): string | undefined {
     for (let i = 0; i < this.#changeCount; i += 1) {
-      const place = this.#changedIds[i] ?? 0
-      if (((this.#kinds[place] ?? 0) & SYSTEM_FLAG) !== 0) continue
-      const balance = this.#sums.get(place) ?? 0
-      if (balance < 0) return `${this.#nameOf(place)} is overdrawn`
-      if (balance > MAX_INTEGER) return `${this.#nameOf(place)} exceeds the largest balance`
+      const id = this.#changedIds[i] ?? 0
+      if (((this.#kinds[id] ?? 0) & SYSTEM_FLAG) !== 0) continue
+      const balance = this.#sums.get(id) ?? 0
+      if (balance < 0) return `${this.#nameOf(id)} is overdrawn`
+      if (balance > MAX_INTEGER) return `${this.#nameOf(id)} exceeds the largest balance`
     }
     return undefined
   }
@@ -126,10 +126,10 @@ function kindOf(name: string): number {
   return currency | (isSystem(name) ? SYSTEM_FLAG : 0)
 }
 
-/** What is wrong with a movement by itself: each currency sums to zero when every movement is of one currency. */
+/** Why a movement is invalid in itself. Each currency sums to zero if both accounts of every movement have the same. */
 export function movementError({ debit, credit, amount }: Movement): string | undefined {
-  const wrong = [debit, credit].find((name) => !isAccount(name))
-  if (wrong !== undefined) return `${JSON.stringify(wrong)} is no account`
-  if (currencyOf(debit) !== currencyOf(credit)) return `${debit} and ${credit} are not of one currency`
+  const invalid = [debit, credit].find((name) => !isAccount(name))
+  if (invalid !== undefined) return `${JSON.stringify(invalid)} is not an account`
+  if (currencyOf(debit) !== currencyOf(credit)) return `${debit} and ${credit} are of different currencies`
   return Number.isSafeInteger(amount) && amount > 0 ? undefined : `moves ${amount} from ${debit} to ${credit}`
 }

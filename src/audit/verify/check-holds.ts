@@ -4,7 +4,7 @@ import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import { holds } from '../../ledger/rules/account.ts'
 import type { Findings } from '../finding.ts'
 
-/** What is on hold of each wallet is what its pending requests come to. */
+/** The amount on hold of each wallet must be the sum of its pending withdrawals. */
 export function checkHolds(rows: ReplayState, findings: Findings): void {
   const pending = new Map<string, bigint>()
   for (const id of rows.ids(withdrawals)) {
@@ -15,12 +15,12 @@ export function checkHolds(rows: ReplayState, findings: Findings): void {
   }
   for (const account of new Set([...pending.keys(), ...rows.ids(holds)])) {
     const held = rows.get(holds, account)?.held ?? 0n
-    const ought = pending.get(account) ?? 0n
-    if (held === ought) continue
+    const expected = pending.get(account) ?? 0n
+    if (held === expected) continue
     findings.add({
       check: 'holds',
       position: null,
-      message: `${held} of ${account} is on hold, and its pending requests come to ${ought}`,
+      message: `${held} of ${account} is on hold, but its pending requests sum to ${expected}`,
     })
   }
 }

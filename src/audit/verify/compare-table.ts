@@ -5,8 +5,8 @@ import type { RowTable } from '../../ledger/storage/row-table.ts'
 import { type Finding, MAX_FINDINGS } from '../finding.ts'
 
 /**
- * Compares a table with the rows that were replayed, to the letter; of a table that is all wrong the first rows that it
- * meets. Calls `onPage` between pages. Rows are looked up by id, so that nothing hangs on how the database sorts.
+ * Compares a table with the replayed rows, as text, and stops after the page with the last finding that a report has room
+ * for. Calls `onPage` between pages. Rows are looked up by id, so their order in the table does not matter.
  */
 export async function compareTable(
   snapshot: Snapshot,
@@ -25,25 +25,25 @@ export async function compareTable(
     .map(([id, message]) => ({ check: 'projection', position: null, table: table.projection.name, id, message }))
 }
 
-/** What is wrong with a page of rows, page by page; at the end which rows were on none. */
+/** Findings of each page of rows; at the end, those of replayed rows that the table lacks. */
 async function* comparePages(
   snapshot: Snapshot,
-  { columns, key, projection, selectAll: scan }: RowTable,
+  { columns, key, projection, selectAll }: RowTable,
   rows: ReplayState,
 ): AsyncGenerator<readonly (readonly [id: string, message: string])[], void> {
   const keys = key.map((column) => columns.indexOf(column))
-  const known = rows.sweep(projection)
-  for await (const page of snapshot.rows(scan)) {
+  const cursor = rows.sweep(projection)
+  for await (const page of snapshot.rows(selectAll)) {
     const found: (readonly [id: string, message: string])[] = []
     for (const fields of page) {
       const id = idOf(fields, keys)
-      const row = known.visit(id)
-      if (row === undefined) found.push([id, 'the table has a row that the ledger does not know'])
+      const row = cursor.visit(id)
+      if (row === undefined) found.push([id, 'the row does not follow from the ledger'])
       else for (const difference of differences(columns, fields, row)) found.push([id, difference])
     }
     yield found
   }
-  yield Array.from(known.unvisited(), (id) => [id, 'the table lacks a row that the ledger knows'])
+  yield Array.from(cursor.unvisited(), (id) => [id, 'the row is missing from the table'])
 }
 
 function idOf(fields: Fields, keys: readonly number[]): string {
@@ -54,20 +54,20 @@ function idOf(fields: Fields, keys: readonly number[]): string {
 
 const none: readonly string[] = []
 
-function differences(columns: readonly string[], held: Fields, replayed: unknown): readonly string[] {
+function differences(columns: readonly string[], stored: Fields, replayed: unknown): readonly string[] {
   let found: string[] | undefined
   for (let i = 0; i < columns.length; i += 1) {
     const column = columns[i] ?? ''
-    const is = held[i] ?? null
-    const ought = scannedText(replayed, column)
-    if (is === ought) continue
+    const actual = stored[i] ?? null
+    const expected = scannedText(replayed, column)
+    if (actual === expected) continue
     found ??= []
-    found.push(`${column} is ${is ?? 'null'} and ought to be ${ought ?? 'null'}`)
+    found.push(`${column} is ${actual ?? 'null'}, expected ${expected ?? 'null'}`)
   }
   return found ?? none
 }
 
-/** A value as a table's `scan` reads it; times are microseconds there. */
+/** A value as the text that `selectAll` reads from the table; times are in microseconds. */
 function scannedText(row: unknown, column: string): string | null {
   const value: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, column) : undefined
   switch (typeof value) {

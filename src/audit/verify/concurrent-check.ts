@@ -4,8 +4,8 @@ import type { Finding } from '../finding.ts'
 export type CheckRange = (from: number, upTo: number) => Promise<readonly Finding[]>
 
 /**
- * Checks one range of the ledger after the other. Its findings are handed over after the scan, so that they cannot end it
- * before an earlier finding of an event.
+ * Checks one range of the ledger after the other. The scan takes the findings at its end, so that they cannot stop it
+ * before it finds an earlier event.
  */
 export class ConcurrentCheck {
   readonly #check: CheckRange
@@ -14,8 +14,8 @@ export class ConcurrentCheck {
   #running: Promise<void> = Promise.resolve()
   readonly #findings: Finding[] = []
 
-  constructor(look: CheckRange, from: number) {
-    this.#check = look
+  constructor(check: CheckRange, from: number) {
+    this.#check = check
     this.#next = from
   }
 

@@ -15,10 +15,9 @@ export interface LastEvent {
 }
 
 /**
- * The first half of what is checked of every event, and all that needs no more than the bytes of its row: order,
- * columns, hash and time, each against the event before, both sides of what it moves, and balances. Goes on after a
- * finding as if what is stored were right, so that one wrong event is one finding. The other half, `BookChecks`, is what
- * events mean; neither needs anything of the other.
+ * The checks of every event that need only the bytes of its row: position, columns, hash and time against the event
+ * before it, both sides of its movements, and balances. After a finding it goes on with the stored values, so that one
+ * wrong event is one finding. `SemanticChecks` are independent of these, so that both can run at the same time.
  */
 export class IntegrityChecks {
   readonly #balances = new BalanceChecks((check, message) => this.#addFinding(check, this.#position, message))
@@ -29,24 +28,24 @@ export class IntegrityChecks {
   #hash = GENESIS_HASH
   #at = Number.NEGATIVE_INFINITY
 
-  /** Before the first event 0, the genesis and no time. */
+  /** Before the first event: position 0, the genesis hash and no time. */
   get last(): LastEvent {
     return { position: this.#position, hash: this.#hash, at: this.#at }
   }
 
-  /** At its position the ledger must have its hash. */
+  /** The ledger must have this hash at this position. */
   expectCheckpoint(checkpoint: CheckpointHead): void {
     this.#checkpoint = checkpoint
   }
 
-  /** What was found since it was taken last. */
+  /** The findings since the last call. */
   takeFindings(): readonly EventFinding[] {
-    const found = this.#findings
+    const findings = this.#findings
     this.#findings = []
-    return found
+    return findings
   }
 
-  /** All balances; from then on none is kept here. */
+  /** All balances, which are from then on not kept here. */
   takeBalances(): BalanceSnapshot {
     return this.#balances.takeBalances()
   }
@@ -54,7 +53,7 @@ export class IntegrityChecks {
   check(rows: EventRowReader): void {
     const { position } = rows
     this.#count += 1
-    const follows = this.#checkOrder(position)
+    const isNext = this.#checkOrder(position)
     this.#position = position
     const before = this.#hash
     let check: Check = 'form'
@@ -64,8 +63,8 @@ export class IntegrityChecks {
       this.#hash = hash ?? missingColumn(position, 'hash')
       if (position === this.#checkpoint?.position) this.#checkCheckpoint(position, this.#checkpoint)
       check = 'hash'
-      // Over a gap there is nothing that the hash could follow from.
-      if (follows) this.#checkHash(position, sha256(canonical))
+      // After a gap the hash before this one is not known.
+      if (isNext) this.#checkHash(position, sha256(canonical))
       if (at < this.#at)
         this.#addFinding('time', position, `${isoMicros(at)} is before the time of the event before it`)
       this.#at = at
@@ -76,12 +75,12 @@ export class IntegrityChecks {
     this.#checkBalances(rows)
   }
 
-  /** Whatever else of the event cannot be read. */
+  /** Checked even when other columns cannot be read. */
   #checkBalances(rows: EventRowReader): void {
     try {
       this.#balances.check(rows)
     } catch (error) {
-      // Then there are no canonical bytes either, and it is told already.
+      // The canonical bytes could not be read either, which is a finding already.
       if (!(error instanceof UnreadableEvent)) throw error
     }
   }
@@ -90,19 +89,23 @@ export class IntegrityChecks {
     const expected = this.#position + 1
     if (position === expected) return true
     if (position > expected) this.#addFinding('order', expected, `is missing; the next event is at ${position}`)
-    else this.#addFinding('order', position, `stands after position ${this.#position}`)
+    else this.#addFinding('order', position, `comes after position ${this.#position}`)
     return false
   }
 
-  #checkHash(position: number, ought: string): void {
-    if (this.#hash === ought) return
-    this.#addFinding('hash', position, `${this.#hash} does not follow from the event and the hash before it (${ought})`)
+  #checkHash(position: number, expected: string): void {
+    if (this.#hash === expected) return
+    this.#addFinding(
+      'hash',
+      position,
+      `${this.#hash} does not follow from the event and the hash before it (${expected})`,
+    )
   }
 
   #checkCheckpoint(position: number, checkpoint: CheckpointHead): void {
     const hash = this.#hash
     if (hash === checkpoint.hash) return
-    const message = `what stands up to here was rewritten: its hash is ${hash}, and was ${checkpoint.hash} in the checkpoint of ${checkpoint.at}`
+    const message = `history up to here was rewritten: its hash is ${hash}, but ${checkpoint.hash} in the checkpoint of ${checkpoint.at}`
     this.#addFinding('checkpoint', position, message)
   }
 

@@ -10,12 +10,12 @@ import { LuckyChecks } from './draws/lucky-checks.ts'
 import { SpinChecks } from './draws/spin-checks.ts'
 
 /**
- * The second half of what is checked of every event, `ChainChecks` being the first: what it means. Its form, draws,
- * spins and rules; and folds it, with copies of those balances that rules look at. Goes on after a finding without the
- * event, whose movements still count in the other half when nothing is wrong with them.
+ * The checks of what every event means: its data, draws, spins and rules. Folds the events, until `importBalances` only
+ * with the balances that evolvers read. An event with a finding is not folded; `IntegrityChecks` still count its
+ * movements when these are valid.
  */
 export class SemanticChecks {
-  /** All that follows from the events so far. */
+  /** The state replayed so far. */
   readonly replay = new Replay(evolveFact, isReadByEvolvers)
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
   /** Whether all balances are folded here. */
@@ -31,19 +31,19 @@ export class SemanticChecks {
     ]
   }
 
-  /** Events that were looked at. */
+  /** Events that were checked. */
   get count(): number {
     return this.#count
   }
 
-  /** What was found since it was taken last. */
+  /** The findings since the last call. */
   takeFindings(): readonly EventFinding[] {
-    const found = this.#findings
+    const findings = this.#findings
     this.#findings = []
-    return found
+    return findings
   }
 
-  /** Goes on with all balances: with those that the other half kept so far. */
+  /** Folds all balances from now on, starting with those that `IntegrityChecks` kept so far. */
   importBalances({ accounts, balances }: BalanceSnapshot): void {
     this.replay.state.importBalances(accounts, balances)
     this.#hasAllBalances = true
@@ -51,15 +51,15 @@ export class SemanticChecks {
 
   check(rows: EventRowReader): void {
     this.#count += 1
-    const happening = this.#happeningIn(rows)
-    if (happening === undefined) return
-    const { position, movements } = happening
+    const fields = this.#readFields(rows)
+    if (fields === undefined) return
+    const { position, movements } = fields
     let check: Check = 'form'
     try {
-      const event = parseEvent(happening)
+      const event = parseEvent(fields)
       for (const draws of this.#draws) draws.check(event, rows, this.replay.state)
       check = 'rules'
-      // What is wrong with a movement by itself, the other half tells.
+      // An invalid movement is a finding of `IntegrityChecks`.
       if (movements.every((movement) => movementError(movement) === undefined)) this.replay.fold(event, movements)
     } catch (error) {
       if (error instanceof NotLoaded) throw error
@@ -67,8 +67,8 @@ export class SemanticChecks {
     }
   }
 
-  /** With those movements alone whose balances are kept here. Undefined when a column cannot be read, which the other half tells. */
-  #happeningIn(rows: EventRowReader): EventFields | undefined {
+  /** With only the movements that are folded here. Undefined when a column cannot be read: a finding of `IntegrityChecks`. */
+  #readFields(rows: EventRowReader): EventFields | undefined {
     try {
       const { position, type, version, data, at } = rows
       const movements = this.#hasAllBalances ? rows.movements : rows.movementsReadByEvolvers

@@ -104,7 +104,7 @@ test('after its balances are taken it looks at both sides alone', (t) => {
     [{ debit: 'user:1:coins', credit: 'house:a:diamonds', amount: 1 }],
   ]
   for (const rows = new EventRowReader(eventPage(more)); rows.next(); ) checks.check(rows)
-  t.same(found, ['double-entry user:1:coins and house:a:diamonds are not of one currency'])
+  t.same(found, ['double-entry user:1:coins and house:a:diamonds are of different currencies'])
   t.end()
 })
 

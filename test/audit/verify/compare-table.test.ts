@@ -10,43 +10,33 @@ test('rows that the ledger does not say are named with both values', async (t) =
       `update balances set balance = balance + 1 where account = 'user:1:diamonds'`,
       'balances',
       'user:1:diamonds',
-      'balance is 9952 and ought to be 9951',
+      'balance is 9952, expected 9951',
     ],
     [
       `update balances set balance = ${2n ** 53n + 1n} where account = 'user:2:dollars'`,
       'balances',
       'user:2:dollars',
-      'balance is 9007199254740993 and ought to be 1299',
+      'balance is 9007199254740993, expected 1299',
     ],
-    [
-      'update users set business_manager = true where user_id = 3',
-      'users',
-      '3',
-      'business_manager is t and ought to be f',
-    ],
-    ['update rooms set trophy_points = 0', 'rooms', '9', 'trophy_points is 0 and ought to be 176'],
-    ['update lucky_progress set used = 0', 'lucky_progress', '1', 'used is 0 and ought to be 1'],
-    ['update decorations set price = 1 where decoration_id = 1', 'decorations', '1', 'price is 1 and ought to be 11'],
+    ['update users set business_manager = true where user_id = 3', 'users', '3', 'business_manager is t, expected f'],
+    ['update rooms set trophy_points = 0', 'rooms', '9', 'trophy_points is 0, expected 176'],
+    ['update lucky_progress set used = 0', 'lucky_progress', '1', 'used is 0, expected 1'],
+    ['update decorations set price = 1 where decoration_id = 1', 'decorations', '1', 'price is 1, expected 11'],
     [
       `update decorations set odds_hash = 'x' where decoration_id = 1`,
       'decorations',
       '1',
-      'odds_hash is x and ought to be null',
+      'odds_hash is x, expected null',
     ],
     [
       `update decorations set odds = replace(odds, '"weight":3', '"weight": 3') where decoration_id = 2`,
       'decorations',
       '2',
-      'odds is [{"multiplier":0,"weight": 3},{"multiplier":15000,"weight":2}] and ought to be [{"multiplier":0,"weight":3},{"multiplier":15000,"weight":2}]',
+      'odds is [{"multiplier":0,"weight": 3},{"multiplier":15000,"weight":2}], expected [{"multiplier":0,"weight":3},{"multiplier":15000,"weight":2}]',
     ],
-    [
-      'insert into bag_items values (3, 1, 5, 1)',
-      'bag_items',
-      '3:1',
-      'the table has a row that the ledger does not know',
-    ],
-    ['delete from bag_items where user_id = 1', 'bag_items', '1:2', 'the table lacks a row that the ledger knows'],
-    ['update gift_streaks set won = won - 1', 'gift_streaks', '1:9:2', 'won is 314 and ought to be 315'],
+    ['insert into bag_items values (3, 1, 5, 1)', 'bag_items', '3:1', 'the row does not follow from the ledger'],
+    ['delete from bag_items where user_id = 1', 'bag_items', '1:2', 'the row is missing from the table'],
+    ['update gift_streaks set won = won - 1', 'gift_streaks', '1:9:2', 'won is 314, expected 315'],
   ]
   const database = await testDatabase(t)
   await seedLedger(t, database)
@@ -67,6 +57,6 @@ test('a time in a row is compared to the microsecond', async (t) => {
   await seedLedger(t, database)
   await tamper(database, `update gift_streaks set last_at = last_at + interval '1 microsecond'`)
   t.match((await verifyDatabase(database)).findings, [
-    { table: 'gift_streaks', id: '1:9:2', message: /^last_at is \d{16} / },
+    { table: 'gift_streaks', id: '1:9:2', message: /^last_at is \d{16}, / },
   ])
 })

@@ -39,6 +39,6 @@ test('a draw that the rules reject accuses none after it', async (t) => {
       if (event.type !== 'gift-drawn') replay.fold(event, event.movements)
     }
     t.equal(faults.length > 0, wrong)
-    if (wrong) t.match(faults[0], /^send 5 of chain 2-1 comes after send 3$/)
+    if (wrong) t.match(faults[0], /^send 5 of chain 2-1 follows send 3$/)
   }
 })

@@ -120,12 +120,12 @@ test('what breaks the books is found behind hashes that were made to fit', async
     [
       'two currencies',
       changed(11, `credit[1] = 'issuance:operator:coins'`),
-      { check: 'double-entry', message: 'user:2:diamonds and issuance:operator:coins are not of one currency' },
+      { check: 'double-entry', message: 'user:2:diamonds and issuance:operator:coins are of different currencies' },
     ],
     [
       'no known currency',
       changed(11, `debit[1] = 'user:2:gems', credit[1] = 'house:1:gems'`),
-      { check: 'double-entry', message: '"user:2:gems" is no account' },
+      { check: 'double-entry', message: '"user:2:gems" is not an account' },
     ],
     ['nothing moved', changed(11, 'amount[1] = 0'), { check: 'double-entry' }],
     ['taken the wrong way', changed(11, 'amount[1] = -40'), { check: 'double-entry' }],
@@ -152,8 +152,8 @@ test('an event that cannot have happened leaves no trace in what is replayed', a
   t.match((await verifyDatabase(database)).findings, [
     { check: 'hash', position: 11 },
     { check: 'rules', position: 11 },
-    { id: 'issuance:operator:diamonds', message: 'balance is -19960 and ought to be -20000' },
-    { id: 'user:2:diamonds', message: 'balance is 9960 and ought to be 10000' },
+    { id: 'issuance:operator:diamonds', message: 'balance is -19960, expected -20000' },
+    { id: 'user:2:diamonds', message: 'balance is 9960, expected 10000' },
   ])
 })
 

@@ -28,16 +28,16 @@ test('verify reports rows of cards, packages and privileges that differ from the
   const database = await seeded(t)
   t.same((await verifyDatabase(database)).findings, [])
   const cases: readonly (readonly [statement: string, table: string, id: string, message: RegExp])[] = [
+    ['update privilege_packages set rank = 9 where rank = 1', 'privilege_packages', '1', /^rank is 9, expected 1$/],
+    ['update privilege_cards set owner_id = 1 where card_id = 5', 'privilege_cards', '5', /^owner_id is 1, expected /],
     [
-      'update privilege_packages set rank = 9 where rank = 1',
-      'privilege_packages',
-      '1',
-      /^rank is 9 and ought to be 1$/,
+      'update privilege_cards set activated = false where card_id = 6',
+      'privilege_cards',
+      '6',
+      /^activated is f, expected /,
     ],
-    ['update privilege_cards set owner_id = 1 where card_id = 5', 'privilege_cards', '5', /^owner_id is 1 and/],
-    ['update privilege_cards set activated = false where card_id = 6', 'privilege_cards', '6', /^activated is f and/],
-    ['delete from privilege_cards where card_id = 7', 'privilege_cards', '7', /^the table lacks a row/],
-    ['update privileges set valid_until = valid_until + 86400', 'privileges', '1', /^valid_until is \d+ and/],
+    ['delete from privilege_cards where card_id = 7', 'privilege_cards', '7', /^the row is missing from the table$/],
+    ['update privileges set valid_until = valid_until + 86400', 'privileges', '1', /^valid_until is \d+, expected /],
   ]
   await tamper(database, ...cases.map(([statement]) => statement))
   const { findings } = await verifyDatabase(database)

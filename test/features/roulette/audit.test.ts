@@ -38,7 +38,7 @@ test('a winner who was paid less than the pot', async (t) => {
     { game_id: String(game.id), fault: 'coins in a game that is over', is: '1', ought_to_be: '0' },
   ])
   t.match((await verifyDatabase(database)).findings.slice(0, 2), [
-    { check: 'draw', message: 'the winner wins 90 coins and is paid 89' },
+    { check: 'draw', message: 'the prize is 90 coins, but 89 were paid' },
     { check: 'rules', message: `game ${game.id} holds 1 coins instead of 0` },
   ])
 })

@@ -10,7 +10,7 @@ import { type DrawObserver, paidAmounts } from './draw-observer.ts'
 import { LuckyChecks } from './lucky-checks.ts'
 import { SpinChecks } from './spin-checks.ts'
 
-/** So improbable that it is a finding. */
+/** A p-value below this is a finding. */
 export const MIN_P_VALUE = 1e-6
 
 export interface DrawFault {
@@ -18,14 +18,14 @@ export interface DrawFault {
   readonly message: string
 }
 
-/** All draws by one odds table, row by row. */
+/** How often each row of an odds table was drawn. */
 export interface OddsFrequencies extends ChiSquare {
   readonly odds_hash: string
   readonly decoration_id: number
   readonly rows: readonly (Frequency & { /** Ten-thousandths of the stake. */ readonly multiplier: number })[]
 }
 
-/** All spins among so many players, by place. */
+/** How often each place won, of all spins with the same number of players. */
 export interface SpinFrequencies extends ChiSquare {
   readonly players: number
   readonly places: readonly Frequency[]
@@ -45,7 +45,7 @@ interface OddsCounts {
   readonly counts: Map<OddsRow, number>
 }
 
-/** Recomputes every draw of the ledger, and compares how often each outcome came with how often it ought to. */
+/** Recomputes every draw of the ledger, and compares the frequency of each outcome with the expected one. */
 export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): Promise<DrawReport> {
   const replay = new Replay(evolveFact)
   const faults: DrawFault[] = []
@@ -80,8 +80,8 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
   for await (const page of pages) {
     for (const entry of page) {
       const event = parseStoredEvent(entry)
-      const moved = paidAmounts(event.movements)
-      for (const check of checks) check.check(event, moved, replay.state)
+      const paid = paidAmounts(event.movements)
+      for (const check of checks) check.check(event, paid, replay.state)
       replay.fold(event, event.movements)
       events += 1
     }
@@ -106,16 +106,19 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
   }
 }
 
-/** What is found to be wrong, for people: the first wrong position first. */
+/** Findings for people, by position; those of frequencies come last. */
 export function drawFindings({ faults, lucky, spins }: DrawReport): string[] {
   const improbable = ({ p }: ChiSquare): boolean => p < MIN_P_VALUE
   return [
     ...faults.map(({ position, message }) => `position ${position}: ${message}`),
     ...lucky
       .filter(improbable)
-      .map(({ odds_hash, p }) => `draws by the odds ${odds_hash} are not as published: p = ${p.toExponential(2)}`),
+      .map(
+        ({ odds_hash, p }) =>
+          `draws by the odds ${odds_hash} deviate from the published odds: p = ${p.toExponential(2)}`,
+      ),
     ...spins
       .filter(improbable)
-      .map(({ players, p }) => `spins among ${players} players are not even: p = ${p.toExponential(2)}`),
+      .map(({ players, p }) => `spins among ${players} players are not uniform: p = ${p.toExponential(2)}`),
   ]
 }

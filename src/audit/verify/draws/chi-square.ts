@@ -1,7 +1,7 @@
-/** What was drawn how often, beside how often it ought to be drawn. */
+/** How often an outcome was drawn, and how often it is expected. */
 export interface Frequency {
   readonly observed: number
-  /** The share of all draws, from 0 to 1. */
+  /** As a share of all draws, from 0 to 1. */
   readonly expected: number
 }
 
@@ -9,25 +9,25 @@ export interface ChiSquare {
   readonly draws: number
   readonly statistic: number
   readonly degrees: number
-  /** How probable it is that fair draws are as far from what is expected, or further. */
+  /** The probability that fair draws deviate as much from the expected frequencies, or more. */
   readonly p: number
 }
 
-/** Below so many expected draws a row is counted together with the next one. */
+/** A row with fewer expected draws is merged with the next one. */
 const MIN_EXPECTED_DRAWS = 5
 
-/** Pearson's test. With too few draws to tell anything p is 1. */
+/** Pearson's chi-squared test; p is 1 when there are too few draws. */
 export function chiSquare(frequencies: readonly Frequency[]): ChiSquare {
   const draws = frequencies.reduce((sum, { observed }) => sum + observed, 0)
   const cells: { observed: number; expected: number }[] = []
-  // The rarest first, so that they meet in one cell.
+  // Rare rows first, so that they are merged with each other.
   for (const { observed, expected } of frequencies.toSorted((a, b) => a.expected - b.expected)) {
     const last = cells.at(-1)
     if (last === undefined || last.expected >= MIN_EXPECTED_DRAWS) cells.push({ observed, expected: expected * draws })
     else cells.splice(-1, 1, { observed: last.observed + observed, expected: last.expected + expected * draws })
   }
-  const enough = cells.every(({ expected }) => expected >= MIN_EXPECTED_DRAWS)
-  const degrees = enough ? cells.length - 1 : 0
+  const areLargeEnough = cells.every(({ expected }) => expected >= MIN_EXPECTED_DRAWS)
+  const degrees = areLargeEnough ? cells.length - 1 : 0
   const statistic = cells.reduce((sum, { observed, expected }) => sum + (observed - expected) ** 2 / expected, 0)
   return { draws, statistic, degrees, p: degrees === 0 ? 1 : upperGamma(degrees / 2, statistic / 2) }
 }
@@ -52,7 +52,7 @@ function series(a: number, x: number): number {
   return sum
 }
 
-/** By Lentz's method. */
+/** Lentz's method. */
 function fraction(a: number, x: number): number {
   const tiny = 1e-300
   let b = x + 1 - a
@@ -70,7 +70,7 @@ function fraction(a: number, x: number): number {
   return product
 }
 
-/** ln Γ(x) for x > 0, by Lanczos' approximation. */
+/** ln Γ(x) for x > 0, Lanczos' approximation. */
 function logGamma(x: number): number {
   const coefficients = [
     76.18009172947146, -86.50532032941678, 24.01409824083091, -1.231739572450155, 0.001208650973866179,

@@ -1,18 +1,18 @@
 import type { Movement } from '../../../ledger/rules/event.ts'
 
-/** Hears what came of checking draws, in the ledger's order. */
+/** Callbacks of the checks of draws, in the order of the ledger. */
 export interface DrawObserver {
-  /** Something about the draw at a position does not follow from what was published before it. */
+  /** The draw at a position does not match what was published before it. */
   readonly onFault: (position: number, message: string) => void
-  /** A lucky order: the number drawn, below the sum of the weights of that odds table. */
+  /** An order was drawn; `r` is below the total weight of the odds table. */
   readonly onLuckyDraw: (oddsHash: string, r: number) => void
-  /** A spin: which of so many players was drawn, from 0. */
+  /** A spin: the index of the winner among so many players. */
   readonly onSpin: (players: number, draw: number) => void
 }
 
-/** What an event moved. */
+/** The movements of an event. */
 export interface PaidAmounts {
-  /** How much from one account to another. */
+  /** The amount from one account to another. */
   amountMoved(from: string, to: string): number
 }
 

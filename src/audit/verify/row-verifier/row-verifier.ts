@@ -9,7 +9,7 @@ import { IntegrityChecks, type LastEvent } from '../integrity-checks.ts'
 export interface PageResult {
   readonly findings: readonly EventFinding[]
   readonly last: LastEvent
-  /** Of another thread; 0 inline, where the caller's own clock counts it. */
+  /** Time that a worker took; 0 inline, as it is part of the caller's own time. */
   readonly durationMs: number
 }
 

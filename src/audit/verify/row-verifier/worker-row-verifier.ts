@@ -7,7 +7,7 @@ import type { LastEvent } from '../integrity-checks.ts'
 import type { OnPageResult, RowVerifier } from './row-verifier.ts'
 import type { RowVerifierMessage, RowVerifierTask } from './row-verifier-thread.ts'
 
-/** Of a quarter of a megabyte each. Those still queued after the last event are checked while tables are compared. */
+/** Pages of 256 kB. Those that are still queued after the last event are checked while tables are compared. */
 const MAX_PENDING_PAGES = 128
 
 /** Checks pages in a worker thread, on a second processor if there is one. */
