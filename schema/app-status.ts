@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Flag, Instant, Prose, Text } from './common.ts'
-import { ClientType, InBoth } from './events.ts'
+import { ClientType, LocalizedText } from './events.ts'
 
 /** What a client is told when it starts, and with 503 and 426: nothing stands beside these three. */
 const answer = <T extends string, D extends Parameters<typeof Type.Object>[0]>(type: T, data: D) =>
@@ -69,8 +69,8 @@ export const SetAppMode = Type.Object({
 
 export const AppMode = Type.Object({
   maintenance: Type.Boolean(),
-  title: InBoth,
-  message: InBoth,
+  title: LocalizedText,
+  message: LocalizedText,
   block_unidentified: Type.Union([Type.Null(), ClientType]),
   updated_at: Type.Union([Instant, Type.Null()], { description: 'null as long as it was never set' }),
 })
@@ -101,8 +101,8 @@ export const Release = Type.Object({
   version: Type.String(),
   minimum_version: Type.Union([Type.Null(), Type.String()]),
   store_link: Type.String(),
-  title: InBoth,
-  message: InBoth,
+  title: LocalizedText,
+  message: LocalizedText,
   created_at: Instant,
   updated_at: Instant,
 })

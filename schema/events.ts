@@ -29,8 +29,8 @@ export const ClientType = Type.Union([Type.Literal('android'), Type.Literal('ios
 export type ClientType = Static<typeof ClientType>
 
 /** A text in both languages of the app. */
-export const InBoth = Type.Object({ en: Type.String(), ar: Type.String() })
-export type InBoth = Static<typeof InBoth>
+export const LocalizedText = Type.Object({ en: Type.String(), ar: Type.String() })
+export type LocalizedText = Static<typeof LocalizedText>
 
 const gift = {
   sender_id: Id,
@@ -237,8 +237,8 @@ export const eventTypes = {
     version: 1,
     data: Type.Object({
       maintenance: Type.Boolean(),
-      title: InBoth,
-      message: InBoth,
+      title: LocalizedText,
+      message: LocalizedText,
       /** Blocked clients are asked to update to the release of this type; null when they are not blocked. */
       block_unidentified: Type.Union([Type.Null(), ClientType]),
     }),
@@ -251,8 +251,8 @@ export const eventTypes = {
       version: Type.String(),
       minimum_version: Type.Union([Type.Null(), Type.String()]),
       store_link: Type.String(),
-      title: InBoth,
-      message: InBoth,
+      title: LocalizedText,
+      message: LocalizedText,
     }),
   },
   'release-removed': { version: 1, data: Type.Object({ client_type: ClientType }) },

@@ -10,21 +10,20 @@ import { growBooks } from './bench/audit/books.ts'
 import { type BenchCluster, startCluster } from './bench/run/cluster.ts'
 import { openExecutor, seed } from './bench/seed.ts'
 
-// The books of a service that was at work, decided by its own rules, read by two programs that know nothing of it:
-// hledger and ledger must have no complaint, and find in every account what the service finds there. Both are packages
-// of Debian. Exit 0: they agree.
+// Makes books by the service's own rules, exports them, and has two independent programs read them: hledger and ledger
+// (both Debian packages) must report no errors, and the same balance of every account. Exits with 0 when they do.
 
 const EVENT_COUNT = 30_000
 /** hledger takes four times as long for twice as many accounts. */
 const POPULATION = { users: 1_000, rooms: 100 }
-/** So that the books come as several files, each with opening balances. */
+/** Small enough for several files, each with opening balances. */
 const MAX_TRANSACTIONS = 10_000
 const USERS_WITH_DOLLARS = 200
 
 const run = promisify(execFile)
 const LARGE_OUTPUT = { maxBuffer: 2 ** 30 }
 
-/** Dollars, which are printed with decimals, and points. */
+/** Credits users in every currency, so also in dollars, which are printed with decimals. */
 async function creditUsers(executor: Executor): Promise<void> {
   const presenter = {
     presentResult: () => ({ status: 200, body: '' }),
@@ -38,7 +37,7 @@ async function creditUsers(executor: Executor): Promise<void> {
   await Promise.all(inputs.map((input) => executor.run(command(credit, input, cause, presenter))))
 }
 
-/** Accounts that do not hold nothing, by name; whole units (cents of a dollar). */
+/** Balances other than 0, by account; whole units (cents of a dollar). */
 type Balances = ReadonlyMap<string, bigint>
 
 async function readOurBalances(cluster: BenchCluster, database: string): Promise<Balances> {
@@ -49,7 +48,7 @@ async function readOurBalances(cluster: BenchCluster, database: string): Promise
 async function readHledgerBalances(file: string): Promise<Balances> {
   await run('hledger', ['-f', file, 'check', '-s', 'balancednoautoconversion', 'ordereddates'], LARGE_OUTPUT)
   const { stdout, stderr } = await run('hledger', ['-f', file, 'balance', '--flat', '-N', '-O', 'csv'], LARGE_OUTPUT)
-  assertNoComplaints('hledger', stderr)
+  assertNoWarnings('hledger', stderr)
   return parseBalances(stdout.split('\n').slice(1), /^"([^"]+)","([^"]+)"$/)
 }
 
@@ -60,20 +59,20 @@ async function readLedgerBalances(file: string): Promise<Balances> {
     ['--pedantic', '-f', file, 'balance', '--flat', ...format],
     LARGE_OUTPUT,
   )
-  assertNoComplaints('ledger', stderr)
+  assertNoWarnings('ledger', stderr)
   return parseBalances(stdout.split('\n'), /^\s*([^\t]+)\t(.+)$/)
 }
 
-function assertNoComplaints(program: string, said: string): void {
-  if (said.trim() !== '') throw new Error(`${program} complains: ${said}`)
+function assertNoWarnings(program: string, warnings: string): void {
+  if (warnings.trim() !== '') throw new Error(`${program} warns: ${warnings}`)
 }
 
-function parseBalances(lines: readonly string[], form: RegExp): Balances {
+function parseBalances(lines: readonly string[], pattern: RegExp): Balances {
   return new Map(
     lines
       .filter((line) => line !== '')
       .map((line) => {
-        const [, account = '', text = ''] = form.exec(line) ?? []
+        const [, account = '', text = ''] = pattern.exec(line) ?? []
         const [amount = '', currency = ''] = text.replaceAll(/[",]/g, '').split(' ')
         if (!account.endsWith(`:${currency}`)) throw new Error(`${account} holds ${text}`)
         return [account, BigInt(amount.replace('.', ''))]
@@ -83,11 +82,11 @@ function parseBalances(lines: readonly string[], form: RegExp): Balances {
 
 function compare(program: string, theirs: Balances, ours: Balances): void {
   const accounts = new Set([...ours.keys(), ...theirs.keys()])
-  const wrong = [...accounts].filter((account) => theirs.get(account) !== ours.get(account))
-  for (const account of wrong.slice(0, 10)) {
+  const different = [...accounts].filter((account) => theirs.get(account) !== ours.get(account))
+  for (const account of different.slice(0, 10)) {
     console.error(`${account}: ${theirs.get(account) ?? 0} by ${program}, ${ours.get(account) ?? 0} by us`)
   }
-  if (wrong.length > 0) throw new Error(`${program} finds other balances in ${wrong.length} accounts`)
+  if (different.length > 0) throw new Error(`${program} has different balances of ${different.length} accounts`)
 }
 
 await using cleanUp = new AsyncDisposableStack()
@@ -112,11 +111,11 @@ const files = stdout.trim().split('\n')
 const last = files.at(-1)
 if (files.length < 3 || last === undefined) throw new Error(`only ${files.length} files`)
 const ours = await readOurBalances(cluster, 'books')
-for (const [program, held] of [
+for (const [program, readBalances] of [
   ['hledger', readHledgerBalances],
   ['ledger', readLedgerBalances],
 ] as const) {
-  for (const file of files.slice(0, -1)) await held(file)
-  compare(program, await held(last), ours)
+  for (const file of files.slice(0, -1)) await readBalances(file)
+  compare(program, await readBalances(last), ours)
   console.log(`${program} agrees on ${ours.size} accounts after ${files.length} files, ${seconds()} s`)
 }

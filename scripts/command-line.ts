@@ -3,7 +3,7 @@ import { CommanderError } from 'commander'
 import { evolve, tables } from '../src/domain.ts'
 import { Executor } from '../src/ledger/executor/executor.ts'
 
-/** Who is at the command line, as the ledger names them; where the system has no name for them, by their number. */
+/** The actor on the ledger for a command line: the user's name, or the user id where the system has no name. */
 export function localStaffName(): string {
   try {
     return `staff:${userInfo().username}`
@@ -12,7 +12,7 @@ export function localStaffName(): string {
   }
 }
 
-/** Works with an executor of its own, one instance more: it waits in the same line as the service. */
+/** Calls `work` with an executor. It is one more writer to the ledger, next to the instances of the service. */
 export async function withExecutor<Result>(
   url: string,
   work: (executor: Executor) => Promise<Result>,
@@ -26,22 +26,22 @@ export async function withExecutor<Result>(
   }
 }
 
-/** Aborted by Ctrl-C or SIGTERM, with an Error that says so. */
+/** Aborted by SIGINT or SIGTERM; the reason is an Error that names the signal. */
 export function interruptionSignal(): AbortSignal {
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // Heard every time: npm hands Ctrl-C on twice, and the database that was borrowed is to be given back.
+    // Not `once`: npm passes Ctrl-C on twice, and a second signal must not end the process before it closes the database.
     process.on(signal, () => interrupted.abort(new Error(`ended by ${signal}`)))
   }
   return interrupted.signal
 }
 
-/** Runs a command line and sets the exit code; says what stopped it. */
+/** Runs a command line, prints its error and sets the exit code. */
 export async function runCommandLine(name: string, work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
   } catch (error) {
-    // What is wrong with the command line, and help, commander has already said.
+    // Commander has already printed its help or usage error.
     if (!(error instanceof CommanderError)) {
       console.error(`${name} stopped: ${error instanceof Error ? error.message || error.name : String(error)}`)
     }

@@ -10,7 +10,7 @@ import { localStaffName, runCommandLine, withExecutor } from './command-line.ts'
 
 const refusalMessages: Readonly<Record<string, string>> = {
   not_found: 'there is no such user',
-  withdrawal_open: 'a withdrawal request of this user is open; it is to be rejected or transferred first',
+  withdrawal_open: 'a withdrawal request of this user is open; reject it or mark it as transferred first',
 }
 
 async function forgetUser(url: string, user: number): Promise<void> {
@@ -24,7 +24,7 @@ async function forgetUser(url: string, user: number): Promise<void> {
     )
     console.log(
       `user ${user} is forgotten; encrypted records erased: ${records}, devices removed: ${devices}, ` +
-        `remembered replies blanked: ${replies}`,
+        `stored replies redacted: ${replies}`,
     )
   } catch (error) {
     throw error instanceof ErasureRefused ? new Error(refusalMessages[error.code] ?? error.code) : error
@@ -36,17 +36,17 @@ async function forgetUser(url: string, user: number): Promise<void> {
 await runCommandLine('forget', () =>
   new Command('npm run forget --')
     .description(
-      'erases what is known of a person in the database of DATABASE_URL, else in DATA_DIR: name, avatar, devices, what ' +
-        'they wrote; what they held and did stays under their number',
+      'erases the personal data of a user in the database of DATABASE_URL, else in DATA_DIR: name, avatar, devices and ' +
+        'texts; balances and events stay under the id',
     )
     .exitOverride()
-    .requiredOption('--user <id>', 'whom', parseUserId)
+    .requiredOption('--user <id>', 'the user to erase', parseUserId)
     .action(({ user }: { readonly user: number }) => withDatabase(process.env, ({ url }) => forgetUser(url, user)))
     .parseAsync(),
 )
 
 function parseUserId(text: string): number {
   const id = pathId(text)
-  if (id === null) throw new InvalidArgumentError('It is the id of a user.')
+  if (id === null) throw new InvalidArgumentError("Expected a user's id.")
   return id
 }

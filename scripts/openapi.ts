@@ -20,7 +20,7 @@ import { createVault } from '../src/vault/vault.ts'
 
 const { slices } = await loadSlices()
 
-// Prints the OpenAPI document, as /docs/json serves it. Needs no database: nothing is asked of it.
+// Prints the OpenAPI document that /docs/json serves. No query is run, so it needs no database.
 
 const db = new Kysely<Tables>({
   dialect: {

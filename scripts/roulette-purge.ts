@@ -29,14 +29,14 @@ const presenter: Presenter<PurgeResult> = {
 
 const interrupted = interruptionSignal()
 
-/** Purges, and answers how many games had to be skipped. */
+/** Purges and answers the number of skipped games. */
 async function purgeOldGames(url: string, { olderThan, dryRun }: Options): Promise<number> {
   const pool = openPool(url, { max: 1, application_name: 'roulette purge' })
   const db = queryBuilder(pool)
   const input: PurgeGames = { older_than_minutes: olderThan, dry_run: dryRun === true }
   let count = 0
   let coins = 0
-  let left = 0
+  let skippedCount = 0
   try {
     await withExecutor(url, async (executor) => {
       for (let after = 0; ; ) {
@@ -57,35 +57,35 @@ async function purgeOldGames(url: string, { olderThan, dryRun }: Options): Promi
           )
         }
         for (const { id, room_uid, code, user_ids } of skipped) {
-          left += 1
-          console.log(
-            `game ${id} in room ${room_uid} is skipped: ${code}, cannot be paid back: user ${user_ids.join(', ')}`,
-          )
+          skippedCount += 1
+          console.log(`game ${id} in room ${room_uid} skipped: ${code}, cannot refund user ${user_ids.join(', ')}`)
         }
       }
     })
   } finally {
     await db.destroy()
   }
-  const [games, payments] = dryRun ? ['games to cancel', 'coins to pay back'] : ['games cancelled', 'coins paid back']
-  console.log(`${games}: ${count}, ${payments}: ${coins}${left === 0 ? '' : `, games skipped: ${left}`}`)
-  return left
+  const [games, payments] = dryRun ? ['games to cancel', 'coins to refund'] : ['games cancelled', 'coins refunded']
+  console.log(
+    `${games}: ${count}, ${payments}: ${coins}${skippedCount === 0 ? '' : `, games skipped: ${skippedCount}`}`,
+  )
+  return skippedCount
 }
 
 await runCommandLine('roulette:purge', () =>
   new Command('npm run roulette:purge --')
-    .description('cancels old open games in the database of DATABASE_URL, else in DATA_DIR, and pays everyone back')
+    .description('cancels old open games in the database of DATABASE_URL, else in DATA_DIR, and refunds their players')
     .exitOverride()
-    .requiredOption('--older-than <minutes>', 'since the games were created', parseMinutes)
+    .requiredOption('--older-than <minutes>', 'age of the games since they were created', parseMinutes)
     .option('--dry-run', 'only show what would be cancelled')
     .action(async (options: Options) => {
-      const left = await withDatabase(process.env, ({ url }) => purgeOldGames(url, options))
-      if (left > 0) process.exitCode = 1
+      const skippedCount = await withDatabase(process.env, ({ url }) => purgeOldGames(url, options))
+      if (skippedCount > 0) process.exitCode = 1
     })
     .parseAsync(),
 )
 
 function parseMinutes(text: string): number {
-  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It is a number of minutes from 0.')
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('Expected a number of minutes, 0 or more.')
   return Number(text)
 }

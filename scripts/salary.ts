@@ -23,41 +23,45 @@ interface Options {
   readonly dryRun?: true
 }
 
-/** Rows in one command: everyone else waits while it runs. */
+/** Deposits of one command. Small, as other commands wait while it runs. */
 const MAX_COMMAND_ROWS = 200
 
 const interrupted = interruptionSignal()
 
-/** Pays what the file asks for and prints a line for each row; answers how many were refused. */
+/** Pays the deposits of a file and prints a line for each row. Answers how many were refused. */
 async function paySalaries(url: string, { period, file, dryRun }: Options): Promise<number> {
   const dry_run = dryRun === true
   const counts = { paid: 0, already: 0, refused: 0 }
-  const say = (what: keyof typeof counts, line: string): void => {
-    counts[what] += 1
+  const report = (outcome: keyof typeof counts, line: string): void => {
+    counts[outcome] += 1
     console.log(line)
   }
   const rows = parseSalaryFile(file, readFileSync(file, 'utf8'), period)
-  for (const row of rows) if ('fault' in row) say('refused', `refused ${row.place}: ${row.fault}`)
-  const sound = rows.filter((row) => 'deposit' in row)
-  // No user stands in a file twice.
-  const told = new Map(
-    sound.map(({ place, deposit: { user_id, target, ...cents } }) => [
+  for (const row of rows) if ('error' in row) report('refused', `refused ${row.location}: ${row.error}`)
+  const valid = rows.filter((row) => 'deposit' in row)
+  // By user, as no user is in a file twice.
+  const descriptions = new Map(
+    valid.map(({ location, deposit: { user_id, target, ...cents } }) => [
       user_id,
-      `${place}: user ${user_id}, dollars ${centsToDollars(cents.dollars).rawJSON}, agent dollars ${centsToDollars(cents.agent_dollars).rawJSON}, points taken ${target}`,
+      `${location}: user ${user_id}, dollars ${centsToDollars(cents.dollars).rawJSON}, agent dollars ${centsToDollars(cents.agent_dollars).rawJSON}, points taken ${target}`,
     ]),
   )
 
   await withExecutor(url, async (executor) => {
-    for (let i = 0; i < sound.length; i += MAX_COMMAND_ROWS) {
-      // Between two commands: whoever was paid stays paid, also when the file is run again.
+    for (let i = 0; i < valid.length; i += MAX_COMMAND_ROWS) {
+      // Safe between two commands: running the file again pays only those who were not paid.
       interrupted.throwIfAborted()
-      const deposits = sound.slice(i, i + MAX_COMMAND_ROWS).map(({ deposit }) => deposit)
+      const deposits = valid.slice(i, i + MAX_COMMAND_ROWS).map(({ deposit }) => deposit)
       const { paid, already_paid, refused } = await deposit(executor, { period, deposits, dry_run })
       for (const { user_id, id } of paid) {
-        say('paid', id === null ? `to pay ${told.get(user_id)}` : `paid ${told.get(user_id)}, event ${id}`)
+        report(
+          'paid',
+          id === null ? `to pay ${descriptions.get(user_id)}` : `paid ${descriptions.get(user_id)}, event ${id}`,
+        )
       }
-      for (const { user_id, id } of already_paid) say('already', `already paid ${told.get(user_id)}, event ${id}`)
-      for (const { user_id, message } of refused) say('refused', `refused ${told.get(user_id)}: ${message}`)
+      for (const { user_id, id } of already_paid)
+        report('already', `already paid ${descriptions.get(user_id)}, event ${id}`)
+      for (const { user_id, message } of refused) report('refused', `refused ${descriptions.get(user_id)}: ${message}`)
     }
   })
   const { paid, already, refused } = counts
@@ -65,7 +69,7 @@ async function paySalaries(url: string, { period, file, dryRun }: Options): Prom
   return refused
 }
 
-/** What is read of a report. */
+/** The fields of a report that are used here. */
 const Paid = Type.Array(Type.Object({ user_id: Type.Integer(), id: Type.Union([Type.Integer(), Type.Null()]) }))
 const Report = Type.Object({
   paid: Paid,
@@ -87,11 +91,11 @@ async function deposit(executor: Executor, input: DepositSalaries) {
 
 await runCommandLine('salary', () =>
   new Command('npm run salary --')
-    .description('pays users for a period, each of them once, in the database of DATABASE_URL, else in DATA_DIR')
+    .description('pays users for a period, each once, in the database of DATABASE_URL, else in DATA_DIR')
     .exitOverride()
-    .requiredOption('--period <name>', 'what is paid for, such as 2026-10', parsePeriod)
+    .requiredOption('--period <name>', 'name of the period, such as 2026-10', parsePeriod)
     .requiredOption('--file <path>', 'deposits as .csv (user_id, dollars, agent_dollars, target) or .json')
-    .option('--dry-run', 'only tell what would be paid')
+    .option('--dry-run', 'only print what would be paid')
     .action(async (options: Options) => {
       const refused = await withDatabase(process.env, ({ url }) => paySalaries(url, options))
       if (refused > 0) process.exitCode = 1
@@ -100,6 +104,6 @@ await runCommandLine('salary', () =>
 )
 
 function parsePeriod(text: string): string {
-  if (!Value.Check(Period, text)) throw new InvalidArgumentError('It is 1 to 32 of 0-9 A-Z a-z _ -.')
+  if (!Value.Check(Period, text)) throw new InvalidArgumentError('Expected 1 to 32 characters of 0-9 A-Z a-z _ -.')
   return text
 }

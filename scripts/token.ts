@@ -15,21 +15,21 @@ interface Options {
   readonly ttl: string
 }
 
-/** The key that the service verifies with, if it can sign. Throws when it cannot. */
+/** The secret with which the service verifies tokens. Throws when there is none. */
 function signingSecret({ jwt, dataDir }: Config): string {
   if (jwt?.kind === 'public') {
-    throw new Error('JWT_PUBLIC_KEY can only verify: tokens come from whoever holds the private key.')
+    throw new Error('JWT_PUBLIC_KEY can only verify tokens; they have to be signed with its private key.')
   }
   const secret = jwt?.secret ?? readSecret(dataDir, 'jwt-secret')
   if (secret !== null) return secret
-  // A secret that is made here would be one that no service knows.
+  // A secret generated here would be unknown to the service.
   throw new Error(
     `There is no secret in ${dataDir}: start the service once (npm start), or set DATA_DIR or JWT_SECRET.`,
   )
 }
 
 async function printToken({ user, role, ttl }: Options): Promise<void> {
-  if (role === undefined && pathId(user) === null) throw new Error('--user must be the id of a user, from 1.')
+  if (role === undefined && pathId(user) === null) throw new Error('--user must be the id of a user, 1 or more.')
   if (role !== undefined && !isStaffSub(user)) throw new Error('--user must be 1 to 100 printable ASCII characters.')
   const config = loadConfig(process.env)
   const max = config.jwtMaxTtlSeconds
@@ -44,7 +44,7 @@ async function printToken({ user, role, ttl }: Options): Promise<void> {
   }
 }
 
-/** Whether the database, where it can be reached, has no such user. */
+/** Whether the database has no such user; false when it cannot be reached. */
 async function isUnknownUser(userId: number, { databaseUrl, dataDir }: Config): Promise<boolean> {
   try {
     const client = await connect(databaseUrl ?? readFileSync(join(dataDir, 'database-url'), 'utf8').trim(), 'token')
@@ -54,23 +54,23 @@ async function isUnknownUser(userId: number, { databaseUrl, dataDir }: Config): 
       await client.end()
     }
   } catch {
-    // A token is made without a database, too.
+    // Tokens can be made without a database.
     return false
   }
 }
 
 const parseDuration = (text: string): string => {
   if (!/^[1-9]\d{0,5}[smhd]$/.test(text))
-    throw new InvalidArgumentError('It is a number with s, m, h or d, such as 12h.')
+    throw new InvalidArgumentError('Expected a number with s, m, h or d, such as 12h.')
   return text
 }
 
 try {
   await new Command('npm run token --')
     .description('Prints a token for development, signed with JWT_SECRET or the secret in DATA_DIR')
-    .requiredOption('--user <id>', 'id of an app user; with --role the name of a member of staff')
+    .requiredOption('--user <id>', 'id of an app user; with --role, name of a member of staff')
     .addOption(new Option('--role <role>', 'for /admin/v1').choices(['operator', 'finance']))
-    .option('--ttl <duration>', 'how long it is good for', parseDuration, '12h')
+    .option('--ttl <duration>', 'time until it expires', parseDuration, '12h')
     .action(printToken)
     .parseAsync()
 } catch (error) {

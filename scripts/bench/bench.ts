@@ -6,7 +6,7 @@ import { keys } from './run/keys.ts'
 import { Servers } from './run/servers.ts'
 import { seed } from './seed.ts'
 
-/** What all parts of a run work with. */
+/** What all parts of a run share. */
 export interface Bench {
   readonly options: Options
   readonly cluster: BenchCluster
@@ -14,7 +14,7 @@ export interface Bench {
   readonly servers: Servers
   /** A database of its own, with users, rooms and the gift. */
   seeded(name: string): Promise<DatabaseUrls>
-  /** A process that works on that database. */
+  /** Starts a helper process on that database. */
   helper(file: string, database: DatabaseUrls): HelperProcess
 }
 
@@ -22,7 +22,7 @@ const SEED = 'seed'
 /** That of `src/config`. */
 const DEFAULT_RATE_LIMIT = '1200'
 
-/** What it starts is stopped by `cleanUp`, last first. */
+/** Everything it starts is stopped by `cleanUp`. */
 export async function openBench(options: Options, cleanUp: AsyncDisposableStack): Promise<Bench> {
   progress('starting PostgreSQL and seeding')
   const cluster = await startCluster(cleanUp, { statements: options.profile })
@@ -42,21 +42,21 @@ export async function openBench(options: Options, cleanUp: AsyncDisposableStack)
   }
 }
 
-/** Tells whoever waits what goes on; the table alone is on stdout. */
-export function progress(what: string): void {
-  process.stderr.write(`${Math.round(performance.now() / 1000)} s: ${what}\n`)
+/** Prints progress on stderr, as stdout is for the table. */
+export function progress(text: string): void {
+  process.stderr.write(`${Math.round(performance.now() / 1000)} s: ${text}\n`)
 }
 
-/** Takes turns: every contender once a round, each time another one first. */
-export async function roundRobin<C>(
+/** Gives every item a turn in each round, each time starting with another one. */
+export async function roundRobin<Item>(
   rounds: number,
-  contenders: readonly C[],
-  turn: (contender: C, round: number) => Promise<void>,
+  items: readonly Item[],
+  turn: (item: Item, round: number) => Promise<void>,
 ): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
-    for (let i = 0; i < contenders.length; i += 1) {
-      const contender = contenders[(i + round) % contenders.length]
-      if (contender !== undefined) await turn(contender, round)
+    for (let i = 0; i < items.length; i += 1) {
+      const item = items[(i + round) % items.length]
+      if (item !== undefined) await turn(item, round)
     }
   }
 }

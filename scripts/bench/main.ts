@@ -26,7 +26,7 @@ async function measure(bench: Bench): Promise<string> {
   const gate = parts.includes('gate') ? await measureGate(bench) : null
   const heading = [
     ...(await describeRun(cluster)),
-    `Rounds: ${options.rounds} of ${options.seconds} s a contender, taking turns; medians, and medians of each round's ratios${options.keyed ? '; an idempotency key with every request' : ''}`,
+    `Rounds: ${options.rounds} of ${options.seconds} s for each implementation, taking turns; medians, and medians of each round's ratios${options.keyed ? '; every request with an idempotency key' : ''}`,
   ]
   return report(heading, { http, inProcess, growth, gate, against })
 }

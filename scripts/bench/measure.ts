@@ -4,18 +4,18 @@ import { Ran } from './in-process/job.ts'
 import { type Job, Measured } from './load/job.ts'
 import { cpuOf, cpuOfCluster } from './profile/cpu.ts'
 
-/** CPU microseconds a request or command. */
+/** CPU time of one request or command, in microseconds. */
 export interface Cost {
   readonly node: number
   readonly postgres: number
-  /** The load generator's; 0 where there is none. */
+  /** Of the load generator; 0 without one. */
   readonly generator: number
 }
 
-/** What one turn of a contender gave. */
+/** The result of one turn of an implementation. */
 export interface Turn {
   readonly perSecond: number
-  /** Milliseconds; NaN where single commands were not timed. */
+  /** Milliseconds; NaN when commands were not timed one by one. */
   readonly p50: number
   readonly p99: number
   readonly cost: Cost
@@ -26,15 +26,15 @@ export type Field = 'perSecond' | 'p50' | 'p99' | keyof Cost
 const read = (turn: Turn, field: Field): number =>
   field === 'node' || field === 'postgres' || field === 'generator' ? turn.cost[field] : turn[field]
 
-/** The middle one of a contender's turns. */
-export const middle = (turns: readonly Turn[], field: Field): number => median(turns.map((turn) => read(turn, field)))
+/** The median of an implementation's turns. */
+export const medianOf = (turns: readonly Turn[], field: Field): number => median(turns.map((turn) => read(turn, field)))
 
-/** The middle one of the ratios of turns that followed each other: what slows the machine down for a while cancels out. */
+/** The median of the ratios of adjacent turns, in which a temporary slowdown of the machine cancels out. */
 export function ratio(turns: readonly Turn[], others: readonly Turn[], field: Field): number {
   return median(turns.map((turn, i) => read(turn, field) / read(others[i] ?? turn, field)))
 }
 
-/** Has the generator do a job against a server, and looks at what that cost. */
+/** Runs a job of the load generator against a server and measures its cost. */
 export async function turnOf(
   server: { pid: number },
   generator: HelperProcess,
@@ -48,7 +48,7 @@ export async function turnOf(
   return { perSecond: measured.perSecond, p50: measured.p50, p99: measured.p99, cost }
 }
 
-/** Has a helper run commands of its own. */
+/** Has a helper process run commands, and measures their cost. */
 export async function helperTurn(helper: HelperProcess, postmaster: number, seconds: number): Promise<Turn> {
   const { measured, cost } = await withCost(helper.pid, postmaster, null, async () => {
     const measured = await helper.call({ seconds }, Ran)
@@ -63,14 +63,17 @@ async function withCost<M>(
   generator: number | null,
   work: () => Promise<{ measured: M; count: number }>,
 ): Promise<{ measured: M; cost: Cost }> {
-  const look = () => ({
+  const readCpu = () => ({
     node: cpuOf(pid),
     postgres: cpuOfCluster(postmaster),
     generator: generator === null ? 0 : cpuOf(generator),
   })
-  const before = look()
+  const before = readCpu()
   const { measured, count } = await work()
-  const after = look()
-  const each = (field: keyof Cost): number => (after[field] - before[field]) / count
-  return { measured, cost: { node: each('node'), postgres: each('postgres'), generator: each('generator') } }
+  const after = readCpu()
+  const perCommand = (field: keyof Cost): number => (after[field] - before[field]) / count
+  return {
+    measured,
+    cost: { node: perCommand('node'), postgres: perCommand('postgres'), generator: perCommand('generator') },
+  }
 }

@@ -9,8 +9,8 @@ import { signTokens } from './load/requests.ts'
 import { keys } from './run/keys.ts'
 import { runAndExit } from './run/run-and-exit.ts'
 
-// What open routes cost others: GET /wallet of one user at a time, alone and beside 20 connections of a stranger who
-// loads one route over and over. `node scripts/bench/open-routes.ts`
+// What routes without a token cost other users: latency of GET /wallet alone, and while 20 connections without a token
+// load one route again and again. `node scripts/bench/open-routes.ts`
 
 const CONNECTIONS = 20
 const SECONDS = 3
@@ -27,7 +27,7 @@ const routes = [
   '/',
 ]
 
-/** Answers the status once all of the body is read. */
+/** Answers the status after the whole body was read. */
 const get = (agent: Agent, port: number, path: string, headers = {}): Promise<number> =>
   new Promise((resolve, reject) => {
     request({ agent, host: '127.0.0.1', port, path, headers }, (response) => {
@@ -37,7 +37,7 @@ const get = (agent: Agent, port: number, path: string, headers = {}): Promise<nu
       .end()
   })
 
-/** A thread of a stranger's connections; ends with its worker. */
+/** The worker thread that loads a route; runs until it is terminated. */
 async function load(port: number, path: string): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   await Promise.all(
@@ -47,7 +47,7 @@ async function load(port: number, path: string): Promise<void> {
   )
 }
 
-async function wallets(port: number, token: string): Promise<string> {
+async function walletLatency(port: number, token: string): Promise<string> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const samples = new Samples()
   const until = performance.now() + SECONDS * 1_000
@@ -77,13 +77,13 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   const bench = await openBench(options, cleanUp)
   const { port } = await bench.servers.ours(await bench.seeded('open_routes'))
   const token = signTokens(keys.JWT_SECRET)[0] ?? ''
-  await wallets(port, token)
-  const lines = [`| nobody | ${await wallets(port, token)} |`]
+  await walletLatency(port, token)
+  const lines = [`| nothing | ${await walletLatency(port, token)} |`]
   for (const path of routes) {
     progress(path)
     const worker = new Worker(new URL(import.meta.url), { workerData: { port, path } })
     await sleep(500)
-    lines.push(`| ${path} | ${await wallets(port, token)} |`)
+    lines.push(`| ${path} | ${await walletLatency(port, token)} |`)
     await worker.terminate()
   }
   return ['| 20 connections load | wallet p50 ms | p99 ms |', '| --- | ---: | ---: |', ...lines].join('\n')

@@ -3,16 +3,16 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 export const parts = ['http', 'lone', 'rate', 'inprocess', 'growth', 'gate'] as const
 export type Part = (typeof parts)[number]
 
-/** Reports of their own, made only when they are asked for by name. */
+/** Separate reports, which only `--only` runs. */
 const reports = ['stalls', 'allowance'] as const
 export type Report = (typeof reports)[number]
 
 export interface Options {
   readonly rounds: number
-  /** Of each turn of a contender. */
+  /** Of each turn of an implementation. */
   readonly seconds: number
   readonly parts: readonly Part[]
-  /** Made instead of all parts; null: none. */
+  /** Runs instead of the parts; null: none. */
   readonly report: Report | null
   /** Events of the long ledger. */
   readonly events: number
@@ -20,13 +20,13 @@ export interface Options {
   readonly keyed: boolean
   /** Whether the product limits requests as it does by default. */
   readonly rateLimited: boolean
-  /** The folder of another checkout that gifts are compared with, and nothing else; null: none. */
+  /** The folder of another checkout: only gifts are measured, on both; null: none. */
   readonly against: string | null
-  /** Only look at where the product's time goes. */
+  /** Only profile the product. */
   readonly profile: boolean
 }
 
-interface Given {
+interface Flags {
   readonly rounds: number
   readonly seconds: number
   readonly quick?: true
@@ -39,43 +39,42 @@ interface Given {
 
 const positive = (text: string): number => {
   const value = Number(text)
-  if (!(value > 0)) throw new InvalidArgumentError('It is a number above 0.')
+  if (!(value > 0)) throw new InvalidArgumentError('Expected a number above 0.')
   return value
 }
 
 const wholePositive = (text: string): number => {
   const value = positive(text)
-  if (!Number.isInteger(value)) throw new InvalidArgumentError('It is a whole number.')
+  if (!Number.isInteger(value)) throw new InvalidArgumentError('Expected a whole number.')
   return value
 }
 
-/** What the command line asks for. */
+/** Parses the command line. */
 export function readOptions(argv: readonly string[]): Options {
-  const given = new Command('npm run bench --')
-    .description('Measures the product against a naive one and against HTTP and SQL alone; a markdown table on stdout')
-    .option('--rounds <n>', 'turns of each contender', wholePositive, 5)
+  const flags = new Command('npm run bench --')
+    .description(
+      'Compares the product with a naive implementation, and with HTTP and SQL alone; prints a markdown table',
+    )
+    .option('--rounds <n>', 'turns of each implementation', wholePositive, 5)
     .option('--seconds <n>', 'seconds of a turn', positive, 4)
-    .option('--quick', 'everything in one round of 1 second, and the long ledger a quarter as long')
+    .option('--quick', 'one round of 1 second, and a quarter of the events of the long ledger')
     .addOption(new Option('--only <part>', 'one part').choices([...parts, ...reports]))
     .option('--keys', 'an idempotency key with every request')
     .option('--rate-limit', 'with the default rate limit, which no sender here reaches')
-    .option('--against <folder>', 'only gifts, beside those of another installed checkout')
-    .option(
-      '--profile',
-      "where the time of the product's process and its statements goes; with --only lone, of lone requests",
-    )
+    .option('--against <folder>', 'only gifts, compared with another installed checkout')
+    .option('--profile', 'profiles the process and its statements; with --only lone, of one request at a time')
     .parse(argv)
-    .opts<Given>()
-  const report = reports.find((name) => name === given.only) ?? null
+    .opts<Flags>()
+  const report = reports.find((name) => name === flags.only) ?? null
   return {
-    rounds: given.quick ? 1 : given.rounds,
-    seconds: given.quick ? 1 : given.seconds,
-    events: given.quick ? 500_000 : 2_000_000,
-    parts: parts.filter((part) => given.only === undefined || part === given.only),
+    rounds: flags.quick ? 1 : flags.rounds,
+    seconds: flags.quick ? 1 : flags.seconds,
+    events: flags.quick ? 500_000 : 2_000_000,
+    parts: parts.filter((part) => flags.only === undefined || part === flags.only),
     report,
-    keyed: given.keys === true,
-    rateLimited: given.rateLimit === true,
-    against: given.against ?? null,
-    profile: given.profile === true,
+    keyed: flags.keys === true,
+    rateLimited: flags.rateLimit === true,
+    against: flags.against ?? null,
+    profile: flags.profile === true,
   }
 }

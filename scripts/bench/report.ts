@@ -4,7 +4,7 @@ import type { GateResults } from './gifts/gate.ts'
 import type { GrowthResults } from './gifts/growth.ts'
 import { type HttpResults, implementations, type Turns } from './gifts/over-http.ts'
 import type { InProcessResults } from './in-process/in-process.ts'
-import { type Field, middle, ratio } from './measure.ts'
+import { type Field, medianOf, ratio } from './measure.ts'
 
 export interface Results {
   readonly http: HttpResults
@@ -22,9 +22,9 @@ const table = (head: Line, lines: readonly Line[]): string[] =>
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
 const millis = (value: number): string => value.toFixed(2)
 const times = (value: number): string => (Number.isFinite(value) ? value.toFixed(value < 10 ? 2 : 1) : '–')
-const judged = (met: boolean, target: string): string => `${target}: ${met ? 'met' : 'missed'}`
+const verdict = (met: boolean, target: string): string => `${target}: ${met ? 'met' : 'missed'}`
 
-/** The whole run as markdown. */
+/** The report of a run, in markdown. */
 export function report(heading: readonly string[], { http, inProcess, growth, gate, against }: Results): string {
   return [
     '# POST /api/v1/instant-send: a standard gift to one receiver',
@@ -50,11 +50,11 @@ const fields: readonly (readonly [Field, string, (value: number) => string])[] =
 function httpTable(results: HttpResults): string[] {
   const head = ['over HTTP', 'ours', '(a) naive', '(b) no database', 'ours/(a)', 'ours/(b)', 'target']
   const lines = [...results].flatMap(([scenario, turns]) =>
-    fields.map(([field, name, show]) => [
+    fields.map(([field, name, format]) => [
       field === 'perSecond' ? `**${scenario}**: ${name}` : name,
-      ...implementations.map((contender) => show(middle(turns[contender], field))),
+      ...implementations.map((implementation) => format(medianOf(turns[implementation], field))),
       times(ratio(turns.ours, turns.naive, field)),
-      // The floor asks nothing of PostgreSQL: what is seen then is its own housekeeping.
+      // The floor does not use PostgreSQL: what would be seen is PostgreSQL's own background work.
       field === 'postgres' ? '–' : times(ratio(turns.ours, turns.floor, field)),
       target(scenario, field, turns),
     ]),
@@ -62,26 +62,26 @@ function httpTable(results: HttpResults): string[] {
   return table(head, lines)
 }
 
-/** What is wanted of this figure, and whether it is so. */
+/** The target of a figure, and whether it is met. */
 function target(scenario: string, field: Field, { ours, naive, floor }: Turns): string {
   if (field === 'perSecond' && scenario.endsWith(' 64 connections')) {
-    const wanted = scenario.startsWith('uniform') ? 4 : 15
+    const minRatio = scenario.startsWith('uniform') ? 4 : 15
     return [
-      judged(ratio(ours, naive, field) >= wanted, `(a) ≥ ${wanted}`),
-      judged(ratio(ours, floor, field) >= 0.5, '(b) ≥ 0.5'),
+      verdict(ratio(ours, naive, field) >= minRatio, `(a) ≥ ${minRatio}`),
+      verdict(ratio(ours, floor, field) >= 0.5, '(b) ≥ 0.5'),
     ].join(', ')
   }
-  if (field === 'p50' && scenario === 'a lone request') return judged(ratio(ours, naive, field) <= 1, '(a) ≤ 1')
+  if (field === 'p50' && scenario === 'a lone request') return verdict(ratio(ours, naive, field) <= 1, '(a) ≤ 1')
   return ''
 }
 
 function inProcessTable({ executor, limit }: InProcessResults): string[] {
-  const both = (field: Field): Line => [whole(middle(executor, field)), whole(middle(limit, field))]
+  const both = (field: Field): Line => [whole(medianOf(executor, field)), whole(medianOf(limit, field))]
   const speed = ratio(executor, limit, 'perSecond')
   return table(
     ['in process, batches of 256', 'executor', 'plain SQL', 'executor/SQL', 'target'],
     [
-      ['**commands/s**', ...both('perSecond'), times(speed), judged(speed >= 0.6, '≥ 0.6')],
+      ['**commands/s**', ...both('perSecond'), times(speed), verdict(speed >= 0.6, '≥ 0.6')],
       ['CPU of Node, µs a command', ...both('node'), times(ratio(executor, limit, 'node')), ''],
       ['CPU of PostgreSQL, µs a command', ...both('postgres'), times(ratio(executor, limit, 'postgres')), ''],
     ],
@@ -97,15 +97,15 @@ function growthTable({ small, large, lengths }: GrowthResults): string[] {
     [
       [
         '**requests/s**',
-        whole(middle(small, 'perSecond')),
-        whole(middle(large, 'perSecond')),
+        whole(medianOf(small, 'perSecond')),
+        whole(medianOf(large, 'perSecond')),
         times(speed),
-        judged(speed >= 0.9, '≥ 0.9'),
+        verdict(speed >= 0.9, '≥ 0.9'),
       ],
       ...(['p50', 'p99'] as const).map((field) => [
         `${field} ms`,
-        millis(middle(small, field)),
-        millis(middle(large, field)),
+        millis(medianOf(small, field)),
+        millis(medianOf(large, field)),
         times(ratio(large, small, field)),
         '',
       ]),
@@ -120,22 +120,22 @@ function gateTable(turns: GateResults): string[] {
     ['no database, 64 connections', 'without the gate', 'with it', 'with/without', 'target'],
     fields
       .filter(([field]) => field !== 'postgres' && field !== 'generator')
-      .map(([field, name, show]) => [
+      .map(([field, name, format]) => [
         name,
-        show(middle(without, field)),
-        show(middle(gated, field)),
+        format(medianOf(without, field)),
+        format(medianOf(gated, field)),
         times(ratio(gated, without, field)),
-        field === 'node' ? `${cost.toFixed(1)} µs, ${judged(cost < 5, '< 5')}` : '',
+        field === 'node' ? `${cost.toFixed(1)} µs, ${verdict(cost < 5, '< 5')}` : '',
       ]),
   )
 }
 
 function againstTable(results: AgainstResults): string[] {
   const lines = [...results].flatMap(([connections, { ours, other }]) =>
-    fields.map(([field, name, show]) => [
+    fields.map(([field, name, format]) => [
       field === 'perSecond' ? `**uniform, ${connections} connections**: ${name}` : name,
-      show(middle(ours, field)),
-      show(middle(other, field)),
+      format(medianOf(ours, field)),
+      format(medianOf(other, field)),
       times(ratio(ours, other, field)),
     ]),
   )

@@ -16,11 +16,11 @@ import { asInput, DIAMONDS, GIFT, ROOMS, sendBy, USERS } from './workload.ts'
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
-/** An executor that reports what goes wrong to nobody: its commands' promises tell. */
+/** An executor without observers: failures reject the promises of its commands. */
 export const openExecutor = (url: string, limits: Partial<Limits> = {}): Executor =>
   new Executor({ url, tables, evolve, limits, observer: { committed: () => {}, bug: () => {}, failed: () => {} } })
 
-/** Users by the thousand, and rooms. */
+/** Numbers of users, a multiple of 1,000, and of rooms. */
 export interface Population {
   readonly users: number
   readonly rooms: number
@@ -28,7 +28,7 @@ export interface Population {
 
 export const population: Population = { users: USERS, rooms: ROOMS }
 
-/** Makes the tables, then the users with their diamonds, the rooms and the gift: about 21,000 events. */
+/** Creates the tables, users with diamonds, rooms and the gift: about 21,000 events. */
 export async function seed(
   { ownerUrl, serviceUrl }: DatabaseUrls,
   { users: count, rooms } = population,

@@ -32,10 +32,10 @@ const USERS = 1_000
 const DATABASE = 'tables'
 const LUCKY = 2
 const MANAGER = USERS
-/** Tables that grow by less than this a command only take room on pages that they had. */
+/** A table that grows by less per command fills free space of its pages. */
 const MIN_BYTES = 8
 
-/** What each kind of command adds to each table, with indexes and what was too long for its row, in bytes a command. */
+/** Bytes that each kind of command adds to each table, with its indexes and TOAST. */
 async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   const cluster = await startCluster(cleanUp, { statements: false })
   const database = await cluster.create(DATABASE)
@@ -48,8 +48,8 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
   const userOf = (i: number): number => 1 + (i % (USERS - 1))
 
-  /** As a route runs it, under a key of its own. Throws on a refusal, unless that is what is measured. */
-  const run = async <Input, Answer>(verb: Verb<Input, Answer>, input: Input, user: number, refused = false) => {
+  /** Runs a verb as a route would, with a new idempotency key. Throws on a refusal unless it is expected. */
+  const run = async <Input, Answer>(verb: Verb<Input, Answer>, input: Input, user: number, expectsRefusal = false) => {
     const idempotency = { key: randomUUID(), requestHash: sha256(JSON.stringify(input)) }
     let answer: Answer | undefined
     const { reply } = await executor.run(
@@ -69,7 +69,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
         },
       ),
     )
-    if (refused !== (reply.status === 422)) throw new Error(reply.body)
+    if (expectsRefusal !== (reply.status === 422)) throw new Error(reply.body)
     return answer
   }
 
@@ -108,7 +108,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
   })
   const choose = chooseSeed(chains)
   const open = openGame({ spins: spinSeeds(keys.FAIRNESS_KEY), feePercent: 0 })
-  // A room has one open game: two by one user would meet.
+  // A room can have only one open game, so each user plays in another room.
   const game = async (i: number) => {
     const room = 1 + (i % USERS)
     const terms = { game_price: 10, max_players: 10, join_admin: false, client_seed: '' }
@@ -142,10 +142,10 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
     ['a standard gift to one', COMMANDS, (i) => run(send, gift(userOf(i), GIFT.id, 1), userOf(i))],
     ['a lucky gift to one', COMMANDS, (i) => run(send, gift(userOf(i), LUCKY, 1), userOf(i))],
     ['a lucky gift to 100', COMMANDS / 10, (i) => run(send, gift(userOf(i), LUCKY, 100), userOf(i))],
-    ['a refused gift with a key', COMMANDS, (i) => run(send, gift(userOf(i), 99, 1), userOf(i), true)],
-    ['a seed of one’s own', COMMANDS, (i) => run(choose, { user_id: userOf(i), client_seed: `seed-${i}` }, userOf(i))],
+    ['a expectsRefusal gift with a key', COMMANDS, (i) => run(send, gift(userOf(i), 99, 1), userOf(i), true)],
+    ['a client seed chosen', COMMANDS, (i) => run(choose, { user_id: userOf(i), client_seed: `seed-${i}` }, userOf(i))],
     ['a game, created and cancelled', COMMANDS / 2, game],
-    ['a withdrawal, asked for and taken back', COMMANDS, withdraw],
+    ['a withdrawal, requested and rejected', COMMANDS, withdraw],
     ['a card granted', COMMANDS, cards],
     ['a device registered', COMMANDS, device],
     ['a room joined', 1, sql(`insert into room_members (room_id, user_id) select i, 5000 + i from ${serial}`)],
@@ -155,13 +155,13 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
       sql(`insert into live_announcements select 'room:' || i % 100, i, i - 1, now() from ${serial}`),
     ],
     [
-      'a push notification that waits',
+      'a pending push notification',
       1,
       sql(`insert into push_outbox (token, position, user_id, notification)
            select repeat('t', 110) || i, i, i, repeat('n', 180) from ${serial}`),
     ],
     [
-      'a client that told app-status its version',
+      'a client version recorded by app-status',
       1,
       sql(`insert into told_clients (token_key, type, version, told_at)
            select encode(sha256(i::text::bytea), 'hex'), 'android', '1.2.3', now() from ${serial}`),
@@ -177,11 +177,11 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
     return new Map(rows.map(({ relname, bytes }) => [relname ?? '', Number(bytes)]))
   }
 
-  const lines = ['| command | bytes | of them in |', '|---|---:|---|']
+  const lines = ['| command | bytes | by table |', '|---|---:|---|']
   for (const [kind, times, once] of kinds) {
     progress(kind)
     const before = await sizes()
-    // A thousand at a time: each user, and so each room, once.
+    // About a thousand at a time, so that each user and room occurs once.
     for (let from = 0; from < times; from += USERS - 1) {
       await Promise.all(upTo(Math.min(USERS - 1, times - from)).map((i) => once(from + i)))
     }

@@ -1,16 +1,16 @@
 import type { SendGift } from '../../src/features/gifts/send.ts'
 
-/** Who sends what to whom: the same for every contender. */
+/** The gifts of the benches: the same for every implementation. */
 
 export const USERS = 10_000
 /** Room n belongs to user n. */
 export const ROOMS = 1_000
-/** What everyone holds to begin with; no run comes to the end of it. */
+/** Every user's initial balance, more than any run can spend. */
 export const DIAMONDS = 1_000_000_000_000
-/** A standard gift, dear enough that the room gets its share too. */
+/** A standard gift whose price is high enough for the room to get its share. */
 export const GIFT = { id: 1, name: 'Crown', kind: 'standard', price: 100, image_path: 'gifts/crown.png' } as const
 
-/** `uniform`: receivers and rooms are as many as there are. `hot`: all send to user 1 in room 1. */
+/** `uniform`: random receivers and rooms. `hot`: everybody sends to user 1 in room 1. */
 export type Mix = 'uniform' | 'hot'
 
 export interface Send {
@@ -21,17 +21,17 @@ export interface Send {
 
 const oneOf = (count: number): number => 1 + Math.floor(Math.random() * count)
 
-/** A send by that user; of user 1 in the hot mix, who cannot be both, by somebody else. */
+/** A gift by that user, or by user 2 when user 1 would send to itself. */
 export function sendBy(user: number, mix: Mix): Send {
   if (mix === 'hot') return { sender: user === 1 ? 2 : user, receiver: 1, room: 1 }
   const other = oneOf(USERS - 1)
   return { sender: user, receiver: other < user ? other : other + 1, room: oneOf(ROOMS) }
 }
 
-/** A send by any user. */
+/** A gift by a random user. */
 export const anySend = (mix: Mix): Send => sendBy(oneOf(USERS), mix)
 
-/** As the rule for gifts takes it. */
+/** As input of the verb. */
 export const asInput = ({ sender, receiver, room }: Send): SendGift => ({
   caller_id: sender,
   sender_id: sender,

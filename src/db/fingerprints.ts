@@ -2,8 +2,8 @@ import type { ClientBase } from 'pg'
 import { fingerprint, type GuardedKey, guardedKeys, type Keys } from '../config/keys.ts'
 
 /** A key differs from the one that this database was used with before. */
-export class WrongKey extends Error {
-  override readonly name = 'WrongKey'
+export class KeyMismatch extends Error {
+  override readonly name = 'KeyMismatch'
 }
 
 /** The keys that this database was used with before. */
@@ -13,7 +13,7 @@ export async function usedKeys(client: ClientBase): Promise<ReadonlySet<GuardedK
 }
 
 /**
- * Remembers the fingerprints of the keys with the first start on a database, and throws a WrongKey that names each
+ * Remembers the fingerprints of the keys with the first start on a database, and throws a KeyMismatch that names each
  * variable whose key differs from then on. Instances that start at once agree on those of the fastest.
  */
 export async function checkFingerprints(client: ClientBase, keys: Keys): Promise<void> {
@@ -25,7 +25,7 @@ export async function checkFingerprints(client: ClientBase, keys: Keys): Promise
   const kept = await storedFingerprints(client)
   const wrong = names.filter((name) => kept.get(name) !== fingerprint(keys[name]))
   if (wrong.length > 0) {
-    throw new WrongKey(
+    throw new KeyMismatch(
       `${wrong.map((name) => guardedKeys[name]).join(' and ')} ${wrong.length === 1 ? 'is' : 'are'} not what this database was used with before; ` +
         'restore the former one.',
     )

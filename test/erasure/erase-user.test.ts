@@ -180,14 +180,14 @@ test('from the command line', async (t) => {
   t.match(done, {
     status: 0,
     stderr: '',
-    stdout: 'user 1 is forgotten; encrypted records erased: 0, devices removed: 1, remembered replies blanked: 0\n',
+    stdout: 'user 1 is forgotten; encrypted records erased: 0, devices removed: 1, stored replies redacted: 0\n',
   })
   t.same(await all.found(), {})
   t.match(await queryRows(all.database, 'select uid, name from user_profiles where user_id = 1'), [
     { uid: /^forgotten-[0-9a-f]{32}$/, name: '' },
   ])
   t.match(run('--user', '9'), { status: 1, stderr: 'forget stopped: there is no such user\n' })
-  t.match(run('--user', '0'), { status: 1, stdout: '', stderr: /the id of a user/ })
+  t.match(run('--user', '0'), { status: 1, stdout: '', stderr: /a user's id/ })
 })
 
 test('a uid alone identifies a user', async (t) => {

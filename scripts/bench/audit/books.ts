@@ -21,7 +21,7 @@ import { keys } from '../run/keys.ts'
 import { openExecutor, type Population, population } from '../seed.ts'
 import { GIFT } from '../workload.ts'
 
-// Books as a busy service would have them: everything that users and operators can do, decided by the rules.
+// Books like those of a busy service: random commands of users and operators, decided by the rules.
 
 const CLOVER = { decoration_id: 2, name: 'Clover', kind: 'lucky', price: 10, image_path: 'gifts/clover.png' } as const
 const odds = [
@@ -30,14 +30,14 @@ const odds = [
   { multiplier: 10, weight: 30 },
   { multiplier: 360, weight: 1 },
 ]
-/** Those who buy gifts with draws: few do, and they often. */
+/** Users who send lucky gifts: few, but often. */
 const GAMBLERS = 2_000
-/** Members of each room, who play there: users from the room's own number on. */
+/** Members of each room, who play there: the users from the room's number on. */
 const MEMBERS = 5
 
 const oneOf = (count: number): number => 1 + Math.floor(Math.random() * count)
 
-/** Adds to a seeded database until its ledger has that many events. */
+/** Runs commands on a seeded database until its ledger has that many events. */
 export async function growBooks(
   { ownerUrl, serviceUrl }: DatabaseUrls,
   events: number,
@@ -52,17 +52,17 @@ export async function growBooks(
   )
   const executor = openExecutor(serviceUrl, { maxBatchCommands: rooms / 2, maxBatchRows: 65_536 })
   closing.defer(() => executor.close())
-  const doing = runAs(executor)
-  await doing('staff:ann', defineDecoration, { ...CLOVER, odds })
-  await doing('staff:ann', definePackage, { privilege_package_id: 1, name: 'Silver', rank: 1, valid_days: 30 })
+  const runCommand = runAs(executor)
+  await runCommand('staff:ann', defineDecoration, { ...CLOVER, odds })
+  await runCommand('staff:ann', definePackage, { privilege_package_id: 1, name: 'Silver', rank: 1, valid_days: 30 })
 
   let position = await headOf(owner)
-  const looking = setInterval(() => void headOf(owner).then((head) => (position = head)), 200)
-  closing.defer(() => clearInterval(looking))
-  // Each room is one player's, so that no two open a game in it; with as many rooms as two batches hold, one is full
-  // while the other is on its way.
+  const polling = setInterval(() => void headOf(owner).then((head) => (position = head)), 200)
+  closing.defer(() => clearInterval(polling))
+  // Each room has one player, so that no two open a game in it. The rooms fill two batches: one is collected while the
+  // other is written.
   const player = async (room: number): Promise<void> => {
-    while (position < events) await randomCommand(doing, room, { users, rooms })
+    while (position < events) await randomCommand(runCommand, room, { users, rooms })
   }
   await Promise.all(Array.from({ length: rooms }, (_, i) => player(i + 1)))
 }
@@ -74,7 +74,7 @@ async function headOf(owner: Awaited<ReturnType<typeof connect>>): Promise<numbe
 
 type RunAs = <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input) => Promise<Answer>
 
-/** Every command has an idempotency key, as the app's have. */
+/** Runs a verb with a new idempotency key, as clients do. Throws when it is refused. */
 const runAs =
   (executor: Executor): RunAs =>
   async <Input, Answer>(actor: string, verb: Verb<Input, Answer>, input: Input): Promise<Answer> => {
@@ -96,45 +96,51 @@ const runAs =
 const send = sendGift({ chains: luckyChains(keys.FAIRNESS_KEY), ownerPercent: 5 })
 const spins = spinSeeds(keys.FAIRNESS_KEY)
 
-/** Of a hundred: 62 gifts, 25 draws, 4 credits, 3 debits, 2 cards that are used, 2 bags, 2 games of three. */
-async function randomCommand(doing: RunAs, room: number, { users, rooms }: Population): Promise<void> {
+/** Of 100 commands: 62 gifts, 25 lucky gifts, 4 credits, 3 debits, 2 cards, and some 4 bag items and games of three. */
+async function randomCommand(runCommand: RunAs, room: number, { users, rooms }: Population): Promise<void> {
   const die = oneOf(100)
   const user = oneOf(die > 62 && die <= 87 ? Math.min(GAMBLERS, users) : users)
   if (die <= 87) {
     const decoration_id = die <= 62 ? GIFT.id : CLOVER.decoration_id
     const receiver_ids = Array.from({ length: die % 10 === 0 ? 3 : 1 }, (_, i) => 1 + ((user + i) % users))
     const terms = { caller_id: user, sender_id: user, room: oneOf(rooms), from_bag: false, encrypted: false }
-    await doing(`user:${user}`, send, { ...terms, decoration_id, receiver_ids, quantity: oneOf(9) })
+    await runCommand(`user:${user}`, send, { ...terms, decoration_id, receiver_ids, quantity: oneOf(9) })
   } else if (die <= 91) {
-    await doing('staff:ann', credit, { user_id: user, currency: 'coins', amount: 1000, reason: 'a top-up' })
+    await runCommand('staff:ann', credit, { user_id: user, currency: 'coins', amount: 1000, reason: 'a top-up' })
   } else if (die <= 94) {
-    await doing('staff:ann', debit, { holder: 'user', id: user, currency: 'diamonds', amount: 7, reason: 'a refund' })
+    await runCommand('staff:ann', debit, {
+      holder: 'user',
+      id: user,
+      currency: 'diamonds',
+      amount: 7,
+      reason: 'a refund',
+    })
   } else if (die <= 96) {
-    const wish = { user_id: user, privilege_package_id: 1, quantity: 1, reason: 'a prize' }
-    const [card] = await doing('staff:ann', grantCards, wish)
-    if (card !== undefined) await doing(`user:${user}`, activateCard, { caller_id: user, card_id: card.card_id })
+    const grant = { user_id: user, privilege_package_id: 1, quantity: 1, reason: 'a prize' }
+    const [card] = await runCommand('staff:ann', grantCards, grant)
+    if (card !== undefined) await runCommand(`user:${user}`, activateCard, { caller_id: user, card_id: card.card_id })
   } else if (die <= 98 || Math.random() < 0.8) {
     const item = { user_id: user, decoration_id: GIFT.id, quantity: 1, reason: 'a prize' }
-    await doing('staff:ann', addBagItems, item)
+    await runCommand('staff:ann', addBagItems, item)
   } else {
-    await playGame(doing, room)
+    await playGame(runCommand, room)
   }
 }
 
-async function playGame(doing: RunAs, room: number): Promise<void> {
+async function playGame(runCommand: RunAs, room: number): Promise<void> {
   const [opener, ...others] = [room, room + 1, room + 2]
   for (const user_id of [opener, ...others]) {
-    await doing('staff:ann', credit, { user_id, currency: 'coins', amount: 100, reason: 'a prize' })
+    await runCommand('staff:ann', credit, { user_id, currency: 'coins', amount: 100, reason: 'a prize' })
   }
   const terms = { game_price: 100, max_players: 3, join_admin: true, client_seed: 'mine' }
-  const opened = await doing(`user:${opener}`, openGame({ spins, feePercent: 5 }), {
+  const opened = await runCommand(`user:${opener}`, openGame({ spins, feePercent: 5 }), {
     caller_id: opener,
     room,
     ...terms,
   })
   const game = opened.game.game_id
   for (const caller_id of others) {
-    await doing(`user:${caller_id}`, joinGame, { caller_id, room, game, client_seed: '' })
+    await runCommand(`user:${caller_id}`, joinGame, { caller_id, room, game, client_seed: '' })
   }
-  await doing(`user:${opener}`, finishGame(spins), { caller_id: opener, room, game })
+  await runCommand(`user:${opener}`, finishGame(spins), { caller_id: opener, room, game })
 }

@@ -14,32 +14,33 @@ import { seed } from '../seed.ts'
 import { type AuditInterference, measureAuditInterference } from './audit-interference.ts'
 import { growBooks } from './books.ts'
 import { type Measured, runMeasured } from './run.ts'
-import { alternateWithCopy, middleOf, shareOfCopy, verifyTable } from './verify-turns.ts'
+import { alternateWithCopy, medianTurn, shareOfCopy, verifyTable } from './verify-turns.ts'
 
 const OURS = fileURLToPath(new URL('../../..', import.meta.url))
 
 interface Line {
-  readonly what: string
-  readonly took: Measured | null
-  /** Of events a second. */
+  readonly name: string
+  /** Null when the program is not installed. */
+  readonly measured: Measured | null
+  /** Events a second. */
   readonly target?: number
-  /** Of all events, if less. */
+  /** The share of all events that were read, if not all. */
   readonly share?: number
 }
 
-/** Most memory that any of ours may take, in MB. */
+/** Of each of our commands. */
 const MAX_MEMORY_MB = 400
-/** Least share of the speed of a plain COPY that `verify` is to have. */
+/** The target of the speed of `verify`, as a share of that of COPY. */
 const MIN_SHARE_OF_COPY = 0.4
-/** How many times faster than hledger a verification is to be. */
-const FASTER = 5
+/** A verification must be so many times as fast as hledger. */
+const MIN_HLEDGER_RATIO = 5
 
 interface Options {
   readonly events: number
   readonly rounds: number
-  /** Another checkout to compare with, and nothing else. */
+  /** Another checkout: only compares with it. */
   readonly against?: string
-  /** With `against`: what of the two is compared. */
+  /** With `against`: what is compared. */
   readonly only: 'verify' | 'service'
 }
 
@@ -55,7 +56,7 @@ async function measure(options: Options, cleanUp: AsyncDisposableStack): Promise
   const [head] = await cluster.ask('select position from ledger_head', 'books')
   const written = Number(head?.['position'])
   const ours = auditOf(OURS, database)
-  const verifying = { verified: () => ours.start('verify') }
+  const verifications = { verified: () => ours.start('verify') }
   const { against, rounds } = options
   if (against !== undefined) {
     const other = auditOf(resolve(against), database)
@@ -63,7 +64,7 @@ async function measure(options: Options, cleanUp: AsyncDisposableStack): Promise
       const contenders = { ours: () => ours.run('verify'), other: () => other.run('verify') }
       return verifyTable(await alternateWithCopy(rounds, () => copyAll(database), contenders), written)
     }
-    const both = { ...verifying, other: () => other.start('verify') }
+    const both = { ...verifications, other: () => other.start('verify') }
     return interferenceLines(await measureAuditInterference(cluster, database, cleanUp, rounds, both)).join('\n')
   }
 
@@ -71,33 +72,36 @@ async function measure(options: Options, cleanUp: AsyncDisposableStack): Promise
   mkdirSync(journals)
   const turns = await alternateWithCopy(rounds, () => copyAll(database), { verify: () => ours.run('verify') })
   const lines: Line[] = [
-    { what: `COPY … TO, the limit, the middle of ${rounds}`, took: middleOf(turns.get('copy')) },
-    { what: `verify, the middle of ${rounds}`, took: middleOf(turns.get('verify')), target: 100_000 },
-    { what: 'rebuild', took: await ours.run('rebuild'), target: 50_000 },
-    { what: 'verify of what was rebuilt', took: await ours.run('verify') },
-    { what: 'export --format jsonl', took: await ours.run('export', '--format', 'jsonl') },
-    { what: 'export --format hledger', took: await ours.run('export', '--format', 'hledger', '--folder', journals) },
+    { name: `COPY … TO, the limit, the median of ${rounds}`, measured: medianTurn(turns.get('copy')) },
+    { name: `verify, the median of ${rounds}`, measured: medianTurn(turns.get('verify')), target: 100_000 },
+    { name: 'rebuild', measured: await ours.run('rebuild'), target: 50_000 },
+    { name: 'verify after rebuild', measured: await ours.run('verify') },
+    { name: 'export --format jsonl', measured: await ours.run('export', '--format', 'jsonl') },
+    {
+      name: 'export --format hledger',
+      measured: await ours.run('export', '--format', 'hledger', '--folder', journals),
+    },
   ]
   const files = readdirSync(journals)
     .sort()
     .map((name) => join(journals, name))
   const sizeOf = (path: string): number => statSync(path).size
   const size = files.reduce((sum, path) => sum + sizeOf(path), 0)
-  // They take minutes and gigabytes for each file: one tells how fast they are.
+  // One file is enough to measure their speed, as each takes minutes and gigabytes.
   const [first = ''] = files
   const part = sizeOf(first) / size
   const check = ['check', '-s', 'balancednoautoconversion', 'ordereddates']
   lines.push({
-    what: `hledger check of the first of ${files.length} files`,
-    took: await runOther('hledger', ['-f', first, ...check]),
+    name: `hledger check of the first of ${files.length} files`,
+    measured: await runOther('hledger', ['-f', first, ...check]),
     share: part,
   })
   lines.push({
-    what: 'ledger balance of that file',
-    took: await runOther('ledger', ['-f', first, 'balance']),
+    name: 'ledger balance of that file',
+    measured: await runOther('ledger', ['-f', first, 'balance']),
     share: part,
   })
-  const interference = await measureAuditInterference(cluster, database, cleanUp, rounds, verifying)
+  const interference = await measureAuditInterference(cluster, database, cleanUp, rounds, verifications)
   const share = shareOfCopy(turns, 'verify')
   return [
     `# Finance: ${written.toLocaleString('en')} events, journals in ${files.length} files of ${Math.round(size / 2 ** 20)} MiB`,
@@ -106,7 +110,7 @@ async function measure(options: Options, cleanUp: AsyncDisposableStack): Promise
     '',
     ...table(lines, written),
     '',
-    `\`verify\` has ${share.toFixed(2)} of the speed of COPY (${judged(share >= MIN_SHARE_OF_COPY, `≥ ${MIN_SHARE_OF_COPY}`)})`,
+    `\`verify\` has ${share.toFixed(2)} of the speed of COPY (${verdict(share >= MIN_SHARE_OF_COPY, `≥ ${MIN_SHARE_OF_COPY}`)})`,
     '',
     ...interferenceLines(interference),
   ].join('\n')
@@ -114,11 +118,11 @@ async function measure(options: Options, cleanUp: AsyncDisposableStack): Promise
 
 interface Audit {
   run(...args: string[]): Promise<Measured>
-  /** Starts it and does not wait for its end. */
+  /** Starts a command without waiting for its end. */
   start(...args: string[]): ChildProcess
 }
 
-/** The audit of a checkout, run as its `npm run audit` does. */
+/** Runs the audit commands of a checkout, with the flags of its `npm run audit`. */
 function auditOf(folder: string, { serviceUrl, ownerUrl }: DatabaseUrls): Audit {
   const command = [...flagsOf(folder, 'audit'), join(folder, 'scripts/audit.ts')]
   const cache = join(folder, 'node_modules/.cache/compiled')
@@ -133,7 +137,7 @@ function auditOf(folder: string, { serviceUrl, ownerUrl }: DatabaseUrls): Audit 
   }
 }
 
-/** All events as PostgreSQL sends them, thrown away. */
+/** Reads all events as PostgreSQL sends them, and discards them. */
 async function copyAll({ serviceUrl }: DatabaseUrls): Promise<Measured> {
   const client = await connect(serviceUrl, 'bench')
   const began = performance.now()
@@ -147,7 +151,7 @@ async function copyAll({ serviceUrl }: DatabaseUrls): Promise<Measured> {
   return { seconds, megabytes: Number.NaN }
 }
 
-/** Null when the program is not there. */
+/** Null when the program is not installed. */
 async function runOther(program: string, args: readonly string[]): Promise<Measured | null> {
   progress(program)
   try {
@@ -159,34 +163,35 @@ async function runOther(program: string, args: readonly string[]): Promise<Measu
 }
 
 function interferenceLines({ perSecond, alone, verified }: AuditInterference): string[] {
-  return [...verified].map(([name, { p99, begun }]) => {
+  return [...verified].map(([name, { p99, starting }]) => {
     const growth = p99 / alone
-    const times = `${growth.toFixed(2)} times; ${judged(growth <= 1.25, '≤ 1.25')}`
-    const first = `${begun.toFixed(2)} ms in the 5 s in which it began`
-    return `The service at half its capacity, ${perSecond} gifts a second: p99 ${alone.toFixed(2)} ms, and ${p99.toFixed(2)} ms during a verification (${name}; ${times}); ${first}`
+    const times = `${growth.toFixed(2)} times; ${verdict(growth <= 1.25, '≤ 1.25')}`
+    const first = `${starting.toFixed(2)} ms in the 5 s in which it started`
+    return `The service at half its capacity, ${perSecond} gifts a second: p99 ${alone.toFixed(2)} ms alone, ${p99.toFixed(2)} ms during a verification (${name}; ${times}); ${first}`
   })
 }
 
-const judged = (met: boolean, wanted: string): string => `${wanted}: ${met ? 'met' : 'missed'}`
+const verdict = (met: boolean, target: string): string => `${target}: ${met ? 'met' : 'missed'}`
 
 function table(lines: readonly Line[], events: number): string[] {
-  const rateOf = ({ took, share = 1 }: Line): number => (took === null ? Number.NaN : (events * share) / took.seconds)
-  const hledger = lines.find(({ what }) => what.startsWith('hledger'))
+  const rateOf = ({ measured, share = 1 }: Line): number =>
+    measured === null ? Number.NaN : (events * share) / measured.seconds
+  const hledger = lines.find(({ name }) => name.startsWith('hledger'))
   const rows = lines.map((line) => {
-    const { what, took, target } = line
-    if (took === null) return `| ${what} | not installed | | | |`
-    const { seconds, megabytes } = took
+    const { name, measured, target } = line
+    if (measured === null) return `| ${name} | not installed | | | |`
+    const { seconds, megabytes } = measured
     const rate = rateOf(line)
-    const times = hledger?.took == null ? null : rate / rateOf(hledger)
-    const wanted = [
-      ...(target === undefined ? [] : [judged(rate >= target, `≥ ${target.toLocaleString('en')}/s`)]),
-      ...(target === undefined ? [] : [judged(megabytes < MAX_MEMORY_MB, `< ${MAX_MEMORY_MB} MB`)]),
-      ...(what.startsWith('verify,') && times !== null
-        ? [judged(times >= FASTER, `${times.toFixed(1)} times as fast as hledger, ≥ ${FASTER}`)]
+    const times = hledger?.measured == null ? null : rate / rateOf(hledger)
+    const targets = [
+      ...(target === undefined ? [] : [verdict(rate >= target, `≥ ${target.toLocaleString('en')}/s`)]),
+      ...(target === undefined ? [] : [verdict(megabytes < MAX_MEMORY_MB, `< ${MAX_MEMORY_MB} MB`)]),
+      ...(name.startsWith('verify,') && times !== null
+        ? [verdict(times >= MIN_HLEDGER_RATIO, `${times.toFixed(1)} times as fast as hledger, ≥ ${MIN_HLEDGER_RATIO}`)]
         : []),
     ].join('; ')
     const memory = Number.isNaN(megabytes) ? '' : Math.round(megabytes)
-    return `| ${what} | ${seconds.toFixed(1)} | ${Math.round(rate).toLocaleString('en')} | ${memory} | ${wanted} |`
+    return `| ${name} | ${seconds.toFixed(1)} | ${Math.round(rate).toLocaleString('en')} | ${memory} | ${targets} |`
   })
   return ['| | seconds | events/s | peak MB | target |', '|---|---:|---:|---:|---|', ...rows]
 }
@@ -198,10 +203,12 @@ const count = (text: string): number => {
 }
 
 const options = new Command('npm run bench:audit --')
-  .description('Measures verify, rebuild and export on books made by the rules, beside hledger, ledger and plain COPY')
+  .description(
+    'Measures verify, rebuild and export on books made by the rules, and for comparison hledger, ledger and COPY',
+  )
   .option('--events <n>', 'events of the ledger', count, 1_000_000)
   .option('--rounds <n>', 'turns of COPY and of verify, and of the service alone and during a verification', count, 5)
-  .option('--against <folder>', 'another checkout to compare with, and nothing else')
+  .option('--against <folder>', 'only compare with another installed checkout')
   .addOption(
     new Option('--only <what>', 'with --against: the time of verify, or the p99 of a service during it')
       .choices(['verify', 'service'])

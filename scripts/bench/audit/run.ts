@@ -3,40 +3,40 @@ import { once } from 'node:events'
 import { openSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a process took. */
+/** Duration and memory of a process. */
 export interface Measured {
   readonly seconds: number
-  /** The most memory that it held at a time, in MB. */
+  /** Peak resident memory. */
   readonly megabytes: number
 }
 
 const SAMPLE_MS = 50
 
-/** Runs a program to its end, its output thrown away. Throws when it is not there or ends with another code than 0. */
+/** Runs a program and discards its output. Throws when it cannot be started or exits with another code than 0. */
 export async function runMeasured(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<Measured> {
-  const nowhere = openSync('/dev/null', 'w')
+  const devNull = openSync('/dev/null', 'w')
   const began = performance.now()
-  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', nowhere, 'pipe'] })
-  let said = ''
-  child.stderr?.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-2_000)))
+  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', devNull, 'pipe'] })
+  let errorOutput = ''
+  child.stderr?.on('data', (chunk: Buffer) => (errorOutput = `${errorOutput}${chunk.toString()}`.slice(-2_000)))
   let megabytes = 0
-  let over = false
-  const ended = once(child, 'close').finally(() => (over = true))
+  let isOver = false
+  const ended = once(child, 'close').finally(() => (isOver = true))
   ended.catch(() => {})
-  while (!over) {
+  while (!isOver) {
     megabytes = Math.max(megabytes, peakOf(child.pid))
     await Promise.race([ended.catch(() => {}), sleep(SAMPLE_MS)])
   }
   const [code] = await ended
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${said}`)
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${errorOutput}`)
   return { seconds: (performance.now() - began) / 1000, megabytes }
 }
 
-/** Megabytes that a process held at most so far; 0 when it is over. */
+/** Peak resident memory of a process so far, in MB; 0 after its end. */
 function peakOf(pid: number | undefined): number {
   try {
     const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []

@@ -2,12 +2,12 @@ import { median } from '../../../test/harness/load/percentiles.ts'
 import { roundRobin } from '../bench.ts'
 import type { Measured } from './run.ts'
 
-/** What each contender took, turn by turn; `copy` is one of them. */
+/** Results of each contender, one of which is `copy`, turn by turn. */
 export type Turns = ReadonlyMap<string, Measured[]>
 
 const COPY = 'copy'
 
-/** Lets a plain COPY and verifications take turns, so that a machine whose speed changes treats them alike. */
+/** Lets a plain COPY and verifications take turns, so that changes of the machine's speed affect all of them alike. */
 export async function alternateWithCopy(
   rounds: number,
   copy: () => Promise<Measured>,
@@ -19,14 +19,14 @@ export async function alternateWithCopy(
   return turns
 }
 
-/** The turn that took as long as half of them at most. */
-export function middleOf(turns: readonly Measured[] = []): Measured {
-  const middle = turns.toSorted((a, b) => a.seconds - b.seconds)[Math.floor(turns.length / 2)]
-  if (middle === undefined) throw new Error('nothing was measured')
-  return middle
+/** The turn with the median duration. */
+export function medianTurn(turns: readonly Measured[] = []): Measured {
+  const turn = turns.toSorted((a, b) => a.seconds - b.seconds)[Math.floor(turns.length / 2)]
+  if (turn === undefined) throw new Error('nothing was measured')
+  return turn
 }
 
-/** How fast a contender is, as a multiple of another's speed: the median of each round's. */
+/** The speed of a contender as a multiple of another's: the median of each round's ratio. */
 function speedRatio(turns: Turns, name: string, other: string): number {
   const others = turns.get(other) ?? []
   return median((turns.get(name) ?? []).map(({ seconds }, i) => (others[i]?.seconds ?? Number.NaN) / seconds))
@@ -37,7 +37,7 @@ export const shareOfCopy = (turns: Turns, name: string): number => speedRatio(tu
 /** Compares the verification of another checkout with this one's. */
 export function verifyTable(turns: Turns, events: number): string {
   const lines = [...turns.keys()].map((name) => {
-    const { seconds, megabytes } = middleOf(turns.get(name))
+    const { seconds, megabytes } = medianTurn(turns.get(name))
     const memory = Number.isNaN(megabytes) ? '' : Math.round(megabytes)
     const time = 1 / speedRatio(turns, name, 'ours')
     return `| ${name} | ${seconds.toFixed(2)} | ${memory} | ${shareOfCopy(turns, name).toFixed(2)} | ${time.toFixed(2)} |`

@@ -4,7 +4,7 @@ import { Sessions } from '../../../src/http/auth/sessions.ts'
 import { GIFT } from '../workload.ts'
 import { listenWith, sendJson } from './listen.ts'
 
-// What HTTP alone costs: the product's checks and schema, then at once a body of the same size as the product's.
+// The cost of HTTP alone: the product's checks and schemas, and a constant body of the same size as the product's.
 
 const body = JSON.stringify({
   data: {
@@ -31,7 +31,7 @@ const slice: Slice = {
   },
 }
 
-/** Every user is known, and nobody's sessions were revoked. */
+/** Every user exists, with no sessions revoked. */
 const sessions = new Sessions(async () => 0)
 
 await listenWith(slice, sessions)

@@ -19,8 +19,8 @@ import { Executor } from '../../../src/ledger/executor/executor.ts'
 import { createVault } from '../../../src/vault/vault.ts'
 import { switchedAppState } from './gated.ts'
 
-/** A driver that knows no database. */
-const nowhere = (): Kysely<Tables> =>
+/** A Kysely without a database. */
+const withoutDatabase = (): Kysely<Tables> =>
   new Kysely<Tables>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
@@ -31,22 +31,22 @@ const nowhere = (): Kysely<Tables> =>
   })
 
 /**
- * Listens with the product's own HTTP side (every hook, the token check, schemas, metrics), behind which there is
- * nothing but this slice. Ends with a signal, as it has nothing to save.
+ * Serves one slice through the product's own HTTP layer (every hook, token check, schemas, metrics). A signal ends the
+ * process at once, as it has nothing to save.
  */
 export async function listenWith(slice: Slice, sessions: Sessions): Promise<void> {
   const config = loadConfig(process.env)
   const keys = loadKeys(config)
   const log = createLogger(config.logLevel)
   const metrics = new Metrics()
-  // Never asked to do anything.
+  // Runs no command.
   const executor = new Executor({ url: '', tables, evolve, observer: metrics.observer(() => {}) })
   const writes = new WriteAllowance(config.dailyWriteBytes)
   const app = await build({
     slices: [slice],
     services: {
       execute: executeWith(executor, writes, meaningOf),
-      db: nowhere(),
+      db: withoutDatabase(),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl ?? '' },
       appState: switchedAppState(),
       chains: luckyChains(keys.fairness),
@@ -71,7 +71,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
   await app.listen({ host: config.host, port: config.port })
 }
 
-/** Sends a body that is JSON already, as the product does. */
+/** Sends serialized JSON, as the product does. */
 export function sendJson(reply: FastifyReply, status: number, body: string): void {
   reply.code(status).type('application/json; charset=utf-8').send(body)
 }

@@ -8,7 +8,7 @@ import { GENESIS_HASH, type HashInput, hashEvent, replyHash } from '../../../src
 import { decideStandardGift, type NaiveSend } from './naive-rules.ts'
 import * as statements from './naive-statements.ts'
 
-interface Facts {
+interface GiftContext {
   readonly position: number
   /** Microseconds since 1970. */
   readonly now: number
@@ -18,7 +18,7 @@ interface Facts {
   readonly known_receivers: number
 }
 
-interface Remembered {
+interface StoredReply {
   readonly request_hash: string
   readonly status: number
   readonly body: string
@@ -27,17 +27,16 @@ interface Remembered {
 export const refused = (code: string): HttpError => new HttpError(422, code, 'The gift cannot be sent.')
 
 /**
- * Gifts as a good service without a ledger floor sends them: one request is one transaction on a connection of a pool,
- * in six round trips (eight under an idempotency key), each awaited, all by prepared statements.
+ * Sends gifts as a good service without an event-sourced ledger would: one transaction per request on a pooled
+ * connection, in six round trips (eight with an idempotency key), all with prepared statements.
  *
- * It does what the product does for a standard gift that is paid in diamonds: the same checks, the accounts locked in
- * the order of their names so that nothing can deadlock, the same event row (typed columns, JSON, a hash over them),
- * the balances, the room's trophy points, and under a key the remembered reply.
+ * It does what the product does for a standard gift that is paid in diamonds: the same checks, the same event row (typed
+ * columns, JSON, a hash over them), the balances, the room's trophy points, and the stored reply of a key. It locks
+ * accounts by name, so that there are no deadlocks.
  *
- * It leaves out what would only slow it down, which the product does: hashes are chained to nothing and positions come
- * from a sequence (no lock that all share, and so no order that can be followed); the system's own accounts have no
- * balance row (everybody would wait for it); nothing is told to followers. Bags, draws and rooms by uid are not its
- * business here.
+ * It leaves out what would only slow it down: hashes do not form a chain and positions come from a sequence, so that no
+ * lock is shared, but there is no order for subscribers either; system accounts have no balance row, for which everybody
+ * would wait; subscribers are not notified. Bags, draws and rooms by uid are not supported.
  */
 export class NaiveGifts {
   readonly #pool: Pool
@@ -51,7 +50,7 @@ export class NaiveGifts {
     try {
       return await this.#transaction((client) => attempt(client, gift, cause))
     } catch (error) {
-      // The same key at the same time: now its reply is there.
+      // A concurrent request with the same key was faster; its reply is stored by now.
       if (!(error instanceof DatabaseError) || error.code !== '23505') throw error
       return this.#transaction((client) => attempt(client, gift, cause))
     }
@@ -59,19 +58,19 @@ export class NaiveGifts {
 
   async #transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect()
-    let broken: Error | undefined
+    let connectionError: Error | undefined
     try {
       await client.query('begin')
-      const done = await work(client)
+      const result = await work(client)
       await client.query('commit')
-      return done
+      return result
     } catch (error) {
       await client.query('rollback').catch((rollback: Error) => {
-        broken = rollback
+        connectionError = rollback
       })
       throw error
     } finally {
-      client.release(broken)
+      client.release(connectionError)
     }
   }
 }
@@ -79,19 +78,19 @@ export class NaiveGifts {
 async function attempt(client: PoolClient, gift: NaiveSend, cause: Cause): Promise<CommandResult> {
   const { actor, requestId, idempotency } = cause
   if (idempotency !== null) {
-    const { rows } = await client.query<Remembered>(statements.findReply(actor, idempotency.key))
-    const [before] = rows
-    if (before !== undefined) {
-      if (before.request_hash !== idempotency.requestHash) throw refused('idempotency_key_reused')
-      return { reply: before, replayed: true, storedBytes: 0 }
+    const { rows } = await client.query<StoredReply>(statements.findReply(actor, idempotency.key))
+    const [stored] = rows
+    if (stored !== undefined) {
+      if (stored.request_hash !== idempotency.requestHash) throw refused('idempotency_key_reused')
+      return { reply: stored, replayed: true, storedBytes: 0 }
     }
   }
 
-  const [facts] = (await client.query<Facts>(statements.facts(gift))).rows
-  if (facts === undefined) throw new Error('no facts')
-  const { position, now, price, room_id } = facts
-  const known = room_id !== null && facts.known_receivers === gift.receivers.length
-  if (price === null || facts.kind !== 'standard' || !known || gift.receivers.includes(gift.sender)) {
+  const [context] = (await client.query<GiftContext>(statements.readContext(gift))).rows
+  if (context === undefined) throw new Error('the context of the gift has no row')
+  const { position, now, price, room_id } = context
+  const isKnown = room_id !== null && context.known_receivers === gift.receivers.length
+  if (price === null || context.kind !== 'standard' || !isKnown || gift.receivers.includes(gift.sender)) {
     throw refused('validation_failed')
   }
 
@@ -106,7 +105,7 @@ async function attempt(client: PoolClient, gift: NaiveSend, cause: Cause): Promi
   }
 
   const diamonds = Number(balances.get(`user:${gift.sender}:diamonds`) ?? 0n) - data.cost
-  const reply = { status: 200, body: answer(diamonds, position, gift, price) }
+  const reply = { status: 200, body: replyBody(diamonds, position, gift, price) }
   const entry: HashInput = {
     position,
     type: 'gift-sent',
@@ -128,7 +127,7 @@ async function attempt(client: PoolClient, gift: NaiveSend, cause: Cause): Promi
   return { reply, replayed: false, storedBytes: 0 }
 }
 
-const answer = (diamonds: number, position: number, gift: NaiveSend, price: number): string =>
+const replyBody = (diamonds: number, position: number, gift: NaiveSend, price: number): string =>
   JSON.stringify({
     data: {
       diamonds,

@@ -16,11 +16,11 @@ export interface NaiveSend {
 export interface DecidedGift {
   readonly data: EventData<'gift-sent'>
   readonly movements: readonly Movement[]
-  /** What each account gains or loses; not of the system's own. */
+  /** The change of each account's balance, without system accounts. */
   readonly changes: ReadonlyMap<string, number>
 }
 
-/** The event of a standard gift, as the product's rule makes it; the amounts are those of a bench and do not overflow. */
+/** The event of a standard gift, as the product decides it. Does not check for overflows. */
 export function decideStandardGift(gift: NaiveSend, price: number): DecidedGift {
   const { sender, receivers, room, quantity, decoration } = gift
   const shares = sharesOf('standard', 0)

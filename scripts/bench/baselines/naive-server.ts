@@ -10,8 +10,8 @@ import { sha256 } from '../../../src/ledger/rules/hash.ts'
 import { listenWith, sendJson } from './listen.ts'
 import { NaiveGifts, refused } from './naive-gifts.ts'
 
-// The opponent: one request, one transaction (see naive-gifts.ts), behind the product's own HTTP side. The planner is
-// set as the product sets it for itself: generic plans by index.
+// The naive baseline: one transaction per request (see naive-gifts.ts), served through the product's own HTTP layer and
+// with the planner settings of the product: generic plans by index.
 
 const planner =
   '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off'
@@ -32,7 +32,7 @@ const slice: Slice = {
         if (u_id !== userOf(request)) throw new HttpError(403, 'not_the_sender', 'u_id must be the logged-in user.')
         if (typeof room_id === 'string') throw refused('validation_failed')
         const key = idempotencyKey(request)
-        const settled = await gifts.send(
+        const result = await gifts.send(
           { sender: u_id, decoration: decoration_id, receivers: user_id, quantity, room: room_id },
           {
             actor: actorOf(request.caller),
@@ -40,8 +40,8 @@ const slice: Slice = {
             idempotency: key === null ? null : { key, requestHash: sha256(JSON.stringify(request.body)) },
           },
         )
-        if (settled.replayed) reply.header('idempotency-replayed', 'true')
-        sendJson(reply, settled.reply.status, settled.reply.body)
+        if (result.replayed) reply.header('idempotency-replayed', 'true')
+        sendJson(reply, result.reply.status, result.reply.body)
       },
     )
   },

@@ -4,15 +4,15 @@ import type { HashInput } from '../../../src/ledger/storage/event-hash.ts'
 import type { Reply } from '../../../src/ledger/storage/head.ts'
 import type { NaiveSend } from './naive-rules.ts'
 
-/** Positions of the naive service. To be made by the owner in its database, once it is seeded. */
-export const positions = `
+/** Creates the sequence of positions. Run it as the owner after the database is seeded. */
+export const createPositions = `
   create sequence event_positions;
   select setval('event_positions', (select position from ledger_head));
   grant usage on sequence event_positions to economy_service;`
 
-/** All that a send asks of tables that it does not lock. */
-export const facts = ({ decoration, room, receivers }: NaiveSend): QueryConfig => ({
-  name: 'facts',
+/** Reads all that a gift needs without locks. */
+export const readContext = ({ decoration, room, receivers }: NaiveSend): QueryConfig => ({
+  name: 'read context',
   text: `select nextval('event_positions') as position,
                 (extract(epoch from clock_timestamp()) * 1000000)::bigint as now, d.price, d.kind, r.room_id,
                 (select count(*) from users u where u.user_id = any ($3::bigint[])) as known_receivers
@@ -50,7 +50,7 @@ export const insertEvent = (entry: HashInput, hash: string): QueryConfig => ({
   ],
 })
 
-/** The balances and, in the same round trip, the room's points. */
+/** Adds to balances and, in the same round trip, to the room's trophy points. */
 export const addToBalances = (
   accounts: readonly string[],
   changes: readonly number[],

@@ -11,12 +11,12 @@ const CONNECTIONS = [64, 256] as const
 const names = ['ours', 'other'] as const
 type Name = (typeof names)[number]
 
-/** The turns of this checkout and of another one, by the number of connections. */
+/** Turns of both checkouts, by number of connections. */
 export type AgainstResults = ReadonlyMap<number, Readonly<Record<Name, Turn[]>>>
 
 /**
- * Uniform gifts over HTTP on this checkout and on another one, for instance that of a commit before. Both run all the
- * time, each on a database that its own code has migrated and seeded, and one at a time has work.
+ * Compares gifts over HTTP of this checkout and another one, for example of an earlier commit. Both run all the time, each
+ * on a database that its own code migrated and seeded, and take turns.
  */
 export async function measureAgainst(bench: Bench, folder: string): Promise<AgainstResults> {
   const { options, cluster, generator, servers: start } = bench
@@ -43,9 +43,10 @@ export async function measureAgainst(bench: Bench, folder: string): Promise<Agai
   return results
 }
 
-/** A database has to be migrated by the code that works on it: older code refuses newer migrations. */
+/** Migrates and seeds with the other checkout's code, as older code refuses newer migrations. */
 async function seedWith(folder: string, database: DatabaseUrls): Promise<void> {
   const module: object = await import(pathToFileURL(join(folder, 'scripts/bench/seed.ts')).href)
-  if (!('seed' in module) || typeof module.seed !== 'function') throw new Error(`${folder} has no bench that seeds`)
+  if (!('seed' in module) || typeof module.seed !== 'function')
+    throw new Error(`${folder} has no scripts/bench/seed.ts`)
   await module.seed(database)
 }

@@ -7,17 +7,17 @@ export type GateResults = Readonly<Record<'without' | 'with', Turn[]>>
 const names = ['without', 'with'] as const
 
 /**
- * HTTP alone without the gate of app state, and with it where it has most to do: there is a minimum version, and clients
- * show nothing, so that each is judged by what its token is known for.
+ * HTTP alone, with and without the gate of app status, in its most expensive case: there is a minimum version, and
+ * requests have no client headers, so each client is looked up by its token.
  */
 export async function measureGate({ options, cluster, servers: start, generator }: Bench): Promise<GateResults> {
   const server = await start.floor()
   const { port } = server
-  let now: (typeof names)[number] = 'without'
-  /** In one process, so that no two processes are compared. */
-  const switchTo = (wanted: typeof now): void => {
-    if (wanted !== now) process.kill(server.pid, 'SIGUSR2')
-    now = wanted
+  let current: (typeof names)[number] = 'without'
+  /** Switches the gate in the running process, so that both turns measure the same process. */
+  const switchTo = (wanted: typeof current): void => {
+    if (wanted !== current) process.kill(server.pid, 'SIGUSR2')
+    current = wanted
   }
   for (const name of names) {
     switchTo(name)

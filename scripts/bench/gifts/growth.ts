@@ -8,7 +8,7 @@ import { sendSome } from '../seed.ts'
 export interface GrowthResults {
   readonly small: Turn[]
   readonly large: Turn[]
-  /** How many events the ledgers had before and after. */
+  /** Events of the ledgers before and after the run. */
   readonly lengths: { readonly small: Length; readonly large: Length }
 }
 
@@ -19,7 +19,7 @@ interface Length {
 
 const names = ['small', 'large'] as const
 
-/** The product with a ledger as it was seeded, of about 20,000 events, against the product with a long one. */
+/** Compares the product on a freshly seeded ledger, of about 20,000 events, with the product on a long one. */
 export async function measureGrowth(bench: Bench): Promise<GrowthResults> {
   const { options, cluster, servers: launcher, generator } = bench
   const databases = { small: await bench.seeded('small'), large: await bench.seeded('large') }
@@ -52,12 +52,12 @@ async function lengths({ cluster }: Bench): Promise<{ small: number; large: numb
   return { small: await length('small'), large: await length('large') }
 }
 
-/** Gifts that are copied. */
+/** Gifts that are copied to grow the ledger. */
 const SAMPLE = 1_000
 
 /**
- * Appends copies of the gifts that are there under new positions and moves the head. Their hashes are those of the
- * originals: nobody follows the chain here, and the service only goes on from the last one.
+ * Appends copies of gifts under new positions and moves the head. The copies keep the hashes of their originals, as
+ * nothing verifies the chain here.
  */
 async function grow({ cluster, options }: Bench, large: DatabaseUrls): Promise<void> {
   await cluster.asOwner(
@@ -80,7 +80,7 @@ async function grow({ cluster, options }: Bench, large: DatabaseUrls): Promise<v
        (select position, hash from ledger_events order by position desc limit 1);
      ${cursorsAtHead}`,
   )
-  // What would come later by itself, in the middle of measuring.
+  // Otherwise PostgreSQL would start these by itself during the measurement.
   await cluster.asOwner(large, 'vacuum (analyze) ledger_events')
   await cluster.asAdmin(['checkpoint'])
 }

@@ -1,4 +1,4 @@
-import { positions } from '../baselines/naive-statements.ts'
+import { createPositions } from '../baselines/naive-statements.ts'
 import { type Bench, progress, roundRobin } from '../bench.ts'
 import { Measured } from '../load/job.ts'
 import { type Turn, turnOf } from '../measure.ts'
@@ -27,10 +27,10 @@ const scenarios = {
   rate: { '500 requests a second': { kind: 'open', mix: 'uniform', perSecond: 500 } },
 } as const satisfies Record<string, Record<string, Work>>
 
-/** Scenario by scenario, what each contender's turns gave. */
+/** Turns of each implementation, by scenario. */
 export type HttpResults = ReadonlyMap<string, Turns>
 
-/** All contenders run all the time, and one at a time has work. */
+/** All implementations run all the time and take turns. */
 export async function measureHttp(bench: Bench, parts: readonly Part[]): Promise<HttpResults> {
   const { options, generator, cluster } = bench
   const chosen = Object.entries(scenarios).flatMap(([part, list]) =>
@@ -44,14 +44,14 @@ export async function measureHttp(bench: Bench, parts: readonly Part[]): Promise
     await roundRobin(
       1,
       [...implementations.slice(round % 3), ...implementations.slice(0, round % 3)],
-      async (contender) => {
-        const server = servers[contender]
+      async (implementation) => {
+        const server = servers[implementation]
         const job = { ...work, port: server.port, seconds: options.seconds }
         const turn = await turnOf(server, generator, cluster.postmaster, job)
         progress(
-          `round ${round + 1}, ${name}, ${contender}: ${Math.round(turn.perSecond)}/s, p50 ${turn.p50.toFixed(2)} ms`,
+          `round ${round + 1}, ${name}, ${implementation}: ${Math.round(turn.perSecond)}/s, p50 ${turn.p50.toFixed(2)} ms`,
         )
-        results.get(name)?.[contender].push(turn)
+        results.get(name)?.[implementation].push(turn)
       },
     )
   })
@@ -61,7 +61,7 @@ export async function measureHttp(bench: Bench, parts: readonly Part[]): Promise
 async function startAll(bench: Bench): Promise<Readonly<Record<Implementation, Server>>> {
   const { cluster, servers: start, generator } = bench
   const naive = await bench.seeded('naive')
-  await cluster.asOwner(naive, positions)
+  await cluster.asOwner(naive, createPositions)
   const servers = {
     ours: await start.ours(await bench.seeded('ours')),
     naive: await start.naive(naive),

@@ -7,8 +7,8 @@ import { openExecutor } from '../seed.ts'
 import { anySend, asInput } from '../workload.ts'
 import { BATCH, type Ran, Run } from './job.ts'
 
-// The product below HTTP: gifts through the executor, answered as the doors would. While one batch runs, the next one
-// waits, so that each is full.
+// The product without HTTP: gifts through the executor, with replies as of the routes. As there are commands for two
+// batches, one is collected while the other runs, and each is full.
 
 const executor = openExecutor(process.env['DATABASE_URL'] ?? '')
 const send = sendGift({ chains: luckyChains(process.env['FAIRNESS_KEY'] ?? ''), ownerPercent: 0 })

@@ -8,7 +8,7 @@ export interface InProcessResults {
 
 const names = ['executor', 'limit'] as const
 
-/** The product below HTTP, against plain SQL that writes the same rows. */
+/** Compares the product without HTTP with plain SQL that writes the same rows. */
 export async function measureInProcess(bench: Bench): Promise<InProcessResults> {
   const { options, cluster } = bench
   const helpers = {

@@ -6,5 +6,5 @@ export type Run = Static<typeof Run>
 export const Ran = Type.Object({ commands: Type.Integer(), seconds: Type.Number() })
 export type Ran = Static<typeof Ran>
 
-/** Commands in one transaction: what the executor takes at most, and what the limit does. */
+/** Commands of one transaction: the executor's maximum, and that of the plain SQL. */
 export const BATCH = 256

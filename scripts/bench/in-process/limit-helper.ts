@@ -5,10 +5,10 @@ import { serve } from '../../../test/harness/process/child-process-rpc.ts'
 import { BATCH, type Ran, Run } from './job.ts'
 import { type PreparedBatch, prepareBatch } from './rows.ts'
 
-// The limit: what PostgreSQL takes over one connection when all is decided, hashed and put into text beforehand. Each
-// batch of 256 gifts is one transaction that locks the head, inserts the events, upserts the balances and rooms,
-// moves the head, notes the batch and notifies: the product's writes, without its reads. The next batch is on its way
-// while one commits. Batches are used again with new positions; the rows' values then are those of the first time.
+// The upper limit: how fast PostgreSQL takes the product's writes over one connection when everything was decided, hashed
+// and serialized before. Each batch of 256 gifts is one transaction that locks the head, inserts the events, upserts
+// balances and rooms, moves the head and stores the batch id. The next batch is sent while one commits. Batches are used
+// again with new positions and unchanged values.
 
 interface Rendered {
   readonly name: string
@@ -17,7 +17,7 @@ interface Rendered {
 }
 
 interface RenderedBatch {
-  /** Columns of the events, less the position. */
+  /** Columns of the events, except the position. */
   readonly events: readonly string[]
   readonly saves: readonly Rendered[]
   readonly hash: string
@@ -26,7 +26,7 @@ interface RenderedBatch {
 
 const PREPARED = 64
 
-/** As PostgreSQL reads an array. */
+/** An array in PostgreSQL's text format. */
 const arrayText = (values: readonly unknown[]): string => `{${values.map(elementText).join(',')}}`
 
 function elementText(value: unknown): string {
@@ -79,7 +79,7 @@ const close = `
 const client = new Client({
   connectionString: process.env['DATABASE_URL'],
   pipeline: true,
-  // The planner as the product's writer has it.
+  // The planner settings of the product's writer.
   options:
     '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off',
 })
@@ -116,7 +116,7 @@ async function run({ seconds }: Run): Promise<Ran> {
       written += 1
     }
   }
-  // Two take turns on the one connection.
+  // Two loops share the connection, so that one batch is sent while the other commits.
   await Promise.all([writer(0), writer(1)])
   return { commands: written * BATCH, seconds: (performance.now() - from) / 1000 }
 }

@@ -17,10 +17,10 @@ export interface PreparedEvent extends HashInput {
   readonly hash: string
 }
 
-/** What the product would write for a batch of gifts, made beforehand by its own rules. */
+/** What the product would write for a batch of gifts, decided by its own rules. */
 export interface PreparedBatch {
   readonly events: readonly PreparedEvent[]
-  /** Inserts of the rows that changed, each row as it is after the batch. */
+  /** Upserts of the changed rows, as they are after the batch. */
   readonly saves: readonly Statement[]
 }
 
@@ -29,7 +29,7 @@ export function prepareBatch(at: number): PreparedBatch {
   const rows = new ReplayState()
   const gifts = Array.from({ length: BATCH }, () => anySend('uniform'))
   rows.set(decorations, String(GIFT.id), { ...GIFT, decoration_id: GIFT.id, odds: [], odds_hash: null, created_at: at })
-  for (const gift of gifts) putStart(rows, gift)
+  for (const gift of gifts) setSeededRows(rows, gift)
   rows.trackChanges()
   const events = gifts.map((gift, i) => prepareEvent(rows, gift, i + 1, at))
   const saves = tables.flatMap((table) => {
@@ -39,8 +39,8 @@ export function prepareBatch(at: number): PreparedBatch {
   return { events, saves }
 }
 
-/** What the gift needs to know, as it was seeded. */
-function putStart(rows: ReplayState, { sender, receiver, room }: Send): void {
+/** Sets the rows that the gift reads, as they were seeded. */
+function setSeededRows(rows: ReplayState, { sender, receiver, room }: Send): void {
   const diamonds = account('user', sender, 'diamonds')
   rows.set(balances, diamonds, { account: diamonds, balance: BigInt(DIAMONDS) })
   rows.set(rooms, String(room), { room_id: room, owner_id: room, trophy_points: 0 })

@@ -7,7 +7,7 @@ import { ClientJob, type ImplementationName, type Listening } from './jobs.ts'
 /** Sockets that are opened at a time. */
 const AT_A_TIME = 50
 
-/** The address, what to say first, and what shows that a socket is where it has to be. */
+/** The path, the first frame to send, and the text that shows that a socket is subscribed. */
 const openings: { readonly [Name in ImplementationName]: readonly [path: string, first: string, until: string] } = {
   ours: ['/ws', '{"t":"sub","ch":"one-to-room:R1"}', '"subbed"'],
   'plain loop': ['/', '', '\r\n\r\n'],
@@ -16,28 +16,28 @@ const openings: { readonly [Name in ImplementationName]: readonly [path: string,
 }
 
 async function open(
-  contender: ImplementationName,
+  implementation: ImplementationName,
   { port, reports, tokens }: Listening,
 ): Promise<{ connected: number }> {
   const report = connect({ port: reports, host: '127.0.0.1', noDelay: true })
   await once(report, 'connect')
   let frames = 0
-  // What came in one turn is reported together.
+  // Frames of one turn of the event loop are reported together.
   const sendReport = (): void => {
     const bytes = Buffer.alloc(4)
     bytes.writeUInt32BE(frames)
     frames = 0
     report.write(bytes)
   }
-  const counted = (more: number): void => {
+  const onFrames = (more: number): void => {
     if (frames === 0) setImmediate(sendReport)
     frames += more
   }
-  const [path, first, until] = openings[contender]
+  const [path, first, until] = openings[implementation]
   for (let i = 0; i < tokens.length; i += AT_A_TIME) {
     const clients = tokens
       .slice(i, i + AT_A_TIME)
-      .map((token) => new FrameCounter(port, path, token, first, until, counted))
+      .map((token) => new FrameCounter(port, path, token, first, until, onFrames))
     await Promise.all(clients.map(({ ready }) => ready))
   }
   return { connected: tokens.length }

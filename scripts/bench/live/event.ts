@@ -1,7 +1,7 @@
 import type { PositionedEvent } from '../../../src/ledger/rules/event.ts'
 import type { Profiles } from '../../../src/realtime/frames/profiles.ts'
 
-/** A lucky gift, which takes a frame of some 400 bytes. */
+/** A lucky gift, whose frame has some 400 bytes. */
 export const giftAt = (position: number): PositionedEvent<'gift-drawn'> => ({
   type: 'gift-drawn',
   position,
@@ -40,7 +40,7 @@ export const lookups: Profiles = {
   packages: new Map(),
 }
 
-/** The same frame as an object, for those who make its text themselves. */
+/** The same frame as an object, for the implementations that serialize it themselves. */
 export const frameAt = (position: number) => ({
   t: 'ev',
   ch: 'one-to-room:R1',

@@ -1,8 +1,8 @@
-/** A server of sockets that tells all of them something. */
+/** A server that sends events to all its sockets. */
 export interface Implementation {
   readonly port: number
   /** A token for each socket. */
   readonly tokens: readonly string[]
-  /** Tells all sockets so many events, all in one turn. */
+  /** Sends so many events to all sockets, in one turn of the event loop. */
   readonly publish: (events: number) => void
 }

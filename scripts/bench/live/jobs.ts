@@ -1,6 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-/** What the processes of the bench of sockets are asked for, and what they answer. */
+/**
+ * Requests to the processes of this bench, and their answers. `--against` also sends those of the server to another
+ * checkout, so their fields stay as they are.
+ */
 
 export const implementationNames = ['ours', 'plain loop', 'one string', 'socket.io'] as const
 export type ImplementationName = (typeof implementationNames)[number]
@@ -11,7 +14,7 @@ export const ServerJob = Type.Union([
   Type.Object({
     do: Type.Literal('measure'),
     sockets: Type.Integer(),
-    /** Events in one turn, and those that may be under way while the next ones are told. */
+    /** Events sent in one turn, and how many may be undelivered when the next ones are sent. */
     atOnce: Type.Integer(),
     underWay: Type.Integer(),
     ms: Type.Integer(),
@@ -19,17 +22,17 @@ export const ServerJob = Type.Union([
   Type.Object({ do: Type.Literal('weigh') }),
 ])
 export const Listening = Type.Object({
-  /** Where sockets are opened, and where clients report. */
+  /** The port of the sockets, and the port where clients report. */
   port: Type.Integer(),
   reports: Type.Integer(),
   /** A token for each socket. */
   tokens: Type.Array(Type.String()),
 })
 export type Listening = Static<typeof Listening>
-/** Frames that reached clients, in so many seconds and by so much of the server's processor time. */
+/** Frames that reached clients, with the time and the server's CPU time that this took. */
 export const Measured = Type.Object({ frames: Type.Integer(), seconds: Type.Number(), cpuMicros: Type.Number() })
 export type Measured = Static<typeof Measured>
-export const Weight = Type.Object({ bytes: Type.Integer() })
+export const Memory = Type.Object({ bytes: Type.Integer() })
 
 export const ClientJob = Type.Object({ contender: ImplementationSchema, to: Listening })
 export const Connected = Type.Object({ connected: Type.Integer() })

@@ -3,21 +3,21 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { median } from '../../../test/harness/load/percentiles.ts'
 import { HelperProcess } from '../../../test/harness/process/child-process-rpc.ts'
-import { Connected, type ImplementationName, implementationNames, Listening, Measured, Weight } from './jobs.ts'
+import { Connected, type ImplementationName, implementationNames, Listening, Measured, Memory } from './jobs.ts'
 import { readLiveOptions } from './options.ts'
 
 /** Sockets on loopback, in processes of their own. */
 const SIZES = [500, 2_000]
 const CLIENT_PROCESSES = 2
 const MS = 500
-/** Events that some socket has not had yet while the next ones are told: servers are to be busy. */
-const UNDER_WAY = 40
+/** Events that may be undelivered when the next ones are sent; enough to keep the servers busy. */
+const MAX_UNDELIVERED = 40
 
-/** A server to measure, in a process of its own. */
+/** A server that is measured, in a process of its own. */
 interface Contender {
   readonly name: string
   readonly implementation: ImplementationName
-  /** The checkout that it comes from. */
+  /** Of its checkout. */
   readonly root: URL
 }
 
@@ -26,7 +26,7 @@ interface Runner {
   readonly server: HelperProcess
   /** Bytes of the server's memory for each idle socket. */
   readonly bytes: number
-  /** An event when all have had the one before; one in each turn; ten in each turn. */
+  /** An event at a time, after all sockets have the one before; one in each turn; ten in each turn. */
   readonly lone: Measured[]
   readonly single: Measured[]
   readonly ten: Measured[]
@@ -52,7 +52,7 @@ async function start(
 ): Promise<Runner> {
   const server = new HelperProcess(new URL('scripts/bench/live/server.ts', root), environment)
   const to = await server.call({ do: 'listen', contender: implementation, sockets }, Listening)
-  const before = await server.call({ do: 'weigh' }, Weight)
+  const before = await server.call({ do: 'weigh' }, Memory)
   const share = Math.ceil(sockets / clients.length)
   await Promise.all(
     clients.map((client, i) =>
@@ -62,7 +62,7 @@ async function start(
       ),
     ),
   )
-  const after = await server.call({ do: 'weigh' }, Weight)
+  const after = await server.call({ do: 'weigh' }, Memory)
   return { name, server, bytes: (after.bytes - before.bytes) / sockets, lone: [], single: [], ten: [] }
 }
 
@@ -78,11 +78,11 @@ async function compare(sockets: number): Promise<Runner[]> {
     for (const { server, lone, single, ten } of round % 2 === 0 ? runners : runners.toReversed()) {
       for (const [measured, atOnce, underWay] of [
         [lone, 1, 0],
-        [single, 1, UNDER_WAY],
-        [ten, 10, UNDER_WAY],
+        [single, 1, MAX_UNDELIVERED],
+        [ten, 10, MAX_UNDELIVERED],
       ] as const) {
-        const found = await server.call({ do: 'measure', sockets, atOnce, underWay, ms: MS }, Measured)
-        if (round > 0) measured.push(found)
+        const result = await server.call({ do: 'measure', sockets, atOnce, underWay, ms: MS }, Measured)
+        if (round > 0) measured.push(result)
       }
     }
   }
@@ -98,11 +98,11 @@ const ratio = (ours: readonly Measured[], others: readonly Measured[]): string =
 const cost = (all: readonly Measured[]): number => median(all.map(({ frames, cpuMicros }) => cpuMicros / frames))
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
 
-function show(sockets: number, runners: readonly Runner[]): void {
-  const [us] = runners
-  if (us === undefined) return
+function printTable(sockets: number, runners: readonly Runner[]): void {
+  const [ours] = runners
+  if (ours === undefined) return
   console.log(
-    `\n${whole(sockets)} sockets: until the last has a lone event; deliveries a second; µs of the server a delivery\n`,
+    `\n${whole(sockets)} sockets: time until the last one has a lone event; deliveries a second; CPU of the server for a delivery\n`,
   )
   console.log(
     '| | lone event, ms | single | ours is | ten in a turn | ours is | µs lone | µs single | µs ten | KiB an idle socket |',
@@ -112,7 +112,7 @@ function show(sockets: number, runners: readonly Runner[]): void {
     const costs = [lone, single, ten].map((all) => cost(all).toFixed(2)).join(' | ')
     const ms = (1_000 * sockets) / rate(lone)
     console.log(
-      `| ${name} | ${ms.toFixed(1)} | ${whole(rate(single))} | ${ratio(us.single, single)} | ${whole(rate(ten))} | ${ratio(us.ten, ten)} | ${costs} | ${(bytes / 1024).toFixed(1)} |`,
+      `| ${name} | ${ms.toFixed(1)} | ${whole(rate(single))} | ${ratio(ours.single, single)} | ${whole(rate(ten))} | ${ratio(ours.ten, ten)} | ${costs} | ${(bytes / 1024).toFixed(1)} |`,
     )
   }
 }
@@ -121,4 +121,4 @@ console.log(
   `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}; frames of 400 bytes,`,
 )
 console.log(`${CLIENT_PROCESSES} processes of clients, ${rounds} rounds, medians, and medians of each round's ratios`)
-for (const sockets of SIZES) show(sockets, await compare(sockets))
+for (const sockets of SIZES) printTable(sockets, await compare(sockets))

@@ -5,13 +5,13 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { frameAt } from './event.ts'
 import type { Implementation } from './implementation.ts'
 
-/** What most would write first: each client's frame is made and sent by itself. */
+/** The most obvious way: serializes and sends each client's frame by itself. */
 export const plainLoop = (sockets: number): Promise<Implementation> =>
   withWs(sockets, (clients, frame) => {
     for (const client of clients) client.send(JSON.stringify(frame))
   })
 
-/** The text is made once. */
+/** Serializes each frame once. */
 export const oneString = (sockets: number): Promise<Implementation> =>
   withWs(sockets, (clients, frame) => {
     const text = JSON.stringify(frame)
@@ -29,7 +29,7 @@ async function withWs(
   return listen(server, sockets, (frame) => send(clients, frame))
 }
 
-/** A room of socket.io, over websockets without compression. */
+/** A socket.io room, over WebSockets without compression. */
 export async function socketIo(sockets: number): Promise<Implementation> {
   const server = createServer()
   const io = new SocketIo(server, {

@@ -16,7 +16,7 @@ import type { Implementation } from './implementation.ts'
 
 const { slices } = await loadSlices()
 
-/** Our hub from the ledger's event to the socket, with what it would ask the database for at hand. */
+/** The product from event to socket, with profiles and cursors from memory instead of the database. */
 export async function ours(sockets: number): Promise<Implementation> {
   const app = fastify()
   const read = await registerTokens(app, { kind: 'secret', secret: 'a secret for the bench, long enough for it' })
@@ -46,15 +46,14 @@ export async function ours(sockets: number): Promise<Implementation> {
     onError: fail,
     onSocketClosed: (code) => code !== null && fail(`closed with ${code}`),
   })
-  const { hintsOf: shownBy } = alwaysOpen
-  const ofToken = [userCheck(read, sessions, () => undefined)]
+  const tokenChecks = [userCheck(read, sessions, () => undefined)]
   const limits = { addressLimit: new AddressLimit(null), metrics: { refused: () => {} } }
   await registerSocketRoutes(app, {
     registry,
     isAllowedOrigin: () => true,
-    clientHintsOf: shownBy,
+    clientHintsOf: alwaysOpen.hintsOf,
     beforeToken: [],
-    tokenChecks: ofToken,
+    tokenChecks,
     ...limits,
   })
   const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))

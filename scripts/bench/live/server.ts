@@ -14,11 +14,11 @@ const implementations: { readonly [Name in ImplementationName]: (sockets: number
 }
 
 let implementation: Implementation | undefined
-/** Frames that clients have reported since the measuring began. */
+/** Frames that clients have reported since the measurement began. */
 let frames = 0
 let onReport = (): void => {}
 
-/** Each client process reports, in four bytes, how many frames came since it reported last. */
+/** Client processes report here, in four bytes, how many frames they received since their last report. */
 const reports = createServer((socket) => {
   let rest = Buffer.alloc(0)
   socket.on('data', (chunk) => {
@@ -40,15 +40,15 @@ async function listen(name: ImplementationName, sockets: number): Promise<Listen
   }
 }
 
-interface Measuring {
+interface Measurement {
   readonly sockets: number
   readonly atOnce: number
   readonly underWay: number
   readonly ms: number
 }
 
-/** Tells events turn by turn, as long as no more are under way than that. */
-async function measure({ sockets, atOnce, underWay, ms }: Measuring): Promise<Measured> {
+/** Sends events turn by turn, while no more than `underWay` of them are undelivered. */
+async function measure({ sockets, atOnce, underWay, ms }: Measurement): Promise<Measured> {
   frames = 0
   let published = 0
   const began = performance.now()

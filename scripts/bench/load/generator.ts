@@ -3,7 +3,7 @@ import { Job, type Measured } from './job.ts'
 import { closedLoop, openLoop, sendAll } from './loops.ts'
 import { prepareRequests, signTokens } from './requests.ts'
 
-// The load generator, a process of its own: `JWT_SECRET` signs its tokens, `KEYED=1` gives each request a key.
+// The process of the load generator. `JWT_SECRET` signs its tokens; `KEYED=1` adds an idempotency key to each request.
 
 const tokens = signTokens(process.env['JWT_SECRET'] ?? '')
 const keyed = process.env['KEYED'] === '1'

@@ -4,20 +4,20 @@ import { Connection } from '../../../test/harness/load/load-connection.ts'
 import { percentile, Samples } from '../../../test/harness/load/percentiles.ts'
 import type { Measured } from './job.ts'
 
-/** At the start of a measurement, when its connections are new. */
+/** The start of a loop, when its connections are new. */
 const UNMEASURED_MS = 300
-/** More than are ever busy at the rates that are asked for. */
+/** More than are ever busy at these rates. */
 const OPEN_CONNECTIONS = 64
 
 type Next = () => Buffer
 
-/** Opens connections, hands them to `drive`, which answers the end of its work, and closes them whatever happens. */
+/** Opens connections, waits for the end of `drive`, and closes them in any case. */
 async function withConnections(
   port: number,
   count: number,
   drive: (
     connections: readonly Connection[],
-    hear: (answered: (connection: Connection) => void) => void,
+    onAnswer: (answered: (connection: Connection) => void) => void,
   ) => Promise<void>,
 ): Promise<void> {
   const failure = Promise.withResolvers<never>()
@@ -26,26 +26,26 @@ async function withConnections(
   const opening = Array.from({ length: count }, () => Connection.open(port, listener))
   try {
     const connections = await Promise.race([Promise.all(opening), failure.promise])
-    const hear = (handler: typeof answered): void => {
+    const onAnswer = (handler: typeof answered): void => {
       answered = handler
     }
-    await Promise.race([drive(connections, hear), failure.promise])
+    await Promise.race([drive(connections, onAnswer), failure.promise])
   } finally {
-    // One that could not be opened never comes.
+    // The promise of a connection that could not be opened stays pending.
     for (const opened of opening) void opened.then((connection) => connection.close())
   }
 }
 
 /** Sends so many requests, a few at a time. */
 export async function sendAll(port: number, count: number, request: (i: number) => Buffer): Promise<void> {
-  await withConnections(port, 32, (connections, hear) => {
+  await withConnections(port, 32, (connections, onAnswer) => {
     const done = Promise.withResolvers<void>()
     let sent = 0
     let answers = 0
     const next = (connection: Connection): void => {
       if (sent < count) connection.send(request(sent++), 0)
     }
-    hear((connection) => {
+    onAnswer((connection) => {
       answers += 1
       if (answers === count) done.resolve()
       else next(connection)
@@ -59,12 +59,12 @@ export async function sendAll(port: number, count: number, request: (i: number) 
 export async function closedLoop(port: number, count: number, seconds: number, next: Next): Promise<Measured> {
   const latencies = new Samples()
   let answers = 0
-  await withConnections(port, count, (connections, hear) => {
+  await withConnections(port, count, (connections, onAnswer) => {
     const done = Promise.withResolvers<void>()
     const from = performance.now() + UNMEASURED_MS
     const until = from + seconds * 1000
     let busy = connections.length
-    hear((connection) => {
+    onAnswer((connection) => {
       const now = performance.now()
       answers += 1
       if (now >= from && now < until) latencies.add(now - connection.startedAt)
@@ -82,13 +82,13 @@ export async function closedLoop(port: number, count: number, seconds: number, n
 }
 
 /**
- * So many requests a second at even distances. Latency counts from the moment when a request was due, so that what
- * waits behind a slow answer is not overlooked.
+ * Sends so many requests a second at even intervals. Latency counts from the time when a request was due, so that it
+ * includes the wait for a connection while answers are slow.
  */
 export async function openLoop(port: number, perSecond: number, seconds: number, next: Next): Promise<Measured> {
   const latencies = new Samples()
   const count = Math.round(perSecond * seconds)
-  await withConnections(port, OPEN_CONNECTIONS, async (connections, hear) => {
+  await withConnections(port, OPEN_CONNECTIONS, async (connections, onAnswer) => {
     const done = Promise.withResolvers<void>()
     const idle = [...connections]
     /** When the requests that wait for a connection were due. */
@@ -100,7 +100,7 @@ export async function openLoop(port: number, perSecond: number, seconds: number,
         idle.pop()?.send(next(), due)
       }
     }
-    hear((connection) => {
+    onAnswer((connection) => {
       latencies.add(clock() - connection.startedAt)
       idle.push(connection)
       if (latencies.count === count) done.resolve()

@@ -2,24 +2,23 @@ import { randomBytes } from 'node:crypto'
 import { encodeToken, hs256, nowSeconds } from '../../../test/harness/http/tokens.ts'
 import { GIFT, type Mix, type Send, sendBy, USERS } from '../workload.ts'
 
-/** Requests ready to be sent; each sender has as many. */
-const EACH = 3
+/** Prepared requests of each sender. */
+const REQUESTS_PER_SENDER = 3
 const KEY_LENGTH = 24
 const KEY_HEADER = 'Idempotency-Key: '
 
-/** Where requests come from. */
 export interface Requests {
-  /** Any request. */
+  /** A random request. */
   any(): Buffer
-  /** The number of distinct senders, and a request of each: 0, 1, … */
+  /** The number of senders; `of` has a request of each, from 0. */
   readonly senders: number
   of(sender: number): Buffer
 }
 
-/** Makes all requests beforehand. `keyed`: each one goes out under an idempotency key that was never used before. */
+/** Prepares all requests. `keyed`: each is sent with a new idempotency key. */
 export function prepareRequests(mix: Mix, tokens: readonly string[], keyed: boolean): Requests {
   const requests: Buffer[] = []
-  for (let round = 0; round < EACH; round += 1) {
+  for (let round = 0; round < REQUESTS_PER_SENDER; round += 1) {
     for (let user = 1; user <= USERS; user += 1) {
       const send = sendBy(user, mix)
       requests.push(requestOf(send, tokens[send.sender - 1] ?? '', keyed))
@@ -53,7 +52,7 @@ function requestOf({ sender, receiver, room }: Send, token: string, keyed: boole
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** Copies a request and counts up its key. */
+/** Copies a request with a new key. */
 function withFreshKey(): (request: Buffer) => Buffer {
   const run = randomBytes(6).toString('hex')
   let count = 0
@@ -68,10 +67,10 @@ function withFreshKey(): (request: Buffer) => Buffer {
 
 /** A token of each user, in the order of their ids. */
 export const signTokens = (secret: string): string[] =>
-  Array.from({ length: USERS }, (_, i) => signedToken(i + 1, secret))
+  Array.from({ length: USERS }, (_, i) => signToken(i + 1, secret))
 
 /** A user's token for a day. */
-function signedToken(user: number, secret: string): string {
+function signToken(user: number, secret: string): string {
   const iat = nowSeconds()
   return encodeToken({ alg: 'HS256', typ: 'JWT' }, { sub: String(user), iat, exp: iat + 86_400 }, hs256(secret))
 }

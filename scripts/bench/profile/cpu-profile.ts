@@ -6,41 +6,42 @@ import { Value } from '@sinclair/typebox/value'
 const Frame = Type.Object({ functionName: Type.String(), url: Type.String(), lineNumber: Type.Integer() })
 type Frame = Static<typeof Frame>
 
-/** What V8 writes; times in microseconds of its monotonic clock. */
+/** The format of V8; times are in microseconds of its monotonic clock. */
 const CpuProfile = Type.Object({
   startTime: Type.Number(),
   nodes: Type.Array(
     Type.Object({ id: Type.Integer(), callFrame: Frame, children: Type.Optional(Type.Array(Type.Integer())) }),
   ),
-  /** The node that was seen, and the time since the look before. */
+  /** The node of each sample; `timeDeltas` has the time since the sample before. */
   samples: Type.Array(Type.Integer()),
   timeDeltas: Type.Array(Type.Number()),
 })
 
-/** A share of the time in which the process was not idle, most first. */
+/** A share of the time in which the process was not idle. */
 export interface Share {
   readonly name: string
   readonly percent: number
 }
 
+/** Lists are sorted, largest share first. */
 export interface Shares {
   /** Of the whole time. */
   readonly idlePercent: number
-  /** `function file:line`: what was done in it, not in what it called. */
+  /** By `function file:line`, without the functions that it called. */
   readonly functions: readonly Share[]
-  /** Folders of ours and packages, with what Node did for them. */
+  /** By folder or package, including the work of Node for it. */
   readonly areas: readonly Share[]
 }
 
-/** Where a process spent its time between two moments. */
+/** How a process spent its time between two points of its monotonic clock. */
 export function sharesOf(text: string, from: number, until: number): Shares {
   const { startTime, nodes, samples, timeDeltas } = Value.Parse(CpuProfile, JSON.parse(text))
-  const places = new Map<number, { name: string; area: string }>()
+  const frames = new Map<number, { name: string; area: string }>()
   // Parents come before their children.
   for (const { id, callFrame, children = [] } of nodes) {
-    const area = areaOf(callFrame) ?? places.get(id)?.area ?? 'Node by itself'
-    places.set(id, { name: nameOf(callFrame), area })
-    for (const child of children) places.set(child, { name: '', area })
+    const area = areaOf(callFrame) ?? frames.get(id)?.area ?? 'Node itself'
+    frames.set(id, { name: nameOf(callFrame), area })
+    for (const child of children) frames.set(child, { name: '', area })
   }
   const functions = new Map<string, number>()
   const areas = new Map<string, number>()
@@ -49,16 +50,16 @@ export function sharesOf(text: string, from: number, until: number): Shares {
   let busy = 0
   for (const [i, sample] of samples.entries()) {
     const time = timeDeltas[i] ?? 0
-    const place = places.get(sample)
+    const frame = frames.get(sample)
     at += time
-    if (at < from || at > until || place === undefined) continue
-    if (place.name === '(idle)') {
+    if (at < from || at > until || frame === undefined) continue
+    if (frame.name === '(idle)') {
       idle += time
       continue
     }
     busy += time
-    functions.set(place.name, (functions.get(place.name) ?? 0) + time)
-    areas.set(place.area, (areas.get(place.area) ?? 0) + time)
+    functions.set(frame.name, (functions.get(frame.name) ?? 0) + time)
+    areas.set(frame.area, (areas.get(frame.area) ?? 0) + time)
   }
   const shares = (times: ReadonlyMap<string, number>): Share[] =>
     [...times].map(([name, time]) => ({ name, percent: (100 * time) / busy })).sort((a, b) => b.percent - a.percent)
@@ -70,11 +71,11 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const fileOf = (url: string): string => (url.startsWith('file:') ? relative(root, fileURLToPath(url)) : url)
 
 function nameOf({ functionName, url, lineNumber }: Frame): string {
-  const place = url === '' ? '' : `${fileOf(url)}:${lineNumber + 1}`
-  return `${functionName || 'anonymous'} ${place}`.trim()
+  const location = url === '' ? '' : `${fileOf(url)}:${lineNumber + 1}`
+  return `${functionName || 'anonymous'} ${location}`.trim()
 }
 
-/** Null for what is done for whoever called it: Node's own files and functions without one. */
+/** Null for Node's own files and functions without a file, which count for their caller. */
 function areaOf({ functionName, url }: Frame): string | null {
   if (functionName === '(garbage collector)') return functionName
   const file = fileOf(url)

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A tick of /proc in microseconds: 100 a second on every Linux. */
-const TICK = 10_000
+/** The tick of /proc: 100 a second on every Linux. */
+const TICK_MICROS = 10_000
 
 interface Usage {
   readonly parent: number
-  /** Microseconds of its own, and of children that it has collected. */
+  /** CPU microseconds of the process, and of its ended children. */
   readonly own: number
   readonly collected: number
 }
 
-/** Null for a process that is gone. */
+/** Null when the process has ended. */
 function usageOf(pid: number | string): Usage | null {
   let stat: string
   try {
@@ -18,20 +18,20 @@ function usageOf(pid: number | string): Usage | null {
   } catch {
     return null
   }
-  // The second field is a name in brackets that may hold anything.
+  // The second field is a name in brackets, which may contain anything.
   const fields = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
     .map(Number)
   const [, parent = 0] = fields
   const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields.slice(11)
-  return { parent, own: (user + system) * TICK, collected: (childrenUser + childrenSystem) * TICK }
+  return { parent, own: (user + system) * TICK_MICROS, collected: (childrenUser + childrenSystem) * TICK_MICROS }
 }
 
 /** CPU microseconds that a process has used so far. */
 export const cpuOf = (pid: number): number => usageOf(pid)?.own ?? 0
 
-/** CPU microseconds that a PostgreSQL with all its processes, past ones included, has used so far. */
+/** CPU microseconds that PostgreSQL has used so far, including its ended processes. */
 export function cpuOfCluster(postmaster: number): number {
   const self = usageOf(postmaster)
   const backends = readdirSync('/proc')

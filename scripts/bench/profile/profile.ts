@@ -11,8 +11,8 @@ const STATEMENTS = 20
 const DATABASE = 'profiled'
 
 /**
- * Where the product's time goes: functions of its process, statements of its database. Under 64 uniform connections, or
- * under a lone one when that is the part that was asked for.
+ * Profiles the functions of the product's process and the statements of its database, with uniform gifts over 64
+ * connections, or over one with `--only lone`.
  */
 export async function profile(bench: Bench): Promise<string> {
   const { cluster, servers, generator, options } = bench
@@ -34,17 +34,17 @@ export async function profile(bench: Bench): Promise<string> {
   if (file === undefined) throw new Error('there is no profile')
   const { idlePercent, areas, functions } = sharesOf(readFileSync(join(folder, file), 'utf8'), from, until)
   return [
-    `# Where the product's time goes: uniform, connections: ${connections}`,
+    `# Profile of the product: uniform gifts, connections: ${connections}`,
     '',
     ...(await describeRun(cluster)).map((line) => `- ${line}`),
     `- ${Math.round(measured.perSecond)} requests/s while profiled`,
     `- Idle: ${idlePercent.toFixed(1)}% of the time; shares are of the rest`,
     '',
-    '| share | folder or package, with what Node did for it |',
+    '| share | folder or package, with the work of Node for it |',
     '| ---: | --- |',
     ...areas.slice(0, AREAS).map(line),
     '',
-    '| share | function by itself |',
+    '| share | function, without what it calls |',
     '| ---: | --- |',
     ...functions.slice(0, FUNCTIONS).map(line),
     '',

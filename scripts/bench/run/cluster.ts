@@ -7,33 +7,33 @@ import { makeWorkspace } from './workspace.ts'
 
 export interface DatabaseUrls {
   readonly ownerUrl: string
-  /** The restricted role that the service has. */
+  /** With the restricted role of the service. */
   readonly serviceUrl: string
 }
 
-/** One PostgreSQL for the whole run, as the product would start it: with its default, durable settings. */
+/** One PostgreSQL for the whole run, with the product's own durable settings. */
 export interface BenchCluster {
   readonly postmaster: number
   readonly fileSystem: string
   readonly folder: string
-  /** A new database: a copy of another one, or empty. */
+  /** Creates a database: a copy of another one, or empty. */
   create(name: string, template?: string): Promise<DatabaseUrls>
   /** Runs statements one by one as the superuser. */
   asAdmin(statements: readonly string[], database?: string): Promise<void>
-  /** Runs a statement, or several without values, as the owner of a database. */
+  /** Runs one or more statements as the owner of a database. */
   asOwner(database: DatabaseUrls, text: string): Promise<void>
   /** Rows of a query as the superuser, every value as text. */
   ask(text: string, database?: string): Promise<Readonly<Record<string, string | null>>[]>
 }
 
-/** `statements`: has PostgreSQL count what each statement takes, which costs it a little. Stopped by `cleanUp`. */
+/** Stopped by `cleanUp`. `statements`: PostgreSQL records the time of each statement, which slows it down a little. */
 export async function startCluster(
   cleanUp: AsyncDisposableStack,
   options: { readonly statements: boolean },
 ): Promise<BenchCluster> {
   const { path: folder, fileSystem } = makeWorkspace()
   cleanUp.defer(() => rmSync(folder, { recursive: true, force: true }))
-  // PostgreSQL is another user when this is root, and servers keep profiles here.
+  // PostgreSQL runs as another user when this is root, and its data directory is in this folder.
   chmodSync(folder, 0o755)
   const dataDir = join(folder, 'data')
   const cluster = await prepareCluster(dataDir)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** Keys of this run, by the names under which servers read them. */
+/** Keys of this run, as environment variables of the servers. */
 export const keys = {
   JWT_SECRET: randomBytes(32).toString('hex'),
   FAIRNESS_KEY: randomBytes(32).toString('hex'),

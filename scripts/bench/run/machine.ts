@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
 import type { BenchCluster } from './cluster.ts'
 
-/** Others' work, as far as the run began on a busy machine. */
+/** Before the run, so that it shows the load of other programs. */
 const loadAverage = (loadavg()[0] ?? 0).toFixed(1)
 
-/** Where and on what a run was made. */
+/** Date, commit, machine and versions of a run. */
 export async function describeRun(cluster: BenchCluster): Promise<string[]> {
   const processors = cpus()
   const [version] = await cluster.ask(`select current_setting('server_version') as version`)

@@ -1,9 +1,9 @@
 import { aborted } from '../../../src/startup/signals.ts'
 
-/** Prints what was measured and ends the process, with 1 when it failed or was interrupted; cleans up in any case. */
+/** Runs a bench, prints its report, cleans up and ends the process; the exit code is 1 after a failure or a signal. */
 export async function runAndExit(measure: (cleanUp: AsyncDisposableStack) => Promise<string>): Promise<never> {
   const stop = new AbortController()
-  // Again and again does no harm: cleaning up is not cut short.
+  // Not `once`: a second signal must not end the process before it has cleaned up.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort())
   const cleanUp = new AsyncDisposableStack()
   try {

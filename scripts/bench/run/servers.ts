@@ -11,20 +11,20 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts the contenders. Each one is stopped by `cleanUp`, from the moment that its process is there. */
+/** Starts the servers that are compared. `cleanUp` stops them. */
 export class Servers {
   readonly #folder: string
   readonly #cleanUp: AsyncDisposableStack
   readonly #environment: Readonly<Record<string, string>>
 
-  /** `folder` is for what they keep beside a database; `environment` is for all of them. */
+  /** `folder`: for their data directories. `environment`: for all of them. */
   constructor(folder: string, cleanUp: AsyncDisposableStack, environment: Readonly<Record<string, string>> = {}) {
     this.#folder = folder
     this.#cleanUp = cleanUp
     this.#environment = environment
   }
 
-  /** The product as it is run, on a database of its own. */
+  /** The product. */
   ours(
     database: DatabaseUrls,
     nodeOptions: readonly string[] = [],
@@ -33,22 +33,22 @@ export class Servers {
     return this.#start([...nodeOptions, 'src/server.ts'], database, undefined, environment)
   }
 
-  /** The product of another checkout, installed there. */
+  /** The product of another checkout, with the dependencies installed there. */
   checkout(folder: string, database: DatabaseUrls): Promise<Server> {
     return this.#start(['src/server.ts'], database, resolve(folder))
   }
 
-  /** The same service written one request, one transaction. */
+  /** The naive baseline: one transaction per request. */
   naive(database: DatabaseUrls): Promise<Server> {
     return this.#start(['scripts/bench/baselines/naive-server.ts'], database)
   }
 
-  /** The same service without a database. */
+  /** HTTP alone, without a database. */
   floor(): Promise<Server> {
     return this.#start(['scripts/bench/baselines/floor-server.ts'], { ownerUrl: '', serviceUrl: '' })
   }
 
-  /** Waits until it answers. */
+  /** Waits until the server answers. */
   async #start(
     args: readonly string[],
     database: DatabaseUrls,

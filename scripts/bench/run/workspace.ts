@@ -2,7 +2,7 @@ import { mkdtempSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** By the magic number of statfs(2). */
+/** Names by the magic number of statfs(2). */
 const fileSystems: ReadonlyMap<number, string> = new Map([
   [0xef53, 'ext4'],
   [0x58465342, 'xfs'],
@@ -17,7 +17,7 @@ export interface Workspace {
   readonly fileSystem: string
 }
 
-/** A new folder where fsync means something: on a disk, not in memory. */
+/** Creates a folder on a disk, not in memory, so that fsync costs what it would cost a service. */
 export function makeWorkspace(): Workspace {
   for (const base of [tmpdir(), '/var/tmp', process.cwd()]) {
     const { type } = statfsSync(base)
@@ -25,5 +25,5 @@ export function makeWorkspace(): Workspace {
     const fileSystem = fileSystems.get(type) ?? `file system 0x${type.toString(16)}`
     return { path: mkdtempSync(join(base, 'economy-bench-')), fileSystem }
   }
-  throw new Error('There is no disk here: all folders for temporary data are in memory.')
+  throw new Error('All folders for temporary files are in memory; set TMPDIR to a folder on a disk.')
 }

@@ -12,19 +12,19 @@ import {
   staffToken,
   userToken,
   withToken,
-} from './dearest.ts'
+} from './costliest-requests.ts'
 
-/** Gifts of others, a second. */
-const OTHERS = 50
-/** As many connections as a user's requests are worked on at a time. */
+/** Gifts of other users, a second. */
+const OTHERS_PER_SECOND = 50
+/** As many as requests of one user are handled at a time. */
 const CONNECTIONS = 4
 
-/** What somebody got who took all he is allowed, and what others had to wait meanwhile. */
+/** A user who uses up the rate limit, and the latency of others meanwhile. */
 export interface AllowanceUse {
   readonly kind: string
-  /** Requests that were let in. */
+  /** Requests that were accepted. */
   readonly requests: number
-  /** CPU of one, in microseconds. */
+  /** CPU microseconds of one request. */
   readonly node: number
   readonly postgres: number
   readonly others: Measured
@@ -32,7 +32,7 @@ export interface AllowanceUse {
 
 export interface Allowance {
   readonly quiet: Measured
-  readonly taken: readonly AllowanceUse[]
+  readonly uses: readonly AllowanceUse[]
 }
 
 type Kind = readonly [name: string, make: (user: number) => RequestFactory]
@@ -50,38 +50,41 @@ const kinds: readonly Kind[] = [
   ...(verifySpin === undefined ? [] : [['a spin verified', () => verifySpin] as const]),
 ]
 
-/** One user after the other takes all he is allowed of one kind, while others send gifts. */
+/** One user after the other uses up the rate limit with one kind of request, while others send gifts. */
 export async function measureAllowance(bench: Bench): Promise<Allowance> {
   const { options, servers, generator, cluster } = bench
   const server = await servers.ours(await bench.seeded('allowance'), [], { RATE_LIMIT: '1200' })
   const { port } = server
-  const setUp = new HttpConnection(port)
-  for (const request of preparations) await setUp.send(bytesOf(withToken(request, staffToken())))
-  await setUp.close()
+  const preparation = new HttpConnection(port)
+  for (const request of preparations) await preparation.send(bytesOf(withToken(request, staffToken())))
+  await preparation.close()
   const gifts = (): Promise<Measured> =>
-    generator.call({ kind: 'open', mix: 'uniform', port, perSecond: OTHERS, seconds: options.seconds }, Measured)
+    generator.call(
+      { kind: 'open', mix: 'uniform', port, perSecond: OTHERS_PER_SECOND, seconds: options.seconds },
+      Measured,
+    )
   await generator.call({ kind: 'warm', port, mix: 'uniform' }, Measured)
   const quiet = await gifts()
-  const taken: AllowanceUse[] = []
+  const uses: AllowanceUse[] = []
   for (const [i, [kind, make]] of kinds.entries()) {
     const user = EXTRA_USERS.first + i
     const cpu = () => ({ node: cpuOf(server.pid), postgres: cpuOfCluster(cluster.postmaster) })
     const before = cpu()
     const requests = await useAllowance(port, user, make(user))
     const after = cpu()
-    const again = user + kinds.length
-    const [others] = await Promise.all([gifts(), useAllowance(port, again, make(again))])
+    const secondUser = user + kinds.length
+    const [others] = await Promise.all([gifts(), useAllowance(port, secondUser, make(secondUser))])
     const node = (after.node - before.node) / requests
     const postgres = (after.postgres - before.postgres) / requests
     progress(
       `${kind}: ${requests} requests, ${Math.round(node)} + ${Math.round(postgres)} µs, others' p99 ${others.p99}`,
     )
-    taken.push({ kind, requests, node, postgres, others })
+    uses.push({ kind, requests, node, postgres, others })
   }
-  return { quiet, taken }
+  return { quiet, uses }
 }
 
-/** Sends until the allowance is used up; answers how many were let in. */
+/** Sends until the rate limit refuses; answers how many requests were accepted. */
 async function useAllowance(port: number, user: number, make: RequestFactory): Promise<number> {
   let requests = 0
   const send = async (): Promise<void> => {

@@ -14,21 +14,20 @@ import {
   staffToken,
   userToken,
   withToken,
-} from './dearest.ts'
+} from './costliest-requests.ts'
 
-/** Milliseconds in which others are to be answered, at p99. */
+/** Target of the latency of others. */
 export const MAX_P99_MS = 50
-/** Probes a second. */
-const PROBES = 200
+const PROBES_PER_SECOND = 200
 
-/** What others had to wait while a route was asked for what costs it most. */
+/** The latency of others while a route handles its costliest request. */
 export interface Stall {
   readonly route: string
-  /** What makes the request dear. */
+  /** What makes the request costly. */
   readonly request: string
   readonly status: number
-  /** Milliseconds until it was answered, at its slowest. */
-  readonly answered: number
+  /** Milliseconds until the slowest answer. */
+  readonly answerMs: number
   readonly others: Measured
 }
 
@@ -37,7 +36,7 @@ interface Candidate {
   readonly make: RequestFactory
 }
 
-/** Route by route: finds the request that takes longest, sends it over and over, and asks for /healthz beside it. */
+/** For each route: finds the slowest request, sends it again and again, and measures GET /healthz meanwhile. */
 export async function measureStalls(bench: Bench): Promise<readonly Stall[]> {
   const { options, servers, generator } = bench
   const { port } = await servers.ours(await bench.seeded('stalls'))
@@ -63,21 +62,24 @@ export async function measureStalls(bench: Bench): Promise<readonly Stall[]> {
     let sent = 1
     for (const route of await fetchRoutes(`http://127.0.0.1:${port}`)) {
       const worst = await slowest(candidatesFor(route), (make) => send(route, make((sent += 1))))
-      const probing = generator.call({ kind: 'probe', port, perSecond: PROBES, seconds: options.seconds }, Measured)
-      let over = false
-      const probed = probing.finally(() => (over = true))
-      let answered = 0
+      const probing = generator.call(
+        { kind: 'probe', port, perSecond: PROBES_PER_SECOND, seconds: options.seconds },
+        Measured,
+      )
+      let isOver = false
+      const probes = probing.finally(() => (isOver = true))
+      let answerMs = 0
       let status = 0
-      while (!over) {
+      while (!isOver) {
         const response = await send(route, worst.make((sent += 1)))
         status = response.status
-        answered = Math.max(answered, response.ms)
-        // Else this process would take all of a core.
+        answerMs = Math.max(answerMs, response.ms)
+        // Leaves some of the processor to the service.
         await sleep(1)
       }
-      const others = await probed
+      const others = await probes
       progress(`${route.name}: p99 ${others.p99.toFixed(1)} ms, max ${others.max.toFixed(1)} ms (${worst.name})`)
-      stalls.push({ route: route.name, request: worst.name, status, answered, others })
+      stalls.push({ route: route.name, request: worst.name, status, answerMs, others })
     }
     return stalls
   } finally {
@@ -87,10 +89,10 @@ export async function measureStalls(bench: Bench): Promise<readonly Stall[]> {
 
 function* candidatesFor(route: Route): Generator<Candidate> {
   for (const { name, request } of worstRequests(route)) yield { name, make: () => request }
-  for (const make of costliestRequests[route.name] ?? []) yield { name: 'all that is allowed', make }
+  for (const make of costliestRequests[route.name] ?? []) yield { name: 'largest allowed values', make }
 }
 
-/** The second time counts: what is compiled or looked up once is no reason to wait. */
+/** Takes the time of the second request, without compilation and caches that are filled once. */
 async function slowest(
   candidates: Iterable<Candidate>,
   send: (make: RequestFactory) => Promise<{ readonly ms: number }>,

@@ -1,4 +1,4 @@
-import type { ClientType, InBoth } from '../../../schema/events.ts'
+import type { ClientType, LocalizedText } from '../../../schema/events.ts'
 import { boolean, json, micros, nullable, text } from '../../ledger/rules/columns.ts'
 import type { Evolver } from '../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../ledger/rules/projection.ts'
@@ -10,8 +10,8 @@ export const MODE_SCOPE = 'all'
 export const modes = projection('app_modes', {
   scope: text<typeof MODE_SCOPE>(),
   maintenance: boolean(),
-  title: json<InBoth>(),
-  message: json<InBoth>(),
+  title: json<LocalizedText>(),
+  message: json<LocalizedText>(),
   /** Unidentified clients must update to the release of this client type; null lets them pass. */
   block_unidentified: nullable(text<ClientType>()),
   updated_at: micros(),

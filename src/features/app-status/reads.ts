@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import type { Kysely } from 'kysely'
-import { ClientType, InBoth } from '../../../schema/events.ts'
+import { ClientType, LocalizedText } from '../../../schema/events.ts'
 import { micros } from '../../db/queries/keyset-pagination.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
@@ -54,7 +54,7 @@ const releaseRows = (db: Db) =>
     .select(['client_type', 'version', 'minimum_version', 'store_link', 'title', 'message', 'created'])
     .select([micros('created_at').as('created_at'), micros('updated_at').as('updated_at')])
 
-const parseTexts = (text: string): InBoth => Value.Parse(InBoth, JSON.parse(text))
+const parseTexts = (text: string): LocalizedText => Value.Parse(LocalizedText, JSON.parse(text))
 
 type Row<Table extends keyof Tables> = Omit<Tables[Table], 'created_at' | 'updated_at'> & {
   readonly updated_at: Micros

@@ -1,4 +1,5 @@
-import type { ClientType, EventData } from '../../../schema/events.ts'
+import type { ClientType } from '../../../schema/events.ts'
+import { hasValues } from '../../ledger/rules/has-values.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import type { Verb } from '../../ledger/rules/verb.ts'
 import { defaultMode, MODE_SCOPE, type Mode, modes } from './mode.ts'
@@ -25,13 +26,9 @@ export const setMode: Verb<SetMode, Mode | undefined> = {
       message: mergeTexts(message, input.message),
       block_unidentified: input.block_unidentified === undefined ? block_unidentified : input.block_unidentified,
     }
-    if (before !== undefined && canonicalText(before) === canonicalText(data)) return []
+    if (before !== undefined && hasValues(before, data)) return []
     return [{ type: 'app-mode-set', data, movements: [] }]
   },
 
   result: (state) => state.get(modes, MODE_SCOPE),
 }
-
-/** The mode as text, for comparing two of them. */
-const canonicalText = ({ maintenance, title, message, block_unidentified }: EventData<'app-mode-set'>): string =>
-  JSON.stringify([maintenance, title.en, title.ar, message.en, message.ar, block_unidentified])

@@ -1,4 +1,4 @@
-import type { InBoth } from '../../../schema/events.ts'
+import type { LocalizedText } from '../../../schema/events.ts'
 
 /** A text in some of the languages. */
 export interface PartialTexts {
@@ -7,7 +7,10 @@ export interface PartialTexts {
 }
 
 /** Omitted languages keep their texts. */
-export const mergeTexts = (before: InBoth, { en = before.en, ar = before.ar }: PartialTexts = {}): InBoth => ({
+export const mergeTexts = (
+  before: LocalizedText,
+  { en = before.en, ar = before.ar }: PartialTexts = {},
+): LocalizedText => ({
   en,
   ar,
 })

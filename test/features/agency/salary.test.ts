@@ -24,12 +24,12 @@ test('valid and invalid salary files', (t) => {
     deposit: { user_id, dollars, agent_dollars, target },
   })
   t.same(csv('\ufeffuser_id,dollars,agent_dollars\r', '7,1.29,0\r', '\r', ' 8 , "12.50" ,0.5', ''), [
-    { place: 'line 2', ...deposit(7, 129) },
-    { place: 'line 4', ...deposit(8, 1_250, 50) },
+    { location: 'line 2', ...deposit(7, 129) },
+    { location: 'line 4', ...deposit(8, 1_250, 50) },
   ])
   t.same(csv('Name,Target,Agent_dollars,Dollars,User_id', '"Amina, A.",70,0,1,7', 'B,,0,1,8'), [
-    { place: 'line 2', ...deposit(7, 100, 0, 70) },
-    { place: 'line 3', ...deposit(8, 100) },
+    { location: 'line 2', ...deposit(7, 100, 0, 70) },
+    { location: 'line 3', ...deposit(8, 100) },
   ])
   const rule = 'must be dollars from 0, with at most 13 digits before and 2 after the point'
   const faults: [string, string][] = [
@@ -45,13 +45,13 @@ test('valid and invalid salary files', (t) => {
     ['7,1,0,0,0', 'must have 4 columns'],
     ['7,"1,0,0', 'must have 4 columns'],
   ]
-  const told = csv('user_id,dollars,agent_dollars,target', ...faults.map(([line]) => line))
+  const rowsOfFile = csv('user_id,dollars,agent_dollars,target', ...faults.map(([line]) => line))
   t.same(
-    told,
-    faults.map(([, fault], i) => ({ place: `line ${i + 2}`, fault })),
+    rowsOfFile,
+    faults.map(([, fault], i) => ({ location: `line ${i + 2}`, error: fault })),
   )
   t.match(csv('user_id,dollars,agent_dollars', '7,1,0', '8,1,0', '7,1,0')[2], {
-    fault: 'user 7 already appears in line 2',
+    error: 'user 7 already appears in line 2',
   })
   for (const head of [
     '',
@@ -66,8 +66,8 @@ test('valid and invalid salary files', (t) => {
   const rows =
     '[{"user_id":7,"dollars":1.290,"agent_dollars":"0.5"},{"user_id":8,"dollars":1e2,"agent_dollars":0,"target":3}]'
   const read = [
-    { place: 'row 1', ...deposit(7, 129, 50) },
-    { place: 'row 2', ...deposit(8, 10_000, 0, 3) },
+    { location: 'row 1', ...deposit(7, 129, 50) },
+    { location: 'row 2', ...deposit(8, 10_000, 0, 3) },
   ]
   t.same(json(rows), read)
   t.same(json(`\ufeff${rows}`), read)
@@ -76,7 +76,7 @@ test('valid and invalid salary files', (t) => {
     json(
       '[7,{},{"user_id":"7","dollars":1,"agent_dollars":1},{"user_id":7,"dollars":9007199254740993,"agent_dollars":1}]',
     ),
-    [{ fault: 'must be an object' }, { fault: /^user_id/ }, { fault: /^user_id/ }, { fault: /^dollars/ }],
+    [{ error: 'must be an object' }, { error: /^user_id/ }, { error: /^user_id/ }, { error: /^dollars/ }],
   )
   for (const text of ['', '{}', '7', '{"deposits":7}', `{"period":"2026-11","deposits":${rows}}`]) {
     t.throws(() => json(text), InvalidSalaryFile, text)
@@ -99,7 +99,7 @@ test('a file is paid once, however often and far it runs', async (t) => {
   t.match(dry.out, /^to pay line 2: user 1000, dollars 1\.5, agent dollars 0, points taken 0$/m)
   t.same(await queryRows(database, 'select count(*) from salary_deposits'), [{ count: '0' }])
 
-  // Killed in the middle: what was told to be paid is, and the next run pays the rest.
+  // Killed in the middle: what was reported as paid is paid, and the next run pays the rest.
   const env = { ...process.env, DATABASE_URL: database.serviceUrl }
   const first = spawn(process.execPath, [script, ...args], { env, stdio: ['ignore', 'pipe', 'ignore'] })
   first.stdout.on('data', (text: Buffer) => {

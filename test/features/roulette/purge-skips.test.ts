@@ -22,11 +22,11 @@ test('games that cannot be refunded are listed and crowd out none that can', asy
     ...stuck.slice(0, MAX_PURGED_GAMES).map(({ game }) => game),
     last.game,
   ])
-  const said = `game ${first.game} in room r1 is skipped: balance_limit, cannot be paid back: user ${first.second}\n`
+  const said = `game ${first.game} in room r1 skipped: balance_limit, cannot refund user ${first.second}\n`
   const url = database.serviceUrl
   for (const [args, told] of [
-    [['--dry-run'], 'games to cancel: 1, coins to pay back: 80'],
-    [[], 'games cancelled: 1, coins paid back: 80'],
+    [['--dry-run'], 'games to cancel: 1, coins to refund: 80'],
+    [[], 'games cancelled: 1, coins refunded: 80'],
   ] as const) {
     const { code, out } = await runPurgeCommand(url, '--older-than', '0', ...args)
     t.equal(code, 1)

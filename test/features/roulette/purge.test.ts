@@ -148,14 +148,14 @@ test('the command line shows, then purges, the old ones only', async (t) => {
   const line = new RegExp(`^game ${first.game} in room r1, created [-0-9 :]{19}, players: 2, coins: 80\n`)
   const dry = await runPurgeCommand(url, '--older-than', '60', '--dry-run')
   t.match(dry, { code: 0, out: line, err: '' })
-  t.match(dry.out, /\ngames to cancel: 1, coins to pay back: 80\n$/)
+  t.match(dry.out, /\ngames to cancel: 1, coins to refund: 80\n$/)
   t.match(await runPurgeCommand(url, '--older-than', '60'), {
     code: 0,
-    out: /\ngames cancelled: 1, coins paid back: 80\n$/,
+    out: /\ngames cancelled: 1, coins refunded: 80\n$/,
   })
   t.match(await runPurgeCommand(url, '--older-than', '60'), {
     code: 0,
-    out: /^games cancelled: 0, coins paid back: 0\n$/,
+    out: /^games cancelled: 0, coins refunded: 0\n$/,
   })
   t.match(
     await queryRows(database, `select actor from ledger_events where type = 'roulette-cancelled' order by position`),

@@ -2,26 +2,26 @@ import { dollarsRule, parseDollars } from '../dollars.ts'
 import type { Deposit } from './deposit-salaries.ts'
 
 /** A row of a file: its location, and the deposit or the error. */
-export type DepositRow = { readonly place: string } & ({ readonly deposit: Deposit } | { readonly fault: string })
+export type DepositRow = { readonly location: string } & ({ readonly deposit: Deposit } | { readonly error: string })
 
 /** The file as a whole is malformed. */
 export class InvalidSalaryFile extends Error {
   override readonly name = 'InvalidSalaryFile'
 }
 
-/** Parses `deposits.csv` or `deposits.json` for a period. Throws InvalidSalaryFile; invalid rows are returned with a fault. */
+/** Parses `deposits.csv` or `deposits.json` for a period. Throws InvalidSalaryFile; invalid rows are returned with an error. */
 export function parseSalaryFile(name: string, text: string, period: string): DepositRow[] {
   // Some programs start every file with a byte order mark.
   const content = text.replace(/^\ufeff/, '')
   const rows = /\.json$/i.test(name) ? jsonRows(content, period) : csvRows(content)
-  const places = new Map<number, string>()
+  const locations = new Map<number, string>()
   return rows.map((row) => {
-    if ('fault' in row) return row
-    const before = places.get(row.deposit.user_id)
-    if (before === undefined) places.set(row.deposit.user_id, row.place)
+    if ('error' in row) return row
+    const before = locations.get(row.deposit.user_id)
+    if (before === undefined) locations.set(row.deposit.user_id, row.location)
     return before === undefined
       ? row
-      : { place: row.place, fault: `user ${row.deposit.user_id} already appears in ${before}` }
+      : { location: row.location, error: `user ${row.deposit.user_id} already appears in ${before}` }
   })
 }
 
@@ -40,13 +40,13 @@ function csvRows(text: string): DepositRow[] {
   }
   return lines.flatMap((line, i): DepositRow[] => {
     if (line.trim() === '') return []
-    const place = `line ${i + 2}`
+    const location = `line ${i + 2}`
     const cells = parseCells(line)
-    if (cells?.length !== names.length) return [{ place, fault: `must have ${names.length} columns` }]
+    if (cells?.length !== names.length) return [{ location, error: `must have ${names.length} columns` }]
     const row: Cells = Object.fromEntries(COLUMNS.map((column) => [column, cells[names.indexOf(column)]]))
     // Cells are text: whole numbers are parsed here, dollars later.
     return [
-      toDepositRow(place, {
+      toDepositRow(location, {
         ...row,
         user_id: parseWholeNumber(row.user_id),
         target: row.target ? parseWholeNumber(row.target) : 0,
@@ -73,8 +73,10 @@ function parseCells(line: string): string[] | null {
 function jsonRows(text: string, period: string): DepositRow[] {
   const rows = parseJsonRows(text, period)
   return rows.map((row, i) => {
-    const place = `row ${i + 1}`
-    return typeof row === 'object' && row !== null ? toDepositRow(place, row) : { place, fault: 'must be an object' }
+    const location = `row ${i + 1}`
+    return typeof row === 'object' && row !== null
+      ? toDepositRow(location, row)
+      : { location, error: 'must be an object' }
   })
 }
 
@@ -93,13 +95,13 @@ function parseJsonRows(text: string, period: string): readonly unknown[] {
   throw new InvalidSalaryFile('it must hold a list of deposits')
 }
 
-function toDepositRow(place: string, { user_id, dollars, agent_dollars, target = 0 }: Cells): DepositRow {
+function toDepositRow(location: string, { user_id, dollars, agent_dollars, target = 0 }: Cells): DepositRow {
   const cents = { dollars: toCents(dollars), agent_dollars: toCents(agent_dollars) }
-  if (!isWholeNumber(user_id) || user_id === 0) return { place, fault: 'user_id must be the id of a user' }
-  if (cents.dollars === null) return { place, fault: `dollars ${dollarsRule(0)}` }
-  if (cents.agent_dollars === null) return { place, fault: `agent_dollars ${dollarsRule(0)}` }
-  if (!isWholeNumber(target)) return { place, fault: 'target must be an integer from 0' }
-  return { place, deposit: { user_id, dollars: cents.dollars, agent_dollars: cents.agent_dollars, target } }
+  if (!isWholeNumber(user_id) || user_id === 0) return { location, error: 'user_id must be the id of a user' }
+  if (cents.dollars === null) return { location, error: `dollars ${dollarsRule(0)}` }
+  if (cents.agent_dollars === null) return { location, error: `agent_dollars ${dollarsRule(0)}` }
+  if (!isWholeNumber(target)) return { location, error: 'target must be an integer from 0' }
+  return { location, deposit: { user_id, dollars: cents.dollars, agent_dollars: cents.agent_dollars, target } }
 }
 
 const toCents = (value: unknown): number | null =>

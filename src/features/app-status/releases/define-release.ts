@@ -1,4 +1,5 @@
 import type { ClientType, EventData } from '../../../../schema/events.ts'
+import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { mergeTexts, type PartialTexts } from '../texts.ts'
@@ -45,7 +46,7 @@ export const defineRelease: Verb<DefineRelease, Release> = {
     }
     const errors = versionErrors(data)
     if (errors !== null) return refuse('validation_failed', errors)
-    if (before !== undefined && canonicalText(before) === canonicalText(data)) return []
+    if (before !== undefined && hasValues(before, data)) return []
     return [{ type: 'release-defined', data, movements: [] }]
   },
 
@@ -66,7 +67,3 @@ function versionErrors({ version, minimum_version }: Definition): Record<string,
   if (oldest === null) return { minimum_version: ['cannot be read'] }
   return isOlder(newest, oldest) ? { minimum_version: ['must not be above version'] } : null
 }
-
-/** The definition as text, for comparing two of them. */
-const canonicalText = ({ version, minimum_version, store_link, title, message }: Definition): string =>
-  JSON.stringify([version, minimum_version, store_link, title.en, title.ar, message.en, message.ar])

@@ -1,4 +1,4 @@
-import type { ClientType, InBoth } from '../../../../schema/events.ts'
+import type { ClientType, LocalizedText } from '../../../../schema/events.ts'
 import { integer, json, micros, nullable, text } from '../../../ledger/rules/columns.ts'
 import type { Evolver } from '../../../ledger/rules/evolve.ts'
 import { projection, type RowOf } from '../../../ledger/rules/projection.ts'
@@ -10,8 +10,8 @@ export const releases = projection('app_releases', {
   /** Clients below this version are refused; null refuses none. */
   minimum_version: nullable(text()),
   store_link: text(),
-  title: json<InBoth>(),
-  message: json<InBoth>(),
+  title: json<LocalizedText>(),
+  message: json<LocalizedText>(),
   created_at: micros(),
   updated_at: micros(),
   /** The position of the event that created it. */

@@ -1,4 +1,5 @@
 import type { GiftKind, OddsRow } from '../../../../schema/events.ts'
+import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
@@ -59,15 +60,11 @@ export const defineDecoration: Verb<DefineDecoration, Decoration> = {
       odds: [...odds],
       odds_hash: odds.length === 0 ? null : oddsHash(input.decoration_id, odds),
     }
-    if (before !== undefined && canonicalText(before) === canonicalText(data)) return []
+    if (before !== undefined && hasValues(before, data)) return []
     return [{ type: 'decoration-defined', data, movements: [] }]
   },
   result: (state, { decoration_id }) => requireDecoration(state, decoration_id),
 }
-
-/** The definition as text, for comparing two of them. */
-const canonicalText = ({ name, kind, price, image_path, odds_hash }: Omit<Decoration, 'created_at'>): string =>
-  JSON.stringify([name, kind, price, image_path, odds_hash])
 
 function requireDecoration(state: State, id: number): Decoration {
   const decoration = state.get(decorations, String(id))

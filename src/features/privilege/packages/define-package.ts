@@ -1,4 +1,4 @@
-import type { EventData } from '../../../../schema/events.ts'
+import { hasValues } from '../../../ledger/rules/has-values.ts'
 import { keyOf } from '../../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../../ledger/rules/verb.ts'
 import { type PrivilegePackage, packages } from './package.ts'
@@ -30,7 +30,7 @@ export const definePackage: Verb<DefinePackage, PrivilegePackage> = {
     }
     const { privilege_package_id } = input
     const data = { privilege_package_id, name, rank, valid_days, icon_path: input.icon_path ?? before?.icon_path ?? '' }
-    if (before !== undefined && canonicalText(before) === canonicalText(data)) return []
+    if (before !== undefined && hasValues(before, data)) return []
     return [{ type: 'privilege-package-defined', data, movements: [] }]
   },
 
@@ -40,7 +40,3 @@ export const definePackage: Verb<DefinePackage, PrivilegePackage> = {
     return defined
   },
 }
-
-/** The definition as text, for comparing two of them. */
-const canonicalText = ({ name, rank, valid_days, icon_path }: EventData<'privilege-package-defined'>): string =>
-  JSON.stringify([name, rank, valid_days, icon_path])

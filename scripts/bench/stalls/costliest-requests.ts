@@ -2,18 +2,18 @@ import { bearer, type HttpRequest, jsonType } from '../../../test/harness/http/r
 import { encodeToken, hs256 } from '../../../test/harness/http/tokens.ts'
 import { keys } from '../run/keys.ts'
 
-/** Who sends the dearest requests; users named in paths are others, since some of them have their sessions ended. */
+/** The sender. Users in paths are others, as some requests end their sessions. */
 export const SENDER = 2
 
 const LUCKY = 500
 const PACKAGE = 500
 const ODDS_ROWS = 1_000
-/** As many odds rows as still fit into a client's body. */
+/** The most odds rows that fit into a client's body. */
 const SENT_ODDS_ROWS = 900
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
-/** Good for an hour from now: one is made for each request, since the requests before may have ended sessions. */
+/** A token for an hour. Each request gets a new one, as an earlier request may have ended the sessions. */
 export function tokenOf(claims: { readonly sub: string; readonly role?: string }): string {
   const iat = Math.floor(Date.now() / 1_000)
   return encodeToken({ alg: 'HS256', typ: 'JWT' }, { iat, exp: iat + 3_600, ...claims }, hs256(keys.JWT_SECRET))
@@ -22,7 +22,7 @@ export function tokenOf(claims: { readonly sub: string; readonly role?: string }
 export const staffToken = (): string => tokenOf({ sub: 'bench', role: 'operator' })
 export const userToken = (user: number): string => tokenOf({ sub: String(user) })
 
-/** Request number `n` of a kind that asks for all that is allowed, and is right; less its token. */
+/** Makes the valid request number `n` with the largest allowed values, without its token. */
 export type RequestFactory = (n: number) => HttpRequest
 
 const request = (method: string, path: string, body: unknown): HttpRequest => ({
@@ -56,7 +56,7 @@ const spin = {
   commitment: hex,
 }
 
-/** The request of one sender to as many receivers as there may be. */
+/** A gift to the maximum number of receivers. */
 export const sendToAll =
   (sender: number): RequestFactory =>
   (n) =>
@@ -68,11 +68,11 @@ export const sendToAll =
       room_id: 1,
     })
 
-/** Users beside those of the load generator, with diamonds. */
+/** Additional users with diamonds, whom the load generator does not use. */
 export const EXTRA_USERS = { first: 20_001, count: 20 } as const
 const extraUsers = upTo(EXTRA_USERS.count).map((i) => EXTRA_USERS.first + i - 1)
 
-/** By the names of their routes. */
+/** By route. */
 export const costliestRequests: Readonly<Record<string, readonly RequestFactory[]>> = {
   'POST /api/v1/instant-send': [sendToAll(SENDER)],
   'POST /api/v1/fairness/verify': [
@@ -112,7 +112,7 @@ export const costliestRequests: Readonly<Record<string, readonly RequestFactory[
   ],
 }
 
-/** What the dearest requests need beforehand: a gift with odds, a package, and draws to be listed. */
+/** Requests that create what the costliest requests need: a gift with odds, a package, users with diamonds. */
 export const preparations: readonly HttpRequest[] = [
   request('PUT', `/admin/v1/decorations/${LUCKY}`, {
     name: 'Lucky',
@@ -133,7 +133,7 @@ export const preparations: readonly HttpRequest[] = [
   ),
 ]
 
-export const withToken = (asked: HttpRequest, token: string): HttpRequest => ({
-  ...asked,
-  headers: [bearer(token), ...asked.headers],
+export const withToken = (original: HttpRequest, token: string): HttpRequest => ({
+  ...original,
+  headers: [bearer(token), ...original.headers],
 })
