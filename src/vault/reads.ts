@@ -5,7 +5,7 @@ import type { Vault } from './vault.ts'
 type Db = Kysely<Tables>
 
 /** A record with its key; either may be missing. */
-interface StoredRecord {
+export interface StoredRecord {
   readonly record_id: string
   readonly sealed: string | null
   readonly user_id: number | null
@@ -28,8 +28,12 @@ export async function openRecords(
     left join vault_records r on r.record_id = requested.record_id
     left join vault_keys k on k.record_id = requested.record_id
     where r.record_id is not null or k.record_id is not null`.execute(db)
-  return new Map(rows.map((row) => [row.record_id, openOrReport(vault, row)]))
+  return openStored(vault, rows)
 }
+
+/** As `openRecords`, of records that were read already; erased ones are not among them. */
+export const openStored = (vault: Vault, records: readonly StoredRecord[]): ReadonlyMap<string, string | null> =>
+  new Map(records.map((record) => [record.record_id, openOrReport(vault, record)]))
 
 function openOrReport(vault: Vault, { record_id, sealed, user_id, wrapped }: StoredRecord): string | null {
   if (sealed === null || user_id === null || wrapped === null) {

@@ -6,7 +6,7 @@ import { BatchedLookup } from '../../src/db/queries/batched-lookup.ts'
 import { queryBuilder } from '../../src/db/queries/query-builder.ts'
 import type { Tables } from '../../src/db/tables.ts'
 import { transferLookup, withdrawalLookup } from '../../src/features/agency/own-lists/reads.ts'
-import { bagLookup, chainLookup } from '../../src/features/gifts/reads.ts'
+import { bagLookup, chainLookup, drawLookup } from '../../src/features/gifts/reads.ts'
 import { storedCardLookup } from '../../src/features/privilege/reads.ts'
 import { findRoomsWith } from '../../src/features/rooms/reads.ts'
 import { activeGame, gameLookup } from '../../src/features/roulette/reads.ts'
@@ -16,6 +16,31 @@ import { testDatabase } from '../harness/postgres/test-database.ts'
 
 const USERS = 20
 const DAMAGED = 3
+
+const draw = JSON.stringify({
+  sender_id: 1,
+  receiver_ids: [2],
+  room_id: 1,
+  decoration_id: 1,
+  kind: 'lucky',
+  price: 1,
+  quantity: 1,
+  cost: 1,
+  from_bag: false,
+  encrypted: false,
+  receiver_percent: 0,
+  room_percent: 0,
+  owner_percent: 0,
+  trophy_points: 0,
+  chain: '1-1',
+  k: 1,
+  link: '0'.repeat(64),
+  client_seed: '1',
+  odds_hash: '0'.repeat(64),
+  draws: [{ r: 1, reward: 0 }],
+  times: 1,
+  won: 0,
+})
 
 /** What every user has, and a room and a game of each. */
 const everything = `
@@ -29,6 +54,9 @@ const everything = `
     select u, 1, 0, u::text, '', '' from generate_series(1, ${USERS}) u;
   insert into withdrawals
     select u, 'cash', 'pending', u, 1, null, 1, 'dollars', u, null, null, null, now(), now(), u
+    from generate_series(1, ${USERS}) u;
+  insert into ledger_events (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
+    select u, 'gift-drawn', 1, '${draw}', '{}', '{}', '{}', 'user:' || u, now(), '', ''
     from generate_series(1, ${USERS}) u;
   insert into instant_transfers select u, u, 1, 'dollars', u, 1, 1, now() from generate_series(1, ${USERS}) u;
   insert into rooms (room_id, owner_id, trophy_points) select u, u, 0 from generate_series(1, ${USERS}) u;
@@ -61,7 +89,11 @@ const reads: Readonly<Record<string, (db: Kysely<Tables>) => Load>> = {
   },
   'instant_transfers.amount': (db) => {
     const transfers = transferLookup(db)
-    return (userId) => transfers.load({ ...firstPage, userId })
+    return (userId) => transfers({ ...firstPage, userId })
+  },
+  'ledger_events.data': (db) => {
+    const load = drawLookup(db)
+    return (userId) => load({ userId, before: null, limit: 50 })
   },
   'rooms.trophy_points': (db) => {
     const rooms = new BatchedLookup(100, async (refs: readonly (number | string)[]) => {
@@ -75,6 +107,19 @@ const reads: Readonly<Record<string, (db: Kysely<Tables>) => Load>> = {
     const requested = (id: number) => (id < 10 ? null : id < 15 ? id : `g-${id}-x`)
     return (id) => games.load({ room: id % 2 === 0 ? id : `r${id}`, game: requested(id) })
   },
+}
+
+/** Makes a stored value one that cannot be read. */
+function damage(column: string): string {
+  const [table = '', name = ''] = column.split('.')
+  if (table === 'privileges') return `insert into privileges values (${DAMAGED}, 1, 1, ${Number.MAX_SAFE_INTEGER})`
+  if (table === 'ledger_events') {
+    return `
+      insert into ledger_events (position, type, version, data, debit, credit, amount, actor, at, request_id, hash)
+      values (100, 'gift-drawn', 1, 'damaged', '{}', '{}', '{}', 'user:${DAMAGED}', now(), '', '')`
+  }
+  const key = { rooms: 'room_id', roulette_games: 'room_id', privilege_cards: 'owner_id' }[table] ?? 'user_id'
+  return `update ${table} set ${name} = 9007199254740993 where ${key} = ${DAMAGED}`
 }
 
 test('reads of one turn share a query, and one that fails does so alone', async (t) => {
@@ -97,13 +142,7 @@ test('reads of one turn share a query, and one that fails does so alone', async 
     t.notSame(alone[0], alone[1])
     t.notOk(JSON.stringify(alone).includes('null,null'), `${column}: there is something to read`)
 
-    const [table, name] = column.split('.')
-    if (table === 'privileges') {
-      await queryRows(database, `insert into privileges values (${DAMAGED}, 1, 1, ${Number.MAX_SAFE_INTEGER})`)
-    } else {
-      const key = { rooms: 'room_id', roulette_games: 'room_id', privilege_cards: 'owner_id' }[table ?? ''] ?? 'user_id'
-      await queryRows(database, `update ${table} set ${name} = 9007199254740993 where ${key} = ${DAMAGED}`)
-    }
+    await queryRows(database, damage(column))
     const settled = await Promise.allSettled(ids.map(load))
     t.same(
       settled.flatMap(({ status }, i) => (status === 'rejected' ? [i + 1] : [])),

@@ -16,6 +16,7 @@ import { userOf } from '../../http/auth/caller.ts'
 import { readPage, rowsThatFit, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
+import { openStored } from '../../vault/reads.ts'
 import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
 import { dollarsRule, MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
@@ -25,7 +26,13 @@ import { transferRecord, withdrawalBody } from './presenters.ts'
 import { chargingAgents } from './reads.ts'
 import { changeStatus } from './withdrawals/change-status.ts'
 import { requestWithdrawal } from './withdrawals/request-withdrawal.ts'
-import { hydrateSealed, legacyDigest, sealDetails, sealNoteForChange, unseal } from './withdrawals/sealed-details.ts'
+import {
+  hydrateSealed,
+  legacyDigest,
+  sealDetails,
+  sealNoteForChange,
+  unsealWith,
+} from './withdrawals/sealed-details.ts'
 
 const tags = ['agency']
 const requests = '/agency/target-withdraw-requests'
@@ -34,7 +41,7 @@ const transfers = '/agency/target-transaction-requests'
 /** Client routes for withdrawals and instant transfers. */
 export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
   const loadWithdrawals = withdrawalLookup(db)
-  const transferPages = transferLookup(db)
+  const loadTransfers = transferLookup(db)
 
   app.post(
     `${requests}/request`,
@@ -94,7 +101,16 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
         limit: limit + 1,
         before: cursor?.[0] ?? null,
       })
-      const page = toPage(await unseal(db, vault, rows), limit, ({ id }) => [id])
+      const plaintexts = openStored(
+        vault,
+        rows.flatMap(({ records }) => records),
+      )
+      const withdrawals = unsealWith(
+        vault,
+        rows.map(({ withdrawal }) => withdrawal),
+        plaintexts,
+      )
+      const page = toPage(withdrawals, limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
   )
@@ -176,7 +192,7 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
       // Instant transfers are always approved.
       const none = status !== undefined && status !== 'approved'
       const before = cursor?.[0] ?? null
-      const rows = none ? [] : await transferPages.load({ userId: userOf(request), limit: limit + 1, before })
+      const rows = none ? [] : await loadTransfers({ userId: userOf(request), limit: limit + 1, before })
       const page = toPage(rows, limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },

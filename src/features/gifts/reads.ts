@@ -136,33 +136,56 @@ export interface DrawPage {
 const SMALL_SEND_BYTES = 1_024
 const MAX_EXCESS_BYTES = 24 * 1_024
 
+/** `$1`: actors, `$2`: sizes of their pages, `$3`: the positions before which their draws are read. */
+const drawPages = new PreparedStatement<TextRow>(
+  'draws of users',
+  `select requested.place::text, counted.next::text, ${eventColumns}
+   from unnest(${listOf('$1', 'text')}, ${listOf('$2', 'bigint')}, ${listOf('$3', 'bigint')})
+     with ordinality as requested (actor, size, before, place)
+   cross join lateral (
+     select position, row_number() over newest_first as number, lead(position) over newest_first as next,
+            coalesce(sum(beyond) over (newest_first rows between unbounded preceding and 1 preceding), 0)
+              as beyond_before
+     from (
+       select d.position, greatest(octet_length(d.data) - ${SMALL_SEND_BYTES}, 0) as beyond
+       from ledger_events d
+       where d.type = 'gift-drawn' and d.actor = requested.actor and d.position < requested.before
+       order by d.position desc
+       limit requested.size + 1) candidates
+     window newest_first as (order by position desc)) counted
+   join ledger_events e on e.position = counted.position
+   where counted.number <= requested.size and counted.beyond_before < ${MAX_EXCESS_BYTES}
+   order by counted.position desc`,
+)
+
+/** Pages read with one query. */
+const MAX_DRAW_PAGES_PER_QUERY = 32
+
+interface RequestedDraws {
+  readonly userId: number
+  /** Null: from the newest. */
+  readonly before: number | null
+  readonly limit: number
+}
+
 /**
- * The user's drawn sends before a position (null: from the newest), newest first, read from the ledger. At most `limit`;
- * fewer when they have many orders, but at least one.
+ * Pages of users' drawn sends before a position, newest first, read from the ledger; those requested at the same time
+ * with one query. At most `limit`; fewer when they have many orders, but at least one.
  */
-export async function pageDraws(
-  db: Kysely<Tables>,
-  userId: number,
-  before: number | null,
-  limit: number,
-): Promise<DrawPage> {
-  const { rows } = await sql<TextRow>`
-    with candidates as (
-      select position, greatest(octet_length(data) - ${SMALL_SEND_BYTES}, 0) as beyond
-      from ledger_events
-      where type = 'gift-drawn' and actor = ${`user:${userId}`} and position < ${before ?? Number.MAX_SAFE_INTEGER}
-      order by position desc limit ${limit + 1}
-    ), counted as (
-      select position, row_number() over newest_first as place, lead(position) over newest_first as next,
-             coalesce(sum(beyond) over (newest_first rows between unbounded preceding and 1 preceding), 0) as beyond_before
-      from candidates
-      window newest_first as (order by position desc)
-    )
-    select ${sql.raw(eventColumns)}, counted.next::text
-    from counted join ledger_events e using (position)
-    where place <= ${limit} and beyond_before < ${MAX_EXCESS_BYTES}
-    order by counted.position desc`.execute(db)
-  return { draws: rows.flatMap((row) => positionedDraw(row) ?? []), more: (rows.at(-1)?.['next'] ?? null) !== null }
+export function drawLookup(db: Kysely<Tables>): (page: RequestedDraws) => Promise<DrawPage> {
+  const pages = new BatchedLookup(MAX_DRAW_PAGES_PER_QUERY, async (requested: readonly RequestedDraws[]) => {
+    const rows = await drawPages.execute(db, [
+      requested.map(({ userId }) => `user:${userId}`),
+      requested.map(({ limit }) => limit),
+      requested.map(({ before }) => before ?? Number.MAX_SAFE_INTEGER),
+    ])
+    const byPlace = Map.groupBy(rows, ({ place }) => Number(place))
+    return requested.map((_page, i) => byPlace.get(i + 1) ?? [])
+  })
+  return async (page) => {
+    const rows = await pages.load(page)
+    return { draws: rows.flatMap((row) => positionedDraw(row) ?? []), more: (rows.at(-1)?.['next'] ?? null) !== null }
+  }
 }
 
 /** The draw at a position; undefined when there is none. */

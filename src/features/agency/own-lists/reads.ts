@@ -1,11 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Kysely } from 'kysely'
+import type { InstantTransfer } from '../../../../schema/agency.ts'
 import { DollarWallet, WithdrawalStatus, WithdrawalType } from '../../../../schema/agency-events.ts'
 import type { Person } from '../../../../schema/common.ts'
 import { BatchedLookup } from '../../../db/queries/batched-lookup.ts'
 import { listOf, microsOf, PreparedStatement } from '../../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../../db/tables.ts'
+import type { StoredRecord } from '../../../vault/reads.ts'
 import { unnamedPerson } from '../names.ts'
 import { type SealedWithdrawal, sealedRecord, transferRecord } from '../presenters.ts'
 import type { WithdrawalFilter } from '../reads.ts'
@@ -44,12 +46,24 @@ const nameColumns = (prefix: string): string =>
 const personOf = (id: number, name: string | null, uid: string | null, avatar: string | null): Person =>
   name === null || uid === null || avatar === null ? unnamedPerson(id) : { id, name, uid, avatar }
 
+/** A record of the vault as columns of a statement, all null where there is none. */
+type RecordColumns<Prefix extends string> = { readonly [C in `${Prefix}_${'sealed' | 'wrapped'}`]: string | null } & {
+  readonly [C in `${Prefix}_user_id`]: number | null
+}
+
+const recordColumns = (prefix: string): string =>
+  `${prefix}.sealed as ${prefix}_sealed, ${prefix}_key.wrapped as ${prefix}_wrapped, ${prefix}_key.user_id as ${prefix}_user_id`
+
+const recordJoins = (prefix: string): string =>
+  `left join vault_records ${prefix} on ${prefix}.record_id = w.${prefix}
+   left join vault_keys ${prefix}_key on ${prefix}_key.record_id = w.${prefix}`
+
 /** A page of the requests of a user, or of those addressed to the user when they are `received`. */
 export interface OwnWithdrawals extends OwnPage, WithdrawalFilter {
   readonly received: boolean
 }
 
-interface WithdrawalRow extends NameColumns<'owner' | 'target' | 'beneficiary'> {
+interface WithdrawalRow extends NameColumns<'owner' | 'target' | 'beneficiary'>, RecordColumns<'details' | 'note'> {
   readonly place: number
   readonly withdrawal_id: number
   readonly type: string
@@ -74,7 +88,7 @@ const withdrawalPages = (name: string, user: 'user_id' | 'target_id') =>
   new PreparedStatement<WithdrawalRow>(
     name,
     `select requested.place, w.*, ${nameColumns('owner')}, ${nameColumns('target')}, ${nameColumns('beneficiary')},
-            country.name as country_name
+            country.name as country_name, ${recordColumns('details')}, ${recordColumns('note')}
      from unnest(${listOf('$1', 'bigint')}, ${listOf('$2', 'bigint')}, ${listOf('$3', 'bigint')},
                  ${listOf('$4', 'text')}, ${listOf('$5', 'text')}, ${listOf('$6', 'text')})
        with ordinality as requested (user_id, size, before, type, status, wallet, place)
@@ -93,14 +107,22 @@ const withdrawalPages = (name: string, user: 'user_id' | 'target_id') =>
      left join user_profiles target on target.user_id = w.target_id
      left join user_profiles beneficiary on beneficiary.user_id = w.beneficiary_id
      left join countries country on country.country_id = w.country_id
+     ${recordJoins('details')}
+     ${recordJoins('note')}
      order by w.withdrawal_id desc`,
   )
 
 const sentPages = withdrawalPages('withdrawals of users', 'user_id')
 const receivedPages = withdrawalPages('withdrawals addressed to users', 'target_id')
 
+/** A request, and its records of the vault that have not been erased. */
+export interface WithdrawalWithRecords {
+  readonly withdrawal: SealedWithdrawal
+  readonly records: readonly StoredRecord[]
+}
+
 /** Pages of withdrawals, those requested at the same time with one query for each direction. */
-export function withdrawalLookup(db: Db): (page: OwnWithdrawals) => Promise<SealedWithdrawal[]> {
+export function withdrawalLookup(db: Db): (page: OwnWithdrawals) => Promise<WithdrawalWithRecords[]> {
   const lookupWith = (statement: PreparedStatement<WithdrawalRow>) =>
     new BatchedLookup(MAX_PAGES_PER_QUERY, async (pages: readonly OwnWithdrawals[]) => {
       const rows = await statement.execute(db, [
@@ -109,11 +131,25 @@ export function withdrawalLookup(db: Db): (page: OwnWithdrawals) => Promise<Seal
         pages.map(({ status }) => status ?? null),
         pages.map(({ wallet }) => wallet ?? null),
       ])
-      return pagesOf(pages, rows).map((page) => page.map(toWithdrawal))
+      return pagesOf(pages, rows)
     })
   const sent = lookupWith(sentPages)
   const received = lookupWith(receivedPages)
-  return (page) => (page.received ? received : sent).load(page)
+  return async (page) => {
+    const rows = await (page.received ? received : sent).load(page)
+    return rows.map((row) => ({ withdrawal: toWithdrawal(row), records: recordsOf(row) }))
+  }
+}
+
+function recordsOf(row: WithdrawalRow): StoredRecord[] {
+  const { details, note } = row
+  const records = [
+    { record_id: details, sealed: row.details_sealed, user_id: row.details_user_id, wrapped: row.details_wrapped },
+    { record_id: note, sealed: row.note_sealed, user_id: row.note_user_id, wrapped: row.note_wrapped },
+  ]
+  return records.flatMap(({ record_id, ...stored }) =>
+    record_id === null || (stored.sealed === null && stored.wrapped === null) ? [] : [{ record_id, ...stored }],
+  )
 }
 
 const StoredWithdrawal = TypeCompiler.Compile(
@@ -166,7 +202,7 @@ const transferPages = new PreparedStatement<TransferRow>(
 
 const StoredTransfer = TypeCompiler.Compile(Type.Object({ wallet: DollarWallet }))
 
-function toTransfer(row: TransferRow) {
+function toTransfer(row: TransferRow): InstantTransfer {
   if (!StoredTransfer.Check(row)) throw new Error(`the stored transfer ${row.transfer_id} is malformed`)
   const { user_id, receiver_id } = row
   return transferRecord({
@@ -177,8 +213,9 @@ function toTransfer(row: TransferRow) {
 }
 
 /** Pages of users' instant transfers, those requested at the same time with one query. */
-export const transferLookup = (db: Db) =>
-  new BatchedLookup(MAX_PAGES_PER_QUERY, async (pages: readonly OwnPage[]) => {
-    const rows = await transferPages.execute(db, pageLists(pages))
-    return pagesOf(pages, rows).map((page) => page.map(toTransfer))
-  })
+export function transferLookup(db: Db): (page: OwnPage) => Promise<InstantTransfer[]> {
+  const transfers = new BatchedLookup(MAX_PAGES_PER_QUERY, async (pages: readonly OwnPage[]) =>
+    pagesOf(pages, await transferPages.execute(db, pageLists(pages))),
+  )
+  return async (page) => (await transfers.load(page)).map(toTransfer)
+}

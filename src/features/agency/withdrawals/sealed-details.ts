@@ -116,10 +116,22 @@ export async function unseal<Record extends HasSealedFields>(
   vault: Vault,
   sealed: readonly Record[],
   { viewer = 'whole', plaintexts = new Map() }: { readonly viewer?: Viewer; readonly plaintexts?: KnownPlaintext } = {},
-): Promise<(Omit<Record, 'sealed'> & SealedFields & Unreadable)[]> {
+): Promise<Unsealed<Record>[]> {
   const ids = sealed.flatMap(({ sealed: { details, note } }) => [details, note]).filter((id) => id !== null)
   const unknown = ids.filter((id) => !plaintexts.has(id))
   const clear = unknown.length === 0 ? plaintexts : new Map([...plaintexts, ...(await openRecords(db, vault, unknown))])
+  return unsealWith(vault, sealed, clear, viewer)
+}
+
+type Unsealed<Record> = Omit<Record, 'sealed'> & SealedFields & Unreadable
+
+/** As `unseal`, with the plaintexts of all records; erased ones are missing. */
+export function unsealWith<Record extends HasSealedFields>(
+  vault: Vault,
+  sealed: readonly Record[],
+  clear: KnownPlaintext,
+  viewer: Viewer = 'whole',
+): Unsealed<Record>[] {
   return sealed.map(({ sealed: { details, note }, ...record }) => {
     const detailsText = details === null ? undefined : clear.get(details)
     const parsedDetails = details === null || !detailsText ? undefined : parseDetails(record.type, detailsText)

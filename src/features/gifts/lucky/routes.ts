@@ -3,17 +3,17 @@ import { dataOf, PageQuery, pageOf } from '../../../../schema/common.ts'
 import { ChooseSeed, PublishedChains, PublishedDraw, PublishedOddsTable } from '../../../../schema/fairness.ts'
 import { userOf } from '../../../http/auth/caller.ts'
 import { notFound } from '../../../http/errors/http-error.ts'
-import { yieldToEventLoop } from '../../../http/limits/event-loop-yield.ts'
 import { pageBody, readPage } from '../../../http/pages.ts'
 import { chooseSeed, showChains } from '../../fairness/choose-seed.ts'
 import type { App, Services } from '../../services.ts'
-import { chainLookup, pageDraws, publishedOddsTable } from '../reads.ts'
+import { chainLookup, drawLookup, publishedOddsTable } from '../reads.ts'
 
 /** Client routes through which players inspect their chains, draws and odds. */
 export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services): void {
   const show = showChains(chains)
   const choose = chooseSeed(chains)
   const published = chainLookup(db)
+  const loadDraws = drawLookup(db)
 
   app.get(
     '/fairness/lucky',
@@ -63,8 +63,7 @@ export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services)
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
-      await yieldToEventLoop()
-      const { draws, more } = await pageDraws(db, userOf(request), cursor?.[0] ?? null, limit)
+      const { draws, more } = await loadDraws({ userId: userOf(request), before: cursor?.[0] ?? null, limit })
       const page = pageBody(draws, more, ({ position }) => [position])
       return { ...page, data: page.data.map(({ draw }) => draw) }
     },
