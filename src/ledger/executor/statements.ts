@@ -1,5 +1,5 @@
 import { isoMicros } from '../rules/time.ts'
-import { arrayFromLines, joinLines, plainArray, textArray } from '../storage/bytes/array-text.ts'
+import { plainArray, textArray } from '../storage/bytes/array-text.ts'
 import type { Head, StoredReply } from '../storage/head.ts'
 import type { Statement, TextRow } from '../storage/row-table.ts'
 import type { Batch } from './batch.ts'
@@ -61,23 +61,22 @@ export function insertEvents({ events }: Batch): Statement {
     name: 'insert events',
     text: `insert into ledger_events
              (position, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash)
-           select unnest($1::bigint[]), unnest($2::text[]), unnest($3::smallint[]), unnest(${arrayFromLines('$4')}),
-                  unnest(${arrayFromLines('$5')})::text[], unnest(${arrayFromLines('$6')})::text[], unnest(${arrayFromLines('$7')})::bigint[],
-                  unnest(${arrayFromLines('$8')}), unnest($9::timestamptz[]), unnest(${arrayFromLines('$10')}), unnest(${arrayFromLines('$11')}),
+           select unnest($1::bigint[]), unnest($2::text[]), unnest($3::smallint[]), unnest($4::text[]),
+                  unnest($5::text[])::text[], unnest($6::text[])::text[], unnest($7::text[])::bigint[],
+                  unnest($8::text[]), unnest($9::timestamptz[]), unnest($10::text[]), unnest($11::text[]),
                   unnest($12::text[]), unnest($13::text[])`,
     values: [
       plainArray(entries.map((e) => e.position)),
       plainArray(entries.map((e) => e.type)),
       plainArray(entries.map((e) => e.version)),
-      // JSON without indentation is one line.
-      joinLines(entries.map((e) => e.data)),
-      joinLines(entries.map((e) => plainArray(e.movements.map((m) => m.debit)))),
-      joinLines(entries.map((e) => plainArray(e.movements.map((m) => m.credit)))),
-      joinLines(entries.map((e) => plainArray(e.movements.map((m) => m.amount)))),
-      joinLines(entries.map((e) => e.actor)),
+      textArray(entries.map((e) => e.data)),
+      textArray(entries.map((e) => plainArray(e.movements.map((m) => m.debit)))),
+      textArray(entries.map((e) => plainArray(e.movements.map((m) => m.credit)))),
+      textArray(entries.map((e) => plainArray(e.movements.map((m) => m.amount)))),
+      textArray(entries.map((e) => e.actor)),
       plainArray(entries.map((e) => isoMicros(e.at))),
-      joinLines(entries.map((e) => e.requestId)),
-      joinLines(entries.map((e) => e.idempotencyKey)),
+      textArray(entries.map((e) => e.requestId)),
+      textArray(entries.map((e) => e.idempotencyKey)),
       plainArray(entries.map((e) => e.replyHash)),
       plainArray(entries.map((e) => e.hash)),
     ],
@@ -88,14 +87,14 @@ export function insertReplies({ replies, head }: Batch): Statement {
   return {
     name: 'insert replies',
     text: `insert into replies (actor, idempotency_key, request_hash, status, body, at)
-           select unnest(${arrayFromLines('$1')}), unnest(${arrayFromLines('$2')}), unnest(${arrayFromLines('$3')}), unnest($4::smallint[]),
-                  unnest(${arrayFromLines('$5')}), $6::timestamptz`,
+           select unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::smallint[]),
+                  unnest($5::text[]), $6::timestamptz`,
     values: [
-      joinLines(replies.map((r) => r.actor)),
-      joinLines(replies.map((r) => r.key)),
-      joinLines(replies.map((r) => r.requestHash)),
+      textArray(replies.map((r) => r.actor)),
+      textArray(replies.map((r) => r.key)),
+      textArray(replies.map((r) => r.requestHash)),
       plainArray(replies.map((r) => r.status)),
-      joinLines(replies.map((r) => r.body)),
+      textArray(replies.map((r) => r.body)),
       isoMicros(head.at),
     ],
   }
