@@ -23,12 +23,8 @@ export class FlushScheduler {
   #run(): void {
     this.#timer = undefined
     const startedAt = performance.now()
-    this.#notBefore = startedAt + MAX_PAUSE_MS
     this.#flush()
-    // Writing to the sockets happens later in this turn, so the time is taken after it.
-    setImmediate(() => {
-      const now = performance.now()
-      this.#notBefore = now + Math.min(MAX_PAUSE_MS, now - startedAt)
-    })
+    const now = performance.now()
+    this.#notBefore = now + Math.min(MAX_PAUSE_MS, now - startedAt)
   }
 }

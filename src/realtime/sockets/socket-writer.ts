@@ -6,17 +6,10 @@ import { connectionKey } from './tcp-send-queues.ts'
 const MAX_UNSENT_BYTES = 1024 * 1024
 const MAX_REPLAY_BYTES = 8 * 1024 * 1024
 
-/**
- * Writes whole frames to a client, all of one turn of the event loop in one write. There is no flow control: when too
- * much is unsent, `onSlow` is called.
- */
+/** Writes whole frames to a client. There is no flow control: when too much is unsent, `onSlow` is called. */
 export class SocketWriter implements Listener {
   readonly #socket: Socket
   readonly #onSlow: () => void
-  readonly #write = (): void => this.flush()
-  /** The pending frames; most turns have only one buffer, which needs no array. */
-  #first: Buffer | null = null
-  #others: Buffer[] = []
   #isEnded = false
   /** Replayed bytes since the client was last seen to have read everything. */
   #replayBytes = 0
@@ -31,12 +24,9 @@ export class SocketWriter implements Listener {
 
   push(frames: Buffer): void {
     if (this.#isEnded) return
-    if (this.#first !== null) {
-      this.#others.push(frames)
-      return
-    }
-    this.#first = frames
-    queueMicrotask(this.#write)
+    this.#socket.write(frames)
+    // Not at once: whoever pushes does not expect the connection to close meanwhile.
+    if (this.#isSlow(this.#socket.writableLength)) queueMicrotask(this.#onSlow)
   }
 
   /** As `push`, for replayed frames: more of them may be unsent. */
@@ -45,33 +35,15 @@ export class SocketWriter implements Listener {
     this.push(frames)
   }
 
-  flush(): void {
-    const first = this.#first
-    if (first === null) return
-    this.#first = null
-    const socket = this.#socket
-    if (this.#others.length === 0) {
-      socket.write(first)
-    } else {
-      const others = this.#others
-      this.#others = []
-      socket.cork()
-      socket.write(first)
-      for (const frames of others) socket.write(frames)
-      socket.uncork()
-    }
-    this.#checkBackpressure(socket.writableLength)
-  }
-
-  #checkBackpressure(unsent: number): void {
-    if (!this.#isEnded && unsent > MAX_UNSENT_BYTES + Math.min(this.#replayBytes, MAX_REPLAY_BYTES)) this.#onSlow()
+  #isSlow(unsent: number): boolean {
+    return !this.#isEnded && unsent > MAX_UNSENT_BYTES + Math.min(this.#replayBytes, MAX_REPLAY_BYTES)
   }
 
   /** Counts what the kernel holds for the client as unsent; `queues` by `connectionKey`, long ones only. */
   checkSendQueue(queues: ReadonlyMap<string, number>): void {
     if (this.#isEnded) return
     const unsent = this.#queuedIn(queues) + this.#socket.writableLength
-    this.#checkBackpressure(unsent)
+    if (this.#isSlow(unsent)) this.#onSlow()
     if (unsent === 0) this.#replayBytes = 0
   }
 
@@ -81,9 +53,8 @@ export class SocketWriter implements Listener {
     return this.#key === undefined ? 0 : (queues.get(this.#key) ?? 0)
   }
 
-  /** Writes what is pending, and nothing after it. */
+  /** Writes nothing from here on. */
   end(): void {
-    this.flush()
     this.#isEnded = true
   }
 }
