@@ -1,6 +1,6 @@
 import type { ReplayState } from '../ledger/replay/replay-state.ts'
 import type { Snapshot } from '../ledger/replay/snapshot.ts'
-import { EventRowReader } from '../ledger/storage/event-row-reader.ts'
+import { EventRowReader } from '../ledger/storage/binary-rows/event-row-reader.ts'
 import type { Head } from '../ledger/storage/head.ts'
 import { AdaptiveThrottle } from './adaptive-throttle.ts'
 import type { CheckpointHead } from './checkpoint/checkpoint.ts'

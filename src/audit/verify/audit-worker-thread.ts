@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { openPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
 import type { Progress } from '../ledger-scan.ts'
+import { lowerThreadPriority } from '../priority/thread-priority.ts'
 import { foldTrialBalance, type TrialBalance } from '../reports/trial-balance.ts'
-import { lowerThreadPriority } from '../thread-priority.ts'
 import { type Verification, verify } from './verify.ts'
 
 // The thread of an `AuditWorker` call: runs one task and ends.

@@ -1,11 +1,11 @@
 import { sha256 } from '../../ledger/rules/hash.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { missingColumn, UnreadableEvent } from '../../ledger/rules/unreadable-event.ts'
+import type { EventRowReader } from '../../ledger/storage/binary-rows/event-row-reader.ts'
 import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
-import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { CheckpointHead } from '../checkpoint/checkpoint.ts'
 import type { Check, EventFinding } from '../finding.ts'
-import { BalanceChecks, type BalanceSnapshot } from './balance-checks.ts'
+import { BalanceChecks, type BalanceSnapshot } from './balances/balance-checks.ts'
 
 /** The last event's position, hash and time. */
 export interface LastEvent {

@@ -1,11 +1,11 @@
 import { evolveFact } from '../../domain.ts'
 import { Replay } from '../../ledger/replay/replay.ts'
 import { NotLoaded } from '../../ledger/replay/replay-state.ts'
-import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
+import type { EventRowReader } from '../../ledger/storage/binary-rows/event-row-reader.ts'
 import { isReadByEvolvers } from '../../ledger/storage/evolver-balances.ts'
 import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
 import type { Check, EventFinding } from '../finding.ts'
-import { type BalanceSnapshot, movementError } from './balance-checks.ts'
+import { type BalanceSnapshot, movementError } from './balances/balance-checks.ts'
 import { LuckyChecks } from './draws/lucky-checks.ts'
 import { SpinChecks } from './draws/spin-checks.ts'
 

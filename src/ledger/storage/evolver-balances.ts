@@ -1,4 +1,4 @@
-import { equalsAt } from './bytes/interned-names.ts'
+import { equalsAt } from './binary-rows/interned-names.ts'
 
 /** How the names of dollar accounts, of either wallet, end, and how those of games begin. */
 const DOLLAR_SUFFIX = 'dollars'

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import type { CheckpointHead } from '../../checkpoint/checkpoint.ts'
-import { lowerThreadPriority } from '../../thread-priority.ts'
-import type { BalanceSnapshot } from '../balance-checks.ts'
+import { lowerThreadPriority } from '../../priority/thread-priority.ts'
+import type { BalanceSnapshot } from '../balances/balance-checks.ts'
 import { IntegrityChecks } from '../integrity-checks.ts'
 import { checkPage, type PageResult } from './row-verifier.ts'
 

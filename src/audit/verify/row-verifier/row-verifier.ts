@@ -1,8 +1,8 @@
 import type { Page } from '../../../db/copy-out.ts'
-import { EventRowReader } from '../../../ledger/storage/event-row-reader.ts'
+import { EventRowReader } from '../../../ledger/storage/binary-rows/event-row-reader.ts'
 import type { CheckpointHead } from '../../checkpoint/checkpoint.ts'
 import type { EventFinding } from '../../finding.ts'
-import type { BalanceSnapshot } from '../balance-checks.ts'
+import type { BalanceSnapshot } from '../balances/balance-checks.ts'
 import { IntegrityChecks, type LastEvent } from '../integrity-checks.ts'
 
 /** Findings of a page, and the last event on it. */

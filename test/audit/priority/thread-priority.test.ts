@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { lowerThreadPriority } from '../../src/audit/thread-priority.ts'
+import { lowerThreadPriority } from '../../../src/audit/priority/thread-priority.ts'
 
 test('the priority of a thread is lowered where threads have priorities, and nowhere else', (t) => {
   const niceAfter = (platform: NodeJS.Platform, nice: number): number => {

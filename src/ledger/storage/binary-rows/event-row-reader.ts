@@ -1,11 +1,11 @@
-import { endOfMessage, MESSAGE_HEADER, ROW } from '../../db/copy-out.ts'
-import type { Movement } from '../rules/event.ts'
-import { isoMicros } from '../rules/time.ts'
-import { missingColumn, UnreadableEvent } from '../rules/unreadable-event.ts'
-import { equalsAt, internName } from './bytes/interned-names.ts'
-import { Utf8Builder } from './bytes/utf8-builder.ts'
-import { type LedgerEntry, LINE_BREAK } from './event-hash.ts'
-import { isReadByEvolversAt } from './evolver-balances.ts'
+import { endOfMessage, MESSAGE_HEADER, ROW } from '../../../db/copy-out.ts'
+import type { Movement } from '../../rules/event.ts'
+import { isoMicros } from '../../rules/time.ts'
+import { missingColumn, UnreadableEvent } from '../../rules/unreadable-event.ts'
+import { type LedgerEntry, LINE_BREAK } from '../event-hash.ts'
+import { isReadByEvolversAt } from '../evolver-balances.ts'
+import { equalsAt, internName } from './interned-names.ts'
+import { Utf8Builder } from './utf8-builder.ts'
 
 const columns =
   'position,type,version,data,debit,credit,amount,actor,at,request_id,idempotency_key,reply_hash,hash'.split(',')

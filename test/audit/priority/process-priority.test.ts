@@ -5,7 +5,7 @@ import { test } from 'tap'
 const script = `
 import { readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
-import { lowerProcessPriority } from ${JSON.stringify(new URL('../../src/audit/process-priority.ts', import.meta.url).href)}
+import { lowerProcessPriority } from ${JSON.stringify(new URL('../../../src/audit/priority/process-priority.ts', import.meta.url).href)}
 await lowerProcessPriority()
 const [, policy] = /^policy *: *(\\d+)$/m.exec(readFileSync('/proc/self/sched', 'utf8')) ?? []
 console.log(JSON.stringify({ policy: Number(policy), nice: getPriority() }))`

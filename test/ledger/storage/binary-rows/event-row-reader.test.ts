@@ -1,13 +1,13 @@
 import { test } from 'tap'
-import { connect } from '../../../src/db/connect.ts'
-import { internName } from '../../../src/ledger/storage/bytes/interned-names.ts'
-import { copyBinaryRows } from '../../../src/ledger/storage/copy-rows.ts'
-import { canonicalText, GENESIS_HASH, type LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
-import { binaryColumns, EventRowReader } from '../../../src/ledger/storage/event-row-reader.ts'
-import { eventColumns, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
-import { seedLedger } from '../../audit/seed-ledger.ts'
-import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { connect } from '../../../../src/db/connect.ts'
+import { binaryColumns, EventRowReader } from '../../../../src/ledger/storage/binary-rows/event-row-reader.ts'
+import { internName } from '../../../../src/ledger/storage/binary-rows/interned-names.ts'
+import { copyBinaryRows } from '../../../../src/ledger/storage/copy-rows.ts'
+import { canonicalText, GENESIS_HASH, type LedgerEntry } from '../../../../src/ledger/storage/event-hash.ts'
+import { eventColumns, parseEntry } from '../../../../src/ledger/storage/stored-event.ts'
+import { seedLedger } from '../../../audit/seed-ledger.ts'
+import { queryRows } from '../../../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../../../harness/postgres/test-database.ts'
 
 async function pagesOf({ serviceUrl }: TestDatabase, query: string): Promise<Buffer[]> {
   const client = await connect(serviceUrl, 'test')

@@ -1,6 +1,6 @@
 import { assert, double, integer, oneof, property } from 'fast-check'
 import { test } from 'tap'
-import { Utf8Builder } from '../../../../src/ledger/storage/bytes/utf8-builder.ts'
+import { Utf8Builder } from '../../../../src/ledger/storage/binary-rows/utf8-builder.ts'
 
 const written = (value: number): string => {
   const text = new Utf8Builder()

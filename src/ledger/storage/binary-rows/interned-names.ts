@@ -1,4 +1,4 @@
-import { fnv1a, foldUpperBits, OFFSET_BASIS } from './fnv.ts'
+import { fnv1a, foldUpperBits, OFFSET_BASIS } from '../bytes/fnv.ts'
 
 /** A cache of names of accounts, actors and types, each in the slot that its bytes hash to. */
 const slots: (string | undefined)[] = Array.from({ length: 2 ** 18 })
