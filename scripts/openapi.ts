@@ -16,6 +16,7 @@ import { WriteAllowance } from '../src/http/limits/write-allowance.ts'
 import { createLogger } from '../src/http/observability/logging.ts'
 import { Metrics } from '../src/http/observability/metrics.ts'
 import { Executor } from '../src/ledger/executor/executor.ts'
+import { AppliedEvents } from '../src/ledger/subscriptions/applied-events.ts'
 import { createVault } from '../src/vault/vault.ts'
 
 const { slices } = await loadSlices()
@@ -39,6 +40,7 @@ const app = await build({
   services: {
     execute: executeWith(executor, writes, meaningOf),
     db,
+    applied: new AppliedEvents(0, async () => 0),
     settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
     appState: alwaysOpen,
     chains: luckyChains(''),

@@ -26,6 +26,7 @@ import { writeCheck } from './http/limits/write-check.ts'
 import { RequestLog } from './http/observability/logging.ts'
 import type { Metrics } from './http/observability/metrics.ts'
 import { serviceRoutes } from './http/observability/service-routes.ts'
+import { positionHook } from './http/positions.ts'
 import { clientPrefixes } from './http/prefixes.ts'
 import { handleMalformedRequests, serverOptions } from './http/server-options.ts'
 import { isSocketUpgrade } from './http/socket-upgrade.ts'
@@ -115,7 +116,8 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   // The order of checks. A route's schema and then the business rules follow.
   const tokenChecks = [userCheck(verifyToken, parts.sessions, limitUnauthenticated), ...limit]
   const gate = gateCheck(services.appState.gate, isSignatureValid)
-  const clientChecks = [gate, ...tokenChecks, writeCheck(parts.writes, parts.metrics)]
+  const addPosition = positionHook(services.applied)
+  const clientChecks = [addPosition, gate, ...tokenChecks, writeCheck(parts.writes, parts.metrics)]
   const staffChecks = [staffCheck(verifyToken, services.staffSessions, limitUnauthenticated), ...limit]
 
   if (parts.realtime !== undefined) {
@@ -146,6 +148,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
       if (openRoutes === undefined) continue
       const openScope = async (routeScope: FastifyInstance): Promise<void> => {
         if (prefix !== documentedPrefix) hideRoutes(routeScope)
+        routeScope.addHook('onRequest', addPosition)
         openRoutes(routeScope.withTypeProvider<TypeBoxTypeProvider>(), services, { isSignatureValid, mayRemember })
       }
       await app.register(openScope, { prefix })

@@ -54,7 +54,8 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const { keys } = database
   stop.throwIfAborted()
   const appState = await startAppStatus(database, log, cleanUp)
-  const { executor, tail, sessions, staffSessions } = await startLedger(database, metrics, appState, log, cleanUp)
+  const ledger = await startLedger(database, metrics, appState, log, cleanUp)
+  const { executor, tail, applied, sessions, staffSessions } = ledger
   await runAsSystem(executor, genesis, { fairness_key: fingerprint(keys.fairness) })
   if (config.demo) await loadDemo(executor, database.db)
   stop.throwIfAborted()
@@ -76,6 +77,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     services: {
       execute: executeWith(executor, writes, meaningOf),
       db: database.db,
+      applied,
       settings,
       chains: luckyChains(keys.fairness),
       spins: spinSeeds(keys.fairness),

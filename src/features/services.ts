@@ -12,6 +12,7 @@ import type { Caller } from '../http/auth/caller.ts'
 import type { AppState } from '../http/auth/gate.ts'
 import type { Sessions, StaffSessions } from '../http/auth/sessions.ts'
 import type { ExecuteCommand } from '../http/execute-command.ts'
+import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { LuckyChains } from './fairness/lg1.ts'
 import type { SpinSeeds } from './fairness/rr1.ts'
@@ -37,6 +38,8 @@ export interface Services {
   readonly execute: ExecuteCommand
   /** For reads; only the executor writes what the ledger decides. */
   readonly db: Kysely<Tables>
+  /** What of the ledger responses from memory take into account. */
+  readonly applied: AppliedEvents
   readonly settings: Settings
   /** Where the links of lucky draws come from. */
   readonly chains: LuckyChains

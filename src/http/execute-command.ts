@@ -8,6 +8,7 @@ import { actorOf } from './auth/caller.ts'
 import { errorBody } from './errors/http-error.ts'
 import type { MeaningOf } from './errors/refusals.ts'
 import type { WriteAllowance } from './limits/write-allowance.ts'
+import { setPosition } from './positions.ts'
 import { parseExact } from './validation/exact-json.ts'
 import { idempotencyKey } from './validation/idempotency.ts'
 
@@ -51,6 +52,7 @@ export function executeWith(executor: Executor, writes: WriteAllowance, meaningO
     }
     const settled = await executor.run(command(verb, input, cause, presenter(request.id, options, meaningOf)))
     const { status, body } = settled.reply
+    setPosition(reply, settled.position)
     const paid = request.routeOptions.config.writes === 'paid' && status < 300
     if (user !== null && !paid && writes.spend(user, settled.storedBytes)) {
       request.log.info(

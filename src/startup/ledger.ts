@@ -1,21 +1,26 @@
 import type { Logger } from 'pino'
 import { FailureLog } from '../db/failure-log.ts'
 import { headOf } from '../db/head.ts'
+import { BatchedLookup } from '../db/queries/batched-lookup.ts'
 import { evolve, tables } from '../domain.ts'
 import type { AppStatusGate } from '../features/app-status/app-status.ts'
 import { type Sessions, type StaffSessions, sessionsIn, staffSessionsIn, usersBelow } from '../http/auth/sessions.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import { Executor } from '../ledger/executor/executor.ts'
 import { prune } from '../ledger/storage/prune.ts'
+import { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 import { Tail } from '../ledger/subscriptions/tail.ts'
 import type { Database } from './database.ts'
 
+/** Reads that may share one look at where the ledger ends. */
+const MAX_HEAD_READERS = 1_000
 /** Interval at which expired replies are deleted. */
 const PRUNE_INTERVAL_MS = 600_000
 
 export interface Ledger {
   readonly executor: Executor
   readonly tail: Tail
+  readonly applied: AppliedEvents
   readonly sessions: Sessions
   readonly staffSessions: StaffSessions
 }
@@ -32,6 +37,12 @@ export async function startLedger(
   cleanUp: AsyncDisposableStack,
 ): Promise<Ledger> {
   const { url, db, subscriberPool } = database
+  const position = await headOf(db)
+  const heads = new BatchedLookup(MAX_HEAD_READERS, async (readers: readonly null[]) => {
+    const head = await headOf(db)
+    return readers.map(() => head)
+  })
+  const applied = new AppliedEvents(position, () => heads.load(null))
   const subscriberFailures = new FailureLog(log, 'ledger subscribers failing; retrying', 'ledger subscribers recovered')
   const tail = new Tail({
     url,
@@ -53,6 +64,7 @@ export async function startLedger(
         observer.committed(batch)
         writeFailures.succeeded(observer)
         appState.applyAll(batch.events)
+        applied.apply(batch.events)
         tail.publish(batch.events)
       },
     },
@@ -69,7 +81,6 @@ export async function startLedger(
 
   const sessions = sessionsIn(db)
   const staffSessions = staffSessionsIn(db)
-  const position = await headOf(db)
   sessions.follow(tail, position)
   staffSessions.follow(tail, position)
   // Users not loaded by then are looked up at their first request.
@@ -77,6 +88,7 @@ export async function startLedger(
     .preload(usersBelow(db))
     .catch((err: unknown) => log.warn({ err }, 'users could not be preloaded; each is looked up at its first request'))
   appState.follow(tail)
+  applied.follow(tail)
   tail.start()
-  return { executor, tail, sessions, staffSessions }
+  return { executor, tail, applied, sessions, staffSessions }
 }

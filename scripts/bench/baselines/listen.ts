@@ -16,6 +16,7 @@ import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { createLogger } from '../../../src/http/observability/logging.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
+import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { createVault } from '../../../src/vault/vault.ts'
 import { switchedAppState } from './gated.ts'
 
@@ -47,6 +48,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
     services: {
       execute: executeWith(executor, writes, meaningOf),
       db: withoutDatabase(),
+      applied: new AppliedEvents(0, async () => 0),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl ?? '' },
       appState: switchedAppState(),
       chains: luckyChains(keys.fairness),

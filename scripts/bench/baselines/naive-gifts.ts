@@ -46,7 +46,7 @@ export class NaiveGifts {
   }
 
   /** Throws an HttpError for a refusal. */
-  async send(gift: NaiveSend, cause: Cause): Promise<CommandResult> {
+  async send(gift: NaiveSend, cause: Cause): Promise<NaiveResult> {
     try {
       return await this.#transaction((client) => attempt(client, gift, cause))
     } catch (error) {
@@ -75,7 +75,10 @@ export class NaiveGifts {
   }
 }
 
-async function attempt(client: PoolClient, gift: NaiveSend, cause: Cause): Promise<CommandResult> {
+/** Of a command; the naive way has no positions. */
+type NaiveResult = Omit<CommandResult, 'position'>
+
+async function attempt(client: PoolClient, gift: NaiveSend, cause: Cause): Promise<NaiveResult> {
   const { actor, requestId, idempotency } = cause
   if (idempotency !== null) {
     const { rows } = await client.query<StoredReply>(statements.findReply(actor, idempotency.key))

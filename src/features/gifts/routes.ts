@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { dataOf, isOn } from '../../../schema/common.ts'
 import { BagItem, Decoration, InstantSend, SendDecoration, SendResult } from '../../../schema/gifts.ts'
-import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import { userOf } from '../../http/auth/caller.ts'
+import { CachedResponse, notModified } from '../../http/caching/cached-response.ts'
 import { charge } from '../../http/limits/rate-limit.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
@@ -13,16 +13,12 @@ import { sendGift } from './send.ts'
 /** Cost of one more order and draw within a request. */
 const COST_PER_ADDITIONAL_RECEIVER = 0.3
 
-/** Requests answered by one read of the catalogue. Limited because every response is serialized separately. */
-const MAX_REQUESTS_PER_CATALOGUE_READ = 10
-
 /** Client routes for gifts. */
-export function giftRoutes(app: App, { execute, db, chains, settings }: Services): void {
+export function giftRoutes(app: App, { execute, db, applied, chains, settings }: Services): void {
   const send = sendGift({ chains, ownerPercent: settings.ownerCommissionPercent })
-  const catalogue = new BatchedLookup(MAX_REQUESTS_PER_CATALOGUE_READ, async (requests: readonly null[]) => {
-    const decorations = await allDecorations(db)
-    return requests.map(() => decorations)
-  })
+  const catalogue = new CachedResponse(applied, ['decoration-defined'], async () => ({
+    data: await allDecorations(db),
+  }))
   const bags = bagLookup(db)
 
   app.post(
@@ -91,10 +87,10 @@ export function giftRoutes(app: App, { execute, db, chains, settings }: Services
         operationId: 'listDecorations',
         summary: 'All gifts, with their odds and return to player',
         tags: ['gifts'],
-        response: { 200: dataOf(Type.Array(Decoration)) },
+        response: { 200: dataOf(Type.Array(Decoration)), ...notModified },
       },
     },
-    async () => ({ data: await catalogue.load(null) }),
+    (request, reply) => catalogue.send(request, reply),
   )
 
   app.get(

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import type { VerifyToken } from '../auth/tokens.ts'
 import { hasValidToken, type LimitUnauthenticated } from '../auth/unauthenticated-limit.ts'
+import { matchesEtag, PreparedResponse } from '../caching/prepared-response.ts'
 import { asyncapi } from './asyncapi.ts'
-import { matchesEtag, PreparedResponse } from './prepared-response.ts'
 
 const PAGE = `<!DOCTYPE html>
 <html lang="en">

@@ -39,8 +39,9 @@ export function hideRoutes(app: FastifyInstance): void {
 
 /** Adds what all routes of a kind have in common. */
 function describeSchema(schema: FastifySchema, url: string, route: RouteOptions): FastifySchema {
-  const named = { operationId: operationId(url, route), ...schema }
   const isClients = clientPrefixes.some((prefix) => url.startsWith(`${prefix}/`))
+  const response = isClients ? withPosition(schema.response) : schema.response
+  const named = { operationId: operationId(url, route), ...schema, ...(isObject(response) && { response }) }
   // A route that declares its own security has none of the common checks.
   const isChecked = schema.security === undefined && (isClients || url.startsWith('/admin/v1/'))
   if (!isChecked) return { security: [], ...named }
@@ -48,11 +49,11 @@ function describeSchema(schema: FastifySchema, url: string, route: RouteOptions)
   return {
     ...named,
     security: [{ bearer: [] }],
-    ...(writes && { headers: idempotencyHeader }),
+    ...(writes ? { headers: idempotencyHeader } : isClients && { headers: positionHeader }),
     response: {
       ...errors(writes ? { ...anyErrors, ...bodyErrors } : anyErrors),
       ...(isClients && closedStates),
-      ...(typeof schema.response === 'object' && schema.response),
+      ...(isObject(response) && response),
     },
   }
 }
@@ -66,6 +67,38 @@ const idempotencyHeader = {
       description: 'The same key with the same request returns the first response again and changes nothing',
     },
   },
+}
+
+const positionHeader = {
+  type: 'object',
+  properties: {
+    'X-Ledger-Position': {
+      type: 'string',
+      pattern: '^[0-9]{1,15}$',
+      description: 'A position from an earlier response: what is read is not older. A malformed one is ignored',
+    },
+  },
+}
+
+const positionOfResponse = {
+  'X-Ledger-Position': {
+    type: 'string',
+    pattern: '^[0-9]{1,15}$',
+    description: 'The response takes into account every event of the ledger up to this position',
+  },
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, object>> =>
+  typeof value === 'object' && value !== null
+
+/** Adds the header to successful responses; the others have it, too, but share their description with all routes. */
+function withPosition(responses: unknown): unknown {
+  if (!isObject(responses)) return responses
+  const withHeader = Object.entries(responses).map(([status, response]): [string, object] => [
+    status,
+    Number(status) < 400 ? { ...response, headers: positionOfResponse } : response,
+  ])
+  return Object.fromEntries(withHeader)
 }
 
 const anyErrors = {

@@ -16,6 +16,8 @@ export type Outcome =
       readonly replayed: boolean
       /** About how many bytes the command added to the database. */
       readonly storedBytes: number
+      /** The ledger's last position that the reply takes into account, the command's own events included. */
+      readonly position: number
     }
   | { readonly bug: unknown }
 
@@ -60,8 +62,13 @@ export function decideBatch(
         const isSameRequest = [idempotency?.requestHash, idempotency?.formerRequestHash].includes(stored.requestHash)
         outcomes.push(
           isSameRequest
-            ? { reply: { status: stored.status, body: stored.body }, replayed: true, storedBytes: 0 }
-            : { reply: command.refusalReply(refuse('idempotency_key_reused')), replayed: false, storedBytes: 0 },
+            ? { reply: { status: stored.status, body: stored.body }, replayed: true, storedBytes: 0, position }
+            : {
+                reply: command.refusalReply(refuse('idempotency_key_reused')),
+                replayed: false,
+                storedBytes: 0,
+                position,
+              },
         )
         continue
       }
@@ -101,7 +108,8 @@ export function decideBatch(
         storedReplies.set(replyKey(actor, idempotency.key), storedReply)
         newReplies.push(storedReply)
       }
-      outcomes.push({ reply, replayed: false, storedBytes: estimateStoredBytes(hashed, rows.added(), storedReply) })
+      const storedBytes = estimateStoredBytes(hashed, rows.added(), storedReply)
+      outcomes.push({ reply, replayed: false, storedBytes, position })
     } catch (bug) {
       rows.rollback()
       if (bug instanceof UndeclaredRead && outcomes.length > 0) break

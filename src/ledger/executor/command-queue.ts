@@ -7,6 +7,8 @@ export interface CommandResult {
   readonly replayed: boolean
   /** About how many bytes the command added to the database. */
   readonly storedBytes: number
+  /** The ledger's last position that the reply takes into account, the command's own events included. */
+  readonly position: number
 }
 
 /** A command whose caller waits for its result. */

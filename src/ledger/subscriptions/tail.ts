@@ -65,7 +65,7 @@ export class Tail {
       connection: this.#connection(),
       onPosition: (position) => {
         if (position > this.#buffer.position) {
-          setTimeout(() => this.#pollUpTo(position), NOTIFICATION_DELAY_MS).unref()
+          setTimeout(() => this.pollUpTo(position), NOTIFICATION_DELAY_MS).unref()
         }
       },
       onListening: () => this.#poll(),
@@ -105,7 +105,8 @@ export class Tail {
     this.#wake()
   }
 
-  #pollUpTo(position: number): void {
+  /** Reads now, unless it has read up to this position. */
+  pollUpTo(position: number): void {
     if (position > this.#buffer.position) this.#poll()
   }
 

@@ -21,6 +21,7 @@ import { createLogger } from '../../../src/http/observability/logging.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { Executor, type Limits } from '../../../src/ledger/executor/executor.ts'
 import type { Verb } from '../../../src/ledger/rules/verb.ts'
+import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { createVault } from '../../../src/vault/vault.ts'
 import { encodeToken, hs256, nowSeconds } from '../http/tokens.ts'
 
@@ -153,6 +154,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
     services: {
       execute: executeWith(executor, writes, meaningIn([])),
       db,
+      applied: new AppliedEvents(0, async () => 0),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState: { ...alwaysOpen, gate },
       chains: luckyChains('a key for tests'),

@@ -15,6 +15,7 @@ import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
+import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import type { ProfileLookups } from '../../../src/realtime/frames/profiles.ts'
 import { type RealtimeIntervals, startRealtime } from '../../../src/startup/realtime.ts'
@@ -79,11 +80,19 @@ export async function startInstance(
     url: serviceUrl,
     tables,
     evolve,
-    observer: { ...observer, committed: (batch) => tail.publish(batch.events) },
+    observer: {
+      ...observer,
+      committed: (batch) => {
+        applied.apply(batch.events)
+        tail.publish(batch.events)
+      },
+    },
   })
   cleanUp.defer(() => executor.close())
+  const applied = new AppliedEvents(await headOf(db), () => headOf(db))
   const sessions = sessionsIn(db)
-  sessions.follow(tail, await headOf(db))
+  sessions.follow(tail, applied.position)
+  applied.follow(tail)
   tail.start()
   const lobbyWith = await startRealtime(
     {
@@ -107,6 +116,7 @@ export async function startInstance(
     services: {
       execute: executeWith(executor, writes, meaningOf),
       db,
+      applied,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState,
       vault: testVault,

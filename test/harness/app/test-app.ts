@@ -5,6 +5,7 @@ import { build } from '../../../src/app.ts'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../../../src/audit/routes/slice.ts'
 import { createAuditWorker } from '../../../src/audit/verify/audit-worker.ts'
+import { headOf } from '../../../src/db/head.ts'
 import { openPool, readPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import type { Tables } from '../../../src/db/tables.ts'
@@ -19,6 +20,7 @@ import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
+import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { createTestExecutor, type TestExecutor, testChains, testSpins, testVault } from '../ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
 
@@ -81,7 +83,11 @@ export async function createTestApp(
   )
   t.teardown(() => told.stop())
   const appState = new AppStatusGate(await readAppStatus(db), told)
-  const ledger = createTestExecutor(t, database.serviceUrl, {}, (events) => appState.applyAll(events))
+  const applied = new AppliedEvents(await headOf(db), () => headOf(db))
+  const ledger = createTestExecutor(t, database.serviceUrl, {}, (events) => {
+    appState.applyAll(events)
+    applied.apply(events)
+  })
   const sessions = sessionsIn(db)
   const finance = createFinanceSlice({
     auditWorker: createAuditWorker(database.serviceUrl),
@@ -92,6 +98,7 @@ export async function createTestApp(
     services: {
       execute: executeWith(ledger.executor, writes, meaningOf),
       db,
+      applied,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,
       staffSessions: staffSessionsIn(db),

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { test } from 'tap'
-import { acceptedEncoding, PreparedResponse } from '../../../src/http/documents/prepared-response.ts'
+import { acceptedEncoding, PreparedResponse } from '../../../src/http/caching/prepared-response.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 

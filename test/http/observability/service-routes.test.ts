@@ -51,6 +51,8 @@ test('the OpenAPI document lists every route once', async (t) => {
   const post = document.paths['/api/v1/things']?.['post']
   t.same(post?.security, [{ bearer: [] }])
   t.match(post?.parameters, [{ name: 'Idempotency-Key', in: 'header' }])
+  const get = document.paths['/api/v1/things']?.['get']
+  t.ok(get?.parameters?.some(({ name, required }) => name === 'X-Ledger-Position' && required === false))
   const statuses = ['400', '401', '403', '404', '413', '415', '422', '426', '429', '440', '500', '503']
   t.same(Object.keys(post?.responses ?? {}).sort(), statuses)
   t.same(post?.responses['422']?.content, { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } })

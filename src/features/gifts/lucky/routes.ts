@@ -1,12 +1,18 @@
 import { Type } from '@sinclair/typebox'
+import { LRUCache } from 'lru-cache'
 import { dataOf, PageQuery, pageOf } from '../../../../schema/common.ts'
 import { ChooseSeed, PublishedChains, PublishedDraw, PublishedOddsTable } from '../../../../schema/fairness.ts'
 import { userOf } from '../../../http/auth/caller.ts'
+import { notModified, preparedJson } from '../../../http/caching/cached-response.ts'
+import type { PreparedResponse } from '../../../http/caching/prepared-response.ts'
 import { notFound } from '../../../http/errors/http-error.ts'
 import { pageBody, readPage } from '../../../http/pages.ts'
 import { chooseSeed, showChains } from '../../fairness/choose-seed.ts'
 import type { App, Services } from '../../services.ts'
 import { chainLookup, drawLookup, publishedOddsTable } from '../reads.ts'
+
+/** Tables in memory, some kilobytes each. */
+const MAX_ODDS_TABLES = 1_000
 
 /** Client routes through which players inspect their chains, draws and odds. */
 export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services): void {
@@ -14,6 +20,16 @@ export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services)
   const choose = chooseSeed(chains)
   const published = chainLookup(db)
   const loadDraws = drawLookup(db)
+  /** By hash: a table never changes. */
+  const oddsTables = new LRUCache<string, PreparedResponse>({ max: MAX_ODDS_TABLES })
+
+  const readOdds = async (hash: string): Promise<PreparedResponse> => {
+    const table = /^[0-9a-f]{64}$/.test(hash) ? await publishedOddsTable(db, hash) : undefined
+    if (table === undefined) throw notFound()
+    const response = preparedJson({ data: table })
+    oddsTables.set(hash, response)
+    return response
+  }
 
   app.get(
     '/fairness/lucky',
@@ -77,14 +93,13 @@ export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services)
         summary: 'An odds table by its hash, current or former',
         tags: ['fairness'],
         params: Type.Object({ hash: Type.String() }),
-        response: { 200: dataOf(PublishedOddsTable) },
+        response: { 200: dataOf(PublishedOddsTable), ...notModified },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { hash } = request.params
-      const table = /^[0-9a-f]{64}$/.test(hash) ? await publishedOddsTable(db, hash) : undefined
-      if (table === undefined) throw notFound()
-      return { data: table }
+      const response = oddsTables.get(hash) ?? (await readOdds(hash))
+      response.send(request, reply, await response.variantFor(request))
     },
   )
 }

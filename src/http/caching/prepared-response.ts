@@ -22,11 +22,14 @@ const compress: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>> = 
 export class PreparedResponse {
   readonly #type: string
   readonly #make: () => Promise<Buffer>
+  readonly #cacheControl: string
   readonly #variants = new Map<Encoding, Promise<Variant>>()
 
-  constructor(type: string, make: () => Promise<Buffer>) {
+  /** Caches must revalidate by the ETag; by default any cache may store the response. */
+  constructor(type: string, make: () => Promise<Buffer>, cacheControl = 'public, no-cache') {
     this.#type = type
     this.#make = make
+    this.#cacheControl = cacheControl
   }
 
   /** In the best encoding that the client accepts. */
@@ -34,9 +37,9 @@ export class PreparedResponse {
     return this.#variant(acceptedEncoding(headers['accept-encoding']))
   }
 
-  /** Sends a variant, or 304 to a client that has it. Caches may store it and must revalidate it by its ETag. */
+  /** Sends a variant, or 304 to a client that has it. */
   send(request: FastifyRequest, reply: FastifyReply, { encoding, body, etag }: Variant): FastifyReply {
-    reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': 'public, no-cache' })
+    reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': this.#cacheControl })
     if (matchesEtag(request, etag)) return reply.code(304).send()
     if (encoding !== 'identity') reply.header('content-encoding', encoding)
     return reply.type(this.#type).send(body)

@@ -1,0 +1,81 @@
+import type { EventType } from '../../../schema/events.ts'
+import type { PositionedEvent } from '../rules/event.ts'
+import type { Tail } from './tail.ts'
+
+/** How long a read may wait for a position. */
+const MAX_WAIT_MS = 250
+
+interface Waiter {
+  readonly position: number
+  readonly resolve: () => void
+}
+
+/**
+ * How much of the ledger this instance's memory takes into account: every event up to `position`. Events committed here
+ * are applied before their commands are answered, those of other instances as soon as the tail has read them.
+ */
+export class AppliedEvents {
+  #position: number
+  /** Where the ledger ends, from the database; never from before the call. */
+  readonly #head: () => Promise<number>
+  readonly #listeners = new Map<EventType, (() => void)[]>()
+  readonly #waiting = new Set<Waiter>()
+  #tail: Pick<Tail, 'pollUpTo'> | undefined
+
+  /** Whatever is kept in memory must be read after `position` was. */
+  constructor(position: number, head: () => Promise<number>) {
+    this.#position = position
+    this.#head = head
+  }
+
+  get position(): number {
+    return this.#position
+  }
+
+  /** Calls back when an event of these types is applied. */
+  on(types: readonly EventType[], listener: () => void): void {
+    for (const type of types) this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener])
+  }
+
+  /** Applies what other instances commit, too. */
+  follow(tail: Pick<Tail, 'subscribe' | 'pollUpTo'>): void {
+    this.#tail = tail
+    tail.subscribe(this.#position, (events) => this.apply(events))
+  }
+
+  /** Applies committed events, in the order of the ledger. Those that it already has cost nothing. */
+  apply(events: readonly PositionedEvent[]): void {
+    const first = events[0]
+    const last = events.at(-1)
+    if (first === undefined || last === undefined || last.position <= this.#position) return
+    for (const { type, position } of events) {
+      if (position > this.#position) this.#listeners.get(type)?.forEach((listener) => listener())
+    }
+    // Ahead of these are events of another instance, after which the tail brings these again.
+    if (first.position > this.#position + 1) return
+    this.#position = last.position
+    for (const waiter of this.#waiting) if (waiter.position <= this.#position) waiter.resolve()
+  }
+
+  /**
+   * Waits until everything up to a position is applied. False when that takes too long; a position beyond the ledger is
+   * not waited for, nor is any while the database cannot be asked.
+   */
+  reach(position: number): Promise<boolean> {
+    if (position <= this.#position) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      const settle = (isReached: boolean): void => {
+        clearTimeout(timeout)
+        this.#waiting.delete(waiter)
+        resolve(isReached)
+      }
+      const timeout = setTimeout(() => settle(false), MAX_WAIT_MS)
+      const waiter = { position, resolve: () => settle(true) }
+      this.#waiting.add(waiter)
+      this.#head().then(
+        (head) => (head < position ? settle(true) : this.#tail?.pollUpTo(position)),
+        () => settle(true),
+      )
+    })
+  }
+}

@@ -1,0 +1,52 @@
+import { test } from 'tap'
+import { loadSlices } from '../../src/domain.ts'
+import { requestedPosition } from '../../src/http/positions.ts'
+import { createTestApp } from '../harness/app/test-app.ts'
+
+const { slices } = await loadSlices()
+
+test('every response of a client route has a position, and that of a command has its own', async (t) => {
+  const { app, operator, user } = await createTestApp(t, slices)
+  await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
+  await operator('PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'Lounge', owner_id: 2 })
+  await operator('PUT', '/admin/v1/decorations/1', { name: 'Rose', kind: 'standard', price: 1 })
+  await operator('POST', '/admin/v1/users/1/credits', { currency: 'diamonds', amount: 3, reason: 'test' })
+  const ask = user(1)
+  const gift = { u_id: 1, decoration_id: 1, user_id: [2], quantity: 1, room_id: 'R1' }
+  const send = (body: object, key: string) => ask('POST', '/api/v1/instant-send', body, { 'idempotency-key': key })
+  for (const [name, request, status, position] of [
+    ['a read of rows', () => ask('GET', '/v1/wallet'), 200, 5],
+    ['a command', () => send(gift, 'a'), 200, 6],
+    ['another', () => send(gift, 'b'), 200, 7],
+    ['a repeated one', () => send(gift, 'a'), 200, 7],
+    ['a refused one', () => send({ ...gift, quantity: 9 }, 'c'), 422, 7],
+    ['a body that does not match', () => send({}, 'd'), 422, 7],
+    ['a read that finds nothing', () => ask('GET', '/api/v1/rooms/R9'), 404, 7],
+    ['no route', () => ask('GET', '/api/v1/nothing'), 404, 7],
+    ['the state of the app', () => ask('GET', '/v1/app-status/'), 200, 7],
+    ['a read from memory', () => ask('GET', '/v1/decorations'), 200, 7],
+  ] as const) {
+    const { status: answered, headers } = await request()
+    t.same([answered, headers['x-ledger-position']], [status, String(position)], name)
+  }
+  t.match(await app.inject('/v1/wallet'), { statusCode: 401, headers: { 'x-ledger-position': '7' } })
+  t.equal((await operator('GET', '/admin/v1/decorations')).headers['x-ledger-position'], undefined)
+})
+
+test('what a client sends back is a position or nothing', (t) => {
+  for (const [text, position] of [
+    ['0', 0],
+    ['120', 120],
+    ['999999999999999', 999_999_999_999_999],
+    ['', null],
+    ['-1', null],
+    ['1.0', null],
+    ['1e3', null],
+    ['1, 2', null],
+    ['1'.repeat(16), null],
+    [undefined, null],
+  ] as const) {
+    t.equal(requestedPosition({ headers: { 'x-ledger-position': text } }), position, String(text))
+  }
+  t.end()
+})
