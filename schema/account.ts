@@ -2,7 +2,7 @@
 export const currencies = ['coins', 'diamonds', 'target', 'dollars', 'agent_dollars'] as const
 
 /**
- * An account's name, `<kind>:<id>:<currency>`. Nothing else may stand on the ledger: with a blank or a semicolon in it
- * two movements could have the bytes of one under the hash.
+ * An account's name, `<kind>:<id>:<currency>`. The ledger accepts no other form: the hashed text separates accounts by
+ * blanks and semicolons, so that with one in a name two movements could hash like one.
  */
 export const ACCOUNT_PATTERN = `^((user|room|game|withdrawal|settled):[1-9][0-9]{0,15}|(house|issuance):[a-z_-]{1,64}):(${currencies.join('|')})$`

@@ -4,8 +4,8 @@ import { Dollars, Flag, Id, Instant, PageQuery, Person, Prose, Text } from './co
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** Its exact form is told by `askedDollars` (agency/dollars.ts): a schema cannot count a number's decimals. */
-const AskedDollars = Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
+/** `parseDollars` (agency/dollars.ts) checks the exact form: a schema cannot count a number's decimals. */
+const DollarsInput = Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {
   description: 'dollars from 1 with at most 2 decimals: a number, or a string such as 12.50',
 })
 
@@ -16,16 +16,16 @@ export const BankDetails = Type.Object({
 })
 export type BankDetails = Static<typeof BankDetails>
 
-/** As they are sent: an account's number may be one, which is kept as its digits. */
-const SentBankDetails = Type.Object({
+/** Bank details in a request: the account number may also be a JSON number, which is stored as its digits. */
+const BankDetailsInput = Type.Object({
   ...BankDetails.properties,
   account_number: Type.Union([Text(200, 1), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
     title: 'text of 1 to 200 characters, or an integer up to 2^53-1',
   }),
 })
 
-const asked = {
-  amount_in_dollars: AskedDollars,
+const commonFields = {
+  amount_in_dollars: DollarsInput,
   country_id: Id,
   agent_benefit: Type.Optional({ ...Flag, description: 'from the agent wallet instead of the host wallet' }),
   user_notice: Type.Optional(Prose(500)),
@@ -37,13 +37,13 @@ export const RequestWithdrawal = Type.Union([
     type: Type.Literal('gold_agent'),
     target_user_id: { ...Id, description: 'the charging agent' },
     beneficiary_user_id: { ...Id, description: 'who receives the diamonds' },
-    ...asked,
+    ...commonFields,
   }),
   Type.Object({
     type: Type.Literal('cash'),
     business_manager_id: Id,
-    bank_details: SentBankDetails,
-    ...asked,
+    bank_details: BankDetailsInput,
+    ...commonFields,
   }),
 ])
 export type RequestWithdrawal = Static<typeof RequestWithdrawal>
@@ -75,7 +75,7 @@ export const Withdrawal = Type.Object({
   note: { ...nullable(Type.String()), description: 'of the last change' },
   unreadable: Type.Optional(
     Type.Literal(true, {
-      description: 'there only when some of the four fields above was written and cannot be read: it is null',
+      description: 'present only when one of the four fields above was written but cannot be read; that field is null',
     }),
   ),
 })
@@ -113,9 +113,9 @@ export const ChargingAgent = Type.Object({
 export type ChargingAgent = Static<typeof ChargingAgent>
 
 export const MakeInstantTransfer = Type.Object({
-  dollars: AskedDollars,
+  dollars: DollarsInput,
   user_id: { ...Id, description: 'who receives the diamonds; may be the caller' },
-  agent_benefit: asked.agent_benefit,
+  agent_benefit: commonFields.agent_benefit,
 })
 
 export const InstantTransfer = Type.Object({

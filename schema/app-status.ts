@@ -2,13 +2,13 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Flag, Instant, Prose, Text } from './common.ts'
 import { ClientType, LocalizedText } from './events.ts'
 
-/** What a client is told when it starts, and with 503 and 426: nothing stands beside these three. */
-const answer = <T extends string, D extends Parameters<typeof Type.Object>[0]>(type: T, data: D) =>
+/** The bodies of `app-status`, also sent with 503 and 426; they have no fields besides these. */
+const statusBody = <T extends string, D extends Parameters<typeof Type.Object>[0]>(type: T, data: D) =>
   Type.Object({ status: Type.Literal('success'), type: Type.Literal(type), data: Type.Object(data) })
 
-export const Maintenance = answer('maintenance', { title: Type.String(), message: Type.String() })
+export const Maintenance = statusBody('maintenance', { title: Type.String(), message: Type.String() })
 
-export const Update = answer('update', {
+export const Update = statusBody('update', {
   is_force: Type.Boolean({ description: 'Whether the client may not be used as it is' }),
   version: Type.String({ description: 'The version to update to' }),
   store_link: Type.String(),
@@ -16,12 +16,12 @@ export const Update = answer('update', {
   message: Type.String(),
 })
 
-export const Nothing = answer('none', {})
+export const Nothing = statusBody('none', {})
 
 export const AppStatus = Type.Union([Maintenance, Update, Nothing])
 export type AppStatus = Static<typeof AppStatus>
 
-/** Told in headers or in the query; of a form that cannot be read, nothing is known. */
+/** Read from the headers or from the query. A value that cannot be read counts as absent. */
 export const AppStatusQuery = Type.Object({
   'Client-Type': Type.Optional(Type.String({ description: 'android, ios or flutter; better as a header' })),
   'Client-Version': Type.Optional(Type.String({ description: 'The installed version; better as a header' })),
@@ -48,11 +48,11 @@ const Version = Type.String({
   description: 'a version: numbers with dots between them, such as 1.10.2, 2.0-rc.1 or 1.4.0+88',
 })
 
-const both = <T extends ReturnType<typeof Type.String>>(words: T) =>
-  Type.Optional(Type.Object({ en: Type.Optional(words), ar: Type.Optional(words) }))
+const inBothLanguages = <T extends ReturnType<typeof Type.String>>(text: T) =>
+  Type.Optional(Type.Object({ en: Type.Optional(text), ar: Type.Optional(text) }))
 
-const title = both(Text(100, 1))
-const message = both(Prose(500, 1))
+const title = inBothLanguages(Text(100, 1))
+const message = inBothLanguages(Prose(500, 1))
 
 export const SetAppMode = Type.Object({
   maintenance: Type.Optional(Flag),
@@ -61,7 +61,7 @@ export const SetAppMode = Type.Object({
   block_unidentified: Type.Optional(
     Type.Union([Type.Null(), ClientType], {
       description:
-        'Clients of which nothing is known are asked to update to the release of this type, as long as it has one; ' +
+        'Clients whose type and version are unknown are asked to update to the release of this type, if it has one; ' +
         'null lets them pass',
     }),
   ),
@@ -72,7 +72,7 @@ export const AppMode = Type.Object({
   title: LocalizedText,
   message: LocalizedText,
   block_unidentified: Type.Union([Type.Null(), ClientType]),
-  updated_at: Type.Union([Instant, Type.Null()], { description: 'null as long as it was never set' }),
+  updated_at: Type.Union([Instant, Type.Null()], { description: 'null if it was never set' }),
 })
 export type AppMode = Static<typeof AppMode>
 

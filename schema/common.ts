@@ -7,19 +7,19 @@ export const Id = Type.Integer({ minimum: 1, maximum: MAX_INTEGER })
 /** A whole number of coins, diamonds or points; of dollars it is the cents. */
 export const Amount = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
 
-/** Dollars as they are answered: a JSON number with its cents exact, which a double need not be. */
+/** Dollars in responses: a JSON number with exact cents, which a double may not have. */
 export const Dollars = Type.Unsafe<{ readonly rawJSON: string }>(
   Type.Number({ minimum: 0, description: 'Dollars, exact to the cent' }),
 )
 
-/** Ajv's keyword for the form of text (http/text-form.ts): NFC, with isolates that are closed. */
+/** Ajv's keyword for the form of text (http/validation/text-form.ts): NFC, with balanced isolates. */
 export const TEXT_FORM = 'x-text-form'
 
-/** Lone surrogates, and the embeddings and overrides that could turn the text around them. */
+/** Lone surrogates, and the embeddings and overrides that could reorder the text around them. */
 const NEVER_IN_TEXT = '\\ud800-\\udfff\\u202a-\\u202e'
 
 /**
- * One line of text as it may be kept: in NFC, without control characters, lone surrogates and directional overrides.
+ * One line of text that may be stored: in NFC, without control characters, lone surrogates and directional overrides.
  * The pattern is read with the `u` flag, so that pairs of surrogates pass.
  */
 export const Text = (maxLength: number, minLength = 0) =>
@@ -39,7 +39,7 @@ export const Prose = (maxLength: number, minLength = 0) =>
     pattern: `^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f${NEVER_IN_TEXT}]*$`,
   })
 
-/** Where a picture is stored. Catalogues are answered whole. */
+/** Where a picture is stored. Short, because catalogues are sent whole. */
 export const PicturePath = Text(200)
 
 /** true/false, 1/0, "1"/"0", "true"/"false"; read with `isOn`. */
@@ -61,7 +61,7 @@ export function isOn(flag: Flag | undefined): boolean {
   return flag === true || flag === 1 || flag === '1' || flag === 'true'
 }
 
-/** A flag of the user record as it is answered. */
+/** A flag of the user record in responses. */
 export const Bit = Type.Union([Type.Literal(0), Type.Literal(1)])
 export const bit = (on: boolean): 0 | 1 => (on ? 1 : 0)
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Instant } from './common.ts'
 
-/** Push tokens address somebody's device: they stand in no event, no answer and no log. */
+/** Push tokens address a user's device: events, responses and logs must not contain them. */
 export const DeviceToken = Type.String({
   pattern: '^[\\x21-\\x7e]{1,2048}$',
   description: '1 to 2,048 printable ASCII characters without blanks',

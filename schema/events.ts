@@ -3,7 +3,7 @@ import { agencyEvents } from './agency-events.ts'
 import { Amount, Bit, Id } from './common.ts'
 
 /**
- * Every event of the ledger: its type, version and data. Accounts and amounts are in the event's movements, beside the
+ * Every event of the ledger: its type, version and data. Accounts and amounts are in the event's movements, not in its
  * data. Profile data (names, avatars) is never part of an event, so that it can be erased.
  */
 

@@ -40,12 +40,12 @@ export type PublishedOddsTable = Static<typeof PublishedOddsTable>
 /** Empty when the player gave none. */
 const EntrySeed = Type.String({ pattern: '^[0-9A-Za-z_-]{0,64}$', title: 'up to 64 of 0-9 A-Z a-z _ -' })
 
-/** What a spin is committed to and, once it was made, all that it came from. */
+/** The commitment of a spin and, once it was made, everything needed to verify it. */
 export const SpinFairness = Type.Object({
   algorithm: Type.Literal('rr1'),
   game_uid: Type.String(),
   commitment: Hex,
-  /** From here on only of a finished game. */
+  /** This field and those below only of a finished game. */
   server_seed: Type.Optional(Hex),
   entries: Type.Optional(
     Type.Array(
@@ -64,7 +64,7 @@ export type SpinFairness = Static<typeof SpinFairness>
 
 const algorithm = <Name extends string>(name: Name) => Type.Optional(Type.Literal(name))
 
-/** A published draw of a lucky gift, as `/fairness/lucky/draws` lists it. What our ledger does not know may be given along. */
+/** A published draw of a lucky gift, as `/fairness/lucky/draws` lists it. What the ledger does not have may be included. */
 export const VerifyDraw = Type.Object({
   algorithm: algorithm('lg1'),
   chain: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
@@ -87,10 +87,10 @@ export const VerifyDraw = Type.Object({
 })
 export type VerifyDraw = Static<typeof VerifyDraw>
 
-/** Ids are numbers here; on other ledgers than ours they may be names. */
+/** Ids are numbers on this ledger; the published test vectors use names. */
 const IdOrName = Type.Union([Id, Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' })], { description: 'an id or a name' })
 
-/** The `fairness` of a finished game. What our ledger does not know may be given along. */
+/** The `fairness` of a finished game. What the ledger does not have may be included. */
 export const VerifySpin = Type.Object({
   algorithm: algorithm('rr1'),
   game_uid: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
@@ -105,7 +105,7 @@ export const VerifySpin = Type.Object({
 })
 export type VerifySpin = Static<typeof VerifySpin>
 
-/** A finished game as it is answered; what else it says is held against the ledger. */
+/** A finished game as the routes return it; its other fields are compared with the ledger. */
 export const VerifyGame = Type.Object({
   algorithm: algorithm('rr1'),
   fairness: VerifySpin,

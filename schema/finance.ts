@@ -3,15 +3,15 @@ import { ACCOUNT_PATTERN } from './account.ts'
 import { Amount, Id, Instant, PageQuery } from './common.ts'
 import { CurrencyName } from './operator.ts'
 
-/** What finance reads. */
+/** Queries and responses of the finance routes. */
 
 /** A signed statement of where the ledger ended, to be kept elsewhere. */
 export const Checkpoint = Type.Object({
   position: Amount,
   hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the event at that position' }),
-  at: { ...Instant, description: 'when this was said, by the clock of the database' },
+  at: { ...Instant, description: 'when the checkpoint was made, by the clock of the database' },
   algorithm: Type.Literal('Ed25519'),
-  public_key: Type.String({ description: 'SPKI in base64: what stands between the lines of a PEM file' }),
+  public_key: Type.String({ description: 'SPKI in base64: the body of a PEM file' }),
   signature: Type.String({
     description: 'base64, of the text "ledger checkpoint\\nposition …\\nhash …\\nat …\\n"',
   }),
@@ -30,7 +30,7 @@ export const LedgerEventRecord = Type.Object({
   position: Id,
   type: Type.String(),
   version: Type.Integer(),
-  data: Type.Unknown({ description: 'what it says; of the form that its type and version have' }),
+  data: Type.Unknown({ description: 'its data; type and version name the schema' }),
   debit: nullable(Name),
   credit: nullable(Name),
   currency: nullable(Type.String()),
@@ -74,7 +74,7 @@ export const TrialBalance = Type.Object({
 })
 export type TrialBalance = Static<typeof TrialBalance>
 
-/** What matches can still be no time, such as the 30th of February: `momentOf` tells. */
+/** A match can still be invalid, such as the 30th of February: `momentOf` checks that. */
 const MOMENT_PATTERN =
   '^([1-9]\\d{0,15}|\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,6})?)?(Z|[+-]\\d\\d:\\d\\d)?)?)$'
 
@@ -91,7 +91,7 @@ const StatementLine = Type.Object({
   at: Instant,
   type: Type.String(),
   counter_account: Name,
-  amount: Type.Integer({ description: 'below zero what left the account' }),
+  amount: Type.Integer({ description: 'negative when value left the account' }),
   balance: Units('after this movement'),
 })
 
@@ -120,10 +120,10 @@ export const ExplainedBalance = Type.Object({
   user: Id,
   currency: Type.String(),
   account: Name,
-  position: Type.Integer({ minimum: 0, description: 'where the ledger ended when this was so' }),
+  position: Type.Integer({ minimum: 0, description: 'the last position when the balance was read' }),
   balance: Amount,
   holds: Type.Array(Type.Object({ position: Id, reason: Type.String(), amount: Amount }), {
-    description: 'what is promised and cannot be spent; by the event that promised it',
+    description: 'reserved amounts, which cannot be spent, each with the event that reserved it',
   }),
   available: Amount,
   sources: Type.Array(
@@ -131,13 +131,13 @@ export const ExplainedBalance = Type.Object({
       type: Type.String(),
       counter: Type.String(),
       count: Type.Integer(),
-      amount: Units('below zero when more went than came'),
+      amount: Units('negative when more left than entered'),
       first: Id,
       last: Id,
     }),
-    { description: 'all movements by sort; they come to the balance' },
+    { description: 'all movements by type and counter account; they add up to the balance' },
   ),
   latest: Type.Array(StatementLine, { description: 'the last movements; all of them are in the statement' }),
 })
 
-export const VerifyQuery = Type.Object({ as_of: Type.Optional(digits('a position: the last one to look at')) })
+export const VerifyQuery = Type.Object({ as_of: Type.Optional(digits('a position: the last one to verify')) })

@@ -66,7 +66,7 @@ export const Decoration = Type.Object({
 })
 export type Decoration = Static<typeof Decoration>
 
-/** Rows of a gift's odds: the catalogue of 500 gifts is answered whole. */
+/** Rows of a gift's odds; few, because the catalogue of 500 gifts is sent whole. */
 export const MAX_ODDS_ROWS = 32
 
 export const DefineDecoration = Type.Object({

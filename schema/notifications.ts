@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-/** What a user is told on their devices and on their own channel. */
+/** A notification, sent to a user's devices and on their own channel. */
 export const Notification = Type.Object({
   title: Type.String(),
   body: Type.String(),

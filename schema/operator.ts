@@ -2,11 +2,11 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Bit, Flag, Id, Instant, Text } from './common.ts'
 import { AgencyCountry } from './events.ts'
 
-/** What operators send and are answered. In a PUT a field that is left out keeps its value. */
+/** Requests and responses of the operator routes. In a PUT a field that is left out keeps its value. */
 
 export const IdParams = Type.Object({ id: Type.String() })
 
-/** Countries that one charging agent serves: agents are listed whole. */
+/** Countries that one charging agent serves; few, because the list of agents is sent whole. */
 export const MAX_AGENCY_COUNTRIES = 50
 
 const userFields = {
@@ -52,17 +52,17 @@ export type UserRecord = Static<typeof UserRecord>
 
 export const RevokedSessions = Type.Object({
   id: Id,
-  /** Tokens issued before are over. */
+  /** Tokens issued before are no longer valid. */
   sessions_revoked_before: Instant,
 })
 export type RevokedSessions = Static<typeof RevokedSessions>
 
-/** A member of staff as tokens name them; what cannot be one is 404. */
+/** A member of staff as tokens name them; any other value is answered with 404. */
 export const StaffParams = Type.Object({ sub: Type.String({ description: '1 to 100 printable ASCII characters' }) })
 
 export const RevokedStaffSessions = Type.Object({
   sub: Type.String(),
-  /** Tokens issued before are over. */
+  /** Tokens issued before are no longer valid. */
   sessions_revoked_before: Instant,
 })
 export type RevokedStaffSessions = Static<typeof RevokedStaffSessions>
@@ -76,7 +76,7 @@ export const DefineRoom = Type.Object({
   uid: Type.Optional(
     Type.String({
       pattern: '^(?![0-9]+$)[0-9A-Za-z_-]{1,64}$',
-      description: '1 to 64 of 0-9 A-Z a-z _ -, and not digits only: rooms go by uid or id',
+      description: '1 to 64 of 0-9 A-Z a-z _ -, and not digits only: a room is addressed by uid or id',
     }),
   ),
   name: Type.Optional(Text(100)),
@@ -106,7 +106,7 @@ export const CurrencyName = Type.Union(
   { description: 'coins, diamonds, target, dollars or agent_dollars' },
 )
 
-/** How the amount reads depends on the currency, so that its form is left to the rules. */
+/** The form of the amount depends on the currency, so that the business rules check it. */
 export const MoveBalance = Type.Object({
   currency: CurrencyName,
   amount: Type.Union([Type.Number(), Type.String({ maxLength: 32 })], {

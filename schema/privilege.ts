@@ -35,8 +35,8 @@ export const TransferCard = Type.Object({ receiver_id: Id })
 
 export const Transferred = Type.Object({ meta: Meta })
 
-/** The privilege that runs now; null when there is none. */
-export const RunningPrivilege = Type.Union([
+/** The privilege that is active now; null when there is none. */
+export const ActivePrivilege = Type.Union([
   Type.Null(),
   Type.Object({ privilege_package_id: Id, name: Type.String(), rank: Type.Integer(), valid_until: ValidUntil }),
 ])

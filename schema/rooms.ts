@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Id, Instant, Person } from './common.ts'
 import { Game } from './roulette.ts'
 
-/** A room goes by its uid or its id. */
+/** A room is addressed by its uid or its id. */
 export const RoomParams = Type.Object({
   uid: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$', description: 'uid or id of the room' }),
 })

@@ -4,8 +4,8 @@ import { ClientSeed, SpinFairness } from './fairness.ts'
 
 const uid = (description: string) => Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$', description })
 
-/** Where a room's games are. */
-export const TableParams = Type.Object({ room_uid: uid('uid or id of the room') })
+/** Path of a room's games. */
+export const RoomGamesParams = Type.Object({ room_uid: uid('uid or id of the room') })
 export const GameParams = Type.Object({ room_uid: uid('uid or id of the room'), id: uid('id or uid of the game') })
 
 export const CreateGame = Type.Object({
@@ -27,7 +27,9 @@ export const Game = Type.Object({
   room_uid: Type.String(),
   status: Type.Union([Type.Literal('open'), Type.Literal('finished'), Type.Literal('cancelled')]),
   game_price: Type.Integer({ description: 'coins' }),
-  prize: Type.Integer({ description: 'coins: what a full table wins; once finished, what the winner was paid' }),
+  prize: Type.Integer({
+    description: 'coins: what the winner of a full game gets; once finished, what the winner was paid',
+  }),
   max_players: Type.Integer(),
   players_count: Type.Integer(),
   pot: Type.Integer({ description: 'coins that were paid in' }),
@@ -50,7 +52,7 @@ export const PurgeGames = Type.Object({
   dry_run: Type.Optional({ ...Flag, description: 'whether to show only what would be cancelled' }),
 })
 
-/** An old game that stays open: these players cannot be paid back. */
+/** An old game that stays open: these players cannot be refunded. */
 export const SkippedGame = Type.Object({
   id: Id,
   uid: Type.String(),

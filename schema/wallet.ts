@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Amount, Bit, Dollars, dataOf, Person } from './common.ts'
 import { BagItem } from './gifts.ts'
-import { RunningPrivilege } from './privilege.ts'
+import { ActivePrivilege } from './privilege.ts'
 
 /** All that a user holds. Coins, diamonds and target points are whole numbers, dollars have two decimals. */
 export const Wallet = dataOf(
@@ -19,7 +19,7 @@ export const Wallet = dataOf(
     pending_agent_dollars: Dollars,
     available_dollars: Dollars,
     available_agent_dollars: Dollars,
-    privilege: RunningPrivilege,
+    privilege: ActivePrivilege,
     bag: Type.Array(BagItem),
   }),
 )

@@ -4,7 +4,7 @@ import { checkpointSigner } from '../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../src/audit/routes/slice.ts'
 import { createAuditWorker } from '../src/audit/verify/audit-worker.ts'
 import type { Tables } from '../src/db/tables.ts'
-import { evolve, loadSlices, meaningOf, tables } from '../src/domain.ts'
+import { evolve, loadSlices, refusalResponseOf, tables } from '../src/domain.ts'
 import { luckyChains } from '../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../src/features/fairness/rr1.ts'
 import { alwaysOpen } from '../src/http/auth/gate.ts'
@@ -38,13 +38,13 @@ const writes = new WriteAllowance(null)
 const app = await build({
   slices: [...slices, createFinanceSlice({ auditWorker: createAuditWorker(''), checkpoints: checkpointSigner('') })],
   services: {
-    execute: executeWith(executor, writes, meaningOf),
+    execute: executeWith(executor, writes, refusalResponseOf),
     db,
     applied: new AppliedEvents(0, async () => 0),
     settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
     appState: alwaysOpen,
-    chains: luckyChains(''),
-    spins: spinSeeds(''),
+    luckyChains: luckyChains(''),
+    spinSeeds: spinSeeds(''),
     vault: createVault(''),
     sessions,
     staffSessions: staffSessionsIn(db),

@@ -47,9 +47,9 @@ export interface AppParts {
   readonly rateLimit: number | null
   /** For requests without a valid token. */
   readonly addressLimit: AddressLimit
-  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[]
-  /** How many bytes users may have stored for free. */
+  /** How many bytes users may store by requests that cost them nothing. */
   readonly writes: WriteAllowance
   readonly log: FastifyBaseLogger & { isLevelEnabled(level: string): boolean }
   readonly metrics: Metrics
@@ -58,9 +58,9 @@ export interface AppParts {
   readonly isReady: () => Promise<boolean>
   /** Whether /docs is answered. */
   readonly docs: boolean
-  /** Where sockets go, and the pages that may open them; without it there are none. */
+  /** The registry of sockets, and the origins that may open them; without it there are no websockets. */
   readonly realtime?: {
-    readonly lobbyWith: (read: VerifyToken) => ConnectionRegistry
+    readonly createRegistry: (verifyToken: VerifyToken) => ConnectionRegistry
     readonly isAllowedOrigin: (origin: string) => boolean
   }
 }
@@ -121,12 +121,11 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   const staffChecks = [staffCheck(verifyToken, services.staffSessions, limitUnauthenticated), ...limit]
 
   if (parts.realtime !== undefined) {
-    const { lobbyWith, isAllowedOrigin } = parts.realtime
+    const { createRegistry, isAllowedOrigin } = parts.realtime
     const { hintsOf } = services.appState
     const { addressLimit, metrics } = parts
-    const lobby = lobbyWith(verifyToken)
     await registerSocketRoutes(app, {
-      registry: lobby,
+      registry: createRegistry(verifyToken),
       isAllowedOrigin,
       clientHintsOf: hintsOf,
       beforeToken: [preventCaching, gate],
@@ -169,7 +168,7 @@ const preventCaching: onRequestHookHandler = (_request, reply, done) => {
   done()
 }
 
-/** Puts everything under a prefix, unknown paths included, behind these checks. */
+/** Runs these checks before everything under a prefix, unknown paths included. */
 async function guardedScope(
   app: FastifyInstance,
   prefix: string,

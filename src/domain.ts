@@ -11,8 +11,8 @@ import type { Slice } from './features/slice.ts'
 import { staffModel } from './features/staff/model.ts'
 import { usersModel } from './features/users/model.ts'
 import { walletModel } from './features/wallet/model.ts'
-import { type MeaningOf, meaningIn } from './http/errors/refusals.ts'
-import { combineEvolvers, type Evolve, type EvolveFact } from './ledger/rules/evolve.ts'
+import { type RefusalResponseOf, refusalResponsesIn } from './http/errors/refusals.ts'
+import { combineEvolvers, type Evolve, type EvolveWithMovements } from './ledger/rules/evolve.ts'
 import type { RowTable } from './ledger/storage/row-table.ts'
 import { ledgerTables } from './ledger/storage/tables.ts'
 import type { ProfileLookups } from './realtime/frames/profiles.ts'
@@ -31,28 +31,31 @@ const models: readonly Model[] = [
   staffModel,
 ]
 
-/** What every event means to rows, of whose balances only the watched ones need be there. */
-export const evolveFact: EvolveFact = combineEvolvers(models.flatMap(({ evolvers }) => evolvers))
+/** Folds an event into the rows that it changes, with its movements given separately. */
+export const evolveWithMovements: EvolveWithMovements = combineEvolvers(models.flatMap(({ evolvers }) => evolvers))
 
-/** What every event means, for deciding and projecting. */
-export const evolve: Evolve = (state, event) => evolveFact(state, event, event.movements)
+/** Folds an event into the rows that it changes. */
+export const evolve: Evolve = (state, event) => evolveWithMovements(state, event, event.movements)
 
 /** Every table that the executor keeps. */
 export const tables: readonly RowTable[] = [...ledgerTables, ...vaultTables, ...models.flatMap((model) => model.tables)]
 
-/** What every refusal of the business is over HTTP. */
-export const meaningOf: MeaningOf = meaningIn([sharedRefusals, ...models.map(({ refusals }) => refusals)])
+/** The HTTP status and message of every refusal. */
+export const refusalResponseOf: RefusalResponseOf = refusalResponsesIn([
+  sharedRefusals,
+  ...models.map(({ refusals }) => refusals),
+])
 
 interface Slices {
   /** In the order in which the documents list them. */
   readonly slices: readonly Slice[]
-  /** Finds the names that frames show, with the addresses of pictures under a base. */
-  readonly lookupsWith: (assetBaseUrl: () => string) => ProfileLookups
+  /** Looks up the profiles that frames show; addresses of pictures begin with the base. */
+  readonly createLookups: (assetBaseUrl: () => string) => ProfileLookups
 }
 
 /**
- * The slices with their routes, loaded on demand: audits read only the models. Slices do not know each other; what one
- * shows of another is handed over here.
+ * The slices with their routes, loaded on demand: audits read only the models. Slices do not import each other; what one
+ * needs of another is passed to it here.
  */
 export async function loadSlices(): Promise<Slices> {
   const [users, rooms, wallet, gifts, privilege, roulette, agency, fairness, appStatus, staff] = await Promise.all([
@@ -70,17 +73,17 @@ export async function loadSlices(): Promise<Slices> {
   return {
     slices: [
       users.usersSlice,
-      rooms.roomsSliceWith(roulette.activeGame),
+      rooms.createRoomsSlice(roulette.activeGame),
       wallet.walletSlice,
       gifts.giftsSlice,
       privilege.privilegeSlice,
       roulette.rouletteSlice,
       agency.agencySlice,
-      fairness.fairnessSliceWith({ lg1: gifts.checkDraw, rr1: roulette.checkSpin }),
+      fairness.createFairnessSlice({ lg1: gifts.checkDraw, rr1: roulette.checkSpin }),
       appStatus.appStatusSlice,
       staff.staffSlice,
     ],
-    lookupsWith: (assetBaseUrl) => ({
+    createLookups: (assetBaseUrl) => ({
       users: users.userNames(assetBaseUrl),
       rooms: rooms.roomNames,
       decorations: gifts.decorationNames,

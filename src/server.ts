@@ -6,7 +6,7 @@ import { createAuditWorker } from './audit/verify/audit-worker.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { fingerprint } from './config/keys.ts'
 import { loadDemo } from './demo/load.ts'
-import { loadSlices, meaningOf } from './domain.ts'
+import { loadSlices, refusalResponseOf } from './domain.ts'
 import { luckyChains } from './features/fairness/lg1.ts'
 import { spinSeeds } from './features/fairness/rr1.ts'
 import { PublicAddress } from './http/auth/public-address.ts'
@@ -49,7 +49,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     },
   }
 
-  const { slices, lookupsWith } = await loadSlices()
+  const { slices, createLookups: lookupsWith } = await loadSlices()
   const database = await openDatabase(config, log, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
@@ -63,7 +63,10 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   startNotifications(config.fcm, database, tail, slices, log, cleanUp)
 
   const lookups = lookupsWith(() => address.assetBaseUrl)
-  const lobbyWith = await startRealtime({ database, tail, sessions, appState, slices, lookups, metrics, log }, cleanUp)
+  const createRegistry = await startRealtime(
+    { database, tail, sessions, appState, slices, lookups, metrics, log },
+    cleanUp,
+  )
 
   const writes = new WriteAllowance(config.dailyWriteBytes)
   if (config.production) warnAboutOpenRoutes(config, log)
@@ -75,12 +78,12 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const app = await build({
     slices: [...slices, finance],
     services: {
-      execute: executeWith(executor, writes, meaningOf),
+      execute: executeWith(executor, writes, refusalResponseOf),
       db: database.db,
       applied,
       settings,
-      chains: luckyChains(keys.fairness),
-      spins: spinSeeds(keys.fairness),
+      luckyChains: luckyChains(keys.fairness),
+      spinSeeds: spinSeeds(keys.fairness),
       appState,
       vault: createVault(keys.pii, new UnreadableRecords(log, () => metrics.unreadableRecord()).report),
       sessions,
@@ -98,7 +101,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     metrics,
     isReady: readiness(database.probe, tail),
     docs: config.docs,
-    realtime: { lobbyWith, isAllowedOrigin: address.isAllowedOrigin },
+    realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })
   address.setPort(await listen(app, config, cleanUp))
   await printBanner(app, database.db, config, address, keys.jwt)

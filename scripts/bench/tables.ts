@@ -142,7 +142,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
     ['a standard gift to one', COMMANDS, (i) => run(send, gift(userOf(i), GIFT.id, 1), userOf(i))],
     ['a lucky gift to one', COMMANDS, (i) => run(send, gift(userOf(i), LUCKY, 1), userOf(i))],
     ['a lucky gift to 100', COMMANDS / 10, (i) => run(send, gift(userOf(i), LUCKY, 100), userOf(i))],
-    ['a expectsRefusal gift with a key', COMMANDS, (i) => run(send, gift(userOf(i), 99, 1), userOf(i), true)],
+    ['a refused gift with a key', COMMANDS, (i) => run(send, gift(userOf(i), 99, 1), userOf(i), true)],
     ['a client seed chosen', COMMANDS, (i) => run(choose, { user_id: userOf(i), client_seed: `seed-${i}` }, userOf(i))],
     ['a game, created and cancelled', COMMANDS / 2, game],
     ['a withdrawal, requested and rejected', COMMANDS, withdraw],

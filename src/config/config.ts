@@ -12,7 +12,7 @@ export interface Config {
   readonly production: boolean
   readonly port: number
   readonly host: string
-  /** Set: that server is used and no PostgreSQL is embedded. */
+  /** The PostgreSQL server to use; null: an embedded one. */
   readonly databaseUrl: string | null
   /** Migrates and rebuilds; when null `databaseUrl` does that too, if its role may. */
   readonly databaseOwnerUrl: string | null
@@ -35,9 +35,9 @@ export interface Config {
   readonly rateLimit: number | null
   /** Requests a minute without a good token for each address on this instance; null is no limit. */
   readonly addressLimit: number | null
-  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[]
-  /** Bytes that a user may have stored in a day by what costs nothing; null is no limit. */
+  /** Bytes that a user may store in a day by requests that cost nothing; null is no limit. */
   readonly dailyWriteBytes: number | null
   /** Open games older than this are cancelled; 0 is never. */
   readonly rouletteMaxOpenMinutes: number
@@ -45,9 +45,9 @@ export interface Config {
   readonly metricsToken: string | null
   /** Whether /docs is answered. */
   readonly docs: boolean
-  /** Where clients reach the service, without a slash at its end; null: this machine, at the port that is listened on. */
+  /** The address for clients, without a slash at its end; null: this machine, at the port that it listens on. */
   readonly publicUrl: string | null
-  /** Who push notifications are sent as, and where to; null: they go to the log. */
+  /** The account that sends push notifications, and FCM's address; null: they are only logged. */
   readonly fcm: { readonly account: ServiceAccount; readonly baseUrl: string } | null
   readonly allowedOrigins: readonly string[]
   readonly logLevel: LogLevel
@@ -132,7 +132,7 @@ function readEnvironment(given: Given): { values: Environment | null; faults: st
   }
 }
 
-/** A guessed key predicts every draw and decrypts what is sealed, and guesses can be tested offline. */
+/** Whoever guesses a key can predict draws or decrypt sealed fields, and guesses can be tested offline. */
 const MAKE_KEY = 'make one with: openssl rand -hex 32'
 
 function productionFaults(given: Given): string[] {
@@ -191,12 +191,14 @@ function readOrigins(given: Given, faults: string[]): readonly string[] {
 function readProxies(given: Given, faults: string[]): readonly string[] {
   const proxies = commaList(given['TRUST_PROXY'])
   if (!proxies.every(isNetwork)) {
-    faults.push('TRUST_PROXY must be a comma list of addresses and networks such as 10.0.0.0/8, none of them everybody')
+    faults.push(
+      'TRUST_PROXY must be a comma list of addresses and networks such as 10.0.0.0/8, none of which covers all addresses',
+    )
   }
   return Object.freeze(proxies)
 }
 
-/** An address, or a network with at least one fixed bit: trusting everyone would believe any client's header. */
+/** An address, or a network with at least one fixed bit: with all addresses trusted, any client's header would count. */
 function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([^/]*)(?:\/([1-9][0-9]{0,2}))?$/.exec(text) ?? []
   const version = isIP(address)

@@ -7,7 +7,7 @@ const logLevel = Type.Union(
 export type LogLevel = Static<typeof logLevel>
 
 const text = Type.Optional(Type.String())
-/** Digits only: what `Number` also reads (`0x50`, `1e3`) is more likely a slip than meant. */
+/** Digits only: what `Number` also reads (`0x50`, `1e3`) is more likely a typo than intended. */
 const integer = (pattern: string, defaultValue: string, description: string) =>
   Type.String({ pattern, default: defaultValue, description })
 const percent = integer('^(100|[1-9]?[0-9])$', '0', 'must be an integer from 0 to 100')
@@ -17,7 +17,7 @@ export const environment = Type.Object({
   NODE_ENV: Type.Optional(
     Type.String({
       pattern: '^(production|development|test)$',
-      // Anything else would be taken for development, where a slip of a finger belongs least.
+      // Any other value would mean development, which a typo must not cause.
       description: 'must be production, development or test',
     }),
   ),

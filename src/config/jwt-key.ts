@@ -18,7 +18,7 @@ export function readPublicKey(text: string): JwtKey {
   try {
     key = createPublicKey(pem)
   } catch {
-    // The cause is left out on purpose: OpenSSL's message may quote the input.
+    // Without the cause: OpenSSL's message may quote the input.
     throw new Error('is not a public key in PEM format')
   }
   return Object.freeze({

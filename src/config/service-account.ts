@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-/** Who we are for FCM. The key is an object and no text, so that nothing can print it by mistake. */
+/** The account that FCM knows the service by. The key is an object, not text, so that nothing prints it by mistake. */
 export interface ServiceAccount {
   readonly projectId: string
   readonly email: string
@@ -32,7 +32,7 @@ export function readServiceAccount(given: string): ServiceAccount {
   const found = parsed(given.trimStart().startsWith('{') ? given : contents(given))
   if (!Value.Check(fields, found)) {
     const names = [...Value.Errors(fields, found)].map(({ path }) => path.slice(1))
-    throw new Error(`is no service account key: look at ${[...new Set(names)].join(', ') || 'its whole'}`)
+    throw new Error(`is not a service account key: missing or wrong: ${[...new Set(names)].join(', ')}`)
   }
   return Object.freeze({
     projectId: found.project_id,
@@ -47,7 +47,7 @@ function contents(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    throw new Error('must be the JSON key of a service account, or the path of a file with it that can be read')
+    throw new Error('must be the JSON key of a service account, or the path of a readable file with it')
   }
 }
 
@@ -55,7 +55,7 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    // The cause is left out on purpose: it quotes the input.
+    // Without the cause, which quotes the input.
     throw new Error('is not JSON')
   }
 }
@@ -67,5 +67,5 @@ function privateKey(pem: string): KeyObject {
   } catch {
     // As above.
   }
-  throw new Error('is no service account key: private_key is not an RSA key in PEM format')
+  throw new Error('is not a service account key: private_key is not an RSA key in PEM format')
 }

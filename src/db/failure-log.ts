@@ -2,7 +2,7 @@ import type { Log } from './log.ts'
 
 /** Interval between repeats of the same failure. */
 const REPEAT_INTERVAL_MS = 30_000
-/** Least time between two reports that failures began. */
+/** Minimum time between two reports that failures began. */
 const MIN_REPORT_INTERVAL_MS = 5_000
 
 export interface RecoveryLogger extends Log {

@@ -16,7 +16,7 @@ const parsers = new Map<number, (text: string) => unknown>([
 ])
 
 /**
- * Connections for the service. As opposed to pg's own ways, int8 comes as a number (and is refused beyond 2^53-1
+ * Connections for the service. Unlike with pg's defaults, int8 comes as a number (and is refused beyond 2^53-1
  * rather than rounded), dates and times come as PostgreSQL writes them, in UTC. numeric stays a string.
  */
 export function openPool(
@@ -35,7 +35,7 @@ export function openPool(
     pipeline: true,
     types: resultTypes,
     // Set by the session and not at its start: poolers in between do not pass every start parameter on.
-    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not tell
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
     onConnect: async (client) => {
       await client.query(`set time zone 'UTC'`)
     },
@@ -47,17 +47,17 @@ export function openPool(
   return pool
 }
 
-/** Who may wait for a connection. With more, the last of them would wait for longer than a connection is waited for. */
+/** Callers that may wait for a connection: with more, the last ones would wait longer than the connection timeout. */
 const MAX_WAITING = 1_000
 
-/** More want to read than can be served in time: nothing was asked, come back later. */
+/** More reads wait than can be served in time. The database was not asked, and a later retry may succeed. */
 export class PoolExhausted extends Error {
   override readonly name = 'PoolExhausted'
 }
 
 /**
- * A pool for reads: whoever comes when too many wait, or has waited for too long while others were
- * served, is sent away with `PoolExhausted`.
+ * A pool for reads. A caller that comes when too many wait, or that waited too long while others were served, is
+ * rejected with `PoolExhausted`.
  */
 export function readPool(pool: Pool): ConnectionSource {
   let inUse = 0
@@ -70,7 +70,7 @@ export function readPool(pool: Pool): ConnectionSource {
       try {
         return await pool.connect()
       } catch (error) {
-        // With nobody served, it is the database that cannot be reached.
+        // With no connection in use, the database itself cannot be reached.
         if (inUse === 0 || !isConnectTimeout(error)) throw error
         throw new PoolExhausted('no connection was free in time', { cause: error })
       }

@@ -41,14 +41,14 @@ const presenter: Presenter<unknown> = {
   presentRefusal: ({ refusal, errors }) => ({ status: REFUSED, body: JSON.stringify({ refusal, errors }) }),
 }
 
-function part<Input, Answer>(name: string, verb: Verb<Input, Answer>, input: Input): Command {
+function toCommand<Input, Answer>(name: string, verb: Verb<Input, Answer>, input: Input): Command {
   const cause = { actor: 'system', requestId: 'demo', idempotency: { key: `demo ${name}`, requestHash: 'demo' } }
   return command(verb, input, cause, presenter)
 }
 
 const demoCommands = (): Command[] => [
-  ...demoCountries.map((country) => part(`country ${country.id}`, defineCountry, country)),
-  part('users', defineUsers, {
+  ...demoCountries.map((country) => toCommand(`country ${country.id}`, defineCountry, country)),
+  toCommand('users', defineUsers, {
     listed: true,
     users: demoUsers.map(({ id, uid, name, avatar, agency = [], business_manager = false }) => ({
       id,
@@ -61,14 +61,16 @@ const demoCommands = (): Command[] => [
       agency_countries: agency,
     })),
   }),
-  part('room', defineRoom, demoRoom),
-  ...demoGifts.map(({ id, ...gift }) => part(`gift ${id}`, defineDecoration, { decoration_id: id, ...gift })),
+  toCommand('room', defineRoom, demoRoom),
+  ...demoGifts.map(({ id, ...gift }) => toCommand(`gift ${id}`, defineDecoration, { decoration_id: id, ...gift })),
   ...demoUsers.flatMap(({ id, balances }) =>
     currencies.flatMap((currency) => {
       const amount = balances[currency] ?? 0
-      return amount > 0 ? [part(`${currency} of ${id}`, credit, { user_id: id, currency, amount, reason: 'demo' })] : []
+      return amount > 0
+        ? [toCommand(`${currency} of ${id}`, credit, { user_id: id, currency, amount, reason: 'demo' })]
+        : []
     }),
   ),
-  ...demoPackages.map((one) => part(`package ${one.privilege_package_id}`, definePackage, one)),
-  ...demoCards.map((card, i) => part(`card ${i + 1}`, grantCards, { ...card, quantity: 1, reason: 'demo' })),
+  ...demoPackages.map((one) => toCommand(`package ${one.privilege_package_id}`, definePackage, one)),
+  ...demoCards.map((card, i) => toCommand(`card ${i + 1}`, grantCards, { ...card, quantity: 1, reason: 'demo' })),
 ]

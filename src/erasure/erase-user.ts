@@ -9,10 +9,10 @@ import type { Verb } from '../ledger/rules/verb.ts'
 import type { Notifier } from '../notifications/notifier.ts'
 import { destroyRecords } from '../vault/reads.ts'
 import { forgetUser, forgottenUid } from './forget-user.ts'
-import { noteRedacted } from './note-redacted.ts'
 import { findRepliesNaming, findUserData, isIdentifiable, redactNotifications, redactReplies } from './personal-rows.ts'
+import { recordRedactedReplies } from './record-redacted-replies.ts'
 
-/** All instances know of revoked sessions after this time. */
+/** After this time all instances refuse revoked sessions. */
 const REVOCATION_DELAY_MS = 1_000
 
 /** Redacted replies per event. */
@@ -52,8 +52,8 @@ export async function eraseUser(
   {
     actor,
     notifier,
-    heardMs: revocationDelayMs = REVOCATION_DELAY_MS,
-  }: { actor: string; notifier: Notifier; heardMs?: number },
+    revocationDelayMs = REVOCATION_DELAY_MS,
+  }: { actor: string; notifier: Notifier; revocationDelayMs?: number },
 ): Promise<ErasureSummary> {
   const run = async <Input>(verb: Verb<Input, unknown>, input: Input): Promise<void> => {
     const cause = { actor, requestId: randomUUID(), idempotency: null }
@@ -79,7 +79,7 @@ export async function eraseUser(
       const some = named.slice(i, i + MAX_REPLIES_PER_EVENT)
       // The event comes first: `verify` reports a reply whose hash is not on the ledger.
       const noted = some.map(({ actor, idempotency_key, reply_hash }) => ({ actor, idempotency_key, reply_hash }))
-      await run(noteRedacted, { user_id: userId, replies: noted })
+      await run(recordRedactedReplies, { user_id: userId, replies: noted })
       replies += await redactReplies(db, some)
     }
   }

@@ -41,20 +41,20 @@ export interface Services {
   /** What of the ledger responses from memory take into account. */
   readonly applied: AppliedEvents
   readonly settings: Settings
-  /** Where the links of lucky draws come from. */
-  readonly chains: LuckyChains
-  /** Where the seeds of roulette spins come from. */
-  readonly spins: SpinSeeds
-  /** To whom the service is open. */
+  /** The links of lucky draws. */
+  readonly luckyChains: LuckyChains
+  /** The seeds of roulette spins. */
+  readonly spinSeeds: SpinSeeds
+  /** Which clients the service is open to. */
   readonly appState: AppState
   /** Encrypts what must be erasable. */
   readonly vault: Vault
-  /** What is remembered about users' sessions; whoever revokes them here makes this instance look again. */
+  /** Cached sessions of users; after a revocation, `invalidate` makes this instance read them again. */
   readonly sessions: Pick<Sessions, 'invalidate'>
   readonly staffSessions: Pick<StaffSessions, 'validAfter' | 'load' | 'invalidate'>
 }
 
-/** What the operator of the service decided by configuration and the rules need. */
+/** Configuration that the business rules need. */
 export interface Settings {
   readonly ownerCommissionPercent: number
   readonly rouletteFeePercent: number

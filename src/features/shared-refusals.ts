@@ -1,6 +1,6 @@
 import type { Refusals } from '../http/errors/refusals.ts'
 
-/** Codes of the ledger, and of more than one part of the business. A slice's own are in its model. */
+/** Refusals of the ledger, and those of more than one slice. A slice's own are in its model. */
 export const sharedRefusals = {
   not_found: { status: 404, message: 'Not found.' },
   validation_failed: { status: 422, message: 'The given data was invalid.' },

@@ -6,14 +6,14 @@ import type { FrameMapper } from '../realtime/frames/frame-mapper.ts'
 import type { LiveQuery } from '../realtime/frames/live-query.ts'
 import type { App, Services } from './services.ts'
 
-/** What open routes may ask about a request. */
+/** Checks of a request for routes that are open to everyone. */
 export interface OpenRouteChecks {
   readonly isSignatureValid: IsSignatureValid
-  /** Whether what a client says of itself may be kept: always with a valid token, else within its address's limit. */
+  /** Whether a client's type and version may be stored: always with a valid token, else within its address's limit. */
   readonly mayRemember: (request: FastifyRequest) => boolean
 }
 
-/** How a part of the business meets the world: its routes, and what its events tell clients. See also `Model`. */
+/** The interfaces of a slice: its routes, and the frames and notifications of its events. See also `Model`. */
 export interface Slice {
   /** The prefix under which the documents list its client routes; they answer under both. */
   readonly documentedPrefix: ClientPrefix
@@ -25,7 +25,7 @@ export interface Slice {
   readonly adminRoutes?: (app: App, services: Services) => void
   /** The push notifications that its events send. */
   readonly notifier?: Notifier
-  /** The frames that its events send to rooms, users and everybody. */
+  /** The frames that its events send to rooms, users and everyone. */
   readonly frameMapper?: FrameMapper
   /** A user's own state that sockets push whenever it changes. */
   readonly liveQuery?: LiveQuery

@@ -6,7 +6,7 @@ import type { Refusal, Verb } from '../ledger/rules/verb.ts'
 import type { Reply } from '../ledger/storage/head.ts'
 import { actorOf } from './auth/caller.ts'
 import { errorBody } from './errors/http-error.ts'
-import type { MeaningOf } from './errors/refusals.ts'
+import type { RefusalResponseOf } from './errors/refusals.ts'
 import type { WriteAllowance } from './limits/write-allowance.ts'
 import { setPosition } from './positions.ts'
 import { parseExact } from './validation/exact-json.ts'
@@ -17,7 +17,7 @@ export interface ResponseOptions<Answer> {
   readonly status?: 200 | 201
   readonly message?: string
   readonly body?: (answer: Answer) => unknown
-  /** `input` as the former version had it, where it differs, so that a retry after an upgrade is the same request. */
+  /** `input` as the previous version built it, where it differs, so that a retry after an upgrade is the same request. */
   readonly formerInput?: unknown
   /** Fills in what must not be stored with the reply, which holds references to it. Runs for every response. */
   readonly hydrate?: (body: unknown) => Promise<unknown>
@@ -36,7 +36,7 @@ export type ExecuteCommand = <Input, Answer>(
  * `input` has its fields in a fixed order: requests of the same route with the same input are the same request, whatever
  * the order of keys or the prefix that the client used.
  */
-export function executeWith(executor: Executor, writes: WriteAllowance, meaningOf: MeaningOf): ExecuteCommand {
+export function executeWith(executor: Executor, writes: WriteAllowance, responseOf: RefusalResponseOf): ExecuteCommand {
   return async (request, reply, verb, input, options = {}) => {
     // Replies to GET and HEAD are not stored.
     const key = ['GET', 'HEAD'].includes(request.method) ? null : idempotencyKey(request)
@@ -48,9 +48,11 @@ export function executeWith(executor: Executor, writes: WriteAllowance, meaningO
       actor: actorOf(request.caller),
       requestId: request.id,
       idempotency:
-        key === null ? null : { key, requestHash: requestHash(request, input), formerRequestHash, forgetRefusal },
+        key === null
+          ? null
+          : { key, requestHash: requestHash(request, input), formerRequestHash, discardRefusal: forgetRefusal },
     }
-    const settled = await executor.run(command(verb, input, cause, presenter(request.id, options, meaningOf)))
+    const settled = await executor.run(command(verb, input, cause, presenter(request.id, options, responseOf)))
     const { status, body } = settled.reply
     setPosition(reply, settled.position)
     const paid = request.routeOptions.config.writes === 'paid' && status < 300
@@ -77,7 +79,7 @@ function requestHash(request: FastifyRequest, input: unknown): string {
 function presenter<Answer>(
   requestId: string,
   options: ResponseOptions<Answer>,
-  meaningOf: MeaningOf,
+  responseOf: RefusalResponseOf,
 ): Presenter<Answer> {
   const { status = 200, message, body } = options
   return {
@@ -86,9 +88,9 @@ function presenter<Answer>(
       return { status, body: JSON.stringify(whole) }
     },
     presentRefusal: (refusal: Refusal): Reply => {
-      const meaning = meaningOf(refusal)
-      const text = errorBody(meaning.message, refusal.refusal, requestId, firstErrors(refusal.errors))
-      return { status: meaning.status, body: text }
+      const response = responseOf(refusal)
+      const text = errorBody(response.message, refusal.refusal, requestId, firstErrors(refusal.errors))
+      return { status: response.status, body: text }
     },
   }
 }

@@ -36,29 +36,29 @@ export function rowsThatFit<Row>(rows: readonly Row[], maxBytes = MAX_PAGE_BYTES
 export function toPage<Row>(
   rows: readonly Row[],
   limit: number,
-  place: (row: Row) => readonly number[],
+  sortKeyOf: (row: Row) => readonly number[],
 ): { readonly data: readonly Row[]; readonly meta: { readonly next_cursor: string | null } } {
   const data = rowsThatFit(rows.slice(0, limit))
-  return pageBody(data, rows.length > data.length, place)
+  return pageBody(data, rows.length > data.length, sortKeyOf)
 }
 
 /** The body of a page; `more` says that there is a next one. */
 export function pageBody<Row>(
   data: readonly Row[],
   more: boolean,
-  place: (row: Row) => readonly number[],
+  sortKeyOf: (row: Row) => readonly number[],
 ): { readonly data: readonly Row[]; readonly meta: { readonly next_cursor: string | null } } {
   const last = data.at(-1)
-  return { data, meta: { next_cursor: more && last !== undefined ? encodeCursor(place(last)) : null } }
+  return { data, meta: { next_cursor: more && last !== undefined ? encodeCursor(sortKeyOf(last)) : null } }
 }
 
-export const encodeCursor = (place: readonly number[]): string => Buffer.from(place.join('.')).toString('base64url')
+export const encodeCursor = (sortKey: readonly number[]): string => Buffer.from(sortKey.join('.')).toString('base64url')
 
 export function decodeCursor(cursor: string, parts: number): readonly number[] {
   const text = Buffer.from(cursor, 'base64url').toString('latin1')
-  const place = text.split('.').map(Number)
-  if (!/^\d{1,16}(\.\d{1,16})*$/.test(text) || place.length !== parts || !place.every(Number.isSafeInteger)) {
+  const sortKey = text.split('.').map(Number)
+  if (!/^\d{1,16}(\.\d{1,16})*$/.test(text) || sortKey.length !== parts || !sortKey.every(Number.isSafeInteger)) {
     throw validationFailed({ cursor: ['is not a cursor of this list'] })
   }
-  return place
+  return sortKey
 }

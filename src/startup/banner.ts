@@ -15,13 +15,14 @@ export async function printBanner(
   key: JwtKey,
 ): Promise<void> {
   const addresses = [`API            ${url}/api/v1`, ...(config.docs ? [`Documentation  ${url}/docs`] : [])]
-  const tokens = config.production || key.kind !== 'secret' ? [] : await readyMadeTokens(app, db, tokenRulesOf(config))
+  const tokens =
+    config.production || key.kind !== 'secret' ? [] : await developmentTokens(app, db, tokenRulesOf(config))
   console.log([...addresses, ...tokens].join('\n'))
 }
 
 const TOKEN_SECONDS = 12 * 3_600
 
-async function readyMadeTokens(app: FastifyInstance, db: Kysely<Tables>, rules: TokenRules): Promise<string[]> {
+async function developmentTokens(app: FastifyInstance, db: Kysely<Tables>, rules: TokenRules): Promise<string[]> {
   const seconds = Math.min(TOKEN_SECONDS, rules.maxTtlSeconds ?? TOKEN_SECONDS)
   const users = await db.selectFrom('users').select('user_id').orderBy('user_id').limit(2).execute()
   const holders = [

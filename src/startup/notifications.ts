@@ -10,7 +10,7 @@ import { Outbox } from '../notifications/outbox.ts'
 import { logSubscriber, outboxSubscriber } from '../notifications/subscribers.ts'
 import type { Database } from './database.ts'
 
-/** The name of the ledger's cursor, one whatever notifications are sent with. */
+/** The name of the subscription's cursor in `ledger_cursors`, the same with and without FCM. */
 export const PUSH_SUBSCRIBER = 'push'
 /** How long sends that are under way may take when the service stops. */
 const STOP_TIMEOUT_MS = 1_500

@@ -51,11 +51,14 @@ interface RealtimeParts {
   readonly times?: RealtimeIntervals
 }
 
-/** Puts the parts of `realtime` together; sockets are served once tokens can be verified. Stopped by `cleanUp`. */
+/**
+ * Creates the parts of `realtime`. Returns a function that starts to serve sockets, for when tokens can be verified.
+ * Stopped by `cleanUp`.
+ */
 export async function startRealtime(
   parts: RealtimeParts,
   cleanUp: AsyncDisposableStack,
-): Promise<(read: VerifyToken) => ConnectionRegistry> {
+): Promise<(verifyToken: VerifyToken) => ConnectionRegistry> {
   const { database, tail, sessions, appState, slices, metrics, log, times = DEFAULT_INTERVALS } = parts
   const { subscriberPool } = database
   const db = queryBuilder(subscriberPool)
@@ -80,7 +83,7 @@ export async function startRealtime(
   const onSent = (frames: number): void => metrics.sockets.sent(frames)
   const hub = new Hub({ mapEvent, profiles, backlogs, head: () => headOf(db), onSent }, position)
 
-  return (read) => {
+  return (verifyToken) => {
     const memberships = new BatchedLookup(
       MAX_MEMBERSHIPS_PER_QUERY,
       (pairs: readonly UserAndRoomUid[]) => roomIdsOfMembers(database.db, pairs),
@@ -90,7 +93,7 @@ export async function startRealtime(
     const registry = new ConnectionRegistry({
       hub,
       resumes,
-      authenticate: authenticateWith(read, sessions),
+      authenticate: authenticateWith(verifyToken, sessions),
       memberRoom: (uid, userId) => memberships.load({ uid, userId }),
       checkAppState: appState.check,
       authMs: times.auth,

@@ -1,7 +1,7 @@
 import type { Log } from '../db/log.ts'
 
-/** Why a record cannot be read; `not understood`: its plaintext is malformed. */
-export type UnreadableReason = 'record lost' | 'key lost' | 'not decrypted' | 'not understood'
+/** Why a record cannot be read; `malformed`: its plaintext is not what was expected. */
+export type UnreadableReason = 'record lost' | 'key lost' | 'not decrypted' | 'malformed'
 
 /** Records logged individually; with a wrong PII_KEY every record is unreadable. */
 const MAX_LOGGED_RECORDS = 100

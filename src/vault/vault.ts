@@ -49,7 +49,7 @@ const TAG_BYTES = 16
 /** Derives a key for one purpose from the configured key. */
 const deriveKey = (secret: string, use: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', use, KEY_BYTES))
 
-/** base64 of nonce, ciphertext and tag; `place` has to be the same again when it is decrypted. */
+/** base64 of nonce, ciphertext and tag; decryption needs the same `context`. */
 function encrypt(key: Buffer, context: string, clear: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(context))

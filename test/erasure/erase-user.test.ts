@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { type ErasureSummary, eraseUser } from '../../src/erasure/erase-user.ts'
-import { noteRedacted } from '../../src/erasure/note-redacted.ts'
 import { findRepliesNaming } from '../../src/erasure/personal-rows.ts'
+import { recordRedactedReplies } from '../../src/erasure/record-redacted-replies.ts'
 import { redactPerson } from '../../src/erasure/redact-person.ts'
 import { privilegeNotifier } from '../../src/features/privilege/notifier.ts'
 import { tamper, verifyDatabase } from '../audit/verify-database.ts'
@@ -50,7 +50,7 @@ async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<Era
     forget: (id, { fails = false } = {}) =>
       eraseUser(ledger.executor, db, id, {
         actor: 'staff:root',
-        heardMs: 0,
+        revocationDelayMs: 0,
         notifier: fails ? () => Promise.reject(new Error('interrupted')) : privilegeNotifier,
       }),
     found: async () => {
@@ -118,7 +118,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
     'user:3 join',
     'user:4 approve',
   ])
-  await all.ledger.runOk(noteRedacted, { user_id: 1, replies: noted })
+  await all.ledger.runOk(recordRedactedReplies, { user_id: 1, replies: noted })
   t.same(
     (await verifyDatabase(database)).findings,
     [],

@@ -85,7 +85,7 @@ const slices = readdirSync(join(root, 'src/features'), { withFileTypes: true })
   .map(({ name }) => name)
 /** Files of a slice that speak with the world; all others hold its rules. */
 const worldly =
-  /^src\/features\/.*\/((admin-)?routes|reads|frames|notifier|presenters|model|slice|join-room|sealed-details|app-status|client-(registry|rows)|token-keys)\.ts$/
+  /^src\/features\/.*\/((admin-)?routes|reads|frames|notifier|presenters|model|slice|writes|vault-access|app-status|client-(registry|rows)|token-keys)\.ts$/
 const rules = under('src/features').filter(({ path }) => /\/features\/\w[\w-]*\//.test(path) && !worldly.test(path))
 /** What of the ledger does no I/O beside its rules. */
 const pureLedger =

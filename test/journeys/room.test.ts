@@ -12,7 +12,7 @@ import {
 import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
-const { lookupsWith, slices } = await loadSlices()
+const { createLookups: lookupsWith, slices } = await loadSlices()
 
 type Test = Parameters<typeof testDatabase>[0]
 

@@ -5,7 +5,7 @@ import { createTestApp, readDb } from '../harness/app/test-app.ts'
 import { FIXED_NOW } from '../harness/ledger/given-when.ts'
 import { framesFrom } from './frame-fixtures.ts'
 
-const { lookupsWith, slices } = await loadSlices()
+const { createLookups: lookupsWith, slices } = await loadSlices()
 
 test('profiles by id, as they are now; unknown ids are missing', async (t) => {
   const { operator, database } = await createTestApp(t, slices)

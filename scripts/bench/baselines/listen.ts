@@ -4,7 +4,7 @@ import { build } from '../../../src/app.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { loadKeys } from '../../../src/config/keys.ts'
 import type { Tables } from '../../../src/db/tables.ts'
-import { evolve, meaningOf, tables } from '../../../src/domain.ts'
+import { evolve, refusalResponseOf, tables } from '../../../src/domain.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
 import type { Slice } from '../../../src/features/slice.ts'
@@ -46,13 +46,13 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
   const app = await build({
     slices: [slice],
     services: {
-      execute: executeWith(executor, writes, meaningOf),
+      execute: executeWith(executor, writes, refusalResponseOf),
       db: withoutDatabase(),
       applied: new AppliedEvents(0, async () => 0),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl ?? '' },
       appState: switchedAppState(),
-      chains: luckyChains(keys.fairness),
-      spins: spinSeeds(keys.fairness),
+      luckyChains: luckyChains(keys.fairness),
+      spinSeeds: spinSeeds(keys.fairness),
       vault: createVault(keys.pii),
       sessions,
       staffSessions: new StaffSessions(async () => 0),

@@ -1,4 +1,4 @@
-import { evolveFact } from '../../domain.ts'
+import { evolveWithMovements } from '../../domain.ts'
 import { Replay } from '../../ledger/replay/replay.ts'
 import { NotLoaded } from '../../ledger/replay/replay-state.ts'
 import type { EventRowReader } from '../../ledger/storage/binary-rows/event-row-reader.ts'
@@ -16,7 +16,7 @@ import { SpinChecks } from './draws/spin-checks.ts'
  */
 export class SemanticChecks {
   /** The state replayed so far. */
-  readonly replay = new Replay(evolveFact, isReadByEvolvers)
+  readonly replay = new Replay(evolveWithMovements, isReadByEvolvers)
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
   /** Whether all balances are folded here. */
   #hasAllBalances = false

@@ -30,7 +30,7 @@ export async function tryLockCluster(client: Client): Promise<boolean> {
 }
 
 /**
- * Starts the cluster unless it runs, once, on `port` or on one of its choice. `started` says whether this call did it.
+ * Tries once to start the cluster unless it runs, on `port` or on a free one. `started` says whether this call did it.
  * Throws a StartError.
  */
 export async function ensureRunning(

@@ -18,8 +18,8 @@ export interface Account {
 /**
  * PostgreSQL refuses to run as root, so root hands it to another user: to the owner of the cluster (`owner`) where
  * there is one, else to `postgres` or `nobody`. That user may be kept out of `dataDir` or of the folder of `postgres`
- * by a folder above, such as /root. Nobody's permissions are loosened for that; instead the programs get the one
- * capability of passing by permissions (CAP_DAC_OVERRIDE), only if they need it. It is no more than we have ourselves.
+ * by a folder above, such as /root. No permissions are loosened for that; instead the programs get the one
+ * capability that bypasses permissions (CAP_DAC_OVERRIDE), only if they need it. Root has that capability anyway.
  *
  * Throws when neither works, with what can be done.
  */
@@ -51,8 +51,8 @@ export async function chooseRunner(dataDir: string, postgres: string, owner: Acc
 }
 
 /**
- * no_setuid_fixup: initdb and pg_ctl look for postgres with access(2), which asks for the real user's rights and drops
- * the capabilities of everybody but root for that question unless told otherwise.
+ * no_setuid_fixup: initdb and pg_ctl look for postgres with access(2), which checks the real user's rights and by
+ * default ignores the capabilities of every user but root.
  */
 function withCapability({ uid, gid }: Account): string[] {
   return [
@@ -75,12 +75,12 @@ function unprivilegedAccount(): Account {
   throw new Error('PostgreSQL does not run as root, and there is neither a user postgres nor a user nobody')
 }
 
-/** The service's own environment is kept away: it holds keys, and PG… variables that would steer the programs. */
+/** Not the service's own environment: it holds keys, and PG… variables that would change what the programs do. */
 const environment = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
 function run(program: string, args: readonly string[], as: { uid?: number; gid?: number }): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Detached: a Ctrl-C at the terminal is for us; it must not stop initdb or pg_ctl half way.
+    // Detached: a Ctrl-C at the terminal is for the service; it must not stop initdb or pg_ctl half way.
     const child = spawn(program, args, {
       ...as,
       cwd: '/',

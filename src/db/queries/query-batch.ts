@@ -2,8 +2,8 @@ import { isConnectionError } from '../connection-errors.ts'
 import { PoolExhausted } from '../pool.ts'
 
 /**
- * Asks for many with one statement. When it fails, each is asked for alone, so that only those that cannot be answered
- * fail. When the database is away or no connection is free, that would help nobody: then all that are left fail at once.
+ * Loads many keys with one statement. When it fails, each key is loaded alone, so that only those that cannot be loaded
+ * fail. When the database cannot be reached or no connection is free, all remaining keys fail at once.
  */
 export async function queryBatch<Key, Value>(
   keys: readonly Key[],
@@ -34,7 +34,7 @@ export const isSystemic = (error: unknown): boolean => isConnectionError(error) 
 
 function settled<Value>(values: readonly Value[], i: number): PromiseSettledResult<Value> {
   const value = values[i]
-  if (value === undefined) return { status: 'rejected', reason: new Error('the batch has no answer for a member') }
+  if (value === undefined) return { status: 'rejected', reason: new Error('the query returned no value for a key') }
   return { status: 'fulfilled', value }
 }
 

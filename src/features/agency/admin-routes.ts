@@ -19,7 +19,7 @@ import { salaryReport, withdrawalBody } from './presenters.ts'
 import { findWithdrawals } from './reads.ts'
 import { type Deposit, depositSalaries } from './salaries/deposit-salaries.ts'
 import { changeStatus } from './withdrawals/change-status.ts'
-import { hydrateSealed, sealNoteForChange, unseal } from './withdrawals/sealed-details.ts'
+import { hydrateSealed, sealNoteForChange, unseal } from './withdrawals/vault-access.ts'
 
 const tags = ['operators']
 

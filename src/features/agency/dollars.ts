@@ -1,6 +1,6 @@
 import { centsToDollars, dollarsToCents } from '../../ledger/rules/money.ts'
 
-/** Cents from an amount as it was sent; null when it has not the form, or is below `least` cents. */
+/** Parses an amount of a request into cents; null when it is malformed or below `minCents`. */
 export function parseDollars(sent: string | number, minCents: number): number | null {
   const units = dollarsToCents(sent)
   return units === null || units < minCents ? null : units

@@ -3,7 +3,7 @@ import type { State } from '../../ledger/rules/state.ts'
 import { countries } from '../users/countries/country.ts'
 import { userProfiles } from '../users/user.ts'
 
-/** Finds what people and countries are called. */
+/** Looks up people and countries for responses. */
 export interface NameLookup {
   readonly person: (userId: number) => Person
   readonly country: (countryId: number) => NamedCountry
@@ -14,7 +14,7 @@ export interface NamedCountry {
   readonly name: string
 }
 
-/** Names may have been erased; whoever asked or was asked stays. */
+/** A person without a profile: the id remains when the name was erased. */
 export const unnamedPerson = (id: number): Person => ({ id, name: '', uid: '', avatar: '' })
 
 /** In the rows that a verb has read. */

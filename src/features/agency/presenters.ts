@@ -37,7 +37,7 @@ export const sealedRecord = (named: NamedWithdrawal): SealedWithdrawal => ({
   sealed: { details: named.withdrawal.details, note: named.withdrawal.note },
 })
 
-/** The answer to a verb about one request; what is sealed is filled in whenever it is sent. */
+/** The body of a reply about one request, as stored; its sealed fields are filled in whenever it is sent. */
 export const withdrawalBody = (named: NamedWithdrawal) => ({ data: sealedRecord(named) })
 
 export const transferRecord = ({ transfer, user, receiver }: NamedTransfer) => ({

@@ -32,7 +32,7 @@ import {
   sealDetails,
   sealNoteForChange,
   unsealWith,
-} from './withdrawals/sealed-details.ts'
+} from './withdrawals/vault-access.ts'
 
 const tags = ['agency']
 const requests = '/agency/target-withdraw-requests'
@@ -121,7 +121,7 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
       schema: {
         operationId: 'listChargingAgents',
         summary: 'The charging agents who accept requests, with their countries and rates',
-        description: 'Newest first; the newest ones only when there are very many.',
+        description: 'Newest first; the oldest are left out when there are very many.',
         tags,
         response: { 200: dataOf(Type.Array(ChargingAgent)) },
       },
@@ -132,7 +132,7 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
   app.post(
     `${requests}/:id/status`,
     {
-      config: { writes: 'unrefused' },
+      config: { writes: 'charge-only' },
       schema: {
         operationId: 'changeWithdrawalStatus',
         summary: 'Decide a request as its agent or manager, or take back a pending request of the caller',

@@ -51,14 +51,14 @@ const MAX_CACHED_CHAINS = 20_000
  */
 export function luckyChains(fairnessKey: string): LuckyChains {
   const cache = new Map<string, Uint8Array>()
-  const marks = (chain: string): Uint8Array => {
+  const checkpointsOf = (chain: string): Uint8Array => {
     let links = cache.get(chain)
     if (links === undefined) {
       links = new Uint8Array(CHECKPOINTS_PER_CHAIN * LINK_BYTES)
       let link: Uint8Array = chainStart(fairnessKey, chain)
-      for (let mark = 0; mark < CHECKPOINTS_PER_CHAIN; mark += 1) {
-        if (mark > 0) link = hashTimes(link, CHECKPOINT_INTERVAL)
-        links.set(link, mark * LINK_BYTES)
+      for (let i = 0; i < CHECKPOINTS_PER_CHAIN; i += 1) {
+        if (i > 0) link = hashTimes(link, CHECKPOINT_INTERVAL)
+        links.set(link, i * LINK_BYTES)
       }
       const oldest = cache.keys().next()
       if (cache.size >= MAX_CACHED_CHAINS && oldest.done !== true) cache.delete(oldest.value)
@@ -70,8 +70,8 @@ export function luckyChains(fairnessKey: string): LuckyChains {
   }
   const linkAt = (chain: string, i: number): Uint8Array => {
     const nearest = Math.min(Math.floor(i / CHECKPOINT_INTERVAL), CHECKPOINTS_PER_CHAIN - 1)
-    const mark = marks(chain).slice(nearest * LINK_BYTES, (nearest + 1) * LINK_BYTES)
-    return hashTimes(mark, i - nearest * CHECKPOINT_INTERVAL)
+    const checkpoint = checkpointsOf(chain).slice(nearest * LINK_BYTES, (nearest + 1) * LINK_BYTES)
+    return hashTimes(checkpoint, i - nearest * CHECKPOINT_INTERVAL)
   }
   return {
     keyHash: sha256(fairnessKey),

@@ -24,7 +24,7 @@ export function verifyRoutes(app: App, { db }: Services, checks: DrawChecks): vo
     '/fairness/verify',
     {
       // Up to 1,024 hashes and 100 draws: about 3 ms of CPU, where a gift takes about 0.2 ms.
-      config: { writes: 'unrefused', cost: 20 },
+      config: { writes: 'charge-only', cost: 20 },
       schema: {
         operationId: 'verifyDraw',
         summary: 'Verify a published draw or spin, step by step',

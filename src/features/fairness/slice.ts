@@ -2,7 +2,7 @@ import type { Slice } from '../slice.ts'
 import { type DrawChecks, verifyRoutes } from './routes.ts'
 
 /** Verification of published draws and spins. */
-export const fairnessSliceWith = (checks: DrawChecks): Slice => ({
+export const createFairnessSlice = (checks: DrawChecks): Slice => ({
   documentedPrefix: '/api/v1',
   routes: (app, services) => verifyRoutes(app, services, checks),
 })

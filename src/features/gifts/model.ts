@@ -19,15 +19,15 @@ declare module '../../db/tables.ts' {
 }
 
 /**
- * Gifts: the catalogue, bags, streaks. A sent gift (`gift-sent`, `gift-drawn`) moves its balances by itself; besides it
- * is folded, each time in the slice that owns the rows:
+ * Gifts: the catalogue, bags, streaks. The events of a sent gift (`gift-sent`, `gift-drawn`) carry its movements. These
+ * evolvers fold them too, each in the slice that owns the rows:
  *
  * - `bag/bag.ts`: items sent from a bag leave it
  * - `streak.ts`: consecutive draws of a sender, with what they won
  * - `../rooms/room.ts`: the room's trophy points
  * - `../fairness/lucky-progress.ts`: how many links of the sender's chain are used
  *
- * It is announced by `frames.ts`, and `../wallet/frames.ts` pushes the wallets it changes.
+ * `frames.ts` maps them to frames, and `../wallet/frames.ts` pushes the wallets that they change.
  */
 export const giftsModel: Model = {
   evolvers: [evolveDecorations, evolveBags, evolveStreaks],

@@ -14,7 +14,7 @@ import { sendGift } from './send.ts'
 const COST_PER_ADDITIONAL_RECEIVER = 0.3
 
 /** Client routes for gifts. */
-export function giftRoutes(app: App, { execute, db, applied, chains, settings }: Services): void {
+export function giftRoutes(app: App, { execute, db, applied, luckyChains: chains, settings }: Services): void {
   const send = sendGift({ chains, ownerPercent: settings.ownerCommissionPercent })
   const catalogue = new CachedResponse(applied, ['decoration-defined'], async () => ({
     data: await allDecorations(db),

@@ -62,7 +62,7 @@ const ISSUANCE = account('issuance', 'gifts', 'target')
 export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
   return {
     reads: (input) => reads(input),
-    dependentReads: (state, input) => follow(state, input, terms),
+    dependentReads: (state, input) => dependentKeys(state, input, terms),
     decide: (state, input, { now }) => {
       if (input.sender_id !== input.caller_id) return refuse('not_the_sender')
 
@@ -134,7 +134,7 @@ export function sendGift(terms: GiftTerms): Verb<SendGift, SentGift> {
       const { opening, drawData, reward } = drawOrders(state, terms.chains, input, decoration, streak, stake, now)
       return [...opening, { type: 'gift-drawn', data: { ...gift, ...drawData }, movements: movementsFor(reward) }]
     },
-    result: (state, input, events) => answer(state, input, events),
+    result: (state, input, events) => sentGift(state, input, events),
   }
 }
 
@@ -155,7 +155,7 @@ const roomKeys = (roomId: number): readonly Key[] => [
   keyOf(balances, account('room', roomId, 'target')),
 ]
 
-function follow(state: State, input: SendGift, { ownerPercent }: GiftTerms): readonly Key[] {
+function dependentKeys(state: State, input: SendGift, { ownerPercent }: GiftTerms): readonly Key[] {
   const { sender_id, decoration_id, room } = input
   const roomId = resolveRoomId(state, room)
   if (roomId === null) return []
@@ -181,7 +181,7 @@ function receiverErrors(state: State, { sender_id, receiver_ids }: SendGift): { 
   return messages.length > 0 ? { user_id: messages } : {}
 }
 
-function answer(state: State, input: SendGift, events: readonly PositionedEvent[]): SentGift {
+function sentGift(state: State, input: SendGift, events: readonly PositionedEvent[]): SentGift {
   const sent = events.at(-1)
   if (sent === undefined || (sent.type !== 'gift-sent' && sent.type !== 'gift-drawn'))
     throw new Error('nothing was sent')

@@ -16,7 +16,7 @@ declare module '../../db/tables.ts' {
   interface Tables extends TablesOf<typeof tables> {}
 }
 
-/** Privilege packages, the cards made of them, and the privileges that run. */
+/** Privilege packages, the cards of these packages, and active privileges. */
 export const privilegeModel: Model = {
   evolvers: [evolvePackages, evolveCards, evolvePrivileges],
   tables,

@@ -6,7 +6,7 @@ import { roomRoutes } from './routes.ts'
 export { roomNames } from './reads.ts'
 
 /** Rooms and their members. */
-export function roomsSliceWith(activeGame: ActiveGameColumn): Slice {
+export function createRoomsSlice(activeGame: ActiveGameColumn): Slice {
   const findRooms = findRoomsWith(activeGame)
   return {
     documentedPrefix: '/v1',

@@ -89,7 +89,7 @@ export function endedRefusal({ status }: Game): 'game_finished' | 'game_cancelle
   return status === 'cancelled' ? 'game_cancelled' : undefined
 }
 
-/** A game with the names of its room and of everybody in it. */
+/** A game with its room's uid and the profiles of its players. */
 export interface NamedGame {
   readonly game: Game
   readonly room_uid: string
@@ -107,7 +107,7 @@ export const nameGame = (game: Game, room_uid: string, person: (userId: number) 
   winner: game.winner_id === null ? null : person(game.winner_id),
 })
 
-/** The game that was asked for. */
+/** The requested game, with names. */
 export function namedGameAt(state: State, request: GameRequest): NamedGame {
   const game = findGameInRoom(state, request)
   if (game === undefined) throw new Error(`game ${request.game} is not known`)
@@ -120,7 +120,7 @@ export function namedGame(state: State, game: Game): NamedGame {
   return nameGame(game, room.uid, (id) => personIn(state, id))
 }
 
-/** Names may have been erased; whoever played stays a player. */
+/** A player without a profile: the id remains when the name was erased. */
 function personIn(state: State, id: number): Person {
   const { name = '', avatar = '', uid = '' } = state.get(userProfiles, String(id)) ?? {}
   return { id, name, avatar, uid }

@@ -94,7 +94,7 @@ export async function openGamesOlderThan(db: Db, minutes: number, after: number,
 }
 
 /**
- * The oldest open games created at least `minutes` ago: up to `limit` whose players can be paid back now, and up to
+ * The oldest open games created at least `minutes` ago: up to `limit` whose players can be refunded now, and up to
  * `limit` others, so that those cannot crowd out the ones that can be cancelled.
  */
 export async function purgeCandidates(db: Db, minutes: number, limit: number): Promise<number[]> {
@@ -107,13 +107,13 @@ export async function purgeCandidates(db: Db, minutes: number, limit: number): P
   return [...payable, ...others].map(({ game_id }) => game_id).toSorted((a, b) => a - b)
 }
 
-/** A game with a player whose balance could not take the stake back now. */
+/** A game with a player whose balance cannot take the refund now. */
 const hasUnpayablePlayer = sql<boolean>`exists (
   select from jsonb_to_recordset(g.entries::jsonb) as e(user_id bigint, stake numeric)
   join balances b on b.account = 'user:' || e.user_id || ':coins'
   where b.balance + e.stake > ${MAX_INTEGER}::numeric)`
 
-/** Games that `cancelStaleGames` would cancel, by the ledger's clock, without those that cannot be paid back. */
+/** Games that `cancelStaleGames` would cancel, by the ledger's clock, without those that cannot be refunded. */
 export async function findStaleGames(db: Db, maxOpenMinutes: number | null, limit: number): Promise<number[]> {
   const ago = (minutes: number) =>
     sql<string>`(select greatest(clock_timestamp(), at) from ledger_head) - make_interval(mins => ${minutes})`

@@ -9,7 +9,7 @@ import {
   GameParams,
   JoinGame,
   type Game as PublishedGame,
-  TableParams,
+  RoomGamesParams,
 } from '../../../schema/roulette.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
@@ -28,7 +28,7 @@ const tags = ['roulette']
 const base = '/rooms/:room_uid/games/roulette'
 
 /** Client routes for roulette. */
-export function rouletteRoutes(app: App, { execute, db, spins, settings }: Services): void {
+export function rouletteRoutes(app: App, { execute, db, spinSeeds: spins, settings }: Services): void {
   const open = openGame({ spins, feePercent: settings.rouletteFeePercent })
   const finish = finishGame(spins)
 
@@ -48,7 +48,7 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
         operationId: 'showRoulette',
         summary: 'The open game of a room, if there is one',
         tags,
-        params: TableParams,
+        params: RoomGamesParams,
         response: { 200: dataOf(Type.Union([Game, Type.Null()])) },
       },
     },
@@ -81,7 +81,7 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
         operationId: 'createRoulette',
         summary: 'Create a game and commit to its spin',
         tags,
-        params: TableParams,
+        params: RoomGamesParams,
         body: CreateGame,
         response: { 201: dataOf(Game) },
       },
@@ -114,7 +114,7 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
   app.post(
     `${base}/leave/:id`,
     {
-      config: { writes: 'unrefused' },
+      config: { writes: 'charge-only' },
       schema: {
         operationId: 'leaveRoulette',
         summary: 'Leave an open game; the stake is refunded',
@@ -129,7 +129,7 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
   app.post(
     `${base}/finish/:id`,
     {
-      config: { writes: 'unrefused' },
+      config: { writes: 'charge-only' },
       schema: {
         operationId: 'finishRoulette',
         summary: 'Spin the wheel and pay the winner',
@@ -145,7 +145,7 @@ export function rouletteRoutes(app: App, { execute, db, spins, settings }: Servi
   app.delete(
     `${base}/:id`,
     {
-      config: { writes: 'unrefused' },
+      config: { writes: 'charge-only' },
       schema: {
         operationId: 'cancelRoulette',
         summary: 'Cancel a game of the caller; all stakes are refunded',

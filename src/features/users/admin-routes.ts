@@ -47,7 +47,7 @@ export function userAdminRoutes(app: App, { execute, db, sessions }: Services): 
       schema: {
         operationId: 'defineUsers',
         summary: 'Create or change up to 1,000 users, all or none',
-        description: 'Answers the users in the order in which they were sent, as many as fit into 1 MB.',
+        description: 'Returns the users in the order in which they were sent, as many as fit into 1 MB.',
         tags,
         body: DefineUsers,
         response: { 200: dataOf(Type.Array(UserRecord)) },

@@ -1,4 +1,4 @@
 import type { Model } from '../model.ts'
 
-/** Wallets. Balances and holds are the ledger's own rows: these events mean nothing beside what they move. */
+/** Wallets. Balances and holds are rows of the ledger itself, and the events of this slice change nothing else. */
 export const walletModel: Model = { evolvers: [], tables: [], refusals: {} }

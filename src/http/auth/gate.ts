@@ -32,13 +32,13 @@ export interface ClientHints {
   readonly tokenKey: string | null
 }
 
-/** To which clients the service is open. */
+/** Which clients the service is open to. */
 export interface AppState {
   readonly gate: AppStateGate
-  /** The hints of a request or upgrade; whoever checks the token adds its key. */
+  /** The hints of a request or upgrade; the check of the token adds its key. */
   readonly hintsOf: (request: FastifyRequest) => Omit<ClientHints, 'tokenKey'>
   /** As `gate`, for hints that were kept. */
-  readonly check: (shown: ClientHints) => GateDecision
+  readonly check: (hints: ClientHints) => GateDecision
   /** The body of `app-status` for a client. Its hints are stored for its token where `mayRemember` allows. */
   readonly statusFor: (
     request: FastifyRequest,

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 
 /**
- * Where clients reach the service, by configuration and never by a request's `Host`, and which origins may call it.
+ * The service's address for clients, from configuration and never from a request's `Host`, and the origins that may call it.
  * Without PUBLIC_URL: this machine, at the listening port.
  */
 export class PublicAddress {

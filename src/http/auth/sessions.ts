@@ -118,14 +118,14 @@ const userRevocation = ({ type, data }: PositionedEvent): Revocation<number> | n
 const staffRevocation = ({ type, data }: PositionedEvent): Revocation<string> | null =>
   type === 'staff-sessions-revoked' ? { holder: data.sub, before: data.before } : null
 
-/** Of users; only announced ones exist. */
+/** Sessions of users; a user exists once an operator has defined it. */
 export class Sessions extends SessionCache<number> {
   constructor(find: (userId: number) => Promise<number | null>) {
     super(find, userRevocation)
   }
 }
 
-/** Of staff, by `sub`. They are not announced, so an unknown one has no revocation. */
+/** Sessions of staff, by `sub`. Staff are not registered, so an unknown `sub` has no revocation. */
 export class StaffSessions extends SessionCache<string> {
   constructor(find: (sub: string) => Promise<number>) {
     super(find, staffRevocation)

@@ -10,7 +10,7 @@ import { pathId } from '../validation/ids.ts'
 import type { Caller, StaffRole } from './caller.ts'
 import type { IsSignatureValid } from './gate.ts'
 
-/** Seconds by which the clock of whoever issues tokens may be ahead of ours. */
+/** Seconds by which the clock of the token's issuer may be ahead. */
 const MAX_CLOCK_AHEAD_SECONDS = 5
 const MAX_CACHED_TOKENS = 10_000
 
@@ -25,7 +25,7 @@ const claims = TypeCompiler.Compile(
   }),
 )
 
-/** What a token must claim besides a valid signature; null accepts anything. */
+/** The claims that a token must have, in addition to a valid signature; null accepts anything. */
 export interface TokenRules {
   readonly audience: string | null
   readonly issuer: string | null
@@ -55,7 +55,7 @@ export type VerifyToken = (token: string) => Token | HttpError
 export const unauthenticated = (): HttpError =>
   new HttpError(401, 'unauthenticated', 'Expected a valid bearer token.', { headers: { 'www-authenticate': 'Bearer' } })
 
-/** A valid token of a user who was never announced. */
+/** A valid token of a user whom no operator has defined. */
 export const unknownUser = (): HttpError =>
   new HttpError(401, 'unknown_user', 'The user of this token does not exist.', {
     headers: { 'www-authenticate': 'Bearer' },

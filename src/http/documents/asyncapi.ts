@@ -62,8 +62,8 @@ export const asyncapi: Json = {
     title: 'Live economy, realtime',
     version: '1.0.0',
     description:
-      'One websocket a client: plain JSON text frames, one object each. Channels are told apart by `ch` in the frames, ' +
-      'so one socket hears all that it subscribes to. What a client does is done over HTTP; no frame moves value.',
+      'One websocket per client: plain JSON text frames, one object each. Frames name their channel in `ch`, so one ' +
+      'socket serves all subscriptions of a client. Clients act over HTTP; no frame moves value.',
   },
   defaultContentType: 'application/json',
   servers: {
@@ -77,7 +77,7 @@ export const asyncapi: Json = {
   channels: {
     socket: channel(
       '/ws',
-      'The socket itself: who is there, subscriptions, heartbeats. A client whose platform cannot send headers sends ' +
+      'The socket itself: authentication, subscriptions, heartbeats. A client whose platform cannot send headers sends ' +
         'an auth frame first. Client frames: up to 8 KiB each, 20 a second; a socket holds up to 50 channels, a user ' +
         'up to 10 sockets.',
       { ...clientMessages, ...serverMessages },
@@ -88,23 +88,28 @@ export const asyncapi: Json = {
     ),
     room: channel(
       'one-to-room:{room_uid}',
-      'What happens in a room, for its members; subscribe by a sub frame.',
+      'Events of a room, for its members; subscribed with a sub frame.',
       roomMessages,
       {
         parameters: { room_uid: { description: 'uid of the room' } },
       },
     ),
-    user: channel('user:{id}', 'What concerns a user, for that user; subscribed by itself.', userMessages, {
-      parameters: { id: { description: 'id of the user' } },
-    }),
-    global: channel('global', 'For everyone; subscribed by itself.', globalMessages),
+    user: channel(
+      'user:{id}',
+      'Events and state of a user, for that user only; subscribed automatically.',
+      userMessages,
+      {
+        parameters: { id: { description: 'id of the user' } },
+      },
+    ),
+    global: channel('global', 'Events and state for everyone; subscribed automatically.', globalMessages),
   },
   operations: {
-    command: operation('receive', 'socket', 'What clients ask of the socket', clientMessages),
-    answer: operation('send', 'socket', 'What the socket says of itself', serverMessages),
-    tellRoom: operation('send', 'room', 'Roulette and lucky gifts, in the order of the ledger', roomMessages),
-    tellUser: operation('send', 'user', 'The wallet and notifications', userMessages),
-    tellAll: operation('send', 'global', 'Banners, and the state of the app', globalMessages),
+    command: operation('receive', 'socket', 'Authentication, subscriptions and pings of clients', clientMessages),
+    reply: operation('send', 'socket', 'Answers to client frames, heartbeats and the shutdown notice', serverMessages),
+    sendToRoom: operation('send', 'room', 'Roulette and lucky gifts, in the order of the ledger', roomMessages),
+    sendToUser: operation('send', 'user', 'The wallet, notifications and withdrawals', userMessages),
+    sendToAll: operation('send', 'global', 'Banners, and the state of the app', globalMessages),
   },
   components: {
     messages: { ...clientMessages, ...serverMessages, ...roomMessages, ...userMessages, ...globalMessages },

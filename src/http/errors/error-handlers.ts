@@ -19,7 +19,7 @@ export function handleErrors(
 export const handleNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   sendError(request, reply, notFound())
 
-/** Everything under these is behind checks. */
+/** The app's checks run before everything under these. */
 const GUARDED_PREFIXES = [...clientPrefixes, '/admin/v1']
 
 /**

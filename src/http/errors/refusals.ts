@@ -1,26 +1,26 @@
 import type { Refusal } from '../../ledger/rules/verb.ts'
 
-/** What a refusal's code is over HTTP. */
-export interface RefusalMeaning {
+/** The HTTP response to a refusal. */
+export interface RefusalResponse {
   readonly status: 403 | 404 | 422
   readonly message: string
 }
 
-/** Refusal codes with their meanings. Codes are stable; messages are for people. */
-export type Refusals = Readonly<Record<string, RefusalMeaning>>
+/** Responses by refusal code. Codes are stable; messages are for people. */
+export type Refusals = Readonly<Record<string, RefusalResponse>>
 
-export type MeaningOf = (refusal: Refusal) => RefusalMeaning
+export type RefusalResponseOf = (refusal: Refusal) => RefusalResponse
 
-/** Finds what a code means. Throws when two lists declare the same code. */
-export function meaningIn(lists: readonly Refusals[]): MeaningOf {
-  const meanings = new Map<string, RefusalMeaning>()
-  for (const [code, meaning] of lists.flatMap(Object.entries<RefusalMeaning>)) {
-    if (meanings.has(code)) throw new Error(`the refusal ${code} is declared twice`)
-    meanings.set(code, meaning)
+/** Finds the response to a code. Throws when two lists declare the same code. */
+export function refusalResponsesIn(lists: readonly Refusals[]): RefusalResponseOf {
+  const responses = new Map<string, RefusalResponse>()
+  for (const [code, response] of lists.flatMap(Object.entries<RefusalResponse>)) {
+    if (responses.has(code)) throw new Error(`the refusal ${code} is declared twice`)
+    responses.set(code, response)
   }
   return ({ refusal }) => {
-    const meaning = meanings.get(refusal)
-    if (meaning === undefined) throw new Error(`the refusal ${refusal} is declared by no model`)
-    return meaning
+    const response = responses.get(refusal)
+    if (response === undefined) throw new Error(`the refusal ${refusal} is declared by no model`)
+    return response
   }
 }

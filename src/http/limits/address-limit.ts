@@ -16,7 +16,7 @@ interface Entry {
 
 /**
  * Limits what an address may ask for within a minute without a valid token, counted by window. An entry is evicted only
- * once an even refill would have returned all that it took, so that changing addresses to be forgotten gains nothing.
+ * once an even refill would have returned all that it took, so that flooding the table with addresses does not reset an allowance.
  * When no entry can be evicted, new addresses share one allowance.
  */
 export class AddressLimit {
@@ -79,11 +79,11 @@ export class AddressLimit {
       if (now < startedAt + WINDOW_MS) break
       this.#entries.delete(key)
     }
-    let looks = 0
+    let probes = 0
     for (const [key, entry] of this.#entries) {
       if (this.#entries.size < this.#maxAddresses) return true
-      if (looks === MAX_EVICTION_PROBES) return false
-      looks += 1
+      if (probes === MAX_EVICTION_PROBES) return false
+      probes += 1
       this.#entries.delete(key)
       // To the end, so that the next eviction examines others.
       if (!this.#isRefilled(entry, now)) this.#entries.set(key, entry)

@@ -60,7 +60,7 @@ export function rateLimitCheck(
     const now = performance.now()
     const { caller } = request
     const entry = store.entryFor(keyOf(caller), now)
-    // Staff announce users and pay salaries by the thousand, so only their requests are counted. The cost is capped at
+    // Staff define users and pay salaries by the thousand, so only their requests are counted. The cost is capped at
     // the whole allowance: otherwise such a request could never succeed.
     const cost = caller.kind === 'user' ? Math.min(costOf(request), perMinute) : 1
     if (entry.taken + cost > perMinute) {

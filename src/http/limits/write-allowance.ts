@@ -14,10 +14,10 @@ interface Entry {
 }
 
 /**
- * Limits the bytes that each user may have stored in a day for free, refilled evenly. A command's bytes are known once it
+ * Limits the bytes that each user may store in a day for free, refilled evenly. A command's bytes are known once it
  * is committed: they are charged then, and a user with nothing left is refused the next command.
  *
- * Evicts the user who spent least among those examined, so that creating users to be forgotten gains nothing.
+ * Evicts the user who spent least among those examined, so that flooding the table with users does not reset an allowance.
  */
 export class WriteAllowance {
   readonly #dailyBytes: number | null
@@ -77,10 +77,10 @@ export class WriteAllowance {
 
   #makeRoom(now: number): void {
     let least: { readonly userId: number; readonly spent: number } | undefined
-    let looks = 0
+    let probes = 0
     for (const [userId, entry] of this.#entries) {
-      if (looks === MAX_EVICTION_PROBES) break
-      looks += 1
+      if (probes === MAX_EVICTION_PROBES) break
+      probes += 1
       const spent = this.#spentNow(entry, now)
       if (least === undefined || spent < least.spent) least = { userId, spent }
       // To the end, so that the next eviction examines others.

@@ -8,9 +8,9 @@ declare module 'fastify' {
     /**
      * How a route that writes uses its user's allowance of stored bytes. By default it is charged for all that it stores
      * and refused when nothing is left. `paid`: never refused, and charged only when it fails, because a success is paid
-     * for. `unrefused`: charged but never refused, because it pays value out or stores nothing.
+     * for. `charge-only`: charged but never refused, because it pays value out or stores nothing.
      */
-    writes?: 'paid' | 'unrefused'
+    writes?: 'paid' | 'charge-only'
   }
 }
 

@@ -8,7 +8,7 @@ const TICK_INTERVAL_MS = 20
 const WINDOW_MS = 60_000
 const QUANTILES = [0.5, 0.99, 1] as const
 
-/** The least lag that is logged, and the least time between two lines. */
+/** The minimum lag that is logged, and the minimum time between two lines. */
 const LOGGED_LAG_MS = 1_000
 const LOG_INTERVAL_MS = 10_000
 

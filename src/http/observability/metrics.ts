@@ -17,7 +17,7 @@ export class Metrics {
 
   readonly #requests = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the request to the end of its answer',
+    help: 'Time from the request to the end of its response',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [this.registry],
@@ -36,18 +36,18 @@ export class Metrics {
   })
   readonly #bugs = new Counter({
     name: 'ledger_command_bugs_total',
-    help: 'Commands that met a bug',
+    help: 'Commands that failed with a bug',
     registers: [this.registry],
   })
-  readonly #troubles = new Counter({
+  readonly #failedBatches = new Counter({
     name: 'ledger_batch_troubles_total',
-    help: 'Transactions that the database did not take',
+    help: 'Transactions that the database did not accept',
     registers: [this.registry],
   })
 
   readonly #unreadable = new Counter({
     name: 'vault_unreadable_records_total',
-    help: 'Records of the vault that this instance could not decrypt or understand',
+    help: 'Records of the vault that this instance could not decrypt or parse',
     registers: [this.registry],
   })
   readonly #refusals = new Counter({
@@ -80,7 +80,7 @@ export class Metrics {
       // The command's caller gets the error and logs it.
       bug: () => this.#bugs.inc(),
       failed: (error) => {
-        this.#troubles.inc()
+        this.#failedBatches.inc()
         onFailure(error)
       },
     }

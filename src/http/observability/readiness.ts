@@ -19,14 +19,14 @@ export function readiness(
   now = () => performance.now(),
 ): () => Promise<boolean> {
   /** The tail's position when it was first seen lagging there. */
-  let behind: { readonly position: number; readonly since: number } | undefined
+  let lagging: { readonly position: number; readonly since: number } | undefined
   const check = async (): Promise<boolean> => {
     const head = await withTimeout(ANSWER_TIMEOUT_MS, headOf(db))
     if (head === undefined) return false
     const { position } = tail
-    if (position >= head) behind = undefined
-    else if (behind?.position !== position) behind = { position, since: now() }
-    return behind === undefined || now() - behind.since < STUCK_TIMEOUT_MS
+    if (position >= head) lagging = undefined
+    else if (lagging?.position !== position) lagging = { position, since: now() }
+    return lagging === undefined || now() - lagging.since < STUCK_TIMEOUT_MS
   }
   let checking: Promise<boolean> | undefined
   return () => {

@@ -44,7 +44,7 @@ export function serviceRoutes(
   }
   app.get(
     '/metrics',
-    { onRequest, schema: { tags: ['service'], summary: 'Measurements for Prometheus; may ask for METRICS_TOKEN' } },
+    { onRequest, schema: { tags: ['service'], summary: 'Metrics for Prometheus; may require METRICS_TOKEN' } },
     async (_, reply) => reply.type(metrics.registry.contentType).send(await renderMetrics()),
   )
 }
@@ -54,7 +54,7 @@ const isSame = (given: string, expected: string): boolean => timingSafeEqual(dig
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Rendering all metrics takes some milliseconds, and anyone may ask for it: the least time between two. */
+/** Rendering all metrics takes some milliseconds, and anyone may request it: the minimum time between two. */
 const MIN_RENDER_INTERVAL_MS = 100
 
 /** Requests that come before the next rendering share it. */

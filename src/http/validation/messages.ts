@@ -13,8 +13,8 @@ interface AnnotatedSchema {
 
 /** The expected form as a schema states it, if it does. */
 export function expectedForm(schema: AnnotatedSchema | undefined): string | undefined {
-  const words = schema?.title ?? schema?.description
-  return typeof words === 'string' ? words : undefined
+  const form = schema?.title ?? schema?.description
+  return typeof form === 'string' ? form : undefined
 }
 
 /** A violation as Ajv reports it with `verbose`. */

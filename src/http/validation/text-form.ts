@@ -19,11 +19,11 @@ export const textForm: FuncKeywordDefinition = {
   modifying: true,
   compile(_on: boolean, { maxLength }) {
     const maxUnits = Number(maxLength) * MAX_UNITS_PER_CODE_POINT
-    return (text: string, place) => {
+    return (text: string, context) => {
       if (text.length > maxUnits || isAscii(text)) return true
       if (TOO_MANY_MARKS.test(text) || !closesIsolates(text)) return false
       const normal = text.normalize('NFC')
-      if (normal !== text && place !== undefined) Reflect.set(place.parentData, place.parentDataProperty, normal)
+      if (normal !== text && context !== undefined) Reflect.set(context.parentData, context.parentDataProperty, normal)
       return true
     }
   },

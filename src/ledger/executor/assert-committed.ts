@@ -4,8 +4,8 @@ import type { StatementResult } from './pipelined-connection.ts'
 import { HEAD_CONFLICT_CODE, REPLIES_CONSTRAINT } from './statements.ts'
 
 /**
- * Throws what went wrong, if anything did, judging by the answers to all statements of a transaction, COMMIT the last.
- * In pessimistic mode all replies were looked up, so that a duplicate key there is the fault of its command.
+ * Throws unless the transaction committed, as the results of all its statements show, COMMIT the last. In pessimistic
+ * mode all replies were looked up, so that a duplicate key there is the fault of its command.
  */
 export function assertCommitted(
   results: readonly PromiseSettledResult<StatementResult>[],

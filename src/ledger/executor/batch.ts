@@ -9,7 +9,7 @@ import type { Head, Reply, StoredReply } from '../storage/head.ts'
 import type { Command } from './command.ts'
 import { type RowCache, UndeclaredRead } from './row-cache.ts'
 
-/** What became of a command: its reply, or the bug that it met; then nothing of it happened. */
+/** The outcome of a command: its reply, or the bug that it failed with, in which case it changed nothing. */
 export type Outcome =
   | {
       readonly reply: Reply
@@ -103,7 +103,7 @@ export function decideBatch(
       position += hashed.length
       hash = hashed.at(-1)?.entry.hash ?? hash
       let storedReply: StoredReply | undefined
-      if (idempotency !== null && !(idempotency.forgetRefusal === true && isRefusal(decision))) {
+      if (idempotency !== null && !(idempotency.discardRefusal === true && isRefusal(decision))) {
         storedReply = { ...reply, actor, key: idempotency.key, requestHash: idempotency.requestHash }
         storedReplies.set(replyKey(actor, idempotency.key), storedReply)
         newReplies.push(storedReply)

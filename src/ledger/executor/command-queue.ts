@@ -69,7 +69,7 @@ export class CommandQueue {
   }
 }
 
-/** Gives each caller the outcome of its command; `onBug` gets the errors of those that met a bug. */
+/** Gives each caller the outcome of its command; `onBug` gets the errors of those that failed with a bug. */
 export function settleAll(
   pending: readonly PendingCommand[],
   outcomes: readonly Outcome[],

@@ -14,8 +14,8 @@ export interface Cause {
     readonly requestHash: string
     /** The hash that an older version computed for the same request, where it differs. */
     readonly formerRequestHash?: string | undefined
-    /** Do not store a refusal: the caller has used up his room for replies, and may not be refused for that alone. */
-    readonly forgetRefusal?: boolean
+    /** Do not store a refusal: the caller's allowance of stored bytes is used up. */
+    readonly discardRefusal?: boolean
   } | null
 }
 

@@ -1,6 +1,6 @@
 import type { Micros } from '../rules/time.ts'
 
-/** For so long this process's time is trusted to pass as the database's does. */
+/** How long this process's clock is trusted to run at the speed of the database's. */
 const MAX_AGE_MS = 10_000
 
 /**
@@ -10,7 +10,7 @@ const MAX_AGE_MS = 10_000
 export class DatabaseClock {
   #reading: { readonly now: Micros; readonly at: number; readonly date: number } | undefined
 
-  /** The database has just answered that it is `now` there. */
+  /** Takes a reading: the database has just answered with its time. */
   set(now: Micros): void {
     this.#reading = { now, at: performance.now(), date: Date.now() }
   }

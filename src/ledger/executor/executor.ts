@@ -41,7 +41,7 @@ export interface Observer {
     readonly seconds: number
     readonly events: readonly StoredEvent[]
   }): void
-  /** A command met a bug; its caller gets an error, the other commands of the batch are not affected. */
+  /** A command failed with a bug; its caller gets an error, the other commands of the batch are not affected. */
   bug(error: unknown, command: Command): void
   /** A batch could not be written, or an observer threw. */
   failed(error: unknown): void
@@ -57,7 +57,7 @@ const activities: Transitions<Activity> = {
   closed: [],
 }
 
-/** `failed` batches wait for recovery, which resolves them; the others have told their callers. */
+/** `failed` batches wait for recovery, which resolves them. Callers have their results once `committed` or `resolved`. */
 type BatchState = 'in flight' | 'committed' | 'failed' | 'resolved'
 
 const batchStates: Transitions<BatchState> = {
@@ -120,7 +120,7 @@ export class Executor {
     return this.#queue.length
   }
 
-  /** Rejects with `Overloaded`, `Unavailable` or `Closed`, or with the bug that the command met. */
+  /** Rejects with `Overloaded`, `Unavailable` or `Closed`, or with the bug of the command. */
   run(command: Command): Promise<CommandResult> {
     if (this.#closing !== undefined) return Promise.reject(new Closed('shutting down'))
     if (this.#queue.length >= this.#limits.maxQueued) return Promise.reject(new Overloaded('the queue is full'))
@@ -350,7 +350,7 @@ export class Executor {
       try {
         this.#observer.failed(error)
       } catch {
-        // There is nobody left to report to, and callers still wait for their replies.
+        // It cannot be reported either, and callers still wait for their replies.
       }
     }
   }

@@ -7,14 +7,14 @@ export class Overloaded extends Error {}
 
 /**
  * The database cannot be reached. Usually nothing was done. When the outcome of COMMIT could not be found out in time,
- * that is unknown here: the same request under the same idempotency key tells.
+ * it is unknown: only the same request under the same idempotency key shows it.
  */
 export class Unavailable extends Error {}
 
 /** The executor is shutting down: nothing was done. */
 export class Closed extends Error {}
 
-/** COMMIT was sent and not clearly answered: `Store.isCommitted` on another connection tells. */
+/** COMMIT was sent and not clearly answered: `Store.isCommitted` on another connection finds out. */
 export class CommitOutcomeUnknown extends Error {}
 
 /** The batch was decided on a head that is not, or may not be, the ledger's: nothing happened, decide again. */

@@ -191,7 +191,7 @@ export class Store {
     rows.markClean(this.#keptTables, MAX_KEPT_WEIGHT)
     this.#settle(isAlone ? { head, lastBatch, rows } : undefined)
     if (mode === 'pessimistic') return
-    // Sent behind everything in flight.
+    // Sent after everything in flight.
     const answered = this.#writer.sendAll([sql.readHead])
     this.#inFlight += 1
     const [answer] = await answered.finally(() => {
@@ -243,7 +243,7 @@ export class Store {
     this.#cachedHead = cached
   }
 
-  /** Next to other writers a cached head would mostly be outdated, and finding that out costs a round trip. */
+  /** While other instances write, a cached head would mostly be outdated, and finding that out costs a round trip. */
   #isAlone(mode: Mode, lastBatch: string): boolean {
     return mode === 'optimistic' || lastBatch === this.#lastBatch
   }
@@ -279,7 +279,7 @@ export class Store {
 
   /**
    * Loads the rows that the commands read and the replies under their keys; returns the results of the statements
-   * `before`. Cached rows mostly tell at once what a command's dependent reads are; else that is another round trip.
+   * `before`. Cached rows mostly show at once what a command's dependent reads are; else that is another round trip.
    */
   async #load(
     { commands, possibleReplays, rows, storedReplies, before }: LoadRequest,

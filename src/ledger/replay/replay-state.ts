@@ -41,24 +41,25 @@ export class ReplayState implements WritableState {
   get<Row>({ name }: Projection<Row>, id: string): Row | undefined {
     if (name === balances.name && !this.#keepsBalance(id)) throw new NotLoaded(`the balance of ${id} is not kept here`)
     const rows = this.#tableOf(name)
-    const held = rows.get(id)
-    if (held === undefined) return undefined
+    const found = rows.get(id)
+    if (found === undefined) return undefined
     this.#lastReadTable = rows
     this.#lastReadId = id
-    this.#lastRead = held
+
     // Rows are put in through the projection of this name, whose type this is.
-    return held.row as Row
+        this.#lastRead = found
+return found.row as Row
   }
 
   set<Row>({ name }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
     if (this.#changed !== undefined) addChange(this.#changed, name, id)
     const rows = this.#tableOf(name)
-    const held = this.#lastReadTable === rows && this.#lastReadId === id ? this.#lastRead : rows.get(id)
+    const before = this.#lastReadTable === rows && this.#lastReadId === id ? this.#lastRead : rows.get(id)
     this.#undoTables[this.#undoLength] = rows
     this.#undoIds[this.#undoLength] = id
-    this.#undoRows[this.#undoLength] = held?.row
+    this.#undoRows[this.#undoLength] = before?.row
     this.#undoLength += 1
-    this.#write(rows, id, held, row)
+    this.#write(rows, id, before, row)
   }
 
   add(account: string, change: number | bigint): number | bigint {
@@ -85,16 +86,16 @@ export class ReplayState implements WritableState {
   sweep({ name }: Projection<unknown>): SweepCursor {
     const rows = this.#tableOf(name)
     // A mark on the row: with a set of ids instead, comparing takes a quarter longer.
-    const going = (this.#sweeps += 1)
+    const sweep = (this.#sweeps += 1)
     return {
       visit: (id) => {
-        const held = rows.get(id)
-        if (held === undefined || held.sweep === going) return undefined
-        held.sweep = going
-        return held.row
+        const found = rows.get(id)
+        if (found === undefined || found.sweep === sweep) return undefined
+        found.sweep = sweep
+        return found.row
       },
       *unvisited() {
-        for (const [id, { sweep: taken }] of rows) if (taken !== going) yield id
+        for (const [id, row] of rows) if (row.sweep !== sweep) yield id
       },
     }
   }
@@ -129,14 +130,14 @@ export class ReplayState implements WritableState {
     return this.#changed?.get(name) ?? new Set()
   }
 
-  #write(rows: Map<string, MarkedRow>, id: string, held: MarkedRow | undefined, row: unknown): void {
+  #write(rows: Map<string, MarkedRow>, id: string, before: MarkedRow | undefined, row: unknown): void {
     if (row === undefined) {
       this.#lastReadTable = undefined
       rows.delete(id)
-    } else if (held === undefined) {
+    } else if (before === undefined) {
       rows.set(id, { row, sweep: 0 })
     } else {
-      held.row = row
+      before.row = row
     }
   }
 

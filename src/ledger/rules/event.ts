@@ -21,6 +21,6 @@ export type PositionedEvent<T extends EventType = EventType> = LedgerEvent<T> & 
 }
 
 /** What evolvers see of an event: everything but its movements, which concern balances alone. */
-export type Fact<T extends EventType = EventType> = {
+export type EventWithoutMovements<T extends EventType = EventType> = {
   [K in T]: { readonly type: K; readonly data: EventData<K>; readonly position: number; readonly at: Micros }
 }[T]

@@ -1,5 +1,5 @@
 import type { EventType } from '../../../schema/events.ts'
-import type { Fact, Movement, PositionedEvent } from './event.ts'
+import type { EventWithoutMovements, Movement, PositionedEvent } from './event.ts'
 import { applyMovements, checkHolds } from './movement.ts'
 import type { WritableState } from './state.ts'
 
@@ -7,19 +7,23 @@ import type { WritableState } from './state.ts'
  * The one meaning of each event, used alike for deciding, projecting and replaying. Of the balances it may read those
  * that `isReadByEvolvers` names.
  */
-export type Evolver = { readonly [T in EventType]?: (state: WritableState, event: Fact<T>) => void }
+export type Evolver = { readonly [T in EventType]?: (state: WritableState, event: EventWithoutMovements<T>) => void }
 
 /** Folds one event into the rows that it changes. */
 export type Evolve = (state: WritableState, event: PositionedEvent) => void
 
 /** As `Evolve`, with the movements given apart: a replay leaves out those of balances that it keeps elsewhere. */
-export type EvolveFact = (state: WritableState, event: Fact, movements: readonly Movement[]) => void
+export type EvolveWithMovements = (
+  state: WritableState,
+  event: EventWithoutMovements,
+  movements: readonly Movement[],
+) => void
 
 /**
  * Applies an event's movements to the balances, then calls every evolver that handles it. Holds are checked last: an
  * event may release a hold and spend it.
  */
-export function combineEvolvers(evolvers: readonly Evolver[]): EvolveFact {
+export function combineEvolvers(evolvers: readonly Evolver[]): EvolveWithMovements {
   // Few of the evolvers handle any one type, and a replay asks millions of times.
   const evolversOf = new Map<EventType, readonly Evolver[]>()
   return (state, event, movements) => {
@@ -34,7 +38,7 @@ export function combineEvolvers(evolvers: readonly Evolver[]): EvolveFact {
   }
 }
 
-function dispatch<T extends EventType>(evolver: Evolver, state: WritableState, event: Fact<T>): void {
+function dispatch<T extends EventType>(evolver: Evolver, state: WritableState, event: EventWithoutMovements<T>): void {
   const type: T = event.type
   evolver[type]?.(state, event)
 }

@@ -1,6 +1,6 @@
 import type { Columns, Row } from './columns.ts'
 
-/** A set of rows derived from the ledger, or of profile data stored beside it; `Row` is the type of its rows. */
+/** A set of rows derived from the ledger, or of profile data stored outside it; `Row` is the type of its rows. */
 export interface Projection<Row> {
   /** The name of its table. */
   readonly name: string

@@ -1,4 +1,4 @@
-/** Microseconds since 1970, UTC: the one form of time behind the HTTP routes. */
+/** Microseconds since 1970, UTC: the only form of time in the service. */
 export type Micros = number
 
 let lastMicros: Micros = 0

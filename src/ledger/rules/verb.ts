@@ -3,19 +3,19 @@ import type { Key } from './projection.ts'
 import type { State, WritableState } from './state.ts'
 import type { Micros } from './time.ts'
 
-/** What a command is decided with besides its input. */
+/** What `decide` gets in addition to state and input. */
 export interface Context {
   readonly now: Micros
   /** The position that the command's first event will have. */
   readonly position: number
-  /** Who asks: `user:7`, `staff:ann` or `system`. */
+  /** The caller: `user:7`, `staff:ann` or `system`. */
   readonly actor: string
 }
 
-/** A business rule said no. A value, never thrown: a refusal must not affect the other commands of its batch. */
+/** A business rule forbids the command. A value, never thrown: a refusal must not affect the other commands of its batch. */
 export interface Refusal {
   readonly refusal: string
-  /** Which input fields it is about, in words for people: `{ receiver_id: ['…'] }`. */
+  /** Messages for people, by input field: `{ receiver_id: ['…'] }`. */
   readonly errors?: Readonly<Record<string, readonly string[]>>
 }
 

@@ -3,7 +3,7 @@ import type { Movement, PositionedEvent } from '../rules/event.ts'
 import { sha256 } from '../rules/hash.ts'
 import { isoMicros } from '../rules/time.ts'
 
-/** Everything that an event's hash covers, besides the hash before it. */
+/** Everything that an event's hash covers, except the hash before it. */
 export interface HashInput {
   readonly position: number
   readonly type: string

@@ -6,7 +6,7 @@ const GAME_PREFIX = 'game:'
 
 /**
  * Whether evolvers may read the balance of an account: dollars may have holds, and a game holds its players' stakes. A
- * replay keeps all other balances apart, where they are cheaper.
+ * replay may keep all other balances outside its state, where they are cheaper.
  */
 export const isReadByEvolvers = (name: string): boolean => name.endsWith(DOLLAR_SUFFIX) || name.startsWith(GAME_PREFIX)
 

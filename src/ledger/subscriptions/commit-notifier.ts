@@ -1,6 +1,6 @@
 import { Client, type ClientConfig } from 'pg'
 
-/** Subscribers read in one go what was committed between two notifications, and each costs all instances something. */
+/** Each notification costs every instance work, and one suffices for all that was committed since the last. */
 const MIN_INTERVAL_MS = 10
 /** Wait before connecting again; doubles with each failure. */
 const MIN_RETRY_MS = 200
@@ -15,8 +15,8 @@ export interface CommitNotifierOptions {
 }
 
 /**
- * Tells other instances that the ledger has grown, by PostgreSQL's NOTIFY: at once, then not again for a moment. Not
- * part of the commit, which would take a tenth longer, mostly for nobody. Any notification may be lost.
+ * Notifies other instances that the ledger has grown, by PostgreSQL's NOTIFY: at once, then not again for a moment. Not
+ * part of the commit, which would take a tenth longer. Any notification may be lost.
  */
 export class CommitNotifier {
   readonly #options: CommitNotifierOptions
@@ -64,7 +64,7 @@ export class CommitNotifier {
     this.#retry.unref()
   }
 
-  /** Tells the others that the ledger reaches this position. */
+  /** Notifies the others that the ledger reaches this position. */
   notify(position: number): void {
     this.#position = position
     if (this.#isCoolingDown) this.#isPending = true

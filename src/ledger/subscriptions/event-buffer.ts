@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../storage/event-hash.ts'
 
-/** Events kept for subscribers that are a little behind. */
+/** Events kept for subscribers that lag a little. */
 const MAX_KEPT_EVENTS = 1_000
 
 /**
@@ -55,7 +55,7 @@ export class EventBuffer {
 
   #unacknowledged(): readonly StoredEvent[] {
     const slowest = Math.min(...this.#acknowledged.values())
-    const behind = Math.min(this.#position - slowest, MAX_KEPT_EVENTS)
-    return behind > 0 ? this.#events.slice(-behind) : []
+    const kept = Math.min(this.#position - slowest, MAX_KEPT_EVENTS)
+    return kept > 0 ? this.#events.slice(-kept) : []
   }
 }

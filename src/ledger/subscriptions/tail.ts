@@ -30,7 +30,7 @@ const DEFAULT_POLL_MS = 250
 /** Events in one read. */
 const MAX_EVENTS = 500
 const RETRY_MS = 200
-/** How far a stored position may be behind, in time and in events that its subscriber did nothing for. */
+/** How far a stored position may lag, in time and in events that its subscriber did nothing for. */
 const STORE_INTERVAL_MS = 1_000
 const STORE_INTERVAL_EVENTS = 1_000
 /** Most notifications are about this instance's own commits, which `publish` reports within this time. */
@@ -257,7 +257,7 @@ export class Tail {
     if (buffered !== undefined) return buffered
     if (position < this.#buffer.position) return await this.#read(position)
     if (position > this.#buffer.position) {
-      // The buffer follows whoever is furthest; the others read for themselves until they have caught up with it.
+      // The buffer follows the subscriber that is furthest; others read from the database until they have caught up.
       this.#buffer.seek(position)
       this.#poll()
     }
@@ -294,7 +294,7 @@ export class Tail {
   }
 
   #connection() {
-    // pg gives up a connection whose server has fallen silent in pipeline mode only.
+    // Only in pipeline mode does pg give up a connection whose server has stopped responding.
     const limits = { connectionTimeoutMillis: 3_000, query_timeout: 11_000, pipeline: true }
     return { connectionString: this.#options.url, keepAlive: true, ...limits }
   }

@@ -22,7 +22,7 @@ export class Channel {
   /** The backlog: every message after `#from`, oldest first. */
   #messages: ChannelMessage[] = []
   #from: number
-  /** Whether nothing at or before `#from` can be replayed, so that the database need not be asked. */
+  /** Whether nothing at or before `#from` can be replayed, so that the database need not be read. */
   #isComplete = false
   #size = 0
   /** Bodies that are not sent to the listeners yet. */
@@ -53,7 +53,7 @@ export class Channel {
     this.#dropOldest(this.#messages.length - MAX_BACKLOG_MESSAGES)
   }
 
-  /** Sends what is outgoing; answers the number of frames. Called before a listener is added or removed. */
+  /** Sends what is outgoing; returns the number of frames. Called before a listener is added or removed. */
   flush(): number {
     if (this.#outgoing.length === 0) return 0
     const bodies = this.#outgoing
@@ -81,7 +81,7 @@ export class Channel {
 
   /**
    * The messages after a position; `expired` when some of them can no longer be replayed, `not-loaded` when the
-   * database has to be asked.
+   * database has to be read.
    */
   messagesAfter(position: number, now: number): readonly ChannelMessage[] | 'expired' | 'not-loaded' {
     const oldestValid = this.#messages.findIndex(({ at }) => at >= now - MAX_BACKLOG_AGE_MS)

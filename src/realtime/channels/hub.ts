@@ -202,7 +202,7 @@ export class Hub {
 
   /**
    * Finds the messages of an acquired channel after a position that the client has, and calls `start` with them; events
-   * that are delivered later come after that call. A replay of several slices starts when no other is running. Answers
+   * that are delivered later come after that call. A replay of several slices starts when no other is running. Returns
    * the number of database queries.
    */
   async resume(channel: Channel, since: number, start: (replay: Replay) => Promise<void>): Promise<number> {

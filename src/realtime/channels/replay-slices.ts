@@ -18,7 +18,7 @@ export function sliceLength(messages: readonly ChannelMessage[]): number {
 
 /**
  * A mutex: one replay of several slices at a time. A client that is being replayed gets new messages by itself instead
- * of with all others, so a few short replays cost less than many long ones side by side.
+ * of with all others, so a few short replays cost less than many long ones in parallel.
  */
 export class ReplayQueue {
   #last: Promise<void> = Promise.resolve()

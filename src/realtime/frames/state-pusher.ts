@@ -106,7 +106,7 @@ export class StatePusher {
     return (this.#retries.get(userId)?.at ?? 0) <= performance.now()
   }
 
-  /** Answers whether the database is unreachable; all these users are then read again. */
+  /** Returns whether the database is unreachable; all these users are then read again. */
   async #pushStates(users: readonly number[]): Promise<boolean> {
     if (users.length === 0) return false
     // Taken before the read, so that the state is at least as new.

@@ -100,7 +100,7 @@ export class Connection {
     return this.#session
   }
 
-  /** What the app state is judged by. */
+  /** Decide whether the service is open to this client. */
   get clientHints(): ClientHints {
     return { ...this.#clientHints, tokenKey: this.#session?.tokenKey ?? null }
   }

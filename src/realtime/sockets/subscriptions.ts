@@ -272,7 +272,7 @@ export class Subscriptions {
     this.#client.send({ t: 'subbed', i, ch, position: String(position), resumed })
   }
 
-  /** Sends the first slice of these messages; answers the rest. */
+  /** Sends the first slice of these messages; returns the rest. */
   #sendSlice(name: string, messages: readonly ChannelMessage[]): readonly ChannelMessage[] {
     const count = sliceLength(messages)
     const texts = messages.slice(0, count).flatMap(({ bodies }) => bodies.map((body) => frameText(name, body)))

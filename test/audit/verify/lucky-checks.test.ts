@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { paidAmounts } from '../../../src/audit/verify/draws/draw-observer.ts'
 import { LuckyChecks } from '../../../src/audit/verify/draws/lucky-checks.ts'
-import { evolveFact } from '../../../src/domain.ts'
+import { evolveWithMovements } from '../../../src/domain.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { Replay } from '../../../src/ledger/replay/replay.ts'
 import { eventColumns, parseEntry, parseStoredEvent } from '../../../src/ledger/storage/stored-event.ts'
@@ -27,7 +27,7 @@ test('a draw that the rules reject accuses none after it', async (t) => {
   for (const wrong of [false, true]) {
     const faults: string[] = []
     const checks = new LuckyChecks({ onFault: (_, message) => faults.push(message), onLuckyDraw: () => {} })
-    const replay = new Replay(evolveFact)
+    const replay = new Replay(evolveWithMovements)
     for (const event of events) {
       const told = wrong && event === last && event.type === 'gift-drawn'
       checks.check(

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { test } from 'tap'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
-import { roomsSliceWith } from '../../../src/features/rooms/slice.ts'
+import { createRoomsSlice } from '../../../src/features/rooms/slice.ts'
 import { activeGame } from '../../../src/features/roulette/reads.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/postgres/embedded.ts'
 import { emptyDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 
-const roomsSlice = roomsSliceWith(activeGame)
+const roomsSlice = createRoomsSlice(activeGame)
 
 const counts = (url: string) =>
   queryRows(

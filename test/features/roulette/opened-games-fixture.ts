@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { defineRoom } from '../../../src/features/rooms/define-room.ts'
-import { joinRoom } from '../../../src/features/rooms/join-room.ts'
+import { joinRoom } from '../../../src/features/rooms/writes.ts'
 import { joinGame } from '../../../src/features/roulette/join.ts'
 import { openGame } from '../../../src/features/roulette/open.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'

@@ -1,11 +1,11 @@
 import { test } from 'tap'
-import { roomsSliceWith } from '../../../src/features/rooms/slice.ts'
+import { createRoomsSlice } from '../../../src/features/rooms/slice.ts'
 import { activeGame } from '../../../src/features/roulette/reads.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 
-const roomsSlice = roomsSliceWith(activeGame)
+const roomsSlice = createRoomsSlice(activeGame)
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 

@@ -1,12 +1,12 @@
 import { test } from 'tap'
-import { roomsSliceWith } from '../../../src/features/rooms/slice.ts'
+import { createRoomsSlice } from '../../../src/features/rooms/slice.ts'
 import { activeGame } from '../../../src/features/roulette/reads.ts'
 import { usersSlice } from '../../../src/features/users/slice.ts'
 import { walletSlice } from '../../../src/features/wallet/slice.ts'
 import { createTestApp } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 
-const roomsSlice = roomsSliceWith(activeGame)
+const roomsSlice = createRoomsSlice(activeGame)
 
 const slices = [usersSlice, roomsSlice, walletSlice]
 

@@ -12,7 +12,7 @@ import { type AppStateGate, alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { Sessions, StaffSessions } from '../../../src/http/auth/sessions.ts'
 import { NO_RULES } from '../../../src/http/auth/tokens.ts'
 import { HttpError } from '../../../src/http/errors/http-error.ts'
-import { meaningIn } from '../../../src/http/errors/refusals.ts'
+import { refusalResponsesIn } from '../../../src/http/errors/refusals.ts'
 import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { charge } from '../../../src/http/limits/rate-limit.ts'
@@ -152,13 +152,13 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
   const app = await build({
     slices: [minimalSlice],
     services: {
-      execute: executeWith(executor, writes, meaningIn([])),
+      execute: executeWith(executor, writes, refusalResponsesIn([])),
       db,
       applied: new AppliedEvents(0, async () => 0),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState: { ...alwaysOpen, gate },
-      chains: luckyChains('a key for tests'),
-      spins: spinSeeds('a key for tests'),
+      luckyChains: luckyChains('a key for tests'),
+      spinSeeds: spinSeeds('a key for tests'),
       vault: createVault('a key for tests'),
       sessions,
       staffSessions: new StaffSessions(async (sub) => (sub === 'bob' ? nowSeconds() - 60 : 0)),

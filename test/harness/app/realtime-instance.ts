@@ -4,7 +4,7 @@ import { FailureLog } from '../../../src/db/failure-log.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
-import { evolve, meaningOf, tables } from '../../../src/domain.ts'
+import { evolve, refusalResponseOf, tables } from '../../../src/domain.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type AppState, alwaysOpen } from '../../../src/http/auth/gate.ts'
 import { PublicAddress } from '../../../src/http/auth/public-address.ts'
@@ -94,7 +94,7 @@ export async function startInstance(
   sessions.follow(tail, applied.position)
   applied.follow(tail)
   tail.start()
-  const lobbyWith = await startRealtime(
+  const createRegistry = await startRealtime(
     {
       database: { db, subscriberPool: followers },
       tail,
@@ -114,7 +114,7 @@ export async function startInstance(
   const app = await build({
     slices,
     services: {
-      execute: executeWith(executor, writes, meaningOf),
+      execute: executeWith(executor, writes, refusalResponseOf),
       db,
       applied,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
@@ -122,8 +122,8 @@ export async function startInstance(
       vault: testVault,
       sessions,
       staffSessions: staffSessionsIn(db),
-      chains: testChains,
-      spins: testSpins,
+      luckyChains: testChains,
+      spinSeeds: testSpins,
     },
     sessions,
     jwt: { kind: 'secret', secret: SECRET },
@@ -137,7 +137,7 @@ export async function startInstance(
     metrics,
     isReady: async () => true,
     docs: true,
-    realtime: { lobbyWith, isAllowedOrigin: address.isAllowedOrigin },
+    realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })
   cleanUp.defer(() => app.close())
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -9,7 +9,7 @@ import { headOf } from '../../../src/db/head.ts'
 import { openPool, readPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import type { Tables } from '../../../src/db/tables.ts'
-import { meaningOf } from '../../../src/domain.ts'
+import { refusalResponseOf } from '../../../src/domain.ts'
 import { AppStatusGate } from '../../../src/features/app-status/app-status.ts'
 import { ClientRegistry } from '../../../src/features/app-status/clients/client-registry.ts'
 import { readAppStatus } from '../../../src/features/app-status/reads.ts'
@@ -96,15 +96,15 @@ export async function createTestApp(
   const app = await build({
     slices: [...slices, finance],
     services: {
-      execute: executeWith(ledger.executor, writes, meaningOf),
+      execute: executeWith(ledger.executor, writes, refusalResponseOf),
       db,
       applied,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,
       staffSessions: staffSessionsIn(db),
       appState,
-      chains: testChains,
-      spins: testSpins,
+      luckyChains: testChains,
+      spinSeeds: testSpins,
       vault: testVault,
     },
     sessions,

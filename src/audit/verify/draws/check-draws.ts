@@ -1,5 +1,5 @@
 import type { OddsRow } from '../../../../schema/events.ts'
-import { evolveFact } from '../../../domain.ts'
+import { evolveWithMovements } from '../../../domain.ts'
 import { oddsTables } from '../../../features/gifts/catalogue/decoration.ts'
 import { rowForNumber, totalWeight } from '../../../features/gifts/lucky/odds.ts'
 import { Replay } from '../../../ledger/replay/replay.ts'
@@ -47,7 +47,7 @@ interface OddsCounts {
 
 /** Recomputes every draw of the ledger, and compares the frequency of each outcome with the expected one. */
 export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): Promise<DrawReport> {
-  const replay = new Replay(evolveFact)
+  const replay = new Replay(evolveWithMovements)
   const faults: DrawFault[] = []
   const tables = new Map<string, OddsCounts>()
   const spins = new Map<number, number[]>()

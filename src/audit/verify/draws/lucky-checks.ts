@@ -4,7 +4,7 @@ import { luckyProgress } from '../../../features/fairness/lucky-progress.ts'
 import { decorations, oddsTables } from '../../../features/gifts/catalogue/decoration.ts'
 import { oddsHash, rewardOf, rowForNumber, totalWeight } from '../../../features/gifts/lucky/odds.ts'
 import { account } from '../../../ledger/rules/account.ts'
-import type { Fact } from '../../../ledger/rules/event.ts'
+import type { EventWithoutMovements } from '../../../ledger/rules/event.ts'
 import { sha256 } from '../../../ledger/rules/hash.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import type { DrawObserver, PaidAmounts } from './draw-observer.ts'
@@ -23,7 +23,7 @@ export class LuckyChecks {
   }
 
   /** `state`: replayed from the events before this one. */
-  check(event: Fact, moved: PaidAmounts, state: State): void {
+  check(event: EventWithoutMovements, moved: PaidAmounts, state: State): void {
     const addFault = (message: string): void => this.#observer.onFault(event.position, message)
     switch (event.type) {
       case 'decoration-defined':

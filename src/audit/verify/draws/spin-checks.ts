@@ -2,7 +2,7 @@ import type { EventData } from '../../../../schema/events.ts'
 import { entriesHash, entryLines, spin, spinCommitment } from '../../../features/fairness/rr1.ts'
 import { gameAccount, gameIdOf, games, potOf, prizeOf } from '../../../features/roulette/game.ts'
 import { account } from '../../../ledger/rules/account.ts'
-import type { Fact } from '../../../ledger/rules/event.ts'
+import type { EventWithoutMovements } from '../../../ledger/rules/event.ts'
 import type { State } from '../../../ledger/rules/state.ts'
 import type { DrawObserver, PaidAmounts } from './draw-observer.ts'
 
@@ -18,7 +18,7 @@ export class SpinChecks {
   }
 
   /** `state`: replayed from the events before this one. */
-  check(event: Fact, moved: PaidAmounts, state: State): void {
+  check(event: EventWithoutMovements, moved: PaidAmounts, state: State): void {
     const addFault = (message: string): void => this.#observer.onFault(event.position, message)
     switch (event.type) {
       case 'roulette-created':

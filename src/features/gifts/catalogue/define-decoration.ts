@@ -77,7 +77,7 @@ function checkOdds(kind: GiftKind, odds: readonly OddsRow[], errors: Errors): vo
   else if (kind === 'lucky' && odds.length === 0) errors['odds'] = ['A lucky gift must have odds.']
   else if (totalWeight(odds) > MAX_TOTAL_WEIGHT) errors['odds'] = ['The weights must not add up to more than 10^9.']
   else if (odds.length > 0 && paysTooMuch(kind, odds)) {
-    errors['odds'] = ["What the odds pay back and the receiver's share together must not pass 1."]
+    errors['odds'] = ["What the odds pay back plus the receiver's share must not exceed 1."]
   }
 }
 

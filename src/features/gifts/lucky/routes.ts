@@ -15,7 +15,7 @@ import { chainLookup, drawLookup, publishedOddsTable } from '../reads.ts'
 const MAX_ODDS_TABLES = 1_000
 
 /** Client routes through which players inspect their chains, draws and odds. */
-export function luckyFairnessRoutes(app: App, { execute, db, chains }: Services): void {
+export function luckyFairnessRoutes(app: App, { execute, db, luckyChains: chains }: Services): void {
   const show = showChains(chains)
   const choose = chooseSeed(chains)
   const published = chainLookup(db)

@@ -19,7 +19,7 @@ export interface KnownDraw {
   readonly odds: readonly OddsRow[] | undefined
   /** The odds that the request holds. */
   readonly sentOdds?: readonly OddsRow[] | undefined
-  /** The draw on this ledger with the order ids of the request. Anyone's, unless chain, place and link match. */
+  /** The draw on this ledger with the order ids of the request. It may be another user's, unless chain, k and link match. */
   readonly recorded?: PublishedDraw | undefined
 }
 
@@ -120,7 +120,7 @@ function checkUnrecorded({ chain, orders }: VerifyDraw, published: string | unde
   return orders.every(({ order_id }) => order_id === undefined) ? [] : [notOnLedgerStep('draw')]
 }
 
-/** Whether all values that were sent match the recorded draw; chain, place and link already do. */
+/** Whether all values that were sent match the recorded draw; chain, k and link already do. */
 function checkRecord(draw: VerifyDraw, recorded: PublishedDraw, sentOdds: readonly OddsRow[] | undefined): Step {
   const { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders } = recorded
   const values = { chain, k, link, client_seed, decoration_id, odds_hash, stake, orders }

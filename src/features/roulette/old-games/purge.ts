@@ -11,7 +11,7 @@ import { coinAccount, gameKeys, type NamedGame, namedGame, playerBalanceKeys, pr
 
 export interface SkippedGame extends NamedGame {
   readonly code: 'balance_limit' | 'insufficient_balance'
-  /** Whose balances stand in the way. */
+  /** The players whose balances cannot take the refund. */
   readonly user_ids: readonly number[]
 }
 

@@ -140,7 +140,7 @@ export class EventRowReader {
 
   /**
    * `canonicalText` of the stored row as UTF-8, made without decoding columns to strings. Valid until the next call of
-   * any reader. The format stands twice for speed: one builder for both forms makes hashing new events a third slower.
+   * any reader. The format is written twice for speed: one builder for both forms makes hashing new events a third slower.
    */
   canonicalBytes(previous: string): Buffer {
     const bytes = this.#bytes
@@ -265,7 +265,7 @@ export class EventRowReader {
 
 const NULL_TEXT = 'NULL'
 
-/** A text element of an array; `at` is where its length stands. */
+/** A text element of an array; `at` is the offset of its length. */
 export function arrayItem(bytes: Buffer, at: number): string {
   const length = bytes.readInt32BE(at)
   return length < 0 ? NULL_TEXT : internName(bytes, at + 4, length)

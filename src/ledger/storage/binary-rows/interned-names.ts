@@ -16,12 +16,12 @@ export function internName(bytes: Buffer, start: number, length: number): string
   const to = start + Math.min(HASHED_TO, length)
   let hash = fnv1a(fnv1a(OFFSET_BASIS, bytes[start] ?? 0), bytes[start + length - 1] ?? 0) ^ length
   for (let i = start + HASHED_FROM; i < to; i += 1) hash = fnv1a(hash, bytes[i] ?? 0)
-  const place = foldUpperBits(hash) & SLOT_MASK
-  const name = slots[place]
+  const slot = foldUpperBits(hash) & SLOT_MASK
+  const name = slots[slot]
   if (name !== undefined && name.length === length && equalsAt(name, bytes, start)) return name
   const text = bytes.toString('utf8', start, start + length)
   // Only ASCII is cached: `equalsAt` compares characters with bytes.
-  return text.length === length ? (slots[place] = text) : text
+  return text.length === length ? (slots[slot] = text) : text
 }
 
 /** Whether the buffer holds this ASCII name at `start`. */

@@ -119,8 +119,8 @@ export async function unseal<Record extends HasSealedFields>(
 ): Promise<Unsealed<Record>[]> {
   const ids = sealed.flatMap(({ sealed: { details, note } }) => [details, note]).filter((id) => id !== null)
   const unknown = ids.filter((id) => !plaintexts.has(id))
-  const clear = unknown.length === 0 ? plaintexts : new Map([...plaintexts, ...(await openRecords(db, vault, unknown))])
-  return unsealWith(vault, sealed, clear, viewer)
+  const opened = unknown.length === 0 ? [] : await openRecords(db, vault, unknown)
+  return unsealWith(vault, sealed, new Map([...plaintexts, ...opened]), viewer)
 }
 
 type Unsealed<Record> = Omit<Record, 'sealed'> & SealedFields & Unreadable
@@ -129,14 +129,14 @@ type Unsealed<Record> = Omit<Record, 'sealed'> & SealedFields & Unreadable
 export function unsealWith<Record extends HasSealedFields>(
   vault: Vault,
   sealed: readonly Record[],
-  clear: KnownPlaintext,
+  plaintexts: KnownPlaintext,
   viewer: Viewer = 'whole',
 ): Unsealed<Record>[] {
   return sealed.map(({ sealed: { details, note }, ...record }) => {
-    const detailsText = details === null ? undefined : clear.get(details)
+    const detailsText = details === null ? undefined : plaintexts.get(details)
     const parsedDetails = details === null || !detailsText ? undefined : parseDetails(record.type, detailsText)
-    if (details !== null && parsedDetails === null) vault.reportUnreadable(details, 'not understood')
-    const noteText = note === null ? undefined : clear.get(note)
+    if (details !== null && parsedDetails === null) vault.reportUnreadable(details, 'malformed')
+    const noteText = note === null ? undefined : plaintexts.get(note)
     const fields = { ...(parsedDetails ?? noDetails), note: noteText ?? null }
     const unreadable = detailsText === null || parsedDetails === null || noteText === null
     return {
@@ -180,7 +180,7 @@ const SealedBody = Type.Object({
 export const hydrateSealed =
   (db: Db, vault: Vault, plaintexts: KnownPlaintext) =>
   async (body: unknown): Promise<unknown> => {
-    if (!Value.Check(SealedBody, body)) throw new Error('the remembered answer is no sealed request')
+    if (!Value.Check(SealedBody, body)) throw new Error('the stored reply is not a sealed request')
     const [data] = await unseal(db, vault, [body.data], { plaintexts })
     return { ...body, data }
   }

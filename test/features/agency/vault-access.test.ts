@@ -157,7 +157,7 @@ test('an unreadable record is counted and logged once', (t) => {
     { record_id: 'b', reason: 'not decrypted' },
   ])
   t.equal(count, 2)
-  for (let i = 0; i < 1_000; i += 1) records.report(`c${i}`, 'not understood')
+  for (let i = 0; i < 1_000; i += 1) records.report(`c${i}`, 'malformed')
   t.equal(count, 1_002)
   t.equal(lines.length, 100)
   t.end()
