@@ -82,7 +82,7 @@ export const DefineRelease = Type.Object({
   version: Type.Optional(Version),
   minimum_version: Type.Optional(
     Type.Union([Type.Null(), Version], {
-      description: 'Clients below it are refused; null refuses nobody. Not above version',
+      description: 'Clients below it are refused; null refuses none. Not above version',
     }),
   ),
   store_link: Type.Optional(

@@ -58,7 +58,7 @@ export function readSecret(dataDir: string, name: string): string | null {
 }
 
 interface AccessRule {
-  /** Permissions that nobody but the owner may have. */
+  /** Permissions that only the owner may have. */
   readonly forbidden: number
   /** What to give `chmod`. */
   readonly mode: string

@@ -18,7 +18,7 @@ export interface ForgetUser {
 
 const FORGOTTEN_UID_PREFIX = 'forgotten-'
 
-/** A neutral uid. Random, so that nobody can take it in advance; `random` is 32 hex digits. */
+/** A neutral uid. Random, so that it cannot be taken in advance; `random` is 32 hex digits. */
 export const forgottenUid = (random: string): string => `${FORGOTTEN_UID_PREFIX}${random}`
 
 export const isForgottenUid = (uid: string): boolean =>

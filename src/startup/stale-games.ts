@@ -13,7 +13,7 @@ const POLL_INTERVAL_MS = 2_000
 const MAX_BACKOFF_MS = 60_000
 
 /**
- * Cancels games that nobody finished, on whichever instance gets to them first, until `cleanUp`. With `maxOpenMinutes` 0
+ * Cancels unfinished games, on whichever instance finds them first, until `cleanUp`. With `maxOpenMinutes` 0
  * only games without players are cancelled.
  */
 export function startStaleGames(

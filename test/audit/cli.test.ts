@@ -8,7 +8,7 @@ import { auditScript, runAudit } from './run-audit.ts'
 import { seedLedger } from './seed-ledger.ts'
 import { tamper } from './verify-database.ts'
 
-test('verify: 0 clean, 1 findings, in lines and as one document', async (t) => {
+test('verify ends with 0 when clean and 1 with findings, as lines or as one document', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl }
@@ -45,7 +45,7 @@ test('verify: 0 clean, 1 findings, in lines and as one document', async (t) => {
   t.equal((await runAudit(env, 'verify', '--as-of', '10')).code, 0)
 })
 
-test('2 could not run, in one line', async (t) => {
+test('an audit that could not run ends with 2 and one line', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const cases: [env: Record<string, string>, args: string[], err: RegExp][] = [
     [
@@ -78,7 +78,7 @@ test('2 could not run, in one line', async (t) => {
   t.match(await runAudit({}, '--help'), { code: 0, out: /verify/, err: '' })
 })
 
-test('a report that cannot be written is none', async (t) => {
+test('a report that cannot be written is an error', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   for (const command of ['verify', 'trial-balance']) {
     const { status, stderr } = spawnSync('sh', ['-c', `exec node ${auditScript} ${command} > /dev/full`], {
@@ -89,7 +89,7 @@ test('a report that cannot be written is none', async (t) => {
   }
 })
 
-test('nothing is signed of a head that is not the last event', async (t) => {
+test('a checkpoint of a head that is not the last event is refused', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: 'k'.repeat(64) }
@@ -102,7 +102,7 @@ test('nothing is signed of a head that is not the last event', async (t) => {
   t.match(await runAudit(env, 'checkpoint'), { code: 2, out: '', err })
 })
 
-test('it finds the embedded database, whether the service runs or not', async (t) => {
+test('an audit finds the embedded database, whether the service runs or not', async (t) => {
   const dataDir = newDataDir(t)
   const embedded = await openEmbeddedCluster(t, dataDir)
   await migrate(embedded.ownerUrl)

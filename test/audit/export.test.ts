@@ -18,7 +18,7 @@ const balancesOf = async (database: TestDatabase) =>
     ]),
   )
 
-test('every event, with all that its hash covers', async (t) => {
+test('the JSON export has every event, with all that its hash covers', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl }
@@ -30,7 +30,7 @@ test('every event, with all that its hash covers', async (t) => {
     .split('\n')
     .map((line) => {
       const event = JSON.parse(line)
-      // As any language would: the text of the data as it stands in the line.
+      // As any language would: the text of the data as it is in the line.
       const data = line.slice(line.indexOf('"data":') + 7, line.lastIndexOf(',"hash":'))
       let legs = ''
       for (const { debit, credit, amount } of event.movements) legs += `${debit} ${credit} ${amount};`
@@ -58,7 +58,7 @@ test('every event, with all that its hash covers', async (t) => {
   t.same(part.out, `${out.split('\n').slice(4, 7).join('\n')}\n`)
 })
 
-test('every posting; all of them sum to zero, and those of an account to its balance', async (t) => {
+test('the CSV export has every posting: they sum to zero, and those of an account to its balance', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   const { out } = await runAudit({ DATABASE_URL: database.serviceUrl }, 'export', '--format', 'csv')
@@ -81,7 +81,7 @@ test('every posting; all of them sum to zero, and those of an account to its bal
   t.same(new Map([...held].filter(([, balance]) => balance !== 0)), await balancesOf(database))
 })
 
-/** A journal as a program reads it that believes nothing: the balances at its end. */
+/** Reads a journal and checks all its assertions; returns the balances at its end. */
 function readJournal(text: string): Map<string, number> {
   const declared = new Set<string>()
   const held = new Map<string, number>()
@@ -113,7 +113,7 @@ function readJournal(text: string): Map<string, number> {
   return new Map([...held].filter(([, balance]) => balance !== 0))
 }
 
-test('journals: balanced, asserted and declared; each file begins with what was there', async (t) => {
+test('journals balance, assert and declare; each file begins with the opening balances', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   const env = { DATABASE_URL: database.serviceUrl }
@@ -133,10 +133,10 @@ test('journals: balanced, asserted and declared; each file begins with what was 
     const read = readJournal(readFileSync(join(folder, file), 'utf8'))
     if (file === files.at(-1)) t.same(read, balances)
   }
-  t.match(await runAudit(env, ...flags), { code: 2, err: /EEXIST/ }, 'no file is written over')
+  t.match(await runAudit(env, ...flags), { code: 2, err: /EEXIST/ }, 'no file is overwritten')
 })
 
-test('draws: what was drawn beside the odds, and what does not follow', async (t) => {
+test('the check of draws compares them with the odds and reports those that do not follow', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   const { code, out } = await runAudit({ DATABASE_URL: database.serviceUrl }, 'draws', '--json')
@@ -153,7 +153,7 @@ test('draws: what was drawn beside the odds, and what does not follow', async (t
   t.match(faults[0], /^position \d+: order 0 drew \d/)
 })
 
-test("Pearson's test: known values, and draws that are not even", (t) => {
+test("Pearson's test has the known values and finds uneven draws", (t) => {
   const even = (counts: readonly number[]) =>
     chiSquare(counts.map((observed) => ({ observed, expected: 1 / counts.length })))
   // R: chisq.test(c(44, 56)), c(89, 37, 30, 28, 2) of 186, c(1000, 1100)
@@ -162,6 +162,6 @@ test("Pearson's test: known values, and draws that are not even", (t) => {
   near(even([1000, 1100]).p, 0.02909633)
   near(even([50, 50, 50]).p, 1)
   t.ok(even([600, 400]).p < 1e-9)
-  t.match(even([2, 0]), { p: 1, degrees: 0 }, 'too few to tell')
+  t.match(even([2, 0]), { p: 1, degrees: 0 }, 'too few for a test')
   t.end()
 })

@@ -6,7 +6,7 @@ const found = (position: number, message: string): EventFinding => ({
   events: position,
 })
 
-test('what both halves find is told once, and counts once', (t) => {
+test('a finding that two checks make is reported and counted once', (t) => {
   const findings = new Findings()
   const overdrawn = Array.from({ length: MAX_FINDINGS - 1 }, (_, i) => found(i + 1, 'game:5:coins is overdrawn'))
   findings.addAll(overdrawn)

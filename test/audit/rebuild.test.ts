@@ -19,7 +19,7 @@ const derived = tables.filter(({ source }) => source === 'ledger')
 const build = ({ ownerUrl }: TestDatabase) =>
   rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })
 
-/** All that the catalogue says of the tables, whatever their numbers there. */
+/** PostgreSQL's catalogue entries of the tables, without object ids. */
 const catalogue = (database: TestDatabase) =>
   queryRows(
     database,
@@ -43,16 +43,16 @@ const gift = (sender: number) => ({ caller_id: sender, sender_id: sender, decora
 const sendAs = ({ runOk }: TestExecutor, sender: number, receiver: number) =>
   runOk(send, { ...gift(sender), receiver_ids: [receiver], from_bag: false, encrypted: false })
 
-test('tables that were spoilt are as the ledger says, and all about them is as before', async (t) => {
+test('a rebuild restores altered tables from the ledger and keeps all their properties', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
-  // An instance that knows rows and has prepared its statements.
+  // An instance with cached rows and prepared statements.
   const ledger = createTestExecutor(t, database.serviceUrl)
   for (let i = 0; i < 3; i += 1) await sendAs(ledger, 1, 2)
   const name = 'a\tb\\N\\.\r\n"ü",{}'
   await ledger.runOk(defineDecoration, { decoration_id: 3, name, kind: 'standard', price: 1 })
   const before = { catalogue: await catalogue(database), contents: await contents(database) }
-  const words = await queryRows(database, 'select * from user_profiles order by 1')
+  const profiles = await queryRows(database, 'select * from user_profiles order by 1')
   await tamper(
     database,
     `update balances set balance = 1000000 where account = 'user:1:diamonds'`,
@@ -65,7 +65,7 @@ test('tables that were spoilt are as the ledger says, and all about them is as b
   t.match(await build(database), { position: 26, tables: derived.length })
   await tamper(database, 'drop table left_alone')
   t.same({ catalogue: await catalogue(database), contents: await contents(database) }, before)
-  t.same(await queryRows(database, 'select * from user_profiles order by 1'), words)
+  t.same(await queryRows(database, 'select * from user_profiles order by 1'), profiles)
   t.same(await verifyDatabase(database), { position: 26, events: 26, findings: [] })
   t.same(await queryRows(database, `select 1 from pg_namespace where nspname = 'rebuilt'`), [])
 
@@ -74,7 +74,7 @@ test('tables that were spoilt are as the ledger says, and all about them is as b
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
-test('an instance does not go on with rows that it keeps from the spoilt tables', async (t) => {
+test('an instance does not use cached rows of the altered tables after a rebuild', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   await tamper(database, `update balances set balance = 1000000 where account = 'user:1:diamonds'`)
@@ -86,7 +86,7 @@ test('an instance does not go on with rows that it keeps from the spoilt tables'
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('two instances go on under load while it is built and swapped, and lose nothing', async (t) => {
+test('two instances under load lose nothing while tables are rebuilt and swapped', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   const ledgers = [
@@ -133,11 +133,11 @@ test('two instances go on under load while it is built and swapped, and lose not
   )
 })
 
-test('killed half-way it leaves all as it was, and the next one clears its leftovers', async (t) => {
+test('a killed rebuild changes nothing, and the next one removes its leftovers', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   const before = await contents(database)
-  // Who reads a table keeps it from being swapped.
+  // A reader of a table prevents its swap.
   const reader = new Client({ connectionString: database.serviceUrl })
   await reader.connect()
   t.teardown(() => reader.end())
@@ -168,7 +168,7 @@ test('killed half-way it leaves all as it was, and the next one clears its lefto
   t.same(await verifyDatabase(database), { position: 23, events: 23, findings: [] })
 })
 
-test('it builds nothing on a ledger that is not sound, and does not swap what something else hangs on', async (t) => {
+test('a rebuild refuses a ledger with findings, and tables that other objects depend on', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   const before = await contents(database)

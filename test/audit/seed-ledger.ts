@@ -53,7 +53,7 @@ export async function seedLedger(t: Test, { serviceUrl }: Pick<TestDatabase, 'se
   await ledger.runOk(defineDecoration, { decoration_id: 2, price: 12 })
   await ledger.runOk(send, gift({ caller_id: 2, sender_id: 2, receiver_ids: [1], from_bag: true, quantity: 2 }))
   await ledger.runOk(debit, { holder: 'room', id: 9, currency: 'target', amount: 1, reason: 'mistake' })
-  // Refused, and remembered without an event.
+  // Refused: stored as a reply without an event.
   await ledger.run(send, gift({ quantity: 9_999 }), { actor: 'user:1', key: 'too much' })
 }
 

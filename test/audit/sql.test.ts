@@ -16,14 +16,14 @@ const answersTo = async (database: TestDatabase) => ({
   balances: await ask(database, 'balances'),
 })
 
-test('the questions of finance have no rows on sound books', async (t) => {
+test('the queries of finance return no rows on sound books', async (t) => {
   for (const question of questions) t.same(await ask(await testDatabase(t), question), [])
   const database = await testDatabase(t)
   await seedLedger(t, database)
   t.same(await answersTo(database), { chain: [], doubleEntry: [], balances: [] })
 })
 
-test('an amount that was changed', async (t) => {
+test('the queries find a changed amount', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   await tamper(database, 'update ledger_events set amount[1] = 9961 where position = 11')
@@ -37,7 +37,7 @@ test('an amount that was changed', async (t) => {
   })
 })
 
-test('an account that was overdrawn, two currencies in one movement, movements without an account', async (t) => {
+test('the queries find an overdraft, two currencies in one movement, and movements without an account', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   await tamper(
@@ -69,7 +69,7 @@ test('an account that was overdrawn, two currencies in one movement, movements w
   ])
 })
 
-test('an overdraft inside one event is none', async (t) => {
+test('an overdraft within one event is not a finding', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   // The stake is taken after the reward was given: only what is left at the end counts.
@@ -82,7 +82,7 @@ test('an overdraft inside one event is none', async (t) => {
   t.same(await ask(database, 'double-entry'), [])
 })
 
-test('events and a head that are not where they ought to be', async (t) => {
+test('the queries find missing events and a wrong head', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   await tamper(
@@ -101,7 +101,7 @@ test('events and a head that are not where they ought to be', async (t) => {
   t.match(await ask(database, 'chain'), [{ position: '0', fault: 'the head is elsewhere', ought_to_be: /^0 0{64}$/ }])
 })
 
-test('two events that were swapped', async (t) => {
+test('the queries find two swapped events', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
   await tamper(

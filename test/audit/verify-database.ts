@@ -30,7 +30,7 @@ export async function tamper({ ownerUrl }: TestDatabase, ...statements: readonly
   }
 }
 
-/** What a forger who knows the chain would do: makes all hashes follow from what now stands there, the head too. */
+/** What a forger who knows the chain would do: recomputes all hashes from the changed events, the head's too. */
 export async function rechain(database: TestDatabase): Promise<void> {
   const rows = await queryRows(database, `select ${eventColumns} from ledger_events e order by e.position`)
   let hash = GENESIS_HASH

@@ -8,7 +8,7 @@ import { test } from 'tap'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import { fingerprint, loadKeys } from '../../src/config/keys.ts'
 
-test('nothing given', async (t) => {
+test('an empty environment gives the defaults', async (t) => {
   const config = loadConfig({})
   t.strictSame(config, {
     production: false,
@@ -47,7 +47,7 @@ test('nothing given', async (t) => {
   t.strictSame(loadConfig(empty), config, 'an empty value is an absent one')
 })
 
-test('everything given', async (t) => {
+test('every variable is read', async (t) => {
   const keys = { FAIRNESS_KEY: 'f'.repeat(64), PII_KEY: '9A'.repeat(40), CHECKPOINT_KEY: 'c'.repeat(64) }
   t.strictSame(
     loadConfig({
@@ -110,7 +110,7 @@ test('everything given', async (t) => {
   )
 })
 
-test('each fault is named once, and no value', async (t) => {
+test('each faulty variable is named once, without its value', async (t) => {
   const bad = {
     NODE_ENV: 'hush',
     PORT: '70000',
@@ -163,10 +163,10 @@ test('each fault is named once, and no value', async (t) => {
     t.equal(loadConfig({ JWT_MAX_TTL: ttl }).jwtMaxTtlSeconds, seconds)
   }
   t.same(faultyNames({ JWT_SECRET: 'x', JWT_PUBLIC_KEY: pem(ec()) }), ['JWT_SECRET'], 'one of the two')
-  t.same(faultyNames({ DATABASE_OWNER_URL: 'postgres://db' }), ['DATABASE_OWNER_URL'], 'needs DATABASE_URL beside it')
+  t.same(faultyNames({ DATABASE_OWNER_URL: 'postgres://db' }), ['DATABASE_OWNER_URL'], 'needs DATABASE_URL as well')
 })
 
-test('production asks for keys that nobody guesses, and for its address', async (t) => {
+test('production requires keys that cannot be guessed, and its address', async (t) => {
   const names = ['FAIRNESS_KEY', 'PII_KEY', 'CHECKPOINT_KEY']
   const good = {
     NODE_ENV: 'production',
@@ -193,7 +193,7 @@ test('production asks for keys that nobody guesses, and for its address', async 
     for (const key of weak) t.same(faultyNames({ ...good, [name]: key }), [name], `${name}=${key}`)
     t.match(messageOf({ ...good, [name]: 'sixteen letters.' }), 'openssl rand -hex 32')
     t.notMatch(messageOf({ ...good, [name]: 'sixteen letters.' }), 'sixteen')
-    t.doesNotThrow(() => loadConfig({ [name]: 'short', NODE_ENV: 'test' }), 'nobody else does')
+    t.doesNotThrow(() => loadConfig({ [name]: 'short', NODE_ENV: 'test' }), 'only production does')
   }
 })
 
@@ -218,7 +218,7 @@ test('the algorithm comes from the public key', async (t) => {
   t.match(messageOf({ JWT_PUBLIC_KEY: pem(otherCurve) }), /must be an RSA, P-256 or Ed25519 key/)
 })
 
-test('a service account for push notifications, as JSON or in a file', async (t) => {
+test('a service account for push notifications is read from JSON or from a file', async (t) => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const account = { type: 'service_account', project_id: 'p', client_email: 'push@p', private_key: pkcs8 }
@@ -254,12 +254,12 @@ test('a service account for push notifications, as JSON or in a file', async (t)
   }
 })
 
-test('keys that are not given are made once', async (t) => {
+test('keys that are not given are generated once', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'economy-keys-'))
   t.teardown(() => rmSync(dataDir, { recursive: true }))
   const config = loadConfig({ DATA_DIR: join(dataDir, 'new') })
 
-  // Several processes at once: nobody may go on with a key that another one replaced.
+  // Several processes at once: none may continue with a key that another one replaced.
   const code = `const { loadKeys } = await import('./src/config/keys.ts'), { loadConfig } = await import('./src/config/config.ts')
     process.stdout.write(JSON.stringify(loadKeys(loadConfig(process.env))))`
   const answers = await Promise.all([1, 2, 3, 4].map(() => outputOf(code, config.dataDir)))
@@ -275,10 +275,10 @@ test('keys that are not given are made once', async (t) => {
 
   writeFileSync(join(config.dataDir, 'pii-key'), keys.pii.slice(1))
   t.throws(() => loadKeys(config), /pii-key does not hold a key/)
-  t.equal(loadKeys({ ...config, piiKey: 'given' }).pii, 'given', 'the environment goes first')
+  t.equal(loadKeys({ ...config, piiKey: 'given' }).pii, 'given', 'the environment takes precedence')
 })
 
-test('a fingerprint', async (t) => {
+test('a fingerprint is the SHA-256 of the key', async (t) => {
   t.equal(fingerprint('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })
 
@@ -289,7 +289,7 @@ function messageOf(env: Record<string, string>): string {
     if (error instanceof ConfigError) return error.message
     throw error
   }
-  throw new Error('nothing was found wrong')
+  throw new Error('no fault was reported')
 }
 
 /** The first word of each fault. */

@@ -5,7 +5,7 @@ import { makeFolder } from '../../src/config/make-folder.ts'
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
-test('a folder and those above it, with their rights; what is there stays', (t) => {
+test('a folder and its missing parents are created with their modes; existing ones stay', (t) => {
   const root = t.testdir()
   const path = join(root, 'a/b/c')
   makeFolder(path, 0o711)
@@ -21,7 +21,7 @@ test('a folder and those above it, with their rights; what is there stays', (t) 
   t.end()
 })
 
-test('where none can be made, that is told', (t) => {
+test('a folder that cannot be created is an error', (t) => {
   const root = t.testdir()
   writeFileSync(join(root, 'file'), '')
   symlinkSync(join(root, 'nowhere'), join(root, 'lost'))
@@ -29,7 +29,7 @@ test('where none can be made, that is told', (t) => {
   t.throws(() => makeFolder(join(root, 'file/a/b')), { code: 'ENOTDIR' })
   t.throws(() => makeFolder(join(root, 'lost')), { code: 'ENOENT' })
   t.throws(() => makeFolder(''), { code: 'ENOENT' })
-  // Here Node's own way does not end.
+  // Here Node's own `recursive` does not end.
   t.throws(() => makeFolder('/proc/none/such'), { code: 'ENOENT' })
   t.end()
 })

@@ -23,7 +23,7 @@ test('a key that others can read or replace is refused, with what to do', (t) =>
     chmodSync(folder, mode)
     const message = `DATA_DIR ${folder} is open to its group or to others: chmod 711 "${folder}"`
     t.throws(() => secretFile(folder, 'key'), { message })
-    t.throws(() => secretFile(folder, 'new'), { message }, 'nor is one made there')
+    t.throws(() => secretFile(folder, 'new'), { message }, 'and none is generated there')
     t.throws(() => makeDataDir(folder), { message })
   }
   for (const mode of [0o711, 0o700, 0o710]) {
@@ -34,7 +34,7 @@ test('a key that others can read or replace is refused, with what to do', (t) =>
   t.end()
 })
 
-test('a key or a folder of somebody else is refused', { skip: isRoot ? false : 'only root can make one' }, (t) => {
+test('a key or a folder of another user is refused', { skip: isRoot ? false : 'only root can make one' }, (t) => {
   const folder = join(t.testdir(), 'data')
   mkdirSync(folder, { mode: 0o700 })
   const file = join(folder, 'key')

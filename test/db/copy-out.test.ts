@@ -29,7 +29,7 @@ function rowsOf(page: Page): string[] {
 const numbers = (upTo: number): string => `copy (select g from generate_series(1, ${upTo}) g) to stdout`
 const works = async (client: Client): Promise<unknown> => (await client.query<{ one: number }>('select 1 as one')).rows
 
-test('rows come in pages of whole messages, all but the last one of the size that is wanted', async (t) => {
+test('rows come in pages of whole messages, each but the last of at least the requested size', async (t) => {
   const client = await connected(t, await testDatabase(t))
   for (const size of [1, 7, 1_000, 65_536, 10_000_000]) {
     const rows: string[] = []
@@ -37,7 +37,7 @@ test('rows come in pages of whole messages, all but the last one of the size tha
     for await (const page of copyOut(client, numbers(20_000), size)) {
       rows.push(...rowsOf(page))
       lengths.push(page.length)
-      // As when it goes to another thread: its memory is that of no other.
+      // As when it is transferred to another thread: it shares its memory with no other page.
       structuredClone(page.buffer, { transfer: [page.buffer] })
     }
     t.same(
@@ -52,7 +52,7 @@ test('rows come in pages of whole messages, all but the last one of the size tha
   t.same(none.flatMap(rowsOf), [])
 })
 
-test('what the server says in between is no row', async (t) => {
+test('messages of the server between the rows are skipped', async (t) => {
   const client = await connected(t, await testDatabase(t))
   await client.query(`create function pg_temp.noted(g int) returns int language plpgsql as $$
     begin if g % 100 = 0 then raise notice 'at %', g; end if; return g; end $$`)
@@ -66,7 +66,7 @@ test('what the server says in between is no row', async (t) => {
   )
 })
 
-test('an error is the reader’s, at once and in the middle, and the connection goes on', async (t) => {
+test('the reader gets an error, at once or in the middle, and the connection stays usable', async (t) => {
   const client = await connected(t, await testDatabase(t))
   const read = async (copy: string): Promise<number> => {
     let rows = 0
@@ -80,7 +80,7 @@ test('an error is the reader’s, at once and in the middle, and the connection 
   t.equal(await read(numbers(3_000)), 3_000)
 })
 
-test('whoever leaves early waits for the rest', async (t) => {
+test('a reader that stops early waits for the rest', async (t) => {
   const client = await connected(t, await testDatabase(t))
   for await (const page of copyOut(client, numbers(300_000), 1_000)) {
     t.equal(rowsOf(page)[0], '1')
@@ -89,7 +89,7 @@ test('whoever leaves early waits for the rest', async (t) => {
   t.same(await works(client), [{ one: 1 }])
 })
 
-test('the server waits for whoever reads slowly', async (t) => {
+test('the server waits for a slow reader', async (t) => {
   const database = await testDatabase(t)
   const client = await connected(t, database)
   const watcher = await connected(t, database)

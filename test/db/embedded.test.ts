@@ -35,10 +35,10 @@ import {
 } from '../harness/postgres/embedded.ts'
 
 const root = process.geteuid?.() === 0
-/** A normal user: nobody, or who we are. */
+/** A normal user: `nobody`, or the current one. */
 const user = root ? { uid: 65_534, gid: 65_534 } : {}
 
-test('a data directory from its first start to its last', async (t) => {
+test('a data directory is initialised, owned by one process, stopped and started again', async (t) => {
   const dataDir = newDataDir(t)
   mkdirSync(join(dataDir, 'postgres-init-999999999-left'), { recursive: true, mode: 0o711 })
 
@@ -47,8 +47,8 @@ test('a data directory from its first start to its last', async (t) => {
     .map((start) => (start.status === 'fulfilled' ? start.value : null))
     .find((one) => one !== null)
   const refusal: unknown = starts.map((start) => (start.status === 'rejected' ? start.reason : null)).find(Boolean)
-  if (!embedded) throw new Error('neither start went well', { cause: refusal })
-  t.ok(refusal instanceof DataDirInUse, 'of two first starts at once one keeps the directory')
+  if (!embedded) throw new Error('both starts failed', { cause: refusal })
+  t.ok(refusal instanceof DataDirInUse, 'of two first starts at once one owns the directory')
   t.match(String(refusal), `DATABASE_URL=$(cat "${dataDir}/database-url") PORT=3001 npm start`)
 
   t.same(
@@ -110,7 +110,7 @@ test('a data directory from its first start to its last', async (t) => {
   t.equal(findPostmaster(join(dataDir, 'postgres')), null, 'stop waits until it is down')
   await t.rejects(connect(embedded.ownerUrl, 'test'), { code: 'ECONNREFUSED' })
   await sleep(300)
-  t.equal(findPostmaster(join(dataDir, 'postgres')), null, 'and nobody brings it back')
+  t.equal(findPostmaster(join(dataDir, 'postgres')), null, 'and it is not restarted')
 
   const again = await openEmbeddedCluster(t, dataDir)
   t.equal(again.ownerUrl, embedded.ownerUrl, 'the second start has the port and passwords of the first')
@@ -118,7 +118,7 @@ test('a data directory from its first start to its last', async (t) => {
   await again.stop()
 })
 
-test('PostgreSQL killed under load comes back by itself', async (t) => {
+test('PostgreSQL killed under load is restarted', async (t) => {
   const dataDir = newDataDir(t)
   const embedded = await openEmbeddedCluster(t, dataDir)
   const before = pidOf(dataDir)
@@ -141,12 +141,12 @@ test('PostgreSQL killed under load comes back by itself', async (t) => {
   t.ok(Number(rows[0]?.['count']) >= confirmed, 'with all that was confirmed')
   await retryUntilSuccess(async () => {
     const locks = await queryRows(embedded.ownerUrl, `select from pg_locks where locktype = 'advisory' and granted`)
-    if (locks.length !== 1) throw new Error('nobody keeps the data directory yet')
+    if (locks.length !== 1) throw new Error('no process owns the data directory yet')
   })
-  await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse, 'the same process keeps it again')
+  await t.rejects(openEmbeddedCluster(t, dataDir), DataDirInUse, 'the same process owns it again')
 })
 
-test('a killed service leaves PostgreSQL behind, and the next start takes it over', async (t) => {
+test('the next start takes over the PostgreSQL of a killed service', async (t) => {
   const dataDir = newDataDir(t)
   const service = await startClusterOwner(t, dataDir)
   const url = readFileSync(join(dataDir, 'database-owner-url'), 'utf8').trim()
@@ -164,7 +164,7 @@ test('a killed service leaves PostgreSQL behind, and the next start takes it ove
 
   await embedded.stop()
 
-  await t.test('a tool starts it and stops it again, unless somebody uses it', async (t) => {
+  await t.test('a tool starts it and stops it again, unless another session uses it', async (t) => {
     const first = await leaseEmbedded(dataDir)
     const second = await leaseEmbedded(dataDir)
     t.same(await queryRows(second.serviceUrl, 'select current_user as role'), [{ role: 'economy_service' }])
@@ -181,23 +181,23 @@ test('a killed service leaves PostgreSQL behind, and the next start takes it ove
 })
 
 test('as root', { skip: root ? false : 'needs root' }, async (t) => {
-  await t.test('PostgreSQL gets a capability where it is kept out, that one alone', async (t) => {
+  await t.test('PostgreSQL gets the one capability that it needs to enter its folder', async (t) => {
     const dataDir = newDataDir(t)
     const above = join(dataDir, '..')
     t.match(statSync(above), { uid: 0, mode: 0o40700 })
     const closed = await openEmbeddedCluster(t, dataDir)
     t.not(ownerOfProcess(pidOf(dataDir)), 0)
     t.equal(capabilities(pidOf(dataDir)), 2, 'CAP_DAC_OVERRIDE')
-    t.match(statSync(above), { uid: 0, mode: 0o40700 }, 'and nobody was let in')
+    t.match(statSync(above), { uid: 0, mode: 0o40700 }, 'and the permissions are unchanged')
     await closed.stop()
 
     chmodSync(above, 0o711)
     await openEmbeddedCluster(t, dataDir)
     t.not(ownerOfProcess(pidOf(dataDir)), 0)
-    t.equal(capabilities(pidOf(dataDir)), 0, 'none where it may enter')
+    t.equal(capabilities(pidOf(dataDir)), 0, 'no capability where it may enter')
   })
 
-  await t.test('also where its programs are out of reach', async (t) => {
+  await t.test('also where its programs cannot be reached', async (t) => {
     const dataDir = newDataDir(t)
     mkdirSync(join(dataDir, 'bin'), { recursive: true, mode: 0o711 })
     const { postgres } = await findBinaries()
@@ -207,23 +207,23 @@ test('as root', { skip: root ? false : 'needs root' }, async (t) => {
       copyFileSync(join(native, 'bin', program), join(dataDir, 'bin', program))
     }
     const runner = await chooseRunner(dataDir, join(dataDir, 'bin/postgres'), null)
-    // It looks for postgres beside itself and asks for its version before it shows its settings.
+    // It looks for postgres in its own folder and runs it with --version before it shows its settings.
     const settings = await runner.run(join(dataDir, 'bin/initdb'), ['--show', `--pgdata=${dataDir}/none`])
     t.match(settings, 'PGDATA=')
   })
 
-  await t.test('without the means it says what to do', async (t) => {
+  await t.test('without setpriv the error says what to do', async (t) => {
     const child = spawnClusterOwner(newDataDir(t), { env: { PATH: '/nowhere' } })
-    let said = ''
-    child.stderr?.on('data', (chunk) => (said += String(chunk)))
+    let errors = ''
+    child.stderr?.on('data', (chunk) => (errors += String(chunk)))
     const [code] = await once(child, 'close')
     t.equal(code, 1)
-    t.match(said, /PostgreSQL does not run as root, and user \w+ cannot reach .*Move them/)
+    t.match(errors, /PostgreSQL does not run as root, and user \w+ cannot reach .*Move them/)
   })
 })
 
 const skip = canRunClusterOwner(user) ? false : 'user nobody cannot enter this folder'
-test('as a normal user, also when the number of a killed PostgreSQL is taken', { skip }, async (t) => {
+test('as a normal user, also when the process id of a killed PostgreSQL is in use', { skip }, async (t) => {
   const dataDir = newDataDir(t)
   mkdirSync(dataDir, { mode: 0o711 })
   if (user.uid) for (const path of [dataDir, join(dataDir, '..')]) chownSync(path, user.uid, user.gid)

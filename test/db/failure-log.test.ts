@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { FailureLog } from '../../src/db/failure-log.ts'
 
-/** What is logged, and a clock that stands still by itself. */
+/** A failure log, its lines, and a clock that only the test advances. */
 function failureLogAt() {
   const logged: (readonly [message: string, seconds: number, failures?: number, lasted?: number | undefined])[] = []
   const clock = { seconds: 0 }
@@ -67,7 +67,7 @@ test('intermittent failures are logged every few seconds', (t) => {
   t.end()
 })
 
-test('failures that nobody reports the end of are over once they stop', (t) => {
+test('failures without a reported success end once they stop', (t) => {
   const { logged, clock, failureLog } = failureLogAt()
   for (let i = 0; i < 1_000; i += 1) {
     clock.seconds = i / 100

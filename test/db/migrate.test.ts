@@ -12,7 +12,7 @@ import { canChangeLedger, durabilityFaults } from '../../src/db/safety.ts'
 import { queryRows, retryUntilSuccess } from '../harness/postgres/embedded.ts'
 import { emptyDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 
-test('migrations', async (t) => {
+test('migrations are applied in order, all or none, once', async (t) => {
   const { ownerUrl, serviceUrl } = await emptyDatabase(t)
   const { folder, add } = newFolder(t)
   add('0001-first.sql', 'create table first (number int); insert into first values (1); select pg_sleep(0.1)')
@@ -25,11 +25,11 @@ test('migrations', async (t) => {
   await t.rejects(migrate(serviceUrl, folder), { name: 'MigrationError', message: refusal })
 
   const both = await Promise.all([migrate(ownerUrl, folder), migrate(ownerUrl, folder)])
-  t.same(both.flat(), ['0001-first', '0002-second'], 'of two at once one applies them')
+  t.same(both.flat(), ['0001-first', '0002-second'], 'of two concurrent runs one applies them')
   t.same(await queryRows(ownerUrl, 'select number from first'), [{ number: 2 }])
   await grantService(ownerUrl, 'economy_service')
   t.same(await pendingMigrations(serviceUrl, folder), [])
-  t.same(await migrate(serviceUrl, folder), [], 'with nothing to do any role will do')
+  t.same(await migrate(serviceUrl, folder), [], 'with nothing pending any role suffices')
 
   add('0003-third.sql', 'create table third ()')
   add('0004-fourth.sql', 'create table fourth (); select wrong')
@@ -44,11 +44,11 @@ test('migrations', async (t) => {
   t.same(await migrate(ownerUrl, folder), ['0006-sixth'])
   add('0005-fifth.sql', 'create table fifth ()')
   add('0007-seventh.sql', 'create table seventh ()')
-  t.same(await migrate(ownerUrl, folder), ['0005-fifth', '0007-seventh'], 'one that comes late')
+  t.same(await migrate(ownerUrl, folder), ['0005-fifth', '0007-seventh'], 'also a late one with a lower number')
   t.same(await pendingMigrations(serviceUrl, folder), [])
 })
 
-test('an applied migration stays as it was', async (t) => {
+test('a changed text of an applied migration is refused', async (t) => {
   const { ownerUrl, serviceUrl } = await emptyDatabase(t)
   const { folder, add } = newFolder(t)
   add('0001-first.sql', 'create table first ()')
@@ -82,13 +82,13 @@ test('an applied migration stays as it was', async (t) => {
   t.equal((await kept()).length, 3)
 
   await queryRows(ownerUrl, 'drop table migration_checksums')
-  t.same(await migrate(serviceUrl, folder), [], 'a database from before: a role that may only serve leaves it so')
+  t.same(await migrate(serviceUrl, folder), [], 'without checksums: a role that may not migrate stores none')
   const instances = Array.from({ length: 4 }, () => migrate(ownerUrl, folder))
   t.same((await Promise.all(instances)).flat(), [])
-  t.match(await kept(), sums, 'its owner takes down what stands')
+  t.match(await kept(), sums, 'the owner stores those of the applied texts')
 })
 
-test('what the service may do', async (t) => {
+test('the service role may write its tables and not change the ledger', async (t) => {
   const { ownerUrl, serviceUrl } = await testDatabase(t)
   const denied = { code: '42501', message: /^(permission denied|must be owner)/ }
   const event = `insert into ledger_events
@@ -126,7 +126,7 @@ test('what the service may do', async (t) => {
   ]
   for (const statement of refused) await t.rejects(queryRows(serviceUrl, statement), denied, statement)
 
-  await t.test('granting again takes away what was given besides', async (t) => {
+  await t.test('granting again revokes additional privileges', async (t) => {
     await queryRows(ownerUrl, 'create view everything as select * from ledger_events')
     await queryRows(
       ownerUrl,
@@ -143,7 +143,7 @@ test('what the service may do', async (t) => {
   })
 })
 
-test('who may change the ledger', async (t) => {
+test('a role that may change the ledger is detected', async (t) => {
   const { ownerUrl, serviceUrl } = await testDatabase(t)
   const service = await connect(serviceUrl, 'test')
   const owner = await connect(ownerUrl, 'test')
@@ -161,11 +161,11 @@ test('who may change the ledger', async (t) => {
   await t.rejects(connect((await emptyDatabase(t)).ownerUrl, 'test').then(canChangeLedger), /was not migrated/)
 })
 
-test('durability settings that are off', async (t) => {
+test('durability settings that are off are reported', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const client = await connect(serviceUrl, 'test')
   t.teardown(() => client.end())
-  t.same(await durabilityFaults(client), [], 'a test cluster is as durable as any')
+  t.same(await durabilityFaults(client), [], 'none in a test cluster')
   await client.query('set synchronous_commit = local')
   t.same(await durabilityFaults(client), [])
   await client.query('set synchronous_commit = off')
@@ -174,7 +174,7 @@ test('durability settings that are off', async (t) => {
   ])
 })
 
-test('what a pool answers', async (t) => {
+test('a pool returns safe integers and UTC times, and replaces broken connections', async (t) => {
   const { serviceUrl, ownerUrl, name } = await testDatabase(t)
   await queryRows(ownerUrl, `alter database ${name} set timezone = 'Asia/Tokyo'`)
   const warnings: string[] = []

@@ -8,7 +8,7 @@ import { problemOf } from '../../src/http/errors/problem.ts'
 import { queryRows } from '../harness/postgres/embedded.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
-test('who wants to read when too many wait is sent away at once', async (t) => {
+test('a read is rejected at once when too many wait', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const pool = openPool(serviceUrl, { max: 1, application_name: 'reads under test' })
   const db = queryBuilder(readPool(pool))
@@ -22,11 +22,11 @@ test('who wants to read when too many wait is sent away at once', async (t) => {
   t.ok(refused instanceof PoolExhausted)
   t.match(problemOf(refused), { status: 429, code: 'overloaded', headers: { 'retry-after': '1' } })
   only.release()
-  t.equal((await Promise.all(waiting)).length, 1_000, 'those who waited are served')
+  t.equal((await Promise.all(waiting)).length, 1_000, 'those that waited are served')
   t.match(await read(), { rows: [{ one: 1 }] })
 })
 
-test('who gets no connection in time is sent away while others are served, and else told that there is none', async (t) => {
+test('a read without a connection in time is overload while others are served, else an outage', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const readsOf = (url: string) => {
     const pool = openPool(url, { max: 1, application_name: 'reads under test' })
@@ -40,18 +40,18 @@ test('who gets no connection in time is sent away while others are served, and e
   only.release()
   t.match(await busy.read(), { rows: [{ one: 1 }] })
 
-  // Takes connections and never answers.
+  // Accepts connections and never answers.
   const silent = createServer()
   t.teardown(() => silent.close())
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = Object(silent.address())
-  const away = readsOf(`postgres://nobody@127.0.0.1:${port}/nowhere`)
-  for (const error of await Promise.all([away.read(), away.read()])) {
+  const unreachable = readsOf(`postgres://nobody@127.0.0.1:${port}/nowhere`)
+  for (const error of await Promise.all([unreachable.read(), unreachable.read()])) {
     t.match(problemOf(error), { status: 500, code: 'unavailable' })
   }
 })
 
-test('a connection that PostgreSQL refuses for having too many is overload', async (t) => {
+test('a connection that PostgreSQL refuses because it has too many is overload', async (t) => {
   const { name, ownerUrl, serviceUrl } = await testDatabase(t)
   await queryRows(ownerUrl, `alter database "${name}" connection limit 1`)
   const held = await connect(serviceUrl, 'held under test')

@@ -13,7 +13,7 @@ import { queryRows } from '../harness/ledger/test-executor.ts'
 
 const { slices } = await loadSlices()
 
-/** What must be found nowhere, afterwards; all of it has this in it. */
+/** Part of all personal data of the erased user: must be found nowhere afterwards. */
 const CANARY = 'canary'
 
 interface ErasureSetup extends TestApp {
@@ -23,7 +23,7 @@ interface ErasureSetup extends TestApp {
   readonly found: () => Promise<Record<string, number>>
 }
 
-/** User 1 with words, a device, dollars and a card; users 3 and 4, of whom 4 is a business manager; room R1 is user 1's. */
+/** User 1 with a profile, a device, dollars and a card; users 3 and 4, of whom 4 is a business manager; room R1 is user 1's. */
 async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<ErasureSetup> {
   const open = await createTestApp(t, slices)
   const { operator, user, ledger, database } = open
@@ -88,7 +88,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   t.equal((await user(1)('GET', '/v1/wallet')).status, 200, 'nothing happened')
   t.match(await operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'transferred' }), { status: 200 })
 
-  // Others were answered, and are to be told, who they were.
+  // Replies to others, and notifications, that name them.
   const game = data(
     await user(1)('POST', '/v1/rooms/R1/games/roulette/create', { game_price: 10, max_players: 3, join_admin: 1 }),
   )
@@ -119,14 +119,10 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
     'user:4 approve',
   ])
   await all.ledger.runOk(recordRedactedReplies, { user_id: 1, replies: noted })
-  t.same(
-    (await verifyDatabase(database)).findings,
-    [],
-    'interrupted before they are written, they are still what they were',
-  )
+  t.same((await verifyDatabase(database)).findings, [], 'an interruption before they are written changes nothing')
   t.same(await all.forget(1), { records: 0, devices: 0, replies: 3 })
   t.same(await found(), {})
-  t.same(await queryRows(database, 'select user_id from vault_keys'), [], 'nobody can read what is left in backups')
+  t.same(await queryRows(database, 'select user_id from vault_keys'), [], 'what is left in backups cannot be decrypted')
   t.same(await queryRows(database, "select user_id, notification::json->>'body' as body from push_outbox"), [
     { user_id: '3', body: 'Somebody sent Gold to your privilege wallet.' },
   ])
@@ -141,7 +137,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   t.match(again, { status: 200, headers: { 'idempotency-replayed': 'true' } }, 'a retry still does nothing twice')
   t.same(again.body, JSON.parse(joined.text.replace(/\{"id":1,"name":[^}]+\}/g, JSON.stringify(blank))))
   const revoked = 'select 1 from users where user_id = 1 and sessions_revoked_before > extract(epoch from now()) - 60'
-  t.equal((await queryRows(database, revoked)).length, 1, 'their tokens are over')
+  t.equal((await queryRows(database, revoked)).length, 1, 'their tokens are revoked')
 
   t.same(await all.forget(1), { records: 0, devices: 0, replies: 0 }, 'again')
   t.same(await queryRows(database, `select actor, data from ledger_events where type = 'user-forgotten'`), [
@@ -155,11 +151,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
     )
   await pot('20', '2000')
   const changed = { check: 'reply', table: 'replies', id: 'user:3 join' }
-  t.match(
-    (await verifyDatabase(database)).findings,
-    [changed],
-    'what somebody was blanked in may not become something else',
-  )
+  t.match((await verifyDatabase(database)).findings, [changed], 'a redacted reply cannot be changed otherwise')
   await pot('2000', '20')
   t.same((await verifyDatabase(database)).findings, [])
   await t.rejects(all.forget(9), { code: 'not_found' })
@@ -168,7 +160,7 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
 
 test('from the command line', async (t) => {
   const all = await erasureSetup(t)
-  // What it once became, and the nine that came after it.
+  // The first redaction, and nine later ones.
   for (let i = 0; i < 10; i += 1)
     await all.operator('PUT', `/admin/v1/users/${100 + i}`, { uid: i === 0 ? 'u1' : `u1-${i}` })
   const run = (...args: string[]) =>

@@ -13,10 +13,10 @@ import { FIXED_NOW, type GivenWhen, givenWhen } from '../harness/ledger/given-wh
 const new_uid = forgottenUid('0123456789abcdef'.repeat(2))
 const wallet = 'dollars'
 const amount = 2_000
-/** The place of the request among the facts. */
+/** The position of the request. */
 const withdrawal_id = 5
 
-/** Users 1 and 2 with words; user 1 has dollars. */
+/** Users 1 and 2 with profiles; user 1 has dollars. */
 function people(): GivenWhen {
   const ledger = givenWhen(evolveUsers, evolveWithdrawals)
   const since = { created_at: FIXED_NOW, updated_at: FIXED_NOW, updated_by: 'staff:ann' }
@@ -74,7 +74,7 @@ test('a user with an open withdrawal is not forgotten, also one made just now', 
   const rows: readonly (readonly [string, readonly LedgerEvent[], readonly number[], string | undefined])[] = [
     ['none', [], [], undefined],
     ['pending', [requested], [withdrawal_id], 'withdrawal_open'],
-    ['pending and not heard of', [requested], [], 'withdrawal_open'],
+    ['pending and not listed', [requested], [], 'withdrawal_open'],
     ['pending in the other wallet', [requestedFrom('agent_dollars')], [], 'withdrawal_open'],
     ['approved', [requested, changed('pending', 'approved')], [withdrawal_id], 'withdrawal_open'],
     ['rejected meanwhile', [requested, changed('pending', 'rejected')], [withdrawal_id], undefined],
@@ -108,7 +108,7 @@ test('profile and devices of this user only are erased; repeating writes no even
   })
   t.same([state.get(userUids, 'amina'), state.get(userUids, new_uid)], [undefined, { uid: new_uid, user_id: 1 }])
   t.same(state.get(devices, 'd1'), undefined)
-  t.match(state.get(devices, 'd2'), { user_id: 2 }, 'it is somebody else’s by now')
+  t.match(state.get(devices, 'd2'), { user_id: 2 }, 'it belongs to another user by now')
   t.match(state.get(userProfiles, '2'), { uid: 'u1', name: 'A name' })
   const later = forgottenUid('f'.repeat(32))
   t.same(when(forgetUser, { ...input, new_uid: later, devices: [] }).events, [])

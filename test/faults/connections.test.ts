@@ -15,15 +15,15 @@ import { type Proxy, proxy } from '../harness/postgres/proxy.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
-// Each waits for something else.
+// Run in parallel: each waits for something else.
 tap.jobs = 3
 
 const opening = { fairness_key: testChains.keyHash }
 
 test('a read whose connection breaks fails alone', { buffered: true }, async (t) => {
   const database = await testDatabase(t)
-  const between = await proxy(t, database.serviceUrl)
-  const pool = openPool(between.url, { max: 2, application_name: 'test' }, { warn: () => {} })
+  const dbProxy = await proxy(t, database.serviceUrl)
+  const pool = openPool(dbProxy.url, { max: 2, application_name: 'test' }, { warn: () => {} })
   const db = queryBuilder(pool)
   t.teardown(() => db.destroy())
   const reading = sql`select pg_sleep(60)`.execute(db)
@@ -36,29 +36,29 @@ test('a read whose connection breaks fails alone', { buffered: true }, async (t)
     await client.end()
     return rowCount === 1
   })
-  await between.down()
-  // Nobody else hears of it: an error that nobody listens for would end this process.
+  await dbProxy.down()
+  // Only the query gets the error: an `error` event without a listener would end this process.
   t.ok(isConnectionError(await reading.catch((error: unknown) => error)))
-  await between.up()
+  await dbProxy.up()
   t.match(await sql`select 1 as one`.execute(db), { rows: [{ one: 1 }] })
 })
 
-test('a database that is away for a while costs two lines in the log', { buffered: true }, async (t) => {
+test('an outage of the database is logged with two lines', { buffered: true }, async (t) => {
   const database = await testDatabase(t)
-  const between = await proxy(t, database.serviceUrl)
+  const dbProxy = await proxy(t, database.serviceUrl)
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => lines.push(line) })
-  const pool = openPool(between.url, { max: 2, application_name: 'test' }, { warn: () => {} })
-  const troubles = new FailureLog(log, 'away', 'back')
+  const pool = openPool(dbProxy.url, { max: 2, application_name: 'test' }, { warn: () => {} })
+  const failureLog = new FailureLog(log, 'away', 'back')
   let failures = 0
   const counted: Pick<FailureLog, 'failed' | 'succeeded'> = {
     failed: (error, who) => {
       failures += 1
-      troubles.failed(error, who)
+      failureLog.failed(error, who)
     },
-    succeeded: (who) => troubles.succeeded(who),
+    succeeded: (who) => failureLog.succeeded(who),
   }
-  const tail = new Tail({ url: between.url, pool, failureLog: counted, pollMs: 50 })
+  const tail = new Tail({ url: dbProxy.url, pool, failureLog: counted, pollMs: 50 })
   t.teardown(async () => {
     await tail.stop()
     await pool.end()
@@ -69,9 +69,9 @@ test('a database that is away for a while costs two lines in the log', { buffere
   tail.subscribeDurable('another', () => true)
   await pause(300)
   t.same(lines, [])
-  await between.down()
+  await dbProxy.down()
   await until(() => failures > 10)
-  await between.up()
+  await dbProxy.up()
   await until(() => lines.length === 2)
   await pause(300)
   const [first, second, ...more] = lines.map((line) => JSON.parse(line))
@@ -82,36 +82,36 @@ test('a database that is away for a while costs two lines in the log', { buffere
   t.same(more, [])
 })
 
-/** Where the writer's connection goes silent. */
-const moments: readonly (readonly [string, (between: Proxy) => Promise<void>])[] = [
+/** When the writer's connection goes silent. */
+const moments: readonly (readonly [string, (dbProxy: Proxy) => Promise<void>])[] = [
   [
     'just after the login',
-    async (between) => {
-      await between.down()
-      await between.up()
-      between.silenceAt('lock_timeout')
+    async (dbProxy) => {
+      await dbProxy.down()
+      await dbProxy.up()
+      dbProxy.silenceAt('lock_timeout')
     },
   ],
-  ['at the beginning', async (between) => between.silenceAt('begin ')],
-  ['at COMMIT', async (between) => between.silenceAt('commit\0')],
+  ['at the beginning', async (dbProxy) => dbProxy.silenceAt('begin ')],
+  ['at COMMIT', async (dbProxy) => dbProxy.silenceAt('commit\0')],
   [
-    'when it is asked about a COMMIT',
-    async (between) => {
-      between.cutAtCommit('answer')
-      between.silenceAt('find batch')
+    'while it reads the outcome of a COMMIT',
+    async (dbProxy) => {
+      dbProxy.cutAtCommit('answer')
+      dbProxy.silenceAt('find batch')
     },
   ],
 ]
 
 for (const [moment, arrange] of moments) {
-  test(`a writer whose server falls silent ${moment} goes on with another connection`, {
+  test(`a writer whose server falls silent ${moment} continues with another connection`, {
     buffered: true,
   }, async (t) => {
     const database = await testDatabase(t)
-    const between = await proxy(t, database.serviceUrl)
-    const one = createTestExecutor(t, between.url, { batchTimeoutMs: 1_000 })
+    const dbProxy = await proxy(t, database.serviceUrl)
+    const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 1_000 })
     await one.runOk(genesis, opening)
-    await arrange(between)
+    await arrange(dbProxy)
     // As soon as a connection is there again, and the one that went silent no longer holds the head.
     let silent = 0
     for (;;) {

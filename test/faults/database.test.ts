@@ -3,7 +3,7 @@ import { hangingStatement } from '../soak/scenarios/database/hanging-statement.t
 import { lostCommit } from '../soak/scenarios/database/lost-commit.ts'
 import { frozenPostgres, postgresAway } from '../soak/scenarios/database/outages.ts'
 import { silence } from '../soak/scenarios/database/silence.ts'
-import { plays } from './plays.ts'
+import { runScenarios } from './run-scenarios.ts'
 
-// Most of their time is waiting.
-plays([hangingStatement, silence, lostCommit, postgresAway, frozenPostgres, diskFull], 2)
+// Run in parallel: they mostly wait.
+runScenarios([hangingStatement, silence, lostCommit, postgresAway, frozenPostgres, diskFull], 2)

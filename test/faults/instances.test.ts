@@ -1,6 +1,6 @@
 import { clocks } from '../soak/scenarios/load/clocks.ts'
 import { endurance } from '../soak/scenarios/load/endurance.ts'
 import { twoInstances } from '../soak/scenarios/processes/instances.ts'
-import { plays } from './plays.ts'
+import { runScenarios } from './run-scenarios.ts'
 
-plays([twoInstances, clocks, endurance])
+runScenarios([twoInstances, clocks, endurance])

@@ -8,11 +8,11 @@ import { sendBurst } from '../soak/load/burst.ts'
 import type { Kind, Operation } from '../soak/load/operation.ts'
 import { people } from '../soak/load/people.ts'
 
-// A fault that nobody sees is worse than none: what the soak judges by is held against made-up trouble.
+// The soak's checks must notice faults, so they are tried on made-up ones.
 
 const sent: Entry = { position: 1, type: 'gift-sent', actor: 'user:1', requestId: 'a', key: 'gift-1', replyHash: 'h' }
-const told: Final = { kind: 'gift', actor: 'user:1', status: 200, hash: 'h', isPrivate: false }
-const attempt: Final = { ...told, kind: 'request', status: 201 }
+const answered: Final = { kind: 'gift', actor: 'user:1', status: 200, hash: 'h', isPrivate: false }
+const attempt: Final = { ...answered, kind: 'request', status: 201 }
 const requested: Entry = { ...sent, type: 'withdrawal-requested' }
 
 const chains = (position: number, rest: Partial<Entry> = {}): Entry => ({
@@ -28,46 +28,41 @@ const cardsGranted = (count: number): Entry[] =>
   Array.from({ length: count }, (_, i) => ({ ...sent, position: i + 1, type: 'card-granted' }))
 
 const cases: readonly (readonly [string, readonly Entry[], readonly [string, Final][], readonly string[]])[] = [
-  ['all is well', [sent], [['gift-1', told]], []],
-  ['a refusal leaves nothing', [], [['gift-1', { ...told, status: 422 }]], []],
-  ['what the service itself does is not asked for', [{ ...sent, actor: 'system' }], [], []],
+  ['all is well', [sent], [['gift-1', answered]], []],
+  ['a refusal leaves nothing', [], [['gift-1', { ...answered, status: 422 }]], []],
+  ['events of the service itself need no request', [{ ...sent, actor: 'system' }], [], []],
   ['done without a key', [{ ...sent, key: null }], [], ['other']],
-  ['acknowledged and not there', [], [['gift-1', told]], ['lost']],
-  ['once more later', [sent, { ...sent, position: 2, requestId: 'b' }], [['gift-1', told]], ['twice']],
+  ['acknowledged and missing', [], [['gift-1', answered]], ['lost']],
+  ['twice', [sent, { ...sent, position: 2, requestId: 'b' }], [['gift-1', answered]], ['twice']],
   [
-    'once more after others',
+    'twice, with others in between',
     [sent, { ...sent, position: 2, key: 'gift-2' }, { ...sent, position: 3 }],
     [
-      ['gift-1', told],
-      ['gift-2', told],
+      ['gift-1', answered],
+      ['gift-2', answered],
     ],
     ['twice'],
   ],
-  ['an event too few', [chains(1)], [['gift-1', { ...told, kind: 'lucky' }]], ['half']],
-  ['a card too few', cardsGranted(2), [['gift-1', { ...told, kind: 'grant', status: 201 }]], ['half']],
-  ['all cards', cardsGranted(3), [['gift-1', { ...told, kind: 'grant', status: 201 }]], []],
-  ['a game without its host', [game(1)], [['gift-1', { ...told, kind: 'host', status: 201 }]], ['half']],
+  ['an event too few', [chains(1)], [['gift-1', { ...answered, kind: 'lucky' }]], ['half']],
+  ['a card too few', cardsGranted(2), [['gift-1', { ...answered, kind: 'grant', status: 201 }]], ['half']],
+  ['all cards', cardsGranted(3), [['gift-1', { ...answered, kind: 'grant', status: 201 }]], []],
+  ['a game without its host', [game(1)], [['gift-1', { ...answered, kind: 'host', status: 201 }]], ['half']],
   [
     'a game with its host',
     [game(1), game(2, 'roulette-joined')],
-    [['gift-1', { ...told, kind: 'host', status: 201 }]],
+    [['gift-1', { ...answered, kind: 'host', status: 201 }]],
     [],
   ],
-  ['forbidden and done', [sent], [['gift-1', { ...told, status: 403 }]], ['other']],
-  ['an event too many', [sent, { ...sent, position: 2 }], [['gift-1', told]], ['half']],
-  ['refused and done', [sent], [['gift-1', { ...told, status: 422 }]], ['other']],
-  ['done in the name of another', [{ ...sent, actor: 'user:2' }], [['gift-1', told]], ['other']],
-  ['answered otherwise', [sent], [['gift-1', { ...told, hash: 'i' }]], ['other']],
+  ['forbidden and done', [sent], [['gift-1', { ...answered, status: 403 }]], ['other']],
+  ['an event too many', [sent, { ...sent, position: 2 }], [['gift-1', answered]], ['half']],
+  ['refused and done', [sent], [['gift-1', { ...answered, status: 422 }]], ['other']],
+  ['done in the name of another', [{ ...sent, actor: 'user:2' }], [['gift-1', answered]], ['other']],
+  ['answered otherwise', [sent], [['gift-1', { ...answered, hash: 'i' }]], ['other']],
   ['a request', [requested], [['gift-1', attempt]], []],
-  ['a request that is told otherwise', [requested], [['gift-1', { ...attempt, hash: 'i' }]], ['other']],
-  [
-    'a request that is told with what is private',
-    [requested],
-    [['gift-1', { ...attempt, hash: 'i', isPrivate: true }]],
-    [],
-  ],
+  ['a request with another reply', [requested], [['gift-1', { ...attempt, hash: 'i' }]], ['other']],
+  ['a request whose reply has private data', [requested], [['gift-1', { ...attempt, hash: 'i', isPrivate: true }]], []],
   ['done and never answered', [sent], [], ['other']],
-  ['a hole', [sent, chains(3, { actor: 'system' })], [['gift-1', told]], ['other']],
+  ['a hole', [sent, chains(3, { actor: 'system' })], [['gift-1', answered]], ['other']],
 ]
 
 for (const [what, entries, final, violations] of cases) {
@@ -97,7 +92,7 @@ const chainsBody = JSON.stringify({
 const result = (kind: Kind, status: number, text: string, headers: Readonly<Record<string, string>> = {}) =>
   judge(kind, { status, text, header: (name) => ({ 'content-type': json, ...headers })[name] ?? null }).outcome
 
-test('answers are those of the contract', (t) => {
+test('responses outside the contract are reported', (t) => {
   const later = { 'retry-after': '1' }
   t.equal(result('seed', 200, chainsBody), 'final')
   t.equal(result('debit', 422, error('insufficient_balance')), 'final')
@@ -106,29 +101,33 @@ test('answers are those of the contract', (t) => {
   t.equal(result('seed', 500, error('unavailable')), 'retry')
   t.equal(result('seed', 429, error('overloaded'), later), 'retry')
 
-  t.equal(result('seed', 201, chainsBody), 'invalid', 'the status of others')
+  t.equal(result('seed', 201, chainsBody), 'invalid', 'the status of another operation')
   t.equal(result('seed', 200, chainsBody.slice(0, -1)), 'invalid', 'half a body')
   t.equal(result('seed', 200, '{"data":{}}'), 'invalid', 'a body of another shape')
   t.equal(result('seed', 200, chainsBody, { 'content-type': 'text/html' }), 'invalid')
-  t.equal(result('credit', 422, error('insufficient_balance')), 'invalid', 'a refusal that this one cannot meet')
+  t.equal(
+    result('credit', 422, error('insufficient_balance')),
+    'invalid',
+    'a refusal that this operation does not have',
+  )
   t.equal(result('seed', 422, error('idempotency_key_reused')), 'invalid')
   t.equal(result('seed', 500, error('internal')), 'invalid')
-  t.equal(result('seed', 500, error('unavailable', { stack: 'at …' })), 'invalid', 'what is inside')
+  t.equal(result('seed', 500, error('unavailable', { stack: 'at …' })), 'invalid', 'internals in the body')
   t.equal(
     result('seed', 500, error('unavailable'), { 'idempotency-replayed': 'true' }),
     'invalid',
     'remembered trouble',
   )
-  t.equal(result('seed', 429, error('overloaded')), 'invalid', 'no word on when')
+  t.equal(result('seed', 429, error('overloaded')), 'invalid', 'without Retry-After')
   t.equal(result('seed', 429, error('rate_limited'), later), 'invalid')
   t.equal(result('seed', 503, error('unavailable')), 'invalid', 'clients take it for maintenance')
   t.equal(result('seed', 404, error('not_found')), 'invalid')
-  t.equal(result('join', 404, error('not_found')), 'invalid', 'a game that was there')
+  t.equal(result('join', 404, error('not_found')), 'invalid', 'a game that exists')
   t.equal(result('transfer', 422, error('not_your_card')), 'invalid', 'the code of another status')
   t.end()
 })
 
-test('one key is answered in one way', (t) => {
+test('a key with two different replies is reported', (t) => {
   const operation: Operation = { kind: 'seed', actor: 'user:1', method: 'PUT', path: '/', body: '' }
   const answers = new Answers()
   const attempt = answers.begin(operation)
@@ -145,7 +144,7 @@ test('one key is answered in one way', (t) => {
   t.end()
 })
 
-test('memory is judged by its middle, warm and at the end', (t) => {
+test('memory growth is judged by medians after warm-up and at the end', (t) => {
   const life = (heapAt: (i: number) => number): Sample[] =>
     Array.from({ length: 100 }, (_, i) => ({ at: i * 1_000, heap: heapAt(i), resident: 100 }))
   const flat = memoryOf(life((i) => (i < 30 ? i : 50 + (i % 3))))
@@ -157,7 +156,7 @@ test('memory is judged by its middle, warm and at the end', (t) => {
   t.end()
 })
 
-test('a flood that is cut off hears of nothing, and ends', async (t) => {
+test('a burst whose connections are cut gets no response, and ends', async (t) => {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => socket.resetAndDestroy())

@@ -1,6 +1,6 @@
 import { killPostgres } from '../soak/scenarios/processes/kill-postgres.ts'
 import { killService } from '../soak/scenarios/processes/kill-service.ts'
 import { sigterm } from '../soak/scenarios/processes/sigterm.ts'
-import { plays } from './plays.ts'
+import { runScenarios } from './run-scenarios.ts'
 
-plays([killService, killPostgres, sigterm])
+runScenarios([killService, killPostgres, sigterm])

@@ -9,15 +9,15 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-/** Of what is asked for while every read waits: what its query needs. */
+/** Queries that routes require. */
 const queries: Readonly<Record<string, string>> = {
   '/admin/v1/ledger/statement': '?account=user:1:coins',
   '/admin/v1/ledger/explain': '?user=1&currency=coins',
   '/admin/v1/ledger/trial-balance': '?as_of=1',
 }
-/** Of parameters in a path; the others are ids. */
+/** Path parameters that are not ids. */
 const params: Readonly<Record<string, string>> = { hash: 'a'.repeat(64), client_type: 'android' }
-/** Answered from memory. */
+/** Routes that are answered from memory. */
 const fromMemory = new Set(['/healthz', '/readyz', '/metrics', '/api/v1/app-status'])
 
 test('a read that gets no connection, or no answer in time, is overload on every route', {

@@ -1,5 +1,5 @@
 import { roomClients } from '../soak/scenarios/sockets/room-clients.ts'
 import { socketStorm } from '../soak/scenarios/sockets/socket-storm.ts'
-import { plays } from './plays.ts'
+import { runScenarios } from './run-scenarios.ts'
 
-plays([roomClients, socketStorm])
+runScenarios([roomClients, socketStorm])

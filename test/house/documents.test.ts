@@ -14,7 +14,7 @@ test('README.md is short', (t) => {
   t.end()
 })
 
-/** As GitHub makes them of headings. */
+/** The anchor that GitHub gives a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -25,7 +25,7 @@ const anchorOf = (heading: string): string =>
 const anchorsOf = (text: string): string[] =>
   [...text.matchAll(/^#{1,6} (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
 
-/** Links of a document that lead nowhere. */
+/** Links of a document whose target does not exist. */
 function deadLinks(path: string, text: string): string[] {
   const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
   return links.filter((link) => {
@@ -37,7 +37,7 @@ function deadLinks(path: string, text: string): string[] {
   })
 }
 
-test('every link of a document leads somewhere', (t) => {
+test('every link of a document has a target', (t) => {
   for (const path of documents) t.same(deadLinks(path, readDocument(path)), [], path)
   t.same(deadLinks('README.md', '[a](src/no-such.ts), [b](#no-such), [c](sql/README.md#no-such), [d](sql)'), [
     'src/no-such.ts',
@@ -78,7 +78,7 @@ test('every npm script that a document names exists', (t) => {
   t.end()
 })
 
-/** Languages of blocks, and what makes sure that such a block is right. */
+/** Languages of code blocks, and what checks blocks of that language. */
 const CHECKED_BY: Readonly<Record<string, string>> = {
   sh: 'test/journeys runs it',
   json: 'test/journeys/documents.test.ts looks for it in the log',
@@ -86,7 +86,7 @@ const CHECKED_BY: Readonly<Record<string, string>> = {
   'js node': 'test/journeys/room-clients.test.ts runs it',
   kotlin: 'nothing does: there is no Kotlin where the tests run',
   dart: 'nothing does: there is no Dart where the tests run',
-  ts: 'nothing does: excerpts, which the code beside them shows in full',
+  ts: 'nothing does: excerpts of files in the same folder',
   mermaid: 'nothing does: a drawing',
   '': 'nothing does: drawings and sketches',
 }

@@ -18,7 +18,7 @@ ok 1 - test/a.test.ts # time=2ms
     [],
   ],
   [
-    'each test once, at its deepest, and not what a difference shows',
+    'each failed test once, by its innermost subtest, without lines of a diff',
     `# Subtest: test/a.test.ts
     # Subtest: outer \\# one
         not ok 1 - first

@@ -9,7 +9,7 @@ interface File {
   /** From the root: `src/features/gifts/send.ts`. */
   readonly path: string
   readonly text: string
-  /** Files of ours from the root, others by name. */
+  /** The project's files from the root, packages by name. */
   readonly imports: readonly string[]
 }
 
@@ -34,7 +34,7 @@ const under = (...folders: string[]) =>
 const foreign = ({ imports }: File, allowed: readonly RegExp[]): string[] =>
   imports.filter((name) => !allowed.some((pattern) => pattern.test(name)))
 
-/** From the lowest floor to the highest: who stands on one knows those below it and none above. */
+/** The layers from the lowest to the highest: a file imports from its own layer and lower ones only. */
 const floors: readonly (readonly string[])[] = [
   ['schema/'],
   ['src/ledger/rules/'],
@@ -51,9 +51,9 @@ const floors: readonly (readonly string[])[] = [
   ['src/app.ts', 'src/startup/'],
   ['src/server.ts'],
 ]
-const floorOf = (path: string): number => floors.findIndex((rooms) => rooms.some((room) => path.startsWith(room)))
+const floorOf = (path: string): number => floors.findIndex((paths) => paths.some((start) => path.startsWith(start)))
 
-test('every file stands on a floor and imports none of a higher one', (t) => {
+test('every file belongs to a layer and imports nothing of a higher one', (t) => {
   for (const { path, imports } of under('schema', 'src')) {
     const floor = floorOf(path)
     t.ok(floor >= 0, path)
@@ -63,7 +63,7 @@ test('every file stands on a floor and imports none of a higher one', (t) => {
   t.end()
 })
 
-test('no file imports itself by way of others', (t) => {
+test('there is no import cycle', (t) => {
   const importsOf = new Map(product.map(({ path, imports }) => [path, imports]))
   const done = new Set<string>()
   const circleFrom = (path: string, way: readonly string[]): readonly string[] | undefined => {
@@ -83,20 +83,20 @@ test('no file imports itself by way of others', (t) => {
 const slices = readdirSync(join(root, 'src/features'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name)
-/** Files of a slice that speak with the world; all others hold its rules. */
-const worldly =
+/** Files of a slice that do I/O or present results, by their role; all others are rules. */
+const nonRules =
   /^src\/features\/.*\/((admin-)?routes|reads|frames|notifier|presenters|model|slice|writes|vault-access|app-status|client-(registry|rows)|token-keys)\.ts$/
-const rules = under('src/features').filter(({ path }) => /\/features\/\w[\w-]*\//.test(path) && !worldly.test(path))
-/** What of the ledger does no I/O beside its rules. */
+const rules = under('src/features').filter(({ path }) => /\/features\/\w[\w-]*\//.test(path) && !nonRules.test(path))
+/** Files of the ledger that do no I/O, its rules included. */
 const pureLedger =
   /^src\/ledger\/(rules\/\w[\w-]*|executor\/(batch|command|row-cache)|storage\/(event-hash|genesis|evolver-balances|bytes\/\w[\w-]*))\.ts$/
 
-test('the schemas know TypeBox only', (t) => {
+test('the schemas import TypeBox only', (t) => {
   for (const file of under('schema')) t.same(foreign(file, [/^@sinclair\/typebox$/, /^schema\//]), [], file.path)
   t.end()
 })
 
-test('the ledger knows the schemas and the database, no business and no HTTP', (t) => {
+test('the ledger imports the schemas and the database, no slice and no HTTP', (t) => {
   const allowed = [
     /^schema\/(account|common|events|max-integer)\.ts$/,
     /^src\/(ledger|db)\//,
@@ -129,15 +129,15 @@ test('rules import those of the ledger, the schemas, their own slice and the sta
     ]
     t.same(foreign(file, [/^schema\//, /^src\/ledger\/rules\//, own, ...others]), [], file.path)
     t.same(
-      file.imports.filter((name) => worldly.test(name)),
+      file.imports.filter((name) => nonRules.test(name)),
       [],
-      `${file.path} knows no routes, reads or presenters`,
+      `${file.path} imports no routes, reads or presenters`,
     )
   }
   t.end()
 })
 
-test('verbs know events, and no shape of what clients send or read', (t) => {
+test('verbs import event schemas, and no schemas of requests or responses', (t) => {
   const verbs = rules.filter(({ text }) => /: Verb</.test(text))
   t.ok(verbs.length > 20)
   for (const { path, imports } of verbs) {
@@ -149,7 +149,7 @@ test('verbs know events, and no shape of what clients send or read', (t) => {
   t.end()
 })
 
-test('rules read no clock and draw no chance', (t) => {
+test('rules use no clock and no randomness', (t) => {
   const presenters = under('src/features').filter(({ path }) => path.endsWith('/presenters.ts'))
   const pure = [...rules, ...presenters, ...files.filter(({ path }) => pureLedger.test(path))]
   for (const { path, text } of pure)
@@ -157,7 +157,7 @@ test('rules read no clock and draw no chance', (t) => {
   t.end()
 })
 
-test('a slice imports no other, save the states and reads of users and rooms, and fairness', (t) => {
+test('a slice imports no other slice, except the states and reads of users and rooms, and fairness', (t) => {
   for (const slice of slices) {
     for (const file of under(`src/features/${slice}`)) {
       const others = slices.filter((other) => other !== slice).map((other) => `src/features/${other}/`)
@@ -174,7 +174,7 @@ test('a slice imports no other, save the states and reads of users and rooms, an
   t.end()
 })
 
-test('frames follow from events and looked-up names alone', (t) => {
+test('frame mappers use only events and profiles', (t) => {
   const mappers = files.filter(({ path }) => /^src\/features\/.*\/frames\.ts$/.test(path))
   t.ok(mappers.length > 3)
   for (const file of mappers) {
@@ -191,13 +191,13 @@ test('frames follow from events and looked-up names alone', (t) => {
   t.end()
 })
 
-test('nobody leaves a type or a task open', (t) => {
+test('there is no `any`, no suppressed type error and no open task', (t) => {
   for (const { path, text } of product)
     t.notMatch(text, /(:|<|\bas) any\s*[;,)>\]=|&{]|@ts-ignore|@ts-nocheck|TODO|FIXME/, path)
   t.end()
 })
 
-test('nothing in src imports scripts or tests, and these import each other by the harness alone', (t) => {
+test('src imports neither scripts nor tests, and scripts import only the harness of the tests', (t) => {
   for (const { path, imports } of files) {
     const ours = path.startsWith('test/')
       ? [/^test\//]
@@ -214,7 +214,7 @@ test('nothing in src imports scripts or tests, and these import each other by th
   t.end()
 })
 
-test('the harness knows no test that uses it', (t) => {
+test('the harness imports no tests', (t) => {
   for (const { path, imports } of under('test/harness')) {
     const users = imports.filter((name) => name.startsWith('test/') && !name.startsWith('test/harness/'))
     t.same(users, [], path)
@@ -223,7 +223,7 @@ test('the harness knows no test that uses it', (t) => {
 })
 
 test('a folder holds at most fifteen files', (t) => {
-  // The schemas are one flat language: a file a topic, each named by the routes that use it.
+  // The schemas are one flat folder: a file per slice.
   const folders = Map.groupBy(files, ({ path }) => dirname(path))
   for (const [folder, inside] of folders) {
     if (folder !== 'schema') t.ok(inside.length <= 15, `${folder} holds ${inside.length}`)

@@ -53,7 +53,7 @@ test("a slice's model holds every evolver and every table of the slice", (t) => 
   t.end()
 })
 
-test("a slice's refusal codes stand in its own folder alone, and it refuses with no others", (t) => {
+test("a slice's refusal codes appear only in its own folder, and it uses no others", (t) => {
   t.ok(models.some(([slice, { refusals }]) => slice === 'roulette' && 'game_full' in refusals))
   for (const [slice, { refusals }] of models) {
     for (const code of Object.keys(refusals)) {
@@ -78,7 +78,7 @@ test("a slice's refusal codes stand in its own folder alone, and it refuses with
   t.end()
 })
 
-test('shared codes are those that more than one part refuses with', (t) => {
+test('shared refusal codes are used by more than one part', (t) => {
   for (const code of Object.keys(sharedRefusals)) {
     const places = sources.filter(
       ({ path, text }) => path !== 'src/features/shared-refusals.ts' && text.includes(`'${code}'`),
@@ -89,7 +89,7 @@ test('shared codes are those that more than one part refuses with', (t) => {
   t.end()
 })
 
-test("the gifts' model lists everybody who folds or shows their events", (t) => {
+test("the gifts' model lists all files that fold or show their events", (t) => {
   const comment = /\/\*\*[\s\S]*?\*\//.exec(readFileSync(join(root, 'src/features/gifts/model.ts'), 'utf8'))?.[0] ?? ''
   const using = sources
     .filter(({ path, text }) => path.startsWith('src/features/') && /^ {2}'gift-(sent|drawn)':/m.test(text))
@@ -100,7 +100,7 @@ test("the gifts' model lists everybody who folds or shows their events", (t) => 
   t.end()
 })
 
-test("the features' README names files that are there", (t) => {
+test("the features' README names existing files", (t) => {
   const readme = readFileSync(join(root, 'src/features/README.md'), 'utf8')
   const named = [...readme.matchAll(/`((?:schema|src|sql|test|gifts)\/[\w./-]+\.(?:ts|md))`/g)].map(
     ([, path = '']) => path,

@@ -5,7 +5,7 @@ import { testDatabase } from '../harness/postgres/test-database.ts'
 
 const readme = readFileSync(new URL('../../sql/README.md', import.meta.url), 'utf8')
 
-test('sql/README.md says of every table what keeps it small', async (t) => {
+test('sql/README.md has every table', async (t) => {
   const tables = await queryRows(
     await testDatabase(t),
     `select relname from pg_class

@@ -7,7 +7,7 @@ const readme = readFileSync(`${root}/test/README.md`, 'utf8')
 
 const fileText = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
 
-test('the tests that stand for a security requirement exist', (t) => {
+test('the tests that the document names for security requirements exist', (t) => {
   const cells = readme
     .split('\n')
     .filter((line) => line.startsWith('| **'))

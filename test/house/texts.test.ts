@@ -23,10 +23,10 @@ const Schema = Type.Recursive((Self) =>
 )
 type Schema = Static<typeof Schema>
 
-/** A schema of text, by where it stands. */
+/** The schema of a text, with its path. */
 type PlacedText = readonly [place: string, text: Schema]
 
-/** Every text that a schema lets in, however deep. */
+/** Every text that a schema accepts, at any depth. */
 function textsIn(schema: Schema, place: string): readonly PlacedText[] {
   const { properties = {}, items, anyOf = [], allOf = [] } = schema
   return [
@@ -37,7 +37,7 @@ function textsIn(schema: Schema, place: string): readonly PlacedText[] {
   ]
 }
 
-/** Read as numbers, or compared with what the ledger says: kept nowhere. */
+/** Texts that are parsed as numbers or compared with the ledger, and not stored. */
 const NEVER_KEPT = /\/fairness\/verify |\.(amount|amount_in_dollars|dollars|agent_dollars)$/
 
 /** Printable ASCII has one form only. */
@@ -50,7 +50,7 @@ const isAsciiOnly = ({ pattern }: Schema): boolean => {
 const hasBound = ({ maxLength, pattern = '' }: Schema): boolean =>
   maxLength !== undefined || !new RegExp(pattern, 'u').test('1'.repeat(10_000))
 
-test('every text of a body that can be kept has a longest length and one form', async (t) => {
+test('every text of a body that can be stored has a maximum length and one normal form', async (t) => {
   const { app } = await createTestApp(t, slices)
   const Operation = Type.Object({
     requestBody: Type.Object({ content: Type.Object({ 'application/json': Type.Object({ schema: Schema }) }) }),
@@ -65,18 +65,18 @@ test('every text of a body that can be kept has a longest length and one form', 
   t.ok(texts.some(([place]) => place.endsWith('body.users[].name')))
   t.ok(texts.some(([place]) => place.endsWith('body.bank_details.account_number')))
   for (const [place, text] of texts) {
-    t.ok(hasBound(text), `${place} has a longest length`)
+    t.ok(hasBound(text), `${place} has a maximum length`)
     if (NEVER_KEPT.test(place)) continue
     t.ok(text[TEXT_FORM] === true || isAsciiOnly(text), `${place} has one form`)
   }
 })
 
-test('every text of a client frame has a longest length and holds nothing that cannot be looked up', (t) => {
+test('every text of a client frame has a maximum length and no control characters or surrogates', (t) => {
   for (const [name, schema] of Object.entries(clientFrames)) {
     for (const [place, text] of textsIn(Value.Parse(Schema, schema), name)) {
-      t.ok(hasBound(text), `${place} has a longest length`)
+      t.ok(hasBound(text), `${place} has a maximum length`)
       const form = new RegExp(text.pattern ?? '')
-      t.ok(form.test('global') || form.test('12'), `${place} takes what it is for`)
+      t.ok(form.test('global') || form.test('12'), `${place} accepts a valid value`)
       for (const bad of ['\0', 'a\nb', '\u0085', '\ud800', 'a\udc00b']) t.notOk(form.test(bad), `${place} refuses it`)
     }
   }

@@ -17,7 +17,7 @@ const bodies = {
 const closed: AppStateGate = ({ headers }) =>
   headers['client-version'] === '0' ? { status: 426, body: bodies[426] } : { status: 503, body: bodies[503] }
 
-test('a closed gate stands before all other checks on client paths, and nowhere else', async (t) => {
+test('a closed gate is checked first on client paths, and on no others', async (t) => {
   const { app } = await createMinimalApp(t, { gate: closed })
   const clients: readonly (InjectOptions & { url: string })[] = [
     { url: '/api/v1/things' },
@@ -50,7 +50,7 @@ test('a closed gate stands before all other checks on client paths, and nowhere 
   t.equal((await app.inject('/console')).statusCode, 404)
 })
 
-test('app state, then token, then rate limit, then schema, then the door', async (t) => {
+test('the order of checks: app state, token, rate limit, schema, then the route', async (t) => {
   let gate: AppStateGate = closed
   const { app } = await createMinimalApp(t, { gate: (...asked) => gate(...asked), rateLimit: 1 })
   const wrong = { method: 'POST', url: '/v1/things', payload: '{"count":"1"}' } as const
@@ -60,13 +60,13 @@ test('app state, then token, then rate limit, then schema, then the door', async
   gate = () => undefined
   t.equal((await app.inject({ ...wrong, headers: json })).statusCode, 401)
   t.equal((await app.inject({ ...wrong, headers: mine })).statusCode, 422)
-  t.equal((await app.inject({ ...wrong, headers: mine })).statusCode, 429, 'the faulty one counted')
+  t.equal((await app.inject({ ...wrong, headers: mine })).statusCode, 429, 'the faulty request was counted')
   t.equal((await app.inject({ ...wrong, headers: json })).statusCode, 401)
   const other = { ...bearer(token({ sub: '8' })), ...json }
   t.equal((await app.inject({ url: '/v1/mishaps/http', headers: other })).statusCode, 403)
 })
 
-test('each caller has a number of requests a minute', async (t) => {
+test('each caller may send a number of requests a minute', async (t) => {
   const { app } = await createMinimalApp(t, { rateLimit: 2 })
   const ask = (claims: object, url: string) => app.inject({ url, headers: bearer(token({ ...claims })) })
   t.equal((await ask({}, '/v1/things')).statusCode, 200)
@@ -105,7 +105,7 @@ const tokens: readonly (readonly [string, string | undefined, number])[] = [
   ['no scheme', token(), 401],
   ['no token after the scheme', 'Bearer ', 401],
   ['two tokens', `Bearer ${token()} ${token()}`, 401],
-  ['a good one', `Bearer ${token()}`, 200],
+  ['a valid token', `Bearer ${token()}`, 200],
   ['a scheme in lower case', `bearer ${token()}`, 200],
   ['a scheme in capitals', `BEARER  ${token()}`, 200],
   ['sub as a number', `Bearer ${token({ sub: 7 })}`, 200],
@@ -133,12 +133,12 @@ const tokens: readonly (readonly [string, string | undefined, number])[] = [
   ['no iat', `Bearer ${token({ iat: undefined })}`, 401],
   ['exp as text', `Bearer ${token({ exp: String(now + 600) })}`, 401],
   ['iat as text', `Bearer ${token({ iat: String(now) })}`, 401],
-  ['exp out of all time', `Bearer ${token({ exp: -1e300 })}`, 401],
+  ['exp far in the past', `Bearer ${token({ exp: -1e300 })}`, 401],
   ['exp never', `Bearer ${token({ exp: 1e300 })}`, 200],
-  ['issued in a while', `Bearer ${token({ iat: now + 120 })}`, 401],
+  ['issued in the future', `Bearer ${token({ iat: now + 120 })}`, 401],
   ['issued by a clock that is 4 s ahead', `Bearer ${token({ iat: now + 4 })}`, 200],
   ['issued by a clock that is 20 s ahead', `Bearer ${token({ iat: now + 20 })}`, 401],
-  ['not yet good', `Bearer ${token({ nbf: now + 120 })}`, 401],
+  ['not yet valid', `Bearer ${token({ nbf: now + 120 })}`, 401],
   ['expired', `Bearer ${token({ exp: now - 1 })}`, 440],
   ['sub 0', `Bearer ${token({ sub: '0' })}`, 401],
   ['a leading zero', `Bearer ${token({ sub: '07' })}`, 401],
@@ -165,7 +165,7 @@ test('tokens on client routes', async (t) => {
     [403, 'forbidden'],
     [440, 'session_expired'],
   ])
-  // Twice: the second time what was read of a token comes from a cache.
+  // Twice: the second time the token comes from the cache.
   for (const round of [1, 2]) {
     for (const [name, authorization, status] of tokens) {
       const headers = authorization === undefined ? {} : { authorization }
@@ -179,7 +179,7 @@ test('tokens on client routes', async (t) => {
   t.same(caller, { kind: 'user', id: 7 })
 })
 
-test('the clock of whoever issues tokens may be five seconds ahead, and no more', async (t) => {
+test('the issuer’s clock may be at most five seconds ahead', async (t) => {
   const { app } = await createMinimalApp(t)
   mock.timers.enable({ apis: ['Date'], now: now * 1_000 })
   t.teardown(() => mock.timers.reset())
@@ -192,7 +192,7 @@ test('the clock of whoever issues tokens may be five seconds ahead, and no more'
   }
 })
 
-test('audience, issuer and the longest time of a token', async (t) => {
+test('a token must have the configured audience and issuer, and not be valid for too long', async (t) => {
   const tokenRules = { audience: 'economy', issuer: 'https://id.example', maxTtlSeconds: 3_600 }
   const { app } = await createMinimalApp(t, { tokenRules })
   const ours = { aud: 'economy', iss: 'https://id.example' }
@@ -205,7 +205,7 @@ test('audience, issuer and the longest time of a token', async (t) => {
     ['no audience', { iss: ours.iss }, 401],
     ['another issuer', { ...ours, iss: 'https://id.example/' }, 401],
     ['no issuer', { aud: ours.aud }, 401],
-    ['as long as it may be', { ...ours, iat: now, exp: now + 3_600 }, 200],
+    ['the longest validity', { ...ours, iat: now, exp: now + 3_600 }, 200],
     ['too long', { ...ours, iat: now, exp: now + 3_601 }, 401],
     ['expired', { ...ours, iat: now - 60, exp: now - 1 }, 440],
     ['expired and for others', { ...ours, aud: 'other', iat: now - 60, exp: now - 1 }, 401],
@@ -218,7 +218,7 @@ test('audience, issuer and the longest time of a token', async (t) => {
   }
 })
 
-test('who may do what under /admin/v1', async (t) => {
+test('operators may do everything under /admin/v1, finance may read, users get 403', async (t) => {
   const { app } = await createMinimalApp(t)
   const table: readonly (readonly [object, number, number, number])[] = [
     // claims, GET, PUT, unknown path
@@ -272,7 +272,7 @@ test('public keys pin their algorithm', async (t) => {
       const { statusCode } = await app.inject({ url: '/v1/things', headers: bearer(made) })
       t.equal(statusCode, alg === jwt.algorithm ? 200 : 401, `${alg} where ${jwt.algorithm} is configured`)
     }
-    // The public key is no secret: whoever knows it must not be able to sign with it.
+    // The public key is not secret: it must not serve as an HMAC secret.
     const confused = encodeToken({ alg: 'HS256' }, validClaims(), (text) =>
       createHmac('sha256', jwt.key).update(text).digest('base64url'),
     )
@@ -281,7 +281,7 @@ test('public keys pin their algorithm', async (t) => {
   }
 })
 
-test('a user is looked up once; a database that is away is no bad token', async (t) => {
+test('a user is looked up once; an unreachable database is a 500, not a 401', async (t) => {
   let lookUps = 0
   let away = true
   const sessions = new Sessions(async () => {

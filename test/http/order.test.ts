@@ -10,11 +10,11 @@ const { slices } = await loadSlices()
 
 const methods = ['GET', 'PUT', 'POST', 'DELETE'] as const
 
-/** Paths in which one name cannot be an id; a uid may be a number that is too large, or 0. */
-function impossiblePaths(door: Route, other: boolean): string[] {
-  const good = Object.fromEntries(Object.keys(door.params).map((name) => [name, '1']))
-  return Object.entries(door.params).flatMap(([name, { pattern }]) =>
-    impossible(name, pattern).map((id) => pathOf(door, { ...good, [name]: id }, other)),
+/** Paths with a parameter that cannot be an id; a uid may be a number that is too large, or 0. */
+function impossiblePaths(route: Route, other: boolean): string[] {
+  const good = Object.fromEntries(Object.keys(route.params).map((name) => [name, '1']))
+  return Object.entries(route.params).flatMap(([name, { pattern }]) =>
+    impossible(name, pattern).map((id) => pathOf(route, { ...good, [name]: id }, other)),
   )
 }
 
@@ -22,38 +22,39 @@ function impossiblePaths(door: Route, other: boolean): string[] {
 const impossible = (name: string, pattern: string | undefined): string[] =>
   name === 'sub' ? ['%0A'] : ['%20', ...(pattern === undefined ? ['0', '9007199254740993'] : [])]
 
-test('on every route the form of a request comes before a path that cannot name anything', async (t) => {
+test('on every route body, query and key are validated before an impossible path is answered with 404', async (t) => {
   const { app, ledger, operator, user } = await open(t, slices)
   await ledger.runOk(defineUsers, { users: [{ id: 1 }], listed: false })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  const doors = (await fetchRoutes(origin)).filter(({ params }) => Object.keys(params).length > 0)
-  t.ok(doors.length > 20, `${doors.length} routes`)
+  const routes = (await fetchRoutes(origin)).filter(({ params }) => Object.keys(params).length > 0)
+  t.ok(routes.length > 20, `${routes.length} routes`)
 
-  for (const [i, door] of doors.entries()) {
-    const { kind, body, query } = door
-    const method = methods.find((one) => one === door.method)
-    if (method === undefined) throw new Error(`nobody asks with ${door.method} here`)
+  for (const [i, route] of routes.entries()) {
+    const { kind, body, query } = route
+    const method = methods.find((one) => one === route.method)
+    if (method === undefined) throw new Error(`no request is made with ${route.method}`)
     const ask = async (path: string, sent: unknown, headers = {}): Promise<number> => {
       const asking = kind === 'admin' ? operator : user(1)
       return (await asking(method, path, sent, headers)).status
     }
-    // The same values each time. Some have what only the door can tell is wrong.
+    // The same values each time. Some have errors that only the business rules find.
     const bodies = body === null ? [undefined] : fc.sample(valueOf(body), { numRuns: 20, seed: 1 })
-    for (const path of impossiblePaths(door, i % 2 === 0)) {
-      const told = `${method} ${path}`
-      if (body !== null) t.equal(await ask(path, []), 422, `${told} with another body`)
-      if ('limit' in query) t.equal(await ask(`${path}?limit=x`, undefined), 422, `${told} with another query`)
+    for (const path of impossiblePaths(route, i % 2 === 0)) {
+      const name = `${method} ${path}`
+      if (body !== null) t.equal(await ask(path, []), 422, `${name} with another body`)
+      if ('limit' in query) t.equal(await ask(`${path}?limit=x`, undefined), 422, `${name} with another query`)
       const statuses = new Set<number>()
       for (const sent of bodies) {
-        if (!reads(door)) t.equal(await ask(path, sent, { 'idempotency-key': '\x7f' }), 422, `${told} with another key`)
+        if (!reads(route))
+          t.equal(await ask(path, sent, { 'idempotency-key': '\x7f' }), 422, `${name} with another key`)
         statuses.add(await ask(path, sent))
         if (statuses.has(404)) break
       }
-      t.ok(statuses.has(404), told)
+      t.ok(statuses.has(404), name)
       t.same(
         [...statuses].filter((status) => status !== 404 && status !== 422),
         [],
-        told,
+        name,
       )
     }
   }

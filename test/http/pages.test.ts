@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, readPage, toPage } from '../../src/http/pages.ts'
 import { pathId } from '../../src/http/validation/ids.ts'
 
-test('ids in paths', (t) => {
+test('ids in paths are positive safe integers', (t) => {
   for (const [text, id] of [
     ['1', 1],
     ['42', 42],
@@ -31,7 +31,7 @@ test('ids in paths', (t) => {
   t.end()
 })
 
-test('cursors come back as they were given out', (t) => {
+test('cursors are decoded as they were encoded, others are refused', (t) => {
   for (const place of [[0], [7], [1_795_251_014_928_123, 42], [Number.MAX_SAFE_INTEGER, 0, 1]]) {
     const cursor = encodeCursor(place)
     t.match(cursor, /^[0-9A-Za-z_-]+$/)
@@ -46,7 +46,7 @@ test('cursors come back as they were given out', (t) => {
   t.end()
 })
 
-test('pages', (t) => {
+test('a page has a cursor unless it is the last one', (t) => {
   t.same(readPage({}, 1), { limit: 50, cursor: null })
   t.same(readPage({ limit: '200', cursor: encodeCursor([5, 6]) }, 2), { limit: 200, cursor: [5, 6] })
   const place = (row: number) => [row]
@@ -56,7 +56,7 @@ test('pages', (t) => {
   t.end()
 })
 
-test('pages end early where rows are large, and together hold every row once', (t) => {
+test('pages of large rows end early, and together hold every row once', (t) => {
   const unit = fc.constantFrom('x', 'é', '😀')
   const row = fc.tuple(unit, fc.oneof(fc.nat(100), fc.nat(200_000))).map(([sign, length]) => sign.repeat(length))
   fc.assert(

@@ -13,8 +13,8 @@ const bodies: readonly (readonly [string, Record<string, string>, string | Buffe
   ['nothing', {}, undefined, 422, 'validation_failed'],
   ['an empty body', json, '', 422, 'validation_failed'],
   ['an empty body of another type', { 'content-type': 'text/html' }, '', 422, 'validation_failed'],
-  ['an empty body of no type that there is', { 'content-type': 'what?' }, '', 422, 'validation_failed'],
-  ['an empty body in pieces', { ...json, 'transfer-encoding': 'chunked' }, undefined, 422, 'validation_failed'],
+  ['an empty body of an invalid type', { 'content-type': 'what?' }, '', 422, 'validation_failed'],
+  ['an empty chunked body', { ...json, 'transfer-encoding': 'chunked' }, undefined, 422, 'validation_failed'],
   ['not JSON', json, '{', 400, 'invalid_json'],
   ['spaces', json, '  ', 400, 'invalid_json'],
   ['two values', json, '{} {}', 400, 'invalid_json'],
@@ -24,7 +24,7 @@ const bodies: readonly (readonly [string, Record<string, string>, string | Buffe
   ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'count=1', 415, 'unsupported_media_type'],
   ['text', { 'content-type': 'text/plain' }, good, 415, 'unsupported_media_type'],
   ['another charset', { 'content-type': 'application/json; charset=latin1' }, good, 415, 'unsupported_media_type'],
-  ['no type that there is', { 'content-type': 'json' }, good, 415, 'unsupported_media_type'],
+  ['an invalid type', { 'content-type': 'json' }, good, 415, 'unsupported_media_type'],
   ['64 KiB', json, `{"count":1,"name":"n","x":"${'x'.repeat(65_536 - 29)}"}`, 200],
   ['64 KiB and a byte', json, `{"count":1,"name":"n","x":"${'x'.repeat(65_537 - 29)}"}`, 413, 'body_too_large'],
   ['null', json, 'null', 422, 'validation_failed'],
@@ -36,7 +36,7 @@ const TEXT_RULE =
   'must be text without control characters, lone surrogates, directional overrides, isolates left open and more than ' +
   '30 combining marks in a row'
 
-test('bodies', async (t) => {
+test('bodies are JSON in UTF-8 up to 64 KiB', async (t) => {
   const { app } = await createMinimalApp(t)
   for (const [name, headers, payload, status, code] of bodies) {
     const request: InjectOptions = { method: 'POST', url: '/v1/things', headers: { ...headers, ...bearer(token()) } }
@@ -46,7 +46,7 @@ test('bodies', async (t) => {
   }
 })
 
-test('an empty body is no body, on every method', async (t) => {
+test('an empty body counts as absent, on every method', async (t) => {
   const { app } = await createMinimalApp(t)
   const headers = { ...json, ...bearer(token()) }
   t.equal((await app.inject({ url: '/v1/things', headers })).statusCode, 200)
@@ -54,7 +54,7 @@ test('an empty body is no body, on every method', async (t) => {
   const optional = await app.inject({ method: 'POST', url: '/v1/optional', headers })
   t.equal(optional.statusCode, 200)
   t.same(optional.json(), { data: {} })
-  // A path without a door has no use for a body either.
+  // Nor is a body read on a path without a route.
   const nowhere = await app.inject({ method: 'POST', url: '/v1/nowhere', headers, payload: '{' })
   t.equal(nowhere.statusCode, 404)
 })
@@ -79,7 +79,7 @@ test('operators may send 1 MiB', async (t) => {
   })
 })
 
-test('no key reaches a prototype', async (t) => {
+test('no field name reaches a prototype', async (t) => {
   const { app } = await createMinimalApp(t)
   const headers = { ...json, ...bearer(token()) }
   const payload =
@@ -92,7 +92,7 @@ test('no key reaches a prototype', async (t) => {
   t.notOk('loud' in {})
 })
 
-/** What stands in a body beside what is required, and what is said of it. */
+/** Bodies, and the errors that they get. */
 const faults: readonly (readonly [unknown, Record<string, string[]>])[] = [
   [{ count: '1' }, { count: ['must be an integer'], name: ['is required'] }],
   [
@@ -137,7 +137,7 @@ const faults: readonly (readonly [unknown, Record<string, string[]>])[] = [
   [null, { body: ['must be an object'] }],
 ]
 
-test('every faulty field is named, with a sentence that repeats nothing of it', async (t) => {
+test('every faulty field is named, with a message that does not repeat its value', async (t) => {
   const { app } = await createMinimalApp(t)
   const headers = { ...json, ...bearer(token()) }
   const post = (url: string, body: unknown) =>
@@ -153,7 +153,7 @@ test('every faulty field is named, with a sentence that repeats nothing of it', 
     })
   }
   const smiling = await post('/v1/things', { count: 1, name: '😀'.repeat(10) })
-  t.equal(smiling.statusCode, 200, 'a pair of surrogates is a character, and one of them')
+  t.equal(smiling.statusCode, 200, 'a surrogate pair counts as one character')
 
   const payments: readonly (readonly [unknown, Record<string, string[]>])[] = [
     [{ type: 'cash' }, { manager: ['is required'] }],
@@ -168,14 +168,14 @@ test('every faulty field is named, with a sentence that repeats nothing of it', 
   for (const [body, errors] of payments) t.same((await post('/v1/payments', body)).json().errors, errors)
 
   const many = await post('/v1/things', { count: 1, name: 'n', parts: Array.from({ length: 60 }, () => ({})) })
-  t.equal(Object.keys(many.json().errors).length, 20, 'enough is enough')
+  t.equal(Object.keys(many.json().errors).length, 20, 'at most 20 fields')
   const large = await post('/v1/things', { count: 0, name: 7, parts: Array.from({ length: 5000 }, () => ({})) })
-  t.same(large.json().errors, { count: ['must be at least 1'] }, 'of a large body the first fault')
+  t.same(large.json().errors, { count: ['must be at least 1'] }, 'of a large body only the first fault')
   const long = await post('/v1/things', { count: 1, name: 'n', parts: Array.from({ length: 5000 }, () => ({})) })
-  t.same(long.json().errors, { parts: ['must hold at most 3'] }, 'a list is bounded before its items are looked at')
+  t.same(long.json().errors, { parts: ['must hold at most 3'] }, 'the length of a list is checked before its items')
 })
 
-test('queries', async (t) => {
+test('query parameters are validated', async (t) => {
   const { app } = await createMinimalApp(t)
   const ask = (query: string) => app.inject({ url: `/v1/things?${query}`, headers: bearer(token()) })
   const table: readonly (readonly [string, unknown])[] = [
@@ -204,7 +204,7 @@ test('queries', async (t) => {
   }
 })
 
-test('a path that cannot name anything names nothing', async (t) => {
+test('a path with an impossible id is answered with 404', async (t) => {
   const { app } = await createMinimalApp(t)
   for (const id of ['%00', 'x'.repeat(21), '%zz', '%E0%A4%A', 'x'.repeat(5000)]) {
     const response = await app.inject({ method: 'DELETE', url: `/v1/things/${id}`, headers: bearer(token()) })

@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { serverOptions } from '../../src/http/server-options.ts'
 import { ANSWERED_MS } from '../soak/scenarios/database/hanging-statement.ts'
 
-test('a connection on which nothing moves is kept for longer than the longest answer takes', (t) => {
+test('an idle connection is kept for longer than the longest response takes', (t) => {
   t.ok(serverOptions.connectionTimeout > ANSWERED_MS)
   t.end()
 })

@@ -14,7 +14,7 @@ const odds = [
 ]
 
 /** Users 1 to 3, user 3's room R1, a rose (1), a clover (2) with odds, and 10,000 diamonds for user 1. */
-async function shop(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
+async function giftApp(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
   const open = await createTestApp(t, slices)
   const { operator, ledger } = open
   await ledger.runOk(genesis, { fairness_key: testChains.keyHash })
@@ -28,8 +28,8 @@ async function shop(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
 
 const send = { u_id: 1, decoration_id: 1, user_id: [2, 3], quantity: 5, room_id: 'R1' }
 
-test('a gift from the shop to the wallets', async (t) => {
-  const { user, operator } = await shop(t)
+test('a gift is sent, and changes the wallets', async (t) => {
+  const { user, operator } = await giftApp(t)
   const ask = user(1)
   const sent = await ask('POST', '/api/v1/instant-send', send)
   t.match(sent, { status: 200, body: { data: { diamonds: 9_900, lucky_result: { code: 1 } } } })
@@ -50,8 +50,8 @@ test('a gift from the shop to the wallets', async (t) => {
   t.match((await ask('GET', '/api/v1/wallet')).body, { data: { bag: [{ decoration_id: 1, quantity: 1 }] } })
 })
 
-test('what the doors refuse, and that it changes nothing', async (t) => {
-  const { user, ledger, database } = await shop(t)
+test('requests that routes refuse change nothing', async (t) => {
+  const { user, ledger, database } = await giftApp(t)
   const ask = user(1)
   const events = async () => (await queryRows(database, 'select position from ledger_head'))[0]?.['position']
   const before = await events()
@@ -72,9 +72,9 @@ test('what the doors refuse, and that it changes nothing', async (t) => {
     [{ ...send, quantity: 501 }, 422, 'insufficient_balance', undefined],
   ]
   for (const [body, status, code, fields] of rows) {
-    const heard = await ask('POST', '/api/v1/instant-send', body)
-    t.match(heard, { status, body: { code } }, JSON.stringify(body))
-    if (fields !== undefined) t.same(Object.keys(Object(heard.body).errors).sort(), [...fields].sort())
+    const response = await ask('POST', '/api/v1/instant-send', body)
+    t.match(response, { status, body: { code } }, JSON.stringify(body))
+    if (fields !== undefined) t.same(Object.keys(Object(response.body).errors).sort(), [...fields].sort())
   }
   t.match(await ask('POST', '/api/v1/users/x/decorations/send', { decoration_id: 1, quantity: 1, room_id: 1 }), {
     status: 404,
@@ -84,7 +84,7 @@ test('what the doors refuse, and that it changes nothing', async (t) => {
 })
 
 test('a retry changes nothing, whatever its prefix and the order of its fields', async (t) => {
-  const { user, database } = await shop(t)
+  const { user, database } = await giftApp(t)
   const ask = user(1)
   const key = { 'idempotency-key': 'one' }
   const first = await ask('POST', '/api/v1/instant-send', { ...send, decoration_id: 2 }, key)
@@ -106,8 +106,8 @@ test('a retry changes nothing, whatever its prefix and the order of its fields',
   ])
 })
 
-test('a player checks the draws by hand and by asking', async (t) => {
-  const { user } = await shop(t)
+test('a player verifies draws by hand and by request', async (t) => {
+  const { user } = await giftApp(t)
   const ask = user(1)
   const chains = Object((await ask('GET', '/api/v1/fairness/lucky')).body).data
   t.match(chains, { chain: '1-1', client_seed: '1', next: '1-2' })
@@ -135,7 +135,7 @@ test('a player checks the draws by hand and by asking', async (t) => {
     const commitment = draw.chain === '1-1' ? chains.commitment : chains.next_commitment
     let value = draw.link
     for (let i = 0; i < draw.k; i += 1) value = createHash('sha256').update(Buffer.from(value, 'hex')).digest('hex')
-    t.equal(value, commitment, 'the link leads to what was published before')
+    t.equal(value, commitment, 'the link hashes to the published commitment')
     const table = Object((await ask('GET', `/api/v1/fairness/odds/${draw.odds_hash}`)).body).data
     t.same(table.odds, odds)
     draw.orders.forEach(({ r, reward_num }: { r: number; reward_num: number }, i: number) => {
@@ -151,15 +151,23 @@ test('a player checks the draws by hand and by asking', async (t) => {
   t.match((await ask('POST', '/api/v1/fairness/verify', forged)).body, { data: { valid: false } })
   const { stake, ...unstaked } = draws[0]
   const verdict = async (draw: object) => Object((await ask('POST', '/api/v1/fairness/verify', draw)).body).data.valid
-  t.equal(await verdict(unstaked), true, 'the stake of a draw of ours is known')
-  t.equal(await verdict({ ...unstaked, orders: forged.orders }), false, 'and the reward is held against it')
+  t.equal(await verdict(unstaked), true, 'the stake of a draw of this ledger is known')
+  t.equal(await verdict({ ...unstaked, orders: forged.orders }), false, 'and the reward is compared with it')
   t.equal(await verdict({ ...draws[0], stake: stake * 1_000 }), false, 'another stake')
   t.equal(await verdict({ ...unstaked, odds_hash: undefined, odds: [{ multiplier: 10_000, weight: 1 }] }), false)
-  t.equal(await verdict({ ...draws[0], commitment: 'ab'.repeat(32) }), false, 'another commitment than was published')
+  t.equal(
+    await verdict({ ...draws[0], commitment: 'ab'.repeat(32) }),
+    false,
+    'a commitment other than the published one',
+  )
   t.equal(await verdict({ ...draws[0], commitment: chains.next_commitment }), true)
   const [order, ...others] = draws[0].orders
   t.equal(await verdict({ ...draws[0], orders: [{ ...order, order_id: '1-0' }, ...others] }), false, 'another order')
-  t.equal(await verdict({ ...draws[0], odds: [{ multiplier: 1, weight: 1_000 }] }), false, 'other odds beside the hash')
+  t.equal(
+    await verdict({ ...draws[0], odds: [{ multiplier: 1, weight: 1_000 }] }),
+    false,
+    'odds that do not match the hash',
+  )
   t.match(await ask('GET', `/api/v1/fairness/odds/${'0'.repeat(64)}`), { status: 404 })
   t.match(await ask('GET', '/api/v1/fairness/lucky/draws?cursor=bm9uZQ'), {
     status: 422,
@@ -168,7 +176,7 @@ test('a player checks the draws by hand and by asking', async (t) => {
 })
 
 test('a page of draws ends early where sends have many orders', async (t) => {
-  const { user, operator } = await shop(t)
+  const { user, operator } = await giftApp(t)
   const receivers = Array.from({ length: 100 }, (_, i) => 101 + i)
   await operator('POST', '/admin/v1/users', { users: receivers.map((id) => ({ id })) })
   await operator('POST', '/admin/v1/users/1/credits', { currency: 'diamonds', amount: 1_000_000, reason: 'test' })
@@ -184,11 +192,11 @@ test('a page of draws ends early where sends have many orders', async (t) => {
     pages.push({ sends: data.map(({ k }: { k: number }) => k), orders })
     cursor = meta.next_cursor
   }
-  t.equal(pages[0]?.sends.length, 200, 'as many as were asked for')
+  t.equal(pages[0]?.sends.length, 200, 'as many as requested')
   t.same(
     pages.flatMap(({ sends }) => sends),
     Array.from({ length: 240 }, (_, i) => 240 - i),
-    'all of them, each once',
+    'all sends, each once',
   )
   for (const { orders } of pages) t.ok(orders > 0 && orders < 1_500, `${orders} orders`)
   const alone = Object((await ask('GET', '/v1/fairness/lucky/draws?limit=1')).body)

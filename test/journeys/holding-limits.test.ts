@@ -10,7 +10,7 @@ const { slices } = await loadSlices()
 
 const full = { status: 422, body: { code: 'holding_limit' } }
 
-async function shop(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
+async function appWithGifts(t: Parameters<typeof createTestApp>[0]): Promise<TestApp> {
   const open = await createTestApp(t, slices)
   const { operator } = open
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
@@ -28,8 +28,8 @@ const gift = ({ operator }: TestApp, id: number) =>
 const put = ({ operator }: TestApp, decoration_id: number) =>
   operator('POST', '/admin/v1/users/1/bag', { decoration_id, quantity: 1, reason: 'a prize' })
 
-test('a wallet holds 2,000 stored cards: grants beyond are refused whole, and so is a card from somebody else', async (t) => {
-  const open = await shop(t)
+test('a wallet holds 2,000 stored cards; grants and transfers beyond are refused', async (t) => {
+  const open = await appWithGifts(t)
   const { user, database, ledger } = open
   t.equal((await grant(open, 1, 1_000)).status, 201)
   t.equal((await grant(open, 1, 999)).status, 201)
@@ -40,11 +40,11 @@ test('a wallet holds 2,000 stored cards: grants beyond are refused whole, and so
   const transfer = (from: number, card: number, receiver_id: number) =>
     user(from)('POST', `/v1/privilege-wallet/${card}/transfer`, { receiver_id })
   t.match(await transfer(2, own, 1), full)
-  t.match(await transfer(2, own, 9), { body: { code: 'validation_failed' } }, 'after who the receiver is')
+  t.match(await transfer(2, own, 9), { body: { code: 'validation_failed' } }, 'the receiver is checked first')
   const wallet = await user(1)('GET', '/v1/privilege-wallet')
   t.equal(Object(wallet.body).data.length, 2_000)
   t.ok(wallet.text.length < 1_048_576)
-  // Whoever gives one away or uses one up has room again.
+  // A user who sends or activates a card has room again.
   t.match(await transfer(1, last, 2), { status: 200 })
   t.match(await transfer(2, own, 1), { status: 200 })
   t.match(await grant(open, 1, 1), full)
@@ -59,8 +59,8 @@ test('a wallet holds 2,000 stored cards: grants beyond are refused whole, and so
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('the catalogue holds 500 gifts, of which those that are there can still be changed', async (t) => {
-  const open = await shop(t)
+test('the catalogue holds 500 gifts, which can still be changed', async (t) => {
+  const open = await appWithGifts(t)
   for (let id = 1; id <= MAX_DECORATIONS; id += 1) await gift(open, id)
   t.match(await gift(open, 501), full)
   t.match(await open.operator('PUT', '/admin/v1/decorations/501', { kind: 'standard' }), {
@@ -75,8 +75,8 @@ test('the catalogue holds 500 gifts, of which those that are there can still be 
   t.same((await verifyDatabase(open.database)).findings, [])
 })
 
-test('a bag holds 2,000 kinds, whose number follows what is put in and sent', async (t) => {
-  const open = await shop(t)
+test('a bag holds 2,000 kinds, counted as items are added and sent', async (t) => {
+  const open = await appWithGifts(t)
   const { user, database, ledger } = open
   for (let id = 1; id <= 3; id += 1) {
     await gift(open, id)
@@ -103,8 +103,8 @@ test('a bag holds 2,000 kinds, whose number follows what is put in and sent', as
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('the migrations count what is there already', async (t) => {
-  const open = await shop(t)
+test('the migrations count existing rows', async (t) => {
+  const open = await appWithGifts(t)
   await grant(open, 1, 3)
   const own = Object((await grant(open, 2, 2)).body).data[0].id
   await open.user(2)('POST', `/v1/privilege-wallet/${own}/activate`)

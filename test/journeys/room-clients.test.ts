@@ -13,7 +13,7 @@ type Test = Parameters<typeof testDatabase>[0] & Parameters<typeof dataDir>[0]
 
 const DOCUMENT = 'src/realtime/clients.md'
 
-/** The code that the document shows for this kind of client. */
+/** The document's code for this kind of client. */
 function documentedClient(kind: string): string {
   const block = blocksOf(readDocument(DOCUMENT)).find(({ language }) => language === `js ${kind}`)
   if (block === undefined) throw new Error(`${DOCUMENT} shows no client for ${kind}`)
@@ -21,7 +21,7 @@ function documentedClient(kind: string): string {
 }
 
 interface DocumentedClient {
-  /** Names of events, with the data that came with each. */
+  /** Names of received events, with their data. */
   readonly received: { readonly event: string; readonly data: unknown }[]
   /** Whatever else was printed. */
   readonly others: string[]
@@ -69,7 +69,7 @@ async function play(service: ServiceProcess, user: number, path: string, body?: 
   return result.data
 }
 
-test('the documented clients receive a game, also what happened while their instance was down', async (t) => {
+test('the documented clients receive all events of a game, also those during an outage of their instance', async (t) => {
   const database = await testDatabase(t)
   const folder = dataDir(t)
   const environment = { DATABASE_URL: database.serviceUrl, DATA_DIR: folder }

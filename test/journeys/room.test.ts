@@ -12,31 +12,31 @@ import {
 import { createTestExecutor, testChains } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 
-const { createLookups: lookupsWith, slices } = await loadSlices()
+const { createLookups, slices } = await loadSlices()
 
 type Test = Parameters<typeof testDatabase>[0]
 
-interface Lounge {
+interface RoomSetup {
   readonly instance: TestInstance
   readonly ask: (who: number | 'ann', method: string, path: string, body?: object) => Promise<ReturnType<typeof Object>>
 }
 
 /** Users 1 to 4 with 100,000 coins and diamonds each; room R1, whose members are 1 to 3; gifts that always win. */
-async function lounge(t: Test): Promise<Lounge> {
+async function roomSetup(t: Test): Promise<RoomSetup> {
   const database = await testDatabase(t)
   const { runOk } = createTestExecutor(t, database.serviceUrl)
   await runOk(genesis, { fairness_key: testChains.keyHash })
-  const instance = await startInstance(t, database, slices, { lookups: lookupsWith(() => 'http://assets.test') })
-  const ask: Lounge['ask'] = async (who, method, path, body) => {
+  const instance = await startInstance(t, database, slices, { lookups: createLookups(() => 'http://assets.test') })
+  const ask: RoomSetup['ask'] = async (who, method, path, body) => {
     const claims = who === 'ann' ? { sub: who, role: 'operator' } : { sub: String(who) }
     const answer = await fetch(`${instance.origin}${path}`, {
       method,
       headers: { ...bearer(token(claims)), 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const heard = Object(await answer.json())
-    if (!answer.ok) throw new Error(`${method} ${path}: ${JSON.stringify(heard)}`)
-    return heard
+    const responseBody = Object(await answer.json())
+    if (!answer.ok) throw new Error(`${method} ${path}: ${JSON.stringify(responseBody)}`)
+    return responseBody
   }
   const people = ['Amina', 'Badr', 'Carmen', 'Dana'].map((name, i) => ({
     id: i + 1,
@@ -45,7 +45,7 @@ async function lounge(t: Test): Promise<Lounge> {
     avatar: `avatars/${i + 1}.png`,
   }))
   await ask('ann', 'POST', '/admin/v1/users', { users: people })
-  await ask('ann', 'PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'Lounge', owner_id: 3 })
+  await ask('ann', 'PUT', '/admin/v1/rooms/1', { uid: 'R1', name: 'RoomSetup', owner_id: 3 })
   const odds = (multiplier: number) => [
     { multiplier: 0, weight: multiplier * 2 - 1 },
     { multiplier, weight: 1 },
@@ -71,22 +71,22 @@ async function lounge(t: Test): Promise<Lounge> {
 
 const ROOM = 'one-to-room:R1'
 
-async function member(t: Test, { instance }: Lounge, id: number): Promise<TestClient> {
+async function member(t: Test, { instance }: RoomSetup, id: number): Promise<TestClient> {
   const client = await connectAs(t, instance.origin, id)
   client.send({ t: 'sub', i: 1, ch: ROOM })
   await client.waitForFrame('subbed', 1)
   return client
 }
 
-/** Waits for so many frames of a channel's history. */
-const heardOf = (client: TestClient, channel: string, count: number): Promise<Frame[]> =>
+/** Waits for `count` frames of a channel's history. */
+const framesOf = (client: TestClient, channel: string, count: number): Promise<Frame[]> =>
   client.waitFor(
     () => (client.eventsOf(channel).length >= count ? client.eventsOf(channel) : undefined),
     `${count} of ${channel}`,
   )
 
-/** The newest state that a user was shown, once it is this. */
-const shown = (client: TestClient, field: string, value: unknown): Promise<Frame> =>
+/** Waits until the newest state of a user has this value; returns its frame. */
+const latestState = (client: TestClient, field: string, value: unknown): Promise<Frame> =>
   client.waitFor(
     ({ frames }) => {
       const frame = frames.findLast(({ event }) => event === 'wallet-changed')
@@ -97,8 +97,8 @@ const shown = (client: TestClient, field: string, value: unknown): Promise<Frame
 
 const facts = (frames: readonly Frame[]) => frames.map(({ event, data }) => ({ event, data }))
 
-test('a member sees the games of others, and nobody else does', async (t) => {
-  const all = await lounge(t)
+test('members of a room receive the frames of its games, other users do not', async (t) => {
+  const all = await roomSetup(t)
   const { ask } = all
   const watching = await member(t, all, 3)
   const outsider = await connectAs(t, all.instance.origin, 4)
@@ -109,10 +109,10 @@ test('a member sees the games of others, and nobody else does', async (t) => {
   const { data: game } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 3, join_admin: 1 })
   await ask(2, 'POST', `${base}/join/${game.id}`)
   await ask(2, 'POST', `${base}/leave/${game.id}`)
-  // So far by the old name.
-  await heardOf(watching, ROOM, 4)
+  // Up to here with the old name.
+  await framesOf(watching, ROOM, 4)
   await ask('ann', 'PUT', '/admin/v1/users/2', { name: 'Badr B.' })
-  // For so long a name may be remembered.
+  // How long a name may be cached.
   await new Promise((resolve) => setTimeout(resolve, 1_100))
   await ask(2, 'POST', `${base}/join/${game.id}`)
   const { data: finished } = await ask(2, 'POST', `${base}/finish/${game.id}`)
@@ -121,7 +121,7 @@ test('a member sees the games of others, and nobody else does', async (t) => {
   const { data: third } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 2, join_admin: 1 })
   await ask('ann', 'POST', '/admin/v1/roulette/purge', { older_than_minutes: 0 })
 
-  const told = await heardOf(watching, ROOM, 10)
+  const told = await framesOf(watching, ROOM, 10)
   const amina = { id: 1, name: 'Amina', avatar: 'avatars/1.png' }
   const badr = { id: 2, name: 'Badr', avatar: 'avatars/2.png' }
   const renamed = { ...badr, name: 'Badr B.' }
@@ -151,7 +151,7 @@ test('a member sees the games of others, and nobody else does', async (t) => {
     created(third),
     joined(third.id, amina),
   ])
-  const eleventh = (await heardOf(watching, ROOM, 11))[10]
+  const eleventh = (await framesOf(watching, ROOM, 11))[10]
   t.match(eleventh, { event: 'roulette-wheel-destroyed', data: { game_id: third.id } })
   let prev: unknown = null
   for (const frame of watching.eventsOf(ROOM)) {
@@ -162,15 +162,15 @@ test('a member sees the games of others, and nobody else does', async (t) => {
   t.same(all.instance.log, [])
 })
 
-test('big wins, and what becomes of the wallets', async (t) => {
-  const all = await lounge(t)
+test('big wins are sent to the room and to everyone, and wallets are pushed', async (t) => {
+  const all = await roomSetup(t)
   const { ask } = all
   const [sender, receiver, outsider] = [
     await member(t, all, 1),
     await member(t, all, 2),
     await connectAs(t, all.instance.origin, 4),
   ]
-  /** Sends until an order wins; what the winning send was answered. */
+  /** Sends until an order wins; returns the response to the winning send. */
   const win = async (decoration_id: number, quantity: number, others: object = {}) => {
     for (;;) {
       const send = { u_id: 1, decoration_id, user_id: [2, 3], quantity, room_id: 'R1', ...others }
@@ -210,7 +210,7 @@ test('big wins, and what becomes of the wallets', async (t) => {
     facts(await of(receiver, ROOM, big.send, 1 + wins.length)).slice(1),
     wins.map((reward) => ({ event: 'lucky-big-win', data: { user, reward, decoration: clover } })),
   )
-  t.same(outsider.eventsOf('global'), [], 'so far only the room was told')
+  t.same(outsider.eventsOf('global'), [], 'so far only the room received it')
 
   const huge = await win(2, 50, { with_encryption: true })
   const banners = huge.rewards.filter((reward) => reward > 0).length
@@ -226,7 +226,11 @@ test('big wins, and what becomes of the wallets', async (t) => {
     [receiver, 2],
   ] as const) {
     const { data: wallet } = await ask(id, 'GET', '/v1/wallet')
-    const changed = await shown(client, id === 1 ? 'diamonds' : 'target', id === 1 ? wallet.diamonds : wallet.target)
+    const changed = await latestState(
+      client,
+      id === 1 ? 'diamonds' : 'target',
+      id === 1 ? wallet.diamonds : wallet.target,
+    )
     t.same(changed['data'], wallet)
     t.equal(changed['ch'], `user:${id}`)
     t.notOk('prev' in changed)
@@ -235,8 +239,8 @@ test('big wins, and what becomes of the wallets', async (t) => {
   t.same(all.instance.log, [])
 })
 
-test('a card that was given is told to its receiver, and activating it shows the privilege', async (t) => {
-  const all = await lounge(t)
+test('the receiver of a card is notified, and its activation pushes the wallet', async (t) => {
+  const all = await roomSetup(t)
   const { ask } = all
   const [giver, receiver] = [await connectAs(t, all.instance.origin, 1), await connectAs(t, all.instance.origin, 2)]
   const cards = await ask('ann', 'POST', '/admin/v1/users/1/cards', {
@@ -246,7 +250,7 @@ test('a card that was given is told to its receiver, and activating it shows the
   })
   const [{ id }] = cards.data
   await ask(1, 'POST', `/v1/privilege-wallet/${id}/transfer`, { receiver_id: 2 })
-  const [told] = await heardOf(receiver, 'user:2', 1)
+  const [told] = await framesOf(receiver, 'user:2', 1)
   t.match(told, {
     event: 'notification',
     data: {
@@ -256,10 +260,10 @@ test('a card that was given is told to its receiver, and activating it shows the
       identifier: 'privilege-package-wallet',
     },
   })
-  // Once more to whoever was away.
+  // Replayed to a client that was disconnected.
   const back = await connectAs(t, all.instance.origin, 2)
   back.send({ t: 'sub', i: 1, ch: 'user:2', since: told?.['prev'] ?? '0' })
-  t.same(await heardOf(back, 'user:2', 1), [told])
+  t.same(await framesOf(back, 'user:2', 1), [told])
 
   await ask(2, 'POST', `/v1/privilege-wallet/${id}/activate`)
   const changed = await receiver.waitFor(({ frames }) => frames.find(({ event }) => event === 'wallet-changed'))
@@ -268,8 +272,8 @@ test('a card that was given is told to its receiver, and activating it shows the
   t.same(all.instance.log, [])
 })
 
-test('a withdrawal is told to both sides, and its hold shows in the wallet', async (t) => {
-  const all = await lounge(t)
+test('both parties receive the changes of a withdrawal, and its hold appears in the wallet', async (t) => {
+  const all = await roomSetup(t)
   const { ask } = all
   await ask('ann', 'PUT', '/admin/v1/countries/1', { name: 'Egypt' })
   await ask('ann', 'PUT', '/admin/v1/users/2', { business_manager: 1 })
@@ -285,14 +289,14 @@ test('a withdrawal is told to both sides, and its hold shows in the wallet', asy
     [manager, 'user:2'],
   ] as const) {
     const of = { id: made.id, amount_in_dollars: 12.5, agent_benefit: false }
-    t.same(facts(await heardOf(client, channel, 2)), [
+    t.same(facts(await framesOf(client, channel, 2)), [
       { event: 'withdrawal-changed', data: { ...of, status: 'pending', updated_at: made.updated_at } },
       { event: 'withdrawal-changed', data: { ...of, status: 'rejected', updated_at: changed.updated_at } },
     ])
     t.notMatch(JSON.stringify(client.frames), /00112233|Friday|not now/)
   }
   await ask(1, 'POST', `${path}/request`, request)
-  const wallet = await shown(requester, 'pending_dollars', 12.5)
+  const wallet = await latestState(requester, 'pending_dollars', 12.5)
   t.match(wallet['data'], { wallet_dollars_count: 20.5, available_dollars: 8 })
   t.same(all.instance.log, [])
 })

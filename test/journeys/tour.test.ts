@@ -3,7 +3,7 @@ import { blocksOf, readDocument } from '../harness/documents/documents.ts'
 import { runDocument, startSession, TOUR } from '../harness/documents/run-document.ts'
 import { until } from '../harness/until.ts'
 
-test('the commands of the tour answer what it shows, and finance closes the month of it', async (t) => {
+test('the commands of the tour print what it shows, and finance closes its month', async (t) => {
   const session = await startSession(t)
   await runDocument(t, TOUR.path, session)
   for (const { language, lines } of blocksOf(readDocument(TOUR.path))) {

@@ -11,7 +11,7 @@ import { log, type OutboxFixture, openOutbox } from './outbox-fixture.ts'
 
 type Test = Parameters<typeof openOutbox>[0]
 
-// Each waits for its own moments.
+// Run in parallel: each mostly waits.
 tap.jobs = 3
 
 /** A dispatcher with the shortest delays; `onSend` is called before each send. */

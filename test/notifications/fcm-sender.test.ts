@@ -23,7 +23,7 @@ test('messages have all fields of a notification and share an access token', asy
   const send = sender(fcm)
   const outcomes = await Promise.all(['a', 'b', 'c'].map((token) => send({ ...delivery, token })))
   t.same(outcomes, [{ kind: 'delivered' }, { kind: 'delivered' }, { kind: 'delivered' }])
-  t.equal(fcm.tokens.length, 1, 'asked for once')
+  t.equal(fcm.tokens.length, 1, 'requested once')
   t.same(fcm.violations, [])
   t.same(fcm.received.map(({ token }) => token).sort(), ['a', 'b', 'c'])
   const tag = 'privilege-package-wallet-12'
@@ -67,7 +67,7 @@ test('outcomes by FCM response', async (t) => {
       { status: 404, body: { error: { message: 'Not found' } } },
       later('404'),
     ],
-    ['never was a token', notAToken, gone],
+    ['a text that is not a token', notAToken, gone],
     ['a bad token, by field', badRequest('message.token'), gone],
     ['a bad message', badRequest('message.notification.body'), later('400 INVALID_ARGUMENT', 0, true)],
     ['both', badRequest('message.token', 'message.data'), later('400 INVALID_ARGUMENT', 0, true)],
@@ -139,10 +139,10 @@ test('delays by backoff and Retry-After', (t) => {
   t.equal(backoffMs(4, 0, 3_600_000, 0), 4_000, 'at least half of it')
   for (const chance of [0, 0.5, 1]) {
     const asked = backoffMs(1, 60_000, 3_600_000, chance)
-    t.ok(asked >= 60_000 && asked <= 72_000, 'never less than was asked for')
+    t.ok(asked >= 60_000 && asked <= 72_000, 'never less than requested')
     t.ok(backoffMs(1, 1e12, 3_600_000, chance) <= 1.2 * 86_400_000, 'and not for ever')
   }
-  t.equal(backoffMs(9, 1_000, 3_600_000, 1), 256_000, 'the longer of the two')
+  t.equal(backoffMs(9, 1_000, 3_600_000, 1), 256_000, 'the longer of both delays')
 
   const now = Date.UTC(2026, 10, 21)
   t.equal(retryAfterMs(null, now), 0)

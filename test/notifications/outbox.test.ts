@@ -3,7 +3,7 @@ import { removeDevice } from '../../src/features/users/devices/remove-device.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { notificationTo, openOutbox } from './outbox-fixture.ts'
 
-test('a row for each of the newest ten devices, and none twice', async (t) => {
+test('a notification gets one row for each of the newest ten devices', async (t) => {
   const { outbox, register, queued, executor } = await openOutbox(t)
   for (let i = 0; i < 12; i += 1) await register(1, `t${String(i).padStart(2, '0')}`)
   await register(2, 'other')
@@ -23,10 +23,10 @@ test('at most 100 notifications are queued for a device', async (t) => {
   for (let position = 1; position <= 120; position += 1) await outbox.add([notificationTo(position, 1)])
   t.equal((await queued()).length, 100)
   await outbox.add([notificationTo(121, 2)])
-  t.equal((await queued()).at(-1), 'b 121', 'others are not touched')
+  t.equal((await queued()).at(-1), 'b 121', 'other devices are not affected')
 })
 
-test('a leased row is leased to nobody else until the lease expires', async (t) => {
+test('a leased row is not leased again until the lease expires', async (t) => {
   const { outbox, register, notify, database } = await openOutbox(t)
   await register(1, 'a')
   for (let position = 1; position <= 9; position += 1) await notify(position, 1)
@@ -87,7 +87,7 @@ test('a device that changed its user gets no notification of the former user', a
   t.match(await outbox.lease(9), [{ registered_at: null }, { registered_at: null }])
 })
 
-test('only the device as it was registered is dropped', async (t) => {
+test('a device is not dropped if it was registered again meanwhile', async (t) => {
   const { outbox, register, notify, database, queued } = await openOutbox(t)
   for (const token of ['a', 'b', 'c']) await register(1, token)
   await notify(5, 1)

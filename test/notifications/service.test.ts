@@ -8,19 +8,19 @@ import { until } from '../harness/until.ts'
 
 type Test = Parameters<typeof testDatabase>[0] & Parameters<typeof dataDir>[0]
 
-// Processes start, two tests' at a time.
+// Processes are started: at most two tests at a time.
 tap.jobs = 2
 
 const DEVICE = 'the-token-of-a-device'
 
-interface World {
+interface PushSetup {
   readonly database: TestDatabase
   readonly fcm: FcmServer
   /** Starts an instance; all have the same keys. */
   readonly start: (environment?: Readonly<Record<string, string>>) => Promise<ServiceProcess>
 }
 
-async function world(t: Test): Promise<World> {
+async function pushSetup(t: Test): Promise<PushSetup> {
   const database = await testDatabase(t)
   const fcm = await fcmServer(t)
   const own = { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t), LOG_LEVEL: 'trace' }
@@ -54,13 +54,13 @@ async function transfer(service: ServiceProcess): Promise<void> {
 const register = (service: ServiceProcess) =>
   post(service, 'user 2', '/api/v1/devices', { token: DEVICE, platform: 'android' })
 
-const waiting = async ({ database }: World): Promise<number> =>
+const waiting = async ({ database }: PushSetup): Promise<number> =>
   (await queryRows(database, 'select 1 from push_outbox')).length
 
 test('the receiver’s device is notified of a transfer, also when an instance dies in between', {
   buffered: true,
 }, async (t) => {
-  const all = await world(t)
+  const all = await pushSetup(t)
   const { fcm, start, database } = all
   const first = await start()
   await register(first)
@@ -90,7 +90,7 @@ test('the receiver’s device is notified of a transfer, also when an instance d
   await queryRows(database, `update push_outbox set next_attempt = now()`)
   await until(async () => fcm.received.length > 2 && (await waiting(all)) === 0)
   t.equal(fcm.received.length, 3, 'again, once')
-  t.same(fcm.received[2]?.message, fcm.received[1]?.message, 'to the letter, so that devices show it once')
+  t.same(fcm.received[2]?.message, fcm.received[1]?.message, 'byte for byte, so that devices show it once')
   const [cursor] = await queryRows(
     database,
     `select c.position >= (${moved}) as past from ledger_cursors c where c.name = 'push'`,
@@ -103,7 +103,7 @@ test('the receiver’s device is notified of a transfer, also when an instance d
 })
 
 test('while FCM is down nothing is delayed, and another instance takes over', { buffered: true }, async (t) => {
-  const all = await world(t)
+  const all = await pushSetup(t)
   const { fcm, start } = all
   const [one, other] = [await start(), await start()]
   await register(one)
@@ -123,7 +123,7 @@ test('while FCM is down nothing is delayed, and another instance takes over', { 
 })
 
 test('an FCM request that hangs does not keep the service from stopping', { buffered: true }, async (t) => {
-  const all = await world(t)
+  const all = await pushSetup(t)
   const service = await all.start()
   await register(service)
   all.fcm.answerAll('hang')
@@ -135,7 +135,7 @@ test('an FCM request that hangs does not keep the service from stopping', { buff
 })
 
 test('without a service account, notifications are logged', { buffered: true }, async (t) => {
-  const { start, database } = await world(t)
+  const { start, database } = await pushSetup(t)
   const service = await start({ LOG_LEVEL: 'info' })
   await register(service)
   await transfer(service)

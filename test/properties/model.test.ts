@@ -7,7 +7,7 @@ import { bursts, singleSteps } from './steps/steps.ts'
 /** Fewer runs on a slow machine; time left to make a counterexample small. */
 const limits = { interruptAfterTimeLimit: 9_000 }
 
-test('the service does what the model says, one step at a time', async (t) => {
+test('the service agrees with the model, one step at a time', async (t) => {
   await fc.assert(
     fc.asyncProperty(singleSteps, (story) => withModelHarness((harness) => compareWithModel(harness, story))),
     { ...limits, numRuns: 28 },
@@ -15,7 +15,7 @@ test('the service does what the model says, one step at a time', async (t) => {
   t.pass()
 })
 
-test('the service does what the model says, many steps at once', async (t) => {
+test('the service agrees with the model, many steps at once', async (t) => {
   await fc.assert(
     fc.asyncProperty(bursts, (story) => withModelHarness((harness) => compareWithModel(harness, story))),
     { ...limits, numRuns: 28 },

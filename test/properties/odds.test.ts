@@ -32,7 +32,7 @@ test('a multiplier of at most 4 decimals is read as it was written', (t) => {
   t.end()
 })
 
-test('any other number is no multiplier', (t) => {
+test('any other number is not a multiplier', (t) => {
   const finer = fc
     .tuple(fc.nat(9_999), fc.nat(9_999), fc.integer({ min: 1, max: 9 }))
     .map(([whole, decimals, fifth]) => Number(`${whole}.${String(decimals).padStart(4, '0')}${fifth}`))
@@ -48,7 +48,7 @@ test('any other number is no multiplier', (t) => {
   t.end()
 })
 
-test('the hash of a table hangs on what it says and on nothing else', (t) => {
+test('the hash of an odds table depends on its rows and gift only', (t) => {
   fc.assert(
     fc.property(decorationId, table, (id, odds) => {
       const turned = odds.map(({ multiplier, weight }) => ({ weight, multiplier }))
@@ -76,7 +76,7 @@ test('the hash of a table hangs on what it says and on nothing else', (t) => {
   t.end()
 })
 
-test('every row is drawn by as many numbers as it weighs', (t) => {
+test('every row is drawn by as many numbers as its weight', (t) => {
   const light = fc.array(fc.record({ multiplier: fc.nat(100), weight: fc.integer({ min: 1, max: 30 }) }), {
     minLength: 1,
     maxLength: 6,

@@ -7,7 +7,7 @@ import { rouletteBursts, rouletteSingleSteps } from './steps/steps.ts'
 /** Fewer runs on a slow machine; time left to make a counterexample small. */
 const limits = { interruptAfterTimeLimit: 8_000 }
 
-test('roulettes go as the model says, one step at a time', async (t) => {
+test('roulette agrees with the model, one step at a time', async (t) => {
   await fc.assert(
     fc.asyncProperty(rouletteSingleSteps, (story) => withModelHarness((harness) => compareWithModel(harness, story))),
     { ...limits, numRuns: 25 },
@@ -15,7 +15,7 @@ test('roulettes go as the model says, one step at a time', async (t) => {
   t.pass()
 })
 
-test('roulettes go as the model says, many steps at once', async (t) => {
+test('roulette agrees with the model, many steps at once', async (t) => {
   await fc.assert(
     fc.asyncProperty(rouletteBursts, (story) => withModelHarness((harness) => compareWithModel(harness, story))),
     { ...limits, numRuns: 25 },
@@ -23,7 +23,7 @@ test('roulettes go as the model says, many steps at once', async (t) => {
   t.pass()
 })
 
-test('two instances keep the books of roulettes, many steps at once', async (t) => {
+test('two instances keep the books of roulette, many steps at once', async (t) => {
   await fc.assert(
     fc.asyncProperty(rouletteBursts, (story) => withModelHarness((harness) => runAndVerify(harness, story))),
     { ...limits, numRuns: 20 },

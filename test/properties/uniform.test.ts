@@ -41,7 +41,7 @@ test('a draw is within its range, and is the remainder of the first word that ha
   t.end()
 })
 
-test('a word is taken below the largest multiple of the range, and only there', (t) => {
+test('a word is accepted below the largest multiple of the range, and rejected above', (t) => {
   fc.assert(
     fc.property(
       fc.maxSafeNat(),

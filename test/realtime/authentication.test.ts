@@ -30,7 +30,7 @@ const maintenance: ClosedState = {
   body: { status: 'success', type: 'maintenance', data: { title: 'Soon', message: 'We are back soon.' } },
 }
 
-test('which upgrade requests are accepted, and how others are refused', async (t) => {
+test('upgrade requests are accepted, or refused with a status and code', async (t) => {
   let closed: ClosedState | undefined
   const appState = { ...alwaysOpen, gate: () => closed }
   const instance = await live(t, { allowedOrigins: ['https://app.example'], appState })
@@ -40,12 +40,12 @@ test('which upgrade requests are accepted, and how others are refused', async (t
   const rows: readonly (readonly [string, string, Record<string, string>, number, string | undefined])[] = [
     ['a token in the header', '/ws', good, 101, undefined],
     ['under a prefix', '/v1/ws', good, 101, undefined],
-    ['under the other, with a slash', '/api/v1/ws/?x=1', good, 101, undefined],
+    ['under the other prefix, with a slash', '/api/v1/ws/?x=1', good, 101, undefined],
     ['no token yet', '/ws', {}, 101, undefined],
     ['a page of the own origin', '/ws', { origin, ...good }, 101, undefined],
     ['the own origin as localhost', '/ws', { origin: origin.replace('127.0.0.1', 'localhost') }, 101, undefined],
     [
-      'an origin that only Host claims',
+      'an origin that matches only the Host header',
       '/ws',
       { origin: 'http://evil.example', host: 'evil.example' },
       403,
@@ -173,7 +173,7 @@ test('tokens are renewed, expire and are revoked on open sockets', async (t) => 
   }
 })
 
-test('when maintenance or a forced update begins, sockets get the status and are closed', async (t) => {
+test('when maintenance or a forced update begins, sockets get the app status and are closed', async (t) => {
   let closed: ClosedState | undefined
   let changed = (): void => {}
   const judge = ({ type }: { readonly type: string | null }) => (type === 'old' ? closed : undefined)

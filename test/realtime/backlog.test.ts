@@ -27,7 +27,7 @@ const mapEvent = createEventMapper(
 
 const noProfiles: Profiles = { users: new Map(), rooms: new Map(), decorations: new Map(), packages: new Map() }
 
-test('a backlog is read in pages and bounded in messages and bytes, however far the index is behind', async (t) => {
+test('a backlog is read in pages and bounded in messages and bytes, however far the index lags', async (t) => {
   const database = await testDatabase(t)
   await createRooms(database, 3, 1)
   const speaker = createTestExecutor(t, database.serviceUrl)
@@ -198,7 +198,7 @@ test("a user's resumes wait for the budget, and another's do not", async (t) => 
   })
   const began = performance.now()
   await budget.run(2, whole)
-  t.ok(done < 20, 'another does not wait for them')
+  t.ok(done < 20, 'another user does not wait for them')
   await Promise.all(more)
   // 70 in all cost 3,010: beyond 2,500 they come at 100 a second.
   t.ok(performance.now() - began > 1_000)

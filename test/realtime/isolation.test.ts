@@ -105,7 +105,7 @@ test('a name that cannot be looked up is left out, and other frames arrive', asy
   t.match(instance.log.join('\n'), /name for a frame could not be looked up/)
 })
 
-test('during an outage, which is logged once, bugs are logged one by one', async (t) => {
+test('an outage is logged once, bugs during it one by one', async (t) => {
   const database = await testDatabase(t)
   await createRooms(database, 1, 1)
   const failures = [

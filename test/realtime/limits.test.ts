@@ -22,7 +22,7 @@ async function live(t: Test, rooms: number, wishes: InstanceOptions = {}): Promi
   return startInstance(t, database, chatSlices, wishes)
 }
 
-test('what each client frame is answered with', async (t) => {
+test('each client frame gets its answer', async (t) => {
   const { origin } = await live(t, 52)
   const client = await connectAs(t, origin, 1)
   const rows: readonly (readonly [object, object])[] = [
@@ -94,7 +94,7 @@ test('what each client frame is answered with', async (t) => {
   t.match(await outsider.waitForFrame('err', 1), { code: 'not_room_member' })
 })
 
-test('invalid frames', async (t) => {
+test('invalid frames are answered with err, and too many or too large ones close the socket', async (t) => {
   const { origin } = await live(t, 1)
   const bad = [
     '',
@@ -175,7 +175,7 @@ test('heartbeats are sent, and a client that does not answer them is closed', as
   t.ok(lively.frames.filter(({ t: type }) => type === 'hb').length >= 3)
 })
 
-test('a client that does not read is closed, delays nobody and may resume', async (t) => {
+test('a client that does not read is closed, delays no other client and may resume', async (t) => {
   const instance = await live(t, 1)
   const slow = await connectAs(t, instance.origin, 1)
   const other = await connectAs(t, instance.origin, 2)

@@ -16,16 +16,16 @@ test('members of a room get its events at once, in order, each with the previous
   const third = await postToRoom(instance, 1, 1_000_001)
   const all = await postToRoom(instance, 1, 2_000_001)
   const posted = await postToUser(instance, 1, 5)
-  await client.waitFor(({ frames }) => frames.find(({ event }) => event === 'told'))
+  await client.waitFor(({ frames }) => frames.find(({ event }) => event === 'message-received'))
   t.same(client.eventsOf('one-to-room:R1'), [
-    frame(second, first, 0, 'said', { n: 2 }),
-    frame(third, second, 0, 'said', { n: 1_000_001 }),
-    { ...frame(third, second, 1, 'said-again', { n: 1_000_001 }), enc: 'rot41' },
-    frame(all, third, 0, 'said', { n: 2_000_001 }),
-    { ...frame(all, third, 1, 'said-again', { n: 2_000_001 }), enc: 'rot41' },
+    frame(second, first, 0, 'message-posted', { n: 2 }),
+    frame(third, second, 0, 'message-posted', { n: 1_000_001 }),
+    { ...frame(third, second, 1, 'message-repeated', { n: 1_000_001 }), enc: 'rot41' },
+    frame(all, third, 0, 'message-posted', { n: 2_000_001 }),
+    { ...frame(all, third, 1, 'message-repeated', { n: 2_000_001 }), enc: 'rot41' },
   ])
-  t.same(client.eventsOf('global'), [{ ...frame(all, null, 2, 'said', { n: 2_000_001 }), ch: 'global' }])
-  t.same(client.eventsOf('user:1'), [{ ...frame(posted, null, 0, 'told', { n: 5 }), ch: 'user:1' }])
+  t.same(client.eventsOf('global'), [{ ...frame(all, null, 2, 'message-posted', { n: 2_000_001 }), ch: 'global' }])
+  t.same(client.eventsOf('user:1'), [{ ...frame(posted, null, 0, 'message-received', { n: 5 }), ch: 'user:1' }])
   t.same(instance.log, [])
 })
 

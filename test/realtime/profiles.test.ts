@@ -5,7 +5,7 @@ import { createTestApp, readDb } from '../harness/app/test-app.ts'
 import { FIXED_NOW } from '../harness/ledger/given-when.ts'
 import { framesFrom } from './frame-fixtures.ts'
 
-const { createLookups: lookupsWith, slices } = await loadSlices()
+const { createLookups, slices } = await loadSlices()
 
 test('profiles by id, as they are now; unknown ids are missing', async (t) => {
   const { operator, database } = await createTestApp(t, slices)
@@ -22,7 +22,7 @@ test('profiles by id, as they are now; unknown ids are missing', async (t) => {
   await operator('PUT', '/admin/v1/users/1', { name: 'Amina B.' })
 
   const db = readDb(t, database)
-  const { users, rooms, decorations, packages } = lookupsWith(() => 'http://assets.test')
+  const { users, rooms, decorations, packages } = createLookups(() => 'http://assets.test')
   t.same(
     [...(await users(db, [1, 2, 3, 99]))],
     [

@@ -7,7 +7,7 @@ import { ResumeBudget } from '../../src/realtime/channels/resume-budget.ts'
 import { createEventMapper } from '../../src/realtime/frames/event-mapper.ts'
 import type { Client } from '../../src/realtime/sockets/client.ts'
 import { Subscriptions } from '../../src/realtime/sockets/subscriptions.ts'
-import { chatSlices, createRooms, postToRoom, postToUser as tellUser } from '../harness/app/realtime-fixtures.ts'
+import { chatSlices, createRooms, postToRoom, postToUser } from '../harness/app/realtime-fixtures.ts'
 import { connectAs, startInstance } from '../harness/app/realtime-instance.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { DEADLINE_MS } from '../harness/until.ts'
@@ -32,7 +32,7 @@ const roomEvent = (position: number, n = 1): PositionedEvent => ({
 
 const userEvent = (position: number): PositionedEvent => ({
   type: 'bag-items-added',
-  data: { user_id: 1, decoration_id: position, quantity: 1, reason: 'told' },
+  data: { user_id: 1, decoration_id: position, quantity: 1, reason: 'message' },
   movements: [],
   position,
   at: Date.now() * 1000,
@@ -340,7 +340,7 @@ test('a thousand messages are replayed over the network while more come', async 
   )
   const pong = client.frames.findIndex(({ t: type }) => type === 'pong')
   t.ok(client.frames.slice(0, pong).filter(({ ch }) => ch === ROOM).length > MESSAGES - 100, 'the ping waited')
-  await tellUser(instance, 1)
+  await postToUser(instance, 1)
   await client.waitFor((c) => c.eventsOf('user:1').at(0))
   t.same(instance.log, [])
 })

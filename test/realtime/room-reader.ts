@@ -9,7 +9,7 @@ export class RoomReader {
   #disconnected: Promise<void> = Promise.resolve()
   /** The position that it resumes from; null before it has one. */
   since: string | null = null
-  /** Where it began. */
+  /** The position of its first subscription. */
   subscribedAt: string | null = null
   readonly received: { readonly position: string; readonly prev: unknown; readonly n: unknown }[] = []
   /** Answers to its `sub` that were not as they should be. */

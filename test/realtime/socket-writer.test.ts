@@ -35,7 +35,7 @@ test('a replay may be unsent beyond the usual limit until the client has read ev
 
   client.pause()
   await replay(16 * MIB)
-  t.ok(closes > 0, 'eight megabytes and what the kernel takes are the most')
+  t.ok(closes > 0, 'at most eight megabytes and what the kernel buffers')
   client.resume()
   await until(() => socket.writableLength === 0)
   writer.checkSendQueue(new Map())
@@ -49,5 +49,5 @@ test('a replay may be unsent beyond the usual limit until the client has read ev
   writer.checkSendQueue(queue(0.9 * MIB))
   t.equal(closes, 0)
   writer.checkSendQueue(queue(2.5 * MIB))
-  t.equal(closes, 1, 'it had taken everything')
+  t.equal(closes, 1, 'it had read everything')
 })

@@ -33,7 +33,7 @@ test('unauthenticated sockets do not displace authenticated ones', async (t) => 
   early.send({ t: 'auth', token: token({ sub: '3' }) })
   await early.waitForFrame('ready')
   const strangers: TestClient[] = []
-  // Eleven addresses, of which each may have 200, and 2,000 altogether: the oldest go.
+  // Eleven addresses, each of which may have 200, and 2,000 in all: the oldest are closed.
   for (let i = 0; i < 11; i += 1) {
     for (let n = 0; n < 4; n += 1) {
       strangers.push(...(await Promise.all(Array.from({ length: 50 }, () => open(`127.0.1.${i}`)))))
@@ -45,14 +45,14 @@ test('unauthenticated sockets do not displace authenticated ones', async (t) => 
   for (const stranger of strangers.slice(0, 200)) t.equal(await stranger.waitForClose(), 4100)
   t.ok(strangers.slice(200).every(({ code }) => code === undefined))
 
-  // The limit of an address: the oldest of the same one goes.
+  // The limit of an address: the oldest socket of the same address is closed.
   const others = strangers.slice(-200)
   for (let n = 0; n < 5; n += 1) strangers.push(await open('127.0.1.10'))
   for (const other of others.slice(0, 5)) t.equal(await other.waitForClose(), 4100)
   t.ok(others.slice(5).every(({ code }) => code === undefined))
   t.equal(strangers.filter(({ code }) => code === undefined).length, 2_000)
 
-  // Who has a token comes in, by the header and by the first frame.
+  // Clients with a token are accepted, by the header and by the first frame.
   const known = await connectAs(t, origin, 1)
   const late = await open('127.0.2.1')
   late.send({ t: 'auth', token: token({ sub: '2' }) })
@@ -111,7 +111,7 @@ test('frames of every kind are counted, also empty ones', async (t) => {
 test('a flood of control frames is cut off and not read on', async (t) => {
   const { origin } = await live(t)
   const flooder = await connectAs(t, origin, 1)
-  // So that it does not read that it is closed, and goes on.
+  // So that it does not notice that it is closed, and continues.
   flooder.ws.pause()
   const socket = socketOf(flooder.ws)
   const pong = Buffer.concat([Buffer.from([0x8a, 0x80 | 125, ...MASK]), Buffer.alloc(125)])
@@ -125,7 +125,7 @@ test('a flood of control frames is cut off and not read on', async (t) => {
   }
   pour()
   await until(() => socket.destroyed || taken === 400)
-  // 26 MB were offered; what was taken lies in buffers.
+  // 26 MB were offered; what was accepted is in buffers.
   t.ok(taken < 400, `${taken} of 400 taken`)
   flooder.ws.terminate()
 })

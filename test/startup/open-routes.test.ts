@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { warnAboutOpenRoutes } from '../../src/startup/open-routes.ts'
 
-test('routes that anybody can read are named, and those that are closed are not', (t) => {
+test('operators’ routes that are open to everyone are logged, closed ones are not', (t) => {
   const metrics = '/metrics (METRICS_TOKEN closes it)'
   const docs = '/docs (DOCS=off closes it)'
   const rows: readonly (readonly [string | null, boolean, readonly unknown[]])[] = [

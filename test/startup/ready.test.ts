@@ -9,7 +9,7 @@ import { until } from '../harness/until.ts'
 
 const READERS = 200
 
-test('an instance with more readers than it can serve is ready, and without its database it is not', {
+test('an overloaded instance is ready, and one without its database is not', {
   timeout: 240_000,
 }, async (t) => {
   const { name, ownerUrl, serviceUrl } = await testDatabase(t)
@@ -25,7 +25,7 @@ test('an instance with more readers than it can serve is ready, and without its 
     serviceUrl,
     `select 1 from pg_stat_activity where datname = '${name}' and application_name = 'economy readiness'`,
   )
-  t.equal(probes.length, 1, 'its own connection is there before anybody asks')
+  t.equal(probes.length, 1, 'its own connection is opened at the start')
   const authorization = `Bearer ${tokenIn(service.output(), 'user 1')}`
   t.equal((await get('/v1/wallet', { authorization })).status, 200)
 
@@ -61,7 +61,7 @@ test('an instance with more readers than it can serve is ready, and without its 
 
   await route.down()
   await until(async () => !(await isReady()))
-  t.equal(await isReady(), false, 'the database is away')
+  t.equal(await isReady(), false, 'the database is unreachable')
   await route.up()
   await until(isReady)
   t.equal((await get('/v1/wallet', { authorization })).status, 200)

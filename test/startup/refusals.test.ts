@@ -7,15 +7,15 @@ import { testDatabase } from '../harness/postgres/test-database.ts'
 import { freePort, type ServiceProcess, startService } from '../harness/process/service.ts'
 import { dataDir, production } from '../harness/process/start-options.ts'
 
-/** What a service that does not start says, without what is logged in the meantime. */
-const complaint = (service: ServiceProcess): string =>
+/** The error message of a service that does not start, without log lines. */
+const startError = (service: ServiceProcess): string =>
   service
     .output()
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('{'))
     .join('\n')
 
-test('refuses to start, in one clear message', async (t) => {
+test('a service that cannot start says why in one message', async (t) => {
   const database = await testDatabase(t)
   const fresh = await testDatabase(t)
   const { serviceUrl: DATABASE_URL } = database
@@ -24,7 +24,7 @@ test('refuses to start, in one clear message', async (t) => {
   const attempt = async (environment: Readonly<Record<string, string>>, onPort: number) => {
     const service = await startService(t, { DATA_DIR, ...environment }, onPort)
     t.equal(await service.exited, 1)
-    return complaint(service)
+    return startError(service)
   }
   const blocker = createServer().listen(port, '127.0.0.1')
   const embedded = dataDir(t)
@@ -60,8 +60,8 @@ test('refuses to start, in one clear message', async (t) => {
     attempts.map(async ([environment, expected]) => t.match(await attempt(environment, port), expected)),
   )
   blocker.close()
-  t.notOk(existsSync(join(embedded, 'postgres', 'postmaster.pid')), 'no PostgreSQL stays behind')
-  t.same(readdirSync(elsewhere), [], 'no key is made that would be of no use')
+  t.notOk(existsSync(join(embedded, 'postgres', 'postmaster.pid')), 'no PostgreSQL keeps running')
+  t.same(readdirSync(elsewhere), [], 'no useless key is generated')
   const kept = await queryRows(database, 'select name from key_fingerprints order by name')
   t.same(kept, [{ name: 'checkpoint' }, { name: 'fairness' }, { name: 'pii' }])
 })

@@ -6,7 +6,7 @@ import { freePort, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir, production } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
-test('starts, finishes what it accepted, stops', async (t) => {
+test('the service starts, and finishes accepted requests before it stops', async (t) => {
   const database = await testDatabase(t)
   const port = await freePort()
   const service = await startService(t, { DATABASE_URL: database.serviceUrl, DATA_DIR: dataDir(t) }, port)
@@ -18,8 +18,8 @@ test('starts, finishes what it accepted, stops', async (t) => {
 
   const headers = { authorization: `Bearer ${tokenIn(service.output(), 'user 1')}`, 'content-type': 'application/json' }
   t.equal((await fetch(`${origin}/v1/wallet/`, { headers })).status, 200)
-  const lounge: unknown = await (await fetch(`${origin}/v1/rooms/R1`, { headers })).json()
-  t.match(lounge, { data: { members_count: 3, active_roulette_game: null } }, 'the demo has a room with people in it')
+  const room: unknown = await (await fetch(`${origin}/v1/rooms/R1`, { headers })).json()
+  t.match(room, { data: { members_count: 3, active_roulette_game: null } }, 'the demo has a room with members')
   const operator = { authorization: `Bearer ${tokenIn(service.output(), 'operator')}` }
   t.equal((await fetch(`${origin}/admin/v1/users/1`, { headers: operator })).status, 200)
 
@@ -34,7 +34,7 @@ test('starts, finishes what it accepted, stops', async (t) => {
   service.kill('SIGTERM')
   await pause(50)
   service.kill('SIGTERM')
-  // A connection that the service had not taken yet is reset; whatever it took is done and answered.
+  // A connection that the service had not accepted yet is reset; all accepted requests are answered.
   const answered = (await Promise.allSettled(sent)).filter((result) => result.status === 'fulfilled')
   t.same(new Set(answered.map(({ value }) => value)), new Set([200]))
   const gifts = await queryRows(database, `select count(*)::int as sent from ledger_events where type = 'gift-sent'`)
@@ -59,7 +59,7 @@ test('a client that never finishes does not keep the service from stopping', asy
   await hanging
 })
 
-test('sessions that are revoked on one instance are over on the others', async (t) => {
+test('sessions that are revoked on one instance are revoked on the others', async (t) => {
   const { serviceUrl: DATABASE_URL } = await testDatabase(t)
   const own = { DATABASE_URL, DATA_DIR: dataDir(t) }
   const first = await startService(t, own, await freePort())
@@ -83,7 +83,7 @@ test('sessions that are revoked on one instance are over on the others', async (
   }
 })
 
-test('in production no tokens are printed, and in development one role for everything is told of', async (t) => {
+test('in production no tokens are printed, and in development a role that may change the ledger is reported', async (t) => {
   const { serviceUrl, ownerUrl } = await testDatabase(t)
   const own = { DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: dataDir(t) }
   const other = await testDatabase(t)

@@ -10,7 +10,7 @@ import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.t
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { until } from '../harness/until.ts'
 
-test('instances cancel stale games as they find them, once each', async (t) => {
+test('instances cancel each stale game once', async (t) => {
   const database = await testDatabase(t)
   const { ledger, made } = await openedGames(t, database, 6)
   for (const { room, game, creator, second } of made.slice(0, 4)) {
@@ -18,12 +18,12 @@ test('instances cancel stale games as they find them, once each', async (t) => {
   }
   const lines: { readonly msg: string; readonly games?: number }[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
-  const followers = openPool(database.serviceUrl, { max: 4, application_name: 'stale games under test' }, log)
-  t.teardown(() => followers.end())
+  const subscriberPool = openPool(database.serviceUrl, { max: 4, application_name: 'stale games under test' }, log)
+  t.teardown(() => subscriberPool.end())
   const instances = new AsyncDisposableStack()
   t.teardown(() => instances.disposeAsync())
   for (const { executor } of [ledger, createTestExecutor(t, database.serviceUrl)]) {
-    startStaleGames(executor, { subscriberPool: followers }, 60, log, instances)
+    startStaleGames(executor, { subscriberPool: subscriberPool }, 60, log, instances)
   }
   const ended = () =>
     queryRows(
@@ -52,14 +52,14 @@ test('instances cancel stale games as they find them, once each', async (t) => {
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('a database that is away is tried again, and a stop does not wait', async (t) => {
+test('an unreachable database is retried, and a stop does not wait for it', async (t) => {
   const { ledger } = await openedGames(t, await testDatabase(t), 1)
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line).msg) })
-  const followers = openPool('postgres://nobody@127.0.0.1:1/none', { max: 1, application_name: 'nowhere' }, log)
-  t.teardown(() => followers.end())
+  const subscriberPool = openPool('postgres://nobody@127.0.0.1:1/none', { max: 1, application_name: 'nowhere' }, log)
+  t.teardown(() => subscriberPool.end())
   const cleanUp = new AsyncDisposableStack()
-  startStaleGames(ledger.executor, { subscriberPool: followers }, 0, log, cleanUp)
+  startStaleGames(ledger.executor, { subscriberPool: subscriberPool }, 0, log, cleanUp)
   await until(() => lines.includes('cancelling stale games fails; retrying'))
   await cleanUp.disposeAsync()
   t.same(ledger.failures, [])

@@ -10,7 +10,7 @@ import { dataDir } from '../harness/process/start-options.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-test('npm run token', async (t) => {
+test('npm run token prints tokens that the service accepts', async (t) => {
   const run = promisify(execFile)
   const JWT_SECRET = 'a secret for tokens'
   const DATA_DIR = dataDir(t)
@@ -31,7 +31,7 @@ test('npm run token', async (t) => {
   const { serviceUrl: DATABASE_URL } = await testDatabase(t)
   const nothing = { code: 1, stdout: '', stderr: /^There is no secret in .*: start the service once/ }
   await t.rejects(print(['--user', '1'], {}), nothing)
-  t.same(readdirSync(DATA_DIR), [], 'and none is made that no service knows')
+  t.same(readdirSync(DATA_DIR), [], 'and no secret is generated that no service uses')
   const service = await startService(t, { DATABASE_URL, DATA_DIR }, await freePort())
   const made = (await print(['--user', '1'], {})).stdout.trim()
   const { status } = await fetch(`${service.origin}/v1/wallet`, { headers: { authorization: `Bearer ${made}` } })
@@ -39,7 +39,7 @@ test('npm run token', async (t) => {
 
   const unknown = await print(['--user', '4711'], { DATABASE_URL, JWT_SECRET })
   t.match(unknown.stderr, /^Warning: user 4711 is not known/)
-  t.match(unknown.stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/, 'printed all the same')
+  t.match(unknown.stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/, 'printed anyway')
   t.equal((await print(['--user', '1'], { DATABASE_URL, JWT_SECRET })).stderr, '')
   const rules = { JWT_SECRET, JWT_AUDIENCE: 'economy', JWT_ISSUER: 'https://id.example', JWT_MAX_TTL: '1h' }
   const ours = claimsOf((await print(['--user', '1', '--ttl', '1h'], rules)).stdout)

@@ -11,11 +11,11 @@ import { dataDir, production } from '../harness/process/start-options.ts'
 
 const Body = Type.Object({ data: Type.Unknown() })
 
-/** Migrations and rows of a database that a service of the version before wrote, with the keys of `production`. */
+/** Migrations and rows of a database that a service of the previous version wrote, with the keys of `production`. */
 const formerDatabase = new URL('former-database.sql', import.meta.url)
 const LAST_FORMER_POSITION = 60
 
-test('a database of the version before is upgraded, verified and used', { timeout: 120_000 }, async (t) => {
+test('a database of the previous version is upgraded, verified and used', { timeout: 120_000 }, async (t) => {
   const { ownerUrl, serviceUrl } = await emptyDatabase(t)
   const owner = await connect(ownerUrl, 'upgrade under test')
   await owner.query(await readFile(formerDatabase, 'utf8'))
@@ -59,7 +59,7 @@ test('a database of the version before is upgraded, verified and used', { timeou
       { id: 50, type: 'cash', status: 'pending', bank_details: { bank_name: 'Demo Bank', account_number: '0001' } },
       { id: 47, type: 'gold_agent', status: 'transferred', user_notice: 'for the demo' },
     ],
-    'what was encrypted is read',
+    'encrypted texts are readable',
   )
   t.match(await get('/v1/fairness/lucky/draws'), [{ decoration_id: 4 }, {}, {}, { decoration_id: 3 }])
   t.match(await get('/v1/privilege-wallet'), [{ id: 23, privilege_package_id: 1 }])
@@ -71,7 +71,7 @@ test('a database of the version before is upgraded, verified and used', { timeou
       body: '{"u_id":1,"decoration_id":1,"user_id":[2,3],"quantity":2,"room_id":1}',
     })
   const retry = await sendGift('first-1')
-  t.equal(retry.headers.get('idempotency-replayed'), 'true', 'a request is retried over the upgrade')
+  t.equal(retry.headers.get('idempotency-replayed'), 'true', 'a retry across the upgrade gets the stored reply')
   t.match(await retry.json(), { data: { diamonds: 99_960 } })
   t.match(await (await sendGift('after the upgrade')).json(), { data: { diamonds: 99_620 } })
   t.match(await runAudit(environment, 'verify'), { code: 0, out: /^clean: 61 events / })

@@ -21,21 +21,21 @@ test('a sealed text can be opened with the same key only', (t) => {
   t.end()
 })
 
-test('a record that was changed, moved or given to somebody else cannot be opened', (t) => {
+test('a record that was changed, moved or given to another user cannot be opened', (t) => {
   const sealed = vault.seal(7, clear)
   const other = vault.seal(7, clear)
   const cut = (text: string): string => Buffer.from(text, 'base64').subarray(0, -1).toString('base64')
-  const bent = (text: string, i: number): string => {
+  const flipped = (text: string, i: number): string => {
     const bytes = Buffer.from(text, 'base64')
     bytes[i] = (bytes[i] ?? 0) ^ 1
     return bytes.toString('base64')
   }
   const wrong: Record<string, SealedRecord> = {
-    'a bent nonce': { ...sealed, sealed: bent(sealed.sealed, 0) },
-    'a bent text': { ...sealed, sealed: bent(sealed.sealed, 14) },
-    'a bent tag': { ...sealed, sealed: bent(sealed.sealed, Buffer.from(sealed.sealed, 'base64').length - 1) },
+    'a changed nonce': { ...sealed, sealed: flipped(sealed.sealed, 0) },
+    'a changed text': { ...sealed, sealed: flipped(sealed.sealed, 14) },
+    'a changed tag': { ...sealed, sealed: flipped(sealed.sealed, Buffer.from(sealed.sealed, 'base64').length - 1) },
     'a short tag': { ...sealed, sealed: cut(sealed.sealed) },
-    'a bent key': { ...sealed, wrapped: bent(sealed.wrapped, 14) },
+    'a changed key': { ...sealed, wrapped: flipped(sealed.wrapped, 14) },
     nothing: { ...sealed, sealed: '' },
     "another record's text": { ...sealed, sealed: other.sealed },
     "another record's key": { ...sealed, wrapped: other.wrapped },

@@ -9,7 +9,7 @@ import { createServer } from 'node:net'
 const MIN_PORT = 15_432
 const MAX_PORT = 32_767
 
-/** A port of 127.0.0.1 that nobody listens on: the preferred one if it is free. */
+/** A free port of 127.0.0.1: the preferred one if possible. */
 export async function freePort(preferred: number | null): Promise<number> {
   if (preferred !== null && (await isFree(preferred))) return preferred
   for (let tries = 0; tries < 100; tries += 1) {

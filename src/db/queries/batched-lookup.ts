@@ -4,7 +4,7 @@ import { PoolExhausted } from '../pool.ts'
 import { queryBatch } from './query-batch.ts'
 
 export interface LookupLimits {
-  /** Queries at a time, so that a slow one does not delay everybody. */
+  /** Queries at a time, so that a slow one does not delay all others. */
   readonly maxQueries: number
   /** Keys that may wait for their query. */
   readonly maxWaiting: number
@@ -12,14 +12,14 @@ export interface LookupLimits {
   readonly maxWaitMs: number | null
 }
 
-/** As strict as the pool itself: who waits here does not wait for a connection yet. */
+/** The limits of the pool itself, counted before it: a key that waits here does not yet wait for a connection. */
 const REQUEST_LIMITS: LookupLimits = { maxQueries: 4, maxWaiting: 1_000, maxWaitMs: 3_000 }
 
-/** For sockets: limited in number themselves, they may all come at once after a restart and then wait for their turn. */
+/** For sockets: their number is limited, and after a restart all of them may come at once and wait for their turn. */
 export const SOCKET_LIMITS: LookupLimits = { maxQueries: 1, maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: null }
 
-/** How long values may be handed out, with all that their receivers do at once, before other work gets its turn. */
-const MAX_HANDOUT_MS = 4
+/** How long values may be delivered, with all that their receivers do at once, before other work gets its turn. */
+const MAX_DELIVERY_MS = 4
 
 interface Member<Key, Value> {
   readonly key: Key
@@ -97,7 +97,7 @@ export class BatchedLookup<Key, Value> {
       for (const { reject } of this.#waiting.splice(0)) reject(failure.reason)
     }
     if (this.#waiting.length > 0) this.#schedule()
-    await handOut(batch, results)
+    await deliver(batch, results)
   }
 
   #watchDeadlines(): void {
@@ -116,8 +116,8 @@ export class BatchedLookup<Key, Value> {
   }
 }
 
-/** Large values take their receivers long, which others must not wait for. */
-async function handOut<Key, Value>(
+/** Receivers need long for large values, and other work must not wait for all of them. */
+async function deliver<Key, Value>(
   batch: readonly Member<Key, Value>[],
   results: readonly PromiseSettledResult<Value>[],
 ): Promise<void> {
@@ -126,9 +126,9 @@ async function handOut<Key, Value>(
     const result = results[i]
     if (result?.status === 'fulfilled') resolve(result.value)
     else reject(result?.reason)
-    // Lets the receivers go on.
+    // So that the receivers run, and count.
     await Promise.resolve()
-    if (performance.now() - started < MAX_HANDOUT_MS) continue
+    if (performance.now() - started < MAX_DELIVERY_MS) continue
     await nextTurn()
     started = performance.now()
   }

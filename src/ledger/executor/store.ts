@@ -70,7 +70,7 @@ interface LoadRequest {
  * writes.
  *
  * Optimistic: as long as no other instance moves the head, the rows loaded or written here are still right. A batch is
- * decided on them and sent while earlier ones may still be in flight: one round trip that nobody waits for. It commits
+ * decided on them and sent while earlier ones may still be in flight: one round trip, without waiting for it. It commits
  * only if the head is where it was decided (else `HeadConflict`), so only if the batches before it committed. A batch
  * that writes nothing is not answered either unless the head is there. Replies are not looked up under keys that
  * `RecentKeyFilter` takes to be new: a command with a used key tries to store a second reply under it, which fails the

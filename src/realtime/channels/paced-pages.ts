@@ -21,7 +21,7 @@ export class PacedPages {
     this.#clock = clock
   }
 
-  /** Rests for as long as the last page took; answers how many events to read next. */
+  /** Rests for as long as the last page took; returns how many events to read next. */
   async next(): Promise<number> {
     const clock = this.#clock
     if (this.#startedAt !== undefined) await clock.sleep(Math.min(clock.now() - this.#startedAt, MAX_REST_MS))

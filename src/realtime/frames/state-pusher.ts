@@ -40,7 +40,7 @@ interface Retry {
 
 /**
  * Pushes the result of a live query to users after it may have changed. Changes during a read lead to one further read.
- * A user whose state cannot be read is retried less and less often while connected, and delays nobody else.
+ * A user whose state cannot be read is retried less and less often while connected, and delays no other user.
  */
 export class StatePusher {
   readonly #query: LiveQuery

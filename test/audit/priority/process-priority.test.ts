@@ -10,8 +10,8 @@ await lowerProcessPriority()
 const [, policy] = /^policy *: *(\\d+)$/m.exec(readFileSync('/proc/self/sched', 'utf8')) ?? []
 console.log(JSON.stringify({ policy: Number(policy), nice: getPriority() }))`
 
-/** How the processor is shared with a process that went behind all else. */
-function behind(path: string): unknown {
+/** The scheduling of a process after `lowerProcessPriority`. */
+function loweredPriority(path: string): unknown {
   const env = { ...process.env, PATH: path }
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { env })
   return stdout.length === 0 ? stderr.toString() : JSON.parse(stdout.toString())
@@ -20,12 +20,12 @@ function behind(path: string): unknown {
 const NORMAL = 0
 const IDLE = 5
 
-test('a process goes behind all else, also where the system has only priorities', {
+test('a process lowers its priority, also where the system lacks chrt', {
   skip: !existsSync('/proc/self/sched'),
 }, (t) => {
   const { PATH = '' } = process.env
-  const has = PATH.split(':').some((folder) => existsSync(`${folder}/chrt`))
-  if (has) t.match(behind(PATH), { policy: IDLE })
-  t.same(behind('/nowhere'), { policy: NORMAL, nice: 19 })
+  const hasChrt = PATH.split(':').some((folder) => existsSync(`${folder}/chrt`))
+  if (hasChrt) t.match(loweredPriority(PATH), { policy: IDLE })
+  t.same(loweredPriority('/nowhere'), { policy: NORMAL, nice: 19 })
   t.end()
 })

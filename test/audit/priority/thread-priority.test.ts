@@ -8,7 +8,7 @@ test('the priority of a thread is lowered where threads have priorities, and now
     return current
   }
   t.equal(niceAfter('linux', 0), 5)
-  t.equal(niceAfter('linux', 17), 19, 'no lower than the lowest')
+  t.equal(niceAfter('linux', 17), 19, 'not below the lowest')
   for (const platform of ['darwin', 'win32', 'freebsd'] as const) {
     t.equal(niceAfter(platform, 0), 0, `on ${platform} it would be the whole process`)
   }

@@ -19,7 +19,7 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-test('the report of withdrawals: what is open, for how long, and who approved what', async (t) => {
+test('the report of withdrawals shows what is open, for how long, and who approved what', async (t) => {
   const database = await testDatabase(t)
   const env = { DATABASE_URL: database.serviceUrl }
   const nothing = 'pending: none\napproved and not yet transferred: none\nwho approved what: none\n'

@@ -13,8 +13,8 @@ export interface Side {
   readonly change: bigint
 }
 
-/** The bureau's people at work: gifts, games, withdrawals in every state, some of it several commands at once. */
-export async function town(t: Parameters<typeof agencyApp>[0]): Promise<TestApp> {
+/** An app with gifts, games and withdrawals in every state, some of them committed in one transaction. */
+export async function appWithLedger(t: Parameters<typeof agencyApp>[0]): Promise<TestApp> {
   const opened = await agencyApp(t)
   const { operator, user } = opened
   const admin = '/admin/v1'
@@ -53,7 +53,7 @@ export async function town(t: Parameters<typeof agencyApp>[0]): Promise<TestApp>
   return opened
 }
 
-/** Every side of every movement, in order, read without anything of ours. */
+/** Every side of every movement, in order, read by plain SQL. */
 export async function sidesOf({ database }: TestApp): Promise<readonly Side[]> {
   const rows = await queryRows(
     database,

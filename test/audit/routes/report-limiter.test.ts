@@ -6,7 +6,7 @@ import { test } from 'tap'
 import { ReportLimiter, streamReply } from '../../../src/audit/routes/report-limiter.ts'
 import { problemOf } from '../../../src/http/errors/problem.ts'
 
-test('whoever asks for the head of a long reading only is not read to, and nothing fails', async (t) => {
+test('a HEAD request for a long report ends the report without an error', async (t) => {
   const log: string[] = []
   const app = Fastify({ loggerInstance: pino({ level: 'error' }, { write: (line: string) => void log.push(line) }) })
   let ended = 0
@@ -27,27 +27,27 @@ test('whoever asks for the head of a long reading only is not read to, and nothi
     return streamReply(reply, 'application/json', pieces(gone.signal), () => '\n')
   })
   t.teardown(() => app.close())
-  const asked = request(await app.listen({ host: '127.0.0.1', port: 0 }), { method: 'HEAD' }).end()
-  const [answer] = await once(asked, 'response')
-  answer.resume()
-  await once(answer, 'end')
-  t.equal(answer.statusCode, 200)
+  const headRequest = request(await app.listen({ host: '127.0.0.1', port: 0 }), { method: 'HEAD' }).end()
+  const [response] = await once(headRequest, 'response')
+  response.resume()
+  await once(response, 'end')
+  t.equal(response.statusCode, 200)
   for (let ms = 0; ended === 0 && ms < 2_000; ms += 10) await new Promise((resolve) => setTimeout(resolve, 10))
   await new Promise((resolve) => setTimeout(resolve, 50))
   t.equal(ended, 1)
   t.same(log, [])
 })
 
-test('a reading whose turn does not come in time is refused, and the next one takes its place', async (t) => {
+test('a report that waits too long is refused, and the next one takes its place', async (t) => {
   const app = Fastify()
-  const readings = new ReportLimiter(app, { running: 1, waiting: 1, maxWaitMs: 200 })
+  const limiter = new ReportLimiter(app, { running: 1, waiting: 1, maxWaitMs: 200 })
   const ends: (() => void)[] = []
   app.setErrorHandler((error, _, reply) => {
     const { status, code, headers } = problemOf(error)
     return reply.code(status).headers(headers).send({ code })
   })
   app.get('/', async (_, reply) => {
-    await readings.acquire(reply)
+    await limiter.acquire(reply)
     await new Promise<void>((resolve) => ends.push(resolve))
     return {}
   })
@@ -70,5 +70,5 @@ test('a reading whose turn does not come in time is refused, and the next one ta
   const after = fetch(origin)
   await begun(2)
   ends[1]?.()
-  t.equal((await after).status, 200, 'those that were refused hold no place')
+  t.equal((await after).status, 200, 'refused reports hold no place')
 })

@@ -2,13 +2,13 @@ import { test } from 'tap'
 import { readCheckpoint } from '../../../src/audit/checkpoint/checkpoint.ts'
 import type { TestResponse } from '../../harness/app/test-app.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
-import { type Side, sidesOf, sumOf, town } from './ledger-fixture.ts'
+import { appWithLedger, type Side, sidesOf, sumOf } from './ledger-fixture.ts'
 
 const ledger = '/admin/v1/ledger'
 const dataOf = ({ body }: TestResponse) => Object(body).data
 
-test('finance reads the books', async (t) => {
-  const opened = await town(t)
+test('the finance routes', async (t) => {
+  const opened = await appWithLedger(t)
   const { app, operator, user, database } = opened
   const sides = await sidesOf(opened)
   const events = await queryRows(
@@ -36,7 +36,7 @@ test('finance reads the books', async (t) => {
   t.ok(shared > 0, 'some events share a transaction')
 
   await t.test('roles', async (t) => {
-    const doors = [
+    const paths = [
       'events',
       'trial-balance',
       'statement?account=user:1:coins',
@@ -44,10 +44,10 @@ test('finance reads the books', async (t) => {
       'checkpoint',
       'verify',
     ]
-    for (const door of doors) {
-      t.equal((await get(door)).status, 200, door)
-      t.equal((await user(1)('GET', `${ledger}/${door}`)).status, 403, door)
-      t.equal((await app.inject({ url: `${ledger}/${door}` })).statusCode, 401, door)
+    for (const path of paths) {
+      t.equal((await get(path)).status, 200, path)
+      t.equal((await user(1)('GET', `${ledger}/${path}`)).status, 403, path)
+      t.equal((await app.inject({ url: `${ledger}/${path}` })).statusCode, 401, path)
     }
     t.equal((await operator('GET', `${ledger}/events`)).status, 200)
   })
@@ -150,7 +150,7 @@ test('finance reads the books', async (t) => {
       const own = sides.filter((side) => side.account === account)
       for (const [query, from, to] of [
         ['', 1, head],
-        // Its last movement alone: what was before is told from the beginning, or back from the end.
+        // Its last movement alone: the opening balance is computed from the beginning, or back from the end.
         [`&from=${own.at(-1)?.position}`, own.at(-1)?.position ?? 1, head],
         [`&from=${first}&to=${last}`, first, last],
         [`&from=${atOf(edges[4] ?? 1)}&to=${atOf(shared)}`, (edges[3] ?? 0) + 1, shared],

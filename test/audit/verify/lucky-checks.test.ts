@@ -9,7 +9,7 @@ import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
 
-test('a draw that the rules reject accuses none after it', async (t) => {
+test('a draw that the rules reject makes no later draw a finding', async (t) => {
   const database = await testDatabase(t)
   await withOwnExecutors(async (inner) => {
     await seedLedger(inner, database)
@@ -29,13 +29,13 @@ test('a draw that the rules reject accuses none after it', async (t) => {
     const checks = new LuckyChecks({ onFault: (_, message) => faults.push(message), onLuckyDraw: () => {} })
     const replay = new Replay(evolveWithMovements)
     for (const event of events) {
-      const told = wrong && event === last && event.type === 'gift-drawn'
+      const isForged = wrong && event === last && event.type === 'gift-drawn'
       checks.check(
-        told ? { ...event, data: { ...event.data, k: event.data.k + 1 } } : event,
+        isForged ? { ...event, data: { ...event.data, k: event.data.k + 1 } } : event,
         paidAmounts(event.movements),
         replay.state,
       )
-      // None of the draws gets into the rows.
+      // No draw is folded into the rows.
       if (event.type !== 'gift-drawn') replay.fold(event, event.movements)
     }
     t.equal(faults.length > 0, wrong)

@@ -16,36 +16,37 @@ import { until } from '../../harness/until.ts'
 import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
 import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
-// What is checked of an event is checked in two halves; of a long ledger one of them in a thread of its own.
+// Each event gets integrity checks and semantic checks; for a long ledger the former run in a worker thread.
 
 interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-/** Reads a ledger as if it were as long as `taken`. */
-async function read(t: Test, { serviceUrl }: TestDatabase, taken: number) {
+/** Scans a ledger as if it were as long as `assumedLength`. */
+async function read(t: Test, { serviceUrl }: TestDatabase, assumedLength: number) {
   const snapshot = await Snapshot.connect(serviceUrl)
   t.teardown(() => snapshot.close())
   const head = await snapshot.head()
   const findings = new Findings()
   const options = { progress: () => {}, signal: new AbortController().signal }
-  const reading = await LedgerScan.start(snapshot, { ...head, position: taken }, findings, options)
+  const reading = await LedgerScan.start(snapshot, { ...head, position: assumedLength }, findings, options)
   t.teardown(() => reading.close())
   await reading.scanUpTo(head.position)
   await reading.drain()
   return { reading, findings }
 }
 
-const here = 1
-const aside = 1_000_000
+/** Lengths for which the rows are verified inline, and in a worker. */
+const inline = 1
+const inWorker = 1_000_000
 
 const changed = (position: number, change: string): string =>
   `update ledger_events set ${change} where position = ${position}`
 
-test('what both halves find is told once and in order, wherever they work', async (t) => {
+test('the findings of both kinds of checks are reported once and in order, inline and in a worker', async (t) => {
   const database = await testDatabase(t)
   await withOwnExecutors((inner) => seedLedger(inner, database))
-  const sound = await read(t, database, aside)
+  const sound = await read(t, database, inWorker)
   t.same([sound.findings.sorted(), sound.reading.count, sound.reading.last.position], [[], 22, 22])
 
   await tamper(
@@ -61,14 +62,14 @@ test('what both halves find is told once and in order, wherever they work', asyn
     changed(19, `at = '2020-01-01'`),
     'delete from ledger_events where position = 21',
   )
-  const told: (readonly (readonly [number | null, string])[])[] = []
-  for (const where of [here, aside]) {
+  const reports: (readonly (readonly [number | null, string])[])[] = []
+  for (const where of [inline, inWorker]) {
     const { findings, reading } = await read(t, database, where)
-    told.push(findings.sorted().map(({ position, check }) => [position, check] as const))
+    reports.push(findings.sorted().map(({ position, check }) => [position, check] as const))
     t.same([reading.count, reading.last.position], [21, 22])
   }
-  t.same(told[1], told[0])
-  t.same(told[0], [
+  t.same(reports[1], reports[0])
+  t.same(reports[0], [
     [3, 'hash'],
     [3, 'form'],
     [9, 'hash'],
@@ -82,12 +83,12 @@ test('what both halves find is told once and in order, wherever they work', asyn
     [19, 'hash'],
     [19, 'time'],
     [21, 'order'],
-    // The room has nothing: what brought it in is left out.
+    // The room has no balance: the event that would have credited it was rejected.
     [22, 'rules'],
   ])
 })
 
-test('a column that cannot be read is told once', async (t) => {
+test('a column that cannot be read is reported once', async (t) => {
   const database = await testDatabase(t)
   await withOwnExecutors((inner) => seedLedger(inner, database))
   const cases: [change: string, message: RegExp][] = [
@@ -109,7 +110,7 @@ test('a column that cannot be read is told once', async (t) => {
   )
   for (const [change, message] of cases) {
     await tamper(database, changed(12, change))
-    const { findings } = await read(t, database, here)
+    const { findings } = await read(t, database, inline)
     const [first, ...more] = findings.sorted().filter(({ position }) => position === 12)
     t.match(first, { check: 'form', message }, change)
     t.same(more, [])
@@ -121,7 +122,7 @@ test('a column that cannot be read is told once', async (t) => {
   }
 })
 
-test('when there are findings enough, both halves stop at the same event', async (t) => {
+test('with enough findings both kinds of checks stop at the same event', async (t) => {
   const database = await testDatabase(t)
   await withOwnExecutors(async (inner) => {
     await seedLedger(inner, database)
@@ -130,17 +131,17 @@ test('when there are findings enough, both halves stop at the same event', async
     await Promise.all(Array.from({ length: 4_000 }, () => runOk(addBagItems, item)))
   })
   await tamper(database, `update ledger_events set data = '{}' where position > 1000`)
-  for (const where of [here, aside]) {
+  for (const where of [inline, inWorker]) {
     const { findings, reading } = await read(t, database, where)
     // Two of each: its hash, and its form.
     t.same(findings.cutoff, { position: 1010, events: 1010 })
     t.equal(findings.sorted().length, 20)
-    t.ok(reading.count < 3_000, `${reading.count} events were looked at`)
+    t.ok(reading.count < 3_000, `${reading.count} events were scanned`)
   }
   await rechain(database)
-  for (const where of [here, aside]) {
+  for (const where of [inline, inWorker]) {
     const { findings } = await read(t, database, where)
-    t.same(findings.cutoff, { position: 1020, events: 1020 }, 'when only one of them finds something')
+    t.same(findings.cutoff, { position: 1020, events: 1020 }, 'when only one kind has findings')
   }
 })
 
@@ -148,34 +149,38 @@ const script = (text: string): URL => new URL(`data:text/javascript,${encodeURIC
 const never = new AbortController().signal
 const page = (length: number): Page => Buffer.alloc(length)
 
-test('a thread that dies is an error and no verdict', async (t) => {
+test('a thread that dies is an error, not a result', async (t) => {
   const dying: [text: string, message: RegExp][] = [
     ['process.exit(0)', /ended before it was done/],
     [`throw new Error('no memory')`, /no memory/],
     [`require('node:worker_threads').parentPort.on('message', () => { throw new Error('at work') })`, /at work/],
   ]
   for (const [text, message] of dying) {
-    const chain = new WorkerRowVerifier(() => {}, never, script(text.replace('require(', 'process.getBuiltinModule(')))
-    await chain.submit(page(4)).catch(() => {})
-    await t.rejects(chain.drain(), { message })
-    await t.rejects(chain.submit(page(4)), { message })
-    await t.rejects(chain.takeBalances(), { message })
-    await chain.close()
+    const verifier = new WorkerRowVerifier(
+      () => {},
+      never,
+      script(text.replace('require(', 'process.getBuiltinModule(')),
+    )
+    await verifier.submit(page(4)).catch(() => {})
+    await t.rejects(verifier.drain(), { message })
+    await t.rejects(verifier.submit(page(4)), { message })
+    await t.rejects(verifier.takeBalances(), { message })
+    await verifier.close()
   }
 })
 
-test('whoever gives up waits for no thread', async (t) => {
-  const giving = new AbortController()
-  const chain = new WorkerRowVerifier(() => {}, giving.signal, script('setInterval(() => {}, 1000)'))
-  await chain.submit(page(4))
-  const settled = chain.drain()
-  giving.abort(new Error('ended by SIGINT'))
+test('an aborted verification does not wait for its thread', async (t) => {
+  const abort = new AbortController()
+  const verifier = new WorkerRowVerifier(() => {}, abort.signal, script('setInterval(() => {}, 1000)'))
+  await verifier.submit(page(4))
+  const settled = verifier.drain()
+  abort.abort(new Error('ended by SIGINT'))
   await t.rejects(settled, { message: 'ended by SIGINT' })
-  await t.rejects(chain.takeBalances(), { message: 'ended by SIGINT' })
-  await chain.close()
+  await t.rejects(verifier.takeBalances(), { message: 'ended by SIGINT' })
+  await verifier.close()
 })
 
-/** What differs between all tables and what was read. */
+/** The differences between all tables and the scanned events. */
 async function differences(database: TestDatabase, reading: LedgerScan): Promise<readonly Finding[]> {
   const snapshot = await Snapshot.open(database.serviceUrl)
   const found: Finding[] = []
@@ -186,10 +191,10 @@ async function differences(database: TestDatabase, reading: LedgerScan): Promise
   return found
 }
 
-test('all rows are in one place in the end, and go on there', async (t) => {
+test('after the import all balances are in one state, which later events change', async (t) => {
   const database = await testDatabase(t)
   await withOwnExecutors((inner) => seedLedger(inner, database))
-  for (const where of [here, aside]) {
+  for (const where of [inline, inWorker]) {
     const { reading, findings } = await read(t, database, where)
     t.throws(() => reading.rows.get(balances, 'user:1:diamonds'), { message: /is not kept here/ })
     await reading.importBalances()
@@ -211,7 +216,7 @@ test('all rows are in one place in the end, and go on there', async (t) => {
   }
 })
 
-test('what is against an event’s meaning, or cannot be read of it, makes no balance wrong', async (t) => {
+test('an event with an unreadable or invalid column still counts for the balances', async (t) => {
   const database = await testDatabase(t)
   await withOwnExecutors((inner) => seedLedger(inner, database))
   await tamper(
@@ -219,7 +224,7 @@ test('what is against an event’s meaning, or cannot be read of it, makes no ba
     'alter table ledger_events alter hash drop not null, alter actor drop not null, alter request_id drop not null',
     'create table kept as select * from ledger_events where position = 8',
   )
-  const cases: [change: string, told: unknown[]][] = [
+  const cases: [change: string, findings: unknown[]][] = [
     [
       'hash = null',
       [
@@ -237,12 +242,12 @@ test('what is against an event’s meaning, or cannot be read of it, makes no ba
       ],
     ],
   ]
-  for (const [change, told] of cases) {
+  for (const [change, expected] of cases) {
     await tamper(database, changed(8, change))
     const { findings } = await verifyDatabase(database)
     t.same(
       findings.map(({ position, check }) => [position, check]),
-      told,
+      expected,
       change,
     )
     await tamper(
@@ -253,7 +258,7 @@ test('what is against an event’s meaning, or cannot be read of it, makes no ba
   }
 })
 
-test('whoever reads faster than the thread waits for it', async (t) => {
+test('a reader that is faster than the thread waits for it', async (t) => {
   const answering = `
     const { parentPort } = process.getBuiltinModule('node:worker_threads')
     let held = []
@@ -261,23 +266,23 @@ test('whoever reads faster than the thread waits for it', async (t) => {
       const last = { position: 1, hash: '', at: 0 }
       parentPort.postMessage({ type: "page-result", result: { findings: [], last, durationMs: task.page.length } })
     })`
-  const heard: number[] = []
+  const durations: number[] = []
   const silent = new WorkerRowVerifier(() => {}, never, script('setInterval(() => {}, 1000)'))
-  let handed = 0
-  const handing = (async () => {
-    for (; handed < 1000; handed += 1) await silent.submit(page(4))
+  let submitted = 0
+  const submitting = (async () => {
+    for (; submitted < 1000; submitted += 1) await silent.submit(page(4))
   })()
-  await until(() => handed >= 128)
+  await until(() => submitted >= 128)
   await sleep(100)
-  t.equal(handed, 128)
+  t.equal(submitted, 128)
   await silent.close()
-  await t.rejects(handing, /ended before it was done/)
+  await t.rejects(submitting, /ended before it was done/)
 
-  const prompt = new WorkerRowVerifier(({ durationMs: took }) => heard.push(took), never, script(answering))
+  const prompt = new WorkerRowVerifier(({ durationMs }) => durations.push(durationMs), never, script(answering))
   for (let i = 1; i <= 100; i += 1) await prompt.submit(page(i))
   await prompt.drain()
   t.same(
-    heard,
+    durations,
     Array.from({ length: 100 }, (_, i) => i + 1),
   )
   await prompt.close()

@@ -13,7 +13,7 @@ import { copyOf, type TestDatabase, testDatabase } from '../../harness/postgres/
 import { seedLedger, withOwnExecutors } from '../seed-ledger.ts'
 import { rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
-// Whatever the owner of the database does with the guards off, a verification finds it, and where it begins.
+// Whatever the owner of the database changes with the guards off, a verification finds it, and where it begins.
 
 const cash = { type: 'cash', beneficiary_id: null, country_id: 1, agent_benefit: false, details: null } as const
 
@@ -30,7 +30,7 @@ async function books(database: TestDatabase): Promise<void> {
   })
 }
 
-/** What a checkpoint that is taken now says. */
+/** A checkpoint of the ledger as it is now. */
 async function checkpointOf(database: TestDatabase) {
   const [head] = await queryRows(database, 'select position, hash from ledger_head')
   return { position: Number(head?.['position']), hash: String(head?.['hash']), at: isoMicros(0) }
@@ -46,7 +46,7 @@ const copied = (position: number, from: number): string => `insert into ledger_e
   select ${position}, type, version, data, debit, credit, amount, actor, at, request_id, idempotency_key, reply_hash, hash
   from ledger_events where position = ${from}`
 
-test('twelve of twelve', async (t) => {
+test('all twelve kinds of tampering are found', async (t) => {
   const sound = await testDatabase(t)
   await books(sound)
   const checkpoint = await checkpointOf(sound)
@@ -95,7 +95,7 @@ test('twelve of twelve', async (t) => {
       row('withdrawals', '26', 'status is rejected, expected pending'),
     ],
     [
-      'a remembered reply changed',
+      'a stored reply changed',
       [`update replies set body = replace(body, '9846', '99846') where idempotency_key = 'standard'`],
       { check: 'reply', position: 14, table: 'replies', id: 'user:1 standard' },
     ],
@@ -116,7 +116,11 @@ test('twelve of twelve', async (t) => {
   await tamper(forged, changed(11, 'amount[1] = 39'))
   await rechain(forged)
   await build(forged)
-  t.same((await verifyDatabase(forged)).findings, [], 'hashes, head and tables that all fit are not told from others')
+  t.same(
+    (await verifyDatabase(forged)).findings,
+    [],
+    'hashes, head and tables that all fit cannot be distinguished from others',
+  )
   t.match(
     (await verifyDatabase(forged, null, checkpoint)).findings,
     [{ check: 'checkpoint', position: 26, message: /^history up to here was rewritten: / }],
@@ -124,7 +128,7 @@ test('twelve of twelve', async (t) => {
   )
 })
 
-test('a tail that was cut with all its traces, and an old backup, are seen from a checkpoint', async (t) => {
+test('a checkpoint reveals a tail that was cut without traces, and an old backup', async (t) => {
   const database = await testDatabase(t)
   await books(database)
   const backup = await copyOf(t, database)
@@ -144,11 +148,11 @@ test('a tail that was cut with all its traces, and an old backup, are seen from 
   })
 })
 
-test('two events cannot have the same bytes under the hash', async (t) => {
+test('two events cannot have the same hashed bytes', async (t) => {
   const sound = await testDatabase(t)
   await books(sound)
   const merged = await copyOf(t, sound)
-  // Two movements as one, with the blanks and semicolon that stand between them in its name.
+  // Two movements as one, with the blanks and the semicolon between them in its account's name.
   await tamper(
     merged,
     `update ledger_events e set
@@ -174,7 +178,7 @@ test('two events cannot have the same bytes under the hash', async (t) => {
   }
 })
 
-test('a head beyond all that can be is a finding', async (t) => {
+test('a head beyond the largest position is a finding', async (t) => {
   const sound = await testDatabase(t)
   await books(sound)
   for (const position of [2n ** 53n - 1n, 2n ** 53n, 2n ** 60n, 2n ** 63n - 1n]) {
@@ -184,7 +188,7 @@ test('a head beyond all that can be is a finding', async (t) => {
   }
 })
 
-test('draws and odds that were rewritten with all hashes and tables are still not what was committed to', async (t) => {
+test('draws and odds that were rewritten with all hashes and tables still differ from their commitments', async (t) => {
   const sound = await testDatabase(t)
   await books(sound)
   const cases: [title: string, statement: string, position: number, message: RegExp][] = [

@@ -21,19 +21,19 @@ interface Test {
 const build = ({ ownerUrl }: TestDatabase) =>
   rebuild(ownerUrl, { progress: () => {}, signal: new AbortController().signal })
 
-/** What a tail hands on, and what kept it from handing on more. */
-function followed(t: Test, { serviceUrl: url }: TestDatabase) {
+/** The events that a tail passes on, and its failures. */
+function subscribed(t: Test, { serviceUrl: url }: TestDatabase) {
   const pool = openPool(url, { max: 2, application_name: 'test' })
   const events: StoredEvent[] = []
-  const troubles: unknown[] = []
-  const tail = new Tail({ url, pool, failureLog: { failed: (error) => troubles.push(error), succeeded: () => {} } })
+  const failures: unknown[] = []
+  const tail = new Tail({ url, pool, failureLog: { failed: (error) => failures.push(error), succeeded: () => {} } })
   tail.start()
   tail.subscribe(0, (more) => void events.push(...more))
   t.teardown(async () => {
     await tail.stop()
     await pool.end()
   })
-  return { events, troubles }
+  return { events, failures }
 }
 
 /** Event 12 as it would have been written before fields were renamed, twice. */
@@ -46,7 +46,7 @@ async function aged(t: Test): Promise<TestDatabase> {
   return database
 }
 
-/** All events, as the exports and the check of draws are handed them. */
+/** All events, as exports and the check of draws read them. */
 const entries = ({ serviceUrl }: TestDatabase) => {
   const reading = { signal: new AbortController().signal, onPlanned: () => {}, onScanned: () => {} }
   return readEntries(serviceUrl, { first: 1, last: 22 }, reading)
@@ -60,7 +60,7 @@ async function exported(database: TestDatabase, lineOf: typeof formatJsonLine): 
 
 const fieldsOf = (data: unknown): Record<string, unknown> => ({ ...Object(data) })
 
-test('an older version is read through the table of upcasters, step by step, wherever the ledger is read', async (t) => {
+test('an older version is upcast step by step, wherever the ledger is read', async (t) => {
   const database = await aged(t)
   Object.assign(upcasters, {
     'bag-items-added': {
@@ -79,20 +79,20 @@ test('an older version is read through the table of upcasters, step by step, whe
   await tamper(database, 'delete from bag_items')
   t.match(await build(database), { position: 22 })
   t.same(await queryRows(database, 'select user_id, quantity from bag_items'), [{ user_id: '1', quantity: '6' }])
-  const { events, troubles } = followed(t, database)
+  const { events, failures } = subscribed(t, database)
   await until(() => events.length === 22)
   t.match(events[11], {
     type: 'bag-items-added',
     data: { user_id: 1, decoration_id: 2, quantity: 20 },
     entry: { version: -1 },
   })
-  t.same(troubles, [])
+  t.same(failures, [])
 })
 
-test('draws from what an older version says are drawn from what it says today', async (t) => {
+test('draws are verified against odds and prices of an older event version', async (t) => {
   const database = await testDatabase(t)
   await seedLedger(t, database)
-  // The price that these draws are paid from, and the table of odds, under the names that they once had.
+  // The price of these draws and the odds, under former names.
   const renamed = `replace(replace(data, '"price":', '"cost":'), '"odds":', '"chances":')`
   await tamper(database, `update ledger_events set version = 0, data = ${renamed} where type = 'decoration-defined'`)
   await rechain(database)
@@ -109,7 +109,7 @@ test('draws from what an older version says are drawn from what it says today', 
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('exports tell every version as it is stored, which is what its hash covers', async (t) => {
+test('exports contain every version as it is stored, which is what its hash covers', async (t) => {
   const database = await aged(t)
   const whole = await exported(database, formatJsonLine)
   t.match(JSON.parse(whole[11] ?? ''), {
@@ -119,7 +119,7 @@ test('exports tell every version as it is stored, which is what its hash covers'
     data: { user_id: 1, gift: 2, pieces: 20, reason: 'prize' },
   })
   t.equal(whole.length, 22)
-  // What moves stands beside the data, whose form may be any.
+  // Movements are not part of the data, whose form does not matter here.
   const sound = await testDatabase(t)
   await seedLedger(t, sound)
   const postings = async (of: TestDatabase) =>
@@ -127,14 +127,14 @@ test('exports tell every version as it is stored, which is what its hash covers'
   t.same(await postings(database), await postings(sound))
 })
 
-test('an unknown version stops whoever reads, with a clear message, and nothing is skipped', async (t) => {
+test('an unknown version stops every reader with a clear message, and nothing is skipped', async (t) => {
   const database = await aged(t)
   const message = 'event 12 is bag-items-added version -1, which this version does not know'
   t.match((await verifyDatabase(database)).findings[0], { check: 'form', position: 12, message })
   await t.rejects(build(database), { message: `The ledger is not sound. position 12: form: ${message}` })
-  const { events, troubles } = followed(t, database)
-  await until(() => troubles.length > 2)
-  t.match(troubles, [{ message }, { message }, { message }])
+  const { events, failures } = subscribed(t, database)
+  await until(() => failures.length > 2)
+  t.match(failures, [{ message }, { message }, { message }])
   t.same(events, [])
   await t.rejects(checkDraws(entries(database)), { message })
 })

@@ -20,7 +20,7 @@ async function seeded(t: Test): Promise<TestDatabase> {
   return database
 }
 
-/** One to be copied for each case. */
+/** A seeded database, copied for each case. */
 async function sound(t: Test): Promise<TestDatabase> {
   const database = await testDatabase(t)
   await withOwnExecutors((inner) => seedLedger(inner, database))
@@ -38,7 +38,7 @@ test('an untouched ledger is clean, and so is an empty one', async (t) => {
   await t.rejects(verifyDatabase(database, 23), { message: 'The ledger ends at position 22.' })
 })
 
-test('what was rewritten is found, the first wrong position first', async (t) => {
+test('rewritten events are found, the first wrong position first', async (t) => {
   const insert = `insert into ledger_events select 23, type, version, data, debit, credit, amount, actor, at, request_id,
     idempotency_key, reply_hash, hash from ledger_events where position = 22`
   const cases: [title: string, statements: string[], first: Partial<Finding>][] = [
@@ -91,7 +91,7 @@ test('what was rewritten is found, the first wrong position first', async (t) =>
       { check: 'hash', position: 14 },
     ],
     [
-      'a remembered reply',
+      'a stored reply',
       [`update replies set body = replace(body, '9846', '99846') where idempotency_key = 'standard'`],
       { check: 'reply', position: 14, table: 'replies', id: 'user:1 standard' },
     ],
@@ -114,7 +114,7 @@ test('what was rewritten is found, the first wrong position first', async (t) =>
   }
 })
 
-test('what breaks the books is found behind hashes that were made to fit', async (t) => {
+test('events that break the books are found although all hashes were recomputed', async (t) => {
   const cases: [title: string, statement: string, first: Partial<Finding>][] = [
     ['overdrawn', changed(11, `amount[1] = 20000`), { check: 'rules', message: 'user:2:diamonds is overdrawn' }],
     [
@@ -146,7 +146,7 @@ test('what breaks the books is found behind hashes that were made to fit', async
   }
 })
 
-test('an event that cannot have happened leaves no trace in what is replayed', async (t) => {
+test('a replay ignores an event that the rules reject', async (t) => {
   const database = await seeded(t)
   await tamper(database, changed(11, 'amount[1] = 20000'))
   t.match((await verifyDatabase(database)).findings, [
@@ -157,7 +157,7 @@ test('an event that cannot have happened leaves no trace in what is replayed', a
   ])
 })
 
-test('one appended with a hash that fits is beyond the head', async (t) => {
+test('an appended event with a correct hash is beyond the head', async (t) => {
   const database = await seeded(t)
   await tamper(
     database,
@@ -168,7 +168,7 @@ test('one appended with a hash that fits is beyond the head', async (t) => {
   t.match((await verifyDatabase(database)).findings[0], { check: 'head', position: 23 })
 })
 
-test('as of a position nothing later counts', async (t) => {
+test('a verification as of a position ignores later events', async (t) => {
   const database = await seeded(t)
   await tamper(database, changed(17, 'amount[1] = 211'))
   t.same(await verifyDatabase(database, 16), { position: 16, events: 16, findings: [] })
@@ -177,7 +177,7 @@ test('as of a position nothing later counts', async (t) => {
   t.match((await verifyDatabase(database, 12)).findings, [{ check: 'head', position: 11 }])
 })
 
-test('replies that were forgotten, or made no event, or came a day later under the same key, are no finding', async (t) => {
+test('deleted replies, replies without events, and replies a day later under the same key are not findings', async (t) => {
   const database = await seeded(t)
   await tamper(
     database,
@@ -188,7 +188,7 @@ test('replies that were forgotten, or made no event, or came a day later under t
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('no more than 20 are collected, and it is not read on for more', async (t) => {
+test('at most 20 findings are collected, and then reading stops', async (t) => {
   const database = await seeded(t)
   const ledger = createTestExecutor(t, database.serviceUrl)
   const item = { user_id: 3, decoration_id: 1, quantity: 1, reason: 'many' }
@@ -205,7 +205,7 @@ test('no more than 20 are collected, and it is not read on for more', async (t) 
   t.equal(findings.filter(({ check }) => check === 'reply').length, 1)
 })
 
-test('what is found beside a page, however much and soon, hides no event of it that is wrong', async (t) => {
+test('findings about replies do not hide wrong events of the same page', async (t) => {
   const database = await seeded(t)
   await tamper(database, changed(14, `amount[2] = 78`))
   await using snapshot = new AsyncDisposableStack()
@@ -220,10 +220,10 @@ test('what is found beside a page, however much and soon, hides no event of it t
   t.ok(findings.sorted().some(({ check, position }) => check === 'hash' && position === 14))
 })
 
-test('it compares one moment while the ledger grows', async (t) => {
+test('a verification compares one snapshot while the ledger grows', async (t) => {
   const database = await seeded(t)
   const ledger = createTestExecutor(t, database.serviceUrl)
-  // So that the writing goes on for as long as the verifications, which rest beside it.
+  // So that writing lasts as long as the verifications, which rest while it does.
   await ledger.runOk(credit, { user_id: 2, currency: 'diamonds', amount: 10_000_000, reason: 'many' })
   const send = sendGift({ chains: testChains, ownerPercent: 5 })
   const over = new AbortController()
@@ -236,10 +236,10 @@ test('it compares one moment while the ledger grows', async (t) => {
   let position = 23
   let services = 0
   for (let i = 0; i < 3; i += 1) {
-    let told = 0
-    const seen = await verifyDatabase(database, null, null, async () => void (told += 1))
-    t.ok(told <= 1)
-    services += told
+    let reports = 0
+    const seen = await verifyDatabase(database, null, null, async () => void (reports += 1))
+    t.ok(reports <= 1)
+    services += reports
     t.same(seen.findings, [])
     t.ok(seen.position >= position)
     position = seen.position
@@ -247,6 +247,6 @@ test('it compares one moment while the ledger grows', async (t) => {
   over.abort()
   await writing
   t.ok(position > 23)
-  t.ok(services > 0, 'it was seen at work')
-  await verifyDatabase(database, null, null, async () => void t.fail('nobody is at work any more'))
+  t.ok(services > 0, 'the verification noticed the writing')
+  await verifyDatabase(database, null, null, async () => void t.fail('nothing is written any more'))
 })

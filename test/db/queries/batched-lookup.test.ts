@@ -5,7 +5,7 @@ import { until } from '../../harness/until.ts'
 
 const oneQuery: LookupLimits = { maxQueries: 1, maxWaiting: 10, maxWaitMs: null }
 
-/** Queries that answer, or fail, when the test says so. */
+/** Queries that the test ends, with values or an error. */
 function slowQuery() {
   const asked: (readonly number[])[] = []
   const ends: ((error?: Error) => void)[] = []
@@ -22,7 +22,7 @@ function slowQuery() {
 /** When the queries of this turn of the event loop have started. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('keys of one turn share a query, and those that come while it runs the next one, so many at a time', async (t) => {
+test('keys of one turn share a query, those that come while it runs share the next one, up to a limit', async (t) => {
   const { asked, query, end } = slowQuery()
   const lookup = new BatchedLookup(3, query, oneQuery)
   const first = [1, 2].map((key) => lookup.load(key))
@@ -48,7 +48,7 @@ test('keys of one turn share a query, and those that come while it runs the next
   const later = lookup.load(6)
   await nextTurn()
   end(3)
-  t.equal(await later, 60, 'it begins again after a rest')
+  t.equal(await later, 60, 'it also works after a pause')
 })
 
 test('as many keys as a query takes do not wait for the end of the turn', async (t) => {
@@ -126,7 +126,7 @@ test('above the limit keys are refused at once, but not those of sockets', async
   end(0)
   t.equal(await loads[0], 0)
   await nextTurn()
-  t.equal(asked[4]?.length, 100, 'nobody else is refused')
+  t.equal(asked[4]?.length, 100, 'no other key is refused')
   const late = lookup.load(1_400)
   for (let i = 1; i < 15; i += 1) {
     await until(() => asked.length > i)
@@ -171,7 +171,7 @@ test('a key that has waited too long is refused and not queried', async (t) => {
   t.match(await Promise.allSettled(late), [refused, refused])
   const next = lookup.load(4)
   end(0)
-  t.equal(await running, 10, 'one that has been asked is waited for')
+  t.equal(await running, 10, 'a started query is awaited')
   await nextTurn()
   end(1)
   t.equal(await next, 40)

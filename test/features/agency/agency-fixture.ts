@@ -6,7 +6,7 @@ const { slices } = await loadSlices()
 export const requests = '/api/v1/agency/target-withdraw-requests'
 export const transfers = '/api/v1/agency/target-transaction-requests'
 
-/** What stands under `data`, of which a test knows what it is. */
+/** The `data` of a response; each test knows its form. */
 export const dataOf = ({ body }: TestResponse) => Object(body).data
 
 /**

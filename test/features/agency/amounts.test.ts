@@ -10,7 +10,7 @@ test('a cent is 100 diamonds, or 130 for a charging agent, for every amount up t
   for (let amount = 1; amount <= 100_000; amount += 1) {
     if (diamondsFor(amount, diamondsPerCent({ charging_agent: false })) !== amount * 100) wrong += 1
     if (diamondsFor(amount, diamondsPerCent({ charging_agent: true })) !== amount * 130) wrong += 1
-    // There and back, as a number and as text.
+    // Parsed and printed, as a number and as text.
     const text = centsToDollars(amount).rawJSON
     if (
       dollarsToCents(text) !== amount ||
@@ -25,7 +25,7 @@ test('a cent is 100 diamonds, or 130 for a charging agent, for every amount up t
   t.end()
 })
 
-/** As they stand in a body, and the cents that they are; null: 422. */
+/** Amounts as they are in a body, and their cents; null: 422. */
 const written: readonly [string, number | null][] = [
   ['1', 100],
   ['1.2', 120],
@@ -96,13 +96,13 @@ test('accepted notations of amounts on every route', async (t) => {
       [`${requests}/request`, { ...gold, beneficiary_user_id: 1 }, 'amount_in_dollars'],
       [`${transfers}/request`, { user_id: 1 }, 'dollars'],
     ] as const) {
-      const heard = await send(url, token, body, field, text)
-      const what = `${text} as ${field}: ${heard.text}`
+      const response = await send(url, token, body, field, text)
+      const what = `${text} as ${field}: ${response.text}`
       if (amount === null)
-        t.match(heard, { status: 422, body: { code: 'validation_failed', errors: { [field]: Array } } }, what)
+        t.match(response, { status: 422, body: { code: 'validation_failed', errors: { [field]: Array } } }, what)
       else if (url.includes('transaction') && amount > 90_000_000_000_000)
-        t.match(heard.body, { code: 'balance_limit' }, what)
-      else t.match(heard, { status: 201, text: `"${field}":${centsToDollars(amount).rawJSON},` }, what)
+        t.match(response.body, { code: 'balance_limit' }, what)
+      else t.match(response, { status: 201, text: `"${field}":${centsToDollars(amount).rawJSON},` }, what)
     }
     const paid = await send(
       '/admin/v1/salary-deposits',
@@ -111,7 +111,7 @@ test('accepted notations of amounts on every route', async (t) => {
       'deposits',
       `[{"user_id":99,"dollars":${text},"agent_dollars":0}]`,
     )
-    // A salary may be nothing, or less than a dollar.
+    // A salary may be 0, or less than a dollar.
     const little = ['-0', '0', '0.99', '"0.99"'].includes(text)
     t.equal(paid.status, amount !== null || little ? 201 : 422, `${text} as salary: ${paid.text}`)
     if (paid.status === 422) t.match(paid.body, { errors: { 'deposits.0.dollars': Array } })

@@ -8,7 +8,7 @@ import { agencyApp, cash, dataOf, gold, requests, transfers } from './agency-fix
 const question = readFileSync(new URL('../../../sql/audit/withdrawals.sql', import.meta.url), 'utf8')
 const ask = (database: TestDatabase) => queryRows(database, question)
 
-test('the books explain what is on hold, owed and settled, and tell what was changed in them', async (t) => {
+test('the query of withdrawals finds changed holds, rows and events', async (t) => {
   const { user, operator, database } = await agencyApp(t)
   t.same(await ask(database), [])
   const request = async (by: number, body: object) =>
@@ -36,7 +36,7 @@ test('the books explain what is on hold, owed and settled, and tell what was cha
     { check: 'projection', table: 'withdrawals', id: String(rejected) },
   ])
 
-  // A forger who knows the chain makes a request smaller than what was taken for it.
+  // A forger who knows the chain makes a request smaller than what was debited for it.
   await tamper(
     database,
     `update ledger_events set data = replace(data, '"amount":2000', '"amount":1900') where position = ${settled}`,

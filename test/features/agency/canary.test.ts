@@ -59,7 +59,7 @@ test('what people wrote in private is in no table, no event, no log and no error
   const status = `/admin/v1/withdrawals/${made.body.data.id}/status`
   t.match((await ask('operator', status, { status: 'approved', note }, 'two')).text, note)
 
-  // Every way to be refused.
+  // Every kind of refusal.
   const bent = [
     { ...body, amount_in_dollars: 9_000 },
     { ...body, country_id: 99 },

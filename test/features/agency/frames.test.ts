@@ -3,9 +3,9 @@ import { withdrawalFrames } from '../../../src/features/agency/frames.ts'
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { framesFrom } from '../../realtime/frame-fixtures.ts'
 
-test('requester and agent are told where a request stands, and nothing that anybody wrote', (t) => {
+test('requester and agent get the status of a request, and none of the private texts', (t) => {
   const request = { user_id: 1, target_id: 2, wallet: 'agent_dollars', amount: 1_250 } as const
-  const told = (status: string) => {
+  const changedFrames = (status: string) => {
     const data = {
       id: 40,
       status,
@@ -26,11 +26,14 @@ test('requester and agent are told where a request stands, and nothing that anyb
   const placed = { movements: [], at: FIXED_NOW }
   t.same(
     framesFrom(withdrawalFrames, { type: 'withdrawal-requested', data: requested, position: 40, ...placed }),
-    told('pending'),
+    changedFrames('pending'),
   )
   for (const to of ['approved', 'rejected', 'transferred'] as const) {
     const data = { ...request, withdrawal_id: 40, from: 'pending', to, note: 'vault-record-2' } as const
-    t.same(framesFrom(withdrawalFrames, { type: 'withdrawal-status-changed', data, position: 41, ...placed }), told(to))
+    t.same(
+      framesFrom(withdrawalFrames, { type: 'withdrawal-status-changed', data, position: 41, ...placed }),
+      changedFrames(to),
+    )
   }
   t.end()
 })

@@ -7,24 +7,24 @@ import { agencyApp, cash, dataOf, gold, requests, transfers } from './agency-fix
 
 const { slices } = await loadSlices()
 
-const codes = (heard: readonly TestResponse[]): Record<string, number> => {
+const codes = (responses: readonly TestResponse[]): Record<string, number> => {
   const counts: Record<string, number> = {}
-  for (const { status, body } of heard) {
+  for (const { status, body } of responses) {
     const code = status < 300 ? String(status) : String(Object(body).code)
     counts[code] = (counts[code] ?? 0) + 1
   }
   return counts
 }
 
-test('50 requests of 20 dollars at once on 90, on two instances, make exactly 4', async (t) => {
+test('of 50 concurrent requests for 20 dollars with 90 available, on two instances, exactly 4 succeed', async (t) => {
   const one = await agencyApp(t)
   const other = await createTestApp(t, slices, one.database)
-  const heard = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 50 }, (_, i) =>
       (i % 2 === 0 ? one : other).user(1)('POST', `${requests}/request`, i % 3 === 0 ? cash : gold),
     ),
   )
-  t.same(codes(heard), { 201: 4, insufficient_balance: 46 })
+  t.same(codes(responses), { 201: 4, insufficient_balance: 46 })
   t.match((await one.user(1)('GET', '/v1/wallet')).body, {
     data: { wallet_dollars_count: 90, pending_dollars: 80, available_dollars: 10 },
   })
@@ -37,7 +37,7 @@ test('requests, transfers, debits and changes at once never spend a cent twice',
   const other = await createTestApp(t, slices, one.database)
   const at = (i: number) => (i % 2 === 0 ? one : other)
   const earlier = await Promise.all([1, 2, 3].map(() => one.user(2)('POST', `${requests}/request`, gold)))
-  const ids = earlier.map((heard) => Number(dataOf(heard).id))
+  const ids = earlier.map((responses) => Number(dataOf(responses).id))
   const shots = Array.from({ length: 60 }, (_, i): (() => Promise<TestResponse>) => {
     const { user, operator } = at(i)
     const id = ids[i % ids.length]
@@ -56,8 +56,8 @@ test('requests, transfers, debits and changes at once never spend a cent twice',
         return () => operator('POST', `/admin/v1/withdrawals/${id}/status`, { status: 'transferred' })
     }
   })
-  const heard = await Promise.all(shots.map((fire) => fire()))
-  t.notOk(heard.some(({ status }) => status >= 500))
+  const responses = await Promise.all(shots.map((fire) => fire()))
+  t.notOk(responses.some(({ status }) => status >= 500))
   const [row] = await queryRows(
     one.database,
     `select b.balance - coalesce(h.held, 0) >= 0 as covered, coalesce(h.held, 0) = (
@@ -69,8 +69,10 @@ test('requests, transfers, debits and changes at once never spend a cent twice',
     one.database,
     `select sum(balance)::text as sum from balances where account ~ '^(user:2|withdrawal:.*|settled:.*|house:exchange):dollars$'`,
   )
-  const debits = heard.filter(({ status, body }) => status === 201 && Object(body).data.account !== undefined).length
-  t.same(kept, [{ sum: String(9_000 - 250 * debits) }], 'dollars are where they went')
+  const debits = responses.filter(
+    ({ status, body }) => status === 201 && Object(body).data.account !== undefined,
+  ).length
+  t.same(kept, [{ sum: String(9_000 - 250 * debits) }], 'no dollar is lost')
   t.same((await verifyDatabase(one.database)).findings, [])
   t.same([...one.ledger.bugs, ...other.ledger.bugs], [])
 })

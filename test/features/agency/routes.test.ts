@@ -69,7 +69,7 @@ test('a withdrawal through a charging agent, from request to transferred', async
   t.same(ledger.bugs, [])
 })
 
-test('cash from the agent wallet, approved and paid back', async (t) => {
+test('cash from the agent wallet, approved and refunded', async (t) => {
   const { user, operator, database, ledger } = await agencyApp(t)
   const made = await user(2)('POST', `${requests}/request`, {
     ...cash,

@@ -60,13 +60,17 @@ test('refusals of a request, in order', (t) => {
   const poor = { amount: 9_001 }
   const table: [string, RequestWithdrawal, object][] = [
     ['an unknown agent', { ...gold, ...poor, target_id: 99 }, errors({ target_user_id: ['is not a charging agent'] })],
-    ['somebody who is none', { ...gold, target_id: 2 }, errors({ target_user_id: ['is not a charging agent'] })],
+    ['a user who is no agent', { ...gold, target_id: 2 }, errors({ target_user_id: ['is not a charging agent'] })],
     ['a manager', { ...gold, target_id: 7 }, errors({ target_user_id: ['is not a charging agent'] })],
     ['one who receives nothing', { ...gold, target_id: 5 }, errors({ target_user_id: ['does not accept requests'] })],
-    ['elsewhere', { ...gold, country_id: 2 }, errors({ target_user_id: ['does not serve this country'] })],
+    [
+      'a country that is not served',
+      { ...gold, country_id: 2 },
+      errors({ target_user_id: ['does not serve this country'] }),
+    ],
     ['oneself', { ...gold, caller_id: 4 }, errors({ target_user_id: ['must be another user'] })],
     [
-      'nobody to gain',
+      'an unknown beneficiary',
       { ...gold, ...poor, beneficiary_id: 98 },
       errors({ beneficiary_user_id: ['is not a known user'] }),
     ],
@@ -81,7 +85,11 @@ test('refusals of a request, in order', (t) => {
     ],
     ['an agent for cash', { ...cash, target_id: 4 }, errors({ business_manager_id: ['is not a business manager'] })],
     ['oneself for cash', { ...cash, caller_id: 7 }, errors({ business_manager_id: ['must be another user'] })],
-    ['cash nowhere', { ...cash, ...poor, country_id: 3 }, errors({ country_id: ['is not a known country'] })],
+    [
+      'cash in an unknown country',
+      { ...cash, ...poor, country_id: 3 },
+      errors({ country_id: ['is not a known country'] }),
+    ],
     ['more than there is', { ...gold, ...poor }, { refusal: 'insufficient_balance' }],
     ['nothing there', { ...gold, caller_id: 2 }, { refusal: 'insufficient_balance' }],
   ]
@@ -92,7 +100,7 @@ test('refusals of a request, in order', (t) => {
   t.end()
 })
 
-test('a hold cannot be spent otherwise, and is released with its request', (t) => {
+test('an amount on hold cannot be spent, and is released with its request', (t) => {
   const ledger = agencyRules()
   const ask = (amount: number, agent_benefit = false) =>
     ledger.when(requestWithdrawal(null), { ...gold, amount, agent_benefit })
@@ -113,7 +121,7 @@ test('a hold cannot be spent otherwise, and is released with its request', (t) =
   t.match(ask(101).refusal, { refusal: 'insufficient_balance' })
   t.match(ledger.when(debit, { ...moving, amount: 101 }).refusal, { refusal: 'insufficient_balance' })
   t.match(ledger.when(makeInstantTransfer, { ...transfer, amount: 101 }).refusal, { refusal: 'insufficient_balance' })
-  t.equal(ask(9_000, true).refusal, undefined, 'the other wallet is another')
+  t.equal(ask(9_000, true).refusal, undefined, 'the other wallet is separate')
   t.equal(ledger.when(debit, { ...moving, amount: 50 }).refusal, undefined)
   t.equal(ledger.when(makeInstantTransfer, { ...transfer, amount: 50 }).refusal, undefined)
   t.match(ask(1).refusal, { refusal: 'insufficient_balance' })
@@ -134,11 +142,11 @@ test('an event that spends a hold cannot be applied', (t) => {
 })
 
 const statuses = ['pending', 'approved', 'rejected', 'transferred'] as const
-/** Who asks: an operator, the agent or manager, one who has lost the flag, the requester, somebody else. */
+/** The caller: an operator, the agent or manager, one who has lost the flag, the requester, or another user. */
 const callers = ['operator', 'target', 'former target', 'requester', 'stranger'] as const
 type Caller = (typeof callers)[number]
 
-/** The contract's sentences, one a line; whatever is not in here is refused. */
+/** The allowed changes; all others are refused. */
 const allowed: readonly [WithdrawalStatus, WithdrawalStatus, readonly Caller[]][] = [
   ['pending', 'approved', ['operator', 'target']],
   ['pending', 'rejected', ['operator', 'target', 'former target', 'requester']],
@@ -220,7 +228,7 @@ test('a change that would exceed a balance is refused', (t) => {
   t.end()
 })
 
-/** A result with the report as it is answered. */
+/** A result with the report in its published form. */
 const reported = <R extends { readonly answer: SalaryReport | undefined }>({ answer, ...result }: R) => ({
   ...result,
   answer: answer && salaryReport(answer),
@@ -260,7 +268,7 @@ test('salaries: each user once per period, and refused rows do not affect others
     ],
   }
   const dry = pay(deposits, true)
-  t.same(shape(dry), first, 'a dry run tells the same')
+  t.same(shape(dry), first, 'a dry run reports the same')
   t.same(dry.events, [])
   const paid = pay(deposits)
   t.same(shape(paid), first)

@@ -18,7 +18,7 @@ const runSalaryCommand = (url: string, ...args: string[]): Promise<{ code: numbe
     )
   })
 
-test('valid and invalid salary files', (t) => {
+test('salary files are parsed, with an error for each invalid row', (t) => {
   const csv = (...lines: string[]) => parseSalaryFile('a.csv', lines.join('\n'), '2026-10')
   const deposit = (user_id: number, dollars: number, agent_dollars = 0, target = 0) => ({
     deposit: { user_id, dollars, agent_dollars, target },
@@ -45,9 +45,9 @@ test('valid and invalid salary files', (t) => {
     ['7,1,0,0,0', 'must have 4 columns'],
     ['7,"1,0,0', 'must have 4 columns'],
   ]
-  const rowsOfFile = csv('user_id,dollars,agent_dollars,target', ...faults.map(([line]) => line))
+  const faultyFile = csv('user_id,dollars,agent_dollars,target', ...faults.map(([line]) => line))
   t.same(
-    rowsOfFile,
+    faultyFile,
     faults.map(([, fault], i) => ({ location: `line ${i + 2}`, error: fault })),
   )
   t.match(csv('user_id,dollars,agent_dollars', '7,1,0', '8,1,0', '7,1,0')[2], {
@@ -84,7 +84,7 @@ test('valid and invalid salary files', (t) => {
   t.end()
 })
 
-test('a file is paid once, however often and far it runs', async (t) => {
+test('a file is paid once, however often it runs and wherever a run is killed', async (t) => {
   const { user, operator, database } = await agencyApp(t)
   const many = Array.from({ length: 450 }, (_, i) => 1_000 + i)
   await operator('POST', '/admin/v1/users', { users: many.map((id) => ({ id })) })
@@ -110,7 +110,7 @@ test('a file is paid once, however often and far it runs', async (t) => {
   const second = await runSalaryCommand(database.serviceUrl, ...args)
   const [, paid, already] = /\npaid: (\d+), already paid: (\d+), refused: 2\n$/.exec(second.out) ?? []
   t.equal(Number(paid) + Number(already), 450, second.out.slice(-200))
-  t.ok(Number(already) >= 200, 'the first run had paid a part at least')
+  t.ok(Number(already) >= 200, 'the first run had paid at least a part')
   t.match(
     second.out,
     /^refused line 452: user 99, dollars 5, agent dollars 0, points taken 0: There is no such user\.$/m,

@@ -19,7 +19,7 @@ const junk: readonly unknown[] = [
   { bank_name: '\0\ud800' },
 ]
 
-test('bank details of a request for diamonds mean nothing, whatever they are', async (t) => {
+test('bank details of a request for diamonds are ignored, whatever they are', async (t) => {
   const { user, operator, ledger, database } = await agencyApp(t)
   const plain = { ...gold, amount_in_dollars: 1, user_notice: 'a notice' }
   const key = { 'idempotency-key': 'one' }
@@ -28,7 +28,7 @@ test('bank details of a request for diamonds mean nothing, whatever they are', a
     const made = await user(1)('POST', `${requests}/request`, { ...plain, bank_details, business_manager_id: 'x' })
     t.match(made, { status: 201, body: { data: { bank_details: null, user_notice: 'a notice' } } })
     t.notOk('unreadable' in dataOf(made))
-    // The other type's fields are no part of what the request means.
+    // Fields of the other type do not count for the request hash.
     const again = await user(1)('POST', `${requests}/request`, { ...plain, bank_details }, key)
     t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } })
     t.equal(again.text, first.text)
@@ -45,11 +45,11 @@ test('bank details of a request for diamonds mean nothing, whatever they are', a
     t.ok(list.text.length < 20_000)
   }
   const [{ bytes } = {}] = await queryRows(database, 'select max(octet_length(sealed)) as bytes from vault_records')
-  t.ok(Number(bytes) < 1_000, 'nothing of it is kept')
+  t.ok(Number(bytes) < 1_000, 'nothing of them is stored')
   t.same(ledger.bugs, [])
 })
 
-test('a retry over an upgrade is answered as before, also where bank details were part of the request', async (t) => {
+test('a retry across an upgrade gets the stored reply, also where bank details were part of the hash', async (t) => {
   const { user, ledger, database } = await agencyApp(t)
   const formerly: readonly (readonly [sent: unknown, text: string])[] = [
     [{ ...bank, more: 1 }, JSON.stringify(bank)],
@@ -79,7 +79,7 @@ test('a retry over an upgrade is answered as before, also where bank details wer
   t.same(ledger.bugs, [])
 })
 
-test('the number of an account is text, or an integer that is kept as its digits', async (t) => {
+test('an account number is text, or an integer that is stored as its digits', async (t) => {
   const { user } = await agencyApp(t)
   const ask = (account_number: unknown) =>
     user(1)('POST', `${requests}/request`, { ...cash, amount_in_dollars: 1, bank_details: { ...bank, account_number } })
@@ -104,7 +104,7 @@ test('a record that cannot be read is shown as unreadable and stops nothing', as
   const make = async (name: string) =>
     Number(dataOf(await user(1)('POST', `${requests}/request`, body, { 'idempotency-key': name })).id)
   const [broken, swapped, keyless] = [await make('one'), await make('two'), await make('three')]
-  // As an older version sealed what was not what it ought to be.
+  // A record with a malformed plaintext, as an older version may have sealed it.
   const odd = testVault.seal(1, JSON.stringify({ bank_details: {}, payment_method: null, user_notice: null }))
   const input = { caller_id: 1, type: 'cash', target_id: 7, beneficiary_id: null, country_id: 1, amount: 100 } as const
   const asked = { ...input, agent_benefit: false, details: 'digest' }
@@ -163,7 +163,7 @@ test('an unreadable record is counted and logged once', (t) => {
   t.end()
 })
 
-test('a change of a request that is just being made is not found, and seals no note for nobody', async (t) => {
+test('a change of a request that does not exist yet is not found, and its note is not sealed', async (t) => {
   const { user, operator, ledger, database } = await agencyApp(t)
   for (let i = 0; i < 20; i += 1) {
     const [{ position } = {}] = await queryRows(database, 'select position from ledger_head')

@@ -13,7 +13,7 @@ interface Listed {
   readonly meta: { readonly next_cursor: string | null }
 }
 
-test('histories: filters and paging', async (t) => {
+test('histories can be filtered and paged', async (t) => {
   const { user, operator, app } = await agencyApp(t)
   const ask = async (by: number, body: object) => Number(dataOf(await user(by)('POST', `${requests}/request`, body)).id)
   const one = { ...gold, amount_in_dollars: 1 }
@@ -78,7 +78,7 @@ test('histories: filters and paging', async (t) => {
   t.equal((await app.inject({ ...change, headers: finance })).statusCode, 403)
 })
 
-test('charging agents who receive requests, newest first, with their countries and rates', async (t) => {
+test('charging agents who accept requests are listed newest first, with countries and rates', async (t) => {
   const { user, operator } = await agencyApp(t)
   const expected = [
     { ...person(5), countries: [{ id: 2, name: 'Country 2', diamonds_per_dollar: 10_002 }] },
@@ -97,7 +97,7 @@ test('charging agents who receive requests, newest first, with their countries a
   t.match(await list(), { data: [{ id: 6 }, { id: 5 }] })
 })
 
-test('finance sees whole characters at the end of an account number', async (t) => {
+test('finance sees the last four characters of an account number, none of them split', async (t) => {
   const { user, app } = await agencyApp(t)
   const account_number = '12345\u{1F600}\u{1F601}6\u{1F602}'
   const body = { ...cash, amount_in_dollars: 1, bank_details: { ...bank, account_number } }
@@ -107,7 +107,7 @@ test('finance sees whole characters at the end of an account number', async (t) 
   t.match(seen.json(), { data: [{ bank_details: { account_number: '****\u{1F600}\u{1F601}6\u{1F602}' } }] })
 })
 
-test('what was written in private: kept apart, shown to those it is for, told again, and erased', async (t) => {
+test('private texts are stored in the vault, shown to the parties, repeated on retries, and erased', async (t) => {
   const { user, operator, app, database, ledger } = await agencyApp(t)
   const db = readDb(t, database)
   const body = { ...cash, amount_in_dollars: '12.50', user_notice: 'by Friday' }
@@ -139,15 +139,15 @@ test('what was written in private: kept apart, shown to those it is for, told ag
 
   const again = await user(1)('POST', '/v1/agency/target-withdraw-requests/request', body, key)
   t.equal(again.headers['idempotency-replayed'], 'true')
-  t.same([again.status, again.text], [201, made.text], 'the first answer, to the letter')
+  t.same([again.status, again.text], [201, made.text], 'the first response, byte for byte')
   const notedAgain = await user(7)('POST', status, { note: 'ref 17', status: 'approved' }, { 'idempotency-key': 'ok' })
-  t.same([notedAgain.headers['idempotency-replayed'], notedAgain.text], ['true', noted.text], 'with the note of then')
+  t.same([notedAgain.headers['idempotency-replayed'], notedAgain.text], ['true', noted.text], 'with the former note')
   const reused = { code: 'idempotency_key_reused' }
   const otherBank = { ...body, bank_details: { ...bank, account_number: 'EG380019000501' } }
   t.match((await user(1)('POST', `${requests}/request`, otherBank, key)).body, reused)
   t.match((await user(1)('POST', `${requests}/request`, { ...body, user_notice: 'x' }, key)).body, reused)
   t.match((await user(7)('POST', status, { status: 'approved', note: 'x' }, { 'idempotency-key': 'ok' })).body, reused)
-  t.same(await queryRows(database, 'select count(*) from vault_records'), [{ count: '3' }], 'nothing is kept twice')
+  t.same(await queryRows(database, 'select count(*) from vault_records'), [{ count: '3' }], 'nothing is stored twice')
 
   const poor = { ...body, amount_in_dollars: 900 }
   t.match((await user(1)('POST', `${requests}/request`, poor)).body, { code: 'insufficient_balance' })
@@ -190,12 +190,12 @@ test('refused status changes and invalid bodies', async (t) => {
     [{ ...cash, user_notice: 'x'.repeat(501) }, { user_notice: Array }],
   ]
   for (const [body, errors] of faults) {
-    const heard = await user(1)('POST', `${requests}/request`, body)
-    t.match(heard, { status: 422, body: { code: 'validation_failed', errors } }, JSON.stringify(errors))
+    const response = await user(1)('POST', `${requests}/request`, body)
+    t.match(response, { status: 422, body: { code: 'validation_failed', errors } }, JSON.stringify(errors))
   }
 })
 
-test('a replay that cannot be told whole is a failure and no replay; what was just written is told without a look', async (t) => {
+test('a replay with an unreadable vault fails; a new reply does not read what it has just written', async (t) => {
   const { user, database } = await agencyApp(t)
   const ask = () => user(1)('POST', `${requests}/request`, { ...gold, user_notice: 'soon' }, { 'idempotency-key': 'k' })
   t.equal((await ask()).status, 201)
@@ -206,7 +206,7 @@ test('a replay that cannot be told whole is a failure and no replay; what was ju
   await queryRows(database, 'alter table vault_records rename column unreadable to sealed')
   t.equal((await ask()).headers['idempotency-replayed'], 'true')
 
-  // Nobody answers behind this.
+  // A database that cannot be reached.
   const nowhere = new Kysely<Tables>({
     dialect: new PostgresDialect({
       pool: { connect: () => Promise.reject(new Error('looked')), end: async () => {}, options: {} },

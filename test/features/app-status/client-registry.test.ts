@@ -29,7 +29,7 @@ test('each request waits a full second of its own for the lookup of a token', as
   await sleep(TIMEOUT_MS / 4)
   const third = waitFor('shared')
   t.ok((await first) > TIMEOUT_MS - 10, 'the first gives up after a second')
-  t.ok((await second) > TIMEOUT_MS - 10, 'and so does the second, from when it came')
+  t.ok((await second) > TIMEOUT_MS - 10, 'and so does the second, a second after its own start')
   t.equal(registry.get('shared'), undefined)
   await blocker.query('rollback')
   t.ok((await third) < TIMEOUT_MS, 'an answer within its second reaches the third')

@@ -26,7 +26,7 @@ const maintenance = (language: 'en' | 'ar' = 'en') => ({
 })
 
 interface GateSetup extends TestApp {
-  /** Asks without more than these headers; of an answer status and body. */
+  /** Sends a request with only these headers; returns status and body. */
   readonly ask: (url: string, headers?: Record<string, string>, options?: InjectOptions) => Promise<unknown[]>
   readonly bearer: (claims: object) => { authorization: string }
   readonly set: (path: string, body?: unknown) => Promise<void>
@@ -103,11 +103,15 @@ test('app-status: every case, in headers and in the query', async (t) => {
   )
   t.same(await ask('/v1/app-status?lang=fr', { ...old, 'accept-language': 'ar' }), [200, update(true)])
   t.same(await ask('/v1/app-status', { ...old, lang: 'ar' }), [200, update(true, 'ar')])
-  t.same(await ask('/v1/app-status?client_type=android&client_version=1.6+3'), [200, update(false)], 'a plus as it is')
+  t.same(
+    await ask('/v1/app-status?client_type=android&client_version=1.6+3'),
+    [200, update(false)],
+    'an unencoded plus',
+  )
   t.same(
     await ask('/v1/app-status?Client-Type=android&Client-Type=ios&Client-Version=1'),
     [200, noUpdate],
-    'no type of ours',
+    'an unknown type',
   )
   t.same(await ask('/v1/app-status?Client-Type=&Client-Version=', { 'client-type': '' }), [200, noUpdate])
   const odd = '/v1/app-status?lang=x&lang=y&limit=-1&__proto__=1&constructor=2'
@@ -123,7 +127,7 @@ test('app-status: every case, in headers and in the query', async (t) => {
   t.match(headers, { 'cache-control': 'no-store', 'content-type': /^application\/json/ })
 })
 
-test('maintenance closes every client route before anything else is looked at, and nothing else', async (t) => {
+test('maintenance closes every client route before all other checks, and no other route', async (t) => {
   const { ask, set, bearer, app, operator } = await gateSetup(t)
   const expired = { authorization: `Bearer ${app.jwt.sign({ sub: '1', iat: 1_000 }, { expiresIn: '1s' })}` }
   const closed: readonly (readonly [string, Record<string, string>, InjectOptions?])[] = [
@@ -197,25 +201,25 @@ test('a forced update refuses those whose type is known and whose version is too
   t.same(await ask('/api/v1/nowhere', { ...android('1.4'), 'accept-language': 'ar' }), [426, update(true, 'ar')])
   t.same(await ask('/v1/wallet?Client-Type=android&Client-Version=1'), [426, update(true)])
   t.same(await ask('/v1/wallet', { 'client-type': 'android' }), [426, update(true)], 'no version')
-  t.same(await ask('/v1/wallet', android('newest')), [426, update(true)], 'one that cannot be read')
+  t.same(await ask('/v1/wallet', android('newest')), [426, update(true)], 'a malformed version')
   await passes(android('1.5'), 'at the minimum')
-  await passes({ 'client-type': 'windows', 'client-version': '0.1' }, 'a type that is not known')
+  await passes({ 'client-type': 'windows', 'client-version': '0.1' }, 'an unknown type')
   await passes({ 'client-version': '0.1' }, 'no type')
   await passes({ 'client-type': 'ios', 'client-version': '0.1' }, 'no minimum')
   await passes({ 'client-type': 'flutter', 'client-version': '0.1' }, 'no release')
-  await passes({}, 'nothing is known')
+  await passes({}, 'an unidentified client')
 
   await set('/app-mode', { block_unidentified: 'ios' })
   const iosUpdate = [426, update(true, 'en', '3')]
-  t.same(await ask('/v1/wallet', me), iosUpdate, 'with a token that is known for nothing')
+  t.same(await ask('/v1/wallet', me), iosUpdate, 'with a token without a stored client')
   t.same(await ask('/v1/wallet'), iosUpdate, 'without')
   t.same(await ask('/v1/wallet', { 'client-type': 'windows' }), iosUpdate)
   t.same(await ask('/v1/wallet', { 'client-version': '9' }), iosUpdate)
   t.same(await ask('/v1/app-status'), [200, noUpdate])
-  await passes(android('1.5'), 'who shows what they are')
-  await passes({ 'client-type': 'flutter' }, 'of a type without a release')
+  await passes(android('1.5'), 'with hints of their own')
+  await passes({ 'client-type': 'flutter' }, 'a type without a release')
   await operator('DELETE', '/admin/v1/releases/ios')
-  await passes({}, 'a type without a release blocks nobody')
+  await passes({}, 'a type without a release blocks no client')
   await set('/app-mode', { block_unidentified: null })
 
   await set('/releases/android', { minimum_version: null })
@@ -240,9 +244,13 @@ test('what a token reported to app-status applies to its requests without hints'
   await tell(mine, '1.4')
   t.same(await ask('/v1/wallet', { ...mine, 'accept-language': 'ar' }), [426, update(true, 'ar')])
   t.equal(await status(other), 200, 'another token')
-  t.equal(await status({ ...mine, 'client-type': 'android', 'client-version': '2' }), 200, 'what it shows goes first')
+  t.equal(
+    await status({ ...mine, 'client-type': 'android', 'client-version': '2' }),
+    200,
+    'its own hints take precedence',
+  )
   await ask('/v1/app-status', mine)
-  t.equal(await status(mine), 426, 'a client that tells nothing takes nothing back')
+  t.equal(await status(mine), 426, 'a request without hints deletes nothing')
   await tell(mine, '1.6')
   t.equal(await status(mine), 200)
   await tell(mine, '0.1', 'windows')
@@ -252,7 +260,7 @@ test('what a token reported to app-status applies to its requests without hints'
   await tell(expired, '1')
   t.equal(await status(expired), 426, 'not 440: it must keep its token')
   await tell({ authorization: 'Bearer forged' }, '1')
-  t.equal(await status({ authorization: 'Bearer forged' }), 401, 'of tokens that are not ours nothing is kept')
+  t.equal(await status({ authorization: 'Bearer forged' }), 401, 'nothing is stored for forged tokens')
 
   await set('/app-mode', { block_unidentified: 'android' })
   t.equal(await status(other), 426)
@@ -260,7 +268,7 @@ test('what a token reported to app-status applies to its requests without hints'
   t.equal(await status(other), 200)
   t.equal(await status({ authorization: 'Bearer forged' }), 426)
 
-  // Another instance knows it from the database.
+  // Another instance reads it from the database.
   const second = await createTestApp(t, slices, database)
   const there = async (headers: Record<string, string>) =>
     (await second.app.inject({ url: '/v1/wallet', headers })).statusCode

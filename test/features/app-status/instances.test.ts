@@ -7,7 +7,7 @@ import { freePort, type ServiceProcess, startService, tokenIn } from '../../harn
 import { dataDir } from '../../harness/process/start-options.ts'
 import { DEADLINE_MS } from '../../harness/until.ts'
 
-/** What an instance is asked for, as somebody whose token `first` printed: all have the same keys. */
+/** Sends a request to an instance with a token that `first` printed: all have the same keys. */
 async function ask(
   { origin }: ServiceProcess,
   token: string,
@@ -23,11 +23,11 @@ async function ask(
   return { status: answer.status, type: Object(heard).type }
 }
 
-/** How long it took until that was so. */
+/** Waits until the condition holds; returns the milliseconds. */
 async function until(holds: () => Promise<boolean>): Promise<number> {
   const started = performance.now()
   while (!(await holds())) {
-    if (performance.now() - started > DEADLINE_MS) throw new Error('it never was so')
+    if (performance.now() - started > DEADLINE_MS) throw new Error('the condition never held')
     await pause(10)
   }
   return performance.now() - started
@@ -35,10 +35,10 @@ async function until(holds: () => Promise<boolean>): Promise<number> {
 
 test('a switch is in force on the other instance within a second, and stays so without a database', async (t) => {
   const database = await testDatabase(t)
-  const door = await proxy(t, database.serviceUrl)
+  const dbProxy = await proxy(t, database.serviceUrl)
   const own = { DATA_DIR: dataDir(t), LOG_LEVEL: 'fatal' }
   const first = await startService(t, { ...own, DATABASE_URL: database.serviceUrl }, await freePort())
-  const second = await startService(t, { ...own, DATABASE_URL: door.url }, await freePort())
+  const second = await startService(t, { ...own, DATABASE_URL: dbProxy.url }, await freePort())
   const user = tokenIn(first.output(), 'user 1')
   const operator = tokenIn(first.output(), 'operator')
   const set = async (path: string, body: unknown) =>
@@ -57,36 +57,36 @@ test('a switch is in force on the other instance within a second, and stays so w
   t.comment(`on after ${on.toFixed(0)} ms, off after ${off.toFixed(0)} ms`)
   t.ok(on < 1_000 && off < 1_000)
 
-  // What a token told one instance counts on the other, also when that has seen it as something else before.
+  // What a token reported to one instance counts on the other, also when that has another client cached.
   await set('/releases/ios', { version: '3', minimum_version: '2' })
   await until(async () => (await ask(second, user, '/v1/wallet', { headers: { 'client-type': 'ios' } })).status === 426)
-  t.equal(await wallet(second), 200, 'nothing is known')
+  t.equal(await wallet(second), 200, 'an unidentified client')
   t.match(await tell(first, '1'), { status: 200, type: 'update' })
   t.equal(await wallet(first), 426)
-  const told = await until(async () => (await wallet(second)) === 426)
-  t.comment(`told after ${told.toFixed(0)} ms`)
-  t.ok(told < 1_000)
+  const knownAfter = await until(async () => (await wallet(second)) === 426)
+  t.comment(`known after ${knownAfter.toFixed(0)} ms`)
+  t.ok(knownAfter < 1_000)
   t.match(await tell(first, '2.0'), { status: 200, type: 'update' })
   await until(async () => (await wallet(second)) === 200)
   t.match(await tell(first, '1.9'), { status: 200 })
   await until(async () => (await queryRows(database, `select from told_clients where version = '1.9'`)).length === 1)
 
-  // Another start finds mode, release and what was told.
+  // Another start finds mode, release and what was reported.
   await set('/app-mode', { message: { en: 'A night shift.' } })
   first.kill('SIGKILL')
   await first.exited
-  const third = await startService(t, { ...own, DATABASE_URL: door.url }, await freePort())
+  const third = await startService(t, { ...own, DATABASE_URL: dbProxy.url }, await freePort())
   t.equal(await wallet(third), 426)
   await until(async () => (await wallet(second)) === 426)
 
-  await door.down()
+  await dbProxy.down()
   const status = await ask(third, user, '/v1/app-status', {
     headers: { 'client-type': 'ios', 'client-version': '2.5' },
   })
   t.same(status, { status: 200, type: 'update' }, 'app-status needs no database')
-  t.equal(await wallet(second), 426, 'what it knew')
-  t.equal(await wallet(third), 500, 'what it was told just now: it is open, and the database is away')
-  await door.up()
+  t.equal(await wallet(second), 426, 'the cached client')
+  t.equal(await wallet(third), 500, 'what was reported just now: the gate is open, and the database is unreachable')
+  await dbProxy.up()
   await until(async () => (await queryRows(database, `select from told_clients where version = '2.5'`)).length === 1)
   await until(async () => (await wallet(second)) === 200)
 
@@ -95,8 +95,8 @@ test('a switch is in force on the other instance within a second, and stays so w
       (await ask(third, operator, '/admin/v1/app-mode', { method: 'PUT', body: { maintenance: true } })).status === 200,
   )
   await until(async () => (await wallet(second)) === 503)
-  await door.down()
-  t.same([await wallet(second), await wallet(third)], [503, 503], 'the last known mode stands')
+  await dbProxy.down()
+  t.same([await wallet(second), await wallet(third)], [503, 503], 'the last known mode applies')
   const events = await queryRows(
     database,
     `select type, actor from ledger_events where type like 'app-%' or type like 'release-%'`,

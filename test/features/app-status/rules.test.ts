@@ -29,7 +29,7 @@ const defined = (data: Partial<typeof first> = {}) =>
 
 const statusRules = () => givenWhen(evolveModes, evolveReleases)
 
-test('a mode is set, field by field and language by language', (t) => {
+test('a mode is changed field by field and language by language', (t) => {
   const { when } = statusRules()
   const did = (input: Parameters<typeof setMode.decide>[1]) => {
     const { events, answer, refusal } = when(setMode, input)
@@ -37,7 +37,7 @@ test('a mode is set, field by field and language by language', (t) => {
     return { events: events.map(({ type, data }) => ({ type, data, movements: [] })), answer: modeRecord(answer) }
   }
   t.match(did({}), { events: [setTo({})], answer: { ...open, updated_at: '2026-11-21T08:00:00.000000Z' } })
-  t.same(did({}).events, [], 'what is so already is no new fact')
+  t.same(did({}).events, [], 'an identical mode writes no event')
   t.same(did({ maintenance: true, message: { ar: 'قريبًا' } }).events, [
     setTo({ maintenance: true, message: { en: open.message.en, ar: 'قريبًا' } }),
   ])
@@ -83,9 +83,9 @@ test('a release is defined, changed and removed', (t) => {
     if (before !== null) given(defined(before))
     const { events, refusal, answer } = when(defineRelease, { client_type: 'ios', ...input })
     const name = JSON.stringify([before, input])
-    const told =
+    const errors =
       refusal === undefined ? events.map(({ type, data }) => ({ type, data, movements: [] }))[0] : refusal.errors
-    t.same(told ?? null, expected, name)
+    t.same(errors ?? null, expected, name)
     if (refusal === undefined) t.match(answer, { client_type: 'ios', version: input.version ?? '2.0' }, name)
     else t.equal(refusal.refusal, 'validation_failed')
   }
@@ -97,7 +97,7 @@ test('a release is defined, changed and removed', (t) => {
     { type: 'release-removed', data: { client_type: 'ios' } },
   ])
   t.match(when(removeRelease, { client_type: 'ios' }), { refusal: { refusal: 'not_found' } })
-  t.equal(when(defineRelease, { client_type: 'android' }).events.length, 0, 'the other one stays')
+  t.equal(when(defineRelease, { client_type: 'android' }).events.length, 0, 'the other release stays')
   t.match(when(defineRelease, { client_type: 'ios', version: '3' }).answer, { version: '3', minimum_version: null })
   t.end()
 })

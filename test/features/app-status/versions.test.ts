@@ -3,7 +3,7 @@ import { preferredLanguage } from '../../../src/features/app-status/languages.ts
 import { isOlder, parseVersion } from '../../../src/features/app-status/releases/version.ts'
 
 test('versions are ordered', (t) => {
-  // Each row is older than the next one; what stands in one row is the same version.
+  // Each row is older than the next one; the texts of one row are the same version.
   const rows: readonly (readonly string[])[] = [
     ['0', '0.0', '00.0.0', '0+9'],
     ['0.0.0.1'],
@@ -46,7 +46,7 @@ test('versions are ordered', (t) => {
   t.end()
 })
 
-test('malformed versions', (t) => {
+test('malformed versions are rejected', (t) => {
   const texts = ['', ' ', '1 ', ' 1', 'v1', '1.', '.1', '1..2', '1.x', 'x', '-1', '1-', '1+', '1-a..b', '1-a.', '1.-1']
   const more = ['1,2', '1e3', '٢.٠', '1.2.3 (45)', '1-rc_1', '1\n', '1.0-é', 'null', '1'.repeat(65)]
   for (const text of [...texts, ...more]) t.equal(parseVersion(text), null, JSON.stringify(text))
@@ -54,7 +54,7 @@ test('malformed versions', (t) => {
   t.end()
 })
 
-test('the preferred supported language', (t) => {
+test('the supported language with the highest quality is chosen', (t) => {
   const rows: readonly (readonly [string, 'en' | 'ar'])[] = [
     ['ar', 'ar'],
     ['en', 'en'],

@@ -5,7 +5,7 @@ import { reduceWord, uniform } from '../../../src/features/fairness/uniform.ts'
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
-test('the published vectors', (t) => {
+test('the published test vectors hold', (t) => {
   const length = 1024
   const start = Uint8Array.from({ length: 32 }, (_, i) => i)
   const link = (k: number) => hashTimes(start, length - k)
@@ -29,7 +29,7 @@ test('words that would bias the remainder are rejected', (t) => {
   t.end()
 })
 
-test('a number follows from the first words of the HMACs that are taken', (t) => {
+test('a number is the remainder of the first word that is not rejected', (t) => {
   const key = Buffer.alloc(32, 7)
   const { r, words } = uniform(key, 'label', 1_000_000_000)
   const mac = createHmac('sha256', key).update('label|0').digest()
@@ -38,7 +38,7 @@ test('a number follows from the first words of the HMACs that are taken', (t) =>
   t.end()
 })
 
-test('chains of a key: every link hashes to the one before it, the first to the commitment', (t) => {
+test('every link of a chain hashes to the one before it, the first to the commitment', (t) => {
   const chains = luckyChains('a key')
   const sha = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest()
   t.equal(hex(chainStart('a key', '7-1')), createHmac('sha256', 'a key').update('lg1|7-1').digest('hex'))

@@ -18,7 +18,7 @@ const five: readonly SpinEntry[] = ['aa01', 'bb02', 'cc03', 'dd04', 'ee05'].map(
   client_seed,
 }))
 
-test('the published vectors', (t) => {
+test('the published test vectors hold', (t) => {
   t.equal(spinCommitment('g-1001', seed), 'fa82faba5b87cf69d59c4255e4479cfd69768a59812771060444462d4a6bc9b3')
   t.equal(entriesHash(five), '32a3fabee5e578376069eaa757a611d38ac4a4cea0cea9dd187cc34c7372d023')
   t.equal(spin(seed, 'g-1001', five).r, 2)
@@ -28,7 +28,7 @@ test('the published vectors', (t) => {
   t.end()
 })
 
-test('the hashed text and the draw, step by step', (t) => {
+test('the hashed text and the draw can be computed by hand', (t) => {
   const entries = [
     { entry: 12, user_id: 7, stake: 30, client_seed: '' },
     { entry: 15, user_id: 3, stake: 30, client_seed: 'mine' },
@@ -70,8 +70,8 @@ function chiSquare(players: number, spins: number): number {
   return wins.reduce((sum, won) => sum + (won - expected) ** 2 / expected, 0)
 }
 
-test('everyone wins as often as the others: chi-square over 130,000 spins', (t) => {
-  // Beyond these with a probability of one in a thousand; the spins are always the same ones, so this is no chance.
+test('all players win equally often: chi-square over 130,000 spins', (t) => {
+  // Exceeded with a probability of one in a thousand; the spins are the same in every run, so that this never fails by chance.
   const rows = [
     { players: 5, spins: 100_000, critical: 18.467 },
     { players: 2, spins: 10_000, critical: 10.828 },
@@ -85,7 +85,7 @@ test('everyone wins as often as the others: chi-square over 130,000 spins', (t) 
   t.end()
 })
 
-test('every seed counts: the winner changes with the last player’s', (t) => {
+test('the winner depends on every player’s seed, the last one’s included', (t) => {
   const last = five[4]
   if (last === undefined) throw new Error('no fifth player')
   const winners = new Set<number>()

@@ -43,9 +43,9 @@ test('trying order ids reveals nothing about the draws of others', async (t) => 
 
   t.match(await verdictOf(ask, mine), { valid: true })
   t.match(ledgerStep(await verdictOf(ask, mine)), { ok: true, values: { chain: '1-1', orders: mine.orders } })
-  t.match(await verdictOf(user(3), mine), { valid: true }, 'whoever was shown a draw may check it')
+  t.match(await verdictOf(user(3), mine), { valid: true }, 'anyone who was shown a draw may verify it')
 
-  // The odds are public. Everything else is guessed, or is the caller's own.
+  // The odds are public. Everything else is guessed, or the caller's own.
   const { odds_hash, decoration_id } = mine
   const guesses = Array.from({ length: 40 }, (_, i) => `${i + 1}-0`).filter((id) => id !== mine.orders[0].order_id)
   const link = 'ab'.repeat(32)
@@ -74,11 +74,11 @@ test('trying order ids reveals nothing about the draws of others', async (t) => 
       return JSON.stringify((await verdictOf(ask, draw)).steps).replaceAll(chain, '')
     }),
   )
-  t.equal(new Set(shown).size, 1, 'nor is it told whether a chain exists')
+  t.equal(new Set(shown).size, 1, 'nor is it revealed whether a chain exists')
 
   const forged = { ...theirs, commitment: undefined, link: mine.link }
   t.match(ledgerStep(await verdictOf(ask, forged)), notHeld, 'all but the link')
-  t.match(ledgerStep(await verdictOf(ask, { ...theirs, k: 2 })), notHeld, 'all but the place')
+  t.match(ledgerStep(await verdictOf(ask, { ...theirs, k: 2 })), notHeld, 'all but k')
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
@@ -88,7 +88,7 @@ test('a spin reveals nothing without its seed', async (t) => {
   const { game } = await playedGame(open)
   const running = dataOf(await user(1)('POST', `${rouletteUrl}/create`, { game_price: 30, max_players: 3 }))
   const { fairness } = game
-  t.match(await verdictOf(user(5), game), { valid: true }, 'whoever was shown a spin may check it')
+  t.match(await verdictOf(user(5), game), { valid: true }, 'anyone who was shown a spin may verify it')
 
   const server_seed = '00'.repeat(32)
   const shown = await Promise.all(
@@ -96,10 +96,10 @@ test('a spin reveals nothing without its seed', async (t) => {
       const { valid, steps } = await verdictOf(user(5), { game_uid, server_seed, entries: fairness.entries })
       t.equal(valid, false)
       t.match(ledgerStep({ steps }), { ok: false, values: {} })
-      t.notOk(JSON.stringify(steps).includes(fairness.commitment), 'the commitment is not told')
+      t.notOk(JSON.stringify(steps).includes(fairness.commitment), 'the commitment is not revealed')
       return JSON.stringify(steps.filter(({ step }) => step === 'ledger'))
     }),
   )
-  t.equal(new Set(shown).size, 1, 'the same for a game that is over, one that is open and none')
+  t.equal(new Set(shown).size, 1, 'the same for an ended game, an open one and none')
   t.same([...open.ledger.bugs, ...open.ledger.failures], [])
 })

@@ -19,7 +19,7 @@ const added = (decoration_id: number): LedgerEvent => ({
   movements: [],
 })
 
-test('a full bag takes more of a kind that it holds, and no other kind', (t) => {
+test('a full bag accepts more of a kind that it holds, and no other kind', (t) => {
   const ledger = givenWhen(evolveUsers, evolveDecorations, evolveBags)
   ledger.given(userDefined(1))
   for (let id = 1; id <= MAX_BAG_KINDS + 1; id += 1) ledger.given(defined(id))

@@ -24,7 +24,7 @@ const clover: DefineDecoration = { decoration_id: 5, name: 'clover', kind: 'luck
 
 test('invalid gifts are refused', (t) => {
   const rows: readonly (readonly [string, DefineDecoration, readonly string[]])[] = [
-    ['a new gift needs its words', { decoration_id: 5 }, ['name', 'kind', 'price']],
+    ['a new gift without required fields', { decoration_id: 5 }, ['name', 'kind', 'price']],
     ['5 decimals', { ...clover, odds: [{ multiplier: 0.00001, weight: 1 }] }, ['odds.0.multiplier']],
     [
       'beyond 10,000',
@@ -32,8 +32,8 @@ test('invalid gifts are refused', (t) => {
       ['odds.1.multiplier'],
     ],
     ['a standard gift with odds', { ...clover, kind: 'standard' }, ['odds']],
-    ['a lucky gift without', { ...clover, odds: [] }, ['odds']],
-    ['a lucky gift that never had any', { decoration_id: 5, name: 'clover', kind: 'lucky', price: 100 }, ['odds']],
+    ['a lucky gift without odds', { ...clover, odds: [] }, ['odds']],
+    ['a new lucky gift without odds', { decoration_id: 5, name: 'clover', kind: 'lucky', price: 100 }, ['odds']],
     [
       'too much weight',
       {
@@ -45,7 +45,11 @@ test('invalid gifts are refused', (t) => {
       },
       ['odds'],
     ],
-    ['back 0.9001 and 0.1 to the receiver', { ...clover, odds: [{ multiplier: 0.9001, weight: 7 }] }, ['odds']],
+    [
+      'a return of 0.9001, with 0.1 to the receiver',
+      { ...clover, odds: [{ multiplier: 0.9001, weight: 7 }] },
+      ['odds'],
+    ],
   ]
   for (const [name, input, fields] of rows) {
     const { refusal, events } = givenWhen(evolveDecorations).when(defineDecoration, input)
@@ -70,7 +74,7 @@ test('a gift is created and changed field by field; an identical definition writ
       data: { decoration_id: 5, kind: 'lucky', price: 100, image_path: '', odds, odds_hash: hash },
     },
   ])
-  t.same(ledger.when(defineDecoration, clover).events, [], 'the same again is no fact')
+  t.same(ledger.when(defineDecoration, clover).events, [], 'an identical definition writes no event')
   const dearer = ledger.when(defineDecoration, { decoration_id: 5, price: 200 })
   t.match(dearer.events, [{ data: { name: 'clover', price: 200, odds, odds_hash: hash } }])
   t.match(ledger.when(defineDecoration, { decoration_id: 5, kind: 'standard' }).refusal, {
@@ -82,12 +86,12 @@ test('a gift is created and changed field by field; an identical definition writ
   t.match(
     ledger.when(defineDecoration, { ...clover, odds: [{ multiplier: 0.9, weight: 7 }] }).events.length,
     1,
-    'up to 1',
+    'a return of exactly 1',
   )
   t.end()
 })
 
-test('odds: multipliers, rows, rewards, what they return, their hash', (t) => {
+test('odds are parsed and published, and give rows, rewards, a return and a hash', (t) => {
   const multipliers: readonly (readonly [number, number | null])[] = [
     [0, 0],
     [1, 10_000],
@@ -118,7 +122,7 @@ test('odds: multipliers, rows, rewards, what they return, their hash', (t) => {
   t.end()
 })
 
-test('bag items: refusals in the order of precedence, then the sum', (t) => {
+test('refusals of bag items in the order of precedence, and the sum of added items', (t) => {
   const ledger = givenWhen(evolveUsers, evolveDecorations, evolveBags)
   ledger.given(userDefined(1))
   ledger.when(defineDecoration, clover)

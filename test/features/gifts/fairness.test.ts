@@ -11,7 +11,7 @@ import { testChains } from '../../harness/ledger/test-executor.ts'
 const choose = chooseSeed(testChains)
 const show = showChains(testChains)
 
-/** What comes of a check when nothing is let in between its parts. */
+/** Runs a check without yielding between its parts. */
 function verdictOf(check: IncrementalVerdict): Verdict {
   for (;;) {
     const { done, value } = check.next()
@@ -35,7 +35,7 @@ test('the first read opens a chain, later ones only show it', (t) => {
   t.end()
 })
 
-test('a seed of one’s own starts the chain that was committed to before', (t) => {
+test('a user’s own seed starts the chain that was committed to before', (t) => {
   const ledger = givenWhen(evolveLuckyChains)
   const shown = ledger.when(show, { user_id: 7 }).answer
   const chosen = ledger.when(choose, { user_id: 7, client_seed: 'mine' })

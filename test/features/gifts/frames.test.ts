@@ -44,7 +44,7 @@ const drawn = (
 const user = { id: 1, name: 'Amina', uid: 'amina', current_profile_image_url: 'http://assets.test/avatars/1.png' }
 const decoration = { id: 3, name: 'Clover', image_path: 'gifts/clover.png' }
 
-test('a drawn send sends its streak to the room', (t) => {
+test('a frame of a drawn send with its streak goes to the room', (t) => {
   t.same(framesFrom(giftFrames, drawn([0, 700])), [
     {
       channel: 'room:7',

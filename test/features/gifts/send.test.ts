@@ -79,7 +79,7 @@ test('refusals, in the order of precedence', (t) => {
   const rows: readonly (readonly [string, Partial<SendGift>, readonly LedgerEvent[], string, object | undefined])[] = [
     ['another one’s money', { sender_id: 2, decoration_id: 99, room: 99 }, [], 'not_the_sender', undefined],
     [
-      'nothing is known',
+      'unknown gift, receiver and room',
       { decoration_id: 99, room: 99, receiver_ids: [1, 98] },
       [],
       'validation_failed',
@@ -100,7 +100,7 @@ test('refusals, in the order of precedence', (t) => {
     ['an unknown uid', { room: 'nowhere' }, [], 'validation_failed', { room_id: ['There is no such room.'] }],
     ['an empty bag', { from_bag: true, decoration_id: EXPENSIVE }, [], 'insufficient_items', undefined],
     ['one item short', { from_bag: true }, [addedToBag(1, STANDARD, 3)], 'insufficient_items', undefined],
-    ['beyond what anyone holds', { decoration_id: EXPENSIVE }, [], 'insufficient_balance', undefined],
+    ['a cost beyond the largest balance', { decoration_id: EXPENSIVE }, [], 'insufficient_balance', undefined],
     ['one diamond short', { quantity: 152 }, [], 'insufficient_balance', undefined],
     [
       'a value beyond what anyone can hold',
@@ -109,8 +109,14 @@ test('refusals, in the order of precedence', (t) => {
       'balance_limit',
       undefined,
     ],
-    ['a receiver who is full', {}, [credited('user', 3, 'target', MAX_INTEGER - 65)], 'balance_limit', undefined],
-    ['a room that is full', {}, [credited('room', 1, 'target', MAX_INTEGER - 2)], 'balance_limit', undefined],
+    [
+      'a receiver at the largest balance',
+      {},
+      [credited('user', 3, 'target', MAX_INTEGER - 65)],
+      'balance_limit',
+      undefined,
+    ],
+    ['a room at the largest balance', {}, [credited('room', 1, 'target', MAX_INTEGER - 2)], 'balance_limit', undefined],
   ]
   for (const [name, change, given, refusal, errors] of rows) {
     const ledger = giftRules()
@@ -121,8 +127,8 @@ test('refusals, in the order of precedence', (t) => {
   t.end()
 })
 
-test('a refusal for the limit is the same whatever would be drawn', (t) => {
-  // One draw in two wins ten times the stake: which, the refusals must not tell.
+test('a refusal for the balance limit does not depend on the draw', (t) => {
+  // One draw in two wins ten times the stake; the refusals must not reveal which.
   const RARE = 6
   const odds = [
     { multiplier: 0, weight: 1 },
@@ -142,14 +148,14 @@ test('a refusal for the limit is the same whatever would be drawn', (t) => {
     }
     t.match(near(179), { events: [], refusal: { refusal: 'balance_limit' } }, `user ${100 + seed}`)
     const { answer, refusal } = near(180)
-    t.equal(refusal, undefined, 'what fits at the best is drawn')
+    t.equal(refusal, undefined, 'a send whose highest reward fits is drawn')
     for (const { reward } of answer?.orders ?? []) rewards.add(reward)
   }
   t.same(rewards, new Set([0, 100]), 'some win and some do not')
   t.end()
 })
 
-test('a standard gift: all to the receivers, 3% of the send to the room, trophy points', (t) => {
+test('a standard gift gives all to the receivers, and 3% and trophy points to the room', (t) => {
   const { events, answer } = giftRules().when(verb, request)
   t.equal(events.length, 1)
   t.match(events[0], {
@@ -183,7 +189,7 @@ test('a room can be named by its uid', (t) => {
   t.end()
 })
 
-test('the room owner’s commission: on standard gifts, not on the owner’s own', (t) => {
+test('the room’s owner gets a commission on standard gifts, not on the owner’s own', (t) => {
   const paying = sendGift({ chains: testChains, ownerPercent: 5 })
   t.same(
     movementLines(giftRules().when(paying, request).events[0])?.at(-1),
@@ -247,7 +253,7 @@ test('a returnable gift without odds is not drawn', (t) => {
   t.end()
 })
 
-test('from the bag: items instead of diamonds, all else the same', (t) => {
+test('a gift from the bag costs items instead of diamonds, all else is the same', (t) => {
   const ledger = giftRules()
   ledger.given(addedToBag(1, STANDARD, 5), addedToBag(1, LUCKY, 4))
   const standard = ledger.when(verb, { ...request, from_bag: true })

@@ -12,24 +12,24 @@ import { FIXED_NOW, type GivenWhen, givenWhen } from '../../harness/ledger/given
 const DAY = 86_400
 const START = FIXED_NOW / 1_000_000
 const day = (days: number): number => START + days * DAY
-/** `valid_until` as it is told, so many days after the morning. */
+/** `valid_until` in its published form, `days` days after FIXED_NOW. */
 const daysText = (days: number): string => new Date(day(days) * 1000).toISOString().slice(0, 19).replace('T', ' ')
 
-/** Users 1 and 2, and packages that bear their ranks as ids; package 35 has the rank of package 3. */
+/** Users 1 and 2, and packages whose ids are their ranks; package 35 has the rank of package 3. */
 const [TOP, THIRD, OTHER_THIRD] = [5, 3, 35] as const
 const NEVER = 99
 
-function shelf(...given: readonly LedgerEvent[]): GivenWhen {
+function privilegeRules(...given: readonly LedgerEvent[]): GivenWhen {
   const ledger = givenWhen(evolveUsers, evolvePackages, evolveCards, evolvePrivileges)
   ledger.given(userDefined(1), userDefined(2))
   for (const rank of [1, 2, THIRD, 4, TOP]) ledger.given(packageDefined(rank, rank, 30))
   ledger.given(packageDefined(OTHER_THIRD, 3, 30), ...given)
   return ledger
 }
-/** The id of the first fact that `shelf` is given. */
+/** The position of the first event that `privilegeRules` is given. */
 const FIRST = 9
 
-/** What runs when the card is activated: of this package and rank, until so many days after the morning. */
+/** The privilege that is active when the card is activated: until `days` days after FIXED_NOW. */
 const running = (privilege_package_id: number, days: number, rank = privilege_package_id): LedgerEvent => ({
   type: 'privilege-days-added',
   data: { user_id: 1, card_id: 1, privilege_package_id, rank, percent: 100, days: 1, valid_until: day(days) },
@@ -43,10 +43,10 @@ interface Row {
   /** Percent of the days; null when the old privilege is cancelled. */
   readonly percent: number | null
   readonly days: number
-  /** Of what runs afterwards. */
+  /** Of the privilege afterwards. */
   readonly holds: number
   readonly until: number
-  /** Seconds after the morning at which the card is activated. */
+  /** Seconds after FIXED_NOW at which the card is activated. */
   readonly at?: number
 }
 
@@ -56,7 +56,7 @@ const table: readonly Row[] = [
   { name: 'no privilege', card: card(THIRD, 30), percent: 100, days: 30, holds: THIRD, until: 30 },
   { name: 'one day', card: card(THIRD, 1), percent: 100, days: 1, holds: THIRD, until: 1 },
   {
-    name: 'one that is just over, of a higher rank',
+    name: 'one that has just expired, of a higher rank',
     runs: running(TOP, 10),
     at: 10 * DAY,
     card: card(1, 30),
@@ -128,9 +128,9 @@ const table: readonly Row[] = [
   },
 ]
 
-test('what activation does, by the privilege that is active', (t) => {
+test('activation starts, extends or replaces a privilege, by the ranks', (t) => {
   for (const { name, runs, card, percent, days, holds, until, at = 0 } of table) {
-    const ledger = shelf(card, ...(runs === undefined ? [] : [runs]))
+    const ledger = privilegeRules(card, ...(runs === undefined ? [] : [runs]))
     const before = ledger.state.get(privileges, '1')
     const input = { caller_id: 1, card_id: FIRST }
     const { events, answer } = ledger.when(activateCard, input, { now: FIXED_NOW + at * 1_000_000 })
@@ -184,12 +184,12 @@ test('refusals of an activation, in order', (t) => {
   const rows: readonly (readonly [string, number, number, string])[] = [
     ['no such card', 1, NEVER, 'not_found'],
     ['an event that granted no card', 1, FIRST - 1, 'not_found'],
-    ['the card of somebody else, activated', 2, FIRST + 1, 'not_your_card'],
+    ['the activated card of another user', 2, FIRST + 1, 'not_your_card'],
     ['activated before', 1, FIRST + 1, 'card_already_activated'],
-    ['a share of no day', 1, FIRST, 'too_few_days'],
+    ['a share of 0 days', 1, FIRST, 'too_few_days'],
   ]
   for (const [name, caller_id, card_id, refusal] of rows) {
-    const ledger = shelf(card(1, 9), card(1, 9), used, running(TOP, 10))
+    const ledger = privilegeRules(card(1, 9), card(1, 9), used, running(TOP, 10))
     t.same(
       ledger.when(activateCard, { caller_id, card_id }),
       { events: [], answer: undefined, refusal: { refusal } },
@@ -207,14 +207,14 @@ test('a share that rounds to 0 days leaves the card stored', (t) => {
     [1, 9],
   ] as const
   for (const [of, days] of shares) {
-    const ledger = shelf(card(of, days), running(TOP, 10))
+    const ledger = privilegeRules(card(of, days), running(TOP, 10))
     const activate = (now: number) => ledger.when(activateCard, { caller_id: 1, card_id: FIRST }, { now })
     t.match(activate(FIXED_NOW).refusal, { refusal: 'too_few_days' })
     t.match(ledger.state.get(cards, String(FIRST)), { activated: false, valid_days: days })
     t.match(
       activate(day(10) * 1_000_000).answer,
       { days_added: days, valid_until: daysText(10 + days) },
-      'once it is over',
+      'once the privilege has expired',
     )
   }
   t.end()
@@ -228,14 +228,14 @@ test('an end beyond the year 9999 is refused', (t) => {
     movements: [],
   })
   const at = (valid_until: number) =>
-    shelf(card(3, 2), ends(valid_until)).when(activateCard, { caller_id: 1, card_id: FIRST })
+    privilegeRules(card(3, 2), ends(valid_until)).when(activateCard, { caller_id: 1, card_id: FIRST })
   t.same(at(last - 2 * DAY).answer, { days_added: 2, valid_until: '9999-12-31 23:59:59' })
   t.match(at(last - 2 * DAY + 1).refusal, { refusal: 'validity_limit' })
   t.end()
 })
 
 test('a card received an hour ago counts in full and keeps the days of its grant', (t) => {
-  const ledger = shelf(card(THIRD, 20))
+  const ledger = privilegeRules(card(THIRD, 20))
   ledger.when(transferCard, { caller_id: 1, card_id: FIRST, receiver_id: 2 })
   const now = FIXED_NOW + 3_600_000_000
   const { answer } = ledger.when(activateCard, { caller_id: 2, card_id: FIRST }, { now })
@@ -244,21 +244,21 @@ test('a card received an hour ago counts in full and keeps the days of its grant
   t.end()
 })
 
-test('a package changed after the grant: its days no longer matter, its rank does', (t) => {
+test('after a grant changes of the package’s rank apply, changes of its days do not', (t) => {
   const changed = packageDefined(THIRD, 6, 7)
-  const first = shelf(card(THIRD, 20), running(TOP, 10), changed)
+  const first = privilegeRules(card(THIRD, 20), running(TOP, 10), changed)
   t.match(first.when(activateCard, { caller_id: 1, card_id: FIRST }), {
     events: [{ data: { rank: 6, valid_days: 20 } }, { type: 'privilege-replaced', data: { rank: 6, days: 20 } }],
     answer: { days_added: 20, valid_until: daysText(20) },
   })
-  // What runs keeps the rank that its card had.
-  const second = shelf(card(4, 20), running(THIRD, 10), changed)
+  // The active privilege keeps the rank of its card.
+  const second = privilegeRules(card(4, 20), running(THIRD, 10), changed)
   t.match(second.when(activateCard, { caller_id: 1, card_id: FIRST }).events[1], { type: 'privilege-replaced' })
   t.end()
 })
 
 test('a privilege ends on a whole second', (t) => {
-  const ledger = shelf(card(THIRD, 1), card(THIRD, 1), card(1, 9))
+  const ledger = privilegeRules(card(THIRD, 1), card(THIRD, 1), card(1, 9))
   const at = (micros: number, card_id: number) => ledger.when(activateCard, { caller_id: 1, card_id }, { now: micros })
   t.match(at(FIXED_NOW + 999_999, FIRST).answer, { valid_until: daysText(1) })
   t.match(at(day(1) * 1_000_000 - 1, FIRST + 1).answer, { valid_until: daysText(2) }, 'still running')

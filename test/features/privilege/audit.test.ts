@@ -50,7 +50,7 @@ test('verify reports rows of cards, packages and privileges that differ from the
   }
 })
 
-test('a card that was moved from somebody else breaks a rule, behind hashes that were made to fit', async (t) => {
+test('verify finds a forged transfer although all hashes were recomputed', async (t) => {
   const database = await seeded(t)
   await tamper(
     database,

@@ -32,9 +32,9 @@ test('receivers are notified of sender and package, in ledger order', async (t) 
   await runOk(definePackage, { privilege_package_id: 3, name: 'Gold', rank: 3, valid_days: 30 })
 
   const granted = { ...cardGranted(1, 3, 30), position: 5, at: FIXED_NOW }
-  const told = await privilegeNotifier(db, [moved(4, 1, 2, 3), granted, moved(6, 2, 1, 3), moved(7, 9, 1, 8)])
+  const notifications = await privilegeNotifier(db, [moved(4, 1, 2, 3), granted, moved(6, 2, 1, 3), moved(7, 9, 1, 8)])
   const about = { title: 'New privilege', type: 'reward', identifier: 'privilege-package-wallet' }
-  t.same(told, [
+  t.same(notifications, [
     { position: 4, user_id: 2, notification: { ...about, body: 'Amina sent Gold to your privilege wallet.' } },
     { position: 6, user_id: 1, notification: { ...about, body: 'Badr sent Gold to your privilege wallet.' } },
     {

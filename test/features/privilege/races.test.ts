@@ -24,9 +24,9 @@ async function card({ runOk }: TestExecutor): Promise<number> {
   return made.card_id
 }
 
-/** How often each came. */
-const tally = (heard: readonly unknown[]): Record<string, number> =>
-  Object.fromEntries([...new Set(heard)].map((one) => [String(one), heard.filter((other) => other === one).length]))
+/** How often each value occurs. */
+const tally = (values: readonly unknown[]): Record<string, number> =>
+  Object.fromEntries([...new Set(values)].map((one) => [String(one), values.filter((other) => other === one).length]))
 
 const counted = (database: TestDatabase) =>
   queryRows(
@@ -34,7 +34,7 @@ const counted = (database: TestDatabase) =>
     `select type, count(*) from ledger_events where type ~ '^(card-[am]|privilege-[dr])' group by 1 order by 1`,
   )
 
-test('100 activations of one card on two instances: one wins', async (t) => {
+test('of 100 concurrent activations of one card on two instances one succeeds', async (t) => {
   const database = await testDatabase(t)
   const both = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)] as const
   const card_id = await card(both[0])
@@ -55,7 +55,7 @@ test('100 activations of one card on two instances: one wins', async (t) => {
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('100 transfers of one card on two instances: one wins', async (t) => {
+test('of 100 concurrent transfers of one card on two instances one succeeds', async (t) => {
   const database = await testDatabase(t)
   const both = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)] as const
   const card_id = await card(both[0])
@@ -74,18 +74,18 @@ test('100 transfers of one card on two instances: one wins', async (t) => {
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('activations against transfers, over HTTP: one of all wins', async (t) => {
+test('of concurrent activations and transfers over HTTP one succeeds', async (t) => {
   const { ledger, user, database } = await createTestApp(t, slices)
   const id = await card(ledger)
   const ask = user(1)
-  const heard = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: RACERS }, (_, i) =>
       i % 2 === 0
         ? ask('POST', `/api/v1/privilege-wallet/${id}/activate`)
         : ask('POST', `/api/v1/privilege-wallet/${id}/transfer`, { receiver_id: i + 1 }),
     ),
   )
-  const statuses = tally(heard.map(({ status }) => status))
+  const statuses = tally(responses.map(({ status }) => status))
   t.equal(statuses['200'], 1)
   t.equal((statuses['422'] ?? 0) + (statuses['403'] ?? 0), RACERS - 1)
   t.same((await verifyDatabase(database)).findings, [])

@@ -20,7 +20,7 @@ async function privilegeApp(t: Parameters<typeof createTestApp>[0]): Promise<Tes
   return open
 }
 
-/** Grants cards and answers their ids, newest first. */
+/** Grants cards and returns their ids, newest first. */
 async function granted({ operator }: TestApp, user: number, privilege_package_id: number, quantity = 1) {
   const body = { privilege_package_id, quantity, reason: 'test' }
   const { body: made } = await operator('POST', `/admin/v1/users/${user}/cards`, body)
@@ -29,9 +29,9 @@ async function granted({ operator }: TestApp, user: number, privilege_package_id
 
 const cardsOf = async ({ user }: TestApp, id: number) =>
   Object((await user(id)('GET', '/api/v1/privilege-wallet')).body).data
-const idsOf = async (doors: TestApp, id: number) => (await cardsOf(doors, id)).map((card: { id: number }) => card.id)
+const idsOf = async (app: TestApp, id: number) => (await cardsOf(app, id)).map((card: { id: number }) => card.id)
 
-test('packages: created, changed field by field, paged', async (t) => {
+test('packages are created, changed field by field, and paged', async (t) => {
   const { operator, ledger } = await privilegeApp(t)
   const record = { id: 2, name: 'Package 2', rank: 2, valid_days: 20, icon_path: 'icons/2.png', created_at: instant }
   const read = await operator('GET', '/admin/v1/privilege-packages/2')
@@ -39,7 +39,11 @@ test('packages: created, changed field by field, paged', async (t) => {
   const changed = await operator('PUT', '/admin/v1/privilege-packages/2', { rank: 7, cards: 5 })
   t.match(changed, { status: 200, body: { data: { ...record, rank: 7 } } })
   t.same(Object.keys(Object(changed.body).data), Object.keys(record))
-  t.same((await operator('PUT', '/admin/v1/privilege-packages/2')).body, changed.body, 'no body changes nothing')
+  t.same(
+    (await operator('PUT', '/admin/v1/privilege-packages/2')).body,
+    changed.body,
+    'a request without a body changes nothing',
+  )
   const first = await operator('GET', '/admin/v1/privilege-packages?limit=2')
   t.match(first.body, { data: [{ id: 3 }, { id: 2 }], meta: { next_cursor: String } })
   const { next_cursor } = Object(Object(first.body).meta)
@@ -57,9 +61,9 @@ test('packages: created, changed field by field, paged', async (t) => {
     [{ name: 'x', rank: 1, valid_days: 1, icon_path: 'x'.repeat(201) }, ['icon_path']],
   ]
   for (const [body, fields] of refused) {
-    const heard = await operator('PUT', '/admin/v1/privilege-packages/4', body)
-    t.match(heard, { status: 422, body: { code: 'validation_failed' } })
-    t.same(Object.keys(Object(heard.body).errors).sort(), [...fields].sort())
+    const response = await operator('PUT', '/admin/v1/privilege-packages/4', body)
+    t.match(response, { status: 422, body: { code: 'validation_failed' } })
+    t.same(Object.keys(Object(response.body).errors).sort(), [...fields].sort())
   }
   t.same(ledger.bugs, [])
 })
@@ -99,16 +103,16 @@ test('cards are granted and listed, newest first, with every field', async (t) =
     ['x', body, 404, []],
   ]
   for (const [id, sent, status, fields] of refused) {
-    const heard = await operator('POST', `/admin/v1/users/${id}/cards`, sent)
-    t.equal(heard.status, status)
-    t.same(Object.keys(Object(heard.body).errors ?? {}).sort(), [...fields].sort())
+    const response = await operator('POST', `/admin/v1/users/${id}/cards`, sent)
+    t.equal(response.status, status)
+    t.same(Object.keys(Object(response.body).errors ?? {}).sort(), [...fields].sort())
   }
   t.match(await operator('POST', '/admin/v1/users/2/cards', { ...body, quantity: 1_000 }), { status: 201 })
   t.equal((await cardsOf(open, 2)).length, 1_000)
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
-test('activate: the card leaves the wallet, the privilege shows', async (t) => {
+test('an activated card leaves the wallet, and its privilege appears in GET /wallet', async (t) => {
   const open = await privilegeApp(t)
   const ask = open.user(1)
   const [low, lower] = [await granted(open, 1, 2), await granted(open, 1, 1)].map(([id]) => id)
@@ -133,7 +137,7 @@ test('activate: the card leaves the wallet, the privilege shows', async (t) => {
   t.match((await open.user(2)('GET', '/v1/wallet')).body, { data: { privilege: null } })
 
   await queryRows(open.database, 'update privileges set valid_until = extract(epoch from now())::bigint - 1')
-  t.match((await ask('GET', '/v1/wallet')).body, { data: { privilege: null } }, 'one that is over')
+  t.match((await ask('GET', '/v1/wallet')).body, { data: { privilege: null } }, 'an expired privilege')
 
   const [other] = await granted(open, 2, 1)
   const refused: readonly (readonly [number | string, number, string])[] = [
@@ -146,11 +150,15 @@ test('activate: the card leaves the wallet, the privilege shows', async (t) => {
   ]
   for (const [id, status, code] of refused) t.match(await activate(id), { status, body: { code, message: String } })
   const badKey = await ask('POST', '/api/v1/privilege-wallet/abc/activate', undefined, { 'idempotency-key': '' })
-  t.match(badKey, { status: 422, body: { errors: { 'Idempotency-Key': [String] } } }, 'the form of a key comes first')
+  t.match(
+    badKey,
+    { status: 422, body: { errors: { 'Idempotency-Key': [String] } } },
+    'the form of the key is checked first',
+  )
   t.same([...open.ledger.bugs, ...open.ledger.failures], [])
 })
 
-test('transfer: the same card with another owner, newest in the new wallet', async (t) => {
+test('a transferred card is the newest in its new owner’s wallet', async (t) => {
   const open = await privilegeApp(t)
   const ask = open.user(1)
   const [own] = await granted(open, 2, 1)
@@ -167,7 +175,7 @@ test('transfer: the same card with another owner, newest in the new wallet', asy
   t.same(await idsOf(open, 2), [card, ...later, own])
   const [after] = await cardsOf(open, 2)
   t.same({ ...after, created_at: '' }, { ...before, created_at: '' })
-  t.ok(after.created_at > before.created_at, 'when it entered this wallet')
+  t.ok(after.created_at > before.created_at, 'the time at which it entered this wallet')
 
   await ask('POST', `/api/v1/privilege-wallet/${spent}/activate`)
   const [kept] = await granted(open, 1, 1)
@@ -183,9 +191,9 @@ test('transfer: the same card with another owner, newest in the new wallet', asy
     [kept, 99, 422, 'validation_failed', ['receiver_id']],
   ]
   for (const [id, receiver, status, code, fields] of rows) {
-    const heard = await transfer(id, receiver)
-    t.match(heard, { status, body: { code } }, `${id} to ${String(receiver)}`)
-    t.same(Object.keys(Object(heard.body).errors ?? {}), fields)
+    const response = await transfer(id, receiver)
+    t.match(response, { status, body: { code } }, `${id} to ${String(receiver)}`)
+    t.same(Object.keys(Object(response.body).errors ?? {}), fields)
   }
   t.same(await idsOf(open, 1), [kept])
   t.same([...open.ledger.bugs, ...open.ledger.failures], [])

@@ -17,7 +17,7 @@ const used: LedgerEvent = {
 }
 
 /** Users 1 and 2, package 3, and of user 1 the stored card 4 and the activated card 5. */
-function shelf() {
+function privilegeRules() {
   const ledger = givenWhen(evolveUsers, evolvePackages, evolveCards)
   ledger.given(
     userDefined(1),
@@ -31,7 +31,7 @@ function shelf() {
 }
 
 test('a card changes hands with its id and its days', (t) => {
-  const ledger = shelf()
+  const ledger = privilegeRules()
   const now = FIXED_NOW + 60_000_001
   t.match(ledger.when(transferCard, { caller_id: 1, card_id: 4, receiver_id: 2 }, { now }), {
     events: [{ type: 'card-moved', data: { card_id: 4, privilege_package_id: 3, from_user_id: 1, to_user_id: 2 } }],
@@ -55,18 +55,18 @@ test('refusals of a transfer, in order', (t) => {
   const unknown = { refusal: 'validation_failed', errors: { receiver_id: ['There is no user 9.'] } }
   const rows: readonly (readonly [string, number, number, number, object])[] = [
     ['no such card', 2, 99, 2, { refusal: 'not_found' }],
-    ['the activated card of another, to oneself', 2, 5, 2, { refusal: 'not_card_owner' }],
-    ['the card of another, to nobody', 2, 4, 9, { refusal: 'not_card_owner' }],
+    ['the activated card of another user, to oneself', 2, 5, 2, { refusal: 'not_card_owner' }],
+    ['the card of another user, to an unknown user', 2, 4, 9, { refusal: 'not_card_owner' }],
     ['an activated card, to oneself', 1, 5, 1, { refusal: 'card_already_activated' }],
-    ['an activated card, to nobody', 1, 5, 9, { refusal: 'card_already_activated' }],
+    ['an activated card, to an unknown user', 1, 5, 9, { refusal: 'card_already_activated' }],
     ['to oneself', 1, 4, 1, { refusal: 'same_user' }],
-    ['to nobody', 1, 4, 9, unknown],
+    ['to an unknown user', 1, 4, 9, unknown],
   ]
   for (const [name, caller_id, card_id, receiver_id, refusal] of rows) {
     const input = { caller_id, card_id, receiver_id }
-    t.same(shelf().when(transferCard, input), { events: [], answer: undefined, refusal }, name)
+    t.same(privilegeRules().when(transferCard, input), { events: [], answer: undefined, refusal }, name)
   }
-  // Not even a caller who is not known may send to themself.
+  // Also for a caller who is not a known user.
   const ledger = givenWhen(evolveUsers, evolveCards)
   ledger.given(cardGranted(9, 3, 30))
   t.match(ledger.when(transferCard, { caller_id: 9, card_id: 1, receiver_id: 9 }).refusal, { refusal: 'same_user' })
@@ -80,13 +80,13 @@ test('events of cards that are not stored with their owner cannot be applied', (
     movements: [],
   })
   for (const event of [moved(4, 2), moved(5, 1), moved(99, 1), used]) {
-    t.throws(() => shelf().given(event), /is not stored with user/)
+    t.throws(() => privilegeRules().given(event), /is not stored with user/)
   }
   t.end()
 })
 
 test('a grant writes one event per card and returns them newest first', (t) => {
-  const ledger = shelf()
+  const ledger = privilegeRules()
   const input = { user_id: 2, privilege_package_id: 3, quantity: 3, reason: 'a prize' }
   const { events, answer } = ledger.when(grantCards, input)
   const data = { user_id: 2, privilege_package_id: 3, valid_days: 30, reason: 'a prize' }
@@ -103,7 +103,7 @@ test('a grant writes one event per card and returns them newest first', (t) => {
   t.match(
     ledger.when(grantCards, { ...input, quantity: 1 }).answer,
     [{ valid_days: 10 }],
-    'of the package as it is now',
+    'with the current days of the package',
   )
   t.match(ledger.state.get(cards, '7'), { valid_days: 30 })
 
@@ -141,7 +141,7 @@ test('a package is created and changed field by field; an identical definition w
   t.same(
     ledger.when(definePackage, { privilege_package_id: 3, rank: 0 }, later).events,
     [],
-    'the same again is no fact',
+    'an identical definition writes no event',
   )
   for (const change of [{ name: 'Gold' }, { rank: -1 }, { valid_days: 1 }, { icon_path: 'a.png' }]) {
     const changed = ledger.when(definePackage, { privilege_package_id: 3, ...change }, later)

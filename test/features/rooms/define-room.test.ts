@@ -39,7 +39,7 @@ test('omitted fields keep their values, and only a new owner writes an event', (
   const { when, state } = roomRules()
   const later = { now: FIXED_NOW + 1, actor: 'staff:bob' }
   t.same(when(defineRoom, room(3), later).events, [])
-  t.match(state.get(roomProfiles, '3'), { updated_at: FIXED_NOW }, 'no word changed')
+  t.match(state.get(roomProfiles, '3'), { updated_at: FIXED_NOW }, 'the profile did not change')
   t.same(when(defineRoom, room(3, { owner_id: 1 }), later).events, [])
 
   const renamed = when(defineRoom, room(3, { name: 'Diwan' }), later)
@@ -88,7 +88,7 @@ test('refusals of a room, in order', (t) => {
 
   const { when } = roomRules()
   when(defineRoom, room(3, { uid: 'r4' }))
-  t.match(when(defineRoom, room(4, { owner_id: 1 })).refusal, { errors: { uid: [String] } }, 'a default that is taken')
+  t.match(when(defineRoom, room(4, { owner_id: 1 })).refusal, { errors: { uid: [String] } }, 'the default uid is taken')
   t.equal(when(defineRoom, room(3, { uid: 'r4' })).refusal, undefined, 'one’s own')
   t.end()
 })

@@ -89,7 +89,7 @@ test('every statement that changes members changes the count', async (t) => {
   t.same(await counts(serviceUrl), [])
 })
 
-test('members who come and go at once in many sessions are all counted', async (t) => {
+test('members who join and leave concurrently in many sessions are all counted', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const session = async (n: number): Promise<void> => {
     const statements = Array.from({ length: 30 }, (_, i) => {
@@ -101,7 +101,7 @@ test('members who come and go at once in many sessions are all counted', async (
         : `insert into room_members select r, ${user} from ${rooms} on conflict do nothing`
     })
     for (const statement of statements) {
-      // Two that write the same members in different orders may deadlock over those; one of them is asked again.
+      // Two that write the same members in different orders may deadlock; one of them is retried.
       for (;;) {
         try {
           await queryRows(serviceUrl, statement)
@@ -150,11 +150,15 @@ test('reading and joining a room do not read its members', async (t) => {
   await queryRows(database.ownerUrl, 'revoke select on room_members from economy_service')
   t.match((await user(1)('GET', '/v1/rooms/3')).body, { data: { members_count: 4_998 } })
   t.match((await user(2)('GET', '/v1/rooms/3/join')).body, { data: { members_count: 4_999 } })
-  t.match((await user(2)('GET', '/v1/rooms/r3/join')).body, { data: { members_count: 4_999 } }, 'once is enough')
+  t.match(
+    (await user(2)('GET', '/v1/rooms/r3/join')).body,
+    { data: { members_count: 4_999 } },
+    'joining again has no effect',
+  )
   t.equal((await user(2)('GET', '/v1/rooms/99/join')).status, 404)
   t.same(
     await queryRows(database.ownerUrl, 'select from room_members where room_id = 99'),
     [],
-    'where no room is, no member',
+    'an unknown room gets no member',
   )
 })

@@ -8,7 +8,7 @@ import { dataOf, playedGame, rouletteApp, rouletteUrl } from './roulette-app-fix
 const ask = (database: TestDatabase) =>
   queryRows(database, readFileSync(new URL('../../../sql/audit/games.sql', import.meta.url), 'utf8'))
 
-/** Room R1 has seen a game finished and one cancelled, and has an open one. */
+/** Room R1 with a finished, a cancelled and an open game. */
 async function played(t: Parameters<typeof rouletteApp>[0]) {
   const open = await rouletteApp(t)
   const { user, database } = open
@@ -24,13 +24,13 @@ async function played(t: Parameters<typeof rouletteApp>[0]) {
   return { database, game, gone, running }
 }
 
-test('sound books: the question has no rows, and verify finds nothing', async (t) => {
+test('on sound books the query of games returns no rows, and verify finds nothing', async (t) => {
   const { database } = await played(t)
   t.same(await ask(database), [])
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('a winner who was paid less than the pot', async (t) => {
+test('a winner who was paid less than the pot is found', async (t) => {
   const { database, game } = await played(t)
   await tamper(database, `update ledger_events set amount[1] = 89 where type = 'roulette-finished'`)
   await rechain(database)
@@ -43,7 +43,7 @@ test('a winner who was paid less than the pot', async (t) => {
   ])
 })
 
-test('a player who was not paid back, a stake that is less than the price, coins of no game', async (t) => {
+test('a missing refund, a stake below the price, and coins of no game are found', async (t) => {
   const { database, gone, running } = await played(t)
   const ofType = (type: string) => `(select max(position) from ledger_events where type = '${type}')`
   await tamper(
@@ -65,7 +65,7 @@ test('a player who was not paid back, a stake that is less than the price, coins
   ])
 })
 
-test('a second end, and rows that say other than the ledger', async (t) => {
+test('a game with two ends, and rows that differ from the ledger, are found', async (t) => {
   const { database, game, running } = await played(t)
   await tamper(
     database,

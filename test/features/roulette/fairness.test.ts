@@ -89,7 +89,7 @@ test('a loser verifies the spin by hand and by request', async (t) => {
 
   const seed = Buffer.from(fairness.server_seed, 'hex')
   const commit = createHash('sha256').update(`rr1|commit|${game.uid}|`).update(seed).digest('hex')
-  t.equal(commit, fairness.commitment, 'what was published before')
+  t.equal(commit, fairness.commitment, 'the published commitment')
   const lines = fairness.entries.map(
     ({ entry, user_id, stake, client_seed }: Record<string, string | number>, i: number) =>
       `${i}|${entry}|${user_id}|${stake}|${client_seed}\n`,
@@ -108,7 +108,7 @@ test('a loser verifies the spin by hand and by request', async (t) => {
     )
   }
   const { commitment: _, ...silent } = fairness
-  t.equal((await verdict(silent)).valid, true, 'the commitment of a game of ours is known')
+  t.equal((await verdict(silent)).valid, true, 'the commitment of a game of this ledger is known')
 
   const [first, ...others] = fairness.entries
   const forged: readonly (readonly [object, string])[] = [
@@ -135,7 +135,7 @@ test('a loser verifies the spin by hand and by request', async (t) => {
   const stepsOf = async (draw: object) =>
     (await verdict(draw)).steps.map(({ step, ok }: Record<string, unknown>) => [step, ok])
   t.match(await stepsOf({ ...fairness, server_seed: '00'.repeat(32) }), [{}, {}, ['ledger', false], {}])
-  t.equal((await stepsOf({ ...fairness, game_uid: `${game.uid}0` })).length, 4, 'of which the ledger says nothing')
+  t.equal((await stepsOf({ ...fairness, game_uid: `${game.uid}0` })).length, 4, 'a game that the ledger does not have')
   t.same([...open.ledger.bugs, ...open.ledger.failures], [])
 })
 
@@ -157,8 +157,8 @@ test('malformed draws are refused with the name of the field', async (t) => {
     [{ ...lucky, k: undefined }, 'body'],
   ]
   for (const [body, field] of rows) {
-    const heard = await ask(body)
-    t.match(heard, { status: 422, body: { code: 'validation_failed', errors: { [field]: [String] } } }, field)
+    const response = await ask(body)
+    t.match(response, { status: 422, body: { code: 'validation_failed', errors: { [field]: [String] } } }, field)
   }
   for (const body of [
     { ...lucky, algorithm: 'rr1' },
@@ -167,5 +167,5 @@ test('malformed draws are refused with the name of the field', async (t) => {
   ]) {
     t.match(await ask(body), { status: 422, body: { code: 'validation_failed' } }, 'the name of the other algorithm')
   }
-  t.match(await ask({ ...fairness, link: 5, k: 'x' }), { status: 200 }, 'what else is there does not count')
+  t.match(await ask({ ...fairness, link: 5, k: 'x' }), { status: 200 }, 'other fields are ignored')
 })

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
 
-test('a fault of form says what form is wanted', async (t) => {
+test('a validation message states the expected form', async (t) => {
   const { user, operator } = await rouletteApp(t)
   const terms = { game_price: 30, max_players: 3 }
   const seed = 'must be 1 to 64 of 0-9 A-Z a-z _ -'

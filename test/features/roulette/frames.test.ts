@@ -4,7 +4,7 @@ import type { LedgerEvent, PositionedEvent } from '../../../src/ledger/rules/eve
 import { FIXED_NOW } from '../../harness/ledger/given-when.ts'
 import { framesFrom } from '../../realtime/frame-fixtures.ts'
 
-const atTable = { game_id: 20, room_id: 7 }
+const atGame = { game_id: 20, room_id: 7 }
 const placed = <T extends LedgerEvent['type']>(type: T, data: LedgerEvent<T>['data']): PositionedEvent<T> =>
   Object({ type, data, movements: [], position: 20, at: FIXED_NOW })
 
@@ -13,9 +13,9 @@ const [amina, badr, carmen] = [
   { id: 2, name: 'Badr', avatar: 'avatars/2.png' },
   { id: 3, name: 'Carmen', avatar: 'avatars/3.png' },
 ]
-const nobody = { id: 9, name: '', avatar: '' }
+const erased = { id: 9, name: '', avatar: '' }
 
-test('frames of a game', (t) => {
+test('each event of a game sends its frame to the room', (t) => {
   const spin = {
     fee: 0,
     server_seed: 'a'.repeat(64),
@@ -48,21 +48,21 @@ test('frames of a game', (t) => {
       },
     ],
     [
-      placed('roulette-joined', { ...atTable, user_id: 2, stake: 100, client_seed: 'mine' }),
+      placed('roulette-joined', { ...atGame, user_id: 2, stake: 100, client_seed: 'mine' }),
       'roulette-wheel-joined',
       { game_id: 20, user: badr },
     ],
     [
-      placed('roulette-left', { ...atTable, user_id: 9, stake: 100 }),
+      placed('roulette-left', { ...atGame, user_id: 9, stake: 100 }),
       'roulette-wheel-left',
-      { game_id: 20, user: nobody },
+      { game_id: 20, user: erased },
     ],
     [
-      placed('roulette-finished', { ...atTable, winner_id: 2, loser_ids: [3, 9, 1], prize: 285, ...spin }),
+      placed('roulette-finished', { ...atGame, winner_id: 2, loser_ids: [3, 9, 1], prize: 285, ...spin }),
       'roulette-wheel-finished',
-      { game_id: 20, winner: badr, prize: 285, losers: [carmen, nobody, amina] },
+      { game_id: 20, winner: badr, prize: 285, losers: [carmen, erased, amina] },
     ],
-    [placed('roulette-cancelled', { ...atTable, player_ids: [1] }), 'roulette-wheel-destroyed', { game_id: 20 }],
+    [placed('roulette-cancelled', { ...atGame, player_ids: [1] }), 'roulette-wheel-destroyed', { game_id: 20 }],
   ]
   for (const [event, name, data] of rows) {
     t.same(framesFrom(gameFrames, event), [{ channel: 'room:7', event: name, data }], name)

@@ -55,7 +55,7 @@ export const gameInput: OpenGame = {
   client_seed: '',
 }
 
-/** A result with the game as it is answered. */
+/** A result with the game in its published form. */
 const published = <R extends { readonly answer: NamedGame | undefined }>({ answer, ...result }: R) => ({
   ...result,
   answer: answer && publishedGame(answer),

@@ -7,7 +7,7 @@ import { readDb } from '../../harness/app/test-app.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { openedGames, runPurgeCommand } from './opened-games-fixture.ts'
 
-test('games that cannot be refunded are listed and crowd out none that can', async (t) => {
+test('games that cannot be refunded are listed and do not displace those that can', async (t) => {
   const database = await testDatabase(t)
   const rooms = MAX_PURGED_GAMES + 2
   const { ledger, made } = await openedGames(t, database, rooms)
@@ -22,14 +22,14 @@ test('games that cannot be refunded are listed and crowd out none that can', asy
     ...stuck.slice(0, MAX_PURGED_GAMES).map(({ game }) => game),
     last.game,
   ])
-  const said = `game ${first.game} in room r1 skipped: balance_limit, cannot refund user ${first.second}\n`
+  const skippedLine = `game ${first.game} in room r1 skipped: balance_limit, cannot refund user ${first.second}\n`
   const url = database.serviceUrl
-  for (const [args, told] of [
+  for (const [args, summary] of [
     [['--dry-run'], 'games to cancel: 1, coins to refund: 80'],
     [[], 'games cancelled: 1, coins refunded: 80'],
   ] as const) {
     const { code, out } = await runPurgeCommand(url, '--older-than', '0', ...args)
     t.equal(code, 1)
-    for (const part of [said, `${told}, games skipped: 101\n`, `game ${last.game} in`]) t.match(out, part)
+    for (const part of [skippedLine, `${summary}, games skipped: 101\n`, `game ${last.game} in`]) t.match(out, part)
   }
 })

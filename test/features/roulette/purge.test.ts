@@ -21,7 +21,7 @@ import { dataOf, rouletteApp, rouletteUrl } from './roulette-app-fixture.ts'
 
 const MINUTE = 60_000_000
 
-/** A result with the games as they are answered. */
+/** A result with the games in their published form. */
 const purged = <R extends { readonly answer: PurgedGames | undefined }>({ answer, ...result }: R) => ({
   ...result,
   answer: answer && purgedGames(answer),
@@ -65,7 +65,7 @@ test('games that were finished in the meantime, or cannot be refunded, stay as t
   const skipped = [{ id: other, uid, room_uid: 'R2', code: 'balance_limit', user_ids: [1] }]
   t.match(purge(true), { games: [{ id: table.game.id }], skipped }, 'shown beforehand')
   t.match(purge(), { games: [{ id: table.game.id }], skipped }, 'of the two games of one user only one fits')
-  t.same(purge(), { games: [], skipped }, 'it is told every time')
+  t.same(purge(), { games: [], skipped }, 'it is reported every time')
   t.equal(table.state.get(games, String(other))?.status, 'open')
 
   const played = openedGame()
@@ -101,7 +101,7 @@ test('operators purge through the admin route', async (t) => {
   t.equal(refused.statusCode, 403)
   t.equal((await user(1)('POST', url, { older_than_minutes: 0 })).status, 403)
 
-  t.same((await purge({ older_than_minutes: 60 })).body, { data: [], meta: { skipped: [] } }, 'it is not that old')
+  t.same((await purge({ older_than_minutes: 60 })).body, { data: [], meta: { skipped: [] } }, 'the game is younger')
   const dry = await purge({ older_than_minutes: 0, dry_run: '1' })
   t.match(dry, { status: 200, body: { data: [{ id: game.id, status: 'open', pot: 60, room_uid: 'R1' }] } })
   t.match((await user(2)('GET', '/v1/wallet')).body, { data: { coins: 70 } })
@@ -129,7 +129,7 @@ test('operators purge through the admin route', async (t) => {
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
-test('the command line shows, then purges, the old ones only', async (t) => {
+test('the command line lists and then purges old games only', async (t) => {
   const database = await testDatabase(t)
   const { ledger, made } = await openedGames(t, database, 2)
   const client = await connect(database.ownerUrl, 'test')
@@ -140,7 +140,7 @@ test('the command line shows, then purges, the old ones only', async (t) => {
   if (first === undefined || other === undefined) throw new Error('there are not two games')
   const { room, game, third } = other
   const url = database.serviceUrl
-  // The second room's game makes way for one that is young.
+  // The second room's game is replaced by a new one.
   await ledger.runOk(purgeGames([game]), { older_than_minutes: 0, dry_run: false })
   const terms = { game_price: 1, max_players: 2, join_admin: true, client_seed: '' }
   await ledger.runOk(openGame({ spins: testSpins, feePercent: 0 }), { ...terms, caller_id: third, room })
@@ -174,7 +174,7 @@ test('the command line shows, then purges, the old ones only', async (t) => {
   t.match(await runPurgeCommand(url, '--help'), { code: 0, out: /--dry-run/ })
 })
 
-/** Whatever happened, each game has one end and every coin is where it was or where it was won. */
+/** Whatever happened, each game has one end, and every coin was refunded or won. */
 async function assertEnded(t: Pick<Tap, 'equal' | 'same'>, database: TestDatabase, rooms: number, cancelled: number) {
   const [ended] = await queryRows(
     database,
@@ -200,7 +200,7 @@ const meanwhile = (run: TestExecutor['run'], { room, game, creator, second, thir
   ...(finishes ? [run(finish, { caller_id: creator, room, game })] : []),
 ]
 
-test('two people purge the same games at once, on two instances, while players join, leave and finish', async (t) => {
+test('two instances purge the same games concurrently while players join, leave and finish', async (t) => {
   const database = await testDatabase(t)
   const { ledger, made } = await openedGames(t, database, 36)
   const other = createTestExecutor(t, database.serviceUrl)
@@ -235,7 +235,7 @@ test('two purge commands at once next to a running instance', async (t) => {
   void purging.finally(() => {
     over = true
   })
-  // From the youngest on: those are purged last.
+  // From the newest on: those are purged last.
   for (let i = 0; !over; i += 1) {
     const one = made[made.length - 1 - (i % made.length)]
     if (one !== undefined) await Promise.all(meanwhile(ledger.run, one, i % 4 === 0))

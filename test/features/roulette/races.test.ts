@@ -13,7 +13,7 @@ const PLACES = 8
 const PRICE = 7
 const COINS = 10_000
 
-/** Numbers that look like chance and are the same each time: mulberry32. */
+/** Pseudo-random numbers, the same in every run: mulberry32. */
 function numbers(seed: number): () => number {
   let state = seed
   return () => {
@@ -37,9 +37,9 @@ interface Attempt {
   readonly does: Action
 }
 
-test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and cancel of one game`, async (t) => {
+test(`${CLIENTS} clients join, leave, finish and cancel one game at once, in ${ROUNDS} rounds`, async (t) => {
   const one = await rouletteApp(t)
-  // A second instance on the same database: every other client asks there.
+  // A second instance on the same database serves every other client.
   const other = await createTestApp(t, slices, one.database)
   const players = Array.from({ length: CLIENTS }, (_, i) => i + 1)
   await one.operator('POST', '/admin/v1/users', { users: players.map((id) => ({ id })) })
@@ -63,7 +63,7 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
       players.filter((id) => id !== creator),
       next,
     )
-    // Some sit already; of them some will leave, some will finish.
+    // Some have joined already; of them some will leave, some will finish.
     const seated = others.slice(0, 4)
     await Promise.all(seated.map((id) => ask(id)('POST', `${rouletteUrl}/join/${game.id}`)))
     const shots: Attempt[] = [
@@ -82,11 +82,11 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
           : (['POST', `${rouletteUrl}/${does}/${id}`] as const)
       return { ...(await ask(by)(method, url)), by, does }
     }
-    const heard = await Promise.all(shuffled(shots, next).map(fire))
+    const responses = await Promise.all(shuffled(shots, next).map(fire))
 
-    const ends = heard.filter(({ does, status }) => (does === 'finish' || does === 'cancel') && status === 200)
+    const ends = responses.filter(({ does, status }) => (does === 'finish' || does === 'cancel') && status === 200)
     if (ends.length !== 1) t.fail(`round ${round}: ${ends.length} ends`)
-    for (const { does, status, body } of heard) count(status === 200 ? does : `${does} ${Object(body).code}`)
+    for (const { does, status, body } of responses) count(status === 200 ? does : `${does} ${Object(body).code}`)
     const { ended, coins, held } = await finalState(one.database, game.id)
     if (!ended || held !== 0 || coins !== CLIENTS * COINS) t.fail(`round ${round}: ${coins} coins, ${held} in the game`)
   }
@@ -97,7 +97,7 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
       .sort()
       .join(', '),
   )
-  // All that can come of it, each of which did.
+  // Every possible outcome occurred.
   t.same([...seen.keys()].sort(), [
     'cancel',
     'cancel game_finished',
@@ -116,7 +116,7 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
   t.same(
     await crowded(one.database),
     [{ games: String(ROUNDS), most: String(PLACES) }],
-    'never more than there are places',
+    'never more players than places',
   )
   t.same((await verifyDatabase(one.database)).findings, [])
   t.same(
@@ -125,7 +125,7 @@ test(`${CLIENTS} clients at once, ${ROUNDS} rounds: join, leave, finish and canc
   )
 })
 
-/** What stands after a round: one end of the game, all coins, nothing in the game's account. */
+/** The state after a round: whether the game has one end, all coins, and the coins in the game's account. */
 async function finalState(database: Parameters<typeof queryRows>[0], game: number) {
   const [row] = await queryRows(
     database,

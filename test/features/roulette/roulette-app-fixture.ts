@@ -24,8 +24,8 @@ export async function rouletteApp(t: Parameters<typeof createTestApp>[0], writes
 
 export const rouletteUrl = '/v1/rooms/R1/games/roulette'
 
-/** The `data` of an answer, whose form the test is about. */
-export const dataOf = (heard: { readonly body: unknown }) => Object(heard.body).data
+/** The `data` of a response; each test knows its form. */
+export const dataOf = (response: { readonly body: unknown }) => Object(response.body).data
 
 /** A finished game of users 1 to 3 in room R1, and one of its losers. */
 export async function playedGame({ user }: TestApp) {

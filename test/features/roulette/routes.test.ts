@@ -97,14 +97,14 @@ test('a game from its creation to the winner', async (t) => {
   for (const id of [1, 3, 4]) {
     t.match((await user(id)('GET', '/v1/wallet')).body, { data: { coins: id === over.winner.id ? 160 : 70 } })
   }
-  t.same((await user(2)('GET', `${rouletteUrl}/${game.id}`)).body, { data: over }, 'for the losers to check')
+  t.same((await user(2)('GET', `${rouletteUrl}/${game.id}`)).body, { data: over }, 'losers can verify it')
   t.same((await user(1)('GET', rouletteUrl)).body, { data: null })
   t.equal(dataOf(await user(2)('GET', '/v1/rooms/R1')).active_roulette_game, null)
   t.same((await verifyDatabase(database)).findings, [])
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
-test('a game from its creation to its end before the time', async (t) => {
+test('a game from its creation to its cancellation', async (t) => {
   const { user, database } = await rouletteApp(t)
   const make = () => user(1)('POST', `${rouletteUrl}/create`, { game_price: 10, max_players: 2 })
   const game = dataOf(await make())
@@ -124,7 +124,7 @@ test('a game from its creation to its end before the time', async (t) => {
   t.same((await verifyDatabase(database)).findings, [])
 })
 
-test('exact refusals of the routes', async (t) => {
+test('refusals have the exact codes and messages', async (t) => {
   const { user, operator, ledger, database } = await rouletteApp(t)
   const create = (by: number, room: string | number, body: object) =>
     user(by)('POST', `/v1/rooms/${room}/games/roulette/create`, { game_price: 30, max_players: 2, ...body })
@@ -199,11 +199,11 @@ test('exact refusals of the routes', async (t) => {
   await refused(at(2, 'finish'), 422, 'game_finished')
   await refused(destroy(1), 422, 'game_finished')
 
-  const dear = dataOf(await create(2, 'R1', { game_price: 10_000_000, max_players: 50 }))
-  t.equal(dear.prize, 500_000_000)
-  await refused(at(3, 'join', dear.id), 422, 'insufficient_balance')
-  await destroy(2, dear.uid)
-  await refused(at(3, 'join', dear.id), 422, 'game_cancelled')
+  const tooExpensive = dataOf(await create(2, 'R1', { game_price: 10_000_000, max_players: 50 }))
+  t.equal(tooExpensive.prize, 500_000_000)
+  await refused(at(3, 'join', tooExpensive.id), 422, 'insufficient_balance')
+  await destroy(2, tooExpensive.uid)
+  await refused(at(3, 'join', tooExpensive.id), 422, 'game_cancelled')
   await refused(create(3, 'R1', { game_price: 101, join_admin: '1' }), 422, 'insufficient_balance')
   t.same((await user(3)('GET', rouletteUrl)).body, { data: null }, 'no game of a creator who cannot pay')
   t.equal((await user(3)('GET', '/v1/rooms/R3/games/roulette')).status, 404)

@@ -81,7 +81,11 @@ test('refusals of a new game, in order', (t) => {
     t.match(when(open(), { ...gameInput, ...change }), { refusal: { refusal }, events: [] }, refusal)
   }
   const { when } = rouletteRules()
-  t.equal(when(open(), { ...gameInput, game_price: 101, join_admin: false }).refusal, undefined, 'who does not join')
+  t.equal(
+    when(open(), { ...gameInput, game_price: 101, join_admin: false }).refusal,
+    undefined,
+    'a creator who does not join',
+  )
   t.end()
 })
 
@@ -186,7 +190,7 @@ test('the prize is rounded down, and a prize of 0 makes no movement', (t) => {
   t.end()
 })
 
-test('a game that is cancelled pays everyone back, and the room is free', (t) => {
+test('a cancelled game refunds everyone, and its room is free again', (t) => {
   const { game, join, cancel, when, state } = openedGame()
   join(2)
   const { events, answer } = cancel(1, { game: game.uid })
@@ -207,9 +211,9 @@ test('a game that is cancelled pays everyone back, and the room is free', (t) =>
 })
 
 type Table = ReturnType<typeof openedGame>
-type Does = 'join' | 'leave' | 'finish' | 'cancel'
+type Action = 'join' | 'leave' | 'finish' | 'cancel'
 
-/** What comes before the command that is refused. */
+/** Preparations for the command that is refused. */
 const fill = ({ join }: Table) => void [join(2), join(3)]
 const end = (table: Table) => void [table.join(2), table.finish(1)]
 const destroy = (table: Table) => void [table.join(2), table.cancel(1)]
@@ -218,7 +222,7 @@ const poor = ({ state }: Table) => state.set(balances, 'user:4:coins', { account
 test('refusals of changes to a game, in order', (t) => {
   const elsewhere = { room: 2 }
   const rows: readonly (readonly [
-    Does,
+    Action,
     number,
     Parameters<Table['at']>[1],
     readonly ((table: Table) => void)[],
@@ -296,7 +300,7 @@ test('no payment exceeds the largest balance', (t) => {
   t.end()
 })
 
-test('a finish is refused when any player could not hold the prize, whoever would win', (t) => {
+test('a finish is refused when any player’s balance could not take the prize, whoever would win', (t) => {
   for (const rich of [1, 2, 3]) {
     const table = openedGame()
     table.join(2)
@@ -309,7 +313,7 @@ test('a finish is refused when any player could not hold the prize, whoever woul
   table.join(2)
   table.join(3)
   for (const user of [1, 2, 3]) table.given(credited('user', user, 'coins', MAX_INTEGER - 70 - 90))
-  t.match(table.finish(1).answer, { status: 'finished' }, 'what just fits is paid')
+  t.match(table.finish(1).answer, { status: 'finished' }, 'a prize that just fits is paid')
   t.end()
 })
 

@@ -21,7 +21,7 @@ import { openedGames } from './opened-games-fixture.ts'
 
 const MINUTE = 60_000_000
 
-test('a game in which nobody is seated is stale two minutes after the last one left', (t) => {
+test('a game without players is stale two minutes after the last one left', (t) => {
   const table = openedGame()
   const { id } = table.game
   const at = (minutes: number) => ({ now: FIXED_NOW + minutes * MINUTE })
@@ -29,16 +29,16 @@ test('a game in which nobody is seated is stale two minutes after the last one l
     table.when(cancelStaleGames, { candidates, max_open_minutes }, { ...at(minutes), actor: 'system' })
   const emptySince = () => table.state.get(games, String(id))?.empty_since
 
-  t.match(cancel(59), { events: [], answer: 0 }, 'somebody is seated')
+  t.match(cancel(59), { events: [], answer: 0 }, 'a player is in the game')
   t.equal(emptySince(), null)
   table.when(leaveGame, table.at(1), at(10))
   t.equal(emptySince(), FIXED_NOW + 10 * MINUTE)
   t.match(cancel(11.99), { events: [] }, 'too early')
   table.when(joinGame, table.at(2), at(11))
   t.equal(emptySince(), null)
-  t.match(cancel(20), { events: [] }, 'somebody sat down again')
+  t.match(cancel(20), { events: [] }, 'a player joined again')
   table.when(leaveGame, table.at(2), at(30))
-  t.match(cancel(31.99), { events: [] }, 'counted from the last one')
+  t.match(cancel(31.99), { events: [] }, 'counted from the last leave')
   const { events, answer } = cancel(32)
   t.match(events, [{ type: 'roulette-cancelled', data: { game_id: id, player_ids: [] }, movements: [] }])
   t.equal(answer, 1)
@@ -47,7 +47,7 @@ test('a game in which nobody is seated is stale two minutes after the last one l
   t.end()
 })
 
-test('a game that nobody ever joined counts from its creation', (t) => {
+test('a game that was never joined counts from its creation', (t) => {
   const table = openedGame({ join_admin: false })
   const cancel = (minutes: number) =>
     table.when(
@@ -60,7 +60,7 @@ test('a game that nobody ever joined counts from its creation', (t) => {
   t.end()
 })
 
-test('a game that is open for too long is cancelled with players in it; one that cannot be paid back is skipped', (t) => {
+test('a game that is open for too long is cancelled with its players; one that cannot be refunded is skipped', (t) => {
   const table = openedGame()
   const other = table.when(open(), { ...gameInput, room: 2, caller_id: 2 }).answer?.game.game_id ?? 0
   table.given(credited('user', 1, 'coins', MAX_INTEGER - 99))
@@ -94,7 +94,7 @@ test('two instances cancel each stale game once, while players join and leave', 
   for (const { room, game, creator, second } of made.slice(0, 18)) {
     for (const caller_id of [creator, second]) await ledger.runOk(leaveGame, { caller_id, room, game })
   }
-  t.same(await findStaleGames(db, null, 100), [], 'everybody left just now')
+  t.same(await findStaleGames(db, null, 100), [], 'all players left just now')
   await later(database, '3 minutes')
   const candidates = await findStaleGames(db, null, 100)
   t.same(
@@ -140,7 +140,7 @@ test('two instances cancel each stale game once, while players join and leave', 
   )
 })
 
-test('more games than one sweep takes, that cannot be paid back, hide none that can', async (t) => {
+test('many games that cannot be refunded do not hide those that can', async (t) => {
   const database = await testDatabase(t)
   const { ledger, made } = await openedGames(t, database, 5)
   await later(database, '2 hours')
@@ -149,7 +149,7 @@ test('more games than one sweep takes, that cannot be paid back, hide none that 
   t.same(await findStaleGames(readDb(t, database), 60, 2), [made[4]?.game])
 })
 
-test('an older database gets the moments from its ledger', async (t) => {
+test('the migration computes since when games have been empty from the ledger', async (t) => {
   const database = await testDatabase(t)
   const { ledger, made } = await openedGames(t, database, 3)
   const [left, rejoined] = made

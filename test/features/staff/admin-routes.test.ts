@@ -15,7 +15,7 @@ test('operators revoke the sessions of staff', async (t) => {
     }
   const path = '/admin/v1/staff/bob/revoke-sessions'
   const nowhere = '/admin/v1/nowhere'
-  t.equal((await as('bob', 'operator')('GET', nowhere)).status, 404, 'his token is good')
+  t.equal((await as('bob', 'operator')('GET', nowhere)).status, 404, 'the token is valid')
   t.equal((await as('fin', 'finance')('POST', path)).status, 403)
   t.equal((await instance.user(7)('POST', path)).status, 403)
 

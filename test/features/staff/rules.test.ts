@@ -4,7 +4,7 @@ import { revokeStaffSessions } from '../../../src/features/staff/revoke-staff-se
 import { evolveStaff, staffSessions } from '../../../src/features/staff/staff.ts'
 import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 
-test('sessions of staff end that began before this second, also of one who was never seen', (t) => {
+test('revoking ends sessions of staff that began before this second, also of an unknown member', (t) => {
   const { when, state } = givenWhen(evolveStaff)
   const { events, answer } = when(revokeStaffSessions, { sub: 'bob' }, { now: FIXED_NOW + 3_999_999 })
   t.same(

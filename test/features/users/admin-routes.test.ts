@@ -37,12 +37,12 @@ test('operators define users', async (t) => {
     ],
   }
   t.match(made.body, { data: { ...user, created_at: instant } })
-  t.same((await operator('GET', '/admin/v1/users/7')).body, made.body, 'read as it was answered')
+  t.same((await operator('GET', '/admin/v1/users/7')).body, made.body, 'GET returns what PUT returned')
 
   const { agency_countries, ...rest } = user
   const changed = await operator('PUT', '/admin/v1/users/7', { agency_countries: [], charging_agent: false })
   t.match(changed.body, { data: { ...rest, charging_agent: 0, agency_countries: [] } })
-  t.same((await operator('PUT', '/admin/v1/users/7')).body, changed.body, 'no body changes nothing')
+  t.same((await operator('PUT', '/admin/v1/users/7')).body, changed.body, 'a request without a body changes nothing')
   t.same((await operator('GET', '/admin/v1/users/7')).body, changed.body)
 
   t.same(await queryRows(database, 'select type, actor, data from ledger_events order by position'), [
@@ -152,7 +152,7 @@ test('many users at once, then page by page', async (t) => {
 
 test('uids are unique when requests arrive together', async (t) => {
   const { operator, ledger } = await createTestApp(t, [usersSlice])
-  // In one batch: each is decided on what the ones before it did.
+  // In one batch: each is decided on the effects of those before it.
   const both = await Promise.all([1, 2, 3].map((id) => operator('PUT', `/admin/v1/users/${id}`, { uid: 'star' })))
   t.same(
     both.map(({ status }) => status),
@@ -180,11 +180,11 @@ test('revoked sessions expire immediately', async (t) => {
   t.equal(revoked.status, 200)
   t.match(revoked.body, { data: { id: 7, sessions_revoked_before: /\.000000Z$/ } })
   t.equal((await before('GET', '/v1/rooms/1')).status, 440)
-  t.equal((await user(7)('GET', '/v1/rooms/1')).status, 404, 'a token of this second goes on')
+  t.equal((await user(7)('GET', '/v1/rooms/1')).status, 404, 'a token of this second stays valid')
   t.same(ledger.bugs, [])
 })
 
-test('the answer to a long list of users stays below 1 MiB', async (t) => {
+test('the response to a long list of users stays below 1 MiB', async (t) => {
   const { operator, database } = await createTestApp(t, [usersSlice])
   const ids = Array.from({ length: 1_000 }, (_, i) => ({ id: i + 1 }))
   const avatar = '€'.repeat(500)
@@ -207,7 +207,7 @@ test('the answer to a long list of users stays below 1 MiB', async (t) => {
   ])
 })
 
-test('countries', async (t) => {
+test('countries are created, renamed and paged', async (t) => {
   const { operator, database, ledger } = await createTestApp(t, [usersSlice])
   const made = await operator('PUT', '/admin/v1/countries/20', { name: 'Egypt' })
   t.equal(made.status, 200)

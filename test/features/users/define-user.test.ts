@@ -96,9 +96,13 @@ test('omitted fields keep their values', (t) => {
   t.match(answer && userRecords(answer), [
     { uid: 'a', name: 'Aya', avatar: 'a/1.png', created_at: '2026-11-21T08:00:00.000000Z' },
   ])
-  t.match(state.get(userProfiles, '1'), { updated_at: FIXED_NOW, updated_by: 'staff:ann' }, 'no word changed')
+  t.match(
+    state.get(userProfiles, '1'),
+    { updated_at: FIXED_NOW, updated_by: 'staff:ann' },
+    'the profile did not change',
+  )
 
-  t.same(when(defineUsers, one(1, { name: 'Aya B' }), later).events, [], 'a name is no fact')
+  t.same(when(defineUsers, one(1, { name: 'Aya B' }), later).events, [], 'a new name writes no event')
   t.match(state.get(userProfiles, '1'), {
     name: 'Aya B',
     created_at: FIXED_NOW,
@@ -148,7 +152,7 @@ test('users of a list may swap uids', (t) => {
 
   when(defineUsers, one(1, { uid: 'c' }))
   t.equal(state.get(userUids, 'b'), undefined, 'let go')
-  t.equal(when(defineUsers, one(4, { uid: 'b' })).refusal, undefined, 'and free for anybody')
+  t.equal(when(defineUsers, one(4, { uid: 'b' })).refusal, undefined, 'and the released uid is free')
   t.end()
 })
 
@@ -181,23 +185,23 @@ test('conflicts of uids', (t) => {
     ["another's", one(3, { uid: 'a' }), { uid: taken }],
     ['one’s own', one(1, { uid: 'a' }), undefined],
     [
-      'the same for two of a list',
+      'the same uid twice in a list',
       list({ id: 3, uid: 'x' }, { id: 4, uid: 'x' }),
       { 'users.0.uid': taken, 'users.1.uid': taken },
     ],
     [
-      'one that somebody of the list keeps',
+      'one that another user of the list keeps',
       list({ id: 3, uid: 'a' }, { id: 1 }),
       { 'users.0.uid': taken, 'users.1.uid': taken },
     ],
-    ['one that somebody of the list gives up', list({ id: 3, uid: 'a' }, { id: 1, uid: 'z' }), undefined],
+    ['one that another user of the list releases', list({ id: 3, uid: 'a' }, { id: 1, uid: 'z' }), undefined],
     [
-      'the default of another of the list',
+      'the default uid of another user of the list',
       list({ id: 3, uid: 'u4' }, { id: 4 }),
       { 'users.0.uid': taken, 'users.1.uid': taken },
     ],
-    ['the default, for an old user who has another', list({ id: 3, uid: 'u1' }, { id: 1 }), undefined],
-    ['in other letters', one(3, { uid: 'A' }), undefined],
+    ['the default uid of an existing user who has another', list({ id: 3, uid: 'u1' }, { id: 1 }), undefined],
+    ['in upper case', one(3, { uid: 'A' }), undefined],
   ]
   for (const [name, input, errors] of rows) {
     t.same(userRules().when(defineUsers, input).refusal, errors && invalid(errors), name)
@@ -205,7 +209,7 @@ test('conflicts of uids', (t) => {
 
   const { when } = userRules()
   when(defineUsers, one(1, { uid: 'u5' }))
-  t.same(when(defineUsers, one(5)).refusal, invalid({ uid: taken }), 'a default that somebody took')
+  t.same(when(defineUsers, one(5)).refusal, invalid({ uid: taken }), 'a default uid that is taken')
   t.end()
 })
 

@@ -6,7 +6,7 @@ import { queryRows } from '../../harness/ledger/test-executor.ts'
 const token = 'fcm:APA91b-a_token/with+every=kind%of;sign'
 const path = `/api/v1/devices/${encodeURIComponent(token)}`
 
-test('a token belongs to whoever registered it last', async (t) => {
+test('a push token belongs to the user who registered it last', async (t) => {
   const { operator, user, database, ledger } = await createTestApp(t, [usersSlice])
   await operator('POST', '/admin/v1/users', { users: [{ id: 1 }, { id: 2 }] })
   const devices = () => queryRows(database, 'select token, user_id, platform from devices')
@@ -46,7 +46,11 @@ test('a user has at most 20 devices: one more removes the one that was registere
   t.same(await tokensOf(1), [...names.slice(2), 'device-0', 'device-20'], 'device-0 was registered again')
   await register(2, 'device-20')
   await register(1, 'device-21')
-  t.same(await tokensOf(1), [...names.slice(2), 'device-0', 'device-21'], 'one that went to another does not count')
+  t.same(
+    await tokensOf(1),
+    [...names.slice(2), 'device-0', 'device-21'],
+    'one that moved to another user does not count',
+  )
   t.same(await tokensOf(2), ['of-another', 'device-20'])
 
   const many = Array.from({ length: 60 }, (_, i) => `at-once-${i}`)
@@ -72,9 +76,9 @@ test('malformed devices are refused', async (t) => {
     [{ token: 'x', platform: null }, ['platform']],
   ]
   for (const [body, fields] of rows) {
-    const heard = await user(1)('POST', '/api/v1/devices', body)
-    t.match(heard, { status: 422, body: { code: 'validation_failed' } })
-    t.same(Object.keys(Object(heard.body).errors).sort(), fields)
+    const response = await user(1)('POST', '/api/v1/devices', body)
+    t.match(response, { status: 422, body: { code: 'validation_failed' } })
+    t.same(Object.keys(Object(response.body).errors).sort(), fields)
   }
   t.match(await user(1)('DELETE', '/api/v1/devices/with%20a%20blank'), { status: 404 })
   t.same(await queryRows(database, 'select 1 from devices'), [])

@@ -72,7 +72,7 @@ test('a retry of a credit matches in any notation, and a different credit does n
   const again = await operator(
     'POST',
     '/admin/v1/users/7/credits',
-    { reason: 'x', note: 'not looked at', amount: 1.5, currency: 'dollars' },
+    { reason: 'x', note: 'ignored', amount: 1.5, currency: 'dollars' },
     key,
   )
   t.equal(again.text, first.text)
@@ -91,8 +91,8 @@ test('a retry of a credit matches in any notation, and a different credit does n
   t.match(await operator('POST', url, { currency: 'dollars', amount: 'a lot', reason: 'x' }, other), {
     body: { code: 'validation_failed' },
   })
-  const mended = await operator('POST', url, { currency: 'dollars', amount: '1', reason: 'x' }, other)
-  t.equal(mended.status, 201, 'what the schema refuses is not remembered')
+  const corrected = await operator('POST', url, { currency: 'dollars', amount: '1', reason: 'x' }, other)
+  t.equal(corrected.status, 201, 'a schema error is not stored')
   t.same(ledger.bugs, [])
 })
 

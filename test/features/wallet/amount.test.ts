@@ -4,7 +4,7 @@ import { formatAmount, parseAmount } from '../../../src/features/wallet/amount.t
 import { currencies } from '../../../src/ledger/rules/account.ts'
 import { centsToDollars, dollarsToCents } from '../../../src/ledger/rules/money.ts'
 
-test('dollars are read digit by digit', (t) => {
+test('dollars are parsed digit by digit', (t) => {
   const rows: readonly [sent: string | number, held: number | null][] = [
     ['0', 0],
     ['1', 100],

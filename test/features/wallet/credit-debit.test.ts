@@ -12,9 +12,9 @@ import { FIXED_NOW, givenWhen } from '../../harness/ledger/given-when.ts'
 const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
 function units(currency: Currency, amount: string | number): number {
-  const asked = parseAmount(currency, amount)
-  if (asked === null) throw new Error(`${amount} is no amount of ${currency}`)
-  return asked
+  const parsed = parseAmount(currency, amount)
+  if (parsed === null) throw new Error(`${amount} is no amount of ${currency}`)
+  return parsed
 }
 
 const toUser = (user_id: number, currency: Currency, amount: string | number): Credit => ({
@@ -85,7 +85,7 @@ test('a debit takes value back, down to nothing', (t) => {
   t.end()
 })
 
-test('the largest balances are answered to the cent', (t) => {
+test('the largest balances are returned exactly to the cent', (t) => {
   const { given, when } = givenWhen(evolveUsers)
   given(userDefined(7), credited('user', 7, 'dollars', MAX_BALANCE - 1))
   const { answer } = when(credit, toUser(7, 'dollars', '0.01'))
@@ -110,7 +110,7 @@ test('refusals of a credit, in order', (t) => {
 test('refusals of a debit, in order', (t) => {
   const rows = [
     [from('user', 8, 'coins', 101), { refusal: 'not_found' }],
-    // Known as a user, not as a room, and the other way round.
+    // The id of a user, not of a room, and the reverse.
     [from('room', 7, 'coins', 101), { refusal: 'not_found' }],
     [from('user', 3, 'coins', 101), { refusal: 'not_found' }],
     [from('user', 7, 'coins', 101), { refusal: 'insufficient_balance' }],

@@ -50,7 +50,7 @@ const withdrawalChanged = (
   movements,
 })
 
-test('users whose wallets an event changes', (t) => {
+test('each event names the users whose wallets it changes', (t) => {
   const rows: readonly (readonly [LedgerEvent, number[]])[] = [
     [credited('user', 4, 'coins', 5), [4]],
     [credited('room', 4, 'target', 5), []],
@@ -95,8 +95,8 @@ test('live wallets match GET /wallet, also for many users at once', async (t) =>
   const wallets = await liveWallet.read(readDb(t, database), [1, 2, 3, 99])
   t.same([...wallets.keys()], [1, 2, 3])
   for (const [id, wallet] of wallets) {
-    const heard = await user(id)('GET', '/v1/wallet')
-    t.equal(JSON.stringify({ data: wallet }), heard.text, `user ${id}, digit for digit`)
+    const response = await user(id)('GET', '/v1/wallet')
+    t.equal(JSON.stringify({ data: wallet }), response.text, `user ${id}, digit for digit`)
     t.ok(Value.Check(userStates['wallet-changed'], JSON.parse(JSON.stringify(wallet))))
   }
   t.match(wallets.get(1), { diamonds: 77, bag: [{ decoration_id: 2 }, { decoration_id: 1 }], privilege: null })

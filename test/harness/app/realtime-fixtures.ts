@@ -10,25 +10,28 @@ import type { FrameMapper } from '../../../src/realtime/frames/frame-mapper.ts'
 import { queryRows } from '../ledger/test-executor.ts'
 import type { TestDatabase } from '../postgres/test-database.ts'
 
-/** What is said in rooms, to users and to all: events that are easily made, told as they are. */
-
+/**
+ * Frames of messages to rooms, users and everyone, made of events that are easily committed.
+ *
+ * The new owner of a room is the number that is posted there: one above a million is posted twice, one above two million
+ * to everyone too, and one above three million with 20 kB of padding.
+ */
 const frameMapper: FrameMapper = {
-  // A room's owner stands for what is said there; one above a million is said twice, one above two million to all too,
-  // and one above three million at length.
   'room-defined': ({ data: { room_id, owner_id } }) => {
-    const said = {
+    const posted = {
       channel: `room:${room_id}`,
-      event: 'said',
+      event: 'message-posted',
       requiredIds: {},
       data: () => payloadOf(owner_id),
     } as const
-    const twice = owner_id > 1_000_000 ? [said, { ...said, event: 'said-again', enc: 'rot41' as const }] : [said]
-    return owner_id > 2_000_000 ? [...twice, { ...said, channel: 'global' }] : twice
+    const repeated = { ...posted, event: 'message-repeated', enc: 'rot41' as const }
+    const frames = owner_id > 1_000_000 ? [posted, repeated] : [posted]
+    return owner_id > 2_000_000 ? [...frames, { ...posted, channel: 'global' }] : frames
   },
   'bag-items-added': ({ data: { user_id, decoration_id } }) => [
     {
       channel: `user:${user_id}`,
-      event: 'told',
+      event: 'message-received',
       requiredIds: { users: [user_id] },
       data: () => ({ n: decoration_id }),
     },
@@ -47,13 +50,13 @@ interface ChatMessage {
 const roomMessage: Verb<ChatMessage, number> = {
   reads: ({ to }) => [keyOf(rooms, to)],
   decide: (_state, { to, n }) => [{ type: 'room-defined', data: { room_id: to, owner_id: n }, movements: [] }],
-  result: (_state, _said, events) => events[0]?.position ?? 0,
+  result: (_state, _input, events) => events[0]?.position ?? 0,
 }
 
 const userMessage: Verb<ChatMessage, number> = {
   reads: ({ to, n }) => [keyOf(bagItems, bagItemKey(to, n)), keyOf(bagCounts, to)],
   decide: (_state, { to, n }) => [
-    { type: 'bag-items-added', data: { user_id: to, decoration_id: n, quantity: 1, reason: 'told' }, movements: [] },
+    { type: 'bag-items-added', data: { user_id: to, decoration_id: n, quantity: 1, reason: 'message' }, movements: [] },
   ],
   result: roomMessage.result,
 }
@@ -64,13 +67,13 @@ interface Sender {
 
 let requests = 0
 
-/** Runs a verb; answers what it answers. */
+/** Runs a verb and returns its result. */
 export async function runVerb<Input, Answer>(
   { executor }: Sender,
   verb: Verb<Input, Answer>,
   input: Input,
 ): Promise<Answer> {
-  const cause = { actor: 'system', requestId: `say-${(requests += 1)}`, idempotency: null }
+  const cause = { actor: 'system', requestId: `message-${(requests += 1)}`, idempotency: null }
   const answered = (answer: Answer) => ({ status: 200, body: JSON.stringify({ answer }) })
   const refused = ({ refusal }: Refusal) => ({ status: 422, body: refusal })
   const { reply } = await executor.run(
@@ -80,13 +83,13 @@ export async function runVerb<Input, Answer>(
   return JSON.parse(reply.body).answer
 }
 
-/** Says a number in a room; answers its position. */
-export const postToRoom = (speaker: Sender, room: number, n = 1): Promise<number> =>
-  runVerb(speaker, roomMessage, { to: room, n })
+/** Posts a number in a room; returns the position of its event. */
+export const postToRoom = (sender: Sender, room: number, n = 1): Promise<number> =>
+  runVerb(sender, roomMessage, { to: room, n })
 
-/** Tells a user a number; answers its position. */
-export const postToUser = (speaker: Sender, user: number, n = 1): Promise<number> =>
-  runVerb(speaker, userMessage, { to: user, n })
+/** Posts a number to a user; returns the position of its event. */
+export const postToUser = (sender: Sender, user: number, n = 1): Promise<number> =>
+  runVerb(sender, userMessage, { to: user, n })
 
 /** Users 1 to `users`, all members of the rooms 1 to `count`, whose uids are R1, R2 … */
 export async function createRooms(database: TestDatabase, count: number, users: number): Promise<void> {

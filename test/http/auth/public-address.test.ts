@@ -3,7 +3,7 @@ import { PublicAddress } from '../../../src/http/auth/public-address.ts'
 
 const nothing = { publicUrl: null, assetBaseUrl: null, allowedOrigins: [], port: 3000 }
 
-test('without PUBLIC_URL it is this machine, at the port that is listened on', async (t) => {
+test('without PUBLIC_URL the address is this machine at the listening port', async (t) => {
   const address = new PublicAddress({ ...nothing, port: 0 })
   address.setPort(4711)
   t.equal(address.url, 'http://127.0.0.1:4711')
@@ -16,7 +16,7 @@ test('without PUBLIC_URL it is this machine, at the port that is listened on', a
   t.ok(new PublicAddress({ ...nothing, port: 80 }).isAllowedOrigin('http://localhost'), 'as browsers write it')
 })
 
-test('with PUBLIC_URL it is that', async (t) => {
+test('with PUBLIC_URL the address is that URL', async (t) => {
   const given = { ...nothing, publicUrl: 'https://economy.example/live', allowedOrigins: ['https://app.example'] }
   const address = new PublicAddress(given)
   t.equal(address.url, 'https://economy.example/live')

@@ -12,7 +12,7 @@ import { createTestExecutor } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
-test('revocations of another instance', async (t) => {
+test('revocations on another instance invalidate cached sessions', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const other = createTestExecutor(t, serviceUrl)
   await other.runOk(defineUsers, { listed: true, users: [{ id: 1 }, { id: 2 }, { id: 3 }] })
@@ -29,12 +29,12 @@ test('revocations of another instance', async (t) => {
   sessions.follow(tail, await headOf(db))
   tail.start()
 
-  t.equal(sessions.validAfter(1), undefined, 'not known yet')
+  t.equal(sessions.validAfter(1), undefined, 'not cached yet')
   const first = await sessions.load(1)
-  t.ok(first !== null && first > Date.now() / 1000 - 60, 'revoked before this instance was there')
+  t.ok(first !== null && first > Date.now() / 1000 - 60, 'revoked before this instance started')
   t.equal(await sessions.load(2), 0)
-  t.equal(await sessions.load(4), null, 'nobody')
-  t.equal(sessions.validAfter(4), undefined, 'who is nobody now may be somebody soon')
+  t.equal(await sessions.load(4), null, 'an unknown user')
+  t.equal(sessions.validAfter(4), undefined, 'an unknown user is not cached')
 
   await other.runOk(revokeSessions, { user_id: 2 })
   await until(() => sessions.validAfter(2) !== 0)
@@ -57,16 +57,16 @@ test('revocations of another instance', async (t) => {
   t.equal(await isReady(), true)
 })
 
-test('who is forgotten while being looked up is looked up again', async (t) => {
+test('a session that is invalidated during its lookup is looked up again', async (t) => {
   const answers: ((before: number) => void)[] = []
   const sessions = new Sessions(() => new Promise((resolve) => answers.push(resolve)))
   const stale = sessions.load(1)
   const together = sessions.load(1)
-  t.equal(answers.length, 1, 'one look-up for both')
+  t.equal(answers.length, 1, 'one lookup for both')
   sessions.invalidate(1)
   answers[0]?.(0)
   t.same(await Promise.all([stale, together]), [0, 0])
-  t.equal(sessions.validAfter(1), undefined, 'that was before')
+  t.equal(sessions.validAfter(1), undefined, 'the result of the former lookup is not cached')
 
   const fresh = sessions.load(1)
   t.equal(answers.length, 2)
@@ -77,7 +77,7 @@ test('who is forgotten while being looked up is looked up again', async (t) => {
   t.equal(sessions.validAfter(1), undefined)
 })
 
-test('a failed look-up is tried again', async (t) => {
+test('a failed lookup is repeated by the next request', async (t) => {
   let away = true
   const sessions = new Sessions(async () => {
     if (away) throw new Error('away')
@@ -88,7 +88,7 @@ test('a failed look-up is tried again', async (t) => {
   t.equal(await sessions.load(1), 5)
 })
 
-test('the oldest of many users make room', async (t) => {
+test('the least recently used of many sessions are evicted', async (t) => {
   const sessions = new Sessions(async () => 1)
   for (let id = 1; id <= 100_001; id += 1) await sessions.load(id)
   t.equal(sessions.validAfter(1), undefined)
@@ -96,7 +96,7 @@ test('the oldest of many users make room', async (t) => {
   t.equal(sessions.validAfter(100_001), 1)
 })
 
-test('readiness', async (t) => {
+test('an instance is ready while the database answers and its tail advances', async (t) => {
   const nowhere = 'postgres://nobody@127.0.0.1:1/nowhere'
   const away = openPool(nowhere, { max: 1, application_name: 'readiness under test' })
   const none = queryBuilder(away)
@@ -112,19 +112,19 @@ test('readiness', async (t) => {
   const tail = { position: 0 }
   let now = 0
   const isReady = readiness(db, tail, () => now)
-  t.equal(await isReady(), true, 'behind for the first time')
+  t.equal(await isReady(), true, 'lagging for the first time')
   now += 9_999
-  t.equal(await isReady(), true, 'behind for some seconds')
+  t.equal(await isReady(), true, 'lagging for some seconds')
   now += 1
   t.equal(await isReady(), false, 'stuck')
   await writer.runOk(defineUsers, { listed: true, users: [{ id: 2 }] })
   tail.position = 1
-  t.equal(await isReady(), true, 'still behind, but it moves')
+  t.equal(await isReady(), true, 'still lagging, but advancing')
   tail.position = 2
   t.equal(await isReady(), true, 'up to date')
 
   const together = [isReady(), isReady()]
-  t.equal(together[0], together[1], 'who asks at the same time gets the same answer')
+  t.equal(together[0], together[1], 'concurrent calls share a result')
   await together[0]
 
   const slow = await pool.connect()
@@ -134,16 +134,16 @@ test('readiness', async (t) => {
   slow.release()
 })
 
-const nobody = async (): Promise<null> => null
+const findNone = async (): Promise<null> => null
 
-test('users are known before they come', async (t) => {
+test('sessions are preloaded', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const other = createTestExecutor(t, serviceUrl)
   await other.runOk(defineUsers, { listed: true, users: [{ id: 1 }, { id: 7 }, { id: 3 }] })
   await other.runOk(revokeSessions, { user_id: 3 })
   const db = queryBuilder(openPool(serviceUrl, { max: 1, application_name: 'sessions under test' }))
   t.teardown(() => db.destroy())
-  const sessions = new Sessions(nobody)
+  const sessions = new Sessions(findNone)
   await sessions.preload(usersBelow(db))
   t.same([sessions.validAfter(1), sessions.validAfter(7), sessions.validAfter(2)], [0, 0, undefined])
   t.ok((sessions.validAfter(3) ?? 0) > Date.now() / 1000 - 60)
@@ -152,7 +152,7 @@ test('users are known before they come', async (t) => {
 const stored = (below: number, most: number): UserSession[] =>
   Array.from({ length: Math.min(most, below - 1) }, (_, i) => ({ user_id: below - 1 - i, sessions_revoked_before: 0 }))
 
-test('only as many as are remembered, the newest ones, page by page', async (t) => {
+test('at most as many sessions as are cached are preloaded, the newest users first, page by page', async (t) => {
   const sessions = new Sessions(async () => 5)
   await sessions.load(7)
   const asked: number[] = []
@@ -167,7 +167,7 @@ test('only as many as are remembered, the newest ones, page by page', async (t) 
   t.ok(asked.length < 25 && asked.every((most) => most <= 5_000))
 })
 
-test('who is forgotten while a page is read, or was looked up meanwhile, is not on it', async (t) => {
+test('sessions invalidated or looked up while a page is read are not taken from the page', async (t) => {
   const sessions = new Sessions(async () => 9)
   await sessions.preload(async (below, most) => {
     const page = stored(Math.min(below, 11), most)
@@ -183,7 +183,7 @@ test('who is forgotten while a page is read, or was looked up meanwhile, is not 
   t.equal(await sessions.load(3), 9)
 })
 
-test('when the database is away meanwhile, users are looked up as they come', async (t) => {
+test('after an outage during the preload, sessions are looked up on demand', async (t) => {
   const sessions = new Sessions(async () => 9)
   let asked = 0
   const warming = sessions.preload(async (below, most) => {

@@ -7,7 +7,7 @@ import { nowSeconds } from '../../harness/http/tokens.ts'
 
 const operator = { sub: 'ann', role: 'operator' }
 
-test('failed authentications are limited by address; a request with a good token never is', async (t) => {
+test('failed authentications are limited by address; requests with a valid token are not', async (t) => {
   const { app, metrics } = await createMinimalApp(t, { addressLimit: new AddressLimit(8) })
   const ask = (url: string, headers = {}, remoteAddress = '203.0.113.7', method: 'GET' | 'PUT' = 'GET') =>
     app.inject({ method, url, headers, remoteAddress })
@@ -34,7 +34,7 @@ test('failed authentications are limited by address; a request with a good token
   t.equal((await ask('/v1/things', {}, '203.0.113.8')).statusCode, 401, 'another address')
 
   for (let i = 0; i < 20; i += 1) {
-    t.equal((await ask('/v1/things', bearer(token({ jti: String(i) })))).statusCode, 200, 'a good token')
+    t.equal((await ask('/v1/things', bearer(token({ jti: String(i) })))).statusCode, 200, 'a valid token')
     t.equal((await ask('/v1/nowhere', bearer(token()))).statusCode, 404)
     t.equal((await ask('/admin/v1/things', bearer(token()))).statusCode, 403)
     t.equal((await ask('/v1/things', bearer(token(operator)))).statusCode, 403)
@@ -51,7 +51,7 @@ test('IPv6 addresses of one network share their allowance', async (t) => {
   t.equal(await ask('2001:db8:0:1::1'), 401)
 })
 
-test('app state, then token, then address, then the rest', async (t) => {
+test('the order of checks: app state, token, address, then the rest', async (t) => {
   let isClosed = true
   const { app } = await createMinimalApp(t, {
     addressLimit: new AddressLimit(1),
@@ -68,11 +68,11 @@ test('app state, then token, then address, then the rest', async (t) => {
   }
   for (let i = 0; i < 3; i += 1) t.equal((await app.inject(wrong)).statusCode, 503)
   isClosed = false
-  t.equal((await app.inject(wrong)).statusCode, 401, 'what the gate answered was not counted')
+  t.equal((await app.inject(wrong)).statusCode, 401, 'requests refused by the gate are not counted')
   t.equal((await app.inject(wrong)).statusCode, 429)
 })
 
-test('the address of a client behind a proxy, where the proxy is trusted', async (t) => {
+test('the client’s address is taken from X-Forwarded-For of trusted proxies only', async (t) => {
   const statuses = async (trustProxy: readonly string[], remoteAddress: string, forwarded: readonly string[]) => {
     const { app } = await createMinimalApp(t, { addressLimit: new AddressLimit(1), trustProxy })
     const answers: number[] = []
@@ -83,14 +83,14 @@ test('the address of a client behind a proxy, where the proxy is trusted', async
     return answers
   }
   const two = ['198.51.100.1', '198.51.100.2', '198.51.100.1']
-  t.same(await statuses([], '10.0.0.9', two), [401, 429, 429], 'nobody is trusted')
+  t.same(await statuses([], '10.0.0.9', two), [401, 429, 429], 'no proxy is trusted')
   t.same(await statuses(['10.0.0.0/8'], '10.0.0.9', two), [401, 401, 429])
   t.same(await statuses(['10.0.0.0/8'], '203.0.113.7', two), [401, 429, 429], 'another proxy')
   const spoofed = ['192.0.2.1, 198.51.100.1', '192.0.2.2, 198.51.100.1']
-  t.same(await statuses(['10.0.0.0/8'], '10.0.0.9', spoofed), [401, 429], 'what the client wrote itself')
+  t.same(await statuses(['10.0.0.0/8'], '10.0.0.9', spoofed), [401, 429], 'entries that the client wrote itself')
 })
 
-test('a user who is announced is known at once', async (t) => {
+test('a user is known as soon as an operator has defined it', async (t) => {
   const known = new Set<number>()
   const { app } = await createMinimalApp(t, { sessions: new Sessions(async (id) => (known.has(id) ? 0 : null)) })
   const ask = () => app.inject({ url: '/v1/things', headers: bearer(token()) })
@@ -119,7 +119,7 @@ test('METRICS_TOKEN closes /metrics', async (t) => {
   }
 })
 
-test('answers are never sniffed, and none of a person is stored on the way', async (t) => {
+test('responses forbid sniffing, and personal ones forbid caching', async (t) => {
   const { app } = await createMinimalApp(t)
   const personal: readonly (readonly [string, Record<string, string>, number])[] = [
     ['/v1/things', bearer(token()), 200],

@@ -7,7 +7,7 @@ import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.t
 const documents = ['/docs', '/docs/json', '/docs/asyncapi.json']
 const BUNDLE = '/docs/static/swagger-ui-bundle.js'
 
-test('all that the page names is answered, compressed where the client takes that, and not sent again', async (t) => {
+test('the page and its files are compressed if the client accepts it, and not sent again with an ETag', async (t) => {
   const { app } = await createMinimalApp(t)
   const page = (await app.inject('/docs')).body
   const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
@@ -29,14 +29,14 @@ test('all that the page names is answered, compressed where the client takes tha
       t.match(known, { statusCode: 304, body: '', headers: { etag: packed.headers.etag } }, url)
       tags.push(packed.headers.etag)
     }
-    t.equal(new Set(tags).size, 3, 'each variant has a tag of its own')
-    for (const tag of tags) t.match(tag, /^"[\w-]+"$/, 'a strong one')
+    t.equal(new Set(tags).size, 3, 'each variant has its own tag')
+    for (const tag of tags) t.match(tag, /^"[\w-]+"$/, 'a strong tag')
     const changed = await app.inject({ url, headers: { 'if-none-match': '"other"' } })
     t.equal(changed.statusCode, 200)
   }
 })
 
-test('a document is made once, and again only when that failed', async (t) => {
+test('a document is built once, and again only after a failure', async (t) => {
   let made = 0
   const answer = new PreparedResponse('text/plain', async () => {
     made += 1
@@ -54,7 +54,7 @@ test('a document is made once, and again only when that failed', async (t) => {
   t.equal(made, 2)
 })
 
-test('which encoding a client takes', (t) => {
+test('the best accepted encoding is chosen', (t) => {
   for (const [header, expected] of [
     [undefined, 'identity'],
     ['', 'identity'],
@@ -70,7 +70,7 @@ test('which encoding a client takes', (t) => {
   t.end()
 })
 
-test('nothing but our own scripts runs on the page, and nobody frames it', async (t) => {
+test('the page allows only its own scripts, and no framing', async (t) => {
   const { app } = await createMinimalApp(t)
   for (const url of [...documents, BUNDLE]) {
     const { headers } = await app.inject(url)
@@ -81,19 +81,19 @@ test('nothing but our own scripts runs on the page, and nobody frames it', async
   t.notMatch((await app.inject('/docs')).body, /<script(?! src=)|<style|style=|onload=/, 'nothing inline')
 })
 
-test('a stranger is charged for the bytes of documents, and a user is not', async (t) => {
+test('unauthenticated clients are charged for the bytes of documents, users are not', async (t) => {
   const { app } = await createMinimalApp(t, { addressLimit: new AddressLimit(30) })
   const bundle = (headers = {}) => app.inject({ url: BUNDLE, headers })
   const { headers } = await bundle()
   const refused = await bundle()
   t.match(refused, { statusCode: 429, headers: { 'retry-after': /^\d+$/ } })
   t.match(refused.json(), { code: 'rate_limited' })
-  t.equal((await bundle({ 'if-none-match': headers.etag })).statusCode, 304, 'what is not sent costs little')
+  t.equal((await bundle({ 'if-none-match': headers.etag })).statusCode, 304, 'a 304 costs little')
   t.equal((await bundle(bearer(token()))).statusCode, 200)
   for (const url of ['/healthz', '/readyz', '/metrics']) t.equal((await app.inject(url)).statusCode, 200, url)
 })
 
-test('documents that are switched off are not there', async (t) => {
+test('documents that are switched off are answered with 404', async (t) => {
   const { app } = await createMinimalApp(t, { docs: false })
   for (const url of [...documents, '/docs/', '/docs/json/', BUNDLE]) {
     t.match(await app.inject(url), { statusCode: 404, headers: { 'content-type': /json/ } }, url)

@@ -6,7 +6,7 @@ import { problemOf } from '../../../src/http/errors/problem.ts'
 import { Unavailable } from '../../../src/ledger/executor/failures.ts'
 import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.ts'
 
-test('whatever goes wrong, the answer has one form and tells nothing of ours', async (t) => {
+test('all errors have the same form and reveal no internals', async (t) => {
   const { app, executor, log } = await createMinimalApp(t)
   const headers = bearer(token())
   const table: readonly (readonly ['GET' | 'POST', string, number, string])[] = [
@@ -27,8 +27,8 @@ test('whatever goes wrong, the answer has one form and tells nothing of ours', a
     })
     t.equal(response.statusCode, status, url)
     t.match(response.headers, { 'content-type': 'application/json; charset=utf-8', 'x-request-id': /^[0-9a-f-]{36}$/ })
-    const { code: told, request_id, message, ...rest } = response.json()
-    t.equal(told, code, url)
+    const { code: actual, request_id, message, ...rest } = response.json()
+    t.equal(actual, code, url)
     t.equal(request_id, response.headers['x-request-id'])
     t.type(message, 'string')
     t.same(rest, url.endsWith('/http') ? { errors: { id: ['is not yours'] } } : {})
@@ -36,7 +36,7 @@ test('whatever goes wrong, the answer has one form and tells nothing of ours', a
     const lines = log.filter((line) => line.includes(request_id)).map((line) => JSON.parse(line))
     t.equal(lines.length, 1, 'one line a request')
     t.match(lines[0], { level: status < 500 ? 30 : 50, status, method, request_id })
-    t.equal('err' in lines[0], status >= 500, 'a stack only for failures of ours')
+    t.equal('err' in lines[0], status >= 500, 'a stack only for server errors')
   }
   await executor.close()
   const closed = await app.inject({ method: 'POST', url: '/v1/runs', headers })
@@ -44,7 +44,7 @@ test('whatever goes wrong, the answer has one form and tells nothing of ours', a
   t.equal(closed.json().code, 'unavailable')
 })
 
-test('a full queue', async (t) => {
+test('a full queue is answered with 429 and Retry-After', async (t) => {
   const { app } = await createMinimalApp(t, { limits: { maxQueued: 0 } })
   const response = await app.inject({ method: 'POST', url: '/v1/runs', headers: bearer(token()) })
   t.equal(response.statusCode, 429)
@@ -53,7 +53,7 @@ test('a full queue', async (t) => {
   t.match((await app.inject('/metrics')).body, 'http_refusals_total{reason="overloaded"} 1\n')
 })
 
-test('errors of the database that say that it is away or has too much to do', (t) => {
+test('errors of an unreachable database are `unavailable`, of an overloaded one `overloaded`', (t) => {
   const coded = (code: string) => Object.assign(new Error('x'), { code })
   for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '08006', '57P01', '57P03', '53100']) {
     t.equal(problemOf(coded(code)).code, 'unavailable', code)
@@ -102,7 +102,7 @@ test('secrets and queries do not reach the log', async (t) => {
   t.match(all, '"route":"/v1/things","path":"/v1/things","status":200')
 })
 
-test('requests that went well are told at debug level only', async (t) => {
+test('successful requests are logged at debug level only', async (t) => {
   const { app, log } = await createMinimalApp(t, { logLevel: 'info' })
   await app.inject({ url: '/v1/things', headers: bearer(token()) })
   t.same(log, [])
@@ -110,7 +110,7 @@ test('requests that went well are told at debug level only', async (t) => {
   t.equal(log.length, 1)
 })
 
-test('a flood of bad requests has few lines, one of each kind among them', async (t) => {
+test('a flood of bad requests logs few lines, at least one of each kind', async (t) => {
   const { app, log } = await createMinimalApp(t, { logLevel: 'info' })
   const flood = async (count: number): Promise<void> => {
     const requests = Array.from({ length: count }, () => app.inject({ url: '/v1/things', headers: bearer('bad') }))
@@ -136,22 +136,22 @@ test('a flood of bad requests has few lines, one of each kind among them', async
   t.match(linesOf().at(-1), { suppressed: 10, of: 'request 401 /v1/things' })
 })
 
-test('what is not HTTP is answered and cut off', async (t) => {
+test('input that is not HTTP gets an error response, and the connection is closed', async (t) => {
   const { app } = await createMinimalApp(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const address = app.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const say = async (text: string): Promise<string> => {
+  const sendRaw = async (text: string): Promise<string> => {
     const socket = connect(port, '127.0.0.1')
-    let heard = ''
+    let received = ''
     socket.on('data', (chunk) => {
-      heard += chunk.toString()
+      received += chunk.toString()
     })
-    // A cut-off connection may also end with a reset; what was heard counts.
+    // A closed connection may also end with a reset; what was received counts.
     socket.on('error', () => {})
     socket.write(text)
     await once(socket, 'close')
-    return heard
+    return received
   }
   const table: readonly (readonly [string, number, string])[] = [
     ['GARBAGE\r\n\r\n', 400, 'bad_request'],
@@ -159,9 +159,9 @@ test('what is not HTTP is answered and cut off', async (t) => {
     [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
   ]
   for (const [text, status, code] of table) {
-    const heard = await say(text)
-    t.match(heard, new RegExp(`^HTTP/1\\.1 ${status} `), text.slice(0, 40))
-    t.match(heard, /\r\nX-Request-Id: [0-9a-f-]{36}\r\n/i)
-    t.equal(JSON.parse(heard.split('\r\n\r\n')[1] ?? '').code, code)
+    const response = await sendRaw(text)
+    t.match(response, new RegExp(`^HTTP/1\\.1 ${status} `), text.slice(0, 40))
+    t.match(response, /\r\nX-Request-Id: [0-9a-f-]{36}\r\n/i)
+    t.equal(JSON.parse(response.split('\r\n\r\n')[1] ?? '').code, code)
   }
 })

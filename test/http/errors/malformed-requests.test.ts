@@ -10,9 +10,9 @@ const JSON_TYPE = 'Content-Type: application/json\r\n'
 const post = (head: string, body: string, version = '1.1') =>
   `POST /v1/optional HTTP/${version}\r\n${head}Connection: close\r\n\r\n${body}`
 
-/** Bytes as they are sent, the statuses that come back, and the code of the last one. */
+/** Bytes that are sent, the statuses of the responses, and the code of the last one. */
 const forms: readonly (readonly [string, string | Buffer, readonly number[], string?])[] = [
-  ['a whole one', `GET /v1/things HTTP/1.1\r\n${H}${A}${LAST}`, [200]],
+  ['a valid request', `GET /v1/things HTTP/1.1\r\n${H}${A}${LAST}`, [200]],
   ['no Host', `GET /v1/things HTTP/1.1\r\n${A}${LAST}`, [400], 'bad_request'],
   ['no Host and no token', `GET /v1/things HTTP/1.1\r\n${LAST}`, [401], 'unauthenticated'],
   ['no Host in HTTP/1.0', `GET /v1/things HTTP/1.0\r\n${A}${LAST}`, [200]],
@@ -24,41 +24,39 @@ const forms: readonly (readonly [string, string | Buffer, readonly number[], str
     'expectation_failed',
   ],
   ['100-continue', post(`${H}${A}${JSON_TYPE}Expect: 100-Continue\r\nContent-Length: 2\r\n`, '{}'), [100, 200]],
-  ['nothing in pieces', post(`${H}${A}Content-Type: text/html\r\nTransfer-Encoding: chunked\r\n`, '0\r\n\r\n'), [200]],
-  ['nothing of no type', post(`${H}${A}Content-Type: what?\r\nTransfer-Encoding: chunked\r\n`, '0\r\n\r\n'), [200]],
   [
-    'a piece of no type',
+    'an empty chunked body',
+    post(`${H}${A}Content-Type: text/html\r\nTransfer-Encoding: chunked\r\n`, '0\r\n\r\n'),
+    [200],
+  ],
+  [
+    'an empty chunked body of an invalid type',
+    post(`${H}${A}Content-Type: what?\r\nTransfer-Encoding: chunked\r\n`, '0\r\n\r\n'),
+    [200],
+  ],
+  [
+    'a chunk of an invalid type',
     post(`${H}${A}Content-Type: what?\r\nTransfer-Encoding: chunked\r\n`, '2\r\n{}\r\n0\r\n\r\n'),
     [415],
     'unsupported_media_type',
   ],
   [
-    'a piece of another type',
+    'a chunk of another type',
     post(`${H}${A}Content-Type: a/b\r\nTransfer-Encoding: chunked\r\n`, '2\r\n{}\r\n0\r\n\r\n'),
     [415],
     'unsupported_media_type',
   ],
   [
-    'length and pieces',
+    'a length and chunks',
     post(`${H}${A}${JSON_TYPE}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n`, '0\r\n\r\nX'),
     [400],
     'bad_request',
   ],
   ['two lengths', post(`${H}${A}${JSON_TYPE}Content-Length: 2\r\nContent-Length: 3\r\n`, '{}x'), [400], 'bad_request'],
-  [
-    'a length twice',
-    post(`${H}${A}${JSON_TYPE}Content-Length: 2\r\nContent-Length: 2\r\n`, '{}'),
-    [400],
-    'bad_request',
-  ],
+  ['two lengths', post(`${H}${A}${JSON_TYPE}Content-Length: 2\r\nContent-Length: 2\r\n`, '{}'), [400], 'bad_request'],
   ['a list of lengths', post(`${H}${A}${JSON_TYPE}Content-Length: 2, 2\r\n`, '{}'), [400], 'bad_request'],
   ['a signed length', post(`${H}${A}${JSON_TYPE}Content-Length: +2\r\n`, '{}'), [400], 'bad_request'],
-  [
-    'a length beyond all',
-    post(`${H}${A}${JSON_TYPE}Content-Length: 99999999999999999999\r\n`, '{}'),
-    [400],
-    'bad_request',
-  ],
+  ['a huge length', post(`${H}${A}${JSON_TYPE}Content-Length: 99999999999999999999\r\n`, '{}'), [400], 'bad_request'],
   [
     'a space before the colon',
     post(`${H}${A}${JSON_TYPE}Transfer-Encoding : chunked\r\n`, '0\r\n\r\n'),
@@ -73,19 +71,19 @@ const forms: readonly (readonly [string, string | Buffer, readonly number[], str
     'bad_request',
   ],
   [
-    'pieces in HTTP/1.0',
+    'chunks in HTTP/1.0',
     post(`${H}${A}${JSON_TYPE}Transfer-Encoding: chunked\r\n`, '2\r\n{}\r\n0\r\n\r\n', '1.0'),
     [400],
     'bad_request',
   ],
   [
-    'a piece without length',
+    'a chunk without a length',
     post(`${H}${A}${JSON_TYPE}Transfer-Encoding: chunked\r\n`, 'zz\r\n{}\r\n'),
     [400],
     'bad_request',
   ],
-  ['a header in two lines', `GET /v1/things HTTP/1.1\r\n${H}X: a\r\n b\r\n${A}${LAST}`, [400], 'bad_request'],
-  ['lines without a return', `GET /v1/things HTTP/1.1\nHost: a\n\n`, [400], 'bad_request'],
+  ['a folded header', `GET /v1/things HTTP/1.1\r\n${H}X: a\r\n b\r\n${A}${LAST}`, [400], 'bad_request'],
+  ['lines without a carriage return', `GET /v1/things HTTP/1.1\nHost: a\n\n`, [400], 'bad_request'],
   ['a NUL in a header', `GET /v1/things HTTP/1.1\r\n${H}X: a\0b\r\n${A}${LAST}`, [400], 'bad_request'],
   [
     'headers that are too large',
@@ -100,7 +98,7 @@ const forms: readonly (readonly [string, string | Buffer, readonly number[], str
     'headers_too_large',
   ],
   ['an absolute address', `GET http://elsewhere/v1/things HTTP/1.1\r\n${H}${A}${LAST}`, [200]],
-  ['an absolute address of nothing', `GET http://elsewhere HTTP/1.1\r\n${H}${LAST}`, [404], 'not_found'],
+  ['an absolute address without a path', `GET http://elsewhere HTTP/1.1\r\n${H}${LAST}`, [404], 'not_found'],
   ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${H}${LAST}`, [404], 'not_found'],
   ['TRACE', `TRACE /v1/things HTTP/1.1\r\n${H}${A}${LAST}`, [404], 'not_found'],
   ['QUERY', `QUERY /v1/things HTTP/1.1\r\n${H}${A}${LAST}`, [404], 'not_found'],
@@ -108,10 +106,10 @@ const forms: readonly (readonly [string, string | Buffer, readonly number[], str
   ['another protocol', `GET /v1/things HTTP/1.1\r\n${H}${A}Connection: Upgrade, close\r\nUpgrade: junk\r\n\r\n`, [200]],
   ['HTTP/2 at once', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400], 'bad_request'],
   ['TLS', Buffer.from('160301020001000100fc0303', 'hex'), [400], 'bad_request'],
-  ['a method that there is not', `FOO /v1/things HTTP/1.1\r\n${H}${LAST}`, [400], 'bad_request'],
+  ['an unknown method', `FOO /v1/things HTTP/1.1\r\n${H}${LAST}`, [400], 'bad_request'],
 ]
 
-test('whatever form a request has, the answer has ours', async (t) => {
+test('malformed requests get error responses of the documented form', async (t) => {
   const { app } = await createMinimalApp(t)
   const port = await listen(app)
   for (const [name, bytes, statuses, code] of forms) {
@@ -127,11 +125,11 @@ test('whatever form a request has, the answer has ours', async (t) => {
   }
 })
 
-test('what was asked before something that cannot be read is answered first', async (t) => {
+test('requests before malformed input are answered first', async (t) => {
   const { app } = await createMinimalApp(t)
   const port = await listen(app)
   const whole = `GET /v1/things HTTP/1.1\r\n${H}${A}\r\n`
-  // A read of the database, which is away, takes some turns.
+  // A read of the database, which is unreachable, takes some turns of the event loop.
   const slow = `GET /v1/reads HTTP/1.1\r\n${H}${A}\r\n`
   for (const before of [[whole], [slow], [slow, slow, whole]]) {
     const answers = parseResponses(await exchange(port, `${before.join('')}GARBAGE\r\n\r\n`))
@@ -144,7 +142,7 @@ test('what was asked before something that cannot be read is answered first', as
   }
 })
 
-test('whoever resets a connection resets nothing else', async (t) => {
+test('a connection reset affects no other connection', async (t) => {
   const { app } = await createMinimalApp(t)
   const port = await listen(app)
   for (const bytes of [
@@ -163,7 +161,7 @@ test('whoever resets a connection resets nothing else', async (t) => {
   t.equal((await exchange(port, `GET /healthz HTTP/1.1\r\n${H}${LAST}`)).slice(9, 12), '200')
 })
 
-test('an address that cannot be decoded stands behind the same checks as any other', async (t) => {
+test('a path that cannot be decoded gets the same checks as any other', async (t) => {
   const { app, log } = await createMinimalApp(t, { rateLimit: 2 })
   const headers = { authorization: `Bearer ${token()}` }
   const undecodable = [
@@ -184,7 +182,7 @@ test('an address that cannot be decoded stands behind the same checks as any oth
   for (const expected of [404, 404, 429]) t.equal((await app.inject({ url: '/v1/%', headers })).statusCode, expected)
   t.equal((await app.inject('/%')).statusCode, 404)
   t.equal((await app.inject('/v1%')).statusCode, 404)
-  t.match(log[0], '"path":"/v1/things%"', 'logged as it was asked for')
+  t.match(log[0], '"path":"/v1/things%"', 'logged as it was requested')
   t.equal(log.length, 12, 'each once')
   const { body } = await app.inject('/metrics')
   t.match(body, 'http_request_duration_seconds_count{method="GET",route="none",status="401"} 6\n')

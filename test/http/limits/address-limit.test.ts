@@ -2,7 +2,7 @@ import { array, assert, integer, property, record } from 'fast-check'
 import { test } from 'tap'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 
-test('an address may ask so often a minute', async (t) => {
+test('an address has an allowance a minute', async (t) => {
   let now = 0
   const limit = new AddressLimit(3, { now: () => now })
   t.same(
@@ -10,25 +10,25 @@ test('an address may ask so often a minute', async (t) => {
     [true, true, true, false],
   )
   t.equal(limit.retryAfter('203.0.113.7'), 60)
-  t.ok(limit.take('203.0.113.8'), 'others are counted by themselves')
+  t.ok(limit.take('203.0.113.8'), 'other addresses are counted separately')
   now = 58_500
   t.notOk(limit.take('::ffff:203.0.113.7'))
   t.equal(limit.retryAfter('203.0.113.7'), 2)
   now = 60_000
-  t.ok(limit.take('203.0.113.7'), 'what was refused is not counted')
+  t.ok(limit.take('203.0.113.7'), 'refused requests are not counted')
   t.notOk(limit.take('203.0.113.7', 3), 'two are left')
   t.ok(limit.take('203.0.113.7', 2))
-  t.ok(limit.take('203.0.113.9', 100), 'what costs more than a minute has can be asked for once')
+  t.ok(limit.take('203.0.113.9', 100), 'a cost above the allowance is capped at it')
   t.notOk(limit.take('203.0.113.9'))
 })
 
-test('no limit', async (t) => {
+test('without a limit every request passes', async (t) => {
   const limit = new AddressLimit(null)
   for (let i = 0; i < 10_000; i++) if (!limit.take('203.0.113.7')) t.fail()
   t.equal(limit.size, 0)
 })
 
-test('the store is bounded, and nobody is forgotten by a change of addresses', async (t) => {
+test('the store is bounded, and a flood of addresses evicts no used allowance', async (t) => {
   let now = 0
   const limit = new AddressLimit(600, { now: () => now, maxAddresses: 100 })
   const victim = '198.51.100.1'
@@ -45,7 +45,7 @@ test('the store is bounded, and nobody is forgotten by a change of addresses', a
 
   const full = new AddressLimit(600, { now: () => 0, maxAddresses: 100 })
   const all = Array.from({ length: 5_000 }, (_, i) => full.take(`2001:db8:0:${i.toString(16)}::1`))
-  t.equal(all.filter((taken) => taken).length, 100 + 600, 'those for whom there is no room share one allowance')
+  t.equal(all.filter((taken) => taken).length, 100 + 600, 'addresses without an entry share one allowance')
   t.equal(full.retryAfter('2001:db8:0:1387::1'), 60)
 })
 

@@ -2,7 +2,7 @@ import { array, assert, integer, property } from 'fast-check'
 import { test } from 'tap'
 import { addressKey } from '../../../src/http/limits/client-address.ts'
 
-test('addresses and the keys they are counted under', async (t) => {
+test('each form of an address has its key', async (t) => {
   const keys: readonly (readonly [string, string])[] = [
     ['203.0.113.7', '203.0.113.7'],
     ['::ffff:203.0.113.7', '203.0.113.7'],

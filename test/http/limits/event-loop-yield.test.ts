@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { runYielding, yieldToEventLoop } from '../../../src/http/limits/event-loop-yield.ts'
 
-test('of those who want a turn of their own each has one', async (t) => {
+test('each waiter gets its own turn of the event loop', async (t) => {
   let turns = 0
   let counting = true
   const count = (): void => {

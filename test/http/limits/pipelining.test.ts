@@ -8,8 +8,8 @@ import { until } from '../../harness/until.ts'
 const asking = (sub: number): string =>
   `GET /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token({ sub: String(sub) })}\r\n\r\n`
 
-test('requests in a row on one connection are begun a few at a time and answered in their order', async (t) => {
-  // Whoever asks is looked up, and found when we say so.
+test('pipelined requests run a few at a time and are answered in order', async (t) => {
+  // Each user is looked up, and the test ends the lookups.
   const lookedUp: (() => void)[] = []
   const sessions = new Sessions((id) => new Promise((resolve) => lookedUp.push(() => resolve(id === 50 ? null : 0))))
   const { app } = await createMinimalApp(t, { sessions })
@@ -19,28 +19,28 @@ test('requests in a row on one connection are begun a few at a time and answered
   })
   const port = await listen(app)
   const socket = openSocket(port)
-  let heard = ''
+  let received = ''
   socket.on('data', (chunk) => {
-    heard += chunk.toString()
+    received += chunk.toString()
   })
   const users = Array.from({ length: 2_000 }, (_, i) => i + 1)
   socket.write(users.map(asking).join(''))
   await until(() => lookedUp.length >= 8)
   await pause(300)
-  t.equal(lookedUp.length, 8, 'so many are begun')
+  t.equal(lookedUp.length, 8, 'eight are running')
   t.ok(arrived < 700, `${arrived} of them were read`)
   const other = openSocket(port)
   other.write(asking(1))
   await pause(50)
-  t.equal(lookedUp.length, 8, 'another connection is another matter, and this user is being looked up')
+  t.equal(lookedUp.length, 8, 'another connection has its own limit, and this user is being looked up')
 
   for (let done = 0; done < users.length; done += 1) {
     while (lookedUp.length === done) await pause(1)
     lookedUp[done]?.()
   }
-  while (parseResponses(heard).length < users.length) await pause(50)
+  while (parseResponses(received).length < users.length) await pause(50)
   t.same(
-    parseResponses(heard).map(({ status }) => status),
+    parseResponses(received).map(({ status }) => status),
     users.map((user) => (user === 50 ? 401 : 200)),
   )
   socket.destroy()

@@ -8,21 +8,21 @@ import { bearer, createMinimalApp, token } from '../../harness/app/minimal-app.t
 import { exchange, listen, openSocket, parseResponses } from '../../harness/http/raw-http.ts'
 import { until } from '../../harness/until.ts'
 
-test('what a caller takes is counted for a minute from the first request on', (t) => {
+test('the cost of a caller is counted for a minute from the first request on', (t) => {
   const callers = new RateLimitStore()
   callers.entryFor(7, 1_000).taken += 1
   callers.entryFor(7, 60_999).taken += 30
   t.match(callers.entryFor(7, 60_999), { taken: 31, windowEnds: 61_000 })
-  t.equal(callers.entryFor('7', 60_999).taken, 0, 'somebody else')
+  t.equal(callers.entryFor('7', 60_999).taken, 0, 'another caller')
   const again = callers.entryFor(7, 61_000)
   t.match(again, { taken: 0, refused: 0, windowEnds: 121_000 })
   again.running = 3
-  t.match(callers.entryFor(7, 500_000), { taken: 0, running: 3 }, 'what is in hand outlives the minute')
-  t.equal(callers.size, 1, 'who has not asked for a minute is forgotten')
+  t.match(callers.entryFor(7, 500_000), { taken: 0, running: 3 }, 'running requests outlive the window')
+  t.equal(callers.size, 1, 'a caller without requests for a minute is evicted')
   t.end()
 })
 
-test('however many others come, nobody is forgotten within the minute or with work in hand', (t) => {
+test('no caller is evicted within the window or with running requests', (t) => {
   const callers = new RateLimitStore()
   callers.entryFor('busy', 0).running = 4
   callers.entryFor('spent', 1).taken = 1_200
@@ -30,7 +30,7 @@ test('however many others come, nobody is forgotten within the minute or with wo
   t.match(callers.entryFor('spent', 60_000), { taken: 1_200 })
   t.match(callers.entryFor('busy', 59_999), { running: 4 })
   callers.entryFor('late', 60_002)
-  t.equal(callers.size, 2, 'the minute of all others is over')
+  t.equal(callers.size, 2, 'the windows of all others have ended')
   t.match(callers.entryFor('busy', 200_000), { running: 4 })
   t.equal(callers.size, 1)
   t.end()
@@ -39,7 +39,7 @@ test('however many others come, nobody is forgotten within the minute or with wo
 const empty = (): Semaphore => ({ running: 0, waiting: [] })
 const most = { running: 6, waiting: 10 }
 
-test('six at a time, in their order, and those who are gone are passed over', (t) => {
+test('a semaphore starts six at a time, in order, and skips disconnected ones', (t) => {
   const line = empty()
   const begun: number[] = []
   const gone = new Set([9, 10])
@@ -65,11 +65,11 @@ test('six at a time, in their order, and those who are gone are passed over', (t
   release(line)
   t.equal(line.running, 0)
   t.ok(acquire(line, most, () => false))
-  t.equal(line.running, 0, 'nothing begun, nothing in hand')
+  t.equal(line.running, 0, 'none started, none running')
   t.end()
 })
 
-test('a line has an end', (t) => {
+test('a semaphore refuses when too many wait', (t) => {
   const line = empty()
   for (let i = 0; i < 16; i += 1) t.ok(acquire(line, most, () => true) || t.fail(`no place for ${i}`))
   t.notOk(acquire(line, most, () => true))
@@ -79,7 +79,7 @@ test('a line has an end', (t) => {
 const asking = (sub: string) => `GET /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token({ sub })}\r\n`
 const ask = asking('7')
 
-test('however many a user sends at once, each is answered, and others do not wait', async (t) => {
+test('all concurrent requests of a user are answered, and other users do not wait', async (t) => {
   const { app } = await createMinimalApp(t, { rateLimit: 1_000 })
   const inject = (sub: string) => app.inject({ url: '/v1/things', headers: bearer(token({ sub })) })
   for (let i = 0; i < 20; i += 1) t.equal((await inject('7')).statusCode, 200)
@@ -90,14 +90,14 @@ test('however many a user sends at once, each is answered, and others do not wai
   t.same([piped.length, new Set(piped.map(({ status }) => status))], [100, new Set([200])])
 })
 
-test('who hangs up gives room to those behind', async (t) => {
+test('a disconnected client’s requests make room for waiting ones', async (t) => {
   const { app } = await createMinimalApp(t, { rateLimit: 1_000 })
   const port = await listen(app)
   let arrived = 0
   app.server.on('request', () => {
     arrived += 1
   })
-  // Bodies that do not come: they keep their places until the connection is gone.
+  // Bodies that never arrive: these requests run until their connection is closed.
   const hanging = Array.from({ length: 4 }, () => {
     const socket = openSocket(port)
     socket.write(ask.replace('GET /v1/things', 'POST /v1/optional') + 'Content-Length: 5\r\n\r\n')
@@ -105,22 +105,22 @@ test('who hangs up gives room to those behind', async (t) => {
   })
   await until(() => arrived === 4)
   let answered = false
-  const waiting = exchange(port, `${ask}Connection: close\r\n\r\n`).then((heard) => {
+  const waiting = exchange(port, `${ask}Connection: close\r\n\r\n`).then((response) => {
     answered = true
-    return heard
+    return response
   })
   const gone = openSocket(port)
   gone.write(`${ask}\r\n`)
   await until(() => arrived === 6)
   await pause(50)
-  t.notOk(answered, 'four are in hand')
+  t.notOk(answered, 'four are running')
   t.match(await exchange(port, `${asking('8')}Connection: close\r\n\r\n`), /^HTTP\/1\.1 200 /, 'of this user only')
   gone.destroy()
   for (const socket of hanging) socket.destroy()
   t.match(await waiting, /^HTTP\/1\.1 200 /)
 })
 
-test('whoever asks on and on is refused more and more slowly, and it is told once', async (t) => {
+test('repeated refusals are delayed more and more, and logged once', async (t) => {
   const { app, log } = await createMinimalApp(t, { rateLimit: 1, logLevel: 'info' })
   const inject = () => app.inject({ url: '/v1/things', headers: bearer(token()) })
   const timed = async (count: number): Promise<number> => {
@@ -136,7 +136,7 @@ test('whoever asks on and on is refused more and more slowly, and it is told onc
   t.match(body, 'http_request_duration_seconds_count{method="GET",route="/v1/things",status="429"} 301\n')
   t.match(body, 'http_refusals_total{reason="requests"} 301\n')
   t.ok(late >= 290, `${late} ms`)
-  // With timers that never end.
+  // With a delay that never ends.
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
   const last = inject()
@@ -156,9 +156,9 @@ test('a flood on one connection is read no faster than it is answered', async (t
   const socket = openSocket(port)
   await once(socket, 'connect')
   const flood = `${ask}\r\n`.repeat(1_000)
-  let heard = 0
+  let refusals = 0
   socket.on('data', (chunk) => {
-    heard += chunk.toString().split('HTTP/1.1 429').length - 1
+    refusals += chunk.toString().split('HTTP/1.1 429').length - 1
   })
   const more = (): void => {
     while (socket.write(flood)) continue
@@ -167,12 +167,12 @@ test('a flood on one connection is read no faster than it is answered', async (t
   more()
   await pause(1_000)
   socket.destroy()
-  t.ok(heard > 0)
-  // Refusals are held back longer and longer; a chunk of 64 KiB holds some 250 of these.
+  t.ok(refusals > 0)
+  // Refusals are delayed more and more; a chunk of 64 KiB has some 250 of these requests.
   t.ok(arrived < 5_000, `${arrived} arrived`)
 })
 
-test('a dear request takes more of the allowance, and one that costs more than all of it takes all', async (t) => {
+test('an expensive request takes more of the allowance, and one above the whole allowance takes all', async (t) => {
   const { app } = await createMinimalApp(t, { rateLimit: 10, logLevel: 'silent' })
   const ask = (sub: string, url: string) => app.inject({ url, headers: bearer(token({ sub })) })
   const statuses = async (sub: string, urls: readonly string[]) => {
@@ -184,20 +184,24 @@ test('a dear request takes more of the allowance, and one that costs more than a
   t.same(
     await statuses('7', ['/v1/things', '/v1/things', '/v1/things']),
     [200, 200, 429],
-    'what was refused cost nothing',
+    'refused requests cost nothing',
   )
   t.same(await statuses('8', ['/v1/dearest', '/v1/things']), [200, 429])
   const { headers } = await ask('8', '/v1/dearest')
   t.ok(Number(headers['retry-after']) >= 1 && Number(headers['retry-after']) <= 60)
-  t.same(await statuses('9', ['/v1/things', '/v1/dearest']), [200, 429], 'it wants the whole allowance')
+  t.same(await statuses('9', ['/v1/things', '/v1/dearest']), [200, 429], 'it needs the whole allowance')
   t.same(
     await statuses('10', ['/v1/things?limit=200', '/v1/things?limit=200', '/v1/things?limit=200']),
     [200, 200, 429],
   )
-  t.same(await statuses('11', ['/v1/charged', '/v1/things']), [200, 429], 'what shows later is a debt')
+  t.same(
+    await statuses('11', ['/v1/charged', '/v1/things']),
+    [200, 429],
+    'a cost found later counts for the next request',
+  )
 })
 
-test('dear requests of a caller begin one after the other, with a pause by their cost; ordinary ones do not wait', async (t) => {
+test('expensive requests of a caller are spaced by their cost; ordinary ones do not wait', async (t) => {
   const { app } = await createMinimalApp(t, { rateLimit: 1_000, logLevel: 'silent' })
   const began = performance.now()
   const ends: string[] = []
@@ -212,7 +216,7 @@ test('dear requests of a caller begin one after the other, with a pause by their
   t.ok(performance.now() - began >= 2 * 39 * 25 - 5)
 })
 
-test('a large body costs by its size, and one of unknown length as much as the largest', async (t) => {
+test('a body costs by its size, and one of unknown length as much as the largest', async (t) => {
   const { app } = await createMinimalApp(t, { rateLimit: 10, logLevel: 'silent' })
   const send = (sub: string, bytes: number) =>
     app.inject({

@@ -5,7 +5,7 @@ import { queryRows } from '../../harness/ledger/test-executor.ts'
 
 const DAY_MS = 86_400_000
 
-test('an allowance is refilled evenly, and says truly when something is left', (t) => {
+test('an allowance is refilled evenly, and `retryAfter` is when something is left', (t) => {
   let now = 0
   const writes = new WriteAllowance(86_400, { now: () => now })
   t.equal(writes.hasLeft(1), true)
@@ -28,7 +28,7 @@ test('an allowance is refilled evenly, and says truly when something is left', (
   t.equal(writes.spend(1, 86_399), false)
   t.equal(writes.hasLeft(1), true)
   t.equal(writes.spend(1, 1), true)
-  t.equal(writes.hasLeft(1), false, 'never more than a day’s')
+  t.equal(writes.hasLeft(1), false, 'never more than a day’s allowance')
 
   const off = new WriteAllowance(null)
   t.equal(off.spend(1, 1e12), false)
@@ -37,7 +37,7 @@ test('an allowance is refilled evenly, and says truly when something is left', (
   t.end()
 })
 
-test('whoever has spent much is not forgotten for others', (t) => {
+test('users who have spent much are not evicted for others', (t) => {
   const writes = new WriteAllowance(1_000, { now: () => 0, maxUsers: 100 })
   for (let user = 1; user <= 20; user += 1) writes.spend(user, 1_000)
   for (let user = 21; user <= 5_000; user += 1) writes.spend(user, 1 + (user % 7))
@@ -46,7 +46,7 @@ test('whoever has spent much is not forgotten for others', (t) => {
   t.end()
 })
 
-test('what costs nothing is refused once the allowance is used up; what gets money out never is', async (t) => {
+test('free writes are refused once the allowance is used up; writes that pay out are not', async (t) => {
   let now = 0
   const writes = new WriteAllowance(30_000, { now: () => now })
   const { user, operator, database, ledger } = await rouletteApp(t, writes)
@@ -87,10 +87,14 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
     t.match(await ask(method, url, body), { status: 429, body: { code: 'rate_limited' } }, url)
   }
   t.same(await stored(), before)
-  t.match(await ask('POST', '/v1/instant-send', send), { status: 200 }, 'whoever pays goes on')
+  t.match(await ask('POST', '/v1/instant-send', send), { status: 200 }, 'paid writes pass')
   const one = { decoration_id: 1, quantity: 1, room_id: 'R1' }
   t.match(await ask('POST', '/v1/users/2/decorations/send', one), { status: 200 })
-  t.match(await user(2)('PUT', '/v1/fairness/lucky', { client_seed: 'mine' }), { status: 200 }, 'others go on')
+  t.match(
+    await user(2)('PUT', '/v1/fairness/lucky', { client_seed: 'mine' }),
+    { status: 200 },
+    'other users are not affected',
+  )
   t.match(await ask('GET', '/v1/wallet'), { status: 200 })
   t.match(await ask('POST', '/v1/fairness/verify', {}), { status: 422 })
   t.match(await ask('POST', '/v1/nothing'), { status: 404 })
@@ -98,7 +102,7 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
   const status = `${withdrawals}/${withdrawal.id}/status`
   const key = { 'idempotency-key': 'again' }
   t.match(await ask('POST', status, { status: 'approved' }, key), { status: 403 })
-  t.same(await queryRows(database, `select 1 from replies where idempotency_key = 'again'`), [], 'not remembered')
+  t.same(await queryRows(database, `select 1 from replies where idempotency_key = 'again'`), [], 'not stored')
   t.match(await ask('POST', status, { status: 'rejected' }, key), { status: 200 })
   t.match(await ask('POST', status, { status: 'rejected' }, key), { headers: { 'idempotency-replayed': 'true' } })
   t.match(await ask('POST', `${rouletteUrl}/leave/${game.id}`), { status: 200 })
@@ -113,7 +117,7 @@ test('what costs nothing is refused once the allowance is used up; what gets mon
   t.same([...ledger.bugs, ...ledger.failures], [])
 })
 
-test('refused gifts that are remembered draw on the allowance, beyond which none is remembered', async (t) => {
+test('stored refusals of gifts draw on the allowance, and beyond it none is stored', async (t) => {
   const writes = new WriteAllowance(10_000, { now: () => 0 })
   const { user, database } = await rouletteApp(t, writes)
   const send = { u_id: 1, decoration_id: 99, user_id: [2], quantity: 1, room_id: 'R1' }
@@ -125,5 +129,5 @@ test('refused gifts that are remembered draw on the allowance, beyond which none
   const remembered = (await queryRows(database, 'select 1 from replies')).length
   t.ok(remembered > 0 && remembered < 40, `${remembered} are remembered`)
   for (let i = 0; i < 40; i += 1) await user(2)('POST', '/v1/instant-send', { ...send, u_id: 2 })
-  t.equal(writes.hasLeft(2), true, 'without a key nothing is kept')
+  t.equal(writes.hasLeft(2), true, 'without a key nothing is stored')
 })

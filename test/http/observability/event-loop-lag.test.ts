@@ -9,7 +9,7 @@ import { until } from '../../harness/until.ts'
 
 const near = (value: number, wanted: number): boolean => Math.abs(value - wanted) <= wanted * 0.02
 
-test('a stall counts for as long as it lasted, and is seen for a minute at least', (t) => {
+test('a stall counts for as long as it lasted, and is visible for at least a minute', (t) => {
   const lag = new EventLoopLag(new Registry())
   t.same([lag.seconds(0.5), lag.seconds(1)], [0, 0])
   let now = 0
@@ -27,13 +27,13 @@ test('a stall counts for as long as it lasted, and is seen for a minute at least
   t.ok(lag.seconds(1) < 0.001, 'both windows are newer')
   lag.record(2_000, (now += 2_000))
   lag.record(0, (now += 300_000))
-  t.ok(lag.seconds(1) < 0.001, 'a window that nobody measured in leaves nothing')
+  t.ok(lag.seconds(1) < 0.001, 'a window without measurements leaves nothing')
   t.end()
 })
 
 const working = (url: string) => ({ method: 'GET', routeOptions: { url } }) as const
 
-test('a stall of seconds has one line with the route that was worked on', (t) => {
+test('a stall of seconds is logged once, with the route that was running', (t) => {
   const lines: unknown[] = []
   const stalls = new StallLog({ warn: (...line: unknown[]) => void lines.push(line) })
   const last = () => lines.splice(0)
@@ -55,7 +55,7 @@ test('a stall of seconds has one line with the route that was worked on', (t) =>
   stalls.tick(2_981, 22_005)
   t.same(last(), [[{ route: 'GET /later', lag_ms: 2_981, stalls_without_line: 1 }, 'event loop blocked']])
   stalls.tick(999, 60_000)
-  t.same(last(), [], 'what is shorter has none')
+  t.same(last(), [], 'a shorter stall is not logged')
   t.end()
 })
 
@@ -77,14 +77,14 @@ test('the service measures and logs its own stalls', async (t) => {
   t.match(body, 'event_loop_lag_seconds{quantile="0.99"}')
 })
 
-test('a stall belongs to the request that was worked on, also when its body came late', async (t) => {
+test('a stall is attributed to the running request, also when its body came late', async (t) => {
   const app = fastify()
   t.teardown(() => app.close())
   const routes: unknown[] = []
   new EventLoopLag(new Registry()).watch(app, { warn: (line: object) => void routes.push(Object(line).route) })
   app.post('/late', async () => {
     for (const end = performance.now() + 1_200; performance.now() < end; ) continue
-    // Ticks before it is answered.
+    // The timer ticks before the response.
     await sleep(50)
     return {}
   })

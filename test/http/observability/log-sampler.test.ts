@@ -11,7 +11,7 @@ function logging() {
   return { log, sampler, parsed, count }
 }
 
-test('of a message that comes very often some lines are written, and how many were not', (t) => {
+test('a very frequent message is logged some times, with the number of suppressed lines', (t) => {
   const { log, sampler, parsed, count } = logging()
   for (let i = 0; i < 5_000; i += 1) log.warn({ err: new Error(`socket ${i}`) }, 'socket failed')
   log.info('stopping')
@@ -27,7 +27,7 @@ test('of a message that comes very often some lines are written, and how many we
   t.end()
 })
 
-test('all messages together are bounded, and the first of each is written', (t) => {
+test('all messages together are bounded, and the first of each kind is logged', (t) => {
   const { log, sampler, parsed, count } = logging()
   for (let i = 0; i < 100; i += 1) for (let kind = 0; kind < 30; kind += 1) log.info({}, `message ${kind}`)
   t.equal(parsed().length, 200)
@@ -59,7 +59,7 @@ test('lines of requests leave room for others, and lower levels for warnings and
   t.end()
 })
 
-test('what is suppressed is told after a second by itself, and endless kinds are bounded', async (t) => {
+test('the number of suppressed lines is logged after a second, and kinds are bounded', async (t) => {
   const { log, parsed, count } = logging()
   for (let i = 0; i < 60; i += 1) log.info('often')
   while (count('log lines suppressed within a second') === 0) await new Promise((resolve) => setTimeout(resolve, 20))

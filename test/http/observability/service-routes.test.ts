@@ -45,7 +45,7 @@ test('the OpenAPI document lists every route once', async (t) => {
   ])
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
   const names = operations.map(({ operationId }) => operationId)
-  t.equal(new Set(names).size, names.length, 'each operation has a name of its own')
+  t.equal(new Set(names).size, names.length, 'each operation has its own name')
   t.ok(names.includes('postThings'), names.join())
 
   const post = document.paths['/api/v1/things']?.['post']
@@ -70,7 +70,7 @@ test('the OpenAPI document lists every route once', async (t) => {
   await t.resolves(linting, 'it is valid')
 })
 
-test('the AsyncAPI document names all that goes over a socket', async (t) => {
+test('the AsyncAPI document has all frames and events of a socket', async (t) => {
   const { app } = await createMinimalApp(t)
   const response = await app.inject('/docs/asyncapi.json')
   t.match(response.headers['content-type'], /^application\/json/)
@@ -89,7 +89,9 @@ test('the AsyncAPI document names all that goes over a socket', async (t) => {
   ])
   const names = Object.values(components.messages).map((message) => Object(message).name)
   const frames = [...Object.keys(clientFrames), ...Object.keys(serverFrames)].filter((t) => t !== 'ev' && t !== 'state')
-  const events = [roomEvents, userEvents, userStates, globalEvents, globalStates].flatMap((told) => Object.keys(told))
+  const events = [roomEvents, userEvents, userStates, globalEvents, globalStates].flatMap((schemas) =>
+    Object.keys(schemas),
+  )
   t.same(new Set(names), new Set([...frames, ...events]))
   t.equal(names.length, frames.length + events.length)
   t.match(components.messages['one-to-room-lucky-gift-sent'].payload.properties, {
@@ -99,7 +101,7 @@ test('the AsyncAPI document names all that goes over a socket', async (t) => {
   })
 })
 
-test('the documents for people, and what they load', async (t) => {
+test('the documentation page and its files are served', async (t) => {
   const { app } = await createMinimalApp(t)
   for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/docs/static/swagger-ui-bundle.js']) {
     t.equal((await app.inject(url)).statusCode, 200, url)
@@ -132,16 +134,16 @@ test('health, readiness and metrics need no token', async (t) => {
   t.notMatch(body, 'no-such-path')
 })
 
-test('measurements are written down ten times a second at most, whoever asks', async (t) => {
+test('metrics are rendered at most ten times a second', async (t) => {
   const { app } = await createMinimalApp(t)
   const inject = async (): Promise<string> => (await app.inject('/metrics')).body
   const started = performance.now()
   const first = await inject()
   await app.inject('/healthz')
   const others = await Promise.all(Array.from({ length: 100 }, inject))
-  t.match(others[0], 'route="/healthz",status="200"', 'what happened before it was asked for is in it')
+  t.match(others[0], 'route="/healthz",status="200"', 'it includes what happened before the request')
   t.notMatch(first, 'healthz')
-  t.equal(new Set(others).size, 1, 'all in one')
+  t.equal(new Set(others).size, 1, 'all share one rendering')
   await inject()
   const took = performance.now() - started
   t.ok(took >= 199, `${took} ms`)

@@ -8,7 +8,7 @@ const { slices } = await loadSlices()
 const DECOMPOSED = 'Re\u0301ne\u0301e'
 const COMPOSED = 'Rénée'
 
-test('text is kept and answered in NFC, and measured in it', async (t) => {
+test('text is stored, returned and measured in NFC', async (t) => {
   const { operator } = await createTestApp(t, slices)
   const name = async (text: string) => operator('PUT', '/admin/v1/users/1', { name: text })
   t.match(await name(DECOMPOSED), { status: 200, body: { data: { name: COMPOSED } } })
@@ -18,12 +18,12 @@ test('text is kept and answered in NFC, and measured in it', async (t) => {
   // Code points, not UTF-16 units.
   t.match(await name('😀'.repeat(100)), { status: 200 })
   t.match(await name('😀'.repeat(101)), { status: 422 })
-  // A sign that NFC makes longer: U+0958 becomes two code points.
+  // A character that NFC makes longer: U+0958 becomes two code points.
   t.match(await name('\u0958'.repeat(50)), { status: 200 })
   t.match(await name('\u0958'.repeat(51)), { status: 422 })
 })
 
-test('texts in lists and in other forms mean the same request', async (t) => {
+test('texts of another form, also in lists, are the same request', async (t) => {
   const { operator } = await createTestApp(t, slices)
   const key = { 'idempotency-key': 'one' }
   const first = await operator('POST', '/admin/v1/users', { users: [{ id: 1, name: DECOMPOSED }] }, key)
@@ -33,7 +33,7 @@ test('texts in lists and in other forms mean the same request', async (t) => {
   t.equal(again.text, first.text)
 })
 
-test('what could break or turn the text around it is refused, on one line or several', async (t) => {
+test('characters that could reorder the text around them are refused, in single and multi-line texts', async (t) => {
   const { operator, user } = await createTestApp(t, slices)
   await operator('PUT', '/admin/v1/users/1', { name: 'one' })
   await operator('PUT', '/admin/v1/users/2', { business_manager: 1 })
@@ -62,7 +62,7 @@ test('what could break or turn the text around it is refused, on one line or sev
   }
 })
 
-test('any text is either refused or kept in its normal form', async (t) => {
+test('any text is either refused or stored in its normal form', async (t) => {
   const { operator } = await createTestApp(t, slices)
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 120 }), async (text) => {

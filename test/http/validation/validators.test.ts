@@ -13,7 +13,7 @@ function faultsIn(schema: TSchema, body: unknown): number {
   return validate(body) === true ? 0 : (validate.errors?.length ?? 0)
 }
 
-test('however many faults a large body has, few of them are collected', (t) => {
+test('few faults of a large body are collected', (t) => {
   const draw = { chain: 'c', k: 1, link: 'a'.repeat(64), client_seed: 's' }
   const bodies: readonly (readonly [string, TSchema, unknown])[] = [
     ['two lists of objects', VerifyBody, { ...draw, orders: many(10_700, Object), odds: many(10_700, Object) }],
@@ -31,14 +31,14 @@ test('however many faults a large body has, few of them are collected', (t) => {
   t.end()
 })
 
-test('of a small body every fault is collected', (t) => {
+test('every fault of a small body is collected', (t) => {
   const schema = Type.Object({ a: Type.Integer(), b: Type.Array(Type.Integer(), { maxItems: 2 }) })
   t.equal(faultsIn(schema, { a: 'x', b: ['x', 'y', 'z'] }), 5)
   t.equal(faultsIn(schema, { a: 'x', b: many(490, () => 'x') }), 492)
   t.end()
 })
 
-test('values are counted up to a number, at any depth', (t) => {
+test('values are counted up to a limit, at any depth', (t) => {
   t.ok(hasAtMostValues('text', 1))
   t.ok(hasAtMostValues({ a: [1, { b: null }] }, 5))
   t.notOk(hasAtMostValues({ a: [1, { b: null }] }, 4))

@@ -6,7 +6,7 @@ import { lockHead } from '../../../src/ledger/executor/statements.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 import { until } from '../../harness/until.ts'
 
-test('the clock read with the head is that of the moment when the lock was granted', async (t) => {
+test('the clock is read when the lock on the head is granted', async (t) => {
   const { ownerUrl } = await testDatabase(t)
   const [holder, waiting] = [new Client(ownerUrl), new Client(ownerUrl)]
   for (const client of [holder, waiting]) {
@@ -42,7 +42,7 @@ test('the time of this process is trusted for a while, but not across a sleep of
   const { now: today } = Date
   const shifted = (ms: number) => t.intercept(Date, 'now', { value: () => today() + ms })
   const earlier = shifted(-3_600_000)
-  t.ok((clock.now ?? 0) >= now, 'whatever happens to the time of day')
+  t.ok((clock.now ?? 0) >= now, 'also when the time of day is changed')
   earlier.restore()
   shifted(11_000)
   t.equal(clock.now, undefined, 'the monotonic time may have stood still')

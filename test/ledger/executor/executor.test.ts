@@ -19,7 +19,7 @@ import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
 const send = sendGift({ chains: testChains, ownerPercent: 0 })
-const rose: SendGift = {
+const roseGift: SendGift = {
   caller_id: 1,
   sender_id: 1,
   decoration_id: 1,
@@ -66,7 +66,7 @@ test('10,000 sends at once on a balance worth 1,000: exactly 1,000 succeed', asy
   const other = createTestExecutor(t, database.serviceUrl)
   await opened(one, 10_000)
   const settled = await Promise.all(
-    Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? one : other).run(send, rose, { actor: 'user:1' })),
+    Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? one : other).run(send, roseGift, { actor: 'user:1' })),
   )
   t.same(statuses(settled), { 200: 1_000, 422: 9_000 })
   t.match(await balancesOf(database), {
@@ -80,24 +80,26 @@ test('10,000 sends at once on a balance worth 1,000: exactly 1,000 succeed', asy
   t.same([...one.bugs, ...one.failures, ...other.bugs, ...other.failures], [])
 })
 
-test('20 copies of one request with one key, at once and over two instances: one effect, one reply', async (t) => {
+test('20 concurrent copies of a request with one key on two instances have one effect and one reply', async (t) => {
   const database = await testDatabase(t)
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
   const copies = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? one : other).run(send, rose, { actor: 'user:1', key: 'k' })),
+    Array.from({ length: 20 }, (_, i) =>
+      (i % 2 === 0 ? one : other).run(send, roseGift, { actor: 'user:1', key: 'k' }),
+    ),
   )
   t.equal(new Set(copies.map(({ reply }) => reply.body)).size, 1)
   t.equal(copies.filter(({ replayed }) => !replayed).length, 1)
   t.match(await balancesOf(database), { 'user:1:diamonds': '990' })
 
-  const again = await one.run(send, { ...rose, quantity: 2 }, { actor: 'user:1', key: 'k' })
+  const again = await one.run(send, { ...roseGift, quantity: 2 }, { actor: 'user:1', key: 'k' })
   t.same(again.reply, { status: 422, body: '{"refusal":"idempotency_key_reused"}' }, 'another request under the key')
-  const third = await one.run(send, { ...rose, caller_id: 3, sender_id: 3 }, { actor: 'user:3', key: 'k' })
+  const third = await one.run(send, { ...roseGift, caller_id: 3, sender_id: 3 }, { actor: 'user:3', key: 'k' })
   t.same(third.reply.body, '{"refusal":"insufficient_balance"}', 'keys are each user’s own')
   await one.run(credit, { user_id: 3, currency: 'diamonds', amount: 10, reason: 'test' })
-  const remembered = await other.run(send, { ...rose, caller_id: 3, sender_id: 3 }, { actor: 'user:3', key: 'k' })
+  const remembered = await other.run(send, { ...roseGift, caller_id: 3, sender_id: 3 }, { actor: 'user:3', key: 'k' })
   t.match(remembered, { replayed: true, reply: { body: '{"refusal":"insufficient_balance"}' } }, 'refusals too')
 })
 
@@ -143,9 +145,9 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
     [verb(() => [debit(diamonds, house, 1)], [diamonds, house]), 200],
   ]
   const results = await Promise.allSettled([
-    one.run(send, rose),
+    one.run(send, roseGift),
     ...commands.map(([command]) => one.run(command, null)),
-    one.run(send, rose),
+    one.run(send, roseGift),
   ])
   t.same(
     results.map((result) => (result.status === 'fulfilled' ? result.value.reply.status : 'bug')),
@@ -153,7 +155,7 @@ test('a refusal or a bug in a command fails that command alone', async (t) => {
   )
   t.match(await balancesOf(database), { [diamonds]: '979' })
   t.equal(one.bugs.length, 7)
-  t.same((await one.run(send, rose)).reply.status, 200, 'at once: nobody holds the head')
+  t.same((await one.run(send, roseGift)).reply.status, 200, 'at once: the head is not locked')
 })
 
 test('rows that another instance has changed are loaded again', async (t) => {
@@ -161,8 +163,8 @@ test('rows that another instance has changed are loaded again', async (t) => {
   const one = createTestExecutor(t, database.serviceUrl)
   const other = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
-  const balanceAfter = async (by: TestExecutor) => JSON.parse((await by.run(send, rose)).reply.body).answer.diamonds
-  // Long runs of one instance, during which its cache is valid, and quick changes between instances.
+  const balanceAfter = async (by: TestExecutor) => JSON.parse((await by.run(send, roseGift)).reply.body).answer.diamonds
+  // Long runs of one instance, during which its cache is valid, and frequent changes between instances.
   const turns = [one, one, one, other, one, one, other, other, other, one, other, one, one, other]
   const balances: number[] = []
   for (const turn of turns) balances.push(await balanceAfter(turn))
@@ -173,7 +175,7 @@ test('rows that another instance has changed are loaded again', async (t) => {
   t.match(await balancesOf(database), { 'user:1:diamonds': '860', 'user:2:target': '140' })
 })
 
-test('a command that fails leaves nothing behind for those that follow', async (t) => {
+test('a failed command has no effect on those that follow', async (t) => {
   const database = await testDatabase(t)
   const one = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
@@ -184,7 +186,7 @@ test('a command that fails leaves nothing behind for those that follow', async (
     result: throws,
   }
   await t.rejects(one.run(set, null))
-  await one.run(send, rose)
+  await one.run(send, roseGift)
   t.equal((await queryRows(database, 'select user_id from user_profiles')).length, 3)
 })
 
@@ -192,51 +194,51 @@ test('a full queue rejects commands, is bounded and recovers', async (t) => {
   const database = await testDatabase(t)
   const one = createTestExecutor(t, database.serviceUrl, { maxQueued: 50, maxBatchCommands: 10 })
   await opened(one, 100_000)
-  const results = await Promise.allSettled(Array.from({ length: 200 }, () => one.run(send, rose)))
+  const results = await Promise.allSettled(Array.from({ length: 200 }, () => one.run(send, roseGift)))
   const refused = results.filter((result) => result.status === 'rejected')
   t.ok(refused.every(({ reason }) => reason instanceof Overloaded))
   t.equal(refused.length, 150)
   t.ok(Math.max(...one.batches) <= 10)
-  t.match((await one.run(send, rose)).reply, { status: 200 })
-  const last = one.run(send, rose)
+  t.match((await one.run(send, roseGift)).reply, { status: 200 })
+  const last = one.run(send, roseGift)
   await Promise.all([one.executor.close(), one.executor.close()])
-  t.match((await last).reply, { status: 200 }, 'what was accepted finishes, however often it is closed')
-  await t.rejects(one.run(send, rose), new Closed('shutting down'))
+  t.match((await last).reply, { status: 200 }, 'accepted commands finish, also when it is closed repeatedly')
+  await t.rejects(one.run(send, roseGift), new Closed('shutting down'))
 })
 
 test('an unknown outcome of COMMIT is resolved by asking the database', async (t) => {
   const database = await testDatabase(t)
   const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 100_000)
-  const between = await proxy(t, database.serviceUrl)
-  const one = createTestExecutor(t, between.url)
-  await one.run(send, rose)
+  const dbProxy = await proxy(t, database.serviceUrl)
+  const one = createTestExecutor(t, dbProxy.url)
+  await one.run(send, roseGift)
   let happened = 1
   for (let round = 0; round < 20; round += 1) {
     // COMMIT arrives in even rounds and its answer is lost; in odd ones COMMIT itself never arrives.
-    between.cutAtCommit(round % 2 === 0 ? 'answer' : 'request')
-    const results = await Promise.allSettled([one.run(send, rose), one.run(send, rose)])
+    dbProxy.cutAtCommit(round % 2 === 0 ? 'answer' : 'request')
+    const results = await Promise.allSettled([one.run(send, roseGift), one.run(send, roseGift)])
     const done = results.filter((result) => result.status === 'fulfilled')
     happened += done.length
-    if (round % 2 === 0) t.equal(done.length, 2, 'what was committed is answered')
+    if (round % 2 === 0) t.equal(done.length, 2, 'committed commands get their replies')
     else t.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof Unavailable))
   }
-  t.equal(between.cuts, 20)
+  t.equal(dbProxy.cuts, 20)
   t.match(await balancesOf(database), { 'user:1:diamonds': String(100_000 - 10 * happened) })
 })
 
-test('a server that falls silent during the question about a COMMIT is not waited for', async (t) => {
+test('a server that falls silent while the outcome of a COMMIT is read is not waited for', async (t) => {
   const database = await testDatabase(t)
   await opened(createTestExecutor(t, database.serviceUrl), 1_000)
-  const between = await proxy(t, database.serviceUrl)
-  const one = createTestExecutor(t, between.url, { batchTimeoutMs: 500 })
-  await one.run(send, rose)
-  between.cutAtCommit('answer')
-  // The start of the question, on the new connection.
-  between.silenceAt('from ledger_head for update')
-  const lost = await one.run(send, rose, { actor: 'user:1', key: 'lost' }).catch((error: unknown) => error)
+  const dbProxy = await proxy(t, database.serviceUrl)
+  const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 500 })
+  await one.run(send, roseGift)
+  dbProxy.cutAtCommit('answer')
+  // The first statement of that read, on the new connection.
+  dbProxy.silenceAt('from ledger_head for update')
+  const lost = await one.run(send, roseGift, { actor: 'user:1', key: 'lost' }).catch((error: unknown) => error)
   t.ok(lost instanceof Unavailable)
-  t.match(await one.run(send, rose, { actor: 'user:1', key: 'lost' }), { replayed: true, reply: { status: 200 } })
+  t.match(await one.run(send, roseGift, { actor: 'user:1', key: 'lost' }), { replayed: true, reply: { status: 200 } })
   t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
 })
 
@@ -244,13 +246,13 @@ test('a server that falls silent while the store is reset is not waited for', as
   const database = await testDatabase(t)
   const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 1_000)
-  const between = await proxy(t, database.serviceUrl)
-  const one = createTestExecutor(t, between.url, { batchTimeoutMs: 500 })
+  const dbProxy = await proxy(t, database.serviceUrl)
+  const one = createTestExecutor(t, dbProxy.url, { batchTimeoutMs: 500 })
   // Its cache is valid until another instance moves the head.
-  for (let i = 0; i < 3; i += 1) await one.run(send, rose)
-  await direct.run(send, rose)
-  between.silenceAt('rollback')
-  t.match(await one.run(send, rose), { reply: { status: 200 } })
+  for (let i = 0; i < 3; i += 1) await one.run(send, roseGift)
+  await direct.run(send, roseGift)
+  dbProxy.silenceAt('rollback')
+  t.match(await one.run(send, roseGift), { reply: { status: 200 } })
   t.match(await balancesOf(database), { 'user:1:diamonds': '950' })
 })
 
@@ -258,19 +260,19 @@ test('a column that a later version adds is ignored', async (t) => {
   const database = await testDatabase(t)
   const one = createTestExecutor(t, database.serviceUrl)
   await opened(one, 1_000)
-  await one.run(send, rose, { actor: 'user:1', key: 'before' })
+  await one.run(send, roseGift, { actor: 'user:1', key: 'before' })
   await queryRows(database, 'alter table replies add column more text')
   for (const key of ['before', 'after']) {
-    t.match(await one.run(send, rose, { actor: 'user:1', key }), { replayed: key === 'before' })
+    t.match(await one.run(send, roseGift, { actor: 'user:1', key }), { replayed: key === 'before' })
   }
 })
 
 test('an observer that throws cannot make a committed command look failed', async (t) => {
   const database = await testDatabase(t)
   await opened(createTestExecutor(t, database.serviceUrl), 1_000)
-  const troubles: unknown[] = []
+  const observed: unknown[] = []
   const failed = (error: unknown): never => {
-    troubles.push(error)
+    observed.push(error)
     return throws()
   }
   const observer = { committed: throws, bug: throws, failed }
@@ -281,23 +283,23 @@ test('an observer that throws cannot make a committed command look failed', asyn
     presentResult: () => ({ status: 200, body: '' }),
     presentRefusal: () => ({ status: 422, body: '' }),
   }
-  const run = () => executor.run(command(send, rose, cause, presenter))
+  const run = () => executor.run(command(send, roseGift, cause, presenter))
   const settled = await Promise.all([run(), run()])
   t.same(statuses(settled), { 200: 2 })
   t.match(await balancesOf(database), { 'user:1:diamonds': '980' })
-  t.equal(troubles.length, 1)
+  t.equal(observed.length, 1)
   t.same(statuses([await run()]), { 200: 1 }, 'and the executor goes on')
 })
 
 test('without a database commands fail at once, and work again when it is back', async (t) => {
   const database = await testDatabase(t)
-  const between = await proxy(t, database.serviceUrl)
-  const one = createTestExecutor(t, between.url)
+  const dbProxy = await proxy(t, database.serviceUrl)
+  const one = createTestExecutor(t, dbProxy.url)
   await opened(one, 1_000)
-  await between.down()
-  const results = await Promise.allSettled(Array.from({ length: 10 }, () => one.run(send, rose)))
+  await dbProxy.down()
+  const results = await Promise.allSettled(Array.from({ length: 10 }, () => one.run(send, roseGift)))
   t.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof Unavailable))
-  await between.up()
-  t.match((await one.run(send, rose)).reply, { status: 200 })
+  await dbProxy.up()
+  t.match((await one.run(send, roseGift)).reply, { status: 200 })
   t.match(await balancesOf(database), { 'user:1:diamonds': '990' })
 })

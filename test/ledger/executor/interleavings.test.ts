@@ -20,7 +20,7 @@ const CLIENTS = 12
 
 const coinsOf = (id: number) => account('user', id, 'coins')
 
-/** A user's coins and name. Writes nothing. */
+/** Reads a user's coins and name. Writes nothing. */
 const look: Verb<number, { coins: number; name: string | undefined }> = {
   reads: (id) => [keyOf(balances, coinsOf(id)), keyOf(userProfiles, id)],
   decide: () => [],
@@ -37,10 +37,10 @@ function oneOf<T>(all: readonly T[]): T {
   throw new Error('one of none')
 }
 
-test('whatever breaks, every command happens once and no instance gives a wrong reply', async (t) => {
+test('under random failures every command happens once, and no instance gives a wrong reply', async (t) => {
   const database = await testDatabase(t)
-  const between = [await proxy(t, database.serviceUrl), await proxy(t, database.serviceUrl)]
-  const urls = [...between.map(({ url }) => url), database.serviceUrl]
+  const dbProxies = [await proxy(t, database.serviceUrl), await proxy(t, database.serviceUrl)]
+  const urls = [...dbProxies.map(({ url }) => url), database.serviceUrl]
   const instances = urls.map((url) => createTestExecutor(t, url, { maxBatchCommands: 4, batchTimeoutMs: 500 }))
   const { runOk } = oneOf(instances)
   await runOk(genesis, { fairness_key: testChains.keyHash })
@@ -69,7 +69,7 @@ test('whatever breaks, every command happens once and no instance gives a wrong 
       }
       const [answer] = answers
       if (answer !== undefined && answers.every(({ reply }) => reply.body === answer.reply.body)) return answer
-      t.equal(answers.length, 0, 'two answers to one request')
+      t.equal(answers.length, 0, 'two replies to one request')
     }
   }
 
@@ -101,7 +101,7 @@ test('whatever breaks, every command happens once and no instance gives a wrong 
     while (performance.now() < until) {
       await pause(below(300))
       mostly = oneOf(instances)
-      const hit = oneOf(between)
+      const hit = oneOf(dbProxies)
       const what = below(8)
       if (what < 3) hit.cutAtCommit('answer')
       else if (what < 6) hit.cutAtCommit('request')
@@ -110,7 +110,7 @@ test('whatever breaks, every command happens once and no instance gives a wrong 
   }
 
   await Promise.all([breakThings(), ...ids.map(play)])
-  t.ok(between.every(({ cuts }) => cuts > 0))
+  t.ok(dbProxies.every(({ cuts }) => cuts > 0))
   t.same((await verifyDatabase(database)).findings, [])
   t.same(
     instances.flatMap(({ bugs }) => bugs),

@@ -44,7 +44,7 @@ const statusOf = (result: PromiseSettledResult<{ reply: { status: number } }>): 
 const diamondsOf = async (database: TestDatabase): Promise<string | null | undefined> =>
   (await queryRows(database, `select balance from balances where account = 'user:1:diamonds'`))[0]?.['balance']
 
-test('a batch happens only if the one before it does', async (t) => {
+test('a batch is committed only if the one before it is', async (t) => {
   const database = await testDatabase(t)
   const ledger = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   await opened(ledger, 400)
@@ -70,8 +70,8 @@ const own = { holder: 'user', id: 1, currency: 'diamonds', reason: '' } as const
 test('two unknown outcomes at a time are both resolved by asking the database', async (t) => {
   const database = await testDatabase(t)
   await opened(createTestExecutor(t, database.serviceUrl), 100_000)
-  const between = await proxy(t, database.serviceUrl)
-  const ledger = createTestExecutor(t, between.url, { maxBatchCommands: 10 })
+  const dbProxy = await proxy(t, database.serviceUrl)
+  const ledger = createTestExecutor(t, dbProxy.url, { maxBatchCommands: 10 })
   let happened = 0
   for (let round = 0; round < 20; round += 1) {
     // No other instance has written since: what follows is decided in optimistic mode.
@@ -79,13 +79,13 @@ test('two unknown outcomes at a time are both resolved by asking the database', 
       await ledger.runOk(send, rose(), 'user:1')
       happened += 1
     }
-    between.cutAtCommit(round % 2 === 0 ? 'answer' : 'request')
+    dbProxy.cutAtCommit(round % 2 === 0 ? 'answer' : 'request')
     const results = await many(40, () => ledger.run(send, rose()))
     happened += results.filter((result) => statusOf(result) === 200).length
     const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
     t.ok(reasons.every((reason) => reason instanceof Unavailable))
   }
-  t.equal(between.cuts, 20)
+  t.equal(dbProxy.cuts, 20)
   t.equal(await diamondsOf(database), String(100_000 - 10 * happened))
 })
 
@@ -93,16 +93,16 @@ test('a COMMIT outside a transaction proves nothing', async (t) => {
   const database = await testDatabase(t)
   const direct = createTestExecutor(t, database.serviceUrl)
   await opened(direct, 1_000)
-  const between = await proxy(t, database.serviceUrl)
-  const ledger = createTestExecutor(t, between.url)
+  const dbProxy = await proxy(t, database.serviceUrl)
+  const ledger = createTestExecutor(t, dbProxy.url)
   for (const [moved, status] of [
     [false, 200],
     [true, 'rejected'],
   ]) {
     for (let i = 0; i < 3; i += 1) await ledger.runOk(send, rose())
     if (moved === true) await direct.runOk(send, rose())
-    // The statements behind it then run on their own, if they can.
-    between.garble('begin isolation')
+    // The statements after it then run outside a transaction, if they can.
+    dbProxy.garble('begin isolation')
     t.same((await many(1, () => ledger.run(send, rose()))).map(statusOf), [status])
   }
   t.equal(await diamondsOf(database), '920')

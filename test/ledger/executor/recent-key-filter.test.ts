@@ -12,7 +12,7 @@ const under = (key: string | null, actor = 'user:1'): Command => ({
   refusalReply: () => ({ status: 422, body: '' }),
 })
 
-test('a key that was used lately may exist', (t) => {
+test('a recently used key may exist', (t) => {
   const keys = new RecentKeyFilter()
   const [a, b, other, none] = [under('a'), under('b'), under('a', 'user:2'), under(null)]
   t.same(keys.mayExist([a, none, other], 0), [])
@@ -21,7 +21,7 @@ test('a key that was used lately may exist', (t) => {
   t.end()
 })
 
-test('keys are forgotten after very many others', (t) => {
+test('keys are dropped after very many others', (t) => {
   const keys = new RecentKeyFilter()
   const others = (from: number): Command[] => Array.from({ length: 50_000 }, (_, i) => under(`other ${from + i}`))
   t.same(keys.mayExist([under('a'), under('b')], 0), [])

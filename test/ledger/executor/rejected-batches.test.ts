@@ -18,7 +18,7 @@ test('nothing happens of a batch that PostgreSQL rejects, nor of those sent afte
   await one.runOk(credit, coins(1_000))
   const settled = await Promise.allSettled(
     Array.from({ length: 1_000 }, (_, i) =>
-      // Now and then one that PostgreSQL rejects, so that those behind it must not happen.
+      // Some are rejected by PostgreSQL, so that those after them must not happen.
       (i % 3 === 0 ? one : other).run(
         debit,
         coins(2),

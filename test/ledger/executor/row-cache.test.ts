@@ -47,7 +47,7 @@ const asking = (reads: readonly Key[]): Command => ({
   refusalReply: () => ({ status: 422, body: '' }),
 })
 
-test('rows in use stay cached, unused ones are dropped when many others are used, heavy ones sooner', async (t) => {
+test('used rows stay cached; unused ones are dropped when many others are used, heavy ones sooner', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const store = await Store.connect(serviceUrl, tables, new RecentKeyFilter())
   t.teardown(() => store.close())
@@ -69,7 +69,7 @@ test('rows in use stay cached, unused ones are dropped when many others are used
     Array.from({ length: count }, (_, i) => key(first + i))
 
   await look([])
-  t.equal(store.canPipeline, false, 'others may write')
+  t.equal(store.canPipeline, false, 'other instances may write')
   await look([hot, cold])
   t.equal(store.canPipeline, true)
   await look(from(0, 65_000, balance))
@@ -85,7 +85,7 @@ test('rows in use stay cached, unused ones are dropped when many others are used
   await look(from(3_250, 3_251, game))
   t.equal(await knows(cold), false, 'a game is as heavy as 20 balances')
   t.equal(await knows(hot), true)
-  t.equal(store.canPipeline, true, 'however much there was')
+  t.equal(store.canPipeline, true, 'however many rows there were')
 })
 
 const plain: Projection<number> = { name: 'plain' }
@@ -128,7 +128,7 @@ test('a row set without being loaded is not loaded after a rollback', (t) => {
   t.end()
 })
 
-/** What may happen to rows: those of a batch are loaded, read and set; then the batch is written, or tried again. */
+/** Steps on rows: those of a batch are loaded, read and set; then the batch is written, or tried again. */
 const step = oneof(
   { weight: 3, arbitrary: record({ does: constant('ask' as const), of: constantFrom(plain, heavy), id: nat(11) }) },
   {

@@ -60,20 +60,20 @@ test('no third batch is opened while two are in flight', async (t) => {
   const store = await storeOn(t, database)
   await (await send(store, giving('first'))).end
   await (await send(store, giving('second'))).end
-  const beside = await Store.connect(database.serviceUrl, tables, new RecentKeyFilter())
-  t.teardown(() => beside.close())
+  const other = await Store.connect(database.serviceUrl, tables, new RecentKeyFilter())
+  t.teardown(() => other.close())
   // Holds the lock on the head.
-  const held = await beside.open([giving('held')])
+  const held = await other.open([giving('held')])
   const flights = [await send(store, giving('third'))]
   t.equal(store.canPipeline, true)
   flights.push(await send(store, giving('fourth')))
   t.equal(store.canPipeline, false)
-  await beside.finishReadOnly(held)
+  await other.finishReadOnly(held)
   await Promise.all(flights.map(({ end }) => end))
   t.equal(store.canPipeline, true)
 })
 
-test('after a key that was wrongly taken to be new, the next ones are looked up', async (t) => {
+test('after a duplicate key all keys are looked up for some time', async (t) => {
   const store = await storeOn(t, await seeded(t))
   await (await send(store, giving('first'))).end
   await (await send(store, giving('second'))).end
@@ -91,7 +91,7 @@ test('after a key that was wrongly taken to be new, the next ones are looked up'
   }
 })
 
-test('states: one open batch at a time, and no reset while batches are in flight', async (t) => {
+test('one batch may be open at a time, and no reset is allowed while batches are in flight', async (t) => {
   const store = await storeOn(t, await seeded(t))
   const opened = await store.open([giving('first')])
   await t.rejects(store.open([giving('second')]), new Error('illegal transition from deciding to deciding'))

@@ -58,7 +58,7 @@ test('after a large batch, commands of one turn of the event loop share a batch,
   const given: Promise<unknown>[] = []
   for (let i = 0; i < 5; i += 1) {
     given.push(give())
-    // As between two sockets that are read one after the other.
+    // As between two sockets that Node reads one after the other.
     for (let step = 0; step < 10; step += 1) await Promise.resolve()
   }
   await Promise.all(given)

@@ -5,7 +5,7 @@ import type { Projection } from '../../../src/ledger/rules/projection.ts'
 const things: Projection<string> = { name: 'things' }
 const others: Projection<string> = { name: 'others' }
 
-test('a row that was deleted and set again is there, whatever was read before', (t) => {
+test('a row that was deleted and set again exists, whatever row was read before', (t) => {
   const rows = new ReplayState()
   rows.set(things, '1', 'one')
   t.equal(rows.get(things, '1'), 'one')

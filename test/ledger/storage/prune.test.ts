@@ -4,7 +4,7 @@ import { prune } from '../../../src/ledger/storage/prune.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
-test('replies are deleted after two days and batch ids after an hour, younger ones stay', async (t) => {
+test('replies are deleted after two days and batch ids after an hour; newer ones stay', async (t) => {
   const database = await testDatabase(t)
   const pool = openPool(database.serviceUrl, { max: 2, application_name: 'test' })
   t.teardown(() => pool.end())

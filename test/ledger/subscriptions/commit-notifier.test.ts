@@ -12,7 +12,7 @@ const AUTHENTICATED = message('R', Buffer.from([0, 0, 0, 0]))
 const READY = message('Z', Buffer.from('I'))
 const REFUSED = message('E', Buffer.from('SERROR\0C25006\0Mcannot execute LISTEN during recovery\0\0'))
 
-test('a server that refuses LISTEN keeps no connection open and is tried less and less often', async (t) => {
+test('no connection stays open to a server that refuses LISTEN, and retries become rarer', async (t) => {
   const open = new Set<Socket>()
   const connectedAt: number[] = []
   let mostOpen = 0

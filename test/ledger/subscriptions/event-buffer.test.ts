@@ -5,7 +5,7 @@ import { storedEvent } from '../../harness/ledger/stored-event.ts'
 const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => storedEvent(from + i))
 const after = (recent: EventBuffer, position: number) => recent.after(position)?.map((one) => one.position)
 
-test('events that a subscriber has yet to take are kept, those that all have taken are dropped with the next append', (t) => {
+test('events that a subscriber has yet to handle are kept; others are dropped with the next append', (t) => {
   const recent = new EventBuffer()
   recent.acknowledge('fast', 0)
   recent.acknowledge('slow', 0)
@@ -15,18 +15,18 @@ test('events that a subscriber has yet to take are kept, those that all have tak
   recent.append(events(4, 5))
   t.same(after(recent, 3), [4, 5])
   t.same(after(recent, 1), [2, 3, 4, 5])
-  t.equal(after(recent, 0), undefined, 'taken by all')
+  t.equal(after(recent, 0), undefined, 'handled by all subscribers')
   t.equal(after(recent, 5), undefined, 'nothing yet')
 
   recent.unsubscribe('slow')
   recent.acknowledge('fast', 5)
   recent.append(events(6, 6))
   t.same(after(recent, 5), [6])
-  t.equal(after(recent, 4), undefined, 'nobody is there to take it')
+  t.equal(after(recent, 4), undefined, 'without a subscriber')
   t.end()
 })
 
-test('a bounded number of events is kept for a subscriber that is far behind', (t) => {
+test('a bounded number of events is kept for a subscriber that lags far', (t) => {
   const recent = new EventBuffer()
   recent.acknowledge('far behind', 0)
   recent.append(events(1, 1_000))
@@ -44,7 +44,7 @@ test('events that do not follow are not appended, and those skipped by seek are 
   t.equal(recent.append(events(2, 3)), false)
   t.equal(recent.position, 0)
   recent.append(events(1, 3))
-  t.equal(recent.append(events(2, 4)), true, 'some of it is known')
+  t.equal(recent.append(events(2, 4)), true, 'the first of them is known')
   t.same(after(recent, 0), [1, 2, 3, 4])
   recent.seek(9)
   recent.append(events(10, 11))

@@ -20,11 +20,11 @@ function tailOf(
   options: { pollMs?: number; landed?: () => Promise<void> } = {},
 ) {
   const pool = openPool(serviceUrl, { max: 4, application_name: 'test' })
-  const troubles: unknown[] = []
+  const failureLog: unknown[] = []
   const tail = new Tail({
     url: serviceUrl,
     pool,
-    failureLog: { failed: (error) => troubles.push(error), succeeded: () => {} },
+    failureLog: { failed: (error) => failureLog.push(error), succeeded: () => {} },
     pollMs: options.pollMs ?? 50,
     ...(options.landed !== undefined && { waitForInFlight: options.landed }),
   })
@@ -33,7 +33,7 @@ function tailOf(
     await tail.stop()
     await pool.end()
   })
-  return { tail, troubles, pool }
+  return { tail, failureLog, pool }
 }
 
 let price = 1
@@ -69,7 +69,7 @@ const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 },
 test('every subscriber gets every event once and in order, whichever instance committed it', async (t) => {
   const database = await testDatabase(t)
   const writers = [createTestExecutor(t, database.serviceUrl), createTestExecutor(t, database.serviceUrl)]
-  const { tail, troubles } = tailOf(t, database)
+  const { tail, failureLog } = tailOf(t, database)
   const early: number[] = []
   const late: number[] = []
   const slow: number[] = []
@@ -89,7 +89,7 @@ test('every subscriber gets every event once and in order, whichever instance co
   t.same(early, upTo(1, 1_600))
   t.same(late, upTo(701, 1_600))
   t.same(slow, upTo(1, 1_600))
-  t.same(troubles, [])
+  t.same(failureLog, [])
   t.equal(tail.position, 1_600)
 })
 
@@ -158,10 +158,10 @@ test('a subscriber that starts further on during a read does not wait for the ne
   t.same([all, rest], [upTo(1, 8), upTo(6, 8)])
 })
 
-test('events that a subscriber fails to handle come again, and hold up no other subscriber', async (t) => {
+test('events that a subscriber fails to handle come again, and delay no other subscriber', async (t) => {
   const database = await testDatabase(t)
   const writer = createTestExecutor(t, database.serviceUrl)
-  const { tail, troubles } = tailOf(t, database)
+  const { tail, failureLog } = tailOf(t, database)
   const taken: number[] = []
   const others: number[] = []
   let failures = 2
@@ -178,7 +178,7 @@ test('events that a subscriber fails to handle come again, and hold up no other 
   await make(writer, 3)
   await until(() => taken.length === 3 && others.length === 3)
   t.same([taken, others], [upTo(1, 3), upTo(1, 3)])
-  t.equal(troubles.length, 2)
+  t.equal(failureLog.length, 2)
 })
 
 test('a durable subscriber runs on one instance at a time, and another takes over where it stopped', async (t) => {
@@ -213,14 +213,14 @@ test('a durable subscriber continues when its session is ended during a statemen
   const database = await testDatabase(t)
   const writer = createTestExecutor(t, database.serviceUrl)
   const taken: number[] = []
-  const { tail, troubles } = tailOf(t, database)
+  const { tail, failureLog } = tailOf(t, database)
   tail.subscribeDurable('push', (events) => {
     taken.push(...events.map(({ position }) => position))
     return true
   })
-  const places = () => queryRows(database, 'select position from ledger_cursors')
+  const cursors = () => queryRows(database, 'select position from ledger_cursors')
   await make(writer, 1)
-  await until(async () => (await places())[0]?.['position'] === '1')
+  await until(async () => (await cursors())[0]?.['position'] === '1')
   const holder = await connect(database.ownerUrl, 'test')
   const ender = await connect(database.serviceUrl, 'test')
   t.teardown(() => holder.end())
@@ -241,13 +241,13 @@ test('a durable subscriber continues when its session is ended during a statemen
   await until(() => taken.length === 4)
   // The second event comes again: its position was not stored.
   t.same(taken, [1, 2, 2, 3])
-  t.same(troubles, [])
+  t.same(failureLog, [])
 })
 
 test('a session that is ended each time is logged as a failure', async (t) => {
   const database = await testDatabase(t)
   await make(createTestExecutor(t, database.serviceUrl), 1)
-  const { tail, troubles } = tailOf(t, database)
+  const { tail, failureLog } = tailOf(t, database)
   let ends = 0
   let taken = false
   tail.subscribeDurable('push', () => {
@@ -256,7 +256,7 @@ test('a session that is ended each time is logged as a failure', async (t) => {
     throw Object.assign(new DatabaseError('terminating connection', 0, 'error'), { code: '57P01' })
   })
   await until(() => taken)
-  t.equal(troubles.length, 2, 'all but the first')
+  t.equal(failureLog.length, 2, 'all but the first')
 })
 
 test('events read while their reply is in flight are handled after the reply', async (t) => {
@@ -264,14 +264,14 @@ test('events read while their reply is in flight are handled after the reply', a
   const writer = createTestExecutor(t, database.serviceUrl)
   const answer = Promise.withResolvers<void>()
   const { tail } = tailOf(t, database, { pollMs: 5, landed: () => answer.promise })
-  const told: string[] = []
+  const order: string[] = []
   tail.subscribe(0, () => {
-    told.push('event')
+    order.push('event')
   })
   await make(writer, 1)
   await pause(100)
-  void answer.promise.then(() => told.push('answer'))
+  void answer.promise.then(() => order.push('answer'))
   answer.resolve()
-  await until(() => told.length === 2)
-  t.same(told, ['answer', 'event'])
+  await until(() => order.length === 2)
+  t.same(order, ['answer', 'event'])
 })

@@ -10,7 +10,7 @@ import { AGENT, type AgencyStep, withdrawalOf } from '../steps/agency-steps.ts'
 /** The country that the agent serves. */
 export const COUNTRY = 1
 
-/** What became of a step: the withdrawal that it made or was about, the diamonds it gave, what a salary came to. */
+/** The result of a step: the withdrawal that it created or changed, the diamonds of a transfer, and of a salary the report. */
 export interface AgencyResult {
   readonly withdrawal: number | null
   readonly diamonds: number | null
@@ -27,7 +27,7 @@ export function runAgency(
   switch (step.does) {
     case 'withdraw': {
       const { caller, gold, target, beneficiary, units, agent } = step
-      // Every third requester has something to say in private.
+      // Every third request has private texts.
       const details = units % 3 === 0 ? testVault.seal(caller, 'private') : null
       const input = {
         caller_id: caller,

@@ -48,9 +48,9 @@ interface CreatedIds {
 export interface ModelHarness {
   readonly database: TestDatabase
   readonly client: Client
-  /** The time of whatever comes next, in microseconds: it stands still but for the waits of bursts. */
+  /** The time of the next step, in microseconds: it advances only by the waits of bursts. */
   readonly now: () => Promise<number>
-  /** Runs the steps at once on the first instance; what became of each, in order. */
+  /** Runs the steps concurrently on the first instance; returns their results in order. */
   readonly runOnOne: (burst: Burst) => Promise<readonly StepResult[]>
   /** Runs each step on one instance or the other, every third one on both at once. */
   readonly runOnBoth: (burst: Burst) => Promise<void>
@@ -69,7 +69,7 @@ export async function withModelHarness(work: (harness: ModelHarness) => Promise<
     await one.runOk(genesis, { fairness_key: testChains.keyHash })
     await one.runOk(defineCountry, { id: COUNTRY, name: 'Here' })
     await one.runOk(defineUsers, { users: USERS.map((id) => ({ id })), listed: true })
-    // Steps define rooms later: who is a member of one must not hang on when that was.
+    // Steps define rooms later: their members must not depend on when.
     for (const [room, users] of MEMBERS) {
       await client.query('insert into room_members (room_id, user_id) select $1, unnest($2::bigint[])', [room, users])
     }
@@ -174,8 +174,8 @@ function stepResult(
 const send = sendGift({ chains: testChains, ownerPercent: OWNER_PERCENT })
 const seed = chooseSeed(testChains)
 
-function runStep(bench: TestExecutor, step: Step, key: string, created: CreatedIds): Promise<CommandResult> {
-  const { run } = bench
+function runStep(executor: TestExecutor, step: Step, key: string, created: CreatedIds): Promise<CommandResult> {
+  const { run } = executor
   const staff = { actor: 'staff:ann', key }
   const reason = 'property'
   switch (step.does) {
@@ -214,14 +214,14 @@ function runStep(bench: TestExecutor, step: Step, key: string, created: CreatedI
     case 'grant':
     case 'activate':
     case 'transfer':
-      return runPrivilege(bench, step, key, created.cards)
+      return runPrivilege(executor, step, key, created.cards)
     case 'withdraw':
     case 'change status':
     case 'exchange':
     case 'salary':
     case 'set flag':
-      return runAgency(bench, step, key, created.withdrawals)
+      return runAgency(executor, step, key, created.withdrawals)
     default:
-      return runRoulette(bench, step, key, created.games)
+      return runRoulette(executor, step, key, created.games)
   }
 }

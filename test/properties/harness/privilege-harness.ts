@@ -6,7 +6,7 @@ import type { CommandResult } from '../../../src/ledger/executor/command-queue.t
 import type { TestExecutor } from '../../harness/ledger/test-executor.ts'
 import { cardOf, type PrivilegeStep } from '../steps/privilege-steps.ts'
 
-/** What became of a step: the cards that it granted, the card that it was about, and what was told of an activation. */
+/** The result of a step: the cards that it granted, the card that it changed, and the answer to an activation. */
 export interface PrivilegeResult {
   readonly granted: readonly number[]
   readonly card: number | null

@@ -10,10 +10,10 @@ import type { CommandResult } from '../../../src/ledger/executor/command-queue.t
 import { type TestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
 import { type GameRef, type RouletteStep, targetGame } from '../steps/roulette-steps.ts'
 
-/** What the house takes of the pot, in per cent. */
+/** The house's fee on the pot, in per cent. */
 export const FEE_PERCENT = 7
 
-/** What became of a step: the games that were known before its burst, and what was told of games. */
+/** The result of a step: the games that existed before its burst, and the game of its answer. */
 export interface RouletteResult {
   readonly refusal: string | null
   readonly known: readonly GameRef[]
@@ -54,7 +54,7 @@ export function runRoulette(
   }
 }
 
-/** The games that a purge looks at. */
+/** The candidates of a purge. */
 export const purgeable = (known: readonly GameRef[]): readonly number[] =>
   known.slice(0, MAX_PURGED_GAMES).map(({ id }) => id)
 

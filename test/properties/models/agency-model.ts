@@ -4,7 +4,7 @@ import { AGENT, type AgencyStep, MANAGER, type Status } from '../steps/agency-st
 
 type ApplyChanges = (changes: ReadonlyMap<string, bigint>) => string | null
 
-/** The rules of withdrawals, transfers and salaries once more, without a line of the service's. */
+/** An independent implementation of the rules of withdrawals, transfers and salaries. */
 export class AgencyModel {
   readonly holds = new Map<string, bigint>()
   readonly withdrawals = new Map<
@@ -134,7 +134,7 @@ export class AgencyModel {
   }
 }
 
-/** The same, of the service's tables. */
+/** The same rows from the service's tables. */
 export const agencyRows = `select concat('hold ', account), held::text from holds
   union all select concat('withdrawal ', withdrawal_id), concat_ws(' ', user_id, target_id, amount, status) from withdrawals
   union all select concat('salary ', period, ':', user_id), concat_ws(' ', dollars, agent_dollars, target) from salary_deposits`

@@ -7,8 +7,7 @@ import { PrivilegeModel } from './privilege-model.ts'
 import { RouletteModel } from './roulette-model.ts'
 
 /**
- * The rules of gifts and wallets once more, written down from what they ought to be and without a line of the
- * service's: plain maps, big integers, one step after the other.
+ * An independent implementation of the rules of gifts and wallets: plain maps, big integers, one step after the other.
  */
 
 const MAX_BALANCE = 2n ** 53n - 1n
@@ -50,7 +49,7 @@ export class Model {
     this.now = now
   }
 
-  /** Takes a step; answers why it is refused, or null. Chance is read from what was made of it. */
+  /** Takes a step; returns its refusal, or null. Random values are taken from the service's result. */
   take(step: Step, made: StepResult): string | null {
     switch (step.does) {
       case 'send':
@@ -109,7 +108,7 @@ export class Model {
     return this.bags.get(`${user}:${gift}`) ?? 0n
   }
 
-  /** All or nothing, and nothing that is on hold. */
+  /** Applies all changes or none, and spends nothing that is on hold. */
   #applyChanges(changes: ReadonlyMap<string, bigint>): string | null {
     const after = [...changes].map(
       ([account, change]) => [account, (this.balances.get(account) ?? 0n) + change] as const,
@@ -142,7 +141,7 @@ export class Model {
       gift.odds.length === 0 ? [] : step.receivers.map((_, i) => rewardOf(gift, stake, made.drawn?.draws[i]))
     const won = rewards.reduce((sum, reward) => sum + reward, 0n)
     const streak = this.#nextStreak(`${step.sender}:${roomId}:${step.gift}`, won)
-    // Whatever is drawn, the greatest luck has to fit.
+    // Whatever is drawn, the highest reward has to fit.
     const most = maxRewardOf(gift, stake) * orders
     const trophies = room.trophies + (gift.kind === 'standard' ? value : 0n)
     if (this.#nextStreak(`${step.sender}:${roomId}:${step.gift}`, most).won > MAX_BALANCE) return 'balance_limit'
@@ -187,7 +186,7 @@ export class Model {
   }
 
   #checkAnswer(step: Send, rewards: readonly bigint[], { sent, drawn }: StepResult): void {
-    const { code, data } = sent?.lucky_result ?? assert.fail('a gift was sent, and nothing is told')
+    const { code, data } = sent?.lucky_result ?? assert.fail('a sent gift without a result')
     assert.equal(BigInt(sent?.diamonds ?? -1), this.balance('user', step.sender, 'diamonds'))
     assert.equal(code, rewards.length > 0 ? 0 : 1)
     assert.deepEqual(
@@ -216,7 +215,7 @@ export class Model {
       []
     if (kind === 'standard' ? odds.length > 0 : kind === 'lucky' && odds.length === 0) return 'validation_failed'
     const weights = odds.reduce((sum, { weight }) => sum + weight, 0n)
-    // What comes back of 10,000 staked times the weights, and a tenth for the receiver.
+    // What 10,000 times the weights pay back, and a tenth for the receiver.
     const back = odds.reduce((sum, { multiplier, weight }) => sum + multiplier * weight, 0n)
     if (weights > 1_000_000_000n || back + weights * 1_000n > weights * 10_000n) return 'validation_failed'
     this.#gifts.set(id, { kind, price, odds })
@@ -227,7 +226,7 @@ export class Model {
 const maxRewardOf = ({ odds }: Gift, stake: bigint): bigint =>
   (stake * odds.reduce((most, { multiplier }) => (multiplier > most ? multiplier : most), 0n)) / 10_000n
 
-/** Of what was drawn; where it is not known, because nothing was sent, of the greatest luck. */
+/** The reward of a draw; without one, because nothing was sent, the highest reward. */
 function rewardOf(gift: Gift, stake: bigint, draw: { readonly r: number } | undefined): bigint {
   if (draw === undefined) return maxRewardOf(gift, stake)
   let left = BigInt(draw.r)

@@ -4,7 +4,7 @@ import type { PrivilegeStep } from '../steps/privilege-steps.ts'
 
 const DAY = 86_400n
 
-/** The rules of the privilege wallet once more, without a line of the service's. */
+/** An independent implementation of the rules of the privilege wallet. */
 export class PrivilegeModel {
   readonly packages = new Map<number, { rank: number; days: bigint }>()
   readonly cards = new Map<number, { owner: number; of: number; days: bigint; used: boolean }>()
@@ -15,7 +15,7 @@ export class PrivilegeModel {
     this.#users = users
   }
 
-  /** Takes a step at a time in microseconds; answers why it is refused, or null. */
+  /** Takes a step at a time in microseconds; returns its refusal, or null. */
   take(step: PrivilegeStep, made: PrivilegeResult, now: number): string | null {
     switch (step.does) {
       case 'define package': {

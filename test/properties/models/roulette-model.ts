@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { FEE_PERCENT, purgeable, type RouletteResult } from '../harness/roulette-harness.ts'
 import { MEMBERS, type RouletteStep, targetGame } from '../steps/roulette-steps.ts'
 
-/** The rules of roulette once more, as `model.ts` has those of gifts. */
+/** An independent implementation of the rules of roulette. */
 
 interface Table {
   readonly room: number
@@ -16,7 +16,7 @@ interface Table {
 
 type PlayStep = Extract<RouletteStep, { readonly back: number }>
 
-/** The model's purse: books changes all or nothing, and says why not. */
+/** Applies changes to balances, all or none; returns a refusal, or null. */
 export type ApplyChanges = (changes: ReadonlyMap<string, bigint>) => string | null
 
 export class RouletteModel {
@@ -29,7 +29,7 @@ export class RouletteModel {
     this.#applyChanges = book
   }
 
-  /** Takes a step; answers why it is refused, or null. Who won is read from what was made. */
+  /** Takes a step; returns its refusal, or null. The winner is taken from the service's result. */
   take(step: RouletteStep, made: RouletteResult, now: number): string | null {
     if (step.does === 'open game') return this.#open(step, made, now)
     if (step.does === 'purge games') return this.#purge(step, made, now)
@@ -90,9 +90,9 @@ export class RouletteModel {
     if (table.seats.length < 2) return 'not_enough_players'
     const pot = table.price * BigInt(table.seats.length)
     const prize = (pot * BigInt(100 - FEE_PERCENT)) / 100n
-    // Whoever may win has to be able to hold it.
+    // Every player's balance has to be able to take it.
     if (table.seats.some(({ user }) => this.#wouldRefuse(coinAccount(user), prize))) return 'balance_limit'
-    const { winner, losers, fairness } = game ?? assert.fail('a game was finished, and nothing is told')
+    const { winner, losers, fairness } = game ?? assert.fail('a finished game without a result')
     assert.ok(winner !== null && losers !== undefined)
     assert.equal(table.seats[fairness.draw ?? -1]?.user, winner.id)
     assert.deepEqual(
@@ -130,7 +130,7 @@ export class RouletteModel {
     return null
   }
 
-  /** Whether a purse cannot take that much. */
+  /** Whether a balance cannot take that much. */
   #wouldRefuse(account: string, amount: bigint): boolean {
     if (this.#applyChanges(new Map([[account, amount]])) !== null) return true
     assert.equal(this.#applyChanges(new Map([[account, -amount]])), null)

@@ -7,7 +7,7 @@ export type Status = (typeof statuses)[number]
 export const AGENT = 3
 export const MANAGER = 4
 
-/** What is asked for with dollars. A withdrawal goes by its number among those requested before the burst. */
+/** A request about dollars. A withdrawal is named by its index among those requested before the burst. */
 export type AgencyStep =
   | {
       readonly does: 'withdraw'
@@ -19,7 +19,7 @@ export type AgencyStep =
       readonly units: number
       readonly agent: boolean
     }
-  /** Null: an operator asks. */
+  /** Null for an operator. */
   | { readonly does: 'change status'; readonly caller: number | null; readonly withdrawal: number; readonly to: Status }
   | {
       readonly does: 'exchange'
@@ -47,7 +47,7 @@ export const agencyOpening: readonly AgencyStep[] = [
   }),
 ]
 
-/** The withdrawal that a step is about, of those that are known; position 1 is an event and none. */
+/** The withdrawal that a step names; position 1, which is no withdrawal, when there is none. */
 export const withdrawalOf = (known: readonly number[], { withdrawal }: { readonly withdrawal: number }): number =>
   known[withdrawal % (known.length + 1)] ?? 1
 

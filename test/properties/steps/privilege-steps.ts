@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 
-/** What is asked of the privilege wallet. A card goes by its number among those granted before the burst. */
+/** A request about the privilege wallet. A card is named by its index among those granted before the burst. */
 export type PrivilegeStep =
   | {
       readonly does: 'define package'
@@ -12,13 +12,13 @@ export type PrivilegeStep =
   | { readonly does: 'activate'; readonly caller: number; readonly card: number }
   | { readonly does: 'transfer'; readonly caller: number; readonly card: number; readonly receiver: number }
 
-/** Packages 1 to 4 come to be; package 5 is unknown at first. */
+/** Creates packages 1 to 4; package 5 is unknown at first. */
 export const privilegeOpening: readonly PrivilegeStep[] = [
   ...[1, 2, 3, 5].map((rank, i): PrivilegeStep => ({ does: 'define package', of: i + 1, rank, days: 2 + 5 * i })),
   ...[1, 2, 3, 4, 1, 2].map((of, i): PrivilegeStep => ({ does: 'grant', user: i < 5 ? 1 : 2, of, quantity: 3 })),
 ]
 
-/** The card that a step is about, of those that are known; position 1 is an event and no card. */
+/** The card that a step names; position 1, which is no card, when there is none. */
 export const cardOf = (cards: readonly number[], { card }: { readonly card: number }): number =>
   cards[card % (cards.length + 1)] ?? 1
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 
-/** Something that somebody asks for at a roulette, sensible or not. */
+/** A request about roulette, valid or not. */
 export type RouletteStep =
   | {
       readonly does: 'open game'
@@ -30,7 +30,7 @@ export const MEMBERS: readonly (readonly [room: number, users: readonly number[]
   [3, [2]],
 ]
 
-/** What a game goes by, and its room's id. */
+/** A game's id and uid, and its room's id. */
 export interface GameRef {
   readonly id: number
   readonly uid: string

@@ -6,7 +6,7 @@ import { type AgencyStep, agencyOpening, agencyStep } from './agency-steps.ts'
 import { type PrivilegeStep, privilegeOpening, privilegeStep } from './privilege-steps.ts'
 import { type RouletteStep, rouletteStep } from './roulette-steps.ts'
 
-/** Something that somebody asks for, sensible or not. */
+/** A request, valid or not. */
 export type Step =
   | {
       readonly does: 'send'
@@ -42,13 +42,13 @@ export interface DefineGift {
   readonly odds: readonly { readonly multiplier: number; readonly weight: number }[] | undefined
 }
 
-/** Steps that arrive together, so many microseconds after the ones before. */
+/** Steps that arrive together, `wait` microseconds after those before. */
 export interface Burst {
   readonly wait: number
   readonly steps: readonly Step[]
 }
 
-/** Users 1 to 4, rooms 1 and 2 and gifts 1 to 3 come to be; user 5, room 3 and gift 4 are unknown at first. */
+/** Creates users 1 to 4, rooms 1 and 2 and gifts 1 to 3; user 5, room 3 and gift 4 are unknown at first. */
 export const USERS = [1, 2, 3, 4] as const
 
 const gift = (gift: number, kind: GiftKind, price: number, odds?: DefineGift['odds']): DefineGift => ({
@@ -88,7 +88,7 @@ export const opening: readonly Step[] = [
   ...agencyOpening,
 ]
 
-/** Mostly the first, so that things happen; now and then the second, so that they are refused. */
+/** Mostly the first, so that steps succeed; sometimes the second, so that they are refused. */
 const mostly = <A, B>(often: fc.Arbitrary<A>, seldom: fc.Arbitrary<B>, weight = 15): fc.Arbitrary<A | B> =>
   fc.oneof({ weight, arbitrary: often }, { weight: 1, arbitrary: seldom })
 
@@ -163,7 +163,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 14, arbitrary: agencyStep },
 )
 
-/** An evening at the roulette: now and then somebody's coins come or go, or a room has another owner. */
+/** Mostly roulette; sometimes a user's coins are credited or debited, or a room gets another owner. */
 const playing: fc.Arbitrary<Step> = fc.oneof(
   { weight: 30, arbitrary: rouletteStep },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('credit'), user, currency: fc.constant('coins'), units }) },

@@ -11,7 +11,7 @@ import { EventRowReader } from '../../../../src/ledger/storage/binary-rows/event
 import { isReadByEvolvers } from '../../../../src/ledger/storage/evolver-balances.ts'
 import { eventPage } from '../../../harness/ledger/event-page.ts'
 
-/** Checks events one after the other; what was found, `check message`, and which balances are kept. */
+/** Checks events one after the other; returns the findings, as `check message`, and the checks. */
 function checked(events: readonly (readonly Movement[])[]) {
   const found: string[] = []
   const checks = new BalanceChecks((check, message) => void found.push(`${check} ${message}`))
@@ -30,48 +30,48 @@ const of = (...accounts: readonly string[]): Arbitrary<readonly Movement[]> => {
 const event = oneof(
   of('house:a:coins', 'issuance:b:coins', 'user:1:coins', 'user:2:coins', 'room:3:coins'),
   of('house:a:coins', 'user:1:diamonds', 'user:2:money', 'room:3:coins', 'coins'),
-  // Of these some, or all, are looked at by rules.
+  // Evolvers read the balances of some of these, or of all.
   of('issuance:b:coins', 'user:1:coins', 'game:5:coins', 'game:6:coins'),
   of('issuance:b:dollars', 'user:1:dollars', 'withdrawal:7:dollars'),
 )
 
-test('balances from bytes are those of the rules, and what is wrong is found once', (t) => {
+test('balances from bytes are those of the rules, and each fault is found once', (t) => {
   assert(
     property(array(event, { maxLength: 30 }), (events) => {
-      const ought: string[] = []
+      const expected: string[] = []
       const whole = new ReplayState()
-      const watched = new Replay(combineEvolvers([]), isReadByEvolvers)
+      const replay = new Replay(combineEvolvers([]), isReadByEvolvers)
       for (const [i, movements] of events.entries()) {
         const faults = movements.flatMap((movement) => movementError(movement) ?? [])
-        ought.push(...faults.map((message) => `double-entry ${message}`))
+        expected.push(...faults.map((message) => `double-entry ${message}`))
         if (faults.length > 0) continue
         try {
           applyMovements(whole, movements)
           whole.checkpoint()
         } catch (error) {
           whole.rollback()
-          ought.push(`rules ${error instanceof Error ? error.message : ''}`)
+          expected.push(`rules ${error instanceof Error ? error.message : ''}`)
         }
         try {
-          watched.fold({ type: 'ledger-opened', data: { fairness_key: '' }, position: i, at: 0 }, movements)
+          replay.fold({ type: 'ledger-opened', data: { fairness_key: '' }, position: i, at: 0 }, movements)
         } catch (error) {
-          // Whatever the rules tell of it is told here too, if not with the same account.
-          t.ok(error instanceof Error && ought.some((one) => one.startsWith('rules')))
+          // A fault that the rules report is reported here too, if not with the same account.
+          t.ok(error instanceof Error && expected.some((one) => one.startsWith('rules')))
         }
       }
       const { found, checks } = checked(events)
-      t.same(found, ought)
+      t.same(found, expected)
       const taken = checks.takeBalances()
-      watched.state.importBalances(taken.accounts, taken.balances)
+      replay.state.importBalances(taken.accounts, taken.balances)
       const all = (rows: ReplayState) => [...rows.ids(balances)].sort().map((id) => rows.get(balances, id))
-      t.same(all(watched.state), all(whole))
+      t.same(all(replay.state), all(whole))
     }),
     { numRuns: 300 },
   )
   t.end()
 })
 
-test('rules have those balances alone that they look at', (t) => {
+test('a replay keeps only the balances that evolvers read', (t) => {
   const staked = [{ debit: 'user:1:coins', credit: 'game:5:coins', amount: 7 }]
   const { found, checks } = checked([[{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 9 }], staked, staked])
   t.same(found, ['rules user:1:coins is overdrawn'])
@@ -81,13 +81,13 @@ test('rules have those balances alone that they look at', (t) => {
   t.same(rows.get(balances, 'game:5:coins'), { account: 'game:5:coins', balance: 7n })
   const paid = [{ debit: 'game:5:coins', credit: 'user:1:coins', amount: 8 }]
   t.throws(() => folded(staked, paid), { message: 'game:5:coins is overdrawn' })
-  // In the end there is one place for all; what the rules had besides goes.
+  // An import replaces all balances, those kept here included.
   rows.importBalances(['user:1:coins'], [7])
   t.same([...rows.ids(balances)], ['user:1:coins'])
   t.end()
 })
 
-/** With the balances that rules look at, of events that mean nothing else. */
+/** A replay with the balances that evolvers read, of events that no evolver handles. */
 function folded(...events: readonly (readonly Movement[])[]) {
   const replay = new Replay(combineEvolvers([]), isReadByEvolvers)
   for (const movements of events) {
@@ -96,7 +96,7 @@ function folded(...events: readonly (readonly Movement[])[]) {
   return replay
 }
 
-test('after its balances are taken it looks at both sides alone', (t) => {
+test('after the balances are taken only the form of movements is checked', (t) => {
   const { found, checks } = checked([[{ debit: 'issuance:a:coins', credit: 'user:1:coins', amount: 5 }]])
   t.same(checks.takeBalances(), { accounts: ['issuance:a:coins', 'user:1:coins'], balances: [-5, 5] })
   const more = [
@@ -108,7 +108,7 @@ test('after its balances are taken it looks at both sides alone', (t) => {
   t.end()
 })
 
-test('a rule that looks at a balance which is kept elsewhere is told so', (t) => {
+test('reading a balance that is kept elsewhere throws until it is imported', (t) => {
   const { state: rows } = new Replay(combineEvolvers([]), isReadByEvolvers)
   t.equal(rows.get(balances, 'user:1:dollars'), undefined)
   t.throws(() => rows.get(balances, 'user:1:coins'), { message: 'the balance of user:1:coins is not kept here' })

@@ -5,11 +5,11 @@ import { ScenarioContext } from '../harness/scenario/scenario-context.ts'
 /** A busy machine may take several times what a quiet one does. */
 const ONE_MS = 300_000
 const FILE_MS = 900_000
-/** Before tap ends a test, which would leave its processes behind. */
+/** Time left before tap ends a test, which would leave its processes running. */
 const CLEAR_UP_MS = 15_000
 
-/** The short form of scenarios of the soak, a test each; so many at a time. */
-export function plays(scenarios: readonly Scenario[], atATime = 1): void {
+/** Runs the short form of soak scenarios, a test each, `atATime` in parallel. */
+export function runScenarios(scenarios: readonly Scenario[], atATime = 1): void {
   tap.setTimeout(FILE_MS)
   tap.jobs = atATime
   for (const scenario of scenarios) {
