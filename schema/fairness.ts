@@ -64,7 +64,9 @@ export type SpinFairness = Static<typeof SpinFairness>
 
 const algorithm = <Name extends string>(name: Name) => Type.Optional(Type.Literal(name))
 
-/** A published draw of a lucky gift, as `/fairness/lucky/draws` lists it. What the ledger does not have may be included. */
+/**
+ * A published draw of a lucky gift, as `/fairness/lucky/draws` lists it. What the ledger does not have may be included.
+ */
 export const VerifyDraw = Type.Object({
   algorithm: algorithm('lg1'),
   chain: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),

@@ -54,8 +54,8 @@ interface Slices {
 }
 
 /**
- * The slices with their routes, loaded on demand: audits read only the models. Slices do not import each other; what one
- * needs of another is passed to it here.
+ * The slices with their routes, loaded on demand: audits read only the models. Slices do not import each other; what
+ * one needs of another is passed to it here.
  */
 export async function loadSlices(): Promise<Slices> {
   const [users, rooms, wallet, gifts, privilege, roulette, agency, fairness, appStatus, staff] = await Promise.all([

@@ -198,7 +198,9 @@ function readProxies(given: Given, faults: string[]): readonly string[] {
   return Object.freeze(proxies)
 }
 
-/** An address, or a network with at least one fixed bit: with all addresses trusted, any client's header would count. */
+/**
+ * An address, or a network with at least one fixed bit: with all addresses trusted, any client's header would count.
+ */
 function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([^/]*)(?:\/([1-9][0-9]{0,2}))?$/.exec(text) ?? []
   const version = isIP(address)

@@ -90,5 +90,5 @@ export type TablesOf<
 
 type PlainTables = { [Name in keyof typeof plainTables]: SelectedRow<(typeof plainTables)[Name]> }
 
-/** The tables as queries see them. Who declares projections adds theirs, by declaration merging. */
+/** The tables as queries see them. Modules with projections add theirs by declaration merging. */
 export interface Tables extends PlainTables {}

@@ -17,7 +17,9 @@ export interface ResponseOptions<Answer> {
   readonly status?: 200 | 201
   readonly message?: string
   readonly body?: (answer: Answer) => unknown
-  /** `input` as the previous version built it, where it differs, so that a retry after an upgrade is the same request. */
+  /**
+   * `input` as the previous version built it, where it differs, so that a retry after an upgrade is the same request.
+   */
   readonly formerInput?: unknown
   /** Fills in what must not be stored with the reply, which holds references to it. Runs for every response. */
   readonly hydrate?: (body: unknown) => Promise<unknown>

@@ -23,7 +23,7 @@ interface ErasureSetup extends TestApp {
   readonly found: () => Promise<Record<string, number>>
 }
 
-/** User 1 with a profile, a device, dollars and a card; users 3 and 4, of whom 4 is a business manager; room R1 is user 1's. */
+/** User 1 with a profile, a device, dollars, a card and room R1; users 3 and 4, of whom 4 is a business manager. */
 async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<ErasureSetup> {
   const open = await createTestApp(t, slices)
   const { operator, user, ledger, database } = open

@@ -121,7 +121,7 @@ test('members of a room receive the frames of its games, other users do not', as
   const { data: third } = await ask(1, 'POST', `${base}/create`, { game_price: 50, max_players: 2, join_admin: 1 })
   await ask('ann', 'POST', '/admin/v1/roulette/purge', { older_than_minutes: 0 })
 
-  const told = await framesOf(watching, ROOM, 10)
+  const frames = await framesOf(watching, ROOM, 10)
   const amina = { id: 1, name: 'Amina', avatar: 'avatars/1.png' }
   const badr = { id: 2, name: 'Badr', avatar: 'avatars/2.png' }
   const renamed = { ...badr, name: 'Badr B.' }
@@ -131,7 +131,7 @@ test('members of a room receive the frames of its games, other users do not', as
     data: { id, game_price, prize, max_players, from, created_at },
   })
   const joined = (game_id: number, user: object) => ({ event: 'roulette-wheel-joined', data: { game_id, user } })
-  t.same(facts(told), [
+  t.same(facts(frames), [
     created(game),
     joined(game.id, amina),
     joined(game.id, badr),
@@ -182,8 +182,8 @@ test('big wins are sent to the room and to everyone, and wallets are pushed', as
   }
   /** The frames of a send. */
   const of = async (client: TestClient, channel: string, send: string | undefined, count: number) => {
-    const told = () => client.eventsOf(channel).filter(({ position }) => position === send)
-    return client.waitFor(() => (told().length >= count ? told() : undefined), `${count} frames of ${send}`)
+    const received = () => client.eventsOf(channel).filter(({ position }) => position === send)
+    return client.waitFor(() => (received().length >= count ? received() : undefined), `${count} frames of ${send}`)
   }
 
   const small = await win(1, 49)
@@ -250,8 +250,8 @@ test('the receiver of a card is notified, and its activation pushes the wallet',
   })
   const [{ id }] = cards.data
   await ask(1, 'POST', `/v1/privilege-wallet/${id}/transfer`, { receiver_id: 2 })
-  const [told] = await framesOf(receiver, 'user:2', 1)
-  t.match(told, {
+  const [notification] = await framesOf(receiver, 'user:2', 1)
+  t.match(notification, {
     event: 'notification',
     data: {
       title: 'New privilege',
@@ -262,8 +262,8 @@ test('the receiver of a card is notified, and its activation pushes the wallet',
   })
   // Replayed to a client that was disconnected.
   const back = await connectAs(t, all.instance.origin, 2)
-  back.send({ t: 'sub', i: 1, ch: 'user:2', since: told?.['prev'] ?? '0' })
-  t.same(await framesOf(back, 'user:2', 1), [told])
+  back.send({ t: 'sub', i: 1, ch: 'user:2', since: notification?.['prev'] ?? '0' })
+  t.same(await framesOf(back, 'user:2', 1), [notification])
 
   await ask(2, 'POST', `/v1/privilege-wallet/${id}/activate`)
   const changed = await receiver.waitFor(({ frames }) => frames.find(({ event }) => event === 'wallet-changed'))

@@ -126,7 +126,7 @@ async function deliver<Key, Value>(
     const result = results[i]
     if (result?.status === 'fulfilled') resolve(result.value)
     else reject(result?.reason)
-    // So that the receivers run, and count.
+    // The receivers run before the time is taken.
     await Promise.resolve()
     if (performance.now() - started < MAX_DELIVERY_MS) continue
     await nextTurn()

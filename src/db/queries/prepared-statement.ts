@@ -11,7 +11,7 @@ const names = new Map<string, string>()
 export class PreparedStatement<Row> {
   readonly #text: string
 
-  /** `name` is of this text only, and at most 63 bytes long. */
+  /** `name` belongs to this text only, and has at most 63 bytes. */
   constructor(name: string, text: string) {
     for (const [other, taken] of names) {
       if (taken === name && other !== text) throw new Error(`two statements are named ${name}`)
@@ -27,9 +27,9 @@ export class PreparedStatement<Row> {
 }
 
 /**
- * A parameter that is a list, for PreparedStatements. The planner does not look at its length, so that after some
- * executions it finds a plan for any list as good as one for each, and keeps it; else a first few short lists would
- * have it plan every time.
+ * A list as a parameter of a PreparedStatement. The planner cannot see its length, so that a plan for any list looks as
+ * good as one for the given list, and is kept. With a visible length, a few short lists at first would make it plan
+ * every time.
  */
 export const listOf = (parameter: string, type: string): string => `(select ${parameter}::${type}[])::${type}[]`
 

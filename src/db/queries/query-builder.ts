@@ -44,7 +44,7 @@ class PreparingClient implements PostgresPoolClient {
     if (typeof query !== 'string') throw new Error('cursors are not read through Kysely')
     const name = statementName(query)
     const text = { text: query, values: [...(values ?? [])] }
-    // Which rows a statement answers is known to whoever wrote it only.
+    // Only the author of a statement knows the type of its rows.
     return this.#client.query(name === undefined ? text : { name, ...text }) as Promise<never>
   }
 

@@ -1,8 +1,8 @@
 import type { Config } from '../../config/config.ts'
 
 /**
- * The service's address for clients, from configuration and never from a request's `Host`, and the origins that may call it.
- * Without PUBLIC_URL: this machine, at the listening port.
+ * The service's address for clients, from configuration and never from a request's `Host`, and the origins that may
+ * call it. Without PUBLIC_URL: this machine, at the listening port.
  */
 export class PublicAddress {
   readonly #config: Pick<Config, 'publicUrl' | 'assetBaseUrl' | 'allowedOrigins'>

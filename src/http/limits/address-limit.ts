@@ -16,8 +16,8 @@ interface Entry {
 
 /**
  * Limits what an address may ask for within a minute without a valid token, counted by window. An entry is evicted only
- * once an even refill would have returned all that it took, so that flooding the table with addresses does not reset an allowance.
- * When no entry can be evicted, new addresses share one allowance.
+ * once an even refill would have returned all that it took, so that flooding the table with addresses does not reset an
+ * allowance. When no entry can be evicted, new addresses share one allowance.
  */
 export class AddressLimit {
   readonly #perMinute: number | null

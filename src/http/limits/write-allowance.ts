@@ -17,7 +17,8 @@ interface Entry {
  * Limits the bytes that each user may store in a day for free, refilled evenly. A command's bytes are known once it
  * is committed: they are charged then, and a user with nothing left is refused the next command.
  *
- * Evicts the user who spent least among those examined, so that flooding the table with users does not reset an allowance.
+ * Evicts the user who spent least among those examined, so that flooding the table with users does not reset an
+ * allowance.
  */
 export class WriteAllowance {
   readonly #dailyBytes: number | null

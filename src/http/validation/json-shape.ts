@@ -8,7 +8,7 @@ const MAX_NAMES = 1_000
 /** Objects and lists in a large body; the longest that is documented, agents' countries, has 62,000. */
 const MAX_STRUCTURES = 100_000
 
-/** Texts in a large body, without field names; the longest that are documented, a thousand users or deposits, have 6,000. */
+/** Texts in a large body, without field names; a thousand users or deposits, the longest documented, have 6,000. */
 const MAX_TEXTS = 20_000
 
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a]

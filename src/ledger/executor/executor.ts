@@ -57,7 +57,9 @@ const activities: Transitions<Activity> = {
   closed: [],
 }
 
-/** `failed` batches wait for recovery, which resolves them. Callers have their results once `committed` or `resolved`. */
+/**
+ * `failed` batches wait for recovery, which resolves them. Callers have their results once `committed` or `resolved`.
+ */
 type BatchState = 'in flight' | 'committed' | 'failed' | 'resolved'
 
 const batchStates: Transitions<BatchState> = {

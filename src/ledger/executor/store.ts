@@ -66,13 +66,13 @@ interface LoadRequest {
 /**
  * The only writer of the ledger: one transaction a batch, in one of two modes.
  *
- * Pessimistic: locks the head, loads what the commands read, and writes, in two round trips. Correct whoever else
+ * Pessimistic: locks the head, loads what the commands read, and writes, in two round trips. Correct even if another
  * writes.
  *
  * Optimistic: as long as no other instance moves the head, the rows loaded or written here are still right. A batch is
- * decided on them and sent while earlier ones may still be in flight: one round trip, without waiting for it. It commits
- * only if the head is where it was decided (else `HeadConflict`), so only if the batches before it committed. A batch
- * that writes nothing is not answered either unless the head is there. Replies are not looked up under keys that
+ * decided on them and sent while earlier ones may still be in flight: one round trip, without waiting for it. It
+ * commits only if the head is where it was decided (else `HeadConflict`), so only if the batches before it committed. A
+ * batch that writes nothing is not answered either unless the head is there. Replies are not looked up under keys that
  * `RecentKeyFilter` takes to be new: a command with a used key tries to store a second reply under it, which fails the
  * batch (`DuplicateIdempotencyKey`).
  */

@@ -45,10 +45,9 @@ export class ReplayState implements WritableState {
     if (found === undefined) return undefined
     this.#lastReadTable = rows
     this.#lastReadId = id
-
+    this.#lastRead = found
     // Rows are put in through the projection of this name, whose type this is.
-        this.#lastRead = found
-return found.row as Row
+    return found.row as Row
   }
 
   set<Row>({ name }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {

@@ -12,7 +12,7 @@ export interface Context {
   readonly actor: string
 }
 
-/** A business rule forbids the command. A value, never thrown: a refusal must not affect the other commands of its batch. */
+/** A business rule forbids the command. A value, never thrown: the other commands of the batch are not affected. */
 export interface Refusal {
   readonly refusal: string
   /** Messages for people, by input field: `{ receiver_id: ['…'] }`. */

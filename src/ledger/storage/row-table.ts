@@ -16,7 +16,7 @@ export type TextRow = Readonly<Record<string, string | null>>
 
 export interface RowTable<Of extends TableProjection<string, Columns> = TableProjection<string, Columns>> {
   readonly projection: Of
-  /** `ledger`: follows from the events alone. `profile`: profile data, stored outside it. `lookup`: a read-only view of it. */
+  /** `ledger`: follows from the events alone. `profile`: profile data. `lookup`: a read-only view of such data. */
   readonly source: Source
   readonly columns: readonly string[]
   /** Further columns of the table, which rows do not have. */

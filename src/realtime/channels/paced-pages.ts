@@ -5,8 +5,8 @@ import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
 const PAGE_CHARACTERS = 48 * 1024
 const FIRST_PAGE_EVENTS = 4
 const MAX_PAGE_EVENTS = 50
-/** Bounds a rest, as a page may have been mostly waiting for the database. */
-const MAX_REST_MS = 50
+/** Limits a pause: most of a page's time may have been spent waiting for the database. */
+const MAX_PAUSE_MS = 50
 
 /**
  * Sizes and spaces the pages of a long read, so that requests wait for one short page at most and have at least half of
@@ -21,10 +21,10 @@ export class PacedPages {
     this.#clock = clock
   }
 
-  /** Rests for as long as the last page took; returns how many events to read next. */
+  /** Pauses for as long as the last page took; returns how many events to read next. */
   async next(): Promise<number> {
     const clock = this.#clock
-    if (this.#startedAt !== undefined) await clock.sleep(Math.min(clock.now() - this.#startedAt, MAX_REST_MS))
+    if (this.#startedAt !== undefined) await clock.sleep(Math.min(clock.now() - this.#startedAt, MAX_PAUSE_MS))
     this.#startedAt = clock.now()
     return this.#pageEvents
   }

@@ -145,7 +145,7 @@ test('above the limit keys are refused at once, but not those of sockets', async
   t.equal((await all).length, 2_001)
 })
 
-test('whoever receives large values does not keep others from their turns', async (t) => {
+test('receivers of large values do not keep other work from its turn', async (t) => {
   const lookup = new BatchedLookup(10, async (keys: readonly number[]) => keys)
   let turns = 0
   const counting = setInterval(() => (turns += 1), 1)

@@ -19,8 +19,8 @@ async function ask(
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  const heard: unknown = await answer.json()
-  return { status: answer.status, type: Object(heard).type }
+  const responseBody: unknown = await answer.json()
+  return { status: answer.status, type: Object(responseBody).type }
 }
 
 /** Waits until the condition holds; returns the milliseconds. */

@@ -71,7 +71,7 @@ function chiSquare(players: number, spins: number): number {
 }
 
 test('all players win equally often: chi-square over 130,000 spins', (t) => {
-  // Exceeded with a probability of one in a thousand; the spins are the same in every run, so that this never fails by chance.
+  // Critical values for a probability of 0.001. The spins are the same in every run, so the test cannot fail by chance.
   const rows = [
     { players: 5, spins: 100_000, critical: 18.467 },
     { players: 2, spins: 10_000, critical: 10.828 },

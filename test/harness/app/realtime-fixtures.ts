@@ -13,8 +13,8 @@ import type { TestDatabase } from '../postgres/test-database.ts'
 /**
  * Frames of messages to rooms, users and everyone, made of events that are easily committed.
  *
- * The new owner of a room is the number that is posted there: one above a million is posted twice, one above two million
- * to everyone too, and one above three million with 20 kB of padding.
+ * The new owner of a room is the number that is posted there: one above a million is posted twice, one above two
+ * million to everyone too, and one above three million with 20 kB of padding.
  */
 const frameMapper: FrameMapper = {
   'room-defined': ({ data: { room_id, owner_id } }) => {

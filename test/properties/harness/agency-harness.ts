@@ -10,7 +10,7 @@ import { AGENT, type AgencyStep, withdrawalOf } from '../steps/agency-steps.ts'
 /** The country that the agent serves. */
 export const COUNTRY = 1
 
-/** The result of a step: the withdrawal that it created or changed, the diamonds of a transfer, and of a salary the report. */
+/** The withdrawal that a step created or changed, the diamonds of a transfer, and of a salary the report. */
 export interface AgencyResult {
   readonly withdrawal: number | null
   readonly diamonds: number | null

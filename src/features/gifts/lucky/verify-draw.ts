@@ -19,7 +19,7 @@ export interface KnownDraw {
   readonly odds: readonly OddsRow[] | undefined
   /** The odds that the request holds. */
   readonly sentOdds?: readonly OddsRow[] | undefined
-  /** The draw on this ledger with the order ids of the request. It may be another user's, unless chain, k and link match. */
+  /** The draw on this ledger with the request's order ids; maybe another user's, unless chain, k and link match. */
   readonly recorded?: PublishedDraw | undefined
 }
 

@@ -9,8 +9,8 @@ export interface RegisterDevice {
 }
 
 /**
- * Assigns a push token to this user, also one of another user. Beyond the limit the user's oldest device is removed. Writes
- * no event, and the reply, which is stored for retries, does not contain the token.
+ * Assigns a push token to this user, also one of another user. Beyond the limit the user's oldest device is removed.
+ * Writes no event, and the reply, which is stored for retries, does not contain the token.
  */
 export const registerDevice: Verb<RegisterDevice, Pick<UserDevice, 'platform' | 'registered_at'>> = {
   reads: ({ user_id, token }) => [keyOf(devices, token), keyOf(devicesOfUsers, user_id)],

@@ -140,7 +140,8 @@ export class EventRowReader {
 
   /**
    * `canonicalText` of the stored row as UTF-8, made without decoding columns to strings. Valid until the next call of
-   * any reader. The format is written twice for speed: one builder for both forms makes hashing new events a third slower.
+   * any reader. The format is written twice for speed: one builder for both forms makes hashing new events a third
+   * slower.
    */
   canonicalBytes(previous: string): Buffer {
     const bytes = this.#bytes

@@ -2,8 +2,8 @@ import type { StoredEvent } from '../event-hash.ts'
 import type { StoredReply } from '../head.ts'
 
 /**
- * Bytes in addition to the texts, index entries included; `npm run bench:tables` measures the tables. An event also has a row
- * for each channel that it appears in.
+ * Bytes in addition to the texts, index entries included; `npm run bench:tables` measures the tables. An event also has
+ * a row for each channel that it appears in.
  */
 const EVENT_BYTES = 250
 const MOVEMENT_BYTES = 24
