@@ -49,7 +49,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     },
   }
 
-  const { slices, createLookups: lookupsWith } = await loadSlices()
+  const { slices, createLookups } = await loadSlices()
   const database = await openDatabase(config, log, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
@@ -62,7 +62,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, cleanUp)
   startNotifications(config.fcm, database, tail, slices, log, cleanUp)
 
-  const lookups = lookupsWith(() => address.assetBaseUrl)
+  const lookups = createLookups(() => address.assetBaseUrl)
   const createRegistry = await startRealtime(
     { database, tail, sessions, appState, slices, lookups, metrics, log },
     cleanUp,

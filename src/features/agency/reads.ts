@@ -24,7 +24,7 @@ export interface WithdrawalFilter {
   readonly wallet?: DollarWallet | undefined
 }
 
-/** Everybody's requests before an id (null: from the newest), newest first. */
+/** All users' requests before an id (null: from the newest), newest first. */
 export async function findWithdrawals(
   db: Db,
   filter: WithdrawalFilter,

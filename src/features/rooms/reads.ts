@@ -8,7 +8,7 @@ import { assetUrl } from '../asset-url.ts'
 
 type Db = Kysely<Tables>
 
-/** What a path calls a room: an id, or a uid. */
+/** A room as a path names it: by id or uid. */
 export type RoomRef = number | string
 
 /** The lists that `requestedRooms` takes, of as many rooms. */
@@ -41,9 +41,9 @@ export async function roomNames(db: Db, ids: readonly number[]) {
   return new Map(rows.map(({ room_id, ...profile }) => [room_id, profile]))
 }
 
-/** Another slice's column of statements about rooms: the room's open game. */
+/** The room's open game as a column of statements about rooms; another slice provides it. */
 export interface ActiveGameColumn {
-  /** `roomId` is a column, too. */
+  /** `roomId` is the name of a column. */
   readonly sql: (roomId: string) => string
   readonly present: (value: unknown, roomUid: string) => RoomResource['active_roulette_game']
 }
@@ -70,7 +70,7 @@ export type FindRooms = (
   assetBaseUrl: string,
 ) => Promise<ReadonlyMap<RoomRef, RoomResource>>
 
-/** Finds rooms as users see them, by what they were called; unknown ones are missing. */
+/** Finds rooms as users see them; unknown ones are missing. */
 export function findRoomsWith(activeGame: ActiveGameColumn): FindRooms {
   // sum(bigint) is numeric; the cast back cannot overflow for a count of members.
   const statement = new PreparedStatement<PublicRoomRow>(

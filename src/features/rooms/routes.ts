@@ -5,8 +5,8 @@ import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { pathId } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
-import { joinRoom } from './writes.ts'
 import { type FindRooms, findRoomIds, type RoomRef } from './reads.ts'
+import { joinRoom } from './writes.ts'
 
 const tags = ['rooms']
 

@@ -37,7 +37,7 @@ function pagesOf<Row extends { readonly place: number }>(pages: readonly OwnPage
   return pages.map((_page, i) => byPlace.get(i + 1) ?? [])
 }
 
-/** What a person is called, who may be unknown, as columns of a statement. */
+/** A person's profile as columns of a statement; null for a person without one. */
 type NameColumns<Prefix extends string> = { readonly [C in `${Prefix}_${'name' | 'uid' | 'avatar'}`]: string | null }
 
 const nameColumns = (prefix: string): string =>
