@@ -26,13 +26,7 @@ import { transferRecord, withdrawalBody } from './presenters.ts'
 import { chargingAgents } from './reads.ts'
 import { changeStatus } from './withdrawals/change-status.ts'
 import { requestWithdrawal } from './withdrawals/request-withdrawal.ts'
-import {
-  hydrateSealed,
-  legacyDigest,
-  sealDetails,
-  sealNoteForChange,
-  unsealWith,
-} from './withdrawals/vault-access.ts'
+import { hydrateSealed, legacyDigest, sealDetails, sealNoteForChange, unsealWith } from './withdrawals/vault-access.ts'
 
 const tags = ['agency']
 const requests = '/agency/target-withdraw-requests'
