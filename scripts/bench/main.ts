@@ -4,8 +4,10 @@ import { measureGate } from './gifts/gate.ts'
 import { measureGrowth } from './gifts/growth.ts'
 import { measureHttp } from './gifts/over-http.ts'
 import { measureInProcess } from './in-process/in-process.ts'
-import { readOptions } from './options.ts'
+import { type Options, readOptions } from './options.ts'
 import { profile } from './profile/profile.ts'
+import { measureReads, turnSeconds } from './reads/measure.ts'
+import { readsReport } from './reads/report.ts'
 import { report } from './report.ts'
 import { describeRun } from './run/machine.ts'
 import { runAndExit } from './run/run-and-exit.ts'
@@ -16,6 +18,7 @@ import { allowanceReport, stallReport } from './stalls/report.ts'
 async function measure(bench: Bench): Promise<string> {
   const { options, cluster } = bench
   if (options.profile) return profile(bench)
+  if (options.report === 'reads') return measureAndReportReads(bench)
   if (options.report === 'stalls') return stallReport(await describeRun(cluster), await measureStalls(bench))
   if (options.report === 'allowance') return allowanceReport(await describeRun(cluster), await measureAllowance(bench))
   const against = options.against === null ? null : await measureAgainst(bench, options.against)
@@ -24,11 +27,19 @@ async function measure(bench: Bench): Promise<string> {
   const inProcess = parts.includes('inprocess') ? await measureInProcess(bench) : null
   const growth = parts.includes('growth') ? await measureGrowth(bench) : null
   const gate = parts.includes('gate') ? await measureGate(bench) : null
-  const heading = [
-    ...(await describeRun(cluster)),
-    `Rounds: ${options.rounds} of ${options.seconds} s for each implementation, taking turns; medians, and medians of each round's ratios${options.keyed ? '; every request with an idempotency key' : ''}`,
-  ]
+  const heading = [...(await describeRun(cluster)), describeRounds(options, `${options.seconds} s`)]
   return report(heading, { http, inProcess, growth, gate, against })
 }
+
+async function measureAndReportReads(bench: Bench): Promise<string> {
+  const { options, cluster } = bench
+  const scenarios = await measureReads(bench)
+  const [many, alone] = [64, 1].map((connections) => turnSeconds(options.seconds, connections))
+  const rounds = describeRounds(options, `${many} s, with one connection ${alone} s`)
+  return readsReport([...(await describeRun(cluster)), rounds], scenarios)
+}
+
+const describeRounds = ({ rounds, keyed }: Options, length: string): string =>
+  `Rounds: ${rounds} of ${length} for each implementation, taking turns; medians, and medians of each round's ratios${keyed ? '; every gift with an idempotency key' : ''}`
 
 await runAndExit(async (cleanUp) => measure(await openBench(readOptions(process.argv), cleanUp)))

@@ -67,6 +67,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
     rounds: 1,
     seconds: SECONDS,
     parts: [],
+    reads: [],
     events: 0,
     keyed: false,
     rateLimited: false,

@@ -1,10 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { type ReadName, readNames } from './reads/workload.ts'
 
 export const parts = ['http', 'lone', 'rate', 'inprocess', 'growth', 'gate'] as const
 export type Part = (typeof parts)[number]
 
 /** Separate reports, which only `--only` runs. */
-const reports = ['stalls', 'allowance'] as const
+const reports = ['reads', 'stalls', 'allowance'] as const
 export type Report = (typeof reports)[number]
 
 export interface Options {
@@ -14,6 +15,8 @@ export interface Options {
   readonly parts: readonly Part[]
   /** Runs instead of the parts; null: none. */
   readonly report: Report | null
+  /** The reads that the report on reads measures, in addition to gifts and the mix. */
+  readonly reads: readonly ReadName[]
   /** Events of the long ledger. */
   readonly events: number
   /** Whether each request has an idempotency key. */
@@ -31,6 +34,7 @@ interface Flags {
   readonly seconds: number
   readonly quick?: true
   readonly only?: Part | Report
+  readonly reads?: readonly ReadName[]
   readonly keys?: true
   readonly rateLimit?: true
   readonly against?: string
@@ -49,6 +53,13 @@ const wholePositive = (text: string): number => {
   return value
 }
 
+const readList = (text: string): readonly ReadName[] => {
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.filter((name) => !readNames.some((known) => known === name))
+  if (unknown.length > 0) throw new InvalidArgumentError(`Expected some of: ${readNames.join(', ')}.`)
+  return readNames.filter((name) => names.includes(name))
+}
+
 /** Parses the command line. */
 export function readOptions(argv: readonly string[]): Options {
   const flags = new Command('npm run bench --')
@@ -59,6 +70,7 @@ export function readOptions(argv: readonly string[]): Options {
     .option('--seconds <n>', 'seconds of a turn', positive, 4)
     .option('--quick', 'one round of 1 second, and a quarter of the events of the long ledger')
     .addOption(new Option('--only <part>', 'one part').choices([...parts, ...reports]))
+    .option('--reads <names>', 'with --only reads: only these, separated by commas', readList)
     .option('--keys', 'an idempotency key with every request')
     .option('--rate-limit', 'with the default rate limit, which no sender here reaches')
     .option('--against <folder>', 'only gifts, compared with another installed checkout')
@@ -72,6 +84,7 @@ export function readOptions(argv: readonly string[]): Options {
     events: flags.quick ? 500_000 : 2_000_000,
     parts: parts.filter((part) => flags.only === undefined || part === flags.only),
     report,
+    reads: flags.reads ?? readNames,
     keyed: flags.keys === true,
     rateLimited: flags.rateLimit === true,
     against: flags.against ?? null,

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import { InstantSend, SendResult } from '../../../schema/gifts.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { Sessions } from '../../../src/http/auth/sessions.ts'
@@ -5,6 +8,9 @@ import { GIFT } from '../workload.ts'
 import { listenWith, sendJson } from './listen.ts'
 
 // The cost of HTTP alone: the product's checks and schemas, and a constant body of the same size as the product's.
+// `ANSWERS` names a file with the answers to reads, by route.
+
+const Answers = Type.Record(Type.String(), Type.String())
 
 const body = JSON.stringify({
   data: {
@@ -20,6 +26,9 @@ const body = JSON.stringify({
   },
 })
 
+const file = process.env['ANSWERS']
+const answers = file === undefined ? {} : Value.Parse(Answers, JSON.parse(readFileSync(file, 'utf8')))
+
 const slice: Slice = {
   documentedPrefix: '/api/v1',
   routes: (app) => {
@@ -28,6 +37,9 @@ const slice: Slice = {
       { schema: { body: InstantSend, response: { 200: SendResult } } },
       async (_request, reply) => sendJson(reply, 200, body),
     )
+    for (const [route, answer] of Object.entries(answers)) {
+      app.get(route, async (_request, reply) => sendJson(reply, 200, answer))
+    }
   },
 }
 

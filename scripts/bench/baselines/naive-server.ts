@@ -9,9 +9,10 @@ import { idempotencyKey } from '../../../src/http/validation/idempotency.ts'
 import { sha256 } from '../../../src/ledger/rules/hash.ts'
 import { listenWith, sendJson } from './listen.ts'
 import { NaiveGifts, refused } from './naive-gifts.ts'
+import { naiveReadRoutes } from './naive-reads/routes.ts'
 
-// The naive baseline: one transaction per request (see naive-gifts.ts), served through the product's own HTTP layer and
-// with the planner settings of the product: generic plans by index.
+// The naive baseline: one transaction per gift (see naive-gifts.ts) and one statement per read (see naive-reads/), served
+// through the product's own HTTP layer and with the planner settings of the product: generic plans by index.
 
 const planner =
   '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off'
@@ -23,7 +24,8 @@ const gifts = new NaiveGifts(pool)
 
 const slice: Slice = {
   documentedPrefix: '/api/v1',
-  routes: (app) => {
+  routes: (app, services) => {
+    naiveReadRoutes(app, services, pool)
     app.post(
       '/instant-send',
       { schema: { body: InstantSend, response: { 200: SendResult } } },

@@ -1,12 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { readNames } from '../reads/workload.ts'
+
+/** Gifts (`uniform` and `hot`), a read by its name, or `app`: reads and gifts as an app sends them. */
+const mixes = ['uniform', 'hot', 'app', ...readNames] as const
 
 const port = Type.Integer()
-const mix = Type.Union([Type.Literal('uniform'), Type.Literal('hot')])
+const mix = Type.Union(mixes.map((name) => Type.Literal(name)))
+export type JobMix = (typeof mixes)[number]
 
 /** A job for the load generator. */
 export const Job = Type.Union([
-  /** One request of every sender, to fill the caches with their tokens and accounts. */
-  Type.Object({ kind: Type.Literal('warm'), port, mix }),
+  /** One request of every sender, or of the first `count`, to fill the caches with their tokens and accounts. */
+  Type.Object({ kind: Type.Literal('warm'), port, mix, count: Type.Optional(Type.Integer()) }),
   /** Each connection sends its next request when the last one is answered. */
   Type.Object({ kind: Type.Literal('closed'), port, mix, connections: Type.Integer(), seconds: Type.Number() }),
   /** So many requests a second, whether earlier ones were answered or not. */

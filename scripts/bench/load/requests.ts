@@ -70,7 +70,7 @@ export const signTokens = (secret: string): string[] =>
   Array.from({ length: USERS }, (_, i) => signToken(i + 1, secret))
 
 /** A user's token for a day. */
-function signToken(user: number, secret: string): string {
+export function signToken(user: number, secret: string): string {
   const iat = nowSeconds()
   return encodeToken({ alg: 'HS256', typ: 'JWT' }, { sub: String(user), iat, exp: iat + 86_400 }, hs256(secret))
 }

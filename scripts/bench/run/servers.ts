@@ -38,14 +38,15 @@ export class Servers {
     return this.#start(['src/server.ts'], database, resolve(folder))
   }
 
-  /** The naive baseline: one transaction per request. */
-  naive(database: DatabaseUrls): Promise<Server> {
-    return this.#start(['scripts/bench/baselines/naive-server.ts'], database)
+  /** The naive baseline: one transaction per gift, one statement per read. */
+  naive(database: DatabaseUrls, environment: Readonly<Record<string, string>> = {}): Promise<Server> {
+    return this.#start(['scripts/bench/baselines/naive-server.ts'], database, undefined, environment)
   }
 
   /** HTTP alone, without a database. */
-  floor(): Promise<Server> {
-    return this.#start(['scripts/bench/baselines/floor-server.ts'], { ownerUrl: '', serviceUrl: '' })
+  floor(environment: Readonly<Record<string, string>> = {}): Promise<Server> {
+    const nowhere = { ownerUrl: '', serviceUrl: '' }
+    return this.#start(['scripts/bench/baselines/floor-server.ts'], nowhere, undefined, environment)
   }
 
   /** Waits until the server answers. */
