@@ -1,4 +1,13 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  randomUUID,
+} from 'node:crypto'
 import type { SealedRecord } from './record.ts'
 import type { UnreadableReason } from './unreadable-records.ts'
 
@@ -28,12 +37,13 @@ export function createVault(piiKey: string, reportUnreadable: Vault['reportUnrea
       return {
         record_id,
         user_id: userId,
-        sealed: encrypt(key, `record ${record_id} ${userId}`, Buffer.from(clear, 'utf8')),
+        sealed: encrypt(createSecretKey(key), `record ${record_id} ${userId}`, Buffer.from(clear, 'utf8')),
         wrapped: encrypt(wrapping, `key ${record_id} ${userId}`, key),
       }
     },
     open({ record_id, user_id, sealed, wrapped }) {
-      const key = decrypt(wrapping, `key ${record_id} ${user_id}`, wrapped)
+      // Key objects: with the bytes of a key, Node takes four times as long to make a decipher.
+      const key = createSecretKey(decrypt(wrapping, `key ${record_id} ${user_id}`, wrapped))
       return decrypt(key, `record ${record_id} ${user_id}`, sealed).toString('utf8')
     },
     reportUnreadable,
@@ -47,16 +57,17 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /** Derives a key for one purpose from the configured key. */
-const deriveKey = (secret: string, use: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', use, KEY_BYTES))
+const deriveKey = (secret: string, use: string): KeyObject =>
+  createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', use, KEY_BYTES)))
 
 /** base64 of nonce, ciphertext and tag; decryption needs the same `context`. */
-function encrypt(key: Buffer, context: string, clear: Buffer): string {
+function encrypt(key: KeyObject, context: string, clear: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(context))
   return Buffer.concat([nonce, cipher.update(clear), cipher.final(), cipher.getAuthTag()]).toString('base64')
 }
 
-function decrypt(key: Buffer, context: string, text: string): Buffer {
+function decrypt(key: KeyObject, context: string, text: string): Buffer {
   const bytes = Buffer.from(text, 'base64')
   const nonce = bytes.subarray(0, NONCE_BYTES)
   const ciphertext = bytes.subarray(NONCE_BYTES, -TAG_BYTES)
