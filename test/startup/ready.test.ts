@@ -7,7 +7,13 @@ import { freePort, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
-const READERS = 200
+/** Reads that share no query with each other, and the tables that each of them waits for. */
+const reads = {
+  '/v1/privilege-wallet': 'privilege_cards',
+  '/v1/bag': 'bag_items',
+  '/v1/fairness/lucky': 'lucky_progress',
+}
+const MIN_READERS = 200
 
 test('an overloaded instance is ready, and one without its database is not', {
   timeout: 240_000,
@@ -29,12 +35,13 @@ test('an overloaded instance is ready, and one without its database is not', {
   const authorization = `Bearer ${tokenIn(service.output(), 'user 1')}`
   t.equal((await get('/v1/wallet', { authorization })).status, 200)
 
-  // Every read of cards hangs, each by itself: all connections for reads are in use, and the others wait.
+  // Reads of three kinds hang, four queries of each kind at most: all connections are in use, and the others wait.
   const blocker = await connect(ownerUrl, 'lock under test')
-  await blocker.query('begin; lock table privilege_cards in access exclusive mode')
-  const reading = Promise.all(
-    Array.from({ length: READERS }, async () => (await get('/v1/privilege-wallet', { authorization })).status),
-  )
+  await blocker.query(`begin; lock table ${Object.values(reads).join(', ')} in access exclusive mode`)
+  const readers: Promise<number>[] = []
+  const addReaders = (): void => {
+    for (const path of Object.keys(reads)) readers.push(get(path, { authorization }).then(({ status }) => status))
+  }
   const hanging = async (): Promise<unknown> => {
     const [row] = await queryRows(
       serviceUrl,
@@ -43,7 +50,12 @@ test('an overloaded instance is ready, and one without its database is not', {
     )
     return row?.['hanging']
   }
-  await until(async () => (await hanging()) === 10)
+  await until(async () => {
+    addReaders()
+    return (await hanging()) === 10
+  })
+  while (readers.length < MIN_READERS) addReaders()
+  const reading = Promise.all(readers)
   let answered = false
   void reading.then(() => (answered = true))
   let readinessChecks = 0
