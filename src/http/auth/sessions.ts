@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { PositionedEvent } from '../../ledger/rules/event.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
@@ -132,16 +134,22 @@ export class StaffSessions extends SessionCache<string> {
   }
 }
 
-/** Looks users up in the database. */
-export const sessionsIn = (db: Kysely<Tables>): Sessions =>
-  new Sessions(async (userId) => {
-    const user = await db
-      .selectFrom('users')
-      .select('sessions_revoked_before')
-      .where('user_id', '=', userId)
-      .executeTakeFirst()
-    return user?.sessions_revoked_before ?? null
+const revocations = new PreparedStatement<UserSession>(
+  'revocations of users',
+  `select user_id, sessions_revoked_before from users where user_id = any(${listOf('$1', 'bigint')})`,
+)
+
+const MAX_USERS_PER_QUERY = 100
+
+/** Looks users up in the database, those of one turn of the event loop with one query. */
+export function sessionsIn(db: Kysely<Tables>): Sessions {
+  const lookup = new BatchedLookup(MAX_USERS_PER_QUERY, async (userIds: readonly number[]) => {
+    const users = await revocations.execute(db, [userIds])
+    const found = new Map(users.map(({ user_id, sessions_revoked_before }) => [user_id, sessions_revoked_before]))
+    return userIds.map((id) => found.get(id) ?? null)
   })
+  return new Sessions((userId) => lookup.load(userId))
+}
 
 /** Looks staff up in the database. */
 export const staffSessionsIn = (db: Kysely<Tables>): StaffSessions =>
