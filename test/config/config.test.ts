@@ -242,8 +242,8 @@ test('a service account for push notifications is read from JSON or from a file'
 
   const bad: readonly (readonly [string, RegExp])[] = [
     [`{ ${json}`, /is not JSON/],
-    [JSON.stringify({ ...account, project_id: '', client_email: 7 }), /look at project_id, client_email\.$/],
-    [JSON.stringify({ ...own, token_uri: 'file:///etc' }), /look at token_uri\.$/],
+    [JSON.stringify({ ...account, project_id: '', client_email: 7 }), /missing or wrong: project_id, client_email\.$/],
+    [JSON.stringify({ ...own, token_uri: 'file:///etc' }), /missing or wrong: token_uri\.$/],
     [JSON.stringify({ ...account, private_key: pkcs8.slice(0, 400) }), /private_key is not an RSA key in PEM format/],
     [JSON.stringify({ ...account, private_key: pem(ec()) }), /private_key is not an RSA key/],
   ]
