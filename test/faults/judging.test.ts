@@ -140,7 +140,7 @@ test('a key with two different replies is reported', (t) => {
   t.same(answers.invalid, [])
   note('two')
   t.equal(answers.invalid.length, 1)
-  t.equal(answers.maxWaiting, 1)
+  t.equal(answers.maxPending, 1)
   t.end()
 })
 

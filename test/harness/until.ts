@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Far longer than a busy machine takes: it only ends the wait for what never happens. */
+/** Far longer than anything takes on a busy machine; it ends the wait for a condition that is never met. */
 export const DEADLINE_MS = 60_000
 const INTERVAL_MS = 5
 

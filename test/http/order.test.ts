@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { loadSlices } from '../../src/domain.ts'
 import { defineUsers } from '../../src/features/users/define-user.ts'
 import { createTestApp as open } from '../harness/app/test-app.ts'
-import { fetchRoutes, pathOf, type Route, reads } from '../harness/http/api-routes.ts'
+import { fetchRoutes, isRead, pathOf, type Route } from '../harness/http/api-routes.ts'
 import { valueOf } from '../hostile/requests/values.ts'
 
 const { slices } = await loadSlices()
@@ -45,7 +45,7 @@ test('on every route body, query and key are validated before an impossible path
       if ('limit' in query) t.equal(await ask(`${path}?limit=x`, undefined), 422, `${name} with another query`)
       const statuses = new Set<number>()
       for (const sent of bodies) {
-        if (!reads(route))
+        if (!isRead(route))
           t.equal(await ask(path, sent, { 'idempotency-key': '\x7f' }), 422, `${name} with another key`)
         statuses.add(await ask(path, sent))
         if (statuses.has(404)) break

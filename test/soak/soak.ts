@@ -16,23 +16,23 @@ interface Flags {
   readonly minutes?: number
 }
 
-const whole = (text: string): number => {
+const parseWholeNumber = (text: string): number => {
   const value = /^[1-9][0-9]{0,5}$/.test(text) ? Number(text) : Number.NaN
-  if (Number.isNaN(value)) throw new InvalidArgumentError('It is a whole number from 1 on.')
+  if (Number.isNaN(value)) throw new InvalidArgumentError('Expected a whole number of 1 or more.')
   return value
 }
 
 const interruption = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // Heard every time: npm hands Ctrl-C on twice, and what was started is to be stopped.
+  // Not `once`: npm passes Ctrl-C on twice, and a second signal must not end the process before it has cleaned up.
   process.on(signal, () => interruption.abort(new Error(`ended by ${signal}`)))
 }
 
 await new Command('npm run soak --')
-  .description('plays every kind of trouble against real processes under load, and checks the books after each')
-  .option('--only <names...>', `of: ${scenarios.map(({ name }) => name).join(', ')}`)
-  .option('--rounds <number>', 'rounds of each scenario', whole)
-  .option('--minutes <number>', 'how long endurance takes', whole)
+  .description('runs every kind of fault against real processes under load, and checks the books after each')
+  .option('--only <names...>', `some of: ${scenarios.map(({ name }) => name).join(', ')}`)
+  .option('--rounds <number>', 'rounds of each scenario', parseWholeNumber)
+  .option('--minutes <number>', 'duration of the scenario endurance', parseWholeNumber)
   .action(soak)
   .parseAsync()
   .catch((error: unknown) => {
@@ -42,7 +42,7 @@ await new Command('npm run soak --')
 
 async function soak(flags: Flags): Promise<void> {
   const verdicts: Verdict[] = []
-  for (const scenario of chosen(flags.only)) {
+  for (const scenario of selectScenarios(flags.only)) {
     if (interruption.signal.aborted) break
     console.log(`${scenario.name}: ${scenario.about}`)
     const progress = (line: string): void => console.log(`  ${new Date().toISOString().slice(11, 19)} ${line}`)
@@ -61,7 +61,7 @@ async function soak(flags: Flags): Promise<void> {
   if (verdicts.some(({ outcome }) => outcome === 'FAIL')) process.exitCode = FAILED
 }
 
-function chosen(names: readonly string[] | undefined): readonly Scenario[] {
+function selectScenarios(names: readonly string[] | undefined): readonly Scenario[] {
   if (names === undefined) return scenarios
   return names.map((name) => {
     const scenario = scenarios.find((one) => one.name === name)
@@ -77,11 +77,11 @@ function extentOf({ name, full }: Scenario, { rounds, minutes }: Flags): Extent 
   }
 }
 
-/** What the processes printed explains a fault; it is of no use otherwise. */
+/** Writes the outputs of the processes to files, to explain a fault. */
 function keepLogs({ name, logs }: Verdict): void {
   for (const [one, text] of logs) {
     const path = join(tmpdir(), `soak-${name}-${one}.log`)
     writeFileSync(path, text)
-    console.log(`  printed by ${one}: ${path}`)
+    console.log(`  output of ${one}: ${path}`)
   }
 }

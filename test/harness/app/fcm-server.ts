@@ -6,51 +6,51 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-/** An answer of FCM: a status with an error of its own, `hang` for none at all, or `accept` for the message's name. */
+/** A reply of FCM: `accept`, an error, or `hang` for no reply at all. */
 export type Reply =
   | 'accept'
   | 'hang'
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
 
-/** A message as FCM was asked to send it. */
+/** A message that FCM received. */
 export interface ReceivedMessage {
   readonly token: string
   readonly message: Readonly<Record<string, unknown>>
   readonly at: number
 }
 
-/** Speaks the parts of Google's protocols that we use, and is as strict as Google. */
+/** A fake of FCM and Google's token endpoint, as strict as the real ones in the parts that the service uses. */
 export interface FcmServer {
   readonly origin: string
-  /** JSON of a service account whose access tokens come from here. */
+  /** JSON of a service account whose token endpoint is this server. */
   readonly account: string
-  /** Every message that came with a good access token, in order. */
+  /** Every message with a valid access token, in order. */
   readonly received: readonly ReceivedMessage[]
-  /** Access tokens that were given out. */
+  /** Access tokens that were issued. */
   readonly tokens: readonly string[]
-  /** Whatever was sent that Google would not take: there should be none. */
+  /** Requests that Google would refuse; a test expects none. */
   readonly violations: readonly string[]
-  /** How messages to a device are answered, one after the other; then, as all others, accepted. */
+  /** Sets the replies to the next messages to a device; later ones are accepted. */
   answer(token: string, ...replies: readonly Reply[]): void
-  /** How all are answered from now on; null: as above. */
+  /** Sets the reply to all messages from now on; null: as before. */
   answerAll(reply: Reply | null): void
-  /** How the next requests for an access token are answered. */
+  /** Sets the replies to the next requests for an access token. */
   answerTokens(...replies: readonly Reply[]): void
-  /** Access tokens given out so far are no good any more. */
+  /** Makes all access tokens issued so far invalid. */
   revoke(): void
-  /** Refuses connections from now on. */
+  /** Closes all connections and refuses new ones until `up`. */
   down(): Promise<void>
   up(): Promise<void>
 }
 
-/** An error as FCM tells it. */
+/** An error in FCM's format. */
 export const fcmError = (status: number, errorCode: string, headers: Readonly<Record<string, string>> = {}): Reply => ({
   status,
   headers,
   body: {
     error: {
       code: status,
-      message: 'told by a test',
+      message: 'an error for a test',
       status: 'SOMETHING',
       details: [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode }],
     },
@@ -70,7 +70,7 @@ export async function fcmServer(t: Test): Promise<FcmServer> {
   const replies = new Map<string, Reply[]>()
   const tokenReplies: Reply[] = []
   let all: Reply | null = null
-  let good = new Set<string>()
+  let validTokens = new Set<string>()
 
   const answer = (response: ServerResponse, reply: Reply, accepted: unknown): void => {
     if (reply === 'hang') return
@@ -79,13 +79,13 @@ export async function fcmServer(t: Test): Promise<FcmServer> {
     response.end(body === undefined ? '' : JSON.stringify(body))
   }
 
-  const giveToken = (text: string, response: ServerResponse): void => {
+  const issueToken = (text: string, response: ServerResponse): void => {
     const form = new URLSearchParams(text)
     const [header = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.')
     const { alg, kid } = JSON.parse(Buffer.from(header, 'base64url').toString())
     const { iss, scope, aud, iat, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString())
     const now = Date.now() / 1000
-    const isGood =
+    const isValid =
       form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:jwt-bearer' &&
       alg === 'RS256' &&
       kid === 'key-1' &&
@@ -95,28 +95,28 @@ export async function fcmServer(t: Test): Promise<FcmServer> {
       Math.abs(iat - now) < 5 &&
       exp - iat <= 3_600 &&
       verify('sha256', Buffer.from(`${header}.${claims}`), publicKey, Buffer.from(signature, 'base64url'))
-    if (!isGood) {
-      violations.push('a bad assertion')
+    if (!isValid) {
+      violations.push('an invalid assertion')
       return answer(response, { status: 400, body: { error: 'invalid_grant' } }, null)
     }
     const reply = tokenReplies.shift() ?? 'accept'
     const access_token = `access-${tokens.length + 1}`
     if (reply === 'accept') {
       tokens.push(access_token)
-      good.add(access_token)
+      validTokens.add(access_token)
     }
     answer(response, reply, { access_token, expires_in: 3_599, token_type: 'Bearer' })
   }
 
-  const takeMessage = (request: IncomingMessage, text: string, response: ServerResponse): void => {
+  const receiveMessage = (request: IncomingMessage, text: string, response: ServerResponse): void => {
     const bearer = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
-    if (!good.has(bearer)) return answer(response, fcmError(401, 'UNAUTHENTICATED'), null)
+    if (!validTokens.has(bearer)) return answer(response, fcmError(401, 'UNAUTHENTICATED'), null)
     const { message } = JSON.parse(text)
-    const isGood =
+    const isValid =
       Object.keys(message).every((key) => ['token', 'notification', 'data', 'android', 'apns'].includes(key)) &&
       Object.values(message.data).every((value) => typeof value === 'string')
-    if (!isGood) {
-      violations.push('a bad message')
+    if (!isValid) {
+      violations.push('an invalid message')
       return answer(response, fcmError(400, 'INVALID_ARGUMENT'), null)
     }
     received.push({ token: message.token, message, at: performance.now() })
@@ -129,8 +129,8 @@ export async function fcmServer(t: Test): Promise<FcmServer> {
     request.on('data', (chunk) => (text += String(chunk)))
     request.on('end', () => {
       if (request.method !== 'POST') response.writeHead(405).end()
-      else if (request.url === '/token') giveToken(text, response)
-      else if (request.url === `/v1/projects/${PROJECT}/messages:send`) takeMessage(request, text, response)
+      else if (request.url === '/token') issueToken(text, response)
+      else if (request.url === `/v1/projects/${PROJECT}/messages:send`) receiveMessage(request, text, response)
       else response.writeHead(404).end()
     })
   })
@@ -171,7 +171,7 @@ export async function fcmServer(t: Test): Promise<FcmServer> {
     },
     answerTokens: (...some) => void tokenReplies.push(...some),
     revoke: () => {
-      good = new Set()
+      validTokens = new Set()
     },
     down,
     up,

@@ -25,10 +25,10 @@ import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.
 import { createVault } from '../../../src/vault/vault.ts'
 import { encodeToken, hs256, nowSeconds } from '../http/tokens.ts'
 
-/** The HTTP side with a slice of toys and a database that nobody reaches. */
+/** The HTTP layer with a slice of test routes and a database that cannot be reached. */
 
 export const SECRET = 'a secret that is only for tests, and long enough'
-const NOWHERE = 'postgres://nobody:nothing@127.0.0.1:1/nowhere'
+const UNREACHABLE_URL = 'postgres://nobody:nothing@127.0.0.1:1/nowhere'
 
 const Thing = Type.Object({
   count: Type.Integer({ minimum: 1, maximum: 10 }),
@@ -46,8 +46,8 @@ const Payment = Type.Union([
 
 const nothing: Verb<null, null> = { reads: () => [], decide: () => [], result: () => null }
 
-/** What a door may throw, by the name in its path. */
-const mishaps: Readonly<Record<string, () => unknown>> = {
+/** What a route throws, by the name in its path. */
+const failures: Readonly<Record<string, () => unknown>> = {
   stall: () => {
     for (const until = performance.now() + 1_200; performance.now() < until; ) continue
     return new Error('after a stall')
@@ -55,7 +55,7 @@ const mishaps: Readonly<Record<string, () => unknown>> = {
   bug: () => new TypeError('a secret of ours'),
   text: () => 'a thrown text',
   http: () => new HttpError(403, 'not_yours', 'Not yours.', { errors: { id: ['is not yours'] } }),
-  // As a plugin would have it, and as no client may see it.
+  // Like an error of a plugin, whose message no client may see.
   plugin: () => Object.assign(new Error('a secret of ours'), { statusCode: 503 }),
   teapot: () => Object.assign(new Error('a secret of ours'), { statusCode: 418 }),
 }
@@ -84,7 +84,7 @@ export const minimalSlice: Slice = {
     app.post('/runs', (request, reply) => execute(request, reply, nothing, null))
     app.get('/reads', async () => ({ data: await db.selectFrom('users').select('user_id').execute() }))
     app.get('/mishaps/:name', { schema: { params: Type.Object({ name: Type.String() }) } }, async (request) => {
-      throw mishaps[request.params.name]?.()
+      throw failures[request.params.name]?.()
     })
   },
   adminRoutes(app) {
@@ -99,7 +99,7 @@ export interface MinimalApp {
   readonly metrics: Metrics
   readonly app: FastifyInstance
   readonly executor: Executor
-  /** Everything that was logged, a line each. */
+  /** Every line that was logged. */
   readonly log: readonly string[]
 }
 
@@ -127,19 +127,19 @@ interface Options
   readonly logLevel?: string
 }
 
-/** Users 1 to 99 exist; the sessions of user 9 and of `bob` of the staff were revoked a minute ago. */
+/** Users 1 to 99 exist; the sessions of user 9 and of staff member `bob` were revoked a minute ago. */
 export async function createMinimalApp(t: Test, options: Options = {}): Promise<MinimalApp> {
   const { gate = alwaysOpen.gate, limits = {}, logLevel = 'debug', ...parts } = options
-  const db = queryBuilder(new Pool({ connectionString: NOWHERE }))
+  const db = queryBuilder(new Pool({ connectionString: UNREACHABLE_URL }))
   const metrics = new Metrics()
   const executor = new Executor({
-    url: NOWHERE,
+    url: UNREACHABLE_URL,
     tables: [],
     evolve: () => {},
     observer: metrics.observer(() => {}),
     limits,
   })
-  const known = new Sessions(async (id) => (id === 9 ? nowSeconds() - 60 : id < 100 ? 0 : null))
+  const defaultSessions = new Sessions(async (id) => (id === 9 ? nowSeconds() - 60 : id < 100 ? 0 : null))
   const log: string[] = []
   const stream = new Writable({
     write(line, _encoding, done) {
@@ -147,7 +147,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
       done()
     },
   })
-  const sessions = parts.sessions ?? known
+  const sessions = parts.sessions ?? defaultSessions
   const writes = new WriteAllowance(null)
   const app = await build({
     slices: [minimalSlice],
@@ -186,7 +186,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
   return { app, executor, metrics, log }
 }
 
-/** A token of these claims on top of good ones for user 7; an undefined claim is left out. */
+/** A token with valid claims for user 7, overridden by these; an undefined claim is left out. */
 export function token(claims: Readonly<Record<string, unknown>> = {}, secret = SECRET): string {
   return encodeToken({ alg: 'HS256', typ: 'JWT' }, { ...validClaims(), ...claims }, hs256(secret))
 }

@@ -37,12 +37,12 @@ export interface InstanceOptions {
   readonly addressLimit?: AddressLimit
 }
 
-/** An instance of the service in this process, listening, with all of `live` and its own connections. */
+/** An instance of the service in this process that listens, with all of `realtime` and its own connections. */
 export interface TestInstance {
   readonly origin: string
   readonly executor: Executor
   readonly metrics: Metrics
-  /** What went wrong, for the log. */
+  /** Warnings and errors that were logged. */
   readonly log: readonly string[]
   /** As on SIGTERM. */
   stop(): Promise<void>
@@ -56,7 +56,7 @@ export async function startInstance(
 ): Promise<TestInstance> {
   const { appState = alwaysOpen } = options
   const lines: string[] = []
-  // That the machine is busy is no fault of the instance.
+  // A busy machine may block the event loop; that is not the instance's fault.
   const write = (line: string): void => {
     if (!line.includes('"event loop blocked"')) lines.push(line)
   }
@@ -64,14 +64,14 @@ export async function startInstance(
   const cleanUp = new AsyncDisposableStack()
   const metrics = new Metrics()
   const pool = openPool(serviceUrl, { max: 6, application_name: 'instance' }, log)
-  const followers = openPool(serviceUrl, { max: 4, application_name: 'followers' }, log)
+  const subscriberPool = openPool(serviceUrl, { max: 4, application_name: 'subscribers' }, log)
   const db = queryBuilder(pool)
   cleanUp.defer(() => db.destroy())
-  cleanUp.defer(() => followers.end())
+  cleanUp.defer(() => subscriberPool.end())
   const tail = new Tail({
     url: serviceUrl,
-    pool: followers,
-    failureLog: new FailureLog(log, 'the tail fails', 'the tail goes on'),
+    pool: subscriberPool,
+    failureLog: new FailureLog(log, 'tail failing', 'tail recovered'),
     waitForInFlight: () => executor.waitForInFlight(),
   })
   cleanUp.defer(() => tail.stop())
@@ -96,7 +96,7 @@ export async function startInstance(
   tail.start()
   const createRegistry = await startRealtime(
     {
-      database: { db, subscriberPool: followers },
+      database: { db, subscriberPool },
       tail,
       sessions,
       appState,
@@ -155,13 +155,13 @@ export const noLookups: ProfileLookups = {
   packages: async () => new Map(),
 }
 
-/** A frame as it came. */
+/** A frame that was received. */
 export interface Frame {
   readonly t: string
   readonly [field: string]: unknown
 }
 
-/** A client that keeps its frames and can be waited for. */
+/** A client that keeps its frames and can wait for them. */
 export class TestClient extends WebSocketClient {
   readonly frames: Frame[] = []
   readonly #watchers = new Set<() => void>()
@@ -173,7 +173,7 @@ export class TestClient extends WebSocketClient {
         this.frames.push(JSON.parse(text))
         this.#notify()
       },
-      // Also after a refused upgrade.
+      // Called after a refused upgrade, too.
       onClose: () => this.#notify(),
     })
   }
@@ -182,7 +182,7 @@ export class TestClient extends WebSocketClient {
     for (const watcher of this.#watchers) watcher()
   }
 
-  /** Waits until something is there; undefined answers are not. Throws when that takes too long. */
+  /** Waits until `find` returns something else than undefined. Throws after a deadline. */
   async waitFor<T>(find: (client: this) => T | undefined, what = 'a frame'): Promise<T> {
     const found = find(this)
     if (found !== undefined) return found
@@ -191,7 +191,7 @@ export class TestClient extends WebSocketClient {
         this.#watchers.delete(watcher)
         reject(new Error(`no ${what}; code ${this.code}, received ${JSON.stringify(this.frames.slice(-5))}`))
       }, DEADLINE_MS)
-      // The test may have stopped waiting.
+      // The timer must not keep a test alive that no longer waits.
       timeout.unref()
       const watcher = (): void => {
         const value = find(this)
@@ -204,12 +204,12 @@ export class TestClient extends WebSocketClient {
     })
   }
 
-  /** The first frame of a type; with `i` the one that carries it. */
+  /** The first frame of a type and, if given, with this `i`. */
   waitForFrame(type: string, i?: number): Promise<Frame> {
     return this.waitFor(({ frames }) => frames.find((f) => f.t === type && (i === undefined || f['i'] === i)), type)
   }
 
-  /** The frames of a channel's history. */
+  /** The events of a channel, in order. */
   eventsOf(channel: string): Frame[] {
     return this.frames.filter(({ t, ch, prev }) => t === 'ev' && ch === channel && prev !== undefined)
   }
@@ -219,7 +219,7 @@ export class TestClient extends WebSocketClient {
   }
 }
 
-/** A client of user `id`, let in by its header. */
+/** A client of user `id`, authenticated by its header. */
 export async function connectAs(t: Test, origin: string, id: number, claims: Readonly<Record<string, unknown>> = {}) {
   const headers = { authorization: `Bearer ${token({ sub: String(id), ...claims })}` }
   const client = new TestClient(origin, { headers })

@@ -28,7 +28,7 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-/** What came back; `body` is the JSON in it. */
+/** A response; `body` is its parsed JSON. */
 export interface TestResponse {
   readonly status: number
   readonly text: string
@@ -49,13 +49,13 @@ export interface TestApp {
   readonly app: FastifyInstance
   readonly appState: AppStatusGate
   readonly told: ClientRegistry
-  /** Asks as the operator ann. */
+  /** Sends requests as the operator ann. */
   readonly operator: SendRequest
-  /** Asks as a user, with a token issued some seconds ago. */
+  /** Sends requests as a user, with a token issued some seconds ago. */
   readonly user: (id: number, secondsAgo?: number) => SendRequest
 }
 
-/** For reads as the doors do them. */
+/** A query builder for reads, as the routes use it. */
 export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>): Kysely<Tables> {
   const pool = openPool(serviceUrl, { max: 4, application_name: 'reads under test' }, pino({ level: 'silent' }))
   const db = queryBuilder(readPool(pool))
@@ -64,8 +64,8 @@ export function readDb(t: Test, { serviceUrl }: Pick<TestDatabase, 'serviceUrl'>
 }
 
 /**
- * The whole HTTP side with these slices, and finance's routes, over a database of its own, or, as one instance more, over that of others.
- * Nothing listens; requests are injected.
+ * The whole HTTP layer with these slices and finance's routes, on a new database or, as one more instance, on a shared
+ * one. It does not listen: requests are injected.
  */
 export async function createTestApp(
   t: Test,

@@ -14,17 +14,17 @@ export const documents: readonly string[] = [
   ),
 ]
 
-/** Where a document is. */
+/** The path of a document in the file system. */
 export const fileOf = (path: string): string => join(root, path)
 
 export const readDocument = (path: string): string => readFileSync(fileOf(path), 'utf8')
 
 /** A fenced block of code. */
 export interface Block {
-  /** What follows the fence: `sh`, `js browser`; empty for none. */
+  /** The text after the fence, such as `sh` or `js browser`; may be empty. */
   readonly language: string
   readonly lines: readonly string[]
-  /** Of the first line, counted from 0. */
+  /** Index of the first line. */
   readonly start: number
 }
 
@@ -45,13 +45,13 @@ export function blocksOf(text: string): Block[] {
 /** A command for a shell. */
 export interface Command {
   readonly text: string
-  /** What the document shows as its output; null where it shows none. */
+  /** The output in the document; null in a block without outputs. */
   readonly output: readonly string[] | null
-  /** Where that begins, counted from 0. */
+  /** Index of the first line of the output. */
   readonly outputStart: number
 }
 
-/** In a block with prompts (`$ `) the lines between them are output, in others every line is a command. */
+/** In a block with prompts (`$ `) the lines after a command are its output; in others every line is a command. */
 export function commandsOf(text: string): Command[] {
   return blocksOf(text)
     .filter(({ language }) => language === 'sh')

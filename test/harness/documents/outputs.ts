@@ -1,4 +1,4 @@
-/** What differs from run to run, and what it is replaced with to compare outputs. */
+/** Texts that differ from run to run, and their replacements for a comparison of outputs. */
 const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, '<token>'],
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uuid>'],
@@ -7,15 +7,15 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d+)?Z?)?/g, '<time>'],
   [/\bg-(\d+)-[0-9a-z]{10}\b/g, 'g-$1-<uid>'],
   [/\b[\d.,]+ (ms|s|min)\b/g, '<time>'],
-  // Who wins a roulette is chance.
+  // The winner of a roulette is random.
   [/\bwon by place [\d, ]+/g, 'won by place <winner>'],
   [/(\| game:\d+:coins +\| )user:\d+/g, '$1<winner>'],
 ]
 
-/** The last line of an output that a document does not show to its end. */
+/** The last line of an output that the document shortens. */
 export const CUT = '…'
 
-/** Whether the output is what the document shows, up to where it is cut. */
+/** Whether the output matches the document, up to the cut. */
 export function isShown(shown: readonly string[], output: string): boolean {
   const isCut = shown.at(-1) === CUT
   const expected = comparable((isCut ? shown.slice(0, -1) : shown).join('\n'))
@@ -23,10 +23,10 @@ export function isShown(shown: readonly string[], output: string): boolean {
   return isCut ? `${actual}\n`.startsWith(`${expected}\n`) : actual === expected
 }
 
-/** An output without what differs from run to run. */
+/** An output with all texts replaced that differ from run to run. */
 export function comparable(output: string): string {
   const text = VOLATILE.reduce((rest, [pattern, name]) => rest.replaceAll(pattern, name), output.trimEnd())
-  // Of a game, whose winner is chance, the answers have to have the same fields.
+  // The winner of a game is random: only the fields are compared.
   return text.includes('"server_seed":') ? JSON.stringify(shapeOf(JSON.parse(text))) : text
 }
 

@@ -8,25 +8,25 @@ import { type Command, commandsOf, fileOf, readDocument } from './documents.ts'
 import { CUT, comparable, isShown } from './outputs.ts'
 import { openShell, type Shell } from './shell.ts'
 
-/** Documents with a session of their own: `test/journeys/tour.test.ts` runs them, `documents.test.ts` all others. */
+/** Documents that share a session: `test/journeys/tour.test.ts` runs them, `documents.test.ts` all others. */
 export const TOUR = { path: 'test/journeys/tour.md', followedBy: ['src/audit/README.md'] } as const
 
 /** Commands that no test runs, with the reason. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm ci\b/, 'it would replace the dependencies that the tests run with'],
-  [/^npm test\b|^RUNS=\d+ npm test\b|^npx tap\b/, 'it is what runs here'],
+  [/^npm test\b|^RUNS=\d+ npm test\b|^npx tap\b/, 'it would run this test'],
   [/^npm run check\b/, 'it takes minutes, and every change has to pass it'],
   [/^npm run (soak|hostile)\b/, 'it needs a machine of its own; test/faults and test/hostile run short forms'],
-  [/^npm run bench/, 'figures are only good from a machine of its own'],
+  [/^npm run bench/, 'a measurement needs a machine of its own'],
   [/^docker /, 'there is no container engine where the tests run'],
-  [/PORT=3001 npm start$/, 'it goes on until it is stopped; test/faults/instances.test.ts runs two'],
+  [/PORT=3001 npm start$/, 'it runs until it is stopped; test/faults/instances.test.ts runs two instances'],
 ]
 
-/** Programs of others, which may be missing. */
+/** External programs, which may be missing. */
 const PROGRAMS = /(?:^|\s)(psql|hledger)\s/
 const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
-/** Fixed, so that draws are those of the documents. */
+/** Fixed, so that draws have the results of the documents. */
 const KEYS = { FAIRNESS_KEY: 'fa'.repeat(32), PII_KEY: '91'.repeat(32), CHECKPOINT_KEY: 'c4'.repeat(32) }
 const DOCUMENTED_ADDRESS = '127.0.0.1:3000'
 
@@ -36,7 +36,7 @@ export interface Session {
   readonly address: string
 }
 
-/** A service as `npm start` runs it first, and a shell beside it. */
+/** Starts a service as the first `npm start` would, and a shell. */
 export async function startSession(t: Test): Promise<Session> {
   const dataDir = newDataDir(t)
   const folder = checkoutIn(dirname(dataDir))
@@ -51,14 +51,14 @@ export async function startSession(t: Test): Promise<Session> {
 const DAY_MS = 86_400_000
 const dayFromNow = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
 
-/** The documents speak of November 2026 and of port 3000. */
+/** Replaces the port and the month of the documents: 3000, November 2026. */
 const asRun = (command: string, address: string): string =>
   command
     .replaceAll(DOCUMENTED_ADDRESS, address)
     .replaceAll('2026-11-01', dayFromNow(-1))
     .replaceAll('2026-11-30', dayFromNow(1))
 
-/** A folder that looks like this checkout, in which commands may leave files. */
+/** Creates a folder that looks like this checkout, for the files that commands create. */
 function checkoutIn(parent: string): string {
   const folder = mkdtempSync(join(parent, 'checkout-'))
   for (const entry of ['node_modules', 'package.json', 'schema', 'scripts', 'sql', 'src', 'test']) {
@@ -67,10 +67,10 @@ function checkoutIn(parent: string): string {
   return folder
 }
 
-/** With `tap --snapshot`, a document with an output that differs gets all its outputs anew, since they hang together. */
+/** With `tap --snapshot`, all outputs of a document are replaced when one differs, as they depend on each other. */
 const rewrites = process.env['TAP_SNAPSHOT'] === '1'
 
-/** Runs the commands of a document one after the other, and compares what they print with what it shows. */
+/** Runs the commands of a document in order, and compares their outputs with those in the document. */
 export async function runDocument(t: Test, path: string, { shell, address }: Session): Promise<void> {
   const text = readDocument(path)
   const outputs = new Map<Command, string>()

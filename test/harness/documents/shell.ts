@@ -7,11 +7,11 @@ interface Test {
 }
 
 export interface Shell {
-  /** Runs a command after those before it, and answers what it printed and how it ended. */
+  /** Runs a command after those before it; answers its output and exit code. */
   run(command: string): Promise<{ readonly output: string; readonly code: number }>
 }
 
-/** A shell as a reader has it: variables and functions stay from command to command. It ends with the test. */
+/** A shell like that of a reader, which keeps variables and functions between commands. Ends with the test. */
 export function openShell(t: Test, folder: string, environment: Readonly<Record<string, string>>): Shell {
   const child = spawn('bash', ['--noprofile', '--norc'], {
     cwd: folder,

@@ -33,63 +33,63 @@ const Operation = Type.Object({
 })
 const Document = Type.Object({ paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)) })
 
-/** A route of the running service, as its own documents describe it. */
+/** A route of the running service, from its OpenAPI document. */
 export interface Route {
   /** `POST /api/v1/instant-send` */
   readonly name: string
   readonly method: string
-  /** With names in braces. */
+  /** With parameters in braces. */
   readonly path: string
-  /** Who stands behind it: anybody, users or staff. */
+  /** Who may call it: anybody, users or staff. */
   readonly kind: 'open' | 'client' | 'admin'
   readonly params: Readonly<Record<string, Schema>>
   readonly query: Readonly<Record<string, Schema>>
   readonly body: Schema | null
 }
 
-export const reads = ({ method }: Route): boolean => method === 'GET'
+export const isRead = ({ method }: Route): boolean => method === 'GET'
 
-/** Every route of the service, so that one that is added later is attacked without anybody thinking of it. */
+/** Every route of the service, so that a new route is attacked without a change here. */
 export async function fetchRoutes(origin: string): Promise<readonly Route[]> {
   const document = Value.Parse(Document, await (await fetch(`${origin}/docs/json`)).json())
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([verb, { security = [], parameters = [], requestBody }]): Route => {
       const method = verb.toUpperCase()
-      const schemas = (place: string) =>
-        Object.fromEntries(parameters.filter((one) => one.in === place).map(({ name, schema }) => [name, schema]))
+      const schemasIn = (location: string) =>
+        Object.fromEntries(parameters.filter((one) => one.in === location).map(({ name, schema }) => [name, schema]))
       return {
         name: `${method} ${path}`,
         method,
         path,
-        kind: asksForNothing(security) ? 'open' : path.startsWith('/admin/') ? 'admin' : 'client',
-        params: schemas('path'),
-        query: schemas('query'),
-        body: harmless(`${method} ${path}`, requestBody?.content['application/json'].schema ?? null),
+        kind: needsNoToken(security) ? 'open' : path.startsWith('/admin/') ? 'admin' : 'client',
+        params: schemasIn('path'),
+        query: schemasIn('query'),
+        body: withoutClosingFields(`${method} ${path}`, requestBody?.content['application/json'].schema ?? null),
       }
     }),
   )
 }
 
-/** None of several ways to be let in need be one. */
-const asksForNothing = (security: readonly object[]): boolean =>
+/** An empty entry among the alternatives makes authentication optional. */
+const needsNoToken = (security: readonly object[]): boolean =>
   security.length === 0 || security.some((way) => Object.keys(way).length === 0)
 
 /**
- * What an operator may say that closes all clients' doors: made up by chance it would end every other attack, so that one
- * of them says it on purpose.
+ * Fields by which an operator closes all client routes. A random request with them would end every other attack, so they
+ * are left out; the attack `closed` sends them on purpose.
  */
-const closing: Readonly<Record<string, readonly string[]>> = {
+const closingFields: Readonly<Record<string, readonly string[]>> = {
   'PUT /admin/v1/app-mode': ['maintenance', 'block_unidentified'],
 }
 
-function harmless(route: string, body: Schema | null): Schema | null {
-  const left = closing[route]
-  if (left === undefined || body === null) return body
-  const properties = Object.entries(body.properties ?? {}).filter(([name]) => !left.includes(name))
+function withoutClosingFields(route: string, body: Schema | null): Schema | null {
+  const omitted = closingFields[route]
+  if (omitted === undefined || body === null) return body
+  const properties = Object.entries(body.properties ?? {}).filter(([name]) => !omitted.includes(name))
   return { ...body, properties: Object.fromEntries(properties) }
 }
 
-/** A path with its names replaced, under the prefix that is published or, for clients, under the other one. */
+/** A path with its parameters replaced, with the documented prefix or, for client routes, the other one. */
 export function pathOf({ path, kind }: Route, params: Readonly<Record<string, string>>, otherPrefix: boolean): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
   if (kind === 'admin' || !/^\/(api\/)?v1\//.test(filled) || !otherPrefix) return filled

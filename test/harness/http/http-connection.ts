@@ -1,42 +1,42 @@
 import { connect, type Socket } from 'node:net'
 import { type HttpResponse, ResponseReader } from './response.ts'
 
-/** No answer came, or half of one. */
+/** The connection was closed before a complete response. */
 export class ConnectionClosed extends Error {}
 
-interface Waiting {
+interface PendingRequest {
   readonly isHead: boolean
   readonly resolve: (response: HttpResponse) => void
   readonly reject: (error: Error) => void
 }
 
-interface Open {
+interface OpenConnection {
   readonly socket: Socket
-  readonly waiting: Waiting[]
+  readonly pending: PendingRequest[]
 }
 
-/** Resolves when a connection is over, however that came about. */
+/** Resolves when a connection is closed, for whatever reason. */
 export const onceClosed = (socket: Socket): Promise<void> =>
   new Promise((resolve) => socket.once('close', () => resolve()))
 
-/** A connection to the service, kept alive as long as it is let; what is asked on it is answered in that order. */
+/** A kept-alive connection to the service, which is opened again after a close. Responses come in the order of requests. */
 export class HttpConnection {
   readonly #port: number
-  readonly #from: string | undefined
-  #open: Open | null = null
+  readonly #localAddress: string | undefined
+  #open: OpenConnection | null = null
 
-  /** `from` is the address that it comes from, another one of this machine. */
-  constructor(port: number, from?: string) {
+  /** `localAddress`: another address of this machine to connect from. */
+  constructor(port: number, localAddress?: string) {
     this.#port = port
-    this.#from = from
+    this.#localAddress = localAddress
   }
 
-  /** Sends the bytes of one request. Rejects with `CutOff`. */
+  /** Sends the bytes of one request. Rejects with `ConnectionClosed`. */
   send(bytes: Buffer): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       const isHead = bytes.toString('latin1', 0, 5) === 'HEAD '
-      this.#open ??= this.#dial()
-      this.#open.waiting.push({ isHead, resolve, reject })
+      this.#open ??= this.#connect()
+      this.#open.pending.push({ isHead, resolve, reject })
       this.#open.socket.write(bytes)
     })
   }
@@ -49,34 +49,34 @@ export class HttpConnection {
     await onceClosed(open.socket)
   }
 
-  #dial(): Open {
-    const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true, localAddress: this.#from })
-    const open: Open = { socket, waiting: [] }
+  #connect(): OpenConnection {
+    const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true, localAddress: this.#localAddress })
+    const open: OpenConnection = { socket, pending: [] }
     const reader = new ResponseReader()
-    let trouble = 'the connection was closed'
-    const over = (): void => {
+    let closeReason = 'the connection was closed'
+    const end = (): void => {
       if (this.#open === open) this.#open = null
       socket.destroy()
     }
     socket.on('data', (chunk) => {
       try {
-        for (const response of reader.read(chunk, () => open.waiting[0]?.isHead === true)) {
-          open.waiting.shift()?.resolve(response)
-          // The next request needs another connection.
-          if (response.headers.get('connection') === 'close') over()
+        for (const response of reader.read(chunk, () => open.pending[0]?.isHead === true)) {
+          open.pending.shift()?.resolve(response)
+          // The next request needs a new connection.
+          if (response.headers.get('connection') === 'close') end()
         }
       } catch (error) {
-        trouble = String(error)
-        over()
+        closeReason = String(error)
+        end()
       }
     })
     socket.on('error', (error) => {
-      trouble = String(error)
+      closeReason = String(error)
     })
-    socket.on('end', over)
+    socket.on('end', end)
     socket.on('close', () => {
-      over()
-      for (const { reject } of open.waiting) reject(new ConnectionClosed(trouble))
+      end()
+      for (const { reject } of open.pending) reject(new ConnectionClosed(closeReason))
     })
     return open
   }

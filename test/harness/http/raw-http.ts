@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { DEADLINE_MS } from '../until.ts'
 import { contentLengthOf, readHead } from './response.ts'
 
-/** Lets an app listen; answers its port. */
+/** Makes an app listen; answers its port. */
 export async function listen(app: FastifyInstance): Promise<number> {
   await app.listen({ port: 0, host: '127.0.0.1' })
   const address = app.server.address()
@@ -11,14 +11,14 @@ export async function listen(app: FastifyInstance): Promise<number> {
   return address.port
 }
 
-/** Connects; whatever ends the connection is no error of the test. */
+/** Connects. Errors of the connection do not fail the test. */
 export function openSocket(port: number): Socket {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
   return socket
 }
 
-/** Sends bytes as they are; answers all that comes until the other side hangs up, or within `ms`. */
+/** Sends raw bytes; answers everything received until the server closes the connection, or within `ms`. */
 export async function exchange(port: number, bytes: string | Buffer, ms = DEADLINE_MS): Promise<string> {
   const socket = openSocket(port)
   let received = ''

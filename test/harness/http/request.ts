@@ -1,4 +1,4 @@
-/** What is sent, less what a connection adds. */
+/** A request without the headers that `bytesOf` adds. */
 export interface HttpRequest {
   readonly method: string
   readonly path: string
@@ -9,15 +9,15 @@ export interface HttpRequest {
 export const bearer = (token: string): readonly [string, string] => ['Authorization', `Bearer ${token}`]
 export const jsonType = ['Content-Type', 'application/json'] as const
 
-/** A request as its sender means it. */
-export const plain = (method: string, path: string, token: string, body?: unknown): HttpRequest => ({
+/** A JSON request. */
+export const jsonRequest = (method: string, path: string, token: string, body?: unknown): HttpRequest => ({
   method,
   path,
   headers: [bearer(token), jsonType],
   body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
 })
 
-/** As it goes over the wire. Header values are bytes: one a character. */
+/** The request as bytes. Header values are latin1: one byte for each character. */
 export function bytesOf({ method, path, headers, body }: HttpRequest): Buffer {
   const lines = [
     `${method} ${path} HTTP/1.1`,

@@ -2,7 +2,7 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 export interface HttpResponse {
   readonly status: number
-  /** By name in lower case; of several headers of a name the last. */
+  /** By lower-case name; the last one of several with the same name. */
   readonly headers: ReadonlyMap<string, string>
   readonly text: string
 }
@@ -14,7 +14,7 @@ interface ResponseHead {
   readonly bodyStart: number
 }
 
-/** The head at the start of the bytes; null while it is incomplete. Throws for what is not HTTP/1.1. */
+/** The head at the start of the bytes; null while it is incomplete. Throws when it is not HTTP/1.1. */
 export function readHead(bytes: Buffer): ResponseHead | null {
   const end = bytes.indexOf(END_OF_HEAD)
   if (end === -1) return null
@@ -29,7 +29,7 @@ export function contentLengthOf(head: ResponseHead): number | null {
   return length === undefined ? null : Number(length)
 }
 
-/** Where a response stands in its bytes. */
+/** The bounds of a response in a buffer. */
 export interface ResponseSpan {
   readonly status: number
   readonly bodyStart: number
@@ -37,8 +37,8 @@ export interface ResponseSpan {
 }
 
 /**
- * The response at the start of the bytes; null while it is incomplete. For load generators: it reads status and length
- * alone. Throws for a response without a content-length.
+ * The response at the start of the bytes; null while it is incomplete. For load generators: it reads only status and
+ * length. Throws for a response without a content-length.
  */
 export function findResponse(bytes: Buffer): ResponseSpan | null {
   const head = readHead(bytes)
@@ -49,16 +49,16 @@ export function findResponse(bytes: Buffer): ResponseSpan | null {
   return end > bytes.length ? null : { status: head.status, bodyStart: head.bodyStart, end }
 }
 
-/** Cuts a stream of bytes into responses. */
+/** Splits a stream of bytes into responses. */
 export class ResponseReader {
   #rest: Buffer = Buffer.alloc(0)
 
-  /** The responses that are complete now. `isHead` says whether the next one comes without its body. */
+  /** The responses that are complete with this chunk. `isHead`: whether the next one answers HEAD and has no body. */
   read(chunk: Buffer, isHead: () => boolean = () => false): HttpResponse[] {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     const responses: HttpResponse[] = []
     for (let next = this.#next(isHead); next !== null; next = this.#next(isHead)) {
-      // 100 Continue only announces a response.
+      // 100 Continue is followed by the response itself.
       if (next.status >= 200) responses.push(next)
     }
     return responses
@@ -70,7 +70,7 @@ export class ResponseReader {
     const { status, bodyStart } = head
     const headers = headersOf(head)
     const hasBody = status >= 200 && !isHead()
-    if (hasBody && headers.get('transfer-encoding') === 'chunked') return this.#chunked(status, headers, bodyStart)
+    if (hasBody && headers.get('transfer-encoding') === 'chunked') return this.#readChunked(status, headers, bodyStart)
     const length = hasBody ? contentLengthOf(head) : 0
     if (length === null) throw new Error(`a response without a length: ${head.text}`)
     if (this.#rest.length < bodyStart + length) return null
@@ -79,8 +79,8 @@ export class ResponseReader {
     return { status, headers, text }
   }
 
-  /** A body in chunks, each after its length in hex; the last one is empty. */
-  #chunked(status: number, headers: HttpResponse['headers'], bodyStart: number): HttpResponse | null {
+  /** A chunked body: each chunk follows its length in hex, and the last one is empty. */
+  #readChunked(status: number, headers: HttpResponse['headers'], bodyStart: number): HttpResponse | null {
     const chunks: Buffer[] = []
     for (let at = bodyStart; ; ) {
       const lineEnd = this.#rest.indexOf('\r\n', at)

@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto'
 
 export const nowSeconds = (): number => Math.floor(Date.now() / 1000)
 
-const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const encodePart = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** A token put together by hand, so that it may be wrong in any part. */
+/** Encodes a token by hand, so that any part of it can be wrong. */
 export function encodeToken(header: object, claims: unknown, sign: (text: string) => string): string {
-  const text = `${encoded(header)}.${encoded(claims)}`
+  const text = `${encodePart(header)}.${encodePart(claims)}`
   return `${text}.${sign(text)}`
 }
 

@@ -1,20 +1,20 @@
 import { pathOf, type Route, type Schema } from './api-routes.ts'
 import { type HttpRequest, jsonType } from './request.ts'
 
-/** Bytes that a route takes in one body. */
+/** The body limits of routes. */
 const MAX_BODY_BYTES = { open: 65_536, client: 65_536, admin: 1_048_576 } as const
 /** Node refuses more than 16 KiB of request line and headers together. */
 const MAX_QUERY_BYTES = 14_000
-/** Objects within objects, and unions within them, that are filled one by one. */
+/** Nested fields deeper than this are not filled one by one. */
 const MAX_DEPTH = 4
 
-/** JSON text of about so many bytes. */
+/** Makes a JSON text of about so many bytes. */
 type Fill = (bytes: number) => string
 
 const repeated = (item: string, bytes: number): string =>
   Array.from({ length: Math.max(1, Math.floor(bytes / (item.length + 1))) }, () => item).join(',')
 
-/** Items that all differ, numbered until the bytes are used up. */
+/** Numbered items that all differ, as many as fit. */
 function numbered(item: (n: number) => string, bytes: number): string {
   const items: string[] = []
   for (let left = bytes, n = 0; ; n += 1) {
@@ -30,7 +30,7 @@ const nested = (open: string, close: string, bytes: number): string => {
   return `${open.repeat(depth)}${close.repeat(depth)}`
 }
 
-/** What takes a validator longest wherever it expects something else. */
+/** Values that take a validator longest where it expects another type. */
 const anything: Readonly<Record<string, Fill>> = {
   'empty objects': (bytes) => `[${repeated('{}', bytes)}]`,
   'unknown fields': (bytes) => `{${numbered((n) => `"k${n.toString(36)}":0`, bytes)}}`,
@@ -64,8 +64,8 @@ const roots: Readonly<Record<string, Fill>> = {
   'blanks around it': (bytes) => `${' '.repeat(Math.floor(bytes / 2))}{}${' '.repeat(Math.floor(bytes / 2))}`,
 }
 
-/** A place in a body, as the text before and after it, and what is expected there. */
-interface Site {
+/** A field of a body: the text before and after it, and its schema. */
+interface FieldSite {
   readonly name: string
   readonly before: string
   readonly after: string
@@ -77,40 +77,41 @@ export interface WorstBody {
   readonly body: Buffer
 }
 
-/** The bodies that cost a route of this schema most, among all that fit into so many bytes. Made one by one: they are large. */
+/** The costliest bodies for a route with this schema, within so many bytes. A generator, as they are large. */
 export function* worstBodies(schema: Schema, maxBytes: number): Generator<WorstBody> {
-  for (const [name, fill] of Object.entries(roots)) yield made(`${name} instead of a body`, fill(maxBytes - 16))
+  for (const [name, fill] of Object.entries(roots)) yield worstBody(`${name} instead of a body`, fill(maxBytes - 16))
   const branches = branchesOf(schema)
-  yield* listsTogether(branches, maxBytes)
-  for (const branch of branches) yield* ofObject(branch, maxBytes)
+  yield* pairsOfLists(branches, maxBytes)
+  for (const branch of branches) yield* bodiesByField(branch, maxBytes)
 }
 
-function* ofObject(schema: Schema, maxBytes: number): Generator<WorstBody> {
+function* bodiesByField(schema: Schema, maxBytes: number): Generator<WorstBody> {
   const sites = [...sitesIn(schema, { name: '', before: '', after: '', schema }, 0)]
   for (const { name, before, after, schema } of sites) {
     const room = maxBytes - Buffer.byteLength(before) - Buffer.byteLength(after) - 16
     const fills = schema.type === 'array' ? lists : schema.type === 'string' ? texts : anything
-    for (const [what, fill] of Object.entries(fills)) yield made(`${what} as ${name}`, `${before}${fill(room)}${after}`)
+    for (const [what, fill] of Object.entries(fills))
+      yield worstBody(`${what} as ${name}`, `${before}${fill(room)}${after}`)
     if (schema.type === 'array') {
       const item = JSON.stringify(smallest(schema.items ?? {}))
-      yield made(`items that are right as ${name}`, `${before}[${repeated(item, room)}]${after}`)
+      yield worstBody(`valid items as ${name}`, `${before}[${repeated(item, room)}]${after}`)
     }
   }
 }
 
-/** Two lists at once, also of two branches: rules that look at pairs of faults meet those of both. */
-function* listsTogether(branches: readonly Schema[], maxBytes: number): Generator<WorstBody> {
-  const least = Object.assign({}, ...branches.map((branch) => object(smallest(branch))))
+/** Bodies with two long lists, also of two union branches, for checks that compare pairs of errors. */
+function* pairsOfLists(branches: readonly Schema[], maxBytes: number): Generator<WorstBody> {
+  const smallestFields = Object.assign({}, ...branches.map((branch) => object(smallest(branch))))
   const properties = branches.flatMap((branch) => Object.entries(branch.properties ?? {}))
   const names = new Set(properties.filter(([, inner]) => branchesOf(inner).some(isArray)).map(([name]) => name))
   for (const one of names) {
     for (const other of names) {
       if (one >= other) continue
-      const others = Object.entries(least).filter(([name]) => name !== one && name !== other)
+      const others = Object.entries(smallestFields).filter(([name]) => name !== one && name !== other)
       const head = others.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`).join('')
       for (const item of ['{}', '0']) {
         const list = `[${repeated(item, (maxBytes - head.length - one.length - other.length - 64) / 2)}]`
-        yield made(`${item} as ${one} and as ${other}`, `{${head}"${one}":${list},"${other}":${list}}`)
+        yield worstBody(`${item} as ${one} and as ${other}`, `{${head}"${one}":${list},"${other}":${list}}`)
       }
     }
   }
@@ -118,14 +119,14 @@ function* listsTogether(branches: readonly Schema[], maxBytes: number): Generato
 
 const isArray = ({ type }: Schema): boolean => type === 'array'
 
-const made = (name: string, text: string): WorstBody => ({ name, body: Buffer.from(text) })
+const worstBody = (name: string, text: string): WorstBody => ({ name, body: Buffer.from(text) })
 
-/** Every field at any depth, within a body that is else as small as it may be. */
-function* sitesIn(schema: Schema, around: Site, depth: number): Generator<Site> {
+/** Every field at any depth, in an otherwise smallest possible body. */
+function* sitesIn(schema: Schema, around: FieldSite, depth: number): Generator<FieldSite> {
   if (depth > MAX_DEPTH) return
-  const least = object(smallest(schema))
+  const smallestFields = object(smallest(schema))
   for (const [name, inner] of Object.entries(schema.properties ?? {})) {
-    const others = Object.entries(least)
+    const others = Object.entries(smallestFields)
       .filter(([other]) => other !== name)
       .map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)},`)
     const before = `${around.before}{${others.join('')}${JSON.stringify(name)}:`
@@ -140,7 +141,7 @@ function* sitesIn(schema: Schema, around: Site, depth: number): Generator<Site> 
   }
 }
 
-/** A union's branches by their types: two texts, or two constants, need not both be filled. */
+/** One branch of a union for each type, and all object branches: filling two strings or constants is no use. */
 function branchesOf(schema: Schema): readonly Schema[] {
   if (schema.anyOf === undefined) return [schema]
   const branches = schema.anyOf.flatMap(branchesOf)
@@ -153,7 +154,7 @@ function branchesOf(schema: Schema): readonly Schema[] {
 const object = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? { ...value } : {}
 
-/** As small as a value may be; what patterns ask for is met only where nearly every text meets it. */
+/** The smallest value of a schema; only the most frequent patterns are met. */
 export function smallest(schema: Schema): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
@@ -185,27 +186,28 @@ export function smallest(schema: Schema): unknown {
   }
 }
 
-/** Queries that fill the request line: many fields, one of them again and again, and a long value. */
+/** Queries that fill the request line. */
 export const worstQueries: Readonly<Record<string, (name: string) => string>> = {
   'many query fields': () => numbered((n) => `k${n.toString(36)}=1`, MAX_QUERY_BYTES).replaceAll(',', '&'),
   'one query field many times': (name) => repeated(`${name}=1`, MAX_QUERY_BYTES).replaceAll(',', '&'),
   'a long query value': (name) => `${name}=${'1'.repeat(MAX_QUERY_BYTES)}`,
 }
 
-/** A route's dearest requests, less its token, each with what makes it dear. */
+/** A route's costliest requests, without a token, each with what makes it costly. */
 export function* worstRequests(route: Route): Generator<{ readonly name: string; readonly request: HttpRequest }> {
   const params = Object.fromEntries(Object.keys(route.params).map((name) => [name, '1']))
   const path = pathOf(route, params, false)
   const request: HttpRequest = { method: route.method, path, headers: [jsonType], body: null }
-  yield { name: 'a request as it is meant', request: { ...request, body: asMeant(route) } }
+  yield { name: 'a valid request', request: { ...request, body: smallestBody(route) } }
   const [query = 'limit'] = Object.keys(route.query)
   for (const [name, fill] of Object.entries(worstQueries))
     yield { name, request: { ...request, path: `${path}?${fill(query)}` } }
   if ('limit' in route.query) yield { name: 'the longest page', request: { ...request, path: `${path}?limit=200` } }
-  // Routes that expect no body parse what comes all the same.
+  // Routes without a body parse the one they get, too.
   for (const { name, body } of worstBodies(route.body ?? {}, MAX_BODY_BYTES[route.kind])) {
     if (route.method !== 'GET') yield { name, request: { ...request, body } }
   }
 }
 
-const asMeant = ({ body }: Route): Buffer | null => (body === null ? null : Buffer.from(JSON.stringify(smallest(body))))
+const smallestBody = ({ body }: Route): Buffer | null =>
+  body === null ? null : Buffer.from(JSON.stringify(smallest(body)))

@@ -3,7 +3,7 @@ import { account, type Currency } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../../src/ledger/rules/event.ts'
 import { transfer } from '../../../src/ledger/rules/movement.ts'
 
-/** Facts that tests begin with. */
+/** Events that tests start with. */
 
 export const userDefined = (
   user_id: number,
@@ -27,7 +27,7 @@ export const roomDefined = (room_id: number, owner_id: number): LedgerEvent<'roo
   movements: [],
 })
 
-/** What an account holds to begin with. */
+/** An account's initial balance. */
 export const credited = (
   holder: 'user' | 'room',
   id: number,
@@ -49,7 +49,7 @@ export const packageDefined = (
   movements: [],
 })
 
-/** A card, whose id is its place among the facts. */
+/** A card, whose id is the position of this event. */
 export const cardGranted = (
   user_id: number,
   privilege_package_id: number,

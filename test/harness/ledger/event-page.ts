@@ -1,11 +1,11 @@
 import type { Page } from '../../../src/db/copy-out.ts'
 import type { Movement } from '../../../src/ledger/rules/event.ts'
 
-/** Of PostgreSQL's own types. */
+/** Object ids of PostgreSQL's types. */
 const TEXT = 25
 const BIGINT = 20
 
-/** The bytes of the rows of events that only move something, at positions 1, 2, 3, …, as `copyBinaryRows` yields them. */
+/** A page of events with only movements, at positions 1, 2, 3, …, in the format of `copyBinaryRows`. */
 export const eventPage = (events: readonly (readonly Movement[])[]): Page =>
   Buffer.concat(events.map((movements, i) => row(i + 1, movements)))
 
@@ -38,7 +38,7 @@ function row(position: number, movements: readonly Movement[]): Buffer {
   return Buffer.concat([Buffer.from('d'), int32(4 + bytes.length), bytes])
 }
 
-/** Its length and its bytes. */
+/** Length and bytes of a column. */
 const field = (bytes: Buffer | null): Buffer =>
   bytes === null ? int32(-1) : Buffer.concat([int32(bytes.length), bytes])
 

@@ -9,7 +9,7 @@ import type { WritableState } from '../../../src/ledger/rules/state.ts'
 import { type Context, isRefusal, type Refusal, type Verb } from '../../../src/ledger/rules/verb.ts'
 import { isReadByEvolvers } from '../../../src/ledger/storage/evolver-balances.ts'
 
-/** What became of a command: its events and answer, or its refusal. */
+/** The result of a command: its events and answer, or its refusal. */
 export interface Result<Answer> {
   readonly events: readonly PositionedEvent[]
   readonly answer: Answer | undefined
@@ -17,9 +17,9 @@ export interface Result<Answer> {
 }
 
 export interface GivenWhen {
-  /** Facts that stand on the ledger. */
+  /** Appends events. */
   readonly given: (...events: readonly LedgerEvent[]) => void
-  /** Runs a verb on them, as the executor does; what it decided stands on the ledger from then on. */
+  /** Runs a verb on the state so far, as the executor does, and appends its events. */
   readonly when: <Input, Answer>(verb: Verb<Input, Answer>, input: Input, context?: Partial<Context>) => Result<Answer>
   readonly state: WritableState
 }
@@ -28,20 +28,19 @@ export interface GivenWhen {
 export const FIXED_NOW = Date.UTC(2026, 10, 21, 8) * 1000
 
 /**
- * A ledger in memory for the rules alone: given events, when a command comes, then events or a refusal. Holds
- * verbs to what the executor holds them to: rows that were not asked for cannot be read, and events are of
- * their form.
+ * A ledger in memory for tests of the rules: given events, when a command runs, then events or a refusal. It checks what
+ * the executor checks: a verb reads only the rows that it declared, and its events match their schemas.
  */
 export function givenWhen(...evolvers: readonly Evolver[]): GivenWhen {
   const state = new ReplayState()
   const evolve = combineEvolvers(evolvers)
   let position = 0
 
-  const append = (event: LedgerEvent, on: WritableState, at: number): PositionedEvent => {
+  const append = (event: LedgerEvent, target: WritableState, at: number): PositionedEvent => {
     const errors = [...Value.Errors(eventTypes[event.type].data, event.data)]
     if (errors.length > 0) throw new Error(`${event.type}: ${errors.map((e) => `${e.path} ${e.message}`).join('; ')}`)
     const positioned = { ...event, position: (position += 1), at }
-    evolve(replayView(on), positioned, positioned.movements)
+    evolve(replayView(target), positioned, positioned.movements)
     return positioned
   }
 
@@ -54,10 +53,14 @@ export function givenWhen(...evolvers: readonly Evolver[]): GivenWhen {
       const context = { now: FIXED_NOW, position: position + 1, actor: 'staff:ann', ...given }
       const declared = new DeclaredRows(state, verb.reads(input))
       while (declared.declare(verb.dependentReads?.(declared, input) ?? [])) continue
-      // An executor that knows everything from before must be told of the same rows.
-      const warm = new DeclaredRows(state, [...verb.reads(input), ...(verb.dependentReads?.(state, input) ?? [])])
-      const forgotten = declared.known.filter((key) => !warm.known.includes(key))
-      if (forgotten.length > 0) throw new Error(`follow names ${forgotten.join()} only when they are not known`)
+      // An executor with all rows cached must get the same keys.
+      const withAllCached = new DeclaredRows(state, [
+        ...verb.reads(input),
+        ...(verb.dependentReads?.(state, input) ?? []),
+      ])
+      const undeclared = declared.keys.filter((key) => !withAllCached.keys.includes(key))
+      if (undeclared.length > 0)
+        throw new Error(`dependentReads declares ${undeclared.join()} only when they are not loaded`)
       const decision = verb.decide(declared, input, context)
       if (isRefusal(decision)) return { events: [], answer: undefined, refusal: decision }
       position = context.position - 1
@@ -68,52 +71,52 @@ export function givenWhen(...evolvers: readonly Evolver[]): GivenWhen {
   }
 }
 
-/** As a replay has it: of balances evolvers may look at the watched ones alone. */
-const replayView = (on: WritableState): WritableState => ({
+/** The state as in a replay, where evolvers may read only the balances that are loaded for them. */
+const replayView = (target: WritableState): WritableState => ({
   get(projection, id) {
-    if (projection.name === balances.name && !isReadByEvolvers(id)) throw new Error(`${id} is not watched`)
-    return on.get(projection, id)
+    if (projection.name === balances.name && !isReadByEvolvers(id)) throw new Error(`${id} is not read by evolvers`)
+    return target.get(projection, id)
   },
-  isLoaded: (projection, id) => on.isLoaded(projection, id),
-  set: (projection, id, row) => on.set(projection, id, row),
+  isLoaded: (projection, id) => target.isLoaded(projection, id),
+  set: (projection, id, row) => target.set(projection, id, row),
   add(account, change) {
-    const balance = (on.get(balances, account)?.balance ?? 0n) + BigInt(change)
-    on.set(balances, account, { account, balance })
+    const balance = (target.get(balances, account)?.balance ?? 0n) + BigInt(change)
+    target.set(balances, account, { account, balance })
     return balance
   },
 })
 
-/** The rows that a command asked for, out of all there are. */
+/** Only the rows that a command declared. */
 class DeclaredRows implements WritableState {
   readonly #rows: ReplayState
-  readonly #known = new Set<string>()
+  readonly #declared = new Set<string>()
 
   constructor(rows: ReplayState, keys: readonly Key[]) {
     this.#rows = rows
     this.declare(keys)
   }
 
-  get known(): string[] {
-    return [...this.#known]
+  get keys(): string[] {
+    return [...this.#declared]
   }
 
   /** Whether any of the rows is new. */
   declare(keys: readonly Key[]): boolean {
-    const before = this.#known.size
-    for (const { projection, id } of keys) this.#known.add(`${projection.name} ${id}`)
-    return this.#known.size > before
+    const before = this.#declared.size
+    for (const { projection, id } of keys) this.#declared.add(`${projection.name} ${id}`)
+    return this.#declared.size > before
   }
 
   get<Row>(projection: Projection<Row>, id: string): Row | undefined {
-    if (!this.isLoaded(projection, id)) throw new Error(`the command did not ask for ${projection.name} ${id}`)
+    if (!this.isLoaded(projection, id)) throw new Error(`the command did not declare ${projection.name} ${id}`)
     return this.#rows.get(projection, id)
   }
 
   isLoaded(projection: Projection<unknown>, id: string): boolean {
-    return this.#known.has(`${projection.name} ${id}`)
+    return this.#declared.has(`${projection.name} ${id}`)
   }
 
-  /** What was written is known from then on. */
+  /** A written row counts as declared. */
   set<Row>(projection: Projection<Row>, id: string, row: Row | undefined): void {
     this.#rows.set(projection, id, row)
     this.declare([keyOf(projection, id)])

@@ -14,7 +14,7 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-/** An executor with all the books, on a database of its own, and what it was seen to do. */
+/** An executor with all verbs and tables, and what its observer saw. */
 export interface TestExecutor {
   readonly executor: Executor
   readonly bugs: unknown[]
@@ -35,7 +35,7 @@ const presenter = <Answer>(): Presenter<Answer> => ({
   presentRefusal: (refusal: Refusal) => ({ status: 422, body: JSON.stringify({ refusal: refusal.refusal }) }),
 })
 
-/** `heard` is told of events as they are committed, before whoever asked for them. */
+/** `onCommitted` gets the events of a batch before its commands are answered. */
 export function createTestExecutor(
   t: Test,
   url: string,
@@ -91,9 +91,7 @@ export async function queryRows(database: TestDatabase, text: string): Promise<R
 
 const testKey = 'a fairness key for tests'
 
-/** Chains of a key that is only for tests. */
 export const testChains = luckyChains(testKey)
-/** Seeds of the same key. */
 export const testSpins = spinSeeds(testKey)
 
 export const testVault = createVault('a key for personal data, for tests')

@@ -1,25 +1,25 @@
 import { connect, type Socket } from 'node:net'
 import { findResponse } from '../http/response.ts'
 
-/** More than an answer takes, so that nearly every one comes in one piece. */
-const BUFFER = 16_384
+/** More than an answer has, so that nearly every answer is read in one piece. */
+const BUFFER_BYTES = 16_384
 
-/** Hears of every answer, and of the first failure. */
+/** Callbacks for every answer and every failure. */
 export interface Listener {
   answered(connection: Connection): void
   failed(error: Error): void
 }
 
 /**
- * A kept-alive connection with one request on its way at a time. Reads into one buffer of its own and looks at an
- * answer's status and length only. Every answer must be a 200.
+ * A kept-alive connection with one request at a time. It reads into one buffer, and only status and length of an answer.
+ * Every answer must be a 200.
  */
 export class Connection {
-  /** When the request on its way was sent, or should have been. */
+  /** When the present request was sent, or should have been sent. */
   startedAt = 0
   readonly #socket: Socket
   readonly #listener: Listener
-  /** What came of an answer that did not come in one piece. */
+  /** The first part of an answer that is not complete yet. */
   #rest: Buffer | null = null
 
   private constructor(port: number, listener: Listener) {
@@ -29,7 +29,7 @@ export class Connection {
       port,
       noDelay: true,
       onread: {
-        buffer: Buffer.allocUnsafe(BUFFER),
+        buffer: Buffer.allocUnsafe(BUFFER_BYTES),
         callback: (count, buffer) => {
           this.#read(Buffer.from(buffer.buffer, buffer.byteOffset, count))
           return true
@@ -40,7 +40,7 @@ export class Connection {
     this.#socket.on('end', () => this.#listener.failed(new Error('the server closed a connection')))
   }
 
-  /** Resolves when it is connected; when that fails, the listener hears of it. */
+  /** Resolves when it is connected; reports a failure to the listener. */
   static open(port: number, listener: Listener): Promise<Connection> {
     const connection = new Connection(port, listener)
     return new Promise((resolve) => connection.#socket.once('connect', () => resolve(connection)))
@@ -64,7 +64,7 @@ export class Connection {
         return
       }
       this.#rest = null
-      if (response.end !== bytes.length) throw new Error('more was answered than was asked')
+      if (response.end !== bytes.length) throw new Error('received more than one answer to a request')
       if (response.status !== 200)
         throw new Error(`answered ${response.status}: ${bytes.toString('utf8', response.bodyStart)}`)
     } catch (error) {

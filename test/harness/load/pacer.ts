@@ -3,12 +3,12 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { clock } from './clock.ts'
 
-// A thread that does nothing but tell when a request is due. A timer of the event loop would be up to a millisecond
-// late, which is more than an answer takes; waiting on memory is late by less than a tenth of that.
+// A worker thread that posts a message when a request is due. A timer of the event loop can be a millisecond late, which
+// is more than an answer takes; `Atomics.wait` is late by less than a tenth of that.
 
-const Pace = Type.Object({ perSecond: Type.Number(), count: Type.Integer() })
+const Schedule = Type.Object({ perSecond: Type.Number(), count: Type.Integer() })
 
-const { perSecond, count } = Value.Parse(Pace, workerData)
+const { perSecond, count } = Value.Parse(Schedule, workerData)
 const never = new Int32Array(new SharedArrayBuffer(4))
 const begin = clock() + 10
 for (let i = 0; i < count; i += 1) {

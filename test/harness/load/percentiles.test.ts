@@ -13,7 +13,7 @@ test('percentiles are values that were measured', (t) => {
   t.end()
 })
 
-test('a median is the middle, or between the two in the middle', (t) => {
+test('a median is the middle value, or the mean of the two in the middle', (t) => {
   t.equal(median([3, 1, 2]), 2)
   t.equal(median([4, 1, 3, 2]), 2.5)
   t.equal(median([5]), 5)

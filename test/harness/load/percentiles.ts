@@ -1,4 +1,4 @@
-/** Numbers that come one by one, in memory that is not handled again while they come. */
+/** Collects numbers without allocating memory for each of them. */
 export class Samples {
   #values = new Float64Array(65_536)
   #count = 0
@@ -23,7 +23,7 @@ export class Samples {
   }
 }
 
-/** The smallest value that at least `percent` of them do not pass (nearest rank). `sorted` ascends. */
+/** The nearest-rank percentile: the smallest value with at least `percent` of all values not above it. `sorted` ascends. */
 export function percentile(sorted: ArrayLike<number>, percent: number): number {
   const rank = Math.max(1, Math.ceil((percent / 100) * sorted.length))
   const value = sorted[rank - 1]
@@ -31,7 +31,7 @@ export function percentile(sorted: ArrayLike<number>, percent: number): number {
   return value
 }
 
-/** The middle value; of an even number the mean of the two in the middle. */
+/** The middle value; for an even number of values the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const half = sorted.length / 2

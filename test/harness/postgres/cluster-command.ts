@@ -1,5 +1,5 @@
 import { removeTestCluster, startTestCluster } from './test-cluster.ts'
 
-const [command, holder] = process.argv.slice(2)
-if (command === 'start') await startTestCluster(Number(holder))
-else await removeTestCluster(Number(holder))
+const [command, owner] = process.argv.slice(2)
+if (command === 'start') await startTestCluster(Number(owner))
+else await removeTestCluster(Number(owner))

@@ -13,12 +13,12 @@ import { base } from './test-cluster.ts'
 
 const ownerProcess = join(import.meta.dirname, 'cluster-owner-process.ts')
 
-/** A path that does not exist yet, with a blank in it, in a folder for the owner alone; cleared up after the test. */
+/** A path with a space that does not exist yet, in a folder that only its owner can read; removed after the test. */
 export function newDataDir(t: Test): string {
   const folder = mkdtempSync(join(base, 'economy-embedded-'))
   const dataDir = join(folder, 'the data')
   t.teardown(async () => {
-    // A test may have run it as another user.
+    // A test may have run PostgreSQL as another user.
     if (process.geteuid?.() === 0 && existsSync(dataDir)) chownFiles(0, dataDir)
     if (existsSync(join(dataDir, 'postgres'))) await (await prepareCluster(dataDir)).stop()
     rmSync(folder, { recursive: true })
@@ -26,7 +26,7 @@ export function newDataDir(t: Test): string {
   return dataDir
 }
 
-/** The folder and the files in it, but no folder below. */
+/** Changes the owner of the folder and its files, but not of its subfolders. */
 function chownFiles(uid: number, folder: string): void {
   chownSync(folder, uid, uid)
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -34,7 +34,7 @@ function chownFiles(uid: number, folder: string): void {
   }
 }
 
-/** Opens it in this process, without a word on what goes on in the background, and stops it after the test. */
+/** Opens the cluster in this process, without log lines, and stops it after the test. */
 export async function openEmbeddedCluster(t: Test, dataDir: string): Promise<Embedded> {
   const embedded = await openEmbedded(dataDir, { warn: () => {} })
   t.teardown(() => embedded.stop())
@@ -51,7 +51,7 @@ export function spawnClusterOwner(
   })
 }
 
-/** Whether that user can enter the folder of this checkout and run Node; not so where either lies below /root. */
+/** Whether this user can read this checkout and run Node; not when one of them is in /root. */
 export function canRunClusterOwner(as: { uid?: number; gid?: number }): boolean {
   const readable = ['-c', 'test -r "$1" && test -x "$2"', 'sh', ownerProcess, process.execPath]
   return spawnSync('/bin/sh', readable, as).status === 0
@@ -64,12 +64,12 @@ export async function startClusterOwner(
 ): Promise<ChildProcess> {
   const child = spawnClusterOwner(dataDir, as)
   t.teardown(() => child.kill('SIGKILL'))
-  let said = ''
-  child.stderr?.on('data', (chunk) => (said += String(chunk)))
+  let errorOutput = ''
+  child.stderr?.on('data', (chunk) => (errorOutput += String(chunk)))
   if (child.stdout === null) throw new Error('no stdout')
   await Promise.race([
     once(child.stdout, 'data'),
-    once(child, 'close').then(() => Promise.reject(new Error(`the keeper did not start: ${said}`))),
+    once(child, 'close').then(() => Promise.reject(new Error(`the cluster owner did not start: ${errorOutput}`))),
   ])
   return child
 }
@@ -82,7 +82,7 @@ export async function kill(child: ChildProcess): Promise<void> {
 
 export function pidOf(dataDir: string): number {
   const postmaster = findPostmaster(join(dataDir, 'postgres'))
-  if (postmaster === null) throw new Error('PostgreSQL does not run')
+  if (postmaster === null) throw new Error('PostgreSQL is not running')
   return postmaster.pid
 }
 
@@ -103,7 +103,7 @@ export async function queryRows(url: string, text: string): Promise<Record<strin
   }
 }
 
-/** Tries until it goes well. */
+/** Retries until it succeeds or the deadline passes. */
 export async function retryUntilSuccess<T>(work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + DEADLINE_MS
   for (;;) {

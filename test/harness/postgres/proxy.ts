@@ -5,24 +5,24 @@ interface Test {
   teardown(work: () => Promise<void>): void
 }
 
-/** A TCP proxy in front of PostgreSQL that can lose what passes through it. */
+/** A TCP proxy in front of PostgreSQL that can lose data and connections. */
 export interface Proxy {
   readonly url: string
-  /** Connections that `cutAtCommit` has cut. */
+  /** Connections that `cutAtCommit` closed. */
   readonly cuts: number
-  /** At the next COMMIT the connection is cut: before it reaches the server, or before its answer comes back. */
+  /** Closes the connection at the next COMMIT, before it reaches the server or before its answer reaches the client. */
   cutAtCommit(lost: 'request' | 'answer'): void
   /**
-   * All connections go silent for good: nothing passes any more, and neither side hears when the other one hangs up.
-   * New connections are silent too, until `speak`.
+   * Silences all connections for good: they pass on neither data nor the end of a connection. New connections are
+   * silent, too, until `resume`.
    */
   silence(): void
   resume(): void
-  /** The next connection that sends this text goes silent, and the text with it. */
+  /** Silences the next connection that sends this text, before the text is passed on. */
   silenceAt(text: string): void
-  /** The next time that this text is sent, its first letter is lost on the way. */
+  /** Replaces the first letter of this text the next time it is sent. */
   garble(text: string): void
-  /** Cuts all connections and takes no more. */
+  /** Closes all connections and refuses new ones until `up`. */
   down(): Promise<void>
   up(): Promise<void>
 }
@@ -33,50 +33,50 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
   let lose: 'request' | 'answer' | undefined
   let cuts = 0
   let silent = false
-  let lastWords: string | undefined
-  let garbled: string | undefined
+  let silencingText: string | undefined
+  let garbledText: string | undefined
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
     const pair = { sockets: [client, upstream], silent }
     pairs.add(pair)
-    let deaf = false
-    // The end of what came last, for an answer that comes in two pieces.
-    let before = ''
+    let dropsAnswers = false
+    // The end of the chunk before, as an answer may come in two chunks.
+    let tail = ''
     const cut = () => {
       pairs.delete(pair)
       client.destroy()
       upstream.destroy()
     }
     client.on('data', (chunk) => {
-      if (lastWords !== undefined && chunk.includes(lastWords)) {
-        lastWords = undefined
+      if (silencingText !== undefined && chunk.includes(silencingText)) {
+        silencingText = undefined
         pair.silent = true
       }
       if (pair.silent) return
-      if (garbled !== undefined && chunk.includes(garbled)) {
-        chunk.write('?', chunk.indexOf(garbled))
-        garbled = undefined
+      if (garbledText !== undefined && chunk.includes(garbledText)) {
+        chunk.write('?', chunk.indexOf(garbledText))
+        garbledText = undefined
       }
       if (lose !== undefined && chunk.includes('commit\0')) {
         cuts += 1
-        const request = lose === 'request'
+        const isRequest = lose === 'request'
         lose = undefined
-        if (request) return cut()
-        // The server takes the COMMIT, and answers to nobody.
-        deaf = true
+        if (isRequest) return cut()
+        // The server gets the COMMIT, but its answer is dropped.
+        dropsAnswers = true
       }
       upstream.write(chunk)
     })
     upstream.on('data', (chunk) => {
       if (pair.silent) return
-      if (!deaf) {
+      if (!dropsAnswers) {
         client.write(chunk)
         return
       }
-      const heard = before + chunk.toString('latin1')
-      before = heard.slice(-16)
-      if (heard.includes('COMMIT\0')) cut()
+      const received = tail + chunk.toString('latin1')
+      tail = received.slice(-16)
+      if (received.includes('COMMIT\0')) cut()
     })
     for (const socket of pair.sockets) {
       const ended = () => {
@@ -123,10 +123,10 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
       silent = false
     },
     silenceAt: (text) => {
-      lastWords = text
+      silencingText = text
     },
     garble: (text) => {
-      garbled = text
+      garbledText = text
     },
     down,
     up: () => listen(port),

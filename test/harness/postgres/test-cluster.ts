@@ -6,9 +6,9 @@ import { type Cluster, prepareCluster } from '../../../src/db/cluster/cluster.ts
 import { startAndConnect } from '../../../src/db/cluster/cluster-lock.ts'
 import { isAlive } from '../../../src/db/cluster/postmaster.ts'
 
-/** Where tests keep what they write. */
+/** The folder for files of tests. */
 export const base = memoryDisk() ?? tmpdir()
-/** The clusters of this checkout's test runs: one a run, named after the process that holds it. */
+/** Each test run of this checkout has one cluster, named after the process that owns it. */
 const prefix = `economy-test-${createHash('sha256')
   .update(import.meta.dirname)
   .digest('hex')
@@ -16,29 +16,29 @@ const prefix = `economy-test-${createHash('sha256')
 
 /** A running cluster for tests, with the durable settings of the real one. */
 export interface TestCluster {
-  /** Address of a database for the given role. */
+  /** The connection string of a database for a role. */
   url(role: 'postgres' | 'economy_owner' | 'economy_service', database: string): string
 }
 
-/** Starts the cluster that process `holder` (its process id) answers for. */
-export async function startTestCluster(holder: number): Promise<TestCluster> {
+/** Starts the cluster of a process id. */
+export async function startTestCluster(owner: number): Promise<TestCluster> {
   await removeAbandoned()
-  const cluster = await prepareCluster(dirOf(holder))
+  const cluster = await prepareCluster(dirOf(owner))
   const { port, client } = await startAndConnect(cluster)
   await client.end()
   return at(cluster, port)
 }
 
-/** The running cluster of `holder`, or null. */
-export async function findTestCluster(holder: number): Promise<TestCluster | null> {
-  if (!existsSync(dirOf(holder))) return null
-  const cluster = await prepareCluster(dirOf(holder))
+/** The running cluster of `owner`, or null. */
+export async function findTestCluster(owner: number): Promise<TestCluster | null> {
+  if (!existsSync(dirOf(owner))) return null
+  const cluster = await prepareCluster(dirOf(owner))
   const running = cluster.running()
   return running === null ? null : at(cluster, running.port)
 }
 
-export async function removeTestCluster(holder: number): Promise<void> {
-  const dir = dirOf(holder)
+export async function removeTestCluster(owner: number): Promise<void> {
+  const dir = dirOf(owner)
   const cluster = await prepareCluster(dir)
   await cluster.stop()
   rmSync(dir, { recursive: true, force: true })
@@ -48,19 +48,19 @@ function at(cluster: Cluster, port: number): TestCluster {
   return { url: (role, database) => cluster.url(role, port, database) }
 }
 
-/** What killed runs left behind. */
+/** Removes the clusters of killed runs. */
 async function removeAbandoned(): Promise<void> {
-  const holders = readdirSync(base)
+  const owners = readdirSync(base)
     .filter((name) => name.startsWith(prefix))
     .map((name) => Number(name.slice(prefix.length)))
-  for (const holder of holders.filter((holder) => !isAlive(holder))) await removeTestCluster(holder)
+  for (const owner of owners.filter((owner) => !isAlive(owner))) await removeTestCluster(owner)
 }
 
-function dirOf(holder: number): string {
-  return join(base, `${prefix}${holder}`)
+function dirOf(owner: number): string {
+  return join(base, `${prefix}${owner}`)
 }
 
-/** A tmpfs, where fsync costs nothing; containers often have too small a one. */
+/** A tmpfs, where fsync is free, if there is one and it is large enough; in containers it is often small. */
 function memoryDisk(): string | null {
   const path = '/dev/shm'
   try {

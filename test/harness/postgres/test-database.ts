@@ -6,7 +6,7 @@ import { grantService } from '../../../src/db/migrations/grants.ts'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
 import { findTestCluster, removeTestCluster, startTestCluster, type TestCluster } from './test-cluster.ts'
 
-/** A database of its own for one test, in a real PostgreSQL, with the roles of production. */
+/** A database for one test, in a real PostgreSQL, with the roles of production. */
 export interface TestDatabase {
   readonly name: string
   readonly ownerUrl: string
@@ -18,10 +18,10 @@ interface Test {
 }
 
 const template = 'economy_template'
-/** Any number that nothing else uses, in the database `postgres`. */
+/** The key of an advisory lock that nothing else uses in the database `postgres`. */
 const templateLock = 5_202_611_210_004
 
-/** A migrated database with grants in place. It is dropped when the test `t` ends, whoever is still connected. */
+/** A migrated database with grants. It is dropped when the test ends, even with open connections. */
 export async function testDatabase(t: Test): Promise<TestDatabase> {
   return createDatabase(t, async (cluster, admin) => {
     await ensureTemplate(cluster, admin)
@@ -29,25 +29,25 @@ export async function testDatabase(t: Test): Promise<TestDatabase> {
   })
 }
 
-/** A copy of a database to which nobody is connected any more. */
+/** A copy of a database that has no connections left. */
 export const copyOf = async (t: Test, { name }: TestDatabase): Promise<TestDatabase> =>
   createDatabase(t, async () => escapeIdentifier(name))
 
-/** A database without any table, otherwise like the above. */
+/** A database without tables. */
 export async function emptyDatabase(t: Test): Promise<TestDatabase> {
   return createDatabase(t, async () => 'template0')
 }
 
-let made = 0
+let databaseCount = 0
 
 async function createDatabase(
   t: Test,
   source: (cluster: TestCluster, admin: Client) => Promise<string>,
 ): Promise<TestDatabase> {
   const cluster = await currentCluster()
-  made += 1
+  databaseCount += 1
   const file = basename(process.argv[1] ?? 'test').replace(/\W+/g, '_')
-  const name = `${file.slice(0, 40)}_${process.pid}_${made}`
+  const name = `${file.slice(0, 40)}_${process.pid}_${databaseCount}`
   await asAdmin(cluster, async (admin) => {
     await admin.query(
       `create database ${escapeIdentifier(name)} template ${await source(cluster, admin)} owner economy_owner`,
@@ -63,7 +63,7 @@ async function createDatabase(
 
 let current: Promise<TestCluster> | null = null
 
-/** The cluster of this tap run; a file that is run by plain node has one of its own. */
+/** The cluster of this tap run; a test file that runs without tap starts its own. */
 function currentCluster(): Promise<TestCluster> {
   current ??= findTestCluster(process.ppid).then((shared) => shared ?? startOwn())
   return current
@@ -75,7 +75,7 @@ async function startOwn(): Promise<TestCluster> {
   return cluster
 }
 
-/** The mark `datistemplate` is set last, so a template that was not finished is made anew. */
+/** `datistemplate` is set last, so that an unfinished template is recognised and created again. */
 async function ensureTemplate(cluster: TestCluster, admin: Client): Promise<void> {
   await admin.query('select pg_advisory_lock($1)', [templateLock])
   const finished = await admin.query('select from pg_database where datname = $1 and datistemplate', [template])

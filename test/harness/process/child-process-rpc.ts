@@ -6,7 +6,7 @@ import { Value } from '@sinclair/typebox/value'
 
 const Answer = Type.Union([Type.Object({ answer: Type.Unknown() }), Type.Object({ error: Type.String() })])
 
-/** In a process that was started as a `Helper`: answers its jobs one after the other, and ends with it. */
+/** Called in the process of a `HelperProcess`: runs its jobs, and ends when its parent does. */
 export function serve<J extends TSchema>(schema: J, work: (job: Static<J>) => Promise<unknown>): void {
   const answer = async (message: unknown): Promise<void> => {
     try {
@@ -19,7 +19,7 @@ export function serve<J extends TSchema>(schema: J, work: (job: Static<J>) => Pr
   process.on('disconnect', () => process.exit())
 }
 
-/** A process that works for whoever started it. */
+/** A child process that runs jobs. */
 export class HelperProcess {
   readonly #child: ChildProcess
   readonly #file: string
@@ -35,19 +35,19 @@ export class HelperProcess {
     return this.#child.pid ?? 0
   }
 
-  /** One job at a time. Throws when it fails or the process ends. */
+  /** Runs a job; only one at a time. Throws when it fails or the process ends. */
   async call<A extends TSchema>(job: object, schema: A): Promise<Static<A>> {
-    const over = new AbortController()
+    const done = new AbortController()
     try {
-      const heard = once(this.#child, 'message', over)
-      const ended = once(this.#child, 'exit', over).then(() => Promise.reject(new Error(`${this.#file} ended`)))
+      const answered = once(this.#child, 'message', done)
+      const ended = once(this.#child, 'exit', done).then(() => Promise.reject(new Error(`${this.#file} ended`)))
       this.#child.send(job)
-      const [message]: unknown[] = await Promise.race([heard, ended])
-      const said = Value.Parse(Answer, message)
-      if ('error' in said) throw new Error(`${this.#file}: ${said.error}`)
-      return Value.Parse(schema, said.answer)
+      const [message]: unknown[] = await Promise.race([answered, ended])
+      const answer = Value.Parse(Answer, message)
+      if ('error' in answer) throw new Error(`${this.#file}: ${answer.error}`)
+      return Value.Parse(schema, answer.answer)
     } finally {
-      over.abort()
+      done.abort()
     }
   }
 

@@ -10,21 +10,21 @@ interface Test {
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Where processes keep what they compiled, as `npm start` and `npm test` have it. */
+/** The compile cache of `npm start` and `npm test`. */
 export const compileCache = join(root, 'node_modules/.cache/compiled')
 
 /** A service in a process of its own, as `npm start` runs it. */
 export interface ServiceProcess {
   readonly origin: string
   readonly pid: number
-  /** All that it printed so far. */
+  /** Everything that it has printed so far. */
   output(): string
-  /** Ends when the process does: its exit code, or null when a signal ended it. */
+  /** Resolves with the exit code, or with null when a signal ended the process. */
   readonly exited: Promise<number | null>
   kill(signal: 'SIGTERM' | 'SIGKILL'): void
 }
 
-/** Starts a service and waits until it listens or ends. It is stopped when the test ends. */
+/** Starts a service and waits until it listens or exits. It is stopped when the test ends. */
 export async function startService(
   t: Test,
   environment: Readonly<Record<string, string>>,
@@ -35,7 +35,7 @@ export async function startService(
   return service
 }
 
-/** As `startService`, without waiting. */
+/** Starts a service without waiting. */
 export const launchService = (
   t: Test,
   environment: Readonly<Record<string, string>>,
@@ -45,7 +45,6 @@ export const launchService = (
   return launchProcess(t, ['src/server.ts'], { ...unlimited, ...environment }, port)
 }
 
-/** A process that may not listen yet. */
 export interface LaunchedProcess extends ServiceProcess {
   /** Resolves when it has printed that it listens. */
   readonly listening: Promise<void>
@@ -81,7 +80,7 @@ export function launchProcess(
   const listening = new Promise<void>((resolve) => {
     const read = (chunk: Buffer) => {
       output += chunk.toString()
-      // Printed once it listens, with the tokens of development, in one piece.
+      // Printed in one piece with the tokens of development, once the service listens.
       if (!isListening && /^API .*\n/m.test(output)) {
         isListening = true
         resolve()
@@ -105,7 +104,7 @@ async function ended(child: ChildProcess): Promise<number | null> {
   return child.exitCode
 }
 
-/** A port that nobody listens on now. */
+/** A port that is not in use. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -116,7 +115,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** A token for a user, from what the service printed. */
+/** A user's token from the output of the service. */
 export function tokenIn(output: string, name: string): string {
   const token = new RegExp(`${name}\\s+(\\S+)`).exec(output)?.[1]
   if (token === undefined) throw new Error(`no token of ${name} in: ${output}`)

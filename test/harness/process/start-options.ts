@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The least environment that production accepts, without a database. */
+/** The smallest environment that production accepts, without a database. */
 export const production = {
   NODE_ENV: 'production',
   JWT_SECRET: 'a secret for production, and long enough',
@@ -12,7 +12,7 @@ export const production = {
   PUBLIC_URL: 'https://economy.example',
 }
 
-/** A folder that goes when the test ends. */
+/** A folder that is removed when the test ends. */
 export function dataDir(t: { teardown(work: () => void): void }): string {
   const folder = mkdtempSync(join(tmpdir(), 'economy-start-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,19 +1,18 @@
 import { connect } from '../../../src/db/connect.ts'
 import type { ScenarioContext } from './scenario-context.ts'
 
-/** Every currency over all accounts, the system's own included, and the position: in one statement, so of one moment. */
+/** The sum of all accounts by currency, and the head, in one statement and so in one snapshot. */
 const SUMS = `select split_part(account, ':', 3) as currency, sum(balance)::text as sum,
                      (select position from ledger_head)::text as position
               from balances group by 1`
-const EVERY_MS = 50
+const INTERVAL_MS = 50
 
-/** Reads of all balances. */
 export interface BalanceSums {
-  /** Stops reading and tells what was read. */
+  /** Stops reading and reports the result. */
   report(): Promise<void>
 }
 
-/** Reads all balances over and over: value goes from one account to another, so their sum is always 0. */
+/** Reads all balances again and again. Value moves from one account to another, so each sum must be 0. */
 export async function watchBalanceSums(context: ScenarioContext, url: string): Promise<BalanceSums> {
   const client = await connect(url, 'soak sums')
   let reads = 0
@@ -37,7 +36,7 @@ export async function watchBalanceSums(context: ScenarioContext, url: string): P
   const running = (async () => {
     while (!stopped) {
       await read()
-      await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
+      await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS))
     }
   })().catch((error: unknown) => context.expect(false, `the balances could not be read: ${String(error)}`))
   const stop = async (): Promise<void> => {
@@ -51,9 +50,9 @@ export async function watchBalanceSums(context: ScenarioContext, url: string): P
   return {
     async report() {
       await stop()
-      context.expect(positions > 1, 'nothing moved between the reads of all balances')
-      const what = [...currencies].toSorted().join(', ')
-      context.report(`all balances read ${reads} times at ${positions} positions: ${what}`)
+      context.expect(positions > 1, 'the head did not move between the reads of all balances')
+      const names = [...currencies].toSorted().join(', ')
+      context.report(`all balances read ${reads} times at ${positions} positions: ${names}`)
     },
   }
 }

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** So many faults of a scenario are told; whoever has that many needs no more to start with. */
+/** A scenario reports so many faults: more would not help to find the cause. */
 const MAX_FAULTS = 20
 
-/** On a shared machine nothing that happens at all takes so long. */
+/** Longer than anything takes even on a busy shared machine. */
 const SHARED_LIMIT_MS = 100_000
 
-/** A scenario cannot be played here. */
+/** The scenario cannot run on this machine. */
 export class ScenarioSkipped extends Error {}
 
-/** Where a scenario plays: collects its faults and figures, and clears up what it leaves behind. */
+/** The context of a running scenario: collects its faults and figures, and cleans up after it. */
 export class ScenarioContext {
   readonly signal: AbortSignal
-  /** One line on how it goes. */
+  /** Prints a line of progress. */
   readonly progress: (line: string) => void
   readonly faults: string[] = []
   readonly figures: string[] = []
@@ -20,8 +20,8 @@ export class ScenarioContext {
   readonly #logs = new Map<string, () => string>()
 
   /**
-   * Tests may share their machine: they wait for what is to happen however long that takes there, and their load leaves
-   * some of it to others.
+   * Whether the machine is shared, as in tests: then time limits are much longer, and load leaves some of the machine to
+   * others.
    */
   readonly sharesMachine: boolean
 
@@ -31,7 +31,7 @@ export class ScenarioContext {
     this.sharesMachine = sharesMachine
   }
 
-  /** To be done at the end, the last one first. */
+  /** Adds work for the end of the scenario; the last one added runs first. */
   teardown(work: () => Promise<void>): void {
     this.#cleanUp.defer(work)
   }
@@ -44,7 +44,7 @@ export class ScenarioContext {
     this.figures.push(figure)
   }
 
-  /** What explains a fault afterwards: the output of a process. */
+  /** Attaches the output of a process, to explain a fault. */
   attachLog(name: string, text: () => string): void {
     this.#logs.set(name, text)
   }
@@ -53,12 +53,12 @@ export class ScenarioContext {
     return [...this.#logs].map(([name, text]) => [name, text()])
   }
 
-  /** A time limit, as it is judged where nothing else runs; a shared machine may be slow for any time, but not for ever. */
+  /** A time limit: `ms` on a machine of its own, much longer on a shared one. */
   limit(ms: number): number {
     return this.sharesMachine ? Math.max(ms, SHARED_LIMIT_MS) : ms
   }
 
-  /** Rejects when the soak is interrupted. */
+  /** Rejects when the run is interrupted. */
   async pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.signal })
   }

@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { type ScenarioContext, ScenarioSkipped } from './scenario-context.ts'
 
-/** How much of it. */
+/** The length of a run. */
 export interface Extent {
   readonly rounds: number
-  /** How long a fault lasts; of a scenario without faults, how long all of it takes. */
+  /** Duration of a fault; of the whole run in a scenario without faults. */
   readonly seconds: number
 }
 
-/** One kind of trouble, and the service in it. */
+/** The service under one kind of fault or load. */
 export interface Scenario {
   readonly name: string
   readonly about: string
-  /** The whole soak, and the short form for the tests. */
+  /** For a full run, and for the tests. */
   readonly full: Extent
   readonly short: Extent
-  /** Reports figures and faults to the context; what it throws is a fault too. */
+  /** Reports figures and faults to the context; an error that it throws is a fault, too. */
   readonly run: (context: ScenarioContext, extent: Extent) => Promise<void>
 }
 
@@ -26,13 +26,13 @@ export interface Verdict {
   readonly figures: readonly string[]
   readonly extent: Extent
   readonly tookSeconds: number
-  /** What the processes printed, by name. */
+  /** Names and outputs of processes. */
   readonly logs: readonly (readonly [string, string])[]
 }
 
 export async function runScenario({ name, run }: Scenario, extent: Extent, context: ScenarioContext): Promise<Verdict> {
   const started = performance.now()
-  const short = cpuPressureMs()
+  const pressureBefore = cpuPressureMs()
   let skipped = false
   try {
     await run(context, extent)
@@ -41,11 +41,11 @@ export async function runScenario({ name, run }: Scenario, extent: Extent, conte
     if (skipped) context.report(messageOf(error))
     else context.expect(false, error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
-  await context.cleanUp().catch((error: unknown) => context.expect(false, `clearing up failed: ${messageOf(error)}`))
+  await context.cleanUp().catch((error: unknown) => context.expect(false, `cleaning up failed: ${messageOf(error)}`))
   const tookMs = performance.now() - started
-  if (short !== undefined) {
-    const share = (((cpuPressureMs() ?? short) - short) / tookMs) * 100
-    context.report(`the machine was short of processors for ${share.toFixed(0)}% of the time`)
+  if (pressureBefore !== undefined) {
+    const share = (((cpuPressureMs() ?? pressureBefore) - pressureBefore) / tookMs) * 100
+    context.report(`processes waited for a processor ${share.toFixed(0)}% of the time`)
   }
   return {
     name,
@@ -58,7 +58,7 @@ export async function runScenario({ name, run }: Scenario, extent: Extent, conte
   }
 }
 
-/** For how long somebody on this machine had to wait for a processor so far; undefined where the kernel does not tell. */
+/** How long any process of this machine has waited for a processor so far; undefined when the kernel does not report it. */
 function cpuPressureMs(): number | undefined {
   try {
     return Number(/^some .*total=(\d+)/m.exec(readFileSync('/proc/pressure/cpu', 'utf8'))?.[1]) / 1000
@@ -69,8 +69,10 @@ function cpuPressureMs(): number | undefined {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** The verdict and how much was played, in one line; the figures are below it, a line each. */
+/** The verdict and the extent of the run, in one line. */
 export const formatHeadline = ({ outcome, name, extent: { rounds, seconds }, tookSeconds }: Verdict): string => {
-  const much = [`${rounds} ${rounds === 1 ? 'round' : 'rounds'}`, ...(seconds > 0 ? [`of ${seconds} s`] : [])].join(' ')
-  return `${outcome} ${name}: ${much}, played in ${tookSeconds.toFixed(0)} s`
+  const length = [`${rounds} ${rounds === 1 ? 'round' : 'rounds'}`, ...(seconds > 0 ? [`of ${seconds} s`] : [])].join(
+    ' ',
+  )
+  return `${outcome} ${name}: ${length}, in ${tookSeconds.toFixed(0)} s`
 }

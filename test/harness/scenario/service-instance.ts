@@ -4,22 +4,23 @@ import { launchService, type ServiceProcess } from '../process/service.ts'
 import type { ScenarioContext } from './scenario-context.ts'
 import { keys } from './service-keys.ts'
 
-/** Within this the service must take requests again after a fault. The very first start makes the database. */
+/** After a fault the service must be ready within this time. */
 const READY_MS = 5_000
-/** A start that takes longer has failed. */
-const GIVE_UP_MS = 60_000
+/** A start that takes longer has failed. The first one creates the database. */
+const START_TIMEOUT_MS = 60_000
 
-/** One instance of the service, which comes back on its port whatever happens to it. */
+/** An instance of the service, which can be stopped, killed and started again on its port. */
 export class Instance {
   readonly origin: string
-  /** A command of a client's, to be done by this instance; it counts as ready only when that succeeds. */
+  /** Sends a client's command; the instance counts as ready only when it succeeds. */
   probe: () => Promise<boolean> = async () => true
-  /** How often somebody ended it: then requests that were on their way get no answer. */
+  /** How often it was stopped or killed; pending requests then get no answer. */
   stops = 0
-  /** How often it got ready again; the longest time from a fault, or a start after it, to that. */
+  /** How often it got ready again. */
   restarts = 0
+  /** The longest time from a fault, or the start after it, until it was ready. */
   slowestMs = 0
-  /** How much of `slowestMs` its process could have run and had no processor. */
+  /** How much of `slowestMs` its process waited for a processor. */
   cpuWaitMs = 0
   readonly #context: ScenarioContext
   readonly #port: number
@@ -35,21 +36,21 @@ export class Instance {
     context.attachLog(`instance-${port}`, () => this.#earlierOutput + (this.#process?.output() ?? ''))
   }
 
-  /** Starts one that is stopped at the end of the scenario. */
+  /** Starts an instance that is stopped at the end of the scenario. */
   static async start(context: ScenarioContext, env: Readonly<Record<string, string>>): Promise<Instance> {
-    // Below the ports of outgoing connections: else a client could connect to itself while the instance is away.
+    // Below the ports of outgoing connections: otherwise a client could connect to itself while the instance is down.
     const instance = new Instance(context, await freePort(null), env)
     await instance.#launchAndListen()
     await instance.#untilReady(performance.now())
     return instance
   }
 
-  /** Of the process that runs, or ran last. */
+  /** Of the present or the last process. */
   get pid(): number {
     return this.#running().pid
   }
 
-  /** Starts it again and waits until it is ready; answers how long that took. */
+  /** Starts it again and waits until it is ready; answers the time this took. */
   async start(): Promise<number> {
     const started = performance.now()
     await this.#launchAndListen()
@@ -57,7 +58,7 @@ export class Instance {
     return this.#checkReadyTime(performance.now() - started, cpuWaitMs(this.pid), READY_MS)
   }
 
-  /** Waits until it is ready; notes a fault when that is later than it may be after `since`, which was just now. */
+  /** Waits until it is ready; reports a fault when this takes longer than `withinMs` after `since`. */
   async ready(since: number, withinMs = READY_MS): Promise<number> {
     const before = cpuWaitMs(this.pid)
     await this.#untilReady(since)
@@ -74,7 +75,7 @@ export class Instance {
     }
   }
 
-  /** Starts it again and kills it some time later, wherever it is then. */
+  /** Starts it again and kills it some time later, ready or not. */
   async startAndKill(afterMs: number): Promise<void> {
     this.#launch()
     await this.#context.pause(afterMs)
@@ -89,7 +90,7 @@ export class Instance {
     await running.exited
   }
 
-  /** Stops it where it stands; answers what lets it go on. */
+  /** Suspends its process (SIGSTOP); answers a function that resumes it. */
   freeze(): () => void {
     const { pid } = this
     process.kill(pid, 'SIGSTOP')
@@ -98,18 +99,18 @@ export class Instance {
       if (frozen) process.kill(pid, 'SIGCONT')
       frozen = false
     }
-    // Else it could not even be stopped at the end.
+    // A suspended process could not be stopped at the end.
     this.#context.teardown(async () => resume())
     return resume
   }
 
-  /** Asks it to stop; answers its exit code (null: a signal ended it) and how long that took. */
+  /** Stops it by SIGTERM; answers its exit code (null: a signal ended it) and the time this took. */
   async stop(): Promise<{ readonly code: number | null; readonly ms: number }> {
     this.stops += 1
-    const asked = performance.now()
+    const started = performance.now()
     const running = this.#running()
     running.kill('SIGTERM')
-    return { code: await running.exited, ms: performance.now() - asked }
+    return { code: await running.exited, ms: performance.now() - started }
   }
 
   #launch(): ServiceProcess & { readonly listening: Promise<void> } {
@@ -120,7 +121,7 @@ export class Instance {
     return launched
   }
 
-  /** Throws when it ends instead of listening. */
+  /** Throws when it exits instead of listening. */
   async #launchAndListen(): Promise<void> {
     const { listening, exited } = this.#launch()
     const end = await Promise.race([listening, exited])
@@ -129,8 +130,8 @@ export class Instance {
 
   async #untilReady(since: number): Promise<void> {
     while (!(await this.isReady()) || !(await this.probe())) {
-      if (performance.now() - since > this.#context.limit(GIVE_UP_MS))
-        throw new Error(`${this.origin} did not get ready`)
+      if (performance.now() - since > this.#context.limit(START_TIMEOUT_MS))
+        throw new Error(`${this.origin} did not become ready`)
       await this.#context.pause(20)
     }
   }
@@ -141,8 +142,8 @@ export class Instance {
       this.slowestMs = ms
       this.cpuWaitMs = cpuWaitMs
     }
-    const what = `${ms.toFixed(0)} ms, ${cpuWaitMs.toFixed(0)} of them without a processor`
-    this.#context.expect(ms <= this.#context.limit(withinMs), `${this.origin} was ready only after ${what}`)
+    const duration = `${ms.toFixed(0)} ms, ${cpuWaitMs.toFixed(0)} of them without a processor`
+    this.#context.expect(ms <= this.#context.limit(withinMs), `${this.origin} was ready only after ${duration}`)
     return ms
   }
 
@@ -152,10 +153,7 @@ export class Instance {
   }
 }
 
-/**
- * How long a process could have run and had no processor so far: time that others on this machine took. 0 where the
- * kernel does not tell.
- */
+/** How long a process has waited for a processor so far, as others used them; 0 when the kernel does not report it. */
 function cpuWaitMs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6

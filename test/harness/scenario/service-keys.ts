@@ -1,4 +1,4 @@
-/** Keys that the instances of soak and hostile share. */
+/** Keys of the instances of soak and hostile. */
 export const keys = {
   JWT_SECRET: 'a secret for the tokens of a soak',
   FAIRNESS_KEY: '5b1f0c8e9a7d4362b8e1f7a09c3d5e6412ab89cdef0734561f2e3d4c5b6a7988',

@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net'
 import { headerBytes, maskedFrame, PONG_FRAME, payloadBytes, TEXT_FRAME, upgradeRequest } from './raw-frames.ts'
 
-/** What one socket received: how many events of the room, up to which position, and whether in order. */
+/** What a socket received: the number of events of the room, the last position, and errors in their order. */
 export interface Received {
   frames: number
   last: number
-  /** Of positions: equal for two sockets that received the same events. */
+  /** The sum of positions: equal for two sockets that received the same events. */
   sum: number
   faults: number
-  /** The code of a close frame; null while there was none. */
+  /** The code of the close frame; null before there is one. */
   code: number | null
 }
 
-/** A WebSocket client that costs little, so that thousands fit beside the service: it reads positions of events only. */
+/** A cheap WebSocket client that reads only the positions of events, so that one machine can run thousands of them. */
 export class CountingClient {
   readonly received: Received = { frames: 0, last: 0, sum: 0, faults: 0, code: null }
   readonly ready: Promise<void>
@@ -60,27 +60,27 @@ export class CountingClient {
     this.#socket.destroy()
   }
 
-  #read(subbed: () => void): void {
+  #read(onSubscribed: () => void): void {
     let at = 0
     for (;;) {
       const { length } = this.#rest
       if (length - at < 2) break
-      const head = headerBytes(this.#rest[at + 1] ?? 0)
-      if (length - at < head) break
+      const headerLength = headerBytes(this.#rest[at + 1] ?? 0)
+      if (length - at < headerLength) break
       const size = payloadBytes(this.#rest, at)
-      if (length - at < head + size) break
-      const kind = (this.#rest[at] ?? 0) & 0x0f
-      const start = at + head
+      if (length - at < headerLength + size) break
+      const opcode = (this.#rest[at] ?? 0) & 0x0f
+      const start = at + headerLength
       at = start + size
-      if (kind === 1) this.#take(this.#rest.toString('latin1', start, Math.min(at, start + 160)), subbed)
-      if (kind === 8) this.received.code ??= this.#rest.readUInt16BE(start)
-      if (kind === 9) this.#socket.write(maskedFrame(PONG_FRAME, ''))
+      if (opcode === 1) this.#onText(this.#rest.toString('latin1', start, Math.min(at, start + 160)), onSubscribed)
+      if (opcode === 8) this.received.code ??= this.#rest.readUInt16BE(start)
+      if (opcode === 9) this.#socket.write(maskedFrame(PONG_FRAME, ''))
     }
     this.#rest = this.#rest.subarray(at)
   }
 
-  #take(text: string, subbed: () => void): void {
-    if (text.startsWith('{"t":"subbed"')) return subbed()
+  #onText(text: string, onSubscribed: () => void): void {
+    if (text.startsWith('{"t":"subbed"')) return onSubscribed()
     if (!text.startsWith('{"t":"ev","ch":"one-to-room:')) return
     const { received } = this
     const position = numberAfter(text, '"position":"')
@@ -94,8 +94,8 @@ export class CountingClient {
   }
 }
 
-/** The number in quotation marks after a mark; 0 when it is not there. */
-function numberAfter(text: string, mark: string): number {
-  const at = text.indexOf(mark)
-  return at === -1 ? 0 : Number.parseInt(text.slice(at + mark.length, at + mark.length + 16), 10)
+/** The number after a text; 0 when the text is missing. */
+function numberAfter(text: string, prefix: string): number {
+  const at = text.indexOf(prefix)
+  return at === -1 ? 0 : Number.parseInt(text.slice(at + prefix.length, at + prefix.length + 16), 10)
 }

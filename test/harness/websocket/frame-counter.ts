@@ -1,21 +1,22 @@
 import { connect, type Socket } from 'node:net'
 import { headerBytes, maskedFrame, payloadBytes, TEXT_FRAME, upgradeRequest } from './raw-frames.ts'
 
-/** A WebSocket client that only counts frames, without looking into them. */
+/** A WebSocket client that only counts frames, without reading them. */
 export class FrameCounter {
   readonly #socket: Socket
-  /** Bytes of a frame's header, as far as they came. */
+  /** The first bytes of an incomplete header. */
   #header = Buffer.alloc(0)
+  /** Bytes left of the present frame. */
   #skip = 0
 
-  /** Sends `first` once connected; is ready, and counts, after `until` was received. `counted` gets the number of new frames. */
+  /** Sends `first` once connected. After `until` was received it is ready, and `onFrames` gets the number of new frames. */
   constructor(
     port: number,
     path: string,
     token: string,
     first: string,
     until: string,
-    counted: (frames: number) => void,
+    onFrames: (frames: number) => void,
   ) {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
     this.ready = new Promise((resolve, reject) => {
@@ -31,11 +32,11 @@ export class FrameCounter {
         }
         if (!opening.includes(until)) return
         this.#socket.off('data', open)
-        // Frames begin behind the handshake; none of them is counted so far.
+        // Frames start after the handshake; those received so far are skipped.
         this.#count(Buffer.from(opening.slice(opening.indexOf('\r\n\r\n') + 4), 'latin1'))
         this.#socket.on('data', (data) => {
           const frames = this.#count(data)
-          if (frames > 0) counted(frames)
+          if (frames > 0) onFrames(frames)
         })
         resolve()
       }

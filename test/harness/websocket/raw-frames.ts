@@ -1,6 +1,5 @@
-/** The parts of RFC 6455 that clients on a plain socket share. They are so cheap that the server is what is measured. */
+/** The parts of RFC 6455 that clients on a plain socket share. Cheap, so that a bench measures mostly the server. */
 
-/** Asks for the upgrade of a connection. */
 export const upgradeRequest = (port: number, path: string, token: string): string =>
   `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
   `Authorization: Bearer ${token}\r\nSec-WebSocket-Version: 13\r\n` +
@@ -9,16 +8,16 @@ export const upgradeRequest = (port: number, path: string, token: string): strin
 export const TEXT_FRAME = 0x81
 export const PONG_FRAME = 0x8a
 
-/** A client's frame of at most 125 bytes, with a mask that changes nothing. */
+/** A client's frame of at most 125 bytes, with a mask of zeros. */
 export function maskedFrame(firstByte: number, payload: string): Buffer {
   const bytes = Buffer.from(payload)
   return Buffer.concat([Buffer.from([firstByte, 0x80 | bytes.length, 0, 0, 0, 0]), bytes])
 }
 
-/** Bytes of the header of a server's frame, by its second byte. Frames of 64 KiB and more are not expected. */
+/** Length of the header of a server's frame, by its second byte. Frames of 64 KiB and more are not supported. */
 export const headerBytes = (secondByte: number): 2 | 4 => (secondByte < 126 ? 2 : 4)
 
-/** Bytes of the payload behind a complete header. */
+/** Length of the payload of a frame whose header is complete. */
 export const payloadBytes = (bytes: Buffer, at = 0): number => {
   const short = bytes[at + 1] ?? 0
   return short < 126 ? short : bytes.readUInt16BE(at + 2)

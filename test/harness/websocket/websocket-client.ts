@@ -4,16 +4,16 @@ export interface WebSocketOptions {
   readonly path?: string
   readonly token?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Another address of this machine. */
+  /** Another address of this machine to connect from. */
   readonly localAddress?: string
-  /** Whether pings are answered; they are, unless told otherwise. */
+  /** Whether it answers pings; default: yes. */
   readonly answersPings?: boolean
   readonly onOpen?: () => void
   readonly onText?: (text: string) => void
   readonly onClose?: (code: number) => void
 }
 
-/** The WebSocket client of tests, soak and hostile. It keeps no frames and says nothing by itself but pongs. */
+/** The WebSocket client of tests, soak and hostile. It keeps no frames, and by itself sends only pongs. */
 export class WebSocketClient {
   readonly ws: WebSocket
   /** The close code, once there is one. */
@@ -43,7 +43,7 @@ export class WebSocketClient {
         this.ws.terminate()
       })
     })
-    // The close that follows is enough.
+    // A close event follows each error.
     this.ws.on('error', () => {})
   }
 
@@ -60,12 +60,12 @@ export class WebSocketClient {
     this.ws.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
   }
 
-  /** Cuts the connection, without a close frame. */
+  /** Closes the connection without a close frame. */
   terminate(): void {
     this.ws.terminate()
   }
 
-  /** As `terminate`, until it is closed. */
+  /** Terminates the connection and waits until it is closed. */
   async close(): Promise<void> {
     if (this.ws.readyState === WebSocket.CLOSED) return
     const closed = new Promise<void>((resolve) => this.ws.once('close', () => resolve()))

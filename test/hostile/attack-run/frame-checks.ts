@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { plain } from '../../harness/http/request.ts'
+import { jsonRequest } from '../../harness/http/request.ts'
 import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 import { ADDRESSEE } from '../mutations/readers.ts'
 import type { AttackRun } from './attack-run.ts'
@@ -14,7 +14,7 @@ export async function listen(attackRun: AttackRun): Promise<void> {
   const connection = new HttpConnection(attackRun.port)
   let frames = 0
   for (const user of [...attackers, ADDRESSEE]) {
-    await attackRun.send(connection, plain('GET', '/v1/rooms/R1/join', tokenOf('user', user) ?? ''), 'set up')
+    await attackRun.send(connection, jsonRequest('GET', '/v1/rooms/R1/join', tokenOf('user', user) ?? ''), 'set up')
     keepListening(attackRun, user, (frame) => {
       frames += 1
       const fault = frame.includes(SECRET_CANARY) ? 'tells what was said in confidence' : faultInText(frame)

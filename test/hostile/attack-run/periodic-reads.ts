@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Route } from '../../harness/http/api-routes.ts'
 import type { HttpConnection } from '../../harness/http/http-connection.ts'
-import { plain } from '../../harness/http/request.ts'
+import { jsonRequest } from '../../harness/http/request.ts'
 import { compileCache } from '../../harness/process/service.ts'
 import { keys } from '../../harness/scenario/service-keys.ts'
 import { ADDRESSEE } from '../mutations/readers.ts'
@@ -51,7 +51,7 @@ export class PeriodicReads {
     for (const route of this.#attackRun.routes.filter(isList)) {
       for (const { token, maySeeSecrets } of readersOf(route)) {
         for (const query of queriesOf(route)) {
-          const request = plain('GET', `${route.path}${query}`, token ?? '')
+          const request = jsonRequest('GET', `${route.path}${query}`, token ?? '')
           const why = `list ${route.name}${query}`
           const response = await this.#attackRun.send(connection, request, why)
           if (response === undefined) continue

@@ -2,7 +2,7 @@ import { formatFinding } from '../../../src/audit/finding.ts'
 import { verify } from '../../../src/audit/verify/verify.ts'
 import { connect } from '../../../src/db/connect.ts'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { plain } from '../../harness/http/request.ts'
+import { jsonRequest } from '../../harness/http/request.ts'
 import { percentile } from '../../harness/load/percentiles.ts'
 import { SECRET_CANARY, UNKNOWN_CANARY } from './canaries.ts'
 import { leakIn, type Secrets } from './judge.ts'
@@ -33,7 +33,7 @@ async function checkLatency({ attackRun }: Target): Promise<void> {
   const times: number[] = []
   for (let i = 0; i < LOOKS; i += 1) {
     const started = performance.now()
-    await attackRun.send(connection, plain('GET', '/healthz', tokenOf('user') ?? ''), 'afterwards')
+    await attackRun.send(connection, jsonRequest('GET', '/healthz', tokenOf('user') ?? ''), 'afterwards')
     times.push(performance.now() - started)
   }
   await connection.close()

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fetchRoutes } from '../../harness/http/api-routes.ts'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { bytesOf, type HttpRequest, plain } from '../../harness/http/request.ts'
+import { bytesOf, type HttpRequest, jsonRequest } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { Instance } from '../../harness/scenario/service-instance.ts'
@@ -78,8 +78,8 @@ export async function startTarget(context: ScenarioContext, seed: number, share:
   const operator = tokenOf('operator') ?? ''
   const user = `/admin/v1/users/${victim.id}`
   const coins = { currency: 'coins', amount: victim.coins, reason: 'a treasure' }
-  await attackRun.send(connection, plain('PUT', user, operator, { name: 'Victim' }), 'set up')
-  await attackRun.send(connection, plain('POST', `${user}/credits`, operator, coins), 'set up')
+  await attackRun.send(connection, jsonRequest('PUT', user, operator, { name: 'Victim' }), 'set up')
+  await attackRun.send(connection, jsonRequest('POST', `${user}/credits`, operator, coins), 'set up')
   await connection.close()
   await openAgency(port, (response, request) => attackRun.note(response, 'set up', bytesOf(request)))
   return { attackRun, instance, dataDir, databaseUrl }
@@ -93,7 +93,7 @@ export async function openAgency(
   const ids = [1, 2, 3, 4, 5, 6, 7, 8]
   const connection = new HttpConnection(port)
   const send = async (method: string, path: string, body: unknown): Promise<void> => {
-    const request = plain(method, `/admin/v1${path}`, tokenOf('operator') ?? '', body)
+    const request = jsonRequest(method, `/admin/v1${path}`, tokenOf('operator') ?? '', body)
     answered(await connection.send(bytesOf(request)), request)
   }
   for (const id of ids) await send('PUT', `/countries/${id}`, { name: `Country ${id}` })

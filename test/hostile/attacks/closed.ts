@@ -1,6 +1,6 @@
 import { pathOf } from '../../harness/http/api-routes.ts'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { bearer, type HttpRequest, jsonType, plain } from '../../harness/http/request.ts'
+import { bearer, type HttpRequest, jsonRequest, jsonType } from '../../harness/http/request.ts'
 import type { AttackRun } from '../attack-run/attack-run.ts'
 import { fieldsOf } from '../attack-run/judge.ts'
 import { roles, tokenOf } from '../attack-run/roles.ts'
@@ -37,7 +37,7 @@ export async function closed(attackRun: AttackRun): Promise<void> {
 
 async function operate(attackRun: AttackRun, method: string, path: string, body?: unknown): Promise<void> {
   const connection = new HttpConnection(attackRun.port)
-  const request = plain(method, `/admin/v1${path}`, tokenOf('operator') ?? '', body)
+  const request = jsonRequest(method, `/admin/v1${path}`, tokenOf('operator') ?? '', body)
   const response = await attackRun.send(connection, request, 'closing doors')
   attackRun.expect(response?.status === 200, 'closing doors', request, `was answered ${response?.status}`)
   await connection.close()

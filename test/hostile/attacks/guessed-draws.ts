@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { plain } from '../../harness/http/request.ts'
+import { jsonRequest } from '../../harness/http/request.ts'
 import type { AttackRun } from '../attack-run/attack-run.ts'
 import { attackers, tokenOf } from '../attack-run/roles.ts'
 
@@ -37,7 +37,7 @@ export async function guessedDraws(attackRun: AttackRun): Promise<void> {
         { chain: 'c-1', k: 1, link: 'ab'.repeat(32), client_seed: 'x', orders: [{ order_id }] },
         { chain: draw.chain, k: draw.k, link: 'ab'.repeat(32), client_seed: 'x', orders: [{ order_id }] },
       ]) {
-        const request = plain('POST', '/v1/fairness/verify', tokenOf('user', attackers[1]) ?? '', claim)
+        const request = jsonRequest('POST', '/v1/fairness/verify', tokenOf('user', attackers[1]) ?? '', claim)
         const response = await attackRun.send(connection, request, 'a guessed order id')
         const leaks = response?.text.includes(draw.link) === true || response?.text.includes(draw.odds_hash) === true
         attackRun.expect(
@@ -57,12 +57,16 @@ async function drawnBy(attackRun: AttackRun, connection: HttpConnection, user: n
   const credit = { currency: 'diamonds', amount: 1_000_000, reason: 'to be sent' }
   await attackRun.send(
     connection,
-    plain('POST', `/admin/v1/users/${user}/credits`, tokenOf('operator') ?? '', credit),
+    jsonRequest('POST', `/admin/v1/users/${user}/credits`, tokenOf('operator') ?? '', credit),
     'set up',
   )
   const gift = { u_id: user, decoration_id: 3, user_id: [attackers[2]], quantity: 1, room_id: 'R1' }
   for (let i = 0; i < 3; i += 1)
-    await attackRun.send(connection, plain('POST', '/v1/instant-send', token, gift), 'set up')
-  const response = await attackRun.send(connection, plain('GET', '/v1/fairness/lucky/draws?limit=5', token), 'set up')
+    await attackRun.send(connection, jsonRequest('POST', '/v1/instant-send', token, gift), 'set up')
+  const response = await attackRun.send(
+    connection,
+    jsonRequest('GET', '/v1/fairness/lucky/draws?limit=5', token),
+    'set up',
+  )
   return Value.Parse(Draws, JSON.parse(response?.text ?? '')).data
 }

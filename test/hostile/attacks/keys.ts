@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { type Route, reads } from '../../harness/http/api-routes.ts'
+import { isRead, type Route } from '../../harness/http/api-routes.ts'
 import type { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bearer, type HttpRequest } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
@@ -19,7 +19,7 @@ const succeeded = (response: HttpResponse | undefined): response is HttpResponse
 
 /** Keys that were used, once more: for the same, for another body, at another door, by somebody else, and all at once. */
 export async function keys(attackRun: AttackRun): Promise<void> {
-  const routes = attackRun.routes.filter((route) => !reads(route) && route.kind !== 'open')
+  const routes = attackRun.routes.filter((route) => !isRead(route) && route.kind !== 'open')
   const tries = routes.flatMap((route, i) => {
     const valid = requestsTo(route).filter((made) => made.valid)
     const made = fc.sample(valid, { numRuns: EACH * 2, seed: attackRun.seed + i })

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { pathOf, type Route, reads, type Schema } from '../../harness/http/api-routes.ts'
+import { isRead, pathOf, type Route, type Schema } from '../../harness/http/api-routes.ts'
 import { bearer, type HttpRequest, jsonType } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
 import type { AttackRun } from '../attack-run/attack-run.ts'
@@ -49,7 +49,7 @@ function statusesFor(route: Route, role: Role): Allows {
   if (route.kind === 'open') return ({ status }) => status === 200
   if (role === 'nobody') return only(401, 'unauthenticated')
   const isTheirs =
-    route.kind === 'client' ? role === 'user' : role === 'operator' || (role === 'finance' && reads(route))
+    route.kind === 'client' ? role === 'user' : role === 'operator' || (role === 'finance' && isRead(route))
   return isTheirs ? anything : only(403, 'forbidden')
 }
 

@@ -1,6 +1,6 @@
-import { pathOf, type Route, reads } from '../../harness/http/api-routes.ts'
+import { isRead, pathOf, type Route } from '../../harness/http/api-routes.ts'
 import type { HttpConnection } from '../../harness/http/http-connection.ts'
-import { bearer, type HttpRequest, jsonType, plain } from '../../harness/http/request.ts'
+import { bearer, type HttpRequest, jsonRequest, jsonType } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
 import type { AttackRun } from '../attack-run/attack-run.ts'
 import { SECRET_CANARY } from '../attack-run/canaries.ts'
@@ -22,7 +22,7 @@ const STRIDE = 7_919
  */
 export async function mutateFields(attackRun: AttackRun, requests: number, periodic: PeriodicReads): Promise<void> {
   const routes = attackRun.routes.filter(
-    (route) => !reads(route) && route.kind !== 'open' && !/revoke/.test(route.name),
+    (route) => !isRead(route) && route.kind !== 'open' && !/revoke/.test(route.name),
   )
   const all = routes.flatMap((route) => mutationsOf(route.body ?? {}).map((mutation) => ({ route, mutation })))
   const ofOtherBranches = all.filter(({ route, mutation }) => isOfOtherBranch(route, mutation))
@@ -56,7 +56,7 @@ async function refill(attackRun: AttackRun, connection: HttpConnection): Promise
       const body = { currency, amount: 10_000, reason: 'to be spent' }
       await attackRun.send(
         connection,
-        plain('POST', `/admin/v1/users/${id}/credits`, tokenOf('operator') ?? '', body),
+        jsonRequest('POST', `/admin/v1/users/${id}/credits`, tokenOf('operator') ?? '', body),
         'refill',
       )
     }

@@ -1,5 +1,5 @@
 import type { Route } from '../../harness/http/api-routes.ts'
-import { type HttpRequest, plain } from '../../harness/http/request.ts'
+import { type HttpRequest, jsonRequest } from '../../harness/http/request.ts'
 import { tokenOf } from '../attack-run/roles.ts'
 
 /** Somebody who reads what was written, and whether they may be told what a requester said to agent and operators. */
@@ -13,7 +13,7 @@ export const ADDRESSEE = 5
 /** Neither asks nor is asked. */
 const OUTSIDER = 3
 
-const as = (token: string | null, path: string): HttpRequest => plain('GET', path, token ?? '')
+const as = (token: string | null, path: string): HttpRequest => jsonRequest('GET', path, token ?? '')
 
 /** Who can see what a write of this user left: themselves, whoever it went to, staff, and somebody it does not concern. */
 export function readersOf(route: Route, path: string, routes: readonly Route[], caller: number): readonly Reader[] {

@@ -1,4 +1,4 @@
-import { bytesOf, plain } from '../../harness/http/request.ts'
+import { bytesOf, jsonRequest } from '../../harness/http/request.ts'
 import { median } from '../../harness/load/percentiles.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
 import type { Scenario } from '../../harness/scenario/scenario.ts'
@@ -48,7 +48,7 @@ async function measureVictims(
   const victims = await Victims.open(port, CONNECTIONS, gifts(people))
   context.teardown(async () => victims.close())
   const [beyond = 0] = people.receivers
-  const wallet = bytesOf(plain('GET', '/v1/wallet', tokenOf(beyond))).toString('latin1')
+  const wallet = bytesOf(jsonRequest('GET', '/v1/wallet', tokenOf(beyond))).toString('latin1')
   const jobs: readonly (readonly [string, Job | null])[] = [
     ['quiet', null],
     [

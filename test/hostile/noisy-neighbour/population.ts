@@ -1,5 +1,5 @@
 import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { bytesOf, plain } from '../../harness/http/request.ts'
+import { bytesOf, jsonRequest } from '../../harness/http/request.ts'
 import { signed } from '../requests/tokens.ts'
 
 /** Users who behave well, the one who does not, and those whom gifts are sent to. */
@@ -29,7 +29,7 @@ export async function createPopulation(port: number): Promise<Population> {
   const operator = signed({ sub: 'crowd', role: 'operator' })
   const connection = new HttpConnection(port)
   const send = async (path: string, body: unknown, token = operator): Promise<void> => {
-    const { status, text } = await connection.send(bytesOf(plain('POST', path, token, body)))
+    const { status, text } = await connection.send(bytesOf(jsonRequest('POST', path, token, body)))
     if (status !== 200 && status !== 201) throw new Error(`${path} was answered ${status} ${text.slice(0, 200)}`)
   }
   await send('/admin/v1/users', { users: ids.map((id) => ({ id })) })
@@ -54,7 +54,7 @@ export const gifts = ({ victims }: Population): readonly Buffer[] =>
   victims.map((user, i) => {
     const receiver = victims[(i + 1) % victims.length] ?? 0
     const gift = { u_id: user, decoration_id: ROSE, user_id: [receiver], quantity: 1, room_id: ROOM }
-    return bytesOf(plain('POST', '/api/v1/instant-send', tokenOf(user), gift))
+    return bytesOf(jsonRequest('POST', '/api/v1/instant-send', tokenOf(user), gift))
   })
 
 /** The dearest requests that a user has, by name. */
@@ -65,11 +65,11 @@ export function dearest(population: Population): Readonly<Record<string, Buffer>
   const claim = { chain: 'c-1', k: 1_024, link: 'ab'.repeat(32), client_seed: 'x', decoration_id: 1, orders, odds }
   const draw = { ...claim, odds_hash: 'cd'.repeat(32), commitment: 'ef'.repeat(32), stake: 1_000 }
   return {
-    draws: bytesOf(plain('GET', '/v1/fairness/lucky/draws?limit=200', token)),
-    verify: bytesOf(plain('POST', '/v1/fairness/verify', token, draw)),
-    gifts: bytesOf(plain('POST', '/v1/instant-send', token, luckyGift(population))),
-    decorations: bytesOf(plain('GET', '/v1/decorations', token)),
-    join: bytesOf(plain('GET', '/v1/rooms/R1/join', token)),
-    wallet: bytesOf(plain('GET', '/v1/wallet', token)),
+    draws: bytesOf(jsonRequest('GET', '/v1/fairness/lucky/draws?limit=200', token)),
+    verify: bytesOf(jsonRequest('POST', '/v1/fairness/verify', token, draw)),
+    gifts: bytesOf(jsonRequest('POST', '/v1/instant-send', token, luckyGift(population))),
+    decorations: bytesOf(jsonRequest('GET', '/v1/decorations', token)),
+    join: bytesOf(jsonRequest('GET', '/v1/rooms/R1/join', token)),
+    wallet: bytesOf(jsonRequest('GET', '/v1/wallet', token)),
   }
 }

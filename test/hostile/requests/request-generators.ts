@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { pathOf, type Route, reads } from '../../harness/http/api-routes.ts'
+import { isRead, pathOf, type Route } from '../../harness/http/api-routes.ts'
 import { type HttpRequest, jsonType } from '../../harness/http/request.ts'
 import { mediaTypes } from './hostile-values.ts'
 import { foreign, mutated, valid } from './mutated-bodies.ts'
@@ -136,8 +136,8 @@ function buildArbitrary(route: Route): fc.Arbitrary<GeneratedRequest> {
     { weight: 8, arbitrary: good },
     ...mutatedBody,
     ...badPaths,
-    { weight: reads(route) ? 1 : 2, arbitrary: made(false, { body: foreign }) },
-    { weight: reads(route) ? 4 : 1, arbitrary: made(false, { query: fc.constantFrom(...hostileQueries) }) },
+    { weight: isRead(route) ? 1 : 2, arbitrary: made(false, { body: foreign }) },
+    { weight: isRead(route) ? 4 : 1, arbitrary: made(false, { query: fc.constantFrom(...hostileQueries) }) },
     {
       weight: 1,
       arbitrary: made(false, { headers: fc.constantFrom(...hostileHeaders).map((more) => [jsonType, ...more]) }),

@@ -1,5 +1,5 @@
 import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { bytesOf, plain } from '../../harness/http/request.ts'
+import { bytesOf, jsonRequest } from '../../harness/http/request.ts'
 import { median } from '../../harness/load/percentiles.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
 import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
@@ -112,11 +112,11 @@ async function gatherDearUsers(port: number, population: Population): Promise<vo
   const connection = new HttpConnection(port)
   const operator = signed({ sub: 'crowd', role: 'operator' })
   const ids = Array.from({ length: DEAR_USERS }, (_, i) => FIRST_DEAR_USER + i)
-  await connection.send(bytesOf(plain('POST', '/admin/v1/users', operator, { users: ids.map((id) => ({ id })) })))
+  await connection.send(bytesOf(jsonRequest('POST', '/admin/v1/users', operator, { users: ids.map((id) => ({ id })) })))
   for (const id of ids) {
     const credit = { currency: 'diamonds', amount: 1_000_000_000, reason: 'crowd' }
-    await connection.send(bytesOf(plain('POST', `/admin/v1/users/${id}/credits`, operator, credit)))
-    await connection.send(bytesOf(plain('GET', '/v1/rooms/R1/join', tokenOf(id))))
+    await connection.send(bytesOf(jsonRequest('POST', `/admin/v1/users/${id}/credits`, operator, credit)))
+    await connection.send(bytesOf(jsonRequest('GET', '/v1/rooms/R1/join', tokenOf(id))))
     const { gifts } = dearest({ ...population, hammer: id })
     for (let i = 0; i < DRAWS && gifts !== undefined; i += 1) await connection.send(gifts)
   }

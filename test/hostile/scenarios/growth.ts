@@ -1,6 +1,6 @@
 import { connect } from '../../../src/db/connect.ts'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { bytesOf, plain } from '../../harness/http/request.ts'
+import { bytesOf, jsonRequest } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
 import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
@@ -70,7 +70,7 @@ async function grow(context: ScenarioContext, { rounds }: Extent): Promise<void>
       let requests = 0
       const send: Send = (method, path, body, key) => {
         requests += 1
-        const request = plain(method, path, signed({ sub: String(user) }), body)
+        const request = jsonRequest(method, path, signed({ sub: String(user) }), body)
         return connection.send(
           bytesOf(
             key === undefined ? request : { ...request, headers: [...request.headers, ['Idempotency-Key', key]] },
@@ -116,7 +116,7 @@ async function prepare(port: number, ids: readonly number[]): Promise<void> {
   const connection = new HttpConnection(port)
   const operator = signed({ sub: 'growth', role: 'operator' })
   const send = (method: string, path: string, body: unknown): Promise<HttpResponse> =>
-    connection.send(bytesOf(plain(method, `/admin/v1${path}`, operator, body)))
+    connection.send(bytesOf(jsonRequest(method, `/admin/v1${path}`, operator, body)))
   await send('PUT', '/countries/1', { name: 'Country 1' })
   const agency_countries = [{ country_id: 1 }]
   await send('POST', '/users', { users: ids.map((id) => ({ id, business_manager: 1, agency_countries })) })
@@ -124,7 +124,7 @@ async function prepare(port: number, ids: readonly number[]): Promise<void> {
     for (const currency of ['coins', 'diamonds', 'dollars']) {
       await send('POST', `/users/${id}/credits`, { currency, amount: 10_000, reason: 'growth' })
     }
-    await connection.send(bytesOf(plain('GET', '/v1/rooms/R1/join', signed({ sub: String(id) }))))
+    await connection.send(bytesOf(jsonRequest('GET', '/v1/rooms/R1/join', signed({ sub: String(id) }))))
   }
   await connection.close()
 }

@@ -1,4 +1,4 @@
-import { bytesOf, plain } from '../../harness/http/request.ts'
+import { bytesOf, jsonRequest } from '../../harness/http/request.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
 import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
@@ -29,8 +29,8 @@ async function crush(context: ScenarioContext, { seconds }: Extent): Promise<voi
   const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
   context.teardown(() => hammer.stop())
   const { draws, join, wallet } = dearest(population)
-  const list = (path: string): Buffer => bytesOf(plain('GET', path, tokenOf(population.hammer)))
-  const audit = (path: string): Buffer => bytesOf(plain('GET', path, roleToken('finance') ?? ''))
+  const list = (path: string): Buffer => bytesOf(jsonRequest('GET', path, tokenOf(population.hammer)))
+  const audit = (path: string): Buffer => bytesOf(jsonRequest('GET', path, roleToken('finance') ?? ''))
   const loads: Readonly<
     Record<string, { readonly requests: readonly (Buffer | undefined)[]; readonly closed: number }>
   > = {

@@ -1,5 +1,5 @@
 import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { bearer, bytesOf, type HttpRequest, jsonType, plain } from '../../harness/http/request.ts'
+import { bearer, bytesOf, type HttpRequest, jsonRequest, jsonType } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
 import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
@@ -56,7 +56,7 @@ async function poison(context: ScenarioContext, { rounds }: Extent): Promise<voi
   const good = victims.slice(0, GOOD)
   const [bad = 0] = receivers
   const connection = new HttpConnection(port)
-  for (const id of [...good, bad]) await connection.send(bytesOf(plain('GET', '/v1/rooms/R1/join', tokenOf(id))))
+  for (const id of [...good, bad]) await connection.send(bytesOf(jsonRequest('GET', '/v1/rooms/R1/join', tokenOf(id))))
   await connection.close()
   await amongSockets(context, port, good, bad, rounds)
   await amongRequests(context, port, good, bad, rounds)

@@ -1,6 +1,6 @@
 import { fetchRoutes, type Route } from '../../harness/http/api-routes.ts'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { bearer, bytesOf, type HttpRequest, plain } from '../../harness/http/request.ts'
+import { bearer, bytesOf, type HttpRequest, jsonRequest } from '../../harness/http/request.ts'
 import { worstRequests } from '../../harness/http/worst-requests.ts'
 import { median } from '../../harness/load/percentiles.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
@@ -51,7 +51,7 @@ async function measure(context: ScenarioContext, { seconds }: Extent): Promise<v
   const routes = [...(await fetchRoutes(instance.origin)), ...undocumented]
   const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
   context.teardown(() => hammer.stop())
-  const health = await Victims.open(port, CONNECTIONS, [bytesOf(plain('GET', '/healthz', ''))])
+  const health = await Victims.open(port, CONNECTIONS, [bytesOf(jsonRequest('GET', '/healthz', ''))])
   context.teardown(async () => health.close())
   // Makes connections and code warm.
   await health.run(PER_SECOND, 1)

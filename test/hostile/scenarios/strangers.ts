@@ -1,5 +1,5 @@
 import { HttpConnection } from '../../harness/http/http-connection.ts'
-import { bytesOf, jsonType, plain } from '../../harness/http/request.ts'
+import { bytesOf, jsonRequest, jsonType } from '../../harness/http/request.ts'
 import { median } from '../../harness/load/percentiles.ts'
 import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
 import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
@@ -55,7 +55,7 @@ async function attack(context: ScenarioContext, { rounds, seconds }: Extent): Pr
   const open = (path: string): Buffer =>
     bytesOf({ method: 'GET', path, headers: [jsonType, ['Accept-Encoding', 'gzip']], body: null })
   const floods: Readonly<Record<string, Job>> = {
-    'bad tokens': flood([bytesOf(plain('GET', '/v1/wallet', 'nonsense'))]),
+    'bad tokens': flood([bytesOf(jsonRequest('GET', '/v1/wallet', 'nonsense'))]),
     '/docs/json': flood([open('/docs/json')]),
     "the documents' page": flood([open('/docs/static/swagger-ui-bundle.js')]),
     '/healthz': flood([open('/healthz')]),
@@ -105,7 +105,7 @@ function judge(
 /** A request with a good token is served from an address whose allowance is used up, and so is `app-status`. */
 async function sharedAddress(context: ScenarioContext, port: number, user: number): Promise<void> {
   const connection = new HttpConnection(port, STRANGE)
-  const wallet = await connection.send(bytesOf(plain('GET', '/v1/wallet', tokenOf(user))))
+  const wallet = await connection.send(bytesOf(jsonRequest('GET', '/v1/wallet', tokenOf(user))))
   context.expect(wallet.status === 200, `a good token from a used-up address was answered ${wallet.status}`)
   const status = await connection.send(
     bytesOf({ method: 'GET', path: '/v1/app-status', headers: [jsonType], body: null }),

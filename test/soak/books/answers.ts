@@ -2,15 +2,15 @@ import { replyHash } from '../../../src/ledger/storage/event-hash.ts'
 import type { Kind, Operation } from '../load/operation.ts'
 import type { Result } from './contract.ts'
 
-/** A command and the key that it is asked for with. */
+/** A command with its idempotency key. */
 export interface Attempt {
   readonly key: string
   readonly operation: Operation
 }
 
 /**
- * What a client was told of a command once and for all; `hash` is that of status and body. An answer with something
- * private is remembered with its record's name instead, in the same place: then the hash is that of what comes before.
+ * The final answer to a command; `hash` is that of status and body. Of an answer with private data the service stores
+ * the id of a vault record in its place: then the hash is that of the text before it.
  */
 export interface Final {
   readonly isPrivate: boolean
@@ -20,31 +20,31 @@ export interface Final {
   readonly hash: string
 }
 
-/** Answers of which the whole text is kept, to ask for them again. */
+/** Answers whose text is kept, to compare it with a replay. */
 const MAX_RECENT = 50
 
-/** Where the private part of an answer begins. */
-const PRIVATE = ',"bank_details":'
+/** The start of the private part of an answer. */
+const PRIVATE_PART = ',"bank_details":'
 
 const serialOf = (key: string): number => Number(key.slice(key.lastIndexOf('-') + 1))
 
-/** What clients were told, command by command. */
+/** The answers that clients received, by command. */
 export class Answers {
   /** By key. */
   readonly final = new Map<string, Final>()
-  /** Commands of which nothing is known, and which nobody is asking for at the moment. */
+  /** Commands without a final answer that no client is sending at the moment. */
   readonly open = new Map<string, Attempt>()
   readonly statuses = new Map<number, number>()
   readonly invalid: string[] = []
   cuts = 0
-  /** Requests that a client waited for no longer: the service may have them in its queue all the same. */
+  /** Requests that a client gave up; the service may still have them in its queue. */
   timedOut = 0
-  /** The most requests that clients waited for at a time. */
-  maxWaiting = 0
-  /** Commands asked for again that turned out to have been done. */
+  /** The most requests that were pending at a time. */
+  maxPending = 0
+  /** Commands that were sent again and had been done before. */
   replayed = 0
   longestMs = 0
-  #waiting = 0
+  #pending = 0
   #serial = 0
   #recent: (Attempt & { readonly status: number; readonly text: string })[] = []
 
@@ -53,17 +53,17 @@ export class Answers {
     return { key: `${operation.kind}-${this.#serial}`, operation }
   }
 
-  /** How many commands there were so far. */
+  /** Commands so far. */
   get started(): number {
     return this.#serial
   }
 
-  /** How many of those that were begun after the first `begun` have their answer. */
+  /** How many commands after the first `started` have a final answer. */
   finalAfter(started: number): number {
     return [...this.final.keys()].filter((key) => serialOf(key) > started).length
   }
 
-  /** One that is open, to be asked for again by whoever took it. */
+  /** Removes and returns a command without a final answer; the caller sends it again. */
   takeOpen(): Attempt | undefined {
     for (const [key, attempt] of this.open) {
       this.open.delete(key)
@@ -72,15 +72,15 @@ export class Answers {
     return undefined
   }
 
-  /** A request goes out; `note` follows. */
+  /** Call it for every request that is sent, and `note` for its result. */
   sent(): void {
-    this.#waiting += 1
-    this.maxWaiting = Math.max(this.maxWaiting, this.#waiting)
+    this.#pending += 1
+    this.maxPending = Math.max(this.maxPending, this.#pending)
   }
 
   note(attempt: Attempt, result: Result, ms: number): void {
     const { key, operation } = attempt
-    this.#waiting -= 1
+    this.#pending -= 1
     this.longestMs = Math.max(this.longestMs, ms)
     if (result.outcome === 'cut') {
       this.cuts += 1
@@ -88,13 +88,13 @@ export class Answers {
     } else {
       this.statuses.set(result.status, (this.statuses.get(result.status) ?? 0) + 1)
     }
-    if (result.outcome === 'invalid') this.#complain(`${key} was answered ${result.status} ${result.text}`)
+    if (result.outcome === 'invalid') this.#addFault(`${key} was answered ${result.status} ${result.text}`)
     if (operation.method === 'GET') return
     if (result.outcome === 'final') this.#resolve(attempt, result.status, result.text, result.replayed)
     else if (!this.final.has(key)) this.open.set(key, attempt)
   }
 
-  /** Takes the latest answers out, with their whole text. */
+  /** Removes and returns the latest answers with their texts. */
   takeRecent(): readonly (Attempt & { readonly status: number; readonly text: string })[] {
     const recent = this.#recent
     this.#recent = []
@@ -107,20 +107,20 @@ export class Answers {
 
   #resolve(attempt: Attempt, status: number, text: string, replayed: boolean): void {
     const { key, operation } = attempt
-    const open = text.split(PRIVATE, 1)[0] ?? ''
-    const hash = replyHash(status, open)
+    const publicPart = text.split(PRIVATE_PART, 1)[0] ?? ''
+    const hash = replyHash(status, publicPart)
     if (replayed) this.replayed += 1
     this.open.delete(key)
     const before = this.final.get(key)
-    // A refusal carries the id of the request that was refused: a replay carries the first one's.
-    if (before !== undefined && before.hash !== hash) this.#complain(`${key} was answered in two ways: ${text}`)
+    // Also for a refusal, which contains a request id: a replay has that of the first request.
+    if (before !== undefined && before.hash !== hash) this.#addFault(`${key} got two different answers: ${text}`)
     if (before === undefined && status < 300) operation.onDone?.(text)
-    this.final.set(key, { kind: operation.kind, actor: operation.actor, status, hash, isPrivate: open !== text })
+    this.final.set(key, { kind: operation.kind, actor: operation.actor, status, hash, isPrivate: publicPart !== text })
     this.#recent.push({ ...attempt, status, text })
     if (this.#recent.length > MAX_RECENT) this.#recent.shift()
   }
 
-  #complain(fault: string): void {
+  #addFault(fault: string): void {
     if (this.invalid.length < 10) this.invalid.push(fault)
   }
 }

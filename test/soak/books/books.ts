@@ -3,8 +3,8 @@ import { connect } from '../../../src/db/connect.ts'
 import { eventsOf } from '../load/operation.ts'
 import type { Answers, Final } from './answers.ts'
 
-/** What stands on the ledger under one key. */
-interface Done {
+/** The events of one idempotency key. */
+interface RecordedCommand {
   readonly actor: string
   readonly requestId: string
   readonly replyHash: string | null
@@ -12,7 +12,7 @@ interface Done {
   last: number
 }
 
-/** An event of the ledger, as far as it tells who asked for it. */
+/** The columns of an event that identify its command. */
 export interface Entry {
   readonly position: number
   readonly type: string
@@ -22,7 +22,7 @@ export interface Entry {
   readonly replyHash: string | null
 }
 
-/** `lost`: acknowledged and not there. `half`: not all of its events. `other`: answered otherwise than it was done. */
+/** `lost`: acknowledged but not recorded. `half`: some of its events are missing. `other`: the answer does not match. */
 export type Violation = 'lost' | 'twice' | 'half' | 'other'
 
 export interface Fault {
@@ -30,13 +30,13 @@ export interface Fault {
   readonly text: string
 }
 
-const CHUNK = 20_000
-/** The service itself: it opens the ledger and loads the demo catalogue. Everybody else comes with a key. */
+const CHUNK_EVENTS = 20_000
+/** The service itself, which writes the genesis and the demo catalogue. All other actors send keys. */
 const SYSTEM = 'system'
 
-/** What the ledger says was done, against what clients were told. */
+/** The commands on the ledger, to be compared with the answers that clients received. */
 export class Books {
-  readonly #done = new Map<string, Done>()
+  readonly #recorded = new Map<string, RecordedCommand>()
   readonly #faults: Fault[] = []
   #position = 0
 
@@ -45,17 +45,17 @@ export class Books {
   }
 
   has(key: string): boolean {
-    return this.#done.has(key)
+    return this.#recorded.has(key)
   }
 
-  /** Reads on from where it stands. */
+  /** Reads the events after the last one read. */
   async read(url: string): Promise<void> {
     const client = await connect(url, 'soak books')
     try {
       for (;;) {
         const entries = await chunkAfter(client, this.#position)
         for (const entry of entries) this.append(entry)
-        if (entries.length < CHUNK) return
+        if (entries.length < CHUNK_EVENTS) return
       }
     } finally {
       await client.end()
@@ -63,47 +63,48 @@ export class Books {
   }
 
   append({ position, type, actor, requestId, key, replyHash }: Entry): void {
-    if (position !== this.#position + 1) this.#note('other', `after position ${this.#position} comes ${position}`)
+    if (position !== this.#position + 1)
+      this.#addFault('other', `position ${this.#position} is followed by ${position}`)
     this.#position = position
     if (actor === SYSTEM) return
-    if (key === null) return this.#note('other', `at ${position} ${actor} did something that nobody asked for`)
-    const before = this.#done.get(key)
+    if (key === null) return this.#addFault('other', `the event of ${actor} at ${position} has no key`)
+    const before = this.#recorded.get(key)
     if (before === undefined) {
-      this.#done.set(key, { actor, requestId, replyHash, types: [type], last: position })
+      this.#recorded.set(key, { actor, requestId, replyHash, types: [type], last: position })
     } else if (before.requestId === requestId && before.last === position - 1) {
       before.types.push(type)
       before.last = position
     } else {
-      this.#note('twice', `${key} was done twice, at ${before.last} and at ${position}`)
+      this.#addFault('twice', `${key} was done twice, at ${before.last} and at ${position}`)
     }
   }
 
-  /** What differs, now that every command has an answer. */
+  /** The differences, once every command has a final answer. */
   faults(answers: Pick<Answers, 'final'>): readonly Fault[] {
     const faults = [...this.#faults]
     for (const [key, final] of answers.final) {
       const fault = this.#faultOf(key, final)
       if (fault !== null) faults.push(fault)
     }
-    for (const key of this.#done.keys()) {
-      if (!answers.final.has(key)) faults.push({ violation: 'other', text: `${key} was done and never answered` })
+    for (const key of this.#recorded.keys()) {
+      if (!answers.final.has(key)) faults.push({ violation: 'other', text: `${key} was done but never answered` })
     }
     return faults
   }
 
   #faultOf(key: string, { kind, actor, status, hash, isPrivate }: Final): Fault | null {
-    const done = this.#done.get(key)
+    const done = this.#recorded.get(key)
     const other = (text: string): Fault => ({ violation: 'other', text: `${key} ${text}` })
-    if (status >= 400) return done === undefined ? null : other('was refused and done')
-    if (done === undefined) return { violation: 'lost', text: `${key} was acknowledged and is lost` }
+    if (status >= 400) return done === undefined ? null : other('was refused but done')
+    if (done === undefined) return { violation: 'lost', text: `${key} was acknowledged but is lost` }
     if (done.actor !== actor) return other(`of ${actor} was done as ${done.actor}`)
-    // What was told in private is compared with the remembered reply, whose hash is on the ledger.
-    if (done.replyHash !== hash && !isPrivate) return other('was answered otherwise than the ledger says')
+    // An answer with a private part is compared with the stored reply instead, by `checkReplies`.
+    if (done.replyHash !== hash && !isPrivate) return other('got an answer that does not match the ledger')
     const types = done.types.join(' ')
-    return eventsOf[kind].test(types) ? null : { violation: 'half', text: `${key} is on the ledger as ${types}` }
+    return eventsOf[kind].test(types) ? null : { violation: 'half', text: `${key} has the events ${types}` }
   }
 
-  #note(violation: Violation, text: string): void {
+  #addFault(violation: Violation, text: string): void {
     this.#faults.push({ violation, text })
   }
 }
@@ -111,7 +112,7 @@ export class Books {
 async function chunkAfter(client: Client, position: number): Promise<readonly Entry[]> {
   const { rows } = await client.query<Omit<Entry, 'position'> & { readonly position: string }>(
     `select position, type, actor, request_id as "requestId", idempotency_key as key, reply_hash as "replyHash"
-     from ledger_events where position > $1 order by position limit ${CHUNK}`,
+     from ledger_events where position > $1 order by position limit ${CHUNK_EVENTS}`,
     [position],
   )
   return rows.map((row) => ({ ...row, position: Number(row.position) }))

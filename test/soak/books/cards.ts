@@ -9,9 +9,9 @@ import { chance, oneOf } from '../load/random.ts'
 
 /** Packages of the demo catalogue: three ranks. */
 const PACKAGES = [1, 2, 3]
-/** So many cards are remembered; the oldest are left to lie. */
-const MAX_REMEMBERED = 200
-/** In a hundred: cards that are asked for by whoever knows of them, and is not thought to own them. */
+/** Older cards are forgotten. */
+const MAX_KNOWN_CARDS = 200
+/** Percentage of requests by a user who does not own the card. */
 const STRANGER_PERCENT = 10
 
 interface Card {
@@ -21,7 +21,7 @@ interface Card {
 
 const granted = TypeCompiler.Compile(dataOf(Type.Array(WalletCard)))
 
-/** What clients ask for with privilege cards. They know of cards what they were told, which others may have changed. */
+/** Generates requests about privilege cards. Known cards may have changed since, by requests of other clients. */
 export class Cards {
   readonly #people: People
   #known: readonly Card[] = []
@@ -42,7 +42,7 @@ export class Cards {
         const body: unknown = JSON.parse(text)
         if (!granted.Check(body)) return
         const cards = body.data.map(({ id }) => ({ id, owner }))
-        this.#known = [...this.#known, ...cards].slice(-MAX_REMEMBERED)
+        this.#known = [...this.#known, ...cards].slice(-MAX_KNOWN_CARDS)
       },
     }
   }
@@ -56,7 +56,7 @@ export class Cards {
       method: 'POST',
       path: `/api/v1/privilege-wallet/${card.id}/activate`,
       body: '{}',
-      // One in two is forgotten: of the others somebody asks once more.
+      // Half of the activated cards stay known, so that clients try to activate them again.
       onDone: () => {
         if (chance(50)) this.#known = this.#known.filter(({ id }) => id !== card.id)
       },

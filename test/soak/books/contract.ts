@@ -11,21 +11,21 @@ import { Cancelled, FinishedGame, Game } from '../../../schema/roulette.ts'
 import { Wallet } from '../../../schema/wallet.ts'
 import { GRANTED, type Kind } from '../load/operation.ts'
 
-/** What came of a request. */
+/** The result of a request. */
 export type Result =
-  /** It was done or refused, and that is remembered. */
+  /** Done or refused, and stored. */
   | { readonly outcome: 'final'; readonly status: number; readonly text: string; readonly replayed: boolean }
-  /** Not now: it may or may not have been done. */
+  /** To be retried: it may or may not have been done. */
   | { readonly outcome: 'retry'; readonly status: number }
-  /** No answer, or half of one; `gaveUp`: the client waited no longer, and the service may still be at it. */
+  /** No complete answer; `timedOut`: the client gave up, and the service may still execute it. */
   | { readonly outcome: 'cut'; readonly timedOut: boolean }
-  /** An answer that no client was told to expect. */
+  /** An answer that the contract does not allow. */
   | { readonly outcome: 'invalid'; readonly status: number; readonly text: string }
 
-/** What an answer is told from. */
+/** The parts of a response that are judged. */
 export interface Response {
   readonly status: number
-  /** By name in lower case; null where there is none. */
+  /** By lower-case name; null when it is missing. */
   readonly header: (name: string) => string | null
   readonly text: string
 }
@@ -33,7 +33,7 @@ export interface Response {
 interface Answer {
   readonly status: 200 | 201
   readonly isBody: (value: unknown) => boolean
-  /** Codes: what these clients' requests can run into, and nothing else. What they ask about was there once. */
+  /** The only codes that these requests can get; what they name has existed. */
   readonly refusals: readonly string[]
 }
 
@@ -48,11 +48,11 @@ const answer = (status: 200 | 201, schema: TSchema, ...refusals: string[]): Answ
   refusals,
 })
 
-/** Of a game that others brought to its end. */
-const over = ['game_finished', 'game_cancelled'] as const
+/** Refusals for a game that has ended. */
+const gameEnded = ['game_finished', 'game_cancelled'] as const
 
-/** Of a withdrawal that stands otherwise than was thought, or is between others. */
-const undecided = ['not_your_withdrawal', 'invalid_transition', 'not_your_decision'] as const
+/** Refusals for a withdrawal with another status, or of other users. */
+const notAllowed = ['not_your_withdrawal', 'invalid_transition', 'not_your_decision'] as const
 
 const answers: Readonly<Record<Kind, Answer>> = {
   gift: answer(200, SendResult, 'insufficient_balance'),
@@ -71,31 +71,31 @@ const answers: Readonly<Record<Kind, Answer>> = {
   transfer: answer(200, Transferred, 'not_card_owner', 'card_already_activated'),
   create: answer(201, dataOf(Game), 'game_already_open'),
   host: answer(201, dataOf(Game), 'game_already_open', 'insufficient_balance'),
-  join: answer(200, dataOf(Game), ...over, 'already_joined', 'game_full', 'insufficient_balance'),
-  leave: answer(200, dataOf(Game), ...over, 'not_joined'),
-  finish: answer(200, dataOf(FinishedGame), 'not_in_game', ...over, 'not_enough_players'),
-  cancel: answer(200, Cancelled, 'not_game_creator', ...over),
+  join: answer(200, dataOf(Game), ...gameEnded, 'already_joined', 'game_full', 'insufficient_balance'),
+  leave: answer(200, dataOf(Game), ...gameEnded, 'not_joined'),
+  finish: answer(200, dataOf(FinishedGame), 'not_in_game', ...gameEnded, 'not_enough_players'),
+  cancel: answer(200, Cancelled, 'not_game_creator', ...gameEnded),
   request: answer(201, dataOf(Withdrawal), 'insufficient_balance'),
-  approve: answer(200, dataOf(Withdrawal), ...undecided),
-  reject: answer(200, dataOf(Withdrawal), ...undecided),
-  settle: answer(200, dataOf(Withdrawal), ...undecided),
+  approve: answer(200, dataOf(Withdrawal), ...notAllowed),
+  reject: answer(200, dataOf(Withdrawal), ...notAllowed),
+  settle: answer(200, dataOf(Withdrawal), ...notAllowed),
   instant: answer(201, dataOf(InstantTransfer), 'insufficient_balance'),
 }
 
-/** Refusals of what others may do. */
+/** Refusals with status 403. */
 const forbidden = ['not_your_card', 'not_in_game', 'not_game_creator', 'not_your_withdrawal', 'not_your_decision']
 
-/** Whoever is told to come back learns nothing else: not even which field of an error there might be. */
+/** An error without any other fields. */
 const isError = checker(Type.Object(ErrorBody.properties, { additionalProperties: false }))
 
-/** Holds an answer against the contract: status, code, headers and the shape of the body. */
+/** Compares an answer with the contract: status, code, headers and schema of the body. */
 export function judge(kind: Kind, { status, header, text }: Response): Result {
   const invalid: Result = { outcome: 'invalid', status, text: text.slice(0, 500) }
   if (header('content-type') !== 'application/json; charset=utf-8') return invalid
   const body = bodyOf(text)
   const replayed = header('idempotency-replayed') === 'true'
-  const { status: good, isBody, refusals } = answers[kind]
-  if (status === good && isBody(body)) return { outcome: 'final', status, text, replayed }
+  const { status: expectedStatus, isBody, refusals } = answers[kind]
+  if (status === expectedStatus && isBody(body)) return { outcome: 'final', status, text, replayed }
   const code = codeOf(body)
   if (code === null) return invalid
   if (status === (forbidden.includes(code) ? 403 : 422) && refusals.includes(code))

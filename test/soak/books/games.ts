@@ -6,12 +6,12 @@ import type { Kind, Operation } from '../load/operation.ts'
 import { operator, type People } from '../load/people.ts'
 import { chance, oneOf } from '../load/random.ts'
 
-/** Rooms to play in; each has one open game at most. */
+/** Rooms for the games; each has at most one open game. */
 const rooms = [101, 102, 103].map((id) => ({ id, uid: `soak-room-${id}` }))
-/** In a hundred: requests about a game from whoever comes along. */
+/** Percentage of requests by a random user. */
 const STRANGER_PERCENT = 20
 
-/** The latest game of a room, as somebody was told of it. */
+/** The latest known state of a room's game. */
 interface KnownGame {
   readonly room: string
   readonly id: number
@@ -20,9 +20,9 @@ interface KnownGame {
   readonly players: readonly number[]
 }
 
-const published = TypeCompiler.Compile(dataOf(Game))
+const gameBody = TypeCompiler.Compile(dataOf(Game))
 
-/** The rooms themselves, of users who are there. */
+/** Requests that create the rooms, owned by existing users. */
 export const roomsOf = ({ users }: People): readonly Operation[] =>
   rooms.map(({ id, uid }) => ({
     kind: 'room',
@@ -32,7 +32,7 @@ export const roomsOf = ({ users }: People): readonly Operation[] =>
     body: JSON.stringify({ uid, name: 'Soak', owner_id: oneOf(users) }),
   }))
 
-/** Everybody enters every room. */
+/** Requests by which every user enters every room. */
 export const entriesOf = ({ users }: People): readonly Operation[] =>
   rooms.flatMap(({ uid }) => users.map((user) => enter(user, uid)))
 
@@ -44,7 +44,7 @@ const enter = (user: number, room: string): Operation => ({
   body: null,
 })
 
-/** What clients ask for at the roulette. They know of games what they were told, and others go on playing. */
+/** Generates requests about roulette games. Known games may have changed since, by requests of other clients. */
 export class Games {
   readonly #people: People
   readonly #known = new Map<string, KnownGame>()
@@ -57,7 +57,7 @@ export class Games {
     return enter(oneOf(this.#people.users), oneOf(rooms).uid)
   }
 
-  /** `host`: the creator plays, too. */
+  /** `host`: the creator joins the game. */
   create(kind: 'create' | 'host'): Operation {
     const body = {
       game_price: randomInt(1, 30),
@@ -125,8 +125,8 @@ export class Games {
 
   #onDone(room: string, text: string): void {
     const body: unknown = JSON.parse(text)
-    // Of a game that was cancelled nothing is answered.
-    if (!published.Check(body)) return
+    // The answer to a cancellation has no game.
+    if (!gameBody.Check(body)) return
     const { id, uid, from, players } = body.data
     if (id < (this.#known.get(room)?.id ?? 0)) return
     this.#known.set(room, { room, id, uid, creator: from.id, players: players.map((one) => one.id) })

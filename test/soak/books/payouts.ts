@@ -11,9 +11,9 @@ const COUNTRY = 1
 /** The first users are charging agents, those after them business managers. */
 const AGENTS = 2
 const MANAGERS = 2
-/** So many requests are remembered; the oldest stay as they are. */
-const MAX_REMEMBERED = 100
-/** In a hundred: changes that are asked for by whoever knows of a request. */
+/** Older requests are forgotten. */
+const MAX_KNOWN_REQUESTS = 100
+/** Percentage of status changes by a random user. */
 const STRANGER_PERCENT = 10
 
 interface Request {
@@ -22,9 +22,9 @@ interface Request {
   readonly target: number
 }
 
-const made = TypeCompiler.Compile(dataOf(Type.Object({ id: Id })))
+const createdBody = TypeCompiler.Compile(dataOf(Type.Object({ id: Id })))
 
-/** What the users are, for `POST /admin/v1/users`. */
+/** The users with their agency roles, for `POST /admin/v1/users`. */
 export const agencyRoles = ({ users }: People): readonly object[] =>
   users.map((id, i) => ({
     id,
@@ -38,7 +38,7 @@ export const agencyRoles = ({ users }: People): readonly object[] =>
     ...(i >= AGENTS && i < AGENTS + MANAGERS && { business_manager: 1 }),
   }))
 
-/** What clients ask for with dollars. They know of requests what they were told, which others may have changed. */
+/** Generates requests about dollars. Known withdrawals may have changed since, by requests of other clients. */
 export class Payouts {
   readonly #people: People
   #known: readonly Request[] = []
@@ -52,7 +52,7 @@ export class Payouts {
     const gold = chance(50)
     const by = oneOf(users.slice(AGENTS + MANAGERS))
     const target = oneOf(gold ? users.slice(0, AGENTS) : users.slice(AGENTS, AGENTS + MANAGERS))
-    const whom = gold
+    const recipient = gold
       ? { type: 'gold_agent', target_user_id: target, beneficiary_user_id: oneOf(users) }
       : { type: 'cash', business_manager_id: target, bank_details: bank }
     const amount_in_dollars = `${randomInt(1, 40)}.${randomInt(10)}`
@@ -61,10 +61,11 @@ export class Payouts {
       actor: `user:${by}`,
       method: 'POST',
       path: '/api/v1/agency/target-withdraw-requests/request',
-      body: JSON.stringify({ ...whom, amount_in_dollars, country_id: COUNTRY, agent_benefit: chance(30) }),
+      body: JSON.stringify({ ...recipient, amount_in_dollars, country_id: COUNTRY, agent_benefit: chance(30) }),
       onDone: (text) => {
         const body: unknown = JSON.parse(text)
-        if (made.Check(body)) this.#known = [...this.#known, { id: body.data.id, by, target }].slice(-MAX_REMEMBERED)
+        if (createdBody.Check(body))
+          this.#known = [...this.#known, { id: body.data.id, by, target }].slice(-MAX_KNOWN_REQUESTS)
       },
     }
   }
@@ -74,7 +75,7 @@ export class Payouts {
     return this.#change('approve', 'approved', ({ target }) => `user:${target}`)
   }
 
-  /** By the requester, or by an operator, who may also pay back. */
+  /** By the requester, or by an operator, who may reject an approved request, too. */
   reject(): Operation {
     return this.#change('reject', 'rejected', ({ by }) => (chance(50) ? `user:${by}` : operator))
   }
@@ -96,10 +97,10 @@ export class Payouts {
     }
   }
 
-  #change(kind: Kind, status: string, whom: (request: Request) => string): Operation {
+  #change(kind: Kind, status: string, actorOf: (request: Request) => string): Operation {
     const request = this.#known[randomInt(Math.max(1, this.#known.length))]
     if (request === undefined) return this.request()
-    const actor = chance(STRANGER_PERCENT) ? `user:${oneOf(this.#people.users)}` : whom(request)
+    const actor = chance(STRANGER_PERCENT) ? `user:${oneOf(this.#people.users)}` : actorOf(request)
     const path = actor === operator ? '/admin/v1/withdrawals' : '/api/v1/agency/target-withdraw-requests'
     return { kind, actor, method: 'POST', path: `${path}/${request.id}/status`, body: JSON.stringify({ status }) }
   }

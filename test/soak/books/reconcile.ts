@@ -9,17 +9,17 @@ import type { Answers } from './answers.ts'
 import type { Violation } from './books.ts'
 import { retryUnresolved } from './retry-until-final.ts'
 
-/** Finance's questions: each answers a row a fault. */
+/** Finance's queries, which return a row for each fault. */
 const auditQueries = new URL('../../../sql/audit/', import.meta.url)
 
-/** After a fault: whatever is not known is asked for again, and the ledger says what the clients were told. */
+/** After a fault: sends all unresolved commands again, and compares the ledger with the clients' answers. */
 export async function reconcile(context: ScenarioContext, environment: Environment): Promise<void> {
   await retryUnresolved(context, environment)
   await environment.books.read(environment.databaseUrl())
   for (const { text } of environment.books.faults(environment.answers)) context.expect(false, text)
 }
 
-/** At the end of a scenario: all of the books, and the figures. `flat`: it was long enough to judge memory by it. */
+/** At the end of a scenario: checks all books and reports figures. `flat`: the run is long enough to judge its memory. */
 export async function runFinalChecks(
   context: ScenarioContext,
   environment: Environment,
@@ -34,11 +34,9 @@ export async function runFinalChecks(
   await runAuditQueries(context, databaseUrl())
 
   const counts = [...answers.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${count} x ${status}`)
-  context.report(`${answers.final.size} commands done or refused for good`)
+  context.report(`${answers.final.size} commands done or refused`)
   context.report(formatKinds(answers))
-  context.report(
-    `answers ${[...counts, `${answers.cuts} x none`].join(', ')}, ${answers.invalid.length} not the contract's`,
-  )
+  context.report(`answers ${[...counts, `${answers.cuts} x none`].join(', ')}, ${answers.invalid.length} invalid`)
   context.report(`replayed ${answers.replayed}`)
   context.report(formatViolations(environment))
   reportQueue(context, environment)
@@ -50,7 +48,7 @@ export async function runFinalChecks(
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
-/** Done and refused commands of each kind: a kind that was never done was not tried. */
+/** Done and refused commands of each kind, which shows whether all kinds were tested. */
 function formatKinds({ final }: Answers): string {
   const counts = new Map<string, { done: number; refused: number }>()
   for (const { kind, status } of final.values()) {
@@ -63,30 +61,30 @@ function formatKinds({ final }: Answers): string {
   return `done/refused: ${parts.join(', ')}`
 }
 
-/** How many commands came to harm, by kind. */
+/** The number of violations, by kind. */
 function formatViolations({ books, answers }: Environment): string {
   const counts: Record<Violation, number> = { lost: 0, twice: 0, half: 0, other: 0 }
   for (const { violation } of books.faults(answers)) counts[violation] += 1
   return `lost ${counts.lost}, done twice ${counts.twice}, half done ${counts.half}, otherwise wrong ${counts.other}`
 }
 
-/** A service that was there all the time answers everybody who waits, whatever the database does. */
+/** A service that was not stopped answers every client that waits, whatever the database does. */
 function expectAnswers(context: ScenarioContext, { answers, instances }: Environment): void {
   if (instances.some(({ stops }) => stops > 0)) return
-  const without = answers.cuts - answers.timedOut
-  context.expect(without === 0, `${without} requests got no answer, though nobody ended the service`)
+  const unanswered = answers.cuts - answers.timedOut
+  context.expect(unanswered === 0, `${unanswered} requests got no answer, though the service was not stopped`)
 }
 
-/** Nothing waits but what clients wait for, and what they gave up waiting for. */
+/** The queue holds only pending requests and those that clients gave up. */
 function reportQueue(context: ScenarioContext, { answers, watch }: Environment): void {
-  context.expect(watch.samples > 0, 'nobody could look at the queue')
-  const bound = answers.maxWaiting + answers.timedOut
+  context.expect(watch.samples > 0, 'the depth of the queue was never read')
+  const bound = answers.maxPending + answers.timedOut
   context.expect(
     watch.maxDepth <= bound,
-    `${watch.maxDepth} commands waited in the queue, and clients asked for ${bound}`,
+    `${watch.maxDepth} commands were in the queue, but clients had sent only ${bound}`,
   )
-  const waiting = `${answers.maxWaiting} asked for at once, ${answers.timedOut} given up`
-  context.report(`at most ${watch.maxDepth} in a queue in ${watch.samples} looks (${waiting})`)
+  const sent = `${answers.maxPending} pending at once, ${answers.timedOut} given up`
+  context.report(`at most ${watch.maxDepth} in a queue in ${watch.samples} samples (${sent})`)
 }
 
 function reportReadiness(context: ScenarioContext, { instances }: Environment): void {
@@ -94,25 +92,25 @@ function reportReadiness(context: ScenarioContext, { instances }: Environment): 
   const slowest = instances.toSorted((a, b) => b.slowestMs - a.slowestMs)[0]
   if (restarts === 0 || slowest === undefined) return
   const waited = `${seconds(slowest.cpuWaitMs)} of it without a processor`
-  context.report(`ready again ${restarts} times, at the latest after ${seconds(slowest.slowestMs)} (${waited})`)
+  context.report(`ready again ${restarts} times, at most after ${seconds(slowest.slowestMs)} (${waited})`)
 }
 
-function reportMemory(context: ScenarioContext, memory: Memory | undefined, judged: boolean): void {
-  if (judged) context.expect(memory !== undefined, 'nobody could look at the memory')
+function reportMemory(context: ScenarioContext, memory: Memory | undefined, isJudged: boolean): void {
+  if (isJudged) context.expect(memory !== undefined, 'memory was never read')
   if (memory === undefined) return
   for (const part of parts) {
     const growth = `${part} ${megabytes(memory.warm[part])} MB warm, ${megabytes(memory.end[part])} MB at the end`
     context.report(growth)
-    if (judged) context.expect(!grew(memory, part), `memory grew: ${growth}`)
+    if (isJudged) context.expect(!grew(memory, part), `memory grew: ${growth}`)
   }
-  context.report(`of a process that lived ${memory.seconds.toFixed(0)} s${judged ? '' : ' (memory not judged)'}`)
+  context.report(`of a process that ran for ${memory.seconds.toFixed(0)} s${isJudged ? '' : ' (memory not judged)'}`)
 }
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0)
 
-/** Every answer is remembered as it was given, refusals too. */
+/** Every answer, including refusals, must be stored as it was given. */
 async function checkReplies(context: ScenarioContext, url: string, answers: Answers): Promise<void> {
-  const remembered = new Map<string, string>()
+  const hashes = new Map<string, string>()
   const client = await connect(url, 'soak replies')
   try {
     const { rows } = await client.query<{ key: string; hash: string }>(
@@ -120,17 +118,17 @@ async function checkReplies(context: ScenarioContext, url: string, answers: Answ
          status || E'\\n' || regexp_replace(body, ',"sealed":.*$', ''), 'UTF8')), 'hex') as hash
        from replies`,
     )
-    for (const { key, hash } of rows) remembered.set(key, hash)
+    for (const { key, hash } of rows) hashes.set(key, hash)
   } finally {
     await client.end()
   }
   for (const [key, { hash }] of answers.final) {
-    context.expect(remembered.get(key) === hash, `${key} is not remembered as it was answered`)
+    context.expect(hashes.get(key) === hash, `the stored reply to ${key} differs from the answer`)
   }
 }
 
 async function runAuditQueries(context: ScenarioContext, url: string): Promise<void> {
-  const client = await connect(url, 'soak questions')
+  const client = await connect(url, 'soak queries')
   try {
     for (const file of readdirSync(auditQueries).filter((name) => name.endsWith('.sql'))) {
       const { rows } = await client.query(readFileSync(new URL(file, auditQueries), 'utf8'))

@@ -5,12 +5,11 @@ import { oneOf } from '../load/random.ts'
 import { sendAttempt } from '../load/send-attempt.ts'
 import type { Attempt } from './answers.ts'
 
-/** How many ask at a time. */
 const CONCURRENCY = 16
-/** How long a command may stay without an answer once the trouble is over. */
+/** How long a command may stay without a final answer after the end of a fault. */
 const RETRY_TIMEOUT_MS = 20_000
 
-/** Asks again, each with its own key, for everything of which nothing is known, until all is known. */
+/** Sends all commands without a final answer again, with their own keys, until each has one. */
 export async function retryUnresolved(context: ScenarioContext, environment: Environment): Promise<void> {
   const open: Attempt[] = []
   for (let one = environment.answers.takeOpen(); one !== undefined; one = environment.answers.takeOpen()) open.push(one)
@@ -18,7 +17,7 @@ export async function retryUnresolved(context: ScenarioContext, environment: Env
   await replayRecent(context, environment)
 }
 
-/** Asks for each command until it has an answer that is kept. */
+/** Sends each command until it has a final answer. */
 export async function retryUntilFinal(
   context: ScenarioContext,
   environment: Environment,
@@ -31,7 +30,7 @@ export async function retryUntilFinal(
       await sendAttempt(environment, attempt, oneOf(environment.instances))
       if (answers.final.has(attempt.key)) return
       if (performance.now() > deadline) {
-        context.expect(false, `${attempt.key} stays without an answer`)
+        context.expect(false, `${attempt.key} has no final answer`)
         return
       }
       await context.pause(100)
@@ -39,7 +38,7 @@ export async function retryUntilFinal(
   })
 }
 
-/** Asks once for what has no key. */
+/** Sends each operation once. */
 export async function sendEach(
   context: ScenarioContext,
   environment: Environment,
@@ -55,26 +54,30 @@ export async function sendEach(
   })
 }
 
-/** What was answered last is answered once more, to the letter. */
+/** Sends the latest commands again: their replies must be the same, byte by byte. */
 async function replayRecent(context: ScenarioContext, environment: Environment): Promise<void> {
   const deadline = performance.now() + context.limit(RETRY_TIMEOUT_MS)
   await forEachConcurrently(environment.answers.takeRecent(), async ({ key, operation, status, text }) => {
     let result = await sendAttempt(environment, { key, operation }, oneOf(environment.instances))
-    // What opens its private part may still run into a connection that broke in the trouble.
+    // Reading the private part may fail at first, on a connection that the fault broke.
     while (result.outcome === 'retry' && performance.now() < deadline) {
       await context.pause(100)
       result = await sendAttempt(environment, { key, operation }, oneOf(environment.instances))
     }
     if (result.outcome !== 'final')
-      context.expect(false, `${key} was answered ${status} and then, asked again, ${result.outcome}`)
-    else context.expect(result.replayed && result.text === text, `${key} was answered ${text} and then ${result.text}`)
+      context.expect(false, `${key} was answered ${status}, and its replay ${result.outcome}`)
+    else
+      context.expect(
+        result.replayed && result.text === text,
+        `${key} was answered ${text}, and its replay ${result.text}`,
+      )
   })
 }
 
 async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = [...items]
+  const queue = [...items]
   const worker = async (): Promise<void> => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item)
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item)
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, worker))
 }

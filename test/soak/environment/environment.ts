@@ -15,24 +15,24 @@ import { sendAttempt } from '../load/send-attempt.ts'
 import { MetricsWatch } from './metrics-watch.ts'
 import { type OwnPostgres, ownPostgres } from './own-postgres.ts'
 
-/** The service under load, and what its clients know of it. */
+/** The service under load, and its clients. */
 export interface Environment {
   readonly people: People
   readonly answers: Answers
   readonly books: Books
-  /** What its clients ask for next. */
+  /** Generates the next operation of a client. */
   readonly nextOperation: () => Operation
   readonly instances: readonly Instance[]
   readonly watch: MetricsWatch
   /** How long clients wait for an answer. */
   readonly timeoutMs: number
-  /** Of the service's own role, past any proxy. */
+  /** With the service's own role, without a proxy. */
   readonly databaseUrl: () => string
 }
 
 const USERS = 20
 /** Longer than any answer may take. */
-const PATIENCE_MS = 60_000
+const ANSWER_TIMEOUT_MS = 60_000
 
 export interface EmbeddedEnvironment extends Environment {
   readonly dataDir: string
@@ -54,8 +54,8 @@ export interface SharedEnvironment extends Environment {
 }
 
 /**
- * Instances on one PostgreSQL that none of them keeps. Each comes with an environment of its own; `through` is
- * what stands between them and the database.
+ * Instances on one PostgreSQL that this process runs, each with its own environment variables. `through` may put a proxy
+ * before the database.
  */
 export async function sharedEnvironment(
   context: ScenarioContext,
@@ -88,14 +88,12 @@ async function populate(
     books: new Books(),
     instances,
     watch: new MetricsWatch(context, instances),
-    timeoutMs: context.limit(PATIENCE_MS),
+    timeoutMs: context.limit(ANSWER_TIMEOUT_MS),
     databaseUrl,
   }
-  const [users, ...belongings] = setupOperations(environment.people).map((operation) =>
-    environment.answers.begin(operation),
-  )
+  const [users, ...setup] = setupOperations(environment.people).map((operation) => environment.answers.begin(operation))
   if (users !== undefined) await retryUntilFinal(context, environment, [users])
-  await retryUntilFinal(context, environment, belongings)
+  await retryUntilFinal(context, environment, setup)
   await sendEach(context, environment, entriesOf(clients))
   for (const instance of instances) {
     instance.probe = async () =>
@@ -105,7 +103,7 @@ async function populate(
   return environment
 }
 
-/** What PostgreSQL said, which goes with its folder. */
+/** Keeps PostgreSQL's log for the report, as its folder is removed. */
 function attachPostgresLog(context: ScenarioContext, dataDir: string): void {
   let output = ''
   context.teardown(async () => {
@@ -115,8 +113,8 @@ function attachPostgresLog(context: ScenarioContext, dataDir: string): void {
 }
 
 /**
- * A folder that goes with the scenario; for tests where all of theirs are, mostly in memory. PostgreSQL runs as another user
- * when we are root, and must pass through.
+ * A folder that is removed with the scenario; for tests it is where all their folders are, mostly in memory. Others may
+ * enter it, as PostgreSQL runs as another user when this process is root.
  */
 export function makeFolder(context: ScenarioContext): string {
   const folder = mkdtempSync(join(context.sharesMachine ? base : tmpdir(), 'economy-soak-'))

@@ -1,44 +1,45 @@
-/** What a process held at a moment, in bytes. */
-export interface Held {
+/** The memory of a process, in bytes. */
+export interface MemoryUse {
   readonly heap: number
   readonly resident: number
 }
 
-export interface Sample extends Held {
+export interface Sample extends MemoryUse {
   readonly at: number
 }
 
-/** What one process held when it was warm and at the end of its life. */
+/** The memory of a process after its warm-up and at its end. */
 export interface Memory {
   readonly seconds: number
-  readonly warm: Held
-  readonly end: Held
+  readonly warm: MemoryUse
+  readonly end: MemoryUse
 }
 
-/** The part of a life after which memory is warm, and the part over which it is looked at. */
-const WARM_UP = 0.3
-const WINDOW = 0.1
-/** Memory may grow by this much from when it was warm. */
-const GROWTH = 1.2
+/** Shares of a process's lifetime: its warm-up, and the window of a median. */
+const WARM_UP_SHARE = 0.3
+const WINDOW_SHARE = 0.1
+/** The limit of the memory at the end, as a multiple of that after the warm-up. */
+const MAX_GROWTH = 1.2
 
 export const parts = ['heap', 'resident'] as const
 
-/** Medians, because the heap goes up and down with every collection. Samples in order, one at least. */
+/** Uses medians, as the heap varies with every garbage collection. Needs at least one sample; samples are in order. */
 export function memoryOf(life: readonly Sample[]): Memory {
-  const warm = Math.floor(life.length * WARM_UP)
-  const window = Math.ceil(life.length * WINDOW)
+  const warm = Math.floor(life.length * WARM_UP_SHARE)
+  const window = Math.ceil(life.length * WINDOW_SHARE)
   return {
     seconds: secondsOf(life),
-    warm: middle(life.slice(warm, warm + window)),
-    end: middle(life.slice(-window)),
+    warm: medianUse(life.slice(warm, warm + window)),
+    end: medianUse(life.slice(-window)),
   }
 }
 
 export const secondsOf = (life: readonly Sample[]): number => ((life.at(-1)?.at ?? 0) - (life[0]?.at ?? 0)) / 1000
 
-export const grew = ({ warm, end }: Memory, part: (typeof parts)[number]): boolean => end[part] > warm[part] * GROWTH
+export const grew = ({ warm, end }: Memory, part: (typeof parts)[number]): boolean =>
+  end[part] > warm[part] * MAX_GROWTH
 
-const middle = (samples: readonly Sample[]): Held => ({
+const medianUse = (samples: readonly Sample[]): MemoryUse => ({
   heap: median(samples.map(({ heap }) => heap)),
   resident: median(samples.map(({ resident }) => resident)),
 })

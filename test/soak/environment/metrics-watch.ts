@@ -2,23 +2,22 @@ import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts
 import type { Instance } from '../../harness/scenario/service-instance.ts'
 import { type Memory, memoryOf, type Sample, secondsOf } from './memory.ts'
 
-const EVERY_MS = 250
+const SAMPLE_INTERVAL_MS = 250
 
-/** Watches what the instances tell of themselves: how many commands wait, and what memory they hold. */
+/** Samples metrics of the instances: the depth of the queue and their memory. */
 export class MetricsWatch {
-  /** How many waited in the instance that was looked at last, and the most that were seen to wait in one. */
+  /** The last depth of a queue, and the largest one. */
   depth = 0
   maxDepth = 0
-  /** How often somebody looked. */
   samples = 0
-  /** By process. */
+  /** Samples by process id. */
   readonly #lives = new Map<number, Sample[]>()
   readonly #timer: NodeJS.Timeout
 
   constructor(context: ScenarioContext, instances: readonly Instance[]) {
     this.#timer = setInterval(() => {
       for (const instance of instances) void this.#sample(instance)
-    }, EVERY_MS)
+    }, SAMPLE_INTERVAL_MS)
     context.teardown(async () => this.stop())
   }
 
@@ -26,7 +25,7 @@ export class MetricsWatch {
     clearInterval(this.#timer)
   }
 
-  /** Of the process that lived longest; undefined when none was seen. */
+  /** Of the process that ran longest; undefined without samples. */
   memory(): Memory | undefined {
     const lives = [...this.#lives.values()].toSorted((a, b) => secondsOf(b) - secondsOf(a))
     return lives[0] === undefined ? undefined : memoryOf(lives[0])
@@ -49,7 +48,7 @@ export class MetricsWatch {
   }
 }
 
-/** Values of an instance's metrics by name, for those without labels; undefined when it does not answer. */
+/** An instance's metrics without labels, by name; undefined when it does not answer. */
 export async function metricsOf({ origin }: Instance): Promise<ReadonlyMap<string, number> | undefined> {
   try {
     const response = await fetch(`${origin}/metrics`, { signal: AbortSignal.timeout(5_000) })

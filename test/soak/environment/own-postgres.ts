@@ -5,14 +5,14 @@ import { findPostmaster } from '../../../src/db/cluster/postmaster.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { oneOf } from '../load/random.ts'
 
-/** A PostgreSQL that this process keeps. */
+/** A PostgreSQL that this process owns. */
 export interface OwnPostgres {
   readonly dataDir: string
   readonly ownerUrl: string
   readonly serviceUrl: string
-  /** Ends all sessions and shuts it down. */
+  /** Closes all sessions and stops it. */
   stop(): Promise<void>
-  /** Starts it again, where it was. */
+  /** Starts it again on the same port. */
   start(): Promise<void>
 }
 
@@ -39,15 +39,15 @@ export const postmasterOf = (dataDir: string): number | undefined =>
 /** `kill -9` of the postmaster; its children notice by themselves. Answers its process id. */
 export function killPostmaster(dataDir: string): number {
   const pid = postmasterOf(dataDir)
-  if (pid === undefined) throw new Error('PostgreSQL does not run')
+  if (pid === undefined) throw new Error('PostgreSQL is not running')
   process.kill(pid, 'SIGKILL')
   return pid
 }
 
-/** `kill -9` of any process below the postmaster, as for want of memory: PostgreSQL then starts all of them anew. */
+/** `kill -9` of a random child of the postmaster, like the kernel when memory is short: PostgreSQL restarts all of them. */
 export function killChild(dataDir: string): void {
   const postmaster = postmasterOf(dataDir)
-  if (postmaster === undefined) throw new Error('PostgreSQL does not run')
+  if (postmaster === undefined) throw new Error('PostgreSQL is not running')
   process.kill(oneOf(childrenOf(postmaster)), 'SIGKILL')
 }
 
@@ -60,28 +60,28 @@ export function superuserUrl(dataDir: string, databaseUrl: string): string {
   return url.href
 }
 
-/** Stops every process of a running PostgreSQL where it stands; answers what lets them go on. */
+/** Suspends every process of PostgreSQL (SIGSTOP); answers a function that resumes them. */
 export function freeze(context: ScenarioContext, dataDir: string): () => void {
   const postmaster = postmasterOf(dataDir)
-  if (postmaster === undefined) throw new Error('PostgreSQL does not run')
-  // The postmaster first: from then on there are no new ones.
+  if (postmaster === undefined) throw new Error('PostgreSQL is not running')
+  // The postmaster first, as it starts no more processes then.
   process.kill(postmaster, 'SIGSTOP')
   const frozen = [postmaster, ...childrenOf(postmaster)]
   for (const pid of frozen.slice(1)) signal(pid, 'SIGSTOP')
-  return thaw(context, frozen)
+  return createResume(context, frozen)
 }
 
-/** As `freeze`, of the one process that serves a session. */
+/** Suspends only the process of one session. */
 export function freezeSession(context: ScenarioContext, pid: number): () => void {
   process.kill(pid, 'SIGSTOP')
-  return thaw(context, [pid])
+  return createResume(context, [pid])
 }
 
-function thaw(context: ScenarioContext, frozen: number[]): () => void {
+function createResume(context: ScenarioContext, frozen: number[]): () => void {
   const resume = (): void => {
     for (const pid of frozen.splice(0)) signal(pid, 'SIGCONT')
   }
-  // Else it could not even be stopped at the end.
+  // Suspended processes could not be stopped at the end.
   context.teardown(async () => resume())
   return resume
 }
@@ -90,7 +90,7 @@ function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended meanwhile.
+    // The process has ended.
   }
 }
 
@@ -102,7 +102,7 @@ function childrenOf(parent: number): number[] {
 
 function parentOf(pid: string): number | undefined {
   try {
-    // "123 (name) S 1 …": the name may hold anything.
+    // "123 (name) S 1 …": the name may contain anything.
     return Number(
       readFileSync(`/proc/${pid}/stat`, 'utf8')
         .replace(/^.*\) . /s, '')

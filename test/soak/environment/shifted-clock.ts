@@ -1,6 +1,6 @@
 /**
- * To be loaded before the service (NODE_OPTIONS=--import=…): its wall clock is wrong by CLOCK_SHIFTS, hours with
- * commas between them, each for CLOCK_EVERY_MS in turn.
+ * Loaded before the service by NODE_OPTIONS=--import=…: shifts its wall clock by CLOCK_SHIFTS, a comma-separated list of
+ * hours, each for CLOCK_EVERY_MS in turn.
  */
 const HOUR_MS = 3_600_000
 const shifts = (process.env['CLOCK_SHIFTS'] ?? '').split(',').map(Number)

@@ -7,20 +7,20 @@ import { type ScenarioContext, ScenarioSkipped } from '../../harness/scenario/sc
 
 export interface SmallDisk {
   readonly path: string
-  /** Takes all the room that is left. */
+  /** Fills the free space. */
   fill(): void
   free(): void
 }
 
-/** A disk of so many MiB in memory, which goes with the scenario. Skips the scenario where it may not be made. */
+/** Mounts a tmpfs of so many MiB until the end of the scenario. Skips the scenario when it cannot be mounted. */
 export function smallDisk(context: ScenarioContext, megabytes: number): SmallDisk {
-  if (process.geteuid?.() !== 0) throw new ScenarioSkipped('only root can make a small disk')
+  if (process.geteuid?.() !== 0) throw new ScenarioSkipped('only root can mount a small disk')
   const path = mkdtempSync(join(tmpdir(), 'economy-soak-disk-'))
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=711`, 'tmpfs', path], { stdio: 'pipe' })
   } catch (error) {
     rmdirSync(path)
-    throw new ScenarioSkipped(`a small disk cannot be made here: ${error instanceof Error ? error.message.trim() : ''}`)
+    throw new ScenarioSkipped(`a small disk cannot be mounted: ${error instanceof Error ? error.message.trim() : ''}`)
   }
   context.teardown(async () => {
     execFileSync('umount', [path])

@@ -5,14 +5,14 @@ import type { Attempt } from '../books/answers.ts'
 import { judge, type Result } from '../books/contract.ts'
 import type { ClientContext } from './send-attempt.ts'
 
-/** Requests on one connection: no more than the service works on at a time, so that all of them are in its hands. */
-const PER_CONNECTION = 8
-/** Connections that are made at a time: no more than wait at the service's door until it opens. */
+/** As many as the service handles at a time on one connection, so that it has all of them at once. */
+const REQUESTS_PER_CONNECTION = 8
+/** Connections opened at a time: no more than fit into the backlog of the service's socket. */
 const MAX_CONNECTING = 250
 
 /**
- * Sends all commands at once, many on each connection without waiting for answers, and notes each answer as it comes.
- * Resolves when all are answered or cut.
+ * Sends all commands at once, several on each connection without waiting for answers, and notes their results. Resolves
+ * when all are answered or their connections closed.
  */
 export async function sendBurst(
   clients: ClientContext,
@@ -21,21 +21,26 @@ export async function sendBurst(
 ): Promise<void> {
   const { hostname, port } = new URL(instance.origin)
   const sockets: Socket[] = []
-  for (let i = 0; i * PER_CONNECTION < commands.length; i += 1) {
+  for (let i = 0; i * REQUESTS_PER_CONNECTION < commands.length; i += 1) {
     const socket = connect(Number(port), hostname)
-    // The `close` that follows is enough.
+    // A close event follows each error.
     socket.on('error', () => {})
     sockets.push(socket)
     if (sockets.length % MAX_CONNECTING === 0) await connected(socket)
   }
   await Promise.all(
     sockets.map((socket, i) =>
-      sendPipelined(clients, commands.slice(i * PER_CONNECTION, (i + 1) * PER_CONNECTION), socket, hostname),
+      sendPipelined(
+        clients,
+        commands.slice(i * REQUESTS_PER_CONNECTION, (i + 1) * REQUESTS_PER_CONNECTION),
+        socket,
+        hostname,
+      ),
     ),
   )
 }
 
-/** Resolves when a connection is there, or is not to be had. */
+/** Resolves when a connection is open, or has failed. */
 const connected = (socket: Socket): Promise<void> =>
   new Promise((resolve) => {
     socket.once('connect', resolve)
@@ -50,16 +55,16 @@ async function sendPipelined(
 ): Promise<void> {
   const { answers, people } = clients
   const started = performance.now()
-  const waiting = [...commands]
+  const pending = [...commands]
   const note = (result: Result): void => {
-    const attempt = waiting.shift()
+    const attempt = pending.shift()
     if (attempt !== undefined) answers.note(attempt, result, performance.now() - started)
-    if (waiting.length === 0) socket.end()
+    if (pending.length === 0) socket.end()
   }
   const reader = new ResponseReader()
   socket.on('data', (chunk) => {
     for (const { status, headers, text } of reader.read(chunk)) {
-      const kind = waiting[0]?.operation.kind
+      const kind = pending[0]?.operation.kind
       if (kind !== undefined) note(judge(kind, { status, text, header: (name) => headers.get(name) ?? null }))
     }
   })
@@ -68,7 +73,7 @@ async function sendPipelined(
     socket.write(requestText(attempt, people.tokenOf(attempt.operation.actor), hostname))
   }
   if (!socket.closed) await new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  while (waiting.length > 0) note({ outcome: 'cut', timedOut: false })
+  while (pending.length > 0) note({ outcome: 'cut', timedOut: false })
 }
 
 const requestText = ({ key, operation }: Attempt, token: string, host: string): string =>

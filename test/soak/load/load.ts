@@ -5,15 +5,15 @@ import type { Environment } from '../environment/environment.ts'
 import { chance, oneOf } from './random.ts'
 import { sendAttempt } from './send-attempt.ts'
 
-/** In a hundred: commands that are asked for twice at once, and turns in which something open is asked for again. */
+/** Percentages of commands that are sent twice at once, and of turns in which an unresolved command is sent again. */
 const DUPLICATE_PERCENT = 3
 const RETRY_PERCENT = 25
-/** A pause after what was not answered, as clients do: those who hammer on would starve what they wait for. */
+/** The pause after a failed request; clients without one would take the service's time for recovery. */
 const PAUSE_MS = 250
-/** Who shares the machine does not take all of it: a client thinks for up to so long after each answer. */
-const THINK_MS = 100
+/** The longest pause after each answer on a shared machine, to leave some of it to others. */
+const MAX_THINK_MS = 100
 
-/** Clients that ask as fast as they are answered, or a little slower on a shared machine, until told to stop. */
+/** Clients that send the next command after each answer, or a little later on a shared machine, until `stop`. */
 export class Load {
   readonly #environment: Environment
   readonly #retryPercent: number
@@ -21,16 +21,16 @@ export class Load {
   readonly #running: readonly Promise<void>[]
   #stopped = false
 
-  /** `again`: how often a client takes up something open instead, in a hundred turns. */
+  /** `retryPercent`: percentage of turns in which a client sends an unresolved command again. */
   constructor(context: ScenarioContext, environment: Environment, clients: number, retryPercent = RETRY_PERCENT) {
     this.#environment = environment
     this.#retryPercent = retryPercent
-    this.#thinkMs = context.sharesMachine ? THINK_MS : 0
+    this.#thinkMs = context.sharesMachine ? MAX_THINK_MS : 0
     this.#running = Array.from({ length: clients }, () => this.#client())
     context.teardown(() => this.stop())
   }
 
-  /** Waits until every client has heard what it was waiting for. */
+  /** Waits until every client has its last answer. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.all(this.#running)

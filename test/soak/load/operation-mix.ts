@@ -6,7 +6,7 @@ import type { Kind, Operation } from './operation.ts'
 import { operator, type People } from './people.ts'
 import { oneOf } from './random.ts'
 
-/** How often each kind is asked for, beside the others. */
+/** Relative frequency of each kind. */
 const weights = [
   ['gift', 30],
   ['lucky', 15],
@@ -37,10 +37,10 @@ const weights = [
 const ROSE = 1
 const CLOVER = 3
 const ROOM = '"R1"'
-/** What operators add and take; target points and diamonds move with the gifts. */
+/** Currencies of credits and debits; target points and diamonds move with the gifts. */
 const currencies = ['coins', 'dollars', 'agent_dollars'] as const
 
-/** What clients ask for, one wish after the other, by weight. Some of it is refused: balances and bags run out. */
+/** Generates random operations by weight. Some are refused, as balances and bags run out. */
 export function operationGenerator(people: People): () => Operation {
   const cards = new Cards(people)
   const games = new Games(people)
@@ -92,7 +92,7 @@ function randomOperation(people: People, cards: Cards, games: Games, payouts: Pa
   }
 }
 
-/** What must be there before the others can be asked for: the users, with something to spend. */
+/** Creates what the other operations need: users with balances and bags, and rooms. */
 export const setupOperations = (people: People): readonly Operation[] => [
   {
     kind: 'define',
@@ -112,7 +112,7 @@ export const setupOperations = (people: People): readonly Operation[] => [
   ]),
 ]
 
-/** A transfer: from one user to some others. */
+/** A gift from a user to some others. */
 export function gift({ users }: People, user = oneOf(users)): Operation {
   return send('gift', user, ROSE, someOthers(users, user, randomInt(1, 4)), false)
 }

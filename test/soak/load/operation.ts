@@ -27,21 +27,21 @@ export type Kind =
   | 'settle'
   | 'instant'
 
-/** Something that a client asks for; under one key it is always the same request. */
+/** A request of a client; a retry with the same key is identical. */
 export interface Operation {
   readonly kind: Kind
   readonly actor: Actor
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly body: string | null
-  /** What is to be remembered of the first answer, when it was done. */
+  /** Called with the first successful answer. */
   readonly onDone?: (text: string) => void
 }
 
-/** Cards of a grant: each has an event of its own. */
+/** Cards of a grant, each of which is one event. */
 export const GRANTED = 3
 
-/** The events of one command of each kind, in order: nothing less and nothing more. */
+/** The exact events of one command, in order, by kind. */
 export const eventsOf: Readonly<Record<Kind, RegExp>> = {
   define: /^(user-defined ?)+$/,
   room: /^room-defined$/,

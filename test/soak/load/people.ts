@@ -2,22 +2,22 @@ import { fastify } from 'fastify'
 import { registerTokens } from '../../../src/http/auth/tokens.ts'
 import { keys } from '../../harness/scenario/service-keys.ts'
 
-/** Who asks: `user:101` or `staff:soak`, as the ledger names them. */
+/** The sender of a request, as on the ledger: `user:101` or `staff:soak`. */
 export type Actor = string
 
 export interface People {
   readonly users: readonly number[]
   tokenOf(actor: Actor): string
-  /** A user's token of any time; `iat` and `exp` are seconds from now. */
+  /** Signs a user's token; `iat` and `exp` are seconds from now. */
   sign(user: number, iat: number, exp: number): string
 }
 
-/** Beyond those of the demo catalogue. */
+/** Above the users of the demo catalogue. */
 const FIRST_USER = 101
-/** In seconds, so that an instance whose clock is off by an hour takes the tokens too. */
-const HOUR = 3_600
-const ISSUED = -2 * HOUR
-const GOOD_UNTIL = 26 * HOUR
+const HOUR_SECONDS = 3_600
+/** Long enough that an instance whose clock is off by an hour accepts the tokens, too. */
+const ISSUED_SECONDS = -2 * HOUR_SECONDS
+const EXPIRES_SECONDS = 26 * HOUR_SECONDS
 
 export const operator: Actor = 'staff:soak'
 
@@ -26,14 +26,14 @@ export async function people(count: number): Promise<People> {
   const app = fastify()
   await registerTokens(app, { kind: 'secret', secret: keys.JWT_SECRET })
   await app.ready()
-  const sign = (who: { sub: string; role?: string }, iat: number, exp: number): string => {
+  const sign = (claims: { sub: string; role?: string }, iat: number, exp: number): string => {
     const now = Math.floor(Date.now() / 1000)
-    return app.jwt.sign({ ...who, iat: now + iat, exp: now + exp })
+    return app.jwt.sign({ ...claims, iat: now + iat, exp: now + exp })
   }
   const users = Array.from({ length: count }, (_, i) => FIRST_USER + i)
   const tokens = new Map<Actor, string>([
-    [operator, sign({ sub: 'soak', role: 'operator' }, ISSUED, GOOD_UNTIL)],
-    ...users.map((id) => [`user:${id}`, sign({ sub: String(id) }, ISSUED, GOOD_UNTIL)] as const),
+    [operator, sign({ sub: 'soak', role: 'operator' }, ISSUED_SECONDS, EXPIRES_SECONDS)],
+    ...users.map((id) => [`user:${id}`, sign({ sub: String(id) }, ISSUED_SECONDS, EXPIRES_SECONDS)] as const),
   ])
   return {
     users,

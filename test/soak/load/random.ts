@@ -6,5 +6,5 @@ export function oneOf<T>(list: readonly T[]): T {
   return one
 }
 
-/** So many in a hundred times. */
+/** True with this probability. */
 export const chance = (percent: number): boolean => randomInt(100) < percent

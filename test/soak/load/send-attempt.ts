@@ -3,7 +3,7 @@ import type { Attempt } from '../books/answers.ts'
 import { judge, type Result } from '../books/contract.ts'
 import type { Environment } from '../environment/environment.ts'
 
-/** Asks an instance once and notes what is heard. Never rejects. */
+/** Sends a command once and notes the result. Never rejects. */
 export async function sendAttempt(
   environment: ClientContext,
   attempt: Attempt,
@@ -17,7 +17,7 @@ export async function sendAttempt(
   return result
 }
 
-/** What the asking needs of an environment. */
+/** The part of an environment that clients need. */
 export type ClientContext = Pick<Environment, 'answers' | 'people' | 'timeoutMs'>
 
 async function send(origin: string, { key, operation }: Attempt, token: string, timeoutMs: number): Promise<Result> {

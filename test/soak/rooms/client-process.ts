@@ -1,17 +1,17 @@
 import type { Static } from '@sinclair/typebox'
 import { serve } from '../../harness/process/child-process-rpc.ts'
 import { CountingClient } from '../../harness/websocket/counting-client.ts'
-import { ClientJob, type Codes, type Gathered, type Summary } from './jobs.ts'
+import { ClientJob, type Codes, type ConnectedCounts, type Summary } from './jobs.ts'
 
 /** Sockets that are opened at a time. */
-const CONNECTING_AT_ONCE = 50
+const MAX_CONNECTING = 50
 const MAX_LATENCY_MS = 5_000
-/** For those who slept to hear why they were closed, and for those who read to hear the last of it. */
+/** How long to wait for the last frame, and for the close frames of sockets that did not read. */
 const TIMEOUT_MS = 15_000
 
-const awake: CountingClient[] = []
-const asleep: CountingClient[] = []
-/** When each position arrived at each socket that reads. */
+const readers: CountingClient[] = []
+const sleepers: CountingClient[] = []
+/** Arrival times of each position at the sockets that read. */
 const arrivalTimes = new Map<number, number[]>()
 
 function onEvent(position: number): void {
@@ -21,24 +21,26 @@ function onEvent(position: number): void {
   else before.push(at)
 }
 
-async function connect(job: Extract<Static<typeof ClientJob>, { do: 'connect' }>): Promise<Static<typeof Gathered>> {
-  const { port, room, tokens, sleeperIn } = job
-  for (let i = 0; i < tokens.length; i += CONNECTING_AT_ONCE) {
-    const clients = tokens.slice(i, i + CONNECTING_AT_ONCE).map((token, k) => {
-      const sleeps = sleeperIn > 0 && (i + k) % sleeperIn === 0
-      const client = new CountingClient(port, token, room, sleeps ? () => {} : onEvent)
-      if (sleeps) asleep.push(client)
-      else awake.push(client)
+async function connect(
+  job: Extract<Static<typeof ClientJob>, { do: 'connect' }>,
+): Promise<Static<typeof ConnectedCounts>> {
+  const { port, room, tokens, sleeperEvery } = job
+  for (let i = 0; i < tokens.length; i += MAX_CONNECTING) {
+    const clients = tokens.slice(i, i + MAX_CONNECTING).map((token, k) => {
+      const isSleeper = sleeperEvery > 0 && (i + k) % sleeperEvery === 0
+      const client = new CountingClient(port, token, room, isSleeper ? () => {} : onEvent)
+      if (isSleeper) sleepers.push(client)
+      else readers.push(client)
       return client
     })
     await Promise.all(clients.map(({ ready }) => ready))
   }
-  for (const client of asleep) client.sleep()
-  return { awake: awake.length, asleep: asleep.length }
+  for (const client of sleepers) client.sleep()
+  return { readers: readers.length, sleepers: sleepers.length }
 }
 
 async function report(last: number, answered: readonly (readonly [number, number])[]): Promise<Static<typeof Summary>> {
-  await until(() => awake.every(({ received }) => received.last >= last || received.code !== null))
+  await until(() => readers.every(({ received }) => received.last >= last || received.code !== null))
   const latencies = Array.from({ length: MAX_LATENCY_MS + 1 }, () => 0)
   for (const [position, at] of answered) {
     for (const arrival of arrivalTimes.get(position) ?? []) {
@@ -47,24 +49,24 @@ async function report(last: number, answered: readonly (readonly [number, number
     }
   }
   const views = new Set(
-    awake.map(({ received: { frames, last: to, sum } }) => `${frames} frames up to ${to}, sum ${sum}`),
+    readers.map(({ received: { frames, last: to, sum } }) => `${frames} frames up to ${to}, sum ${sum}`),
   )
   return {
     views: [...views],
-    faults: awake.reduce((sum, { received }) => sum + received.faults, 0),
-    closed: awake.filter(({ received }) => received.code !== null).length,
+    faults: readers.reduce((sum, { received }) => sum + received.faults, 0),
+    closed: readers.filter(({ received }) => received.code !== null).length,
     latencies,
   }
 }
 
 async function resumeReading(): Promise<Static<typeof Codes>> {
-  for (const client of asleep) client.resumeReading()
-  await until(() => asleep.every(({ received, isOver }) => received.code !== null || isOver))
-  return { codes: asleep.map(({ received }) => received.code) }
+  for (const client of sleepers) client.resumeReading()
+  await until(() => sleepers.every(({ received, isOver }) => received.code !== null || isOver))
+  return { codes: sleepers.map(({ received }) => received.code) }
 }
 
 function disconnect(): object {
-  for (const client of [...awake.splice(0), ...asleep.splice(0)]) client.end()
+  for (const client of [...readers.splice(0), ...sleepers.splice(0)]) client.end()
   arrivalTimes.clear()
   return {}
 }

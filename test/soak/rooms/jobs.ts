@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox'
 
-/** What the processes with the listeners of a room are asked for, and what they answer. */
+/** Requests to the processes with the sockets of a room, and their answers. */
 export const ClientJob = Type.Union([
   Type.Object({
     do: Type.Literal('connect'),
     port: Type.Integer(),
     room: Type.String(),
     tokens: Type.Array(Type.String()),
-    /** One in so many does not read; 0: all do. */
-    sleeperIn: Type.Integer(),
+    /** Every so many-th socket does not read; 0: all read. */
+    sleeperEvery: Type.Integer(),
   }),
   /** Times in milliseconds since 1970, by position: when each command was answered. */
   Type.Object({
@@ -20,15 +20,15 @@ export const ClientJob = Type.Union([
   Type.Object({ do: Type.Literal('disconnect') }),
 ])
 
-export const Gathered = Type.Object({ awake: Type.Integer(), asleep: Type.Integer() })
+export const ConnectedCounts = Type.Object({ readers: Type.Integer(), sleepers: Type.Integer() })
 export const Summary = Type.Object({
-  /** Different views of those who read; one, if all is well. */
+  /** Different views of the sockets that read; there should be one. */
   views: Type.Array(Type.String()),
   faults: Type.Integer(),
   closed: Type.Integer(),
-  /** Deliveries by the milliseconds from the answer to the frame. */
+  /** Number of deliveries by milliseconds between answer and frame. */
   latencies: Type.Array(Type.Integer()),
 })
-/** Close codes of those who did not read. */
+/** Close codes of the sockets that did not read. */
 export const Codes = Type.Object({ codes: Type.Array(Type.Union([Type.Integer(), Type.Null()])) })
-export const Left = Type.Object({})
+export const Disconnected = Type.Object({})

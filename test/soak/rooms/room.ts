@@ -4,7 +4,7 @@ import { HelperProcess } from '../../harness/process/child-process-rpc.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { type Environment, embeddedEnvironment } from '../environment/environment.ts'
 import { operator } from '../load/people.ts'
-import { Codes, Gathered, Left, Summary } from './jobs.ts'
+import { Codes, ConnectedCounts, Disconnected, Summary } from './jobs.ts'
 import { GIFT, gift, Sender } from './sender.ts'
 
 const CLIENT_PROCESSES = 2
@@ -13,7 +13,7 @@ const FIRST_USER = 10_001
 /** Diamonds for each sender. */
 const DIAMONDS = 10_000_000_000
 
-/** What those who read have heard of a run of gifts. */
+/** What the sockets that read received during a run of gifts. */
 export interface RunResult {
   readonly faults: readonly string[]
   readonly answered: number
@@ -21,11 +21,11 @@ export interface RunResult {
   readonly p99: number
 }
 
-/** Looks at the memory, four a second. Nobody clears what is left over at once when there is nothing to do any more. */
+/** Samples of the memory, four a second. Several, as an idle process collects garbage only after a while. */
 const SAMPLES = 20
 const MAX_SAMPLES = 160
 
-/** A room full of sockets in processes of their own, and gifts that are sent in it. */
+/** A room with sockets in separate processes, and gifts that are sent in it. */
 export class Room {
   readonly environment: Environment
   readonly #context: ScenarioContext
@@ -72,8 +72,8 @@ export class Room {
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
   }
 
-  /** Lets sockets in; one in `sleeperIn` then reads nothing (0: all read). */
-  async connect(sockets: number, sleeperIn: number): Promise<void> {
+  /** Connects sockets; every `sleeperEvery`-th does not read (0: all read). */
+  async connect(sockets: number, sleeperEvery: number): Promise<void> {
     const { people } = this.environment
     const tokens = Array.from({ length: sockets }, (_, i) =>
       people.sign(FIRST_USER + Math.floor(i / SOCKETS_PER_USER), -60, 7_200),
@@ -87,12 +87,12 @@ export class Room {
     await Promise.all(
       this.#clientProcesses.map((clientProcess, i) => {
         const own = tokens.slice(i * share, (i + 1) * share)
-        return clientProcess.call({ do: 'connect', port, room: 'R1', tokens: own, sleeperIn }, Gathered)
+        return clientProcess.call({ do: 'connect', port, room: 'R1', tokens: own, sleeperEvery }, ConnectedCounts)
       }),
     )
   }
 
-  /** Sends gifts and compares what everybody heard. */
+  /** Sends gifts and compares what the sockets received. */
   async run(perSecond: number, seconds: number): Promise<RunResult> {
     const sender = new Sender(this.#origin, this.environment.people)
     await sender.send(perSecond, seconds)
@@ -104,18 +104,18 @@ export class Room {
     )
     const faults: string[] = []
     const views = new Set(summaries.flatMap(({ views }) => views))
-    if (views.size !== 1) faults.push(`listeners heard different things: ${[...views].slice(0, 5).join('; ')}`)
+    if (views.size !== 1) faults.push(`sockets received different frames: ${[...views].slice(0, 5).join('; ')}`)
     const disorder = summaries.reduce((sum, summary) => sum + summary.faults, 0)
-    if (disorder > 0) faults.push(`${disorder} frames were out of order, or came after a hole`)
+    if (disorder > 0) faults.push(`${disorder} frames were out of order, or came after a gap`)
     const closed = summaries.reduce((sum, summary) => sum + summary.closed, 0)
-    if (closed > 0) faults.push(`${closed} listeners who read were closed`)
-    if (sender.failed > 0) faults.push(`${sender.failed} gifts were not taken`)
+    if (closed > 0) faults.push(`${closed} sockets that read were closed`)
+    if (sender.failed > 0) faults.push(`${sender.failed} gifts failed`)
     const latencies = summaries.map(({ latencies }) => latencies)
     const totals = (latencies[0] ?? []).map((_, ms) => latencies.reduce((sum, one) => sum + (one[ms] ?? 0), 0))
     return { faults, answered: sender.answered.length, p50: percentile(totals, 0.5), p99: percentile(totals, 0.99) }
   }
 
-  /** The close codes of those who did not read, once they do. */
+  /** Lets the sockets read that did not; answers their close codes. */
   async resumeReading(): Promise<(number | null)[]> {
     const resumed = await Promise.all(
       this.#clientProcesses.map((clientProcess) => clientProcess.call({ do: 'resumeReading' }, Codes)),
@@ -126,32 +126,32 @@ export class Room {
   async disconnect(): Promise<void> {
     const clientProcesses = this.#clientProcesses.splice(0)
     for (const clientProcess of clientProcesses) {
-      await clientProcess.call({ do: 'disconnect' }, Left)
+      await clientProcess.call({ do: 'disconnect' }, Disconnected)
       await clientProcess.stop()
     }
   }
 
-  /** A measurement of the instance. */
-  async measured(name: string): Promise<number> {
+  /** A metric of the instance. */
+  async metric(name: string): Promise<number> {
     const text = await (await fetch(`${this.#origin}/metrics`)).text()
     const line = text.split('\n').find((line) => line.startsWith(`${name} `))
     return Number(line?.slice(name.length + 1) ?? 0)
   }
 
-  /** Bytes that the instance's heap and buffers take, after a while of rest; waits longer for no more than `enough`. */
+  /** Bytes of the instance's heap and buffers when idle. With `enough` it samples longer, until they are below it. */
   async memory(enough = 0): Promise<number> {
     let lowest = Number.POSITIVE_INFINITY
     const samples = enough > 0 ? MAX_SAMPLES : SAMPLES
     for (let i = 0; i < samples && lowest > enough; i += 1) {
       await this.#context.pause(250)
-      const heap = await this.measured('nodejs_heap_size_used_bytes')
-      lowest = Math.min(lowest, heap + (await this.measured('nodejs_external_memory_bytes')))
+      const heap = await this.metric('nodejs_heap_size_used_bytes')
+      lowest = Math.min(lowest, heap + (await this.metric('nodejs_external_memory_bytes')))
     }
     return lowest
   }
 }
 
-/** The number of milliseconds within which that share of deliveries happened. */
+/** The milliseconds within which a share of deliveries happened. */
 function percentile(totals: readonly number[], share: number): number {
   const all = totals.reduce((sum, count) => sum + count, 0)
   let seen = 0

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { People } from '../load/people.ts'
 
-/** Everybody but the sender. */
-const RECEIVERS = 40
+/** At most; the sender is not one of them. */
+const MAX_RECEIVERS = 40
 
-/** Sends lucky gifts in a room at a steady rate, and notes when each was answered. */
+/** Sends lucky gifts in a room at a constant rate, and records when each was answered. */
 export class Sender {
   readonly #origin: string
   readonly #people: People
@@ -17,7 +17,7 @@ export class Sender {
     this.#people = people
   }
 
-  /** So many a second, for so long; does not wait for answers. */
+  /** Sends without waiting for answers before the next gift. */
   async send(perSecond: number, seconds: number): Promise<void> {
     const began = performance.now()
     const sending: Promise<void>[] = []
@@ -31,7 +31,7 @@ export class Sender {
   async #one(i: number): Promise<void> {
     const { users } = this.#people
     const user = users[i % users.length] ?? 0
-    const others = users.filter((id) => id !== user).slice(0, RECEIVERS)
+    const others = users.filter((id) => id !== user).slice(0, MAX_RECEIVERS)
     const response = await fetch(`${this.#origin}/api/v1/instant-send`, {
       method: 'POST',
       headers: {
@@ -48,7 +48,7 @@ export class Sender {
   }
 }
 
-/** A lucky gift of this scenario, of which one order in fifty is a big win. */
+/** The lucky gift of this scenario, of which one order in fifty wins. */
 export const GIFT = 900
 export const gift = {
   name: 'Fireworks',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 
-/** An event as it came over a socket. */
+/** A frame that was received. */
 interface Frame {
   readonly t: string
   readonly ch: string
@@ -11,29 +11,29 @@ interface Frame {
   readonly resumed: boolean
 }
 
-/** What was heard on a channel without a hole: everything after `from`. */
-export interface Stretch {
+/** The events that were received on a channel after `from`, without a gap. */
+export interface Segment {
   readonly from: number
   readonly ids: string[]
-  /** The position that the client had, where that was too long ago to go on from. */
+  /** The client's position when it was too long ago to resume from. */
   readonly lost: number | null
 }
 
-/** A channel as a client knows it. */
-class ChannelLog {
-  readonly stretches: Stretch[] = []
-  /** The newest position, and where to go on from so that all of it is heard. */
-  at = ''
+/** The state of a channel in a client. */
+class ChannelState {
+  readonly segments: Segment[] = []
+  /** The newest position, and the one to resume from so that no frame of it is missed. */
+  newest = ''
   since: string | undefined
-  /** Frames that were heard, of all sockets and of this one. */
+  /** Ids of received frames, of all sockets and of the present one. */
   readonly ids = new Set<string>()
   readonly onSocket = new Set<string>()
-  /** On this socket: whether it listens, and the position of the frame before. */
+  /** Of the present socket: whether it is subscribed, and the position of the last frame. */
   isSubscribed = false
   previous: string | null = null
 
-  startStretch(from: string, lost: string | null): void {
-    this.stretches.push({ from: Number(from), ids: [], lost: lost === null ? null : Number(lost) })
+  startSegment(from: string, lost: string | null): void {
+    this.segments.push({ from: Number(from), ids: [], lost: lost === null ? null : Number(lost) })
     this.since = from
   }
 
@@ -44,40 +44,42 @@ class ChannelLog {
   }
 }
 
-const PAUSE_MS = 500
+const MAX_RECONNECT_DELAY_MS = 500
 
 /**
- * Listens to channels as the README tells clients to: comes back to another instance and goes on where it was. Notes
- * what a client may not see: an event twice on a socket, out of order, or after another than its `prev` says.
+ * Subscribes to channels as src/realtime/clients.md describes: reconnects to another instance and resumes. Records as
+ * faults an event twice on a socket, out of order, or after another one than its `prev`.
  */
 export class RoomClient {
   readonly faults: string[] = []
-  /** How often it was cut off. */
+  /** How often its connection was closed. */
   cuts = 0
-  readonly #origins: () => string
+  readonly #nextOrigin: () => string
   readonly #token: string
-  readonly #own: string
-  readonly #logs: ReadonlyMap<string, ChannelLog>
+  readonly #ownChannel: string
+  readonly #channels: ReadonlyMap<string, ChannelState>
   #client: WebSocketClient | undefined
   #stopped = false
 
-  /** `origins` says where to go next; `user` is whose token it is. */
-  constructor(origins: () => string, token: string, user: number, rooms: readonly string[]) {
-    this.#origins = origins
+  /** `nextOrigin` chooses an instance; `user` is that of the token. */
+  constructor(nextOrigin: () => string, token: string, user: number, rooms: readonly string[]) {
+    this.#nextOrigin = nextOrigin
     this.#token = token
-    this.#own = `user:${user}`
-    this.#logs = new Map([this.#own, ...rooms.map((uid) => `one-to-room:${uid}`)].map((ch) => [ch, new ChannelLog()]))
+    this.#ownChannel = `user:${user}`
+    this.#channels = new Map(
+      [this.#ownChannel, ...rooms.map((uid) => `one-to-room:${uid}`)].map((ch) => [ch, new ChannelState()]),
+    )
     this.#open()
   }
 
-  /** What was heard of each channel. */
-  get stretches(): ReadonlyMap<string, readonly Stretch[]> {
-    return new Map([...this.#logs].map(([channel, { stretches }]) => [channel, stretches]))
+  /** Received segments by channel. */
+  get segments(): ReadonlyMap<string, readonly Segment[]> {
+    return new Map([...this.#channels].map(([channel, { segments }]) => [channel, segments]))
   }
 
-  /** Whether it listens to all of its channels. */
+  /** Whether it is subscribed to all of its channels. */
   get isSubscribed(): boolean {
-    return [...this.#logs.values()].every(({ isSubscribed }) => isSubscribed)
+    return [...this.#channels.values()].every(({ isSubscribed }) => isSubscribed)
   }
 
   stop(): void {
@@ -86,7 +88,7 @@ export class RoomClient {
   }
 
   #open(): void {
-    const client = new WebSocketClient(this.#origins(), {
+    const client = new WebSocketClient(this.#nextOrigin(), {
       token: this.#token,
       onText: (text) => this.#onFrame(client, JSON.parse(text)),
       onClose: (code) => void this.#reconnect(code),
@@ -95,53 +97,53 @@ export class RoomClient {
   }
 
   async #reconnect(code: number): Promise<void> {
-    for (const log of this.#logs.values()) log.cut()
+    for (const channel of this.#channels.values()) channel.cut()
     if (this.#stopped) return
     this.cuts += 1
     if (code >= 4_000 && code < 4_100) this.faults.push(`closed with ${code}`)
-    await sleep(Math.random() * PAUSE_MS)
+    await sleep(Math.random() * MAX_RECONNECT_DELAY_MS)
     if (!this.#stopped) this.#open()
   }
 
   #onFrame(client: WebSocketClient, frame: Frame): void {
-    const log = this.#logs.get(frame.ch)
+    const channel = this.#channels.get(frame.ch)
     if (frame.t === 'ready') this.#subscribe(client, frame)
     else if (frame.t === 'err') this.faults.push(JSON.stringify(frame))
-    else if (log === undefined) return
-    else if (frame.t === 'subbed') this.#startStretch(log, frame)
-    else if (frame.t === 'ev' && frame.prev !== undefined) this.#record(log, frame)
+    else if (channel === undefined) return
+    else if (frame.t === 'subbed') this.#startSegment(channel, frame)
+    else if (frame.t === 'ev' && frame.prev !== undefined) this.#record(channel, frame)
   }
 
   #subscribe(client: WebSocketClient, { position }: Frame): void {
-    for (const [ch, log] of this.#logs) {
-      // The own channel is heard by itself.
-      if (ch === this.#own && log.since === undefined) log.startStretch(position, null)
-      client.send({ t: 'sub', ch, since: log.since })
+    for (const [ch, channel] of this.#channels) {
+      // The user's own channel needs no subscription.
+      if (ch === this.#ownChannel && channel.since === undefined) channel.startSegment(position, null)
+      client.send({ t: 'sub', ch, since: channel.since })
     }
   }
 
-  #startStretch(log: ChannelLog, { ch, position, resumed }: Frame): void {
-    if (log.isSubscribed) this.faults.push(`${ch} began twice`)
-    log.isSubscribed = true
-    if (log.since === undefined || !resumed) log.startStretch(position, log.since ?? null)
+  #startSegment(channel: ChannelState, { ch, position, resumed }: Frame): void {
+    if (channel.isSubscribed) this.faults.push(`${ch} was subscribed twice`)
+    channel.isSubscribed = true
+    if (channel.since === undefined || !resumed) channel.startSegment(position, channel.since ?? null)
   }
 
-  #record(log: ChannelLog, { ch, position, prev, id }: Frame): void {
-    const stretch = log.stretches.at(-1)
-    if (stretch === undefined || (!log.isSubscribed && ch !== this.#own))
-      this.faults.push(`${id} came before ${ch} began`)
-    if (log.onSocket.has(id)) this.faults.push(`${id} came twice on ${ch}`)
-    // The first frame of a socket follows on what was heard before.
-    const follows = log.previous === null || position === log.previous || prev === log.previous
-    if (!follows) this.faults.push(`${id} on ${ch} says that it follows ${prev}, and it follows ${log.previous}`)
-    log.onSocket.add(id)
-    log.previous = position
-    if (log.ids.has(id)) return
-    log.ids.add(id)
-    if (position !== log.at) {
-      log.at = position
-      log.since = prev ?? '0'
+  #record(channel: ChannelState, { ch, position, prev, id }: Frame): void {
+    const segment = channel.segments.at(-1)
+    if (segment === undefined || (!channel.isSubscribed && ch !== this.#ownChannel))
+      this.faults.push(`${id} came before the subscription of ${ch}`)
+    if (channel.onSocket.has(id)) this.faults.push(`${id} came twice on ${ch}`)
+    // The first frame of a socket may repeat frames of the one before.
+    const follows = channel.previous === null || position === channel.previous || prev === channel.previous
+    if (!follows) this.faults.push(`${id} on ${ch} has prev ${prev}, but came after ${channel.previous}`)
+    channel.onSocket.add(id)
+    channel.previous = position
+    if (channel.ids.has(id)) return
+    channel.ids.add(id)
+    if (position !== channel.newest) {
+      channel.newest = position
+      channel.since = prev ?? '0'
     }
-    stretch?.ids.push(id)
+    segment?.ids.push(id)
   }
 }

@@ -3,7 +3,7 @@ import type { Instance } from '../../harness/scenario/service-instance.ts'
 import { WebSocketClient } from '../../harness/websocket/websocket-client.ts'
 import { oneOf } from '../load/random.ts'
 
-/** What of a frame is looked at. */
+/** The fields of a frame that are read. */
 interface Frame {
   readonly t: string
   readonly ch?: string
@@ -13,27 +13,27 @@ interface Frame {
   readonly resumed?: boolean
 }
 
-/** Before it comes back, where an instance was there and where it was not. */
-const RETRY_MS = { least: 5, most: 60, away: 150 }
+/** Delay before a reconnect: random after a connection was closed, fixed when none could be opened. */
+const RETRY_MS = { min: 5, max: 60, failed: 150 }
 
-/** A client of a room who comes back after every cut, to whatever instance, with `since`. */
+/** A client of a room that reconnects to any instance after every close, and resumes with `since`. */
 export class Subscriber {
   readonly #instances: readonly Pick<Instance, 'origin'>[]
   readonly #channel: string
   readonly #token: string
   #client: WebSocketClient | undefined
   #stopped = false
-  /** Everything after it comes, once there is one; then everything up to `position` has come. */
+  /** Where the subscription started, once it has; every event after it up to `position` was received. */
   startPosition: number | null = null
   position = 0
   /**
-   * Up to here events came whole: one that tells a channel several things may be cut in the middle, so it is asked for
-   * again, and what had come of it is known by its ids.
+   * All frames up to this position were received. An event may have several frames of which only some arrived, so the
+   * last event is requested again, and its known frames are recognised by their ids.
    */
   #resumeFrom = 0
   readonly #idsAtPosition = new Set<string>()
   frames = 0
-  /** How often it was cut off and came back. */
+  /** How often it reconnected. */
   reconnects = 0
   readonly codes = new Map<number, number>()
   readonly faults: string[] = []
@@ -45,7 +45,7 @@ export class Subscriber {
     this.#connect()
   }
 
-  /** Whether it listens now. */
+  /** Whether it is subscribed now. */
   isSubscribed = false
 
   cut(): void {
@@ -71,8 +71,8 @@ export class Subscriber {
       onClose: (code) => {
         this.isSubscribed = false
         this.codes.set(code, (this.codes.get(code) ?? 0) + 1)
-        const { least, most, away } = RETRY_MS
-        const delayMs = opened ? least + Math.random() * (most - least) : away
+        const { min, max, failed } = RETRY_MS
+        const delayMs = opened ? min + Math.random() * (max - min) : failed
         if (!this.#stopped) void sleep(delayMs).then(() => this.#reconnect())
       },
     })

@@ -5,13 +5,13 @@ import type { Environment } from '../environment/environment.ts'
 import { operator } from '../load/people.ts'
 import { Subscriber } from './subscriber.ts'
 
-/** Sockets of one user at most, with room for those that are on their way out. */
+/** Below the limit for a user, as closed sockets may still count. */
 const SOCKETS_PER_USER = 5
 const FIRST_USER = 1_001
-/** Within this everybody must have heard everything. */
-const DELIVERED_MS = 15_000
+/** Within this time all frames must arrive. */
+const DELIVERY_TIMEOUT_MS = 15_000
 
-/** People who listen to room R1, and come back whenever they are cut off. */
+/** Subscribers of room R1, which reconnect whenever their connection is closed. */
 export class Subscribers {
   readonly clients: readonly Subscriber[]
   readonly #context: ScenarioContext
@@ -43,8 +43,8 @@ export class Subscribers {
     return subscribers
   }
 
-  /** Waits until all of them listen. */
-  async waitUntilSubscribed(withinMs = DELIVERED_MS): Promise<number> {
+  /** Waits until all of them are subscribed; answers the time this took. */
+  async waitUntilSubscribed(withinMs = DELIVERY_TIMEOUT_MS): Promise<number> {
     const since = performance.now()
     while (
       !this.clients.every(({ isSubscribed }) => isSubscribed) &&
@@ -52,12 +52,12 @@ export class Subscribers {
     ) {
       await this.#context.pause(10)
     }
-    const away = this.clients.filter(({ isSubscribed }) => !isSubscribed).length
-    this.#context.expect(away === 0, `${away} of ${this.clients.length} listeners did not get in`)
+    const missing = this.clients.filter(({ isSubscribed }) => !isSubscribed).length
+    this.#context.expect(missing === 0, `${missing} of ${this.clients.length} subscribers did not get in`)
     return performance.now() - since
   }
 
-  /** Waits until everybody has heard everything, and tells who missed something, or heard it twice. */
+  /** Waits until all frames have arrived, and reports those that are missing or came twice. */
   async compare(): Promise<void> {
     const rows = await queryRows(
       this.#environment,
@@ -65,15 +65,18 @@ export class Subscribers {
     )
     const last = Number(rows[0]?.['last'] ?? 0)
     const since = performance.now()
-    const behind = () => this.clients.filter(({ position }) => position < last)
-    while (behind().length > 0 && performance.now() - since < this.#context.limit(DELIVERED_MS))
+    const late = () => this.clients.filter(({ position }) => position < last)
+    while (late().length > 0 && performance.now() - since < this.#context.limit(DELIVERY_TIMEOUT_MS))
       await this.#context.pause(10)
-    this.#context.expect(behind().length === 0, `${behind().length} listeners never heard of position ${last}`)
+    this.#context.expect(late().length === 0, `${late().length} subscribers did not receive position ${last}`)
     for (const { faults } of this.clients) for (const fault of faults.splice(0)) this.#context.expect(false, fault)
     const frames = new Set(
       this.clients.filter(({ startPosition }) => startPosition === this.clients[0]?.startPosition).map((l) => l.frames),
     )
-    this.#context.expect(frames.size <= 1, `listeners heard different numbers of frames: ${[...frames].join(', ')}`)
+    this.#context.expect(
+      frames.size <= 1,
+      `subscribers received different numbers of frames: ${[...frames].join(', ')}`,
+    )
   }
 
   report(): void {
@@ -82,9 +85,9 @@ export class Subscribers {
     for (const client of this.clients) {
       for (const [code, count] of client.codes) codes.set(code, (codes.get(code) ?? 0) + count)
     }
-    const told = [...codes].map(([code, count]) => `${count} x ${code}`).join(', ')
+    const closeCodes = [...codes].map(([code, count]) => `${count} x ${code}`).join(', ')
     this.#context.report(
-      `${this.clients.length} listeners heard ${sum(({ frames }) => frames)} frames and came back ${sum(({ reconnects }) => reconnects)} times (${told})`,
+      `${this.clients.length} subscribers received ${sum(({ frames }) => frames)} frames and reconnected ${sum(({ reconnects }) => reconnects)} times (${closeCodes})`,
     )
   }
 }

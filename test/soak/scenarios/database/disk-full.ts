@@ -10,12 +10,12 @@ import { Load } from '../../load/load.ts'
 
 const CLIENTS = 16
 const MEGABYTES = 400
-/** Within this, writes run into the full disk. */
-const NOTICED_MS = 60_000
+/** Within this time a write must fail on the full disk. */
+const FAILURE_TIMEOUT_MS = 60_000
 
 export const diskFull: Scenario = {
   name: 'disk-full',
-  about: 'the disk of the database is full, for its tables and for its log, and free again later',
+  about: 'the disk of the database is full for tables or for the WAL, and has space again later',
   full: { rounds: 6, seconds: 10 },
   short: { rounds: 2, seconds: 1 },
   async run(context, { rounds, seconds }) {
@@ -24,10 +24,10 @@ export const diskFull: Scenario = {
     for (let round = 1; round <= rounds; round += 1) {
       const load = new Load(context, environment, CLIENTS)
       await context.pause(500)
-      const panicked = round % 2 === 0
-      if (panicked) await runOutOfLog(environment, disk)
+      const isWalFull = round % 2 === 0
+      if (isWalFull) await fillWal(environment, disk)
       else disk.fill()
-      await noticed(context, environment, disk)
+      await waitForFailure(context, environment, disk)
       await context.pause(seconds * 1000)
       disk.free()
       const since = performance.now()
@@ -35,39 +35,43 @@ export const diskFull: Scenario = {
       await context.pause(500)
       await load.stop()
       await reconcile(context, environment)
-      const what = panicked ? 'PostgreSQL went down' : 'PostgreSQL refused'
-      context.progress(`round ${round} of ${rounds}: ${what}; position ${environment.books.position}`)
+      const effect = isWalFull ? 'PostgreSQL went down' : 'writes failed'
+      context.progress(`round ${round} of ${rounds}: ${effect}; position ${environment.books.position}`)
     }
     await runFinalChecks(context, environment)
   },
 }
 
-/** Keeps the disk full until a command fails for it. */
-async function noticed(context: ScenarioContext, { answers }: EmbeddedEnvironment, disk: SmallDisk): Promise<void> {
+/** Keeps the disk full until a command fails. */
+async function waitForFailure(
+  context: ScenarioContext,
+  { answers }: EmbeddedEnvironment,
+  disk: SmallDisk,
+): Promise<void> {
   const before = answers.count(500)
-  const deadline = performance.now() + context.limit(NOTICED_MS)
+  const deadline = performance.now() + context.limit(FAILURE_TIMEOUT_MS)
   while (answers.count(500) === before) {
-    if (performance.now() > deadline) throw new Error('nobody noticed that the disk is full')
+    if (performance.now() > deadline) throw new Error('no command failed on the full disk')
     await context.pause(100)
     disk.fill()
   }
 }
 
 /**
- * A table that cannot grow fails a statement; a log that cannot grow ends PostgreSQL. So its segments are used up, one
- * after the other, until there is no room for the next one.
+ * A table that cannot grow fails a statement; a WAL that cannot grow ends PostgreSQL. So this uses up its segments until
+ * there is no space for the next one.
  */
-async function runOutOfLog({ dataDir, databaseUrl }: EmbeddedEnvironment, disk: SmallDisk): Promise<void> {
-  const client = await connect(superuserUrl(dataDir, databaseUrl()), 'soak log')
+async function fillWal({ dataDir, databaseUrl }: EmbeddedEnvironment, disk: SmallDisk): Promise<void> {
+  const client = await connect(superuserUrl(dataDir, databaseUrl()), 'soak wal')
   try {
     disk.fill()
     for (let segment = 0; segment < MEGABYTES / 16; segment += 1) {
-      // Something has to be written for the next switch to count.
+      // A switch has an effect only after something was written.
       await client.query(`select pg_logical_emit_message(true, 'soak', 'full')`)
       await client.query('select pg_switch_wal()')
       disk.fill()
     }
-    throw new Error('the log never ran out of room')
+    throw new Error('the WAL never ran out of space')
   } catch (error) {
     if (error instanceof Error && /never ran out/.test(error.message)) throw error
     // PostgreSQL has gone down.

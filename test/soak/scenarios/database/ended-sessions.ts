@@ -7,19 +7,19 @@ import { superuserUrl } from '../../environment/own-postgres.ts'
 import { Load } from '../../load/load.ts'
 
 const CLIENTS = 48
-/** Blows between two looks at the books. */
+/** Rounds between two checks of the books. */
 const ROUNDS_PER_CHECK = 20
 
 const endSession = ['pg_terminate_backend', 'pg_cancel_backend'] as const
 
 export const endedSessions: Scenario = {
   name: 'ended-sessions',
-  about: "somebody ends the service's sessions, or cancels what they do",
+  about: "the service's sessions are terminated, or their statements cancelled",
   full: { rounds: 400, seconds: 0 },
   short: { rounds: 40, seconds: 0 },
   async run(context, { rounds }) {
     const environment = await sharedEnvironment(context, [{}, {}])
-    const client = await connect(superuserUrl(environment.postgres.dataDir, environment.databaseUrl()), 'soak blows')
+    const client = await connect(superuserUrl(environment.postgres.dataDir, environment.databaseUrl()), 'soak sessions')
     context.teardown(() => client.end())
     for (let round = 0; round < rounds; round += ROUNDS_PER_CHECK) {
       const load = new Load(context, environment, CLIENTS)

@@ -9,19 +9,19 @@ import { Load } from '../../load/load.ts'
 
 const CLIENTS = 16
 /**
- * The longest that a client may wait while a statement hangs: until its batch is given up, until two batches of which
- * it is not known whether they happened are asked for in vain, and for a lock that is not to be had; 35 s in all.
+ * The longest that a client may wait while a statement hangs: the timeout of its batch, two failed lookups of batches with
+ * an unknown outcome, and a lock timeout; 35 s in all.
  */
-export const ANSWERED_MS = 38_000
+export const MAX_ANSWER_MS = 38_000
 
-/** Half a second after a statement has hung something is done again within this. */
-const DONE_MS = 1_500
+/** A command must be done within this time, from half a second after the end of the hang. */
+const RECOVERY_MS = 1_500
 
-/** Begins to make statements hang; answers what ends that. */
+/** Makes statements hang; answers a function that ends it. */
 type Hang = (context: ScenarioContext, environment: SharedEnvironment) => Promise<() => Promise<void>>
 
-/** What somebody with psql may hold on to. */
-const holding =
+/** A lock that another session holds, for example in psql. */
+const holdLock =
   (statement: string): Hang =>
   async (_, { postgres }) => {
     const session = await connect(postgres.ownerUrl, 'soak lock')
@@ -29,8 +29,8 @@ const holding =
     return () => session.end()
   }
 
-/** A session of the service stands still, where no time limit of PostgreSQL's reaches. */
-const standingStill =
+/** A suspended session of the service, to which no timeout of PostgreSQL applies. */
+const suspendSession =
   (session: string): Hang =>
   async (context, { postgres, databaseUrl }) => {
     const client = await connect(superuserUrl(postgres.dataDir, databaseUrl()), 'soak session')
@@ -46,40 +46,43 @@ const standingStill =
     }
   }
 
-/** In the middle of a transaction, which mostly holds the head of the ledger. */
+/** In a transaction, which usually holds the lock of the head. */
 const writer = `application_name = 'ledger writer' and state = 'active' and xact_start is not null`
 const reader = `application_name = 'ledger reader'`
 
-const ways: readonly { readonly what: string; readonly hang: Hang }[] = [
-  { what: 'the session of the writer stands still', hang: standingStill(writer) },
-  { what: 'the session of the reader stands still', hang: standingStill(reader) },
+const faults: readonly { readonly name: string; readonly hang: Hang }[] = [
+  { name: 'the session of the writer is suspended', hang: suspendSession(writer) },
+  { name: 'the session of the reader is suspended', hang: suspendSession(reader) },
   ...[
     'select from ledger_head for update',
     'lock table balances in access exclusive mode',
     'lock table ledger_events in access exclusive mode',
-  ].map((statement) => ({ what: `another session holds: ${statement}`, hang: holding(statement) })),
+  ].map((statement) => ({ name: `another session holds: ${statement}`, hang: holdLock(statement) })),
 ]
 
 export const hangingStatement: Scenario = {
   name: 'hanging-statement',
-  about: 'a statement that every command needs hangs: for a lock of somebody else, or for good',
+  about: 'a statement that every command needs hangs, on a lock of another session or for good',
   full: { rounds: 10, seconds: 40 },
   short: { rounds: 3, seconds: 6 },
   async run(context, { rounds, seconds }) {
     const environment = await sharedEnvironment(context, [{}])
     for (let round = 0; round < rounds; round += 1) {
-      const way = ways[round % ways.length]
-      if (way === undefined) continue
-      await hangs(context, environment, way.hang, seconds)
-      context.progress(`round ${round + 1} of ${rounds}: ${way.what}; position ${environment.books.position}`)
+      const fault = faults[round % faults.length]
+      if (fault === undefined) continue
+      await runHang(context, environment, fault.hang, seconds)
+      context.progress(`round ${round + 1} of ${rounds}: ${fault.name}; position ${environment.books.position}`)
     }
     const { longestMs } = environment.answers
-    context.expect(longestMs <= context.limit(ANSWERED_MS), `somebody waited ${longestMs.toFixed(0)} ms for an answer`)
+    context.expect(
+      longestMs <= context.limit(MAX_ANSWER_MS),
+      `a client waited ${longestMs.toFixed(0)} ms for an answer`,
+    )
     await runFinalChecks(context, environment)
   },
 }
 
-async function hangs(
+async function runHang(
   context: ScenarioContext,
   environment: SharedEnvironment,
   hang: Hang,
@@ -98,8 +101,8 @@ async function hangs(
   for (const instance of environment.instances) await instance.ready(since)
   await context.pause(500)
   const before = environment.answers.final.size
-  const done = await waitFor(context, () => environment.answers.final.size > before, DONE_MS)
-  context.expect(done, 'nothing was done after a statement had hung')
+  const done = await waitFor(context, () => environment.answers.final.size > before, RECOVERY_MS)
+  context.expect(done, 'no command was done after the end of the hang')
   await load.stop()
   await reconcile(context, environment)
 }

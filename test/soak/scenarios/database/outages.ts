@@ -7,10 +7,10 @@ import { Load } from '../../load/load.ts'
 
 const CLIENTS = 16
 
-/** Takes the database away; answers how it comes back. */
-type Strike = (context: ScenarioContext, environment: SharedEnvironment) => Promise<() => Promise<void>>
+/** Makes the database unavailable; answers a function that ends the outage. */
+type StartOutage = (context: ScenarioContext, environment: SharedEnvironment) => Promise<() => Promise<void>>
 
-const outage = (name: string, about: string, strike: Strike): Scenario => ({
+const outage = (name: string, about: string, startOutage: StartOutage): Scenario => ({
   name,
   about,
   full: { rounds: 4, seconds: 30 },
@@ -20,22 +20,22 @@ const outage = (name: string, about: string, strike: Strike): Scenario => ({
     for (let round = 1; round <= rounds; round += 1) {
       const load = new Load(context, environment, CLIENTS)
       await context.pause(500)
-      const comeBack = await strike(context, environment)
-      // Answers to earlier ones may still be on their way.
+      const endOutage = await startOutage(context, environment)
+      // Commands before these may still get their answers.
       const { started } = environment.answers
       await context.pause(seconds * 1000)
       const answered = environment.answers.finalAfter(started)
-      context.expect(answered === 0, `${answered} commands were answered while there was no database`)
+      context.expect(answered === 0, `${answered} commands were done without a database`)
       for (const instance of environment.instances) {
-        context.expect(!(await instance.isReady()), 'it claimed to be ready while there was no database')
+        context.expect(!(await instance.isReady()), 'it was ready without a database')
       }
       const since = performance.now()
-      await comeBack()
+      await endOutage()
       for (const instance of environment.instances) await instance.ready(since)
       await context.pause(500)
       await load.stop()
       await reconcile(context, environment)
-      context.progress(`round ${round} of ${rounds}: away for ${seconds} s; position ${environment.books.position}`)
+      context.progress(`round ${round} of ${rounds}: outage of ${seconds} s; position ${environment.books.position}`)
     }
     await runFinalChecks(context, environment)
   },
@@ -43,8 +43,8 @@ const outage = (name: string, about: string, strike: Strike): Scenario => ({
 
 export const postgresAway = outage(
   'postgres-away',
-  'PostgreSQL is shut down under load and started again later',
-  async (_stage, { postgres }) => {
+  'PostgreSQL is stopped under load and started again later',
+  async (_context, { postgres }) => {
     await postgres.stop()
     return () => postgres.start()
   },
@@ -52,7 +52,7 @@ export const postgresAway = outage(
 
 export const frozenPostgres = outage(
   'frozen-postgres',
-  'PostgreSQL stands still (SIGSTOP) and goes on later',
+  'PostgreSQL is suspended (SIGSTOP) and resumed later',
   async (context, { postgres }) => {
     const resume = freeze(context, postgres.dataDir)
     return async () => resume()

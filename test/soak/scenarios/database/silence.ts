@@ -5,28 +5,28 @@ import { sharedEnvironment } from '../../environment/environment.ts'
 import { Load } from '../../load/load.ts'
 
 const CLIENTS = 16
-/** Connections that went silent are given up within this; until then whoever gets one of them waits. */
-const NOTICED_MS = 15_000
+/** Silent connections are given up within this time; until then their users wait. */
+const GIVE_UP_MS = 15_000
 
 export const silence: Scenario = {
   name: 'silence',
-  about: 'the network to the database swallows everything, and forgets the connections that there were',
+  about: 'the network to the database loses all packets, and existing connections stay dead',
   full: { rounds: 4, seconds: 30 },
   short: { rounds: 1, seconds: 2 },
   async run(context, { rounds, seconds }) {
-    let proxied: Proxy | undefined
+    let pgProxy: Proxy | undefined
     const environment = await sharedEnvironment(context, [{}], async (url) => {
-      proxied = await proxy(context, url)
-      return proxied.url
+      pgProxy = await proxy(context, url)
+      return pgProxy.url
     })
     for (let round = 1; round <= rounds; round += 1) {
       const load = new Load(context, environment, CLIENTS)
       await context.pause(500)
-      proxied?.silence()
+      pgProxy?.silence()
       await context.pause(seconds * 1000)
-      proxied?.resume()
+      pgProxy?.resume()
       const since = performance.now()
-      for (const instance of environment.instances) await instance.ready(since, NOTICED_MS)
+      for (const instance of environment.instances) await instance.ready(since, GIVE_UP_MS)
       await context.pause(500)
       await load.stop()
       await reconcile(context, environment)

@@ -12,8 +12,8 @@ const CLIENTS = 16
 const PROBES = 25
 const preload = fileURLToPath(new URL('../../environment/shifted-clock.ts', import.meta.url))
 
-/** The hours by which an instance's clock is wrong, one after the other. */
-const shifted = (shifts: string): Readonly<Record<string, string>> => ({
+/** The environment of an instance whose clock is shifted by these hours, one after the other. */
+const shiftedClock = (shifts: string): Readonly<Record<string, string>> => ({
   NODE_OPTIONS: `--import=${preload}`,
   CLOCK_SHIFTS: shifts,
   CLOCK_EVERY_MS: '700',
@@ -26,24 +26,28 @@ export const clocks: Scenario = {
   short: { rounds: 1, seconds: 3 },
   async run(context, { rounds, seconds }) {
     const began = Date.now()
-    const environment = await sharedEnvironment(context, [shifted('1,0,-1'), shifted('-1,1,0')])
+    const environment = await sharedEnvironment(context, [shiftedClock('1,0,-1'), shiftedClock('-1,1,0')])
     for (let round = 1; round <= rounds; round += 1) {
       const load = new Load(context, environment, CLIENTS)
-      const probes = environment.instances.map((instance) => clockIsWrong(context, environment, instance))
+      const probes = environment.instances.map((instance) => expectShiftedClock(context, environment, instance))
       await Promise.all([...probes, context.pause(seconds * 1000)])
       await load.stop()
       await reconcile(context, environment)
       context.progress(`round ${round} of ${rounds}: position ${environment.books.position}`)
     }
-    await timesAreTheDatabases(context, environment.databaseUrl(), began)
+    await expectDatabaseTimes(context, environment.databaseUrl(), began)
     const failed = environment.answers.count(500) + environment.answers.cuts
     context.expect(failed === 0, `${failed} commands failed`)
     await runFinalChecks(context, environment)
   },
 }
 
-/** Else nothing would be shown. A clock is seen by the tokens that are taken: of the next hour, of the last one. */
-async function clockIsWrong(context: ScenarioContext, { people }: Environment, { origin }: Instance): Promise<void> {
+/** Checks that the shift works: at times the instance accepts tokens that are not valid yet, or have expired. */
+async function expectShiftedClock(
+  context: ScenarioContext,
+  { people }: Environment,
+  { origin }: Instance,
+): Promise<void> {
   const user = oneOf(people.users)
   const isAccepted = async (token: string): Promise<boolean> => {
     const { status } = await fetch(`${origin}/api/v1/wallet`, { headers: { authorization: `Bearer ${token}` } })
@@ -52,7 +56,7 @@ async function clockIsWrong(context: ScenarioContext, { people }: Environment, {
   let ahead = false
   let behind = false
   for (let probe = 0; probe < PROBES; probe += 1) {
-    // Another token each time: what became of one is remembered for a while.
+    // A new token each time, as results are cached for a while.
     ahead ||= await isAccepted(people.sign(user, 1_800 + probe, 7_200))
     behind ||= await isAccepted(people.sign(user, -7_200, -1_800 - probe))
     await context.pause(100)
@@ -60,8 +64,8 @@ async function clockIsWrong(context: ScenarioContext, { people }: Environment, {
   context.expect(ahead && behind, `the clock of ${origin} was not set ${ahead ? 'back' : 'forward'}`)
 }
 
-/** Positions and times go forward together, and every time is that of the one clock of the database. */
-async function timesAreTheDatabases(context: ScenarioContext, url: string, began: number): Promise<void> {
+/** Times do not decrease with positions, and all come from the clock of the database. */
+async function expectDatabaseTimes(context: ScenarioContext, url: string, began: number): Promise<void> {
   const client = await connect(url, 'soak clocks')
   try {
     const { rows } = await client.query<{ wrong: number; back: number }>(

@@ -6,12 +6,12 @@ import { killPostmaster } from '../../environment/own-postgres.ts'
 import { Load } from '../../load/load.ts'
 
 const CLIENTS = 64
-/** Below this memory is not warm, and nothing is said about it. */
-const SECONDS_TO_JUDGE = 120
+/** In shorter runs the memory is not judged, as it is not warmed up. */
+const MIN_MEMORY_SECONDS = 120
 
 export const endurance: Scenario = {
   name: 'endurance',
-  about: '64 clients for a long time: sums hold in every read, memory stays flat; then kill -9 of all',
+  about: '64 clients for a long time: sums are 0 in every read, memory does not grow; then kill -9 of all',
   full: { rounds: 1, seconds: 600 },
   short: { rounds: 1, seconds: 3 },
   async run(context, { seconds }) {
@@ -28,13 +28,13 @@ export const endurance: Scenario = {
     context.report(`${(done / seconds).toFixed(0)} commands a second over ${seconds} s`)
     await sums.report()
     environment.watch.stop()
-    // However much there is by now: at work, and all at once.
+    // Recovery from a crash under load, with all data of the run.
     for (const instance of environment.instances) {
       killPostmaster(environment.dataDir)
       await instance.kill()
       await instance.start()
     }
     await load.stop()
-    await runFinalChecks(context, environment, { flat: seconds >= SECONDS_TO_JUDGE })
+    await runFinalChecks(context, environment, { flat: seconds >= MIN_MEMORY_SECONDS })
   },
 }

@@ -5,16 +5,16 @@ import { sharedEnvironment } from '../../environment/environment.ts'
 import { Load } from '../../load/load.ts'
 
 const CLIENTS = 16
-/** Within this the database takes the head of the ledger from an instance that holds it and does nothing. */
-const FREED_MS = 6_500
+/** Within this time the database ends the idle transaction of an instance that holds the lock of the head. */
+const LOCK_RELEASE_MS = 6_500
 
 export const frozenInstance: Scenario = {
   name: 'frozen-instance',
-  about: 'one of two instances stands still (SIGSTOP) in the middle of its work, and goes on later',
+  about: 'one of two instances is suspended (SIGSTOP) under load, and resumed later',
   full: { rounds: 10, seconds: 12 },
   short: { rounds: 1, seconds: 8 },
   async run(context, { rounds, seconds }) {
-    // Clients that get no answer ask another instance, while the first one may still be at it.
+    // Clients without an answer try another instance, while the first one may still execute the command.
     const environment = { ...(await sharedEnvironment(context, [{}, {}])), timeoutMs: 2_000 }
     for (let round = 1; round <= rounds; round += 1) {
       const load = new Load(context, environment, CLIENTS)
@@ -22,19 +22,19 @@ export const frozenInstance: Scenario = {
       const instance = environment.instances[round % environment.instances.length]
       const resume = instance?.freeze()
       const since = performance.now()
-      await context.pause(FREED_MS)
+      await context.pause(LOCK_RELEASE_MS)
       const before = environment.answers.final.size
-      await context.pause(Math.max(500, seconds * 1000 - FREED_MS))
+      await context.pause(Math.max(500, seconds * 1000 - LOCK_RELEASE_MS))
       const during = environment.answers.final.size - before
-      context.expect(during > 0, 'the other instance stood still too')
+      context.expect(during > 0, 'the other instance did nothing, either')
       resume?.()
-      const stood = (performance.now() - since) / 1000
+      const suspendedSeconds = (performance.now() - since) / 1000
       await instance?.ready(performance.now())
       await context.pause(500)
       await load.stop()
       await reconcile(context, environment)
-      const what = `stood still for ${stood.toFixed(1)} s, ${during} commands done by the other`
-      context.progress(`round ${round} of ${rounds}: ${what}; position ${environment.books.position}`)
+      const outcome = `suspended for ${suspendedSeconds.toFixed(1)} s, ${during} commands done by the other`
+      context.progress(`round ${round} of ${rounds}: ${outcome}; position ${environment.books.position}`)
     }
     await runFinalChecks(context, environment)
   },

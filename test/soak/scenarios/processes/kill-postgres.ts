@@ -7,32 +7,32 @@ import { killChild, killPostmaster, postmasterOf } from '../../environment/own-p
 import { Load } from '../../load/load.ts'
 
 const CLIENTS = 16
-const BACK_MS = 60_000
+const RESTART_TIMEOUT_MS = 60_000
 
-export const killPostgres = killing({
+export const killPostgres = killScenario({
   name: 'kill-postgres',
-  about: 'kill -9 of the postmaster below the service, again and again',
+  about: 'kill -9 of the postmaster under load, again and again',
   full: 50,
   short: 2,
   async kill(context, dataDir) {
     const killed = killPostmaster(dataDir)
-    await anotherPostmaster(context, dataDir, killed)
+    await waitForNewPostmaster(context, dataDir, killed)
   },
 })
 
-export const killBackends = killing({
+export const killBackends = killScenario({
   name: 'kill-backends',
-  about: 'kill -9 of any process of PostgreSQL but the postmaster, which then starts all of them anew',
+  about: 'kill -9 of a child process of PostgreSQL, which then restarts all of them',
   full: 30,
   short: 1,
   async kill(context, dataDir) {
     killChild(dataDir)
-    // By then all sessions are over.
+    // All sessions are closed by then.
     await context.pause(100)
   },
 })
 
-function killing({
+function killScenario({
   name,
   about,
   full,
@@ -59,7 +59,7 @@ function killing({
         await kill(context, environment.dataDir)
         let ms = 0
         for (const instance of environment.instances) ms = await instance.ready(since)
-        // Some load on the new one, before everybody is asked what they know.
+        // Some load on the restarted PostgreSQL before the books are checked.
         await context.pause(200)
         await load.stop()
         await reconcile(context, environment)
@@ -72,10 +72,10 @@ function killing({
   }
 }
 
-async function anotherPostmaster(context: ScenarioContext, dataDir: string, killed: number): Promise<void> {
-  const deadline = performance.now() + context.limit(BACK_MS)
+async function waitForNewPostmaster(context: ScenarioContext, dataDir: string, killed: number): Promise<void> {
+  const deadline = performance.now() + context.limit(RESTART_TIMEOUT_MS)
   for (let pid = postmasterOf(dataDir); pid === undefined || pid === killed; pid = postmasterOf(dataDir)) {
-    if (performance.now() > deadline) throw new Error('nobody brought PostgreSQL back')
+    if (performance.now() > deadline) throw new Error('PostgreSQL was not restarted')
     await context.pause(20)
   }
 }

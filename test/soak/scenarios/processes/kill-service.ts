@@ -10,12 +10,12 @@ const CLIENTS = 16
 
 export const killService: Scenario = {
   name: 'kill-service',
-  about: 'kill -9 of the service: at work, while it starts, and together with PostgreSQL',
+  about: 'kill -9 of the service: under load, while it starts, and together with PostgreSQL',
   full: { rounds: 100, seconds: 0 },
   short: { rounds: 3, seconds: 0 },
   async run(context, { rounds }) {
     const environment = await embeddedEnvironment(context)
-    const ways: readonly ((instance: Instance) => Promise<void>)[] = [
+    const faults: readonly ((instance: Instance) => Promise<void>)[] = [
       (instance) => instance.kill(),
       async (instance) => {
         await instance.kill()
@@ -31,7 +31,7 @@ export const killService: Scenario = {
       await context.pause(randomInt(200, 900))
       let ms = 0
       for (const instance of environment.instances) {
-        await ways[round % ways.length]?.(instance)
+        await faults[round % faults.length]?.(instance)
         ms = await instance.start()
       }
       await load.stop()

@@ -15,45 +15,43 @@ import { RoomClient } from '../../sockets/room-client.ts'
 const CLIENTS = 8
 const ROOM_CLIENTS = 20
 const ROOMS = ['R1', 'soak-room-101', 'soak-room-102', 'soak-room-103']
-/** By then all have begun to listen. */
-const BEGIN_MS = 10_000
+/** Within this time all clients are subscribed. */
+const SUBSCRIBE_TIMEOUT_MS = 10_000
 
 export const roomClients: Scenario = {
   name: 'room-clients',
-  about: 'clients of rooms hear all, once, while instances and PostgreSQL are killed under load',
+  about: 'clients of rooms receive every event once, while instances and PostgreSQL are killed under load',
   full: { rounds: 30, seconds: 0 },
   short: { rounds: 2, seconds: 0 },
   async run(context, { rounds }) {
     const environment = await sharedEnvironment(context, [{}, {}])
     const { instances, people } = environment
-    await sendEach(context, environment, people.users.map(enterFirst))
+    await sendEach(context, environment, people.users.map(enterRoom))
     const clients = people.users
       .slice(0, ROOM_CLIENTS)
       .map((user) => new RoomClient(() => oneOf(instances).origin, people.tokenOf(`user:${user}`), user, ROOMS))
     context.teardown(async () => clients.forEach((client) => client.stop()))
-    await waitFor(context, () => clients.every(({ isSubscribed }) => isSubscribed), BEGIN_MS)
+    await waitFor(context, () => clients.every(({ isSubscribed }) => isSubscribed), SUBSCRIBE_TIMEOUT_MS)
 
     let frames = 0
     for (let round = 1; round <= rounds; round += 1) {
       const load = new Load(context, environment, CLIENTS)
       await context.pause(randomInt(200, 900))
-      await ways[round % ways.length]?.(context, environment)
+      await faults[round % faults.length]?.(context, environment)
       await context.pause(randomInt(200, 700))
       await load.stop()
       await reconcile(context, environment)
       frames = await compareFrames(context, environment, clients)
-      context.progress(`round ${round} of ${rounds}: position ${environment.books.position}, ${frames} frames heard`)
+      context.progress(`round ${round} of ${rounds}: position ${environment.books.position}, ${frames} frames received`)
     }
     for (const client of clients) client.stop()
     await runFinalChecks(context, environment)
     const cuts = clients.reduce((sum, client) => sum + client.cuts, 0)
-    context.report(
-      `${clients.length} clients heard ${frames} frames, each once, over ${cuts} connections that were cut`,
-    )
+    context.report(`${clients.length} clients received ${frames} frames, each once, with ${cuts} reconnects`)
   },
 }
 
-const enterFirst = (user: number): Operation => ({
+const enterRoom = (user: number): Operation => ({
   kind: 'enter',
   actor: `user:${user}`,
   method: 'GET',
@@ -61,8 +59,8 @@ const enterFirst = (user: number): Operation => ({
   body: null,
 })
 
-const ways: readonly ((context: ScenarioContext, environment: SharedEnvironment) => Promise<void>)[] = [
-  async (_stage, { instances }) => {
+const faults: readonly ((context: ScenarioContext, environment: SharedEnvironment) => Promise<void>)[] = [
+  async (_context, { instances }) => {
     const instance = oneOf(instances)
     await instance.stop()
     await instance.start()
@@ -73,9 +71,9 @@ const ways: readonly ((context: ScenarioContext, environment: SharedEnvironment)
     await context.pause(randomInt(0, 500))
     await instance.start()
   },
-  async (_stage, { postgres, instances }) => {
+  async (_context, { postgres, instances }) => {
     const since = performance.now()
-    // Whoever keeps it, which is us, brings it back.
+    // This process owns PostgreSQL and restarts it.
     killPostmaster(postgres.dataDir)
     for (const instance of instances) await instance.ready(since)
   },

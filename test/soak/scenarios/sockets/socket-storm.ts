@@ -8,18 +8,18 @@ import { Subscribers } from '../../sockets/subscribers.ts'
 
 const CLIENTS = 2
 const SUBSCRIBERS = 1_000
-/** Of those who share the machine. */
+/** On a shared machine. */
 const SUBSCRIBERS_SHARED = 400
-/** All of a storm come back within this. */
-const STORM_MS = 5_000
+/** All must be subscribed again within this time. */
+const MAX_RECONNECT_MS = 5_000
 
-/** The first round, which is all there is of the short form, is content with one instance. */
-const inRound = (round: number, instances: readonly Instance[]): readonly Instance[] =>
+/** The instances to kill in a round: only one in the first round, the only one of the short form. */
+const instancesToKill = (round: number, instances: readonly Instance[]): readonly Instance[] =>
   round === 1 ? instances.slice(0, 1) : instances
 
 export const socketStorm: Scenario = {
   name: 'socket-storm',
-  about: 'up to a thousand listeners lose their instance and are back on the other one within five seconds',
+  about: 'up to a thousand subscribers lose their instance and are subscribed at the other one within 5 s',
   full: { rounds: 6, seconds: 0 },
   short: { rounds: 1, seconds: 0 },
   async run(context, { rounds }) {
@@ -32,14 +32,14 @@ export const socketStorm: Scenario = {
     let slowestMs = 0
     for (let round = 1; round <= rounds; round += 1) {
       const load = new Load(context, environment, CLIENTS)
-      for (const instance of inRound(round, environment.instances)) {
+      for (const instance of instancesToKill(round, environment.instances)) {
         await context.pause(500)
         await instance.kill()
         const ms = await subscribers.waitUntilSubscribed()
-        context.expect(ms <= context.limit(STORM_MS), `the last listener was back after ${ms.toFixed(0)} ms`)
+        context.expect(ms <= context.limit(MAX_RECONNECT_MS), `the last subscriber was back after ${ms.toFixed(0)} ms`)
         slowestMs = Math.max(slowestMs, ms)
         await instance.start()
-        // Some go to the other one again.
+        // Spreads them over both instances again.
         for (const client of subscribers.clients) if (randomInt(2) === 0) client.cut()
         await subscribers.waitUntilSubscribed()
       }
@@ -49,7 +49,7 @@ export const socketStorm: Scenario = {
       context.progress(`round ${round} of ${rounds}: all were back within ${slowestMs.toFixed(0)} ms`)
     }
     subscribers.report()
-    context.report(`after the loss of an instance the last listener was back after ${slowestMs.toFixed(0)} ms`)
+    context.report(`after the loss of an instance the last subscriber was back after ${slowestMs.toFixed(0)} ms`)
     await runFinalChecks(context, environment)
   },
 }
