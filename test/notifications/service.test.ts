@@ -1,8 +1,9 @@
 import tap, { test } from 'tap'
+import { freePort } from '../../src/db/cluster/free-port.ts'
 import { type FcmServer, fcmServer } from '../harness/app/fcm-server.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
-import { freePort, type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
+import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 

@@ -1,9 +1,10 @@
 import { test } from 'tap'
+import { freePort } from '../../src/db/cluster/free-port.ts'
 import { connect } from '../../src/db/connect.ts'
 import { queryRows } from '../harness/postgres/embedded.ts'
 import { proxy } from '../harness/postgres/proxy.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { freePort, startService, tokenIn } from '../harness/process/service.ts'
+import { startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 

@@ -2,9 +2,10 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'tap'
+import { freePort } from '../../src/db/cluster/free-port.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { freePort, type ServiceProcess, startService } from '../harness/process/service.ts'
+import { type ServiceProcess, startService } from '../harness/process/service.ts'
 import { dataDir, production } from '../harness/process/start-options.ts'
 
 /** The error message of a service that does not start, without log lines. */

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
+import { freePort } from '../../src/db/cluster/free-port.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { freePort, startService, tokenIn } from '../harness/process/service.ts'
+import { startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir, production } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 

@@ -4,8 +4,9 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test } from 'tap'
+import { freePort } from '../../src/db/cluster/free-port.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
-import { compileCache, freePort, startService } from '../harness/process/service.ts'
+import { compileCache, startService } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { test } from 'tap'
+import { freePort } from '../../src/db/cluster/free-port.ts'
 import { connect } from '../../src/db/connect.ts'
 import { pendingMigrations } from '../../src/db/migrations/migrate.ts'
 import { runAudit } from '../audit/run-audit.ts'
 import { emptyDatabase } from '../harness/postgres/test-database.ts'
-import { freePort, startService, tokenIn } from '../harness/process/service.ts'
+import { startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir, production } from '../harness/process/start-options.ts'
 
 const Body = Type.Object({ data: Type.Unknown() })

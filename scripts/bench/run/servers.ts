@@ -56,7 +56,7 @@ export class Servers {
     cwd?: string,
     environment: Readonly<Record<string, string>> = {},
   ): Promise<Server> {
-    const port = await freePort(null)
+    const port = await freePort()
     const env = {
       HOST: '127.0.0.1',
       DATABASE_URL: database.serviceUrl,

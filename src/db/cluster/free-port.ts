@@ -10,7 +10,7 @@ const MIN_PORT = 15_432
 const MAX_PORT = 32_767
 
 /** A free port of 127.0.0.1: the preferred one if possible. */
-export async function freePort(preferred: number | null): Promise<number> {
+export async function freePort(preferred: number | null = null): Promise<number> {
   if (preferred !== null && (await isFree(preferred))) return preferred
   for (let tries = 0; tries < 100; tries += 1) {
     const port = randomInt(MIN_PORT, MAX_PORT + 1)

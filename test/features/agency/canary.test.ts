@@ -1,7 +1,8 @@
 import { test } from 'tap'
+import { freePort } from '../../../src/db/cluster/free-port.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { freePort, startService, tokenIn } from '../../harness/process/service.ts'
+import { startService, tokenIn } from '../../harness/process/service.ts'
 import { dataDir } from '../../harness/process/start-options.ts'
 
 const canaries = {

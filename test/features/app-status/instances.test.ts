@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
+import { freePort } from '../../../src/db/cluster/free-port.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
 import { proxy } from '../../harness/postgres/proxy.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
-import { freePort, type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
+import { type ServiceProcess, startService, tokenIn } from '../../harness/process/service.ts'
 import { dataDir } from '../../harness/process/start-options.ts'
 import { DEADLINE_MS } from '../../harness/until.ts'
 

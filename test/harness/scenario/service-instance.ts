@@ -39,7 +39,7 @@ export class Instance {
   /** Starts an instance that is stopped at the end of the scenario. */
   static async start(context: ScenarioContext, env: Readonly<Record<string, string>>): Promise<Instance> {
     // Below the ports of outgoing connections: otherwise a client could connect to itself while the instance is down.
-    const instance = new Instance(context, await freePort(null), env)
+    const instance = new Instance(context, await freePort(), env)
     await instance.#launchAndListen()
     await instance.#untilReady(performance.now())
     return instance
