@@ -18,6 +18,3 @@ export function findSigner(
   }
   return checkpointSigner(key)
 }
-
-/** SQL: the fingerprint of the key that the service signs checkpoints with. */
-export const STORED_FINGERPRINT_SQL = `select fingerprint from key_fingerprints where name = 'checkpoint'`

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
+import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
-import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
+import { isoMicros } from '../../ledger/rules/time.ts'
 import { type CheckpointHead, HEAD_IS_LAST, HEAD_IS_NOT_LAST } from './checkpoint.ts'
 
 /** The end of the ledger now, by the database's clock. Throws when the head does not match the last event. */
@@ -8,7 +9,7 @@ export async function readCheckpointHead(db: Kysely<Tables>): Promise<Checkpoint
   const head = await db
     .selectFrom('ledger_head as h')
     .select(['position', 'hash'])
-    .select(sql<Micros>`(extract(epoch from clock_timestamp()) * 1000000)::bigint`.as('now'))
+    .select(micros('clock_timestamp()').as('now'))
     .where(sql<boolean>`${sql.raw(HEAD_IS_LAST)}`)
     .executeTakeFirst()
   if (head === undefined) throw new Error(HEAD_IS_NOT_LAST)

@@ -19,4 +19,5 @@ export function formatCsv({ position, at, type, actor, requestId, movements }: L
   return lines
 }
 
+/** RFC 4180. A library would bring options and streams for what is one line here. */
 const quoteCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

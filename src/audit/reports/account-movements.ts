@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { type Period, readHeadAndBalance } from './period.ts'
@@ -68,7 +69,7 @@ async function readPage(
   to: number,
 ): Promise<readonly Row[]> {
   const { rows } = await sql<Row>`
-    select e.position, (extract(epoch from e.at) * 1000000)::bigint as at, e.type, s.leg, s.counter, s.amount
+    select e.position, ${micros('e.at')} as at, e.type, s.leg, s.counter, s.amount
     from ledger_events e,
          unnest(e.debit, e.credit, e.amount) with ordinality as m (debit, credit, amount, number),
          lateral (values (2 * m.number - 1, m.debit, m.credit, -m.amount), (2 * m.number, m.credit, m.debit, m.amount))

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { micros } from '../../db/queries/keyset-pagination.ts'
+import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import type { AsOf } from './as-of.ts'

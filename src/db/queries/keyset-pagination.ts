@@ -1,9 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
-
-/** An instant's column as microseconds since 1970. */
-export const micros = (column: string): RawBuilder<Micros> =>
-  sql<Micros>`(extract(epoch from ${sql.ref(column)}) * 1000000)::bigint`
+import { isoMicros } from '../../ledger/rules/time.ts'
 
 /** For lists ordered by an instant and an id, newest first: the rows after a cursor. */
 export const isAfterCursor = (instant: string, id: string, cursor: readonly number[]): RawBuilder<boolean> => {

@@ -33,8 +33,5 @@ export class PreparedStatement<Row> {
  */
 export const listOf = (parameter: string, type: string): string => `(select ${parameter}::${type}[])::${type}[]`
 
-/** An instant as microseconds since 1970. */
-export const microsOf = (column: string): string => `(extract(epoch from ${column}) * 1000000)::bigint`
-
 /** The name of a prepared statement's text; undefined for any other text. */
 export const statementName = (text: string): string | undefined => names.get(text)

@@ -9,7 +9,7 @@ import {
 } from '../../../schema/agency-events.ts'
 import type { Person } from '../../../schema/common.ts'
 import type { AgencyCountry } from '../../../schema/events.ts'
-import { micros } from '../../db/queries/keyset-pagination.ts'
+import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import { unnamedPerson } from './names.ts'
 import { type SealedWithdrawal, sealedRecord } from './presenters.ts'

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { AgencyCountry } from '../../../schema/events.ts'
-import { isAfterCursor, micros } from '../../db/queries/keyset-pagination.ts'
+import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
+import { micros } from '../../db/queries/micros.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Micros } from '../../ledger/rules/time.ts'
 import { assetUrl } from '../asset-url.ts'

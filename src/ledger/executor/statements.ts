@@ -1,3 +1,4 @@
+import { microsOf } from '../../db/micros-of.ts'
 import { isoMicros } from '../rules/time.ts'
 import { plainArray, textArray } from '../storage/bytes/array-text.ts'
 import type { Head, StoredReply } from '../storage/head.ts'
@@ -7,12 +8,14 @@ import type { Command } from './command.ts'
 
 // The store's own SQL. Statements with a name are prepared once.
 
+const NOW_SQL = microsOf('clock_timestamp()')
+
 /** Locks the head until the transaction ends, and reads it and the database's clock. */
 export const lockHead: Statement = {
   name: 'lock head',
   // The subquery makes the row and the clock those of the moment when the lock was granted.
-  text: `select position, hash, batch, (extract(epoch from at) * 1000000)::bigint as at,
-                (extract(epoch from clock_timestamp()) * 1000000)::bigint as now
+  text: `select position, hash, batch, ${microsOf('at')} as at,
+                ${NOW_SQL} as now
          from (select position, hash, batch, at from ledger_head for update) as head`,
   values: [],
 }
@@ -20,7 +23,7 @@ export const lockHead: Statement = {
 /** Reads the id of the last batch and the database's clock. */
 export const readHead: Statement = {
   name: 'read head',
-  text: 'select batch, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now from ledger_head',
+  text: `select batch, ${NOW_SQL} as now from ledger_head`,
   values: [],
 }
 
@@ -114,7 +117,7 @@ export const advance = (id: string, before: string, to: Head): Statement => ({
          ), recorded as (
            insert into ledger_batches (id, position) select $1::uuid, position from moved
          )
-         select 1 / count(*) as moved, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now
+         select 1 / count(*) as moved, ${NOW_SQL} as now
          from moved`,
   values: [id, to.position, to.hash, isoMicros(to.at), before],
 })

@@ -2,6 +2,7 @@ import type { Client } from 'pg'
 import Cursor from 'pg-cursor'
 import { connect } from '../../db/connect.ts'
 import type { Page } from '../../db/copy-out.ts'
+import { microsOf } from '../../db/micros-of.ts'
 import { binaryColumns } from '../storage/binary-rows/event-row-reader.ts'
 import { copyBinaryRows, copyRows, type Fields } from '../storage/copy-rows.ts'
 import type { Head } from '../storage/head.ts'
@@ -52,7 +53,7 @@ export class Snapshot {
 
   async head(): Promise<Head> {
     const { rows } = await this.#client.query<TextRow>({
-      text: 'select position, hash, (extract(epoch from at) * 1000000)::bigint as at from ledger_head',
+      text: `select position, hash, ${microsOf('at')} as at from ledger_head`,
       types: asText,
     })
     const head = rows[0]

@@ -1,3 +1,4 @@
+import { microsOf } from '../../db/micros-of.ts'
 import { type Column, type Columns, nullable, type RowKind, text } from '../rules/columns.ts'
 import type { TableProjection } from '../rules/projection.ts'
 import { isoMicros } from '../rules/time.ts'
@@ -65,9 +66,7 @@ export function rowTable<Name extends string, Of extends Columns<RowKind>>(
   const keyColumns = spec.key.flatMap((key) => declared.filter(([name]) => name === key).map(([, column]) => column))
   const list = columns.join(', ')
   const selected = declared
-    .map(([column, { kind }]) =>
-      kind === 'micros' ? `(extract(epoch from t.${column}) * 1000000)::bigint as ${column}` : `t.${column}`,
-    )
+    .map(([column, { kind }]) => (kind === 'micros' ? `${microsOf(`t.${column}`)} as ${column}` : `t.${column}`))
     .join(', ')
   const arrays = (of: readonly Column[]) => of.map(({ sqlType }, i) => `$${i + 1}::${sqlType}[]`)
   const wanted = `unnest(${arrays(keyColumns).join(', ')}) as k (${spec.key.join(', ')})`
