@@ -2,6 +2,7 @@ import { sign } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { ServiceAccount } from '../config/service-account.ts'
+import { SingleFlight } from '../db/single-flight.ts'
 import { type HttpResult, post } from './http-client.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
@@ -26,7 +27,7 @@ export class AccessTokens {
   readonly #account: ServiceAccount
   readonly #signal: AbortSignal
   #cached: { readonly token: string; readonly until: number } | undefined
-  #pending: Promise<AccessResult> | undefined
+  readonly #requests = new SingleFlight(() => this.#request())
 
   /** `signal` aborts requests. */
   constructor(account: ServiceAccount, signal: AbortSignal) {
@@ -39,10 +40,7 @@ export class AccessTokens {
     if (this.#cached !== undefined && performance.now() < this.#cached.until) {
       return Promise.resolve({ token: this.#cached.token })
     }
-    this.#pending ??= this.#request().finally(() => {
-      this.#pending = undefined
-    })
-    return this.#pending
+    return this.#requests.run()
   }
 
   /** Called when a token was refused: the next caller gets a new one. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { dataOf } from '../../../schema/common.ts'
 import { TrialBalance, TrialBalanceQuery } from '../../../schema/finance.ts'
 import { headOf } from '../../db/head.ts'
@@ -15,14 +16,8 @@ const MAX_INLINE_EVENTS = 5_000
 const MAX_CACHED_BALANCES = 100
 
 export function trialBalanceRoute(app: App, { db, auditWorker }: FinanceServices, limiter: ReportLimiter): void {
-  /** Reply bodies by position, oldest entry first. */
-  const cache = new Map<number, string>()
-  const remember = (position: number, text: string): string => {
-    const oldest = cache.size >= MAX_CACHED_BALANCES ? cache.keys().next().value : undefined
-    if (oldest !== undefined) cache.delete(oldest)
-    cache.set(position, text)
-    return text
-  }
+  /** Reply bodies by position. */
+  const cache = new LRUCache<number, string>({ max: MAX_CACHED_BALANCES })
 
   app.get(
     '/ledger/trial-balance',
@@ -48,7 +43,9 @@ export function trialBalanceRoute(app: App, { db, auditWorker }: FinanceServices
         const balance = isShort
           ? foldTrialBalance(db, position, context)
           : auditWorker.trialBalanceAt(position, context.signal)
-        return remember(position, toJson({ data: await balance }))
+        const text = toJson({ data: await balance })
+        cache.set(position, text)
+        return text
       }
       const chunks = async function* (): AsyncGenerator<string, void> {
         yield await serialize()

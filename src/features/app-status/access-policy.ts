@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type AppStatus, MAX_VERSION_LENGTH } from '../../../schema/app-status.ts'
 import type { ClientType, EventData } from '../../../schema/events.ts'
 import type { Language } from './languages.ts'
@@ -33,7 +34,7 @@ class ReleasePolicy {
   readonly hasMinimum: boolean
   readonly #version: Version | null
   readonly #minimumVersion: Version | null
-  readonly #ages = new Map<string, Age>()
+  readonly #ages = new LRUCache<string, Age>({ max: MAX_CACHED_VERSIONS })
 
   constructor({ version, minimum_version, store_link, title, message }: EventData<'release-defined'>) {
     const body = (is_force: boolean, language: Language): AppStatus => {
@@ -55,7 +56,6 @@ class ReleasePolicy {
     const text = version === null || version.length > MAX_VERSION_LENGTH ? '' : version
     let age = this.#ages.get(text)
     if (age === undefined) {
-      if (this.#ages.size >= MAX_CACHED_VERSIONS) this.#ages.clear()
       this.#ages.set(text, (age = this.#compare(parseVersion(text))))
     }
     return age

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { hmac, sha256, sha256Bytes } from '../../ledger/rules/hash.ts'
 import { type UniformDraw, uniform } from './uniform.ts'
 
@@ -50,7 +51,7 @@ const MAX_CACHED_CHAINS = 20_000
  * sixteen small ones take 4 KB.
  */
 export function luckyChains(fairnessKey: string): LuckyChains {
-  const cache = new Map<string, Uint8Array>()
+  const cache = new LRUCache<string, Uint8Array>({ max: MAX_CACHED_CHAINS })
   const checkpointsOf = (chain: string): Uint8Array => {
     let links = cache.get(chain)
     if (links === undefined) {
@@ -60,12 +61,8 @@ export function luckyChains(fairnessKey: string): LuckyChains {
         if (i > 0) link = hashTimes(link, CHECKPOINT_INTERVAL)
         links.set(link, i * LINK_BYTES)
       }
-      const oldest = cache.keys().next()
-      if (cache.size >= MAX_CACHED_CHAINS && oldest.done !== true) cache.delete(oldest.value)
-    } else {
-      cache.delete(chain)
+      cache.set(chain, links)
     }
-    cache.set(chain, links)
     return links
   }
   const linkAt = (chain: string, i: number): Uint8Array => {

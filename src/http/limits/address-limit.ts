@@ -23,7 +23,7 @@ export class AddressLimit {
   readonly #perMinute: number | null
   readonly #now: () => number
   readonly #maxAddresses: number
-  /** Roughly in the order of their windows. */
+  /** Roughly in the order of their windows. Not an LRU cache, which would evict addresses that are at their limit. */
   readonly #entries = new Map<string, Entry>()
 
   /** Null is no limit. `now` is a monotonic clock in milliseconds. */

@@ -22,7 +22,7 @@ export interface RateLimitEntry extends Semaphore {
  * earlier, it would give its caller a second allowance. So there are at most as many as can be served in a minute.
  */
 export class RateLimitStore {
-  /** In the order in which their windows end. */
+  /** In the order in which their windows end. Not an LRU cache, which would evict callers within their window. */
   readonly #entries = new Map<CallerKey, RateLimitEntry>()
 
   /** The caller's entry, in a window that has not ended. */

@@ -24,6 +24,7 @@ export class WriteAllowance {
   readonly #dailyBytes: number | null
   readonly #now: () => number
   readonly #maxUsers: number
+  /** Not an LRU cache, which would evict users who have nothing left and wait. */
   readonly #entries = new Map<number, Entry>()
 
   /** Null is no limit. `now` is a monotonic clock in milliseconds. */

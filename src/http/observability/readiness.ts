@@ -1,6 +1,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { headOf } from '../../db/head.ts'
+import { SingleFlight } from '../../db/single-flight.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Tail } from '../../ledger/subscriptions/tail.ts'
 
@@ -28,13 +29,8 @@ export function readiness(
     else if (lagging?.position !== position) lagging = { position, since: now() }
     return lagging === undefined || now() - lagging.since < STUCK_TIMEOUT_MS
   }
-  let checking: Promise<boolean> | undefined
-  return () => {
-    checking ??= check().finally(() => {
-      checking = undefined
-    })
-    return checking
-  }
+  const checking = new SingleFlight(check)
+  return () => checking.run()
 }
 
 /** The answer, or undefined when it fails or is late. */

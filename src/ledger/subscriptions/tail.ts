@@ -2,6 +2,7 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { Client, type Pool } from 'pg'
 import type { FailureLog } from '../../db/failure-log.ts'
 import { isSessionTerminated } from '../../db/postgres-errors.ts'
+import { SingleFlight } from '../../db/single-flight.ts'
 import type { StoredEvent } from '../storage/event-hash.ts'
 import { eventsAfter } from '../storage/read-events.ts'
 import { CommitNotifier } from './commit-notifier.ts'
@@ -50,7 +51,7 @@ export class Tail {
   readonly #buffer = new EventBuffer()
   /** Subscribers whose session was ended and that have not succeeded since. */
   readonly #suppressed = new Set<unknown>()
-  #reading: Promise<void> | undefined
+  readonly #reads = new SingleFlight(() => this.#advance())
   readonly #notifier: CommitNotifier
   #isStopped = false
   /** Whether there may be events that were not read yet. */
@@ -261,11 +262,8 @@ export class Tail {
       this.#buffer.seek(position)
       this.#poll()
     }
-    if (!this.#isPollDue && this.#reading === undefined) return []
-    this.#reading ??= this.#advance().finally(() => {
-      this.#reading = undefined
-    })
-    await this.#reading
+    if (!this.#isPollDue && this.#reads.running === undefined) return []
+    await this.#reads.run()
     return this.#buffer.after(position) ?? (position < this.#buffer.position ? await this.#read(position) : [])
   }
 

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import type { Log } from '../../../db/log.ts'
+import { SingleFlight } from '../../../db/single-flight.ts'
 import type { Client } from '../access-policy.ts'
 import { type ClientsByKey, deleteExpiredClients, findClients, findRecentClients, saveClients } from './client-rows.ts'
 
-/** Tokens in the cache; the oldest is evicted. */
+/** Tokens in the cache; the least recently used one is evicted. */
 const MAX_CACHED_CLIENTS = 100_000
 /** Tokens waiting to be written, and tokens waiting to be looked up. */
 const MAX_PENDING = 10_000
@@ -40,13 +42,13 @@ interface PendingLookup {
 export class ClientRegistry {
   readonly #pool: Pool
   readonly #log: Log
-  readonly #cache = new Map<string, CachedClient>()
-  /** Reported here and not written yet. */
+  readonly #cache = new LRUCache<string, CachedClient>({ max: MAX_CACHED_CLIENTS })
+  /** Reported here and not written yet: a queue, written in the order of its keys, and so no cache. */
   readonly #pendingWrites = new Map<string, Client>()
   #pendingLookups = new Map<string, PendingLookup>()
-  #writing: Promise<void> | undefined
+  readonly #writes = new SingleFlight(() => this.#writePending())
+  readonly #polls = new SingleFlight(() => this.#poll())
   #isLookingUp = false
-  #isPolling = false
   #lastPollAt = performance.now()
   #isStopped = false
   #isFailing = false
@@ -59,7 +61,7 @@ export class ClientRegistry {
 
   start(): void {
     this.#timers = [
-      setInterval(() => void this.#poll(), POLL_INTERVAL_MS),
+      setInterval(() => void this.#polls.run(), POLL_INTERVAL_MS),
       setInterval(() => void deleteExpiredClients(this.#pool).catch(this.#logFailure), CLEANUP_INTERVAL_MS),
     ]
   }
@@ -68,7 +70,7 @@ export class ClientRegistry {
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const timer of this.#timers) clearInterval(timer)
-    await this.#writing
+    await this.#writes.running
     if (this.#pendingWrites.size > 0) await saveClients(this.#pool, this.#pendingWrites).catch(this.#logFailure)
   }
 
@@ -80,9 +82,10 @@ export class ClientRegistry {
   /** Records the client that a token reported. */
   record(key: string, client: Client): void {
     this.#cacheClient(key, client)
-    if (this.#pendingWrites.size >= MAX_PENDING) dropOldest(this.#pendingWrites)
+    const [oldest] = this.#pendingWrites.keys()
+    if (this.#pendingWrites.size >= MAX_PENDING && oldest !== undefined) this.#pendingWrites.delete(oldest)
     this.#pendingWrites.set(key, client)
-    this.#writing ??= this.#writePending().finally(() => (this.#writing = undefined))
+    void this.#writes.run()
   }
 
   /** Looks a token up, for `get`. Resolves without a result when the database does not answer in time. */
@@ -101,7 +104,10 @@ export class ClientRegistry {
     timer.abort()
   }
 
-  /** One query at a time, for all tokens requested in the meantime. */
+  /**
+   * One query at a time, for all tokens requested in the meantime. The flag falls in the turn that finds none: a token
+   * requested after that starts another run.
+   */
   async #loadPending(): Promise<void> {
     if (this.#isLookingUp) return
     this.#isLookingUp = true
@@ -136,8 +142,6 @@ export class ClientRegistry {
 
   /** Updates cached tokens with reports to other instances. */
   async #poll(): Promise<void> {
-    if (this.#isPolling) return
-    this.#isPolling = true
     const startedAt = performance.now()
     try {
       const recent = await findRecentClients(this.#pool, POLL_WINDOW_MS)
@@ -148,8 +152,6 @@ export class ClientRegistry {
       for (const [key, client] of recent) if (this.#cache.has(key)) this.#cacheStored(key, client)
     } catch (error) {
       this.#logFailure(error)
-    } finally {
-      this.#isPolling = false
     }
   }
 
@@ -159,7 +161,6 @@ export class ClientRegistry {
   }
 
   #cacheClient(key: string, client: Client | null): void {
-    if (this.#cache.size >= MAX_CACHED_CLIENTS && !this.#cache.has(key)) dropOldest(this.#cache)
     this.#cache.set(key, { client, at: performance.now() })
   }
 
@@ -169,12 +170,5 @@ export class ClientRegistry {
       this.#log.warn({ err }, 'client registry failing; retrying, tokens that are not cached count as unidentified')
     }
     this.#isFailing = true
-  }
-}
-
-function dropOldest(map: Map<string, unknown>): void {
-  for (const key of map.keys()) {
-    map.delete(key)
-    return
   }
 }

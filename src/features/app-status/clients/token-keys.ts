@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import { type IsSignatureValid, tokenKey } from '../../../http/auth/gate.ts'
 import { bearerToken } from '../../../http/auth/tokens.ts'
 
-/** Cached `Authorization` headers; the oldest is evicted. */
+/** Cached `Authorization` headers; the least recently used one is evicted. */
 const MAX_CACHED_HEADERS = 20_000
 
 /**
@@ -9,7 +10,7 @@ const MAX_CACHED_HEADERS = 20_000
  * by its token (`npm run bench -- --only gate`, 2026-11-23).
  */
 export class TokenKeys {
-  readonly #keys = new Map<string, string>()
+  readonly #keys = new LRUCache<string, string>({ max: MAX_CACHED_HEADERS })
 
   /** The key of the header's token; null without a validly signed token. */
   of(authorization: string | undefined, isSignatureValid: IsSignatureValid): string | null {
@@ -18,16 +19,8 @@ export class TokenKeys {
     if (cached !== undefined) return cached
     const token = bearerToken(authorization)
     if (token === undefined || !isSignatureValid(token)) return null
-    if (this.#keys.size >= MAX_CACHED_HEADERS) this.#evictOldest()
     const key = tokenKey(token)
     this.#keys.set(authorization, key)
     return key
-  }
-
-  #evictOldest(): void {
-    for (const oldest of this.#keys.keys()) {
-      this.#keys.delete(oldest)
-      return
-    }
   }
 }
