@@ -61,6 +61,8 @@ test('upgrade requests are accepted, or refused with a status and code', async (
       'token_in_url',
     ],
     ['access_token in the address', `/ws?access_token=${token()}`, {}, 400, 'token_in_url'],
+    ['a header in the address', `/ws?Authorization=Bearer%20${token()}`, {}, 400, 'token_in_url'],
+    ['access_token in capitals', `/ws?Access_Token=${token()}`, good, 400, 'token_in_url'],
     ['jwt in the address', `/v1/ws/?x=1&jwt=${token()}`, good, 400, 'token_in_url'],
     ['another origin', '/ws', { origin: 'https://evil.example', ...good }, 403, 'origin_not_allowed'],
     ['origin null', '/ws', { origin: 'null' }, 403, 'origin_not_allowed'],

@@ -18,7 +18,7 @@ const MAX_FRAME_BYTES = 8 * 1024
 /** Codes with which `ws` closes after malformed or oversized input. */
 const PROTOCOL_ERROR_CODES: readonly unknown[] = [1002, 1007, 1009]
 /** Query parameters in which clients of other services send tokens; addresses end up in logs. */
-const TOKEN_PARAMETERS = ['token', 'access_token', 'jwt'] as const
+const TOKEN_PARAMETERS: readonly string[] = ['token', 'access_token', 'jwt', 'authorization']
 
 export interface SocketRoutesParts {
   readonly registry: ConnectionRegistry
@@ -103,7 +103,9 @@ function addressLimitError(
 }
 
 const hasTokenInUrl = (query: unknown): boolean =>
-  typeof query === 'object' && query !== null && TOKEN_PARAMETERS.some((name) => name in query)
+  typeof query === 'object' &&
+  query !== null &&
+  Object.keys(query).some((name) => TOKEN_PARAMETERS.includes(name.toLowerCase()))
 
 const ifTokenIsSent = (check: onRequestHookHandler): onRequestHookHandler =>
   function (request, reply, done) {
