@@ -1,7 +1,8 @@
 import { withdrawals } from '../features/agency/withdrawals/withdrawal.ts'
-import { devices } from '../features/users/devices/device.ts'
-import { type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
+import { devices, devicesOfUsers, dropDevice } from '../features/users/devices/device.ts'
+import { type User, type UserProfile, userProfiles, users, userUids } from '../features/users/user.ts'
 import { account, holds } from '../ledger/rules/account.ts'
+import type { LedgerEvent } from '../ledger/rules/event.ts'
 import { keyOf } from '../ledger/rules/projection.ts'
 import type { State } from '../ledger/rules/state.ts'
 import { refuse, type Verb } from '../ledger/rules/verb.ts'
@@ -28,13 +29,14 @@ const dollarAccounts = ({ user_id }: ForgetUser) =>
   (['dollars', 'agent_dollars'] as const).map((currency) => account('user', user_id, currency))
 
 /**
- * Redacts a user's profile and removes their devices; balances and history stay. Writes no event if the user is already
- * forgotten. Refusals, in this order: `not_found`, `withdrawal_open`.
+ * Redacts a user's profile, removes their devices, and ends their roles of agent and manager; balances and history stay.
+ * Writes no event if nothing of this is left to do. Refusals, in this order: `not_found`, `withdrawal_open`.
  */
 export const forgetUser: Verb<ForgetUser, null> = {
   reads: (input) => [
     keyOf(users, input.user_id),
     keyOf(userProfiles, input.user_id),
+    keyOf(devicesOfUsers, input.user_id),
     keyOf(userUids, input.new_uid),
     ...dollarAccounts(input).map((name) => keyOf(holds, name)),
     ...input.withdrawal_ids.map((id) => keyOf(withdrawals, id)),
@@ -47,15 +49,15 @@ export const forgetUser: Verb<ForgetUser, null> = {
   },
 
   decide(state, input) {
-    if (state.get(users, String(input.user_id)) === undefined) return refuse('not_found')
+    const user = state.get(users, String(input.user_id))
+    if (user === undefined) return refuse('not_found')
     if (hasOpenWithdrawal(state, input)) return refuse('withdrawal_open')
-    if (isForgotten(state, input)) return []
-    return [{ type: 'user-forgotten', data: { user_id: input.user_id }, movements: [] }]
+    return [...roleRemoval(user), ...(isForgotten(state, input) ? [] : [forgottenEvent(input)])]
   },
 
   sideWrites(state, input, { now, actor }) {
     for (const token of input.devices) {
-      if (state.get(devices, token)?.user_id === input.user_id) state.set(devices, token, undefined)
+      if (state.get(devices, token)?.user_id === input.user_id) dropDevice(state, input.user_id, token)
     }
     const before = profileOf(state, input)
     if (before === undefined || isForgotten(state, input)) return
@@ -68,6 +70,25 @@ export const forgetUser: Verb<ForgetUser, null> = {
   },
 
   result: () => null,
+}
+
+const forgottenEvent = ({ user_id }: ForgetUser): LedgerEvent => ({
+  type: 'user-forgotten',
+  data: { user_id },
+  movements: [],
+})
+
+/** Nobody can ask a forgotten agent or manager any more; operators decide on the requests that are left. */
+function roleRemoval({
+  user_id,
+  charging_agent,
+  allow_receive_withdraw_requests,
+  business_manager,
+  agency_countries,
+}: User): readonly LedgerEvent[] {
+  const hasRole = charging_agent || allow_receive_withdraw_requests || business_manager || agency_countries.length > 0
+  const none = { charging_agent: 0, allow_receive_withdraw_requests: 0, business_manager: 0 } as const
+  return hasRole ? [{ type: 'user-defined', data: { user_id, ...none, agency_countries: [] }, movements: [] }] : []
 }
 
 const profileOf = (state: State, { user_id }: ForgetUser): UserProfile | undefined =>

@@ -158,6 +158,46 @@ test("an erased user's data is found nowhere, and verify finds nothing", async (
   t.same([...all.ledger.bugs, ...all.ledger.failures], [])
 })
 
+test('a forgotten agent is not listed and cannot be asked; operators decide on the requests that are left', async (t) => {
+  const all = await erasureSetup(t)
+  const { operator, user } = all
+  const agency_countries = [{ country_id: 1, diamonds_per_dollar: 9_000 }]
+  await operator('PUT', '/admin/v1/users/4', {
+    charging_agent: 1,
+    allow_receive_withdraw_requests: 1,
+    agency_countries,
+  })
+  const listed = async () =>
+    data(await user(3)('GET', `${requests}/charging-agents`)).map(({ id }: { readonly id: number }) => id)
+  t.same(await listed(), [4])
+  const gold = { type: 'gold_agent', target_user_id: 4, beneficiary_user_id: 3, amount_in_dollars: 20, country_id: 1 }
+  const asked = [
+    await user(1)('POST', `${requests}/request`, gold),
+    await user(1)('POST', `${requests}/request`, { ...cash, business_manager_id: 4, amount_in_dollars: 20 }),
+  ]
+  t.same(
+    asked.map(({ status }) => status),
+    [201, 201],
+  )
+  await all.forget(4)
+
+  t.same(await listed(), [])
+  t.match(await user(1)('POST', `${requests}/request`, gold), {
+    status: 422,
+    body: { errors: { target_user_id: ['is not a charging agent'] } },
+  })
+  t.match(await user(1)('POST', `${requests}/request`, { ...cash, business_manager_id: 4, amount_in_dollars: 20 }), {
+    status: 422,
+    body: { errors: { business_manager_id: ['is not a business manager'] } },
+  })
+  const [first, second] = asked.map((answer) => data(answer).id)
+  const decide = (id: number, status: string) => operator('POST', `/admin/v1/withdrawals/${id}/status`, { status })
+  t.equal((await decide(first, 'approved')).status, 200)
+  t.equal((await decide(first, 'transferred')).status, 200)
+  t.equal((await user(1)('POST', `${requests}/${second}/status`, { status: 'rejected' })).status, 200, 'taken back')
+  t.same((await verifyDatabase(all.database)).findings, [])
+})
+
 test('from the command line', async (t) => {
   const all = await erasureSetup(t)
   // The first redaction, and nine later ones.

@@ -2,8 +2,9 @@ import { test } from 'tap'
 import type { WithdrawalStatus } from '../../schema/agency-events.ts'
 import { forgetUser, forgottenUid } from '../../src/erasure/forget-user.ts'
 import { evolveWithdrawals } from '../../src/features/agency/withdrawals/withdrawal.ts'
-import { devices } from '../../src/features/users/devices/device.ts'
-import { evolveUsers, userProfiles, userUids } from '../../src/features/users/user.ts'
+import { devices, devicesOfUsers } from '../../src/features/users/devices/device.ts'
+import { registerDevice } from '../../src/features/users/devices/register-device.ts'
+import { evolveUsers, userProfiles, users, userUids } from '../../src/features/users/user.ts'
 import { account } from '../../src/ledger/rules/account.ts'
 import type { LedgerEvent } from '../../src/ledger/rules/event.ts'
 import { transfer } from '../../src/ledger/rules/movement.ts'
@@ -113,5 +114,38 @@ test('profile and devices of this user only are erased; repeating writes no even
   const later = forgottenUid('f'.repeat(32))
   t.same(when(forgetUser, { ...input, new_uid: later, devices: [] }).events, [])
   t.equal(state.get(userProfiles, '1')?.uid, new_uid)
+  t.end()
+})
+
+test('a list of devices that is read later in the same batch holds none of the forgotten user', (t) => {
+  const { when, state } = people()
+  const tokens = Array.from({ length: 20 }, (_, i) => `old-${i}`)
+  for (const token of tokens) {
+    state.set(devices, token, { token, user_id: 1, platform: 'ios', registered_at: FIXED_NOW })
+  }
+  state.set(devicesOfUsers, '1', { user_id: 1, tokens })
+  when(forgetUser, { user_id: 1, new_uid, withdrawal_ids: [], devices: tokens })
+  t.same(state.get(devicesOfUsers, '1')?.tokens, [])
+  when(registerDevice, { user_id: 2, token: 'old-19', platform: 'ios' })
+  when(registerDevice, { user_id: 1, token: 'new', platform: 'ios' })
+  t.match(state.get(devices, 'old-19'), { user_id: 2 }, 'one more of user 1 replaces no device of user 2')
+  t.end()
+})
+
+test('a forgotten agent or manager is none any more, also one who was forgotten before', (t) => {
+  const agent = { charging_agent: 1, allow_receive_withdraw_requests: 1, business_manager: 1 } as const
+  const defined = (roles: object) => ({ ...userDefined(1), data: { ...userDefined(1).data, ...roles } })
+  const { given, when, state } = people()
+  given(defined({ ...agent, agency_countries: [{ country_id: 1, diamonds_per_dollar: 9_000 }] }))
+  const input = { user_id: 1, new_uid, withdrawal_ids: [], devices: [] }
+  const none = { charging_agent: 0, allow_receive_withdraw_requests: 0, business_manager: 0, agency_countries: [] }
+  t.match(when(forgetUser, input).events, [
+    { type: 'user-defined', data: { user_id: 1, ...none } },
+    { type: 'user-forgotten', data: { user_id: 1 } },
+  ])
+  t.match(state.get(users, '1'), { charging_agent: false, business_manager: false, agency_countries: [] })
+  given(defined(agent))
+  t.match(when(forgetUser, input).events, [{ type: 'user-defined', data: none }])
+  t.same(when(forgetUser, input).events, [])
   t.end()
 })
