@@ -143,16 +143,21 @@ export class Store {
   async commit(id: string, { mode, lastBatch, rows }: BatchContext, batch: Batch): Promise<void> {
     // All statements are made before any is sent: a row that cannot be written must not leave half of them on the wire.
     const { removals, saves } = this.#changes(rows)
-    const begin = mode === 'pessimistic' ? [] : [sql.begin]
-    const statements = [
-      ...begin,
-      // The head is locked first in every transaction: to hold a row that the head's holder waits for is a deadlock.
-      sql.advance(id, lastBatch, batch.head),
-      // Removals come before other changes: a unique value may pass from a row that goes to one that comes.
-      ...removals,
+    const changes = [
       ...(batch.events.length > 0 ? [sql.insertEvents(batch)] : []),
       ...saves,
       ...(batch.replies.length > 0 ? [sql.insertReplies(batch)] : []),
+    ]
+    const advance = sql.advance(id, lastBatch, batch.head, changes)
+    // Mostly one statement does it all, and without BEGIN and COMMIT a lone command would take a twentieth less; but an
+    // error in place of its answer would then not tell whether it was committed.
+    const statements = [
+      ...(mode === 'pessimistic' ? [] : [sql.begin]),
+      // The head is locked first in every transaction: to hold a row that the head's holder waits for is a deadlock.
+      ...(mode === 'pessimistic' || removals.length === 0 ? [] : [sql.lockHead]),
+      // Removals come first: a unique value may pass from a row that goes to one that comes.
+      ...removals,
+      ...advance,
       sql.commit,
     ]
     const isAlone = this.#isAlone(mode, lastBatch)
@@ -167,7 +172,7 @@ export class Store {
       this.#settle(changesProfileData ? undefined : cached)
       const results = await answered
       assertCommitted(results, mode)
-      const advanced = results[begin.length]
+      const advanced = results.at(-1 - advance.length)
       if (advanced?.status === 'fulfilled') this.#clock.set(Number(advanced.value.rows[0]?.['now']))
       // Profile data is not cached, and the reader does not see it while it is in flight.
       if (changesProfileData) this.#settle(cached)

@@ -2,14 +2,23 @@ import { test } from 'tap'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { credit } from '../../../src/features/wallet/credit.ts'
 import { debit } from '../../../src/features/wallet/debit.ts'
+import { advance } from '../../../src/ledger/executor/statements.ts'
 import { genesis } from '../../../src/ledger/storage/genesis.ts'
 import { createTestExecutor, queryRows, testChains } from '../../harness/ledger/test-executor.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
 
+const head = { position: 1, hash: '', at: 0 }
 const coins = (amount: number) =>
   ({ holder: 'user', id: 1, user_id: 1, currency: 'coins', amount, reason: 'test' }) as const
 
-test('nothing happens of a batch that PostgreSQL rejects, nor of those sent after it', async (t) => {
+test('a bounded number of statements is prepared; other batches send their changes as statements of their own', async (t) => {
+  const changing = (i: number) => [{ name: `change ${i}`, text: 'select $1', values: ['1'] }]
+  const made = Array.from({ length: 1_000 }, (_, i) => advance('', '', head, changing(i)))
+  t.ok(new Set(made.map(([first]) => first?.name)).size <= 102)
+  t.match(made[0], [{ text: /change_0 as \(select \$6\)/, values: { length: 6 } }])
+  t.match(made.at(-1), [{ values: { length: 5 } }, { name: 'change 999' }])
+
+  // From here on no further statement is prepared.
   const database = await testDatabase(t)
   const one = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
   const other = createTestExecutor(t, database.serviceUrl, { maxBatchCommands: 10 })
