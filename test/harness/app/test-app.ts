@@ -48,7 +48,7 @@ export interface TestApp {
   readonly ledger: TestExecutor
   readonly app: FastifyInstance
   readonly appState: AppStatusGate
-  readonly told: ClientRegistry
+  readonly clients: ClientRegistry
   /** Sends requests as the operator ann. */
   readonly operator: SendRequest
   /** Sends requests as a user, with a token issued some seconds ago. */
@@ -77,12 +77,12 @@ export async function createTestApp(
   const database = shared ?? (await testDatabase(t))
   const log = pino({ level: 'silent' })
   const db = readDb(t, database)
-  const told = new ClientRegistry(
-    openPool(database.serviceUrl, { max: 1, application_name: 'told under test' }, log),
+  const clients = new ClientRegistry(
+    openPool(database.serviceUrl, { max: 1, application_name: 'client registry under test' }, log),
     log,
   )
-  t.teardown(() => told.stop())
-  const appState = new AppStatusGate(await readAppStatus(db), told)
+  t.teardown(() => clients.stop())
+  const appState = new AppStatusGate(await readAppStatus(db), clients)
   const applied = new AppliedEvents(await headOf(db), () => headOf(db))
   const ledger = createTestExecutor(t, database.serviceUrl, {}, (events) => {
     appState.applyAll(events)
@@ -145,7 +145,7 @@ export async function createTestApp(
     ledger,
     app,
     appState,
-    told,
+    clients,
     operator: sendAs({ sub: 'ann', role: 'operator' }),
     user: (id, secondsAgo = 0) => sendAs({ sub: String(id), iat: Math.floor(Date.now() / 1000) - secondsAgo }),
   }

@@ -62,7 +62,7 @@ export class AttackRun {
     }
   }
 
-  /** Judges an answer that somebody heard to these bytes. */
+  /** Judges the answer to these bytes. */
   note(response: HttpResponse, why: string, bytes: Buffer): void {
     this.asked += 1
     const { status, headers } = response
@@ -71,7 +71,7 @@ export class AttackRun {
     if (status < 300 && id !== undefined) this.done.add(id)
     if (status < 300 && bytes.toString('latin1', 0, 4) !== 'GET ') this.written += 1
     const bad = faultInAnswer(response)
-    // One cause shows in many places: each kind of it is told once.
+    // One cause shows in many places: each kind of it is reported once.
     if (bad !== null) this.complain(`an answer ${bad.replace(/[\d.]+/, 'many')}`, bytes, `${why} ${bad}`)
     const fault = faultOf(response, this.secrets, bytes.toString('latin1', 0, 5) === 'HEAD ')
     if (fault !== null) this.complain(why, bytes, `was answered ${status}, ${fault}: ${response.text.slice(0, 300)}`)
@@ -81,7 +81,7 @@ export class AttackRun {
     if (!holds) this.complain(why, bytesOf(request), fault)
   }
 
-  /** A fault of many requests of a kind is told once. */
+  /** A fault of many requests of a kind is reported once. */
   complain(why: string, bytes: Buffer, fault: string): void {
     if (this.#complaints.has(why)) return
     this.#complaints.add(why)

@@ -17,7 +17,7 @@ export async function listen(attackRun: AttackRun): Promise<void> {
     await attackRun.send(connection, jsonRequest('GET', '/v1/rooms/R1/join', tokenOf('user', user) ?? ''), 'set up')
     keepListening(attackRun, user, (frame) => {
       frames += 1
-      const fault = frame.includes(SECRET_CANARY) ? 'tells what was said in confidence' : faultInText(frame)
+      const fault = frame.includes(SECRET_CANARY) ? 'contains confidential text' : faultInText(frame)
       if (fault !== null) attackRun.complain(`a frame ${fault}`, Buffer.from(frame), fault)
     })
   }

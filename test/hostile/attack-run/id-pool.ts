@@ -4,7 +4,7 @@ import type { HttpResponse } from '../../harness/http/response.ts'
 /** Ids of a group that are kept: the last ones, which are most likely still of use. */
 const KEPT = 16
 
-/** Stands in a path for an id that was heard of. */
+/** Stands in a path for an id from an earlier answer. */
 export const idPlaceholder = (n: number): string => `~${n}~`
 
 /**

@@ -33,7 +33,7 @@ export function faultOf(response: HttpResponse, secrets: Secrets, isHead = false
   return errorFault(response)
 }
 
-/** Maintenance and forced updates are told by these statuses, and so is an instance that is not ready. */
+/** The statuses of maintenance, of a forced update, and of an instance that is not ready. */
 function mayBe({ status, text }: HttpResponse): boolean {
   const { type, code } = fieldsOf(text)
   return (status === 503 && (type === 'maintenance' || code === 'not_ready')) || (status === 426 && type === 'update')

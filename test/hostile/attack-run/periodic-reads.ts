@@ -68,7 +68,7 @@ export class PeriodicReads {
             maySeeSecrets || !response.text.includes(SECRET_CANARY),
             why,
             request,
-            'tells what was said in confidence',
+            'contains confidential text',
           )
         }
       }
@@ -83,7 +83,7 @@ export class PeriodicReads {
     await this.run('verify')
   }
 
-  /** A command of `npm run audit`, which must end well and print nothing that was said in confidence. */
+  /** A command of `npm run audit`, which must end well and print no confidential text. */
   async run(...command: readonly string[]): Promise<void> {
     const { context } = this.#attackRun
     const child = spawn(process.execPath, ['scripts/audit.ts', ...command], {
@@ -112,7 +112,7 @@ export class PeriodicReads {
       child.once('close', resolve)
     })
     context.expect(code === 0, `audit ${command.join(' ')} ended with ${code}: ${last}`)
-    context.expect(!leaks, `audit ${command.join(' ')} prints what was said in confidence`)
+    context.expect(!leaks, `audit ${command.join(' ')} prints confidential text`)
   }
 }
 

@@ -46,7 +46,7 @@ async function checkLatency({ attackRun }: Target): Promise<void> {
   attackRun.context.report(`afterwards p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
 }
 
-/** Every event was asked for by somebody who was told so, and no user's asking took anything from another user. */
+/** Every event follows from a request whose answer said so, and no user's request took anything from another user. */
 async function checkLedger({ attackRun, databaseUrl }: Target): Promise<void> {
   const { context, done, idle } = attackRun
   const client = await connect(databaseUrl, 'hostile books')
@@ -64,7 +64,10 @@ async function checkLedger({ attackRun, databaseUrl }: Target): Promise<void> {
     events = `${rows.length} events of ${new Set(rows.map(({ type }) => type)).size} types`
     for (const { position, type, actor, request_id, debit, target } of rows) {
       context.expect(done.has(request_id), `position ${position} of ${actor} was answered to nobody with 2xx`)
-      context.expect(!idle.has(request_id), `position ${position} of ${actor} comes from what was said to do nothing`)
+      context.expect(
+        !idle.has(request_id),
+        `position ${position} of ${actor} comes from a request whose answer said that it did nothing`,
+      )
       context.expect(actor !== 'staff:fin', `position ${position} was written by somebody who may only read`)
       if (!actor.startsWith('user:')) continue
       // An agent or manager takes what the other has asked them to take.
@@ -80,7 +83,7 @@ async function checkLedger({ attackRun, databaseUrl }: Target): Promise<void> {
   context.report(`${events}, all answered for; verified up to position ${found.position}`)
 }
 
-/** Neither what stood in unknown fields nor, in clear, what was said in confidence is anywhere in the database. */
+/** Neither values of unknown fields nor, in clear, confidential texts are anywhere in the database. */
 async function checkTables({ attackRun, databaseUrl }: Target): Promise<void> {
   const client = await connect(databaseUrl, 'hostile tables')
   try {
@@ -98,16 +101,14 @@ async function checkTables({ attackRun, databaseUrl }: Target): Promise<void> {
         attackRun.context.expect(rows.length === 0, `${name} keeps ${canary}: ${rows[0]?.row}`)
       }
     }
-    attackRun.context.report(
-      `${tables.length} tables hold nothing that stood in unknown fields or was said in confidence`,
-    )
+    attackRun.context.report(`${tables.length} tables hold no value of an unknown field and no confidential text`)
   } finally {
     await client.end()
   }
 }
 
 const inLogs = (secrets: Secrets): Secrets =>
-  new Map([...secrets, ['an unknown field', UNKNOWN_CANARY], ['what was said in confidence', SECRET_CANARY]])
+  new Map([...secrets, ['an unknown field', UNKNOWN_CANARY], ['confidential text', SECRET_CANARY]])
 
 function checkLogs({ attackRun }: Target): void {
   const secrets = inLogs(attackRun.secrets)

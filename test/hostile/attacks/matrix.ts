@@ -32,7 +32,7 @@ export async function matrix(attackRun: AttackRun): Promise<void> {
     const allowed = statusesFor(route, role)
     attackRun.expect(allowed(response), why, sent, `was answered ${response.status}`)
     const leaks = role !== 'operator' && role !== 'finance' && response.text.includes(String(victim.coins))
-    attackRun.expect(!leaks, why, sent, 'was told what somebody else holds')
+    attackRun.expect(!leaks, why, sent, 'was shown what another user holds')
   })
 }
 

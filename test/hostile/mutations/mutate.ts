@@ -79,7 +79,7 @@ async function mutateOne(
     headers: [bearer(token ?? ''), jsonType, ['Idempotency-Key', `bend-${attackRun.seed}-${n}`]],
     body: mutatedBody(mutation, caller, n),
   }
-  // A fault shows the request itself: all values of a field that meet the same fault are told once.
+  // A fault shows the request itself: all values of a field that meet the same fault are reported once.
   const why = `${route.name} with a bent ${mutation.path.join('.')}`
   const first = await attackRun.send(connection, request, why)
   if (first === undefined || first.status >= 300) return false
@@ -104,7 +104,7 @@ async function mutateOne(
       maySeeSecrets || !shown.text.includes(SECRET_CANARY),
       `${read.path} after ${route.name}`,
       read,
-      'tells what was said in confidence',
+      'contains confidential text',
     )
   }
   return true

@@ -2,7 +2,7 @@ import type { Route } from '../../harness/http/api-routes.ts'
 import { type HttpRequest, jsonRequest } from '../../harness/http/request.ts'
 import { tokenOf } from '../attack-run/roles.ts'
 
-/** Somebody who reads what was written, and whether they may be told what a requester said to agent and operators. */
+/** Who reads what was written, and whether they may see what a requester wrote to agent and operators. */
 export interface Reader {
   readonly request: HttpRequest
   readonly maySeeSecrets: boolean

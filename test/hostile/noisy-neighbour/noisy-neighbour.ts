@@ -21,7 +21,7 @@ const LEAD_MS = 2_000
 /** Requests that one within the limit sends at once. */
 const BURST = 100
 /**
- * The p99 of others may grow by so much beside one who is over the limit; a burst of dear requests may hold them up for
+ * The p99 of others may grow by so much while one user is over the limit; a burst of costly requests may hold them up for
  * so long, in the middle one of the rounds.
  */
 const MAX_GROWTH = 1.5
@@ -30,7 +30,7 @@ const MAX_STALL_MS = 100
 /** Whether one user can slow all the others down, by asking far too much or for what is dear. */
 export const noisyNeighbour: Scenario = {
   name: 'crowding',
-  about: `${PER_SECOND} gifts a second of 50 users, beside one who wants too much`,
+  about: `${PER_SECOND} gifts a second of 50 users, while another user asks for too much`,
   full: { rounds: 7, seconds: 4 },
   short: { rounds: 1, seconds: 1 },
   run: measureVictims,
@@ -72,7 +72,7 @@ async function measureVictims(
   // The first turn makes connections, plans and code warm.
   await victims.run(PER_SECOND, seconds)
   for (let round = 0; round < rounds; round += 1) {
-    // Another one first each time: whatever goes on beside must not always meet the same.
+    // Another one first each time: whatever else runs must not always meet the same one.
     for (const [i] of jobs.entries()) {
       const [name, job] = jobs[(i + round) % jobs.length] ?? ['quiet', null]
       context.signal.throwIfAborted()
@@ -88,7 +88,7 @@ async function measureVictims(
 function report(context: ScenarioContext, turns: Turns, responseCounts: ReadonlyMap<string, ResponseCounts>): void {
   const quiet = turns.get('quiet') ?? []
   const middle = (field: keyof Latencies, of: readonly Latencies[]): number => median(of.map((turn) => turn[field]))
-  context.progress(row('beside one who asks for', 'p50 ms', 'p99 ms', 'longest', 'p99 ratio', 'heard'))
+  context.progress(row('while one user asks for', 'p50 ms', 'p99 ms', 'longest', 'p99 ratio', 'answers'))
   for (const [name, measured] of turns) {
     const ratio = middle('p99', measured) / middle('p99', quiet)
     const cells = (['p50', 'p99', 'longest'] as const).map((field) => middle(field, measured).toFixed(1))
@@ -97,7 +97,7 @@ function report(context: ScenarioContext, turns: Turns, responseCounts: Readonly
     context.expect(failed.length === 0, `${name}: one who wants too much was answered ${failed.join(', ')}`)
     if (name === 'quiet') continue
     if (name === 'over the limit') {
-      context.report(`beside one over the limit the p99 of others is ${ratio.toFixed(2)} times as long`)
+      context.report(`while one user is over the limit the p99 of others is ${ratio.toFixed(2)} times as long`)
       context.expect(
         ratio <= MAX_GROWTH,
         `one over the limit makes the p99 of others ${ratio.toFixed(2)} times as long`,

@@ -28,7 +28,7 @@ const DRAWS = 10
 /** Whether one user who takes all he is allowed of what is dear slows others down. */
 export const dearUser: Scenario = {
   name: 'dear-user',
-  about: `${PER_SECOND} gifts a second of 50 users, beside one who takes all he is allowed`,
+  about: `${PER_SECOND} gifts a second of 50 users, while one user takes all of an allowance`,
   full: { rounds: 3, seconds: 4 },
   short: { rounds: 1, seconds: 1 },
   run: measure,
@@ -95,7 +95,7 @@ async function measure(context: ScenarioContext, { rounds, seconds }: Extent): P
     const growth = p99 / quiet
     const statuses = responseCounts.get(name) ?? {}
     context.report(
-      `beside ${name}: p99 ${p99.toFixed(1)} ms, ${growth.toFixed(2)} times; he heard ${JSON.stringify(statuses)}`,
+      `during ${name}: p99 ${p99.toFixed(1)} ms, ${growth.toFixed(2)} times; answers ${JSON.stringify(statuses)}`,
     )
     const holds = growth <= MAX_GROWTH || p99 - quiet <= NOISE_MS
     context.expect(

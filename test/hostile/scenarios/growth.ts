@@ -11,7 +11,7 @@ import { signed } from '../requests/tokens.ts'
 const ALLOWANCE = 400_000
 /** Pages that are partly filled, and rows of the past until they are vacuumed, come on top of what is counted. */
 const MAX_SHARE = 2
-/** The usual limit, by which growth is told for a minute. */
+/** The usual limit, from which the growth of a minute follows. */
 const REQUESTS_A_MINUTE = 1_200
 const FIRST_USER = 3_001
 const LONG = 'x'.repeat(60_000)

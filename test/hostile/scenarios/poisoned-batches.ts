@@ -101,10 +101,10 @@ async function amongSockets(
       const answered = await waitFor(context, () => clients.every((client) => isAnswered(client, i)), PATIENCE_MS)
       const closed = clients.filter(({ isOpen }) => !isOpen)
       const failed = clients.filter((client) => client.frames.some((text) => text.includes('"t":"err"')))
-      const what = `beside ${JSON.stringify({ t: 'sub', ...hostile }).slice(0, 80)}`
+      const what = `next to ${JSON.stringify({ t: 'sub', ...hostile }).slice(0, 80)}`
       context.expect(closed.length === 0, `${what} ${closed.length} others were closed with ${closed[0]?.code}`)
       context.expect(answered, `${what} others were not answered`)
-      context.expect(failed.length === 0, `${what} ${failed.length} others heard ${failed[0]?.frames.at(-1)}`)
+      context.expect(failed.length === 0, `${what} ${failed.length} others received ${failed[0]?.frames.at(-1)}`)
       if (closed.length > 0) return
       for (const client of clients) {
         client.frames.length = 0
@@ -114,7 +114,7 @@ async function amongSockets(
       if (n % 4 === 0) await context.pause(500)
     }
   }
-  context.report(`${asked} hostile subscriptions beside ${GOOD} good ones`)
+  context.report(`${asked} hostile subscriptions next to ${GOOD} good ones`)
 }
 
 /** One that was closed meanwhile is noticed afterwards. */
@@ -164,7 +164,7 @@ async function amongRequests(
         const failed = answers.filter(({ status }: HttpResponse) => status !== 200)
         context.expect(
           failed.length === 0,
-          `beside GET ${path.slice(0, 80)} ${failed.length} others were answered ${failed[0]?.status}`,
+          `next to GET ${path.slice(0, 80)} ${failed.length} others were answered ${failed[0]?.status}`,
         )
         const { status } = await hostile
         context.expect(status < 500, `GET ${path.slice(0, 80)} was answered ${status}`)
@@ -172,5 +172,5 @@ async function amongRequests(
     }
   }
   await Promise.all([...lines, poisoned].map((connection) => connection.close()))
-  context.report(`${asked} hostile requests beside ${GOOD} good ones`)
+  context.report(`${asked} hostile requests next to ${GOOD} good ones`)
 }

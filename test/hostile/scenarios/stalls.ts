@@ -31,7 +31,7 @@ const SHORT_ROUTES = 4
 /** Whether any request that the limits let in holds up everybody else. */
 export const stalls: Scenario = {
   name: 'stalls',
-  about: `${PER_SECOND} requests a second for /healthz beside the worst request of each route`,
+  about: `${PER_SECOND} requests a second for /healthz during the worst request of each route`,
   full: { rounds: 1, seconds: 1 },
   short: { rounds: 1, seconds: 0.25 },
   run: measure,
@@ -80,7 +80,7 @@ async function measure(context: ScenarioContext, { seconds }: Extent): Promise<v
       atOnce.push(least)
     }
     rows.push({ worst, atOnce })
-    context.progress(`${worst.route}: p99 ${worstP99(atOnce).toFixed(1)} ms beside ${worst.name}`)
+    context.progress(`${worst.route}: p99 ${worstP99(atOnce).toFixed(1)} ms during ${worst.name}`)
     quiet.push(await health.run(PER_SECOND, seconds / 2))
   }
   report(context, rows, quiet)
@@ -142,7 +142,7 @@ function report(
 ): void {
   const allowed = maxP99For(quiet)
   context.report(
-    `/healthz alone: p99 ${quietP99(quiet).toFixed(1)} ms; beside the worst request of each route, in milliseconds`,
+    `/healthz alone: p99 ${quietP99(quiet).toFixed(1)} ms; during the worst request of each route, in milliseconds`,
   )
   const heads = AT_ONCE.flatMap((count) => [`p50 at ${count}`, `p99 at ${count}`, `max at ${count}`])
   context.report(row('route', heads, 'with'))

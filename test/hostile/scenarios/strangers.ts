@@ -18,7 +18,7 @@ const ADMITTED = 30
 const PATIENCE_MS = 8_000
 /** Addresses of this machine: the one of strangers is not that of victims, but where it says so. */
 const STRANGE = '127.0.0.2'
-/** What victims ask for in a second, and the growth of their p99 beside a flood; less than so many milliseconds are noise. */
+/** What victims ask for in a second, and the growth of their p99 during a flood; less than so many milliseconds are noise. */
 const PER_SECOND = 200
 const CONNECTIONS = 32
 const MAX_GROWTH = 4
@@ -87,7 +87,7 @@ function judge(
   responseCounts: ResponseCounts,
 ): void {
   context.report(
-    `beside ${name}: p99 ${alone.toFixed(1)} ms alone, ${underLoad.toFixed(1)} ms; strangers heard ${JSON.stringify(responseCounts)}`,
+    `during ${name}: p99 ${alone.toFixed(1)} ms alone, ${underLoad.toFixed(1)} ms; answers to strangers ${JSON.stringify(responseCounts)}`,
   )
   const holds = underLoad <= MAX_GROWTH * alone || underLoad - alone <= NOISE_MS
   context.expect(
@@ -131,11 +131,11 @@ async function crowdOut(context: ScenarioContext, origin: string, users: readonl
   const { rejection, code } = out[0] ?? {}
   context.expect(
     out.length === 0,
-    `beside ${STRANGERS} strangers ${out.length} sockets with tokens were refused (${rejection?.status}, ${code})`,
+    `next to ${STRANGERS} strangers ${out.length} sockets with tokens were refused (${rejection?.status}, ${code})`,
   )
   context.expect(
     isReady(browser),
-    `beside ${STRANGERS} strangers a browser of another address was refused (${browser.rejection?.status}, ${browser.code})`,
+    `next to ${STRANGERS} strangers a browser of another address was refused (${browser.rejection?.status}, ${browser.code})`,
   )
   context.report(
     `of ${STRANGERS} sockets without a token ${kept} were kept, and ${ADMITTED - out.length} of ${ADMITTED} with one got in`,
