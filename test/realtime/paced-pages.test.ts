@@ -24,7 +24,7 @@ const eventOf = (characters: number): StoredEvent => ({
 })
 
 test('pages grow while events are short, and shrink to one event while they are long', async (t) => {
-  const pages = new PacedPages()
+  const pages = new PacedPages(true)
   const sizes: number[] = []
   for (const characters of [100, 100, 100, 100, 100, 15_000, 4_000, 60_000, 100]) {
     const size = await pages.next()
@@ -46,10 +46,16 @@ test('a page rests for as long as the one before took, within bounds', async (t)
       now += ms
     },
   }
-  const pages = new PacedPages(clock)
+  const pages = new PacedPages(true, clock)
   for (const took of [3, 20, 200, 1]) {
     await pages.next()
     now += took
   }
   t.same(rests, [3, 20, 50], 'nothing before the first page')
+  const unpaced = new PacedPages(false, clock)
+  for (let i = 0; i < 3; i += 1) {
+    await unpaced.next()
+    now += 100
+  }
+  t.equal(rests.length, 3, 'no rests for a read that others wait for')
 })

@@ -2,6 +2,8 @@ import { BatchedLookup } from './batched-lookup.ts'
 
 /** How many may share one load. */
 const MAX_SHARED = 1_000
+/** A rebuild changes tables without an event. */
+const MAX_AGE_MS = 60_000
 
 /**
  * The result of a read that seldom changes, kept in memory until it is invalidated. A load in progress at an invalidation
@@ -9,7 +11,9 @@ const MAX_SHARED = 1_000
  */
 export class CachedRead<Value> {
   readonly #loads: BatchedLookup<null, Value>
-  #cached: { readonly value: Value } | undefined
+  /** `loadedAt` by `performance.now()`. */
+  #cached: { readonly value: Value; readonly loadedAt: number } | undefined
+  #isReloading = false
   #invalidations = 0
 
   constructor(load: () => Promise<Value>) {
@@ -18,9 +22,12 @@ export class CachedRead<Value> {
     )
   }
 
-  /** From memory; from the database after an invalidation. */
+  /** From memory; from the database after an invalidation. What is older than a minute is loaded again meanwhile. */
   current(): Promise<Value> {
-    return this.#cached === undefined ? this.#load() : Promise.resolve(this.#cached.value)
+    const cached = this.#cached
+    if (cached === undefined) return this.#load()
+    if (performance.now() - cached.loadedAt > MAX_AGE_MS) void this.#reload()
+    return Promise.resolve(cached.value)
   }
 
   /** From the database; from memory when that cannot be read. */
@@ -41,7 +48,19 @@ export class CachedRead<Value> {
   async #load(): Promise<Value> {
     const before = this.#invalidations
     const value = await this.#loads.load(null)
-    if (before === this.#invalidations) this.#cached = { value }
+    if (before === this.#invalidations) this.#cached = { value, loadedAt: performance.now() }
     return value
+  }
+
+  async #reload(): Promise<void> {
+    if (this.#isReloading) return
+    this.#isReloading = true
+    try {
+      await this.refresh()
+    } catch {
+      // Invalidated meanwhile: the next read loads it.
+    } finally {
+      this.#isReloading = false
+    }
   }
 }

@@ -35,7 +35,9 @@ export class BacklogReader {
   /** The last position of each channel before this one; null for a channel without messages. */
   async lastBefore(channels: readonly ChannelKey[], position: number): Promise<ReadonlyMap<ChannelKey, number | null>> {
     const { upTo, positions } = await this.#index.lastBefore(channels, position)
-    for await (const { channel, event } of this.#eventsBetween(upTo, position - 1, new Set(channels))) {
+    // All frames of the instance wait for it.
+    const pages = new PacedPages(false)
+    for await (const { channel, event } of this.#eventsBetween(upTo, position - 1, new Set(channels), pages)) {
       positions.set(channel, event.position)
     }
     return new Map(channels.map((channel) => [channel, positions.get(channel) ?? null]))
@@ -46,8 +48,9 @@ export class BacklogReader {
     const since = Date.now() - MAX_BACKLOG_AGE_MS
     const { upTo, positions: lastPositions } = await this.#index.lastBefore(channels, position + 1)
     const indexed = await this.#index.newestEntries(channels, Math.min(upTo, position), since)
+    const pages = new PacedPages(true)
     const entries = new Map(channels.map((channel) => [channel, [...(indexed.get(channel) ?? [])]]))
-    for await (const { channel, event } of this.#eventsBetween(upTo, position, new Set(channels))) {
+    for await (const { channel, event } of this.#eventsBetween(upTo, position, new Set(channels), pages)) {
       const list = entries.get(channel) ?? []
       list.push({ position: event.position, prev: lastPositions.get(channel) ?? null, at: event.at / 1000 })
       lastPositions.set(channel, event.position)
@@ -77,7 +80,7 @@ export class BacklogReader {
     const newestFirst = new Map<ChannelKey, ChannelMessage[]>()
     const characters = new Map<ChannelKey, number>()
     const isFull = (channel: ChannelKey): boolean => (characters.get(channel) ?? 0) > MAX_BACKLOG_CHARACTERS
-    const pages = new PacedPages()
+    const pages = new PacedPages(true)
     for (let at = 0; at < pending.length; ) {
       const page: typeof pending = []
       const pageEvents = await pages.next()
@@ -120,8 +123,8 @@ export class BacklogReader {
     after: number,
     upTo: number,
     channels: ReadonlySet<ChannelKey>,
+    pages: PacedPages,
   ): AsyncGenerator<{ readonly channel: ChannelKey; readonly event: PositionedEvent }> {
-    const pages = new PacedPages()
     for (let at = after; at < upTo; ) {
       const events = await eventsAfter(this.#pool, at, Math.min(await pages.next(), upTo - at))
       pages.adapt(events)

@@ -13,18 +13,22 @@ const MAX_PAUSE_MS = 50
  * the event loop's time.
  */
 export class PacedPages {
+  readonly #rests: boolean
   readonly #clock: Clock
   #startedAt: number | undefined
   #pageEvents = FIRST_PAGE_EVENTS
 
-  constructor(clock = systemClock) {
+  /** Without rests for a read that others wait for. */
+  constructor(rests: boolean, clock = systemClock) {
+    this.#rests = rests
     this.#clock = clock
   }
 
   /** Pauses for as long as the last page took; returns how many events to read next. */
   async next(): Promise<number> {
     const clock = this.#clock
-    if (this.#startedAt !== undefined) await clock.sleep(Math.min(clock.now() - this.#startedAt, MAX_PAUSE_MS))
+    if (this.#rests && this.#startedAt !== undefined)
+      await clock.sleep(Math.min(clock.now() - this.#startedAt, MAX_PAUSE_MS))
     this.#startedAt = clock.now()
     return this.#pageEvents
   }

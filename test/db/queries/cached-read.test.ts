@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'tap'
 import { CachedRead } from '../../../src/db/queries/cached-read.ts'
+import { until } from '../../harness/until.ts'
 
 /** Loads that the test answers, in the order in which they started. */
 function loads() {
@@ -62,4 +63,27 @@ test('a failed load is tried again; a refresh that fails leaves what was known, 
   cached.invalidate()
   started[4]?.reject(new Error('away'))
   await t.rejects(invalidated, { message: 'away' })
+})
+
+test('what is older than a minute is loaded again, and answered from memory meanwhile', async (t) => {
+  let now = performance.now()
+  t.intercept(performance, 'now', { value: () => now })
+  let loads = 0
+  const read = new CachedRead(async () => {
+    loads += 1
+    if (loads === 2) throw new Error('away')
+    return loads
+  })
+  t.equal(await read.current(), 1)
+  now += 59_000
+  t.equal(await read.current(), 1)
+  t.equal(loads, 1)
+  now += 2_000
+  t.equal(await read.current(), 1, 'from memory')
+  await until(() => loads === 2)
+  await nextTurn()
+  t.equal(await read.current(), 1, 'the load failed')
+  await until(() => loads === 3)
+  await nextTurn()
+  t.equal(await read.current(), 3)
 })

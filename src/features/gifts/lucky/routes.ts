@@ -13,6 +13,7 @@ import { chainLookup, drawLookup, publishedOddsTable } from '../reads.ts'
 
 /** Tables in memory, some kilobytes each. */
 const MAX_ODDS_TABLES = 1_000
+const ODDS_RETENTION_MS = 60_000
 
 /** Client routes through which players inspect their chains, draws and odds. */
 export function luckyFairnessRoutes(app: App, { execute, db, luckyChains: chains }: Services): void {
@@ -20,8 +21,8 @@ export function luckyFairnessRoutes(app: App, { execute, db, luckyChains: chains
   const choose = chooseSeed(chains)
   const published = chainLookup(db)
   const loadDraws = drawLookup(db)
-  /** By hash: a table never changes. */
-  const oddsTables = new LRUCache<string, PreparedResponse>({ max: MAX_ODDS_TABLES })
+  /** By hash: a table changes only when a rebuild corrects it. */
+  const oddsTables = new LRUCache<string, PreparedResponse>({ max: MAX_ODDS_TABLES, ttl: ODDS_RETENTION_MS })
 
   const readOdds = async (hash: string): Promise<PreparedResponse> => {
     const table = /^[0-9a-f]{64}$/.test(hash) ? await publishedOddsTable(db, hash) : undefined
