@@ -32,8 +32,10 @@ const CONNECT_TIMEOUT_MESSAGES =
 export const isConnectTimeout = (error: unknown): boolean =>
   error instanceof Error && CONNECT_TIMEOUT_MESSAGES.test(error.message)
 
-/** Too many connections, and a statement that took too long: the database works but is overloaded. */
-const OVERLOAD_STATES: readonly unknown[] = ['53300', '57014']
+/** PostgreSQL cancelled a statement because it took longer than `statement_timeout`. */
+export const isStatementTimeout = (error: unknown): boolean => errorCode(error) === '57014'
 
-/** Whether PostgreSQL refused a read because it is overloaded. */
-export const isOverload = (error: unknown): boolean => OVERLOAD_STATES.includes(errorCode(error))
+const isTooManyConnections = (error: unknown): boolean => errorCode(error) === '53300'
+
+/** Whether PostgreSQL refused a read because it is overloaded; the database works. */
+export const isOverload = (error: unknown): boolean => isTooManyConnections(error) || isStatementTimeout(error)

@@ -48,6 +48,18 @@ test('when a batched query fails, its keys are queried one by one', async (t) =>
     t.match(results, [{ value: 1 }, { value: 2 }, { reason: outage }, { reason: outage }])
     t.same(asked, [[1, 2, 3, 4], [1], [2], [3]], 'the rest is not queried')
   }
+  const timeout = (): Error => Object.assign(new Error('canceling statement'), { code: '57014' })
+  const slow = (...slowKeys: number[]) =>
+    queryBatch([1, 2, 3, 4], async (keys) => {
+      if (keys.some((key) => slowKeys.includes(key))) throw timeout()
+      return keys
+    })
+  t.match(await slow(2), [{ value: 1 }, { reason: { code: '57014' } }, { value: 3 }, { value: 4 }])
+  t.match(
+    (await slow(1, 2)).map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected', 'rejected'],
+    'the rest is not queried after two keys were too slow',
+  )
   let refusals = 0
   await queryBatch([1, 2, 3], async () => {
     refusals += 1

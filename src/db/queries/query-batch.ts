@@ -1,9 +1,13 @@
-import { isConnectionError } from '../connection-errors.ts'
+import { isConnectionError, isStatementTimeout } from '../connection-errors.ts'
 import { PoolExhausted } from '../pool.ts'
+
+/** A slow key can make the statement of its batch time out; when several keys are slow alone, the database is. */
+const MAX_TIMEOUTS = 2
 
 /**
  * Loads many keys with one statement. When it fails, each key is loaded alone, so that only those that cannot be loaded
- * fail. When the database cannot be reached or no connection is free, all remaining keys fail at once.
+ * fail. When the database cannot be reached, no connection is free, or a second key times out alone, all remaining keys
+ * fail at once.
  */
 export async function queryBatch<Key, Value>(
   keys: readonly Key[],
@@ -13,18 +17,22 @@ export async function queryBatch<Key, Value>(
     const values = await query(keys)
     return keys.map((_key, i) => settled(values, i))
   } catch (error) {
-    if (keys.length === 1 || isSystemic(error)) return keys.map(() => ({ status: 'rejected', reason: error }))
+    if (keys.length === 1 || (isSystemic(error) && !isStatementTimeout(error)))
+      return keys.map(() => ({ status: 'rejected', reason: error }))
   }
   const results: PromiseSettledResult<Value>[] = []
+  let timeouts = 0
   for (const [i, key] of keys.entries()) {
     const [result] = await Promise.allSettled([query([key])])
     if (result.status === 'fulfilled') {
       results.push(settled(result.value, 0))
-    } else if (isSystemic(result.reason)) {
-      return [...results, ...keys.slice(i).map(() => result)]
-    } else {
-      results.push(result)
+      continue
     }
+    if (isStatementTimeout(result.reason)) timeouts += 1
+    if (isStatementTimeout(result.reason) ? timeouts === MAX_TIMEOUTS : isSystemic(result.reason)) {
+      return [...results, ...keys.slice(i).map(() => result)]
+    }
+    results.push(result)
   }
   return results
 }
