@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 
 /**
- * In a response: it takes into account every event up to this position, if not more. In a request: the client has seen
- * that position, and its read must not be older.
+ * In a response: it takes into account every event up to this position, if not more; a replayed response is as it was,
+ * with the position of the replay. In a request: the client has seen that position, and its read must not be older.
  */
 export const POSITION_HEADER = 'x-ledger-position'
 

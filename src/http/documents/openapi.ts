@@ -84,7 +84,9 @@ const positionOfResponse = {
   'X-Ledger-Position': {
     type: 'string',
     pattern: '^[0-9]{1,15}$',
-    description: 'The response takes into account every event of the ledger up to this position',
+    description:
+      'The response takes into account every event of the ledger up to this position. A replayed response ' +
+      '(Idempotency-Replayed) is as it was; its position is that of the replay',
   },
 }
 
