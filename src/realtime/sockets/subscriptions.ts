@@ -1,4 +1,5 @@
 import type { ClientFrame, Echo } from '../../../schema/frames.ts'
+import { systemClock } from '../../config/clock.ts'
 import { yieldToEventLoop } from '../../http/limits/event-loop-yield.ts'
 import type { Channel } from '../channels/channel.ts'
 import { type ChannelMessage, frameText, messageSize } from '../channels/channel-message.ts'
@@ -14,6 +15,8 @@ import { encodeFrames } from './encode-frames.ts'
 const MAX_ROOMS = 50
 /** How long a new socket's own channel waits for a `sub` with `since`, so that nothing newer is sent first. */
 const HOLD_MS = 500
+/** The longest rest between two slices of a replay: the event loop may be busy with others. */
+const MAX_REST_MS = 10
 
 export interface SubscriptionParts {
   readonly hub: Hub
@@ -216,16 +219,19 @@ export class Subscriptions {
   }
 
   /**
-   * Sends a slice of these messages in each turn of the event loop, then those that came meanwhile, and goes live in
-   * the turn of the last slice. False when the socket was closed before. The client must not be a listener, and
-   * `messages` must be all that it still lacks of what the hub has delivered.
+   * Sends these messages in slices, then those that came meanwhile, and goes live in the turn of the last slice. It
+   * rests between two slices for as long as a turn took, so that others have half of the event loop's time. False when
+   * the socket was closed before. The client must not be a listener, and `messages` must be all that it still lacks of
+   * what the hub has delivered.
    */
   async #replay(channel: Channel, name: string, from: number, messages: readonly ChannelMessage[]): Promise<boolean> {
     if (this.#isEnded) return false
     let { position: last } = this.#parts.hub
+    let sentAt = systemClock.now()
     let rest = this.#sendSlice(name, messages)
     while (rest.length > 0) {
       await yieldToEventLoop()
+      await systemClock.sleep(Math.min(systemClock.now() - sentAt, MAX_REST_MS))
       if (this.#isEnded) return false
       const newer = channel.messagesAfter(last, Date.now())
       if (newer === 'expired' || newer === 'not-loaded') {
@@ -234,6 +240,7 @@ export class Subscriptions {
         return false
       }
       last = newer.at(-1)?.position ?? last
+      sentAt = systemClock.now()
       rest = this.#sendSlice(name, [...rest, ...newer])
     }
     this.#goLive(channel, name, from)
