@@ -1,14 +1,15 @@
 import { Ajv, type AnySchema, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
+import { nullIsAbsent, withNullsAbsent } from './null-is-absent.ts'
 import { textForm } from './text-form.ts'
 
-/** Nothing is converted, filled in or removed; texts are normalised; violations carry what `messages.ts` needs. */
+/** Nothing is converted or filled in; texts are normalised; violations carry what `messages.ts` needs. */
 const options = {
   coerceTypes: false,
   useDefaults: false,
   removeAdditional: false,
   verbose: true,
-  keywords: [textForm],
+  keywords: [textForm, nullIsAbsent],
 } as const satisfies Options
 
 /** Bodies of which only the first fault is collected, because even counting their values would take too long. */
@@ -29,11 +30,13 @@ const MAX_COLLECTED_VALUES = 500
 export function validatorCompiler(): FastifySchemaCompiler<AnySchema> {
   const first = new Ajv({ ...options, allErrors: false })
   const every = new Ajv({ ...options, allErrors: true })
-  return ({ schema }) =>
-    inTwoPasses(
-      first.compile(schema),
-      once(() => every.compile(schema)),
+  return ({ schema }) => {
+    const lenient = withNullsAbsent(schema)
+    return inTwoPasses(
+      first.compile(lenient),
+      once(() => every.compile(lenient)),
     )
+  }
 }
 
 function inTwoPasses(

@@ -16,10 +16,16 @@ export const invalidFrame: ParsedFrame = { frame: undefined, i: undefined }
 export function parseFrame(text: string): ParsedFrame {
   let json: unknown
   try {
-    json = JSON.parse(text)
+    json = withoutNulls(JSON.parse(text))
   } catch {
     return invalidFrame
   }
   for (const check of frameChecks) if (check.Check(json)) return { frame: json, i: json.i }
   return echoCheck.Check(json) ? { frame: undefined, i: json.i } : invalidFrame
+}
+
+/** No field of a frame may be null: a null is a field that the client left out. */
+function withoutNulls(json: unknown): unknown {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return json
+  return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null))
 }
