@@ -7,7 +7,7 @@ import { formatHeadline, runScenario, type Scenario, type Verdict } from '../har
 import { ScenarioContext } from '../harness/scenario/scenario-context.ts'
 import { attackScenario } from './attack-run/attack-scenario.ts'
 import { noisyNeighbour } from './noisy-neighbour/noisy-neighbour.ts'
-import { dearUser } from './scenarios/dear-user.ts'
+import { costlyUser } from './scenarios/costly-user.ts'
 import { growth } from './scenarios/growth.ts'
 import { overload } from './scenarios/overload.ts'
 import { poisonedBatches } from './scenarios/poisoned-batches.ts'
@@ -19,7 +19,7 @@ const FAILED = 1
 const COULD_NOT_RUN = 2
 
 /** In addition to the attack run. */
-const others: readonly Scenario[] = [stalls, dearUser, noisyNeighbour, poisonedBatches, strangers, growth, overload]
+const others: readonly Scenario[] = [stalls, costlyUser, noisyNeighbour, poisonedBatches, strangers, growth, overload]
 
 interface Flags {
   readonly requests: number

@@ -75,8 +75,8 @@ export const minimalSlice: Slice = {
       data: request.params.id,
     }))
     app.delete('/devices/:token', async () => ({ data: null }))
-    app.get('/dear', { config: { cost: 4 } }, async () => ({ data: null }))
-    app.get('/dearest', { config: { cost: 40 } }, async () => ({ data: null }))
+    app.get('/costly', { config: { cost: 4 } }, async () => ({ data: null }))
+    app.get('/costliest', { config: { cost: 40 } }, async () => ({ data: null }))
     app.get('/charged', async (request) => {
       charge(request, 10)
       return { data: null }

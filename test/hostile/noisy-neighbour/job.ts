@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-/** What the hammer, a process of its own, can be asked for. */
+/** What the load process can be asked for. */
 export const Job = Type.Union([
   /** As many requests as are answered, on connections that send one of them each, and pipelined. */
   Type.Object({

@@ -5,7 +5,7 @@ import type { Scenario } from '../../harness/scenario/scenario.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { startPrepared } from '../attack-run/target.ts'
 import { type Job, ResponseCounts } from './job.ts'
-import { createPopulation, dearest, gifts, tokenOf } from './population.ts'
+import { costliestRequests, createPopulation, gifts, tokenOf } from './population.ts'
 import { type Latencies, Victims } from './victims.ts'
 
 /** Requests a minute that each user may send: the usual. */
@@ -27,7 +27,7 @@ const BURST = 100
 const MAX_GROWTH = 1.5
 const MAX_STALL_MS = 100
 
-/** Whether one user can slow all the others down, by asking far too much or for what is dear. */
+/** Whether one user can slow all the others down, by asking far too much or for what is costly. */
 export const noisyNeighbour: Scenario = {
   name: 'crowding',
   about: `${PER_SECOND} gifts a second of 50 users, while another user asks for too much`,
@@ -43,8 +43,8 @@ async function measureVictims(
   { rounds, seconds }: { rounds: number; seconds: number },
 ): Promise<void> {
   const { port, ready: people } = await startPrepared(context, { RATE_LIMIT: String(LIMIT) }, createPopulation)
-  const hammer = new HelperProcess(new URL('./hammer.ts', import.meta.url), {})
-  context.teardown(() => hammer.stop())
+  const loadProcess = new HelperProcess(new URL('./load-process.ts', import.meta.url), {})
+  context.teardown(() => loadProcess.stop())
   const victims = await Victims.open(port, CONNECTIONS, gifts(people))
   context.teardown(async () => victims.close())
   const [beyond = 0] = people.receivers
@@ -62,7 +62,7 @@ async function measureVictims(
         seconds: seconds + LEAD_MS / 1000,
       },
     ],
-    ...Object.entries(dearest(people)).map(([name, request]): [string, Job] => [
+    ...Object.entries(costliestRequests(people)).map(([name, request]): [string, Job] => [
       name,
       { kind: 'burst', port, request: request.toString('latin1'), count: BURST, afterSeconds: seconds / 8 },
     ]),
@@ -76,7 +76,7 @@ async function measureVictims(
     for (const [i] of jobs.entries()) {
       const [name, job] = jobs[(i + round) % jobs.length] ?? ['quiet', null]
       context.signal.throwIfAborted()
-      const load = job === null ? null : hammer.call(job, ResponseCounts)
+      const load = job === null ? null : loadProcess.call(job, ResponseCounts)
       if (job?.kind === 'beyond') await context.pause(LEAD_MS)
       turns.get(name)?.push(await victims.run(PER_SECOND, seconds))
       if (load !== null) responseCounts.set(name, await load)

@@ -5,7 +5,7 @@ import { signed } from '../requests/tokens.ts'
 /** Users who behave well, the one who does not, and those whom gifts are sent to. */
 export interface Population {
   readonly victims: readonly number[]
-  readonly hammer: number
+  readonly attacker: number
   readonly receivers: readonly number[]
 }
 
@@ -17,15 +17,15 @@ const CLOVER = 3
 const ROSE = 1
 const ROOM = 1
 const LARGE_AMOUNT = 1_000_000_000
-/** Sends of the hammer that its list of draws shows, each with as many orders as there are receivers. */
+/** Sends of the attacker that the list of draws shows, each with as many orders as there are receivers. */
 const DRAWS = 210
 
 export const tokenOf = (user: number): string => signed({ sub: String(user) })
 
 export async function createPopulation(port: number): Promise<Population> {
   const ids = Array.from({ length: 1 + VICTIMS + RECEIVERS }, (_, i) => FIRST + i)
-  const [hammer = 0, ...others] = ids
-  const population = { hammer, victims: others.slice(0, VICTIMS), receivers: others.slice(VICTIMS) }
+  const [attacker = 0, ...others] = ids
+  const population = { attacker, victims: others.slice(0, VICTIMS), receivers: others.slice(VICTIMS) }
   const operator = signed({ sub: 'crowd', role: 'operator' })
   const connection = new HttpConnection(port)
   const send = async (path: string, body: unknown, token = operator): Promise<void> => {
@@ -33,16 +33,16 @@ export async function createPopulation(port: number): Promise<Population> {
     if (status !== 200 && status !== 201) throw new Error(`${path} was answered ${status} ${text.slice(0, 200)}`)
   }
   await send('/admin/v1/users', { users: ids.map((id) => ({ id })) })
-  for (const id of [hammer, ...population.victims]) {
+  for (const id of [attacker, ...population.victims]) {
     await send(`/admin/v1/users/${id}/credits`, { currency: 'diamonds', amount: LARGE_AMOUNT, reason: 'crowd' })
   }
-  for (let i = 0; i < DRAWS; i += 1) await send('/api/v1/instant-send', luckyGift(population), tokenOf(hammer))
+  for (let i = 0; i < DRAWS; i += 1) await send('/api/v1/instant-send', luckyGift(population), tokenOf(attacker))
   await connection.close()
   return population
 }
 
-const luckyGift = ({ hammer, receivers }: Population) => ({
-  u_id: hammer,
+const luckyGift = ({ attacker, receivers }: Population) => ({
+  u_id: attacker,
   decoration_id: CLOVER,
   user_id: receivers,
   quantity: 1,
@@ -57,9 +57,9 @@ export const gifts = ({ victims }: Population): readonly Buffer[] =>
     return bytesOf(jsonRequest('POST', '/api/v1/instant-send', tokenOf(user), gift))
   })
 
-/** The dearest requests that a user has, by name. */
-export function dearest(population: Population): Readonly<Record<string, Buffer>> {
-  const token = tokenOf(population.hammer)
+/** The costliest requests that a user has, by name. */
+export function costliestRequests(population: Population): Readonly<Record<string, Buffer>> {
+  const token = tokenOf(population.attacker)
   const orders = Array.from({ length: 100 }, () => ({ r: 1, reward_num: 1 }))
   const odds = Array.from({ length: 1_000 }, (_, i) => ({ multiplier: i + 0.0001, weight: 1_000_000 }))
   const claim = { chain: 'c-1', k: 1_024, link: 'ab'.repeat(32), client_seed: 'x', decoration_id: 1, orders, odds }

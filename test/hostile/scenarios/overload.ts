@@ -5,7 +5,7 @@ import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts
 import { tokenOf as roleToken } from '../attack-run/roles.ts'
 import { openAgency, startService, unlimited } from '../attack-run/target.ts'
 import { ResponseCounts } from '../noisy-neighbour/job.ts'
-import { createPopulation, dearest, tokenOf } from '../noisy-neighbour/population.ts'
+import { costliestRequests, createPopulation, tokenOf } from '../noisy-neighbour/population.ts'
 
 const READERS = 200
 /** Readings of the ledger at once. */
@@ -26,10 +26,10 @@ async function crush(context: ScenarioContext, { seconds }: Extent): Promise<voi
   const { port } = await startService(context, unlimited)
   await openAgency(port)
   const population = await createPopulation(port)
-  const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
-  context.teardown(() => hammer.stop())
-  const { draws, join, wallet } = dearest(population)
-  const list = (path: string): Buffer => bytesOf(jsonRequest('GET', path, tokenOf(population.hammer)))
+  const loadProcess = new HelperProcess(new URL('../noisy-neighbour/load-process.ts', import.meta.url), {})
+  context.teardown(() => loadProcess.stop())
+  const { draws, join, wallet } = costliestRequests(population)
+  const list = (path: string): Buffer => bytesOf(jsonRequest('GET', path, tokenOf(population.attacker)))
   const audit = (path: string): Buffer => bytesOf(jsonRequest('GET', path, roleToken('finance') ?? ''))
   const loads: Readonly<
     Record<string, { readonly requests: readonly (Buffer | undefined)[]; readonly closed: number }>
@@ -64,7 +64,7 @@ async function crush(context: ScenarioContext, { seconds }: Extent): Promise<voi
   for (const [name, { requests, closed }] of Object.entries(loads)) {
     const texts = requests.flatMap((request) => (request === undefined ? [] : [request.toString('latin1')]))
     const ready = watchReadiness(context, port)
-    const responseCounts = await hammer.call(
+    const responseCounts = await loadProcess.call(
       { kind: 'beyond', port, requests: texts, closed, pipelined: 0, seconds },
       ResponseCounts,
     )

@@ -49,8 +49,8 @@ async function measure(context: ScenarioContext, { seconds }: Extent): Promise<v
   const { instance, port } = await startService(context, unlimited)
   await openAgency(port)
   const routes = [...(await fetchRoutes(instance.origin)), ...undocumented]
-  const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
-  context.teardown(() => hammer.stop())
+  const loadProcess = new HelperProcess(new URL('../noisy-neighbour/load-process.ts', import.meta.url), {})
+  context.teardown(() => loadProcess.stop())
   const health = await Victims.open(port, CONNECTIONS, [bytesOf(jsonRequest('GET', '/healthz', ''))])
   context.teardown(async () => health.close())
   // Makes connections and code warm.
@@ -65,7 +65,7 @@ async function measure(context: ScenarioContext, { seconds }: Extent): Promise<v
       const requests = [worst.request.toString('latin1')]
       const underLoad = async (): Promise<Latencies> => {
         context.signal.throwIfAborted()
-        const load = hammer.call({ kind: 'beyond', port, requests, closed, pipelined: 0, seconds }, ResponseCounts)
+        const load = loadProcess.call({ kind: 'beyond', port, requests, closed, pipelined: 0, seconds }, ResponseCounts)
         const felt = await health.run(PER_SECOND, seconds)
         const statuses = Object.keys(await load).map(Number)
         const failed = statuses.filter((status) => status >= 500)
@@ -104,7 +104,7 @@ const few = (routes: readonly Route[]): readonly Route[] => {
   ]
 }
 
-/** The one of a route's dearest requests whose answer takes longest. */
+/** The one of a route's costliest requests whose answer takes longest. */
 async function worstOf(context: ScenarioContext, port: number, route: Route): Promise<Worst | undefined> {
   const connection = new HttpConnection(port)
   const send = async (name: string, request: Buffer): Promise<Worst> => {

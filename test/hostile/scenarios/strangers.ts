@@ -40,8 +40,8 @@ async function attack(context: ScenarioContext, { rounds, seconds }: Extent): Pr
   const { port, ready: crowd } = await startPrepared(context, {}, createPopulation)
   const victims = await Victims.open(port, CONNECTIONS, gifts(crowd))
   context.teardown(async () => victims.close())
-  const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
-  context.teardown(() => hammer.stop())
+  const loadProcess = new HelperProcess(new URL('../noisy-neighbour/load-process.ts', import.meta.url), {})
+  context.teardown(() => loadProcess.stop())
   await victims.run(PER_SECOND, seconds)
   const flood = (requests: readonly Buffer[]): Job => ({
     kind: 'beyond',
@@ -66,7 +66,7 @@ async function attack(context: ScenarioContext, { rounds, seconds }: Extent): Pr
     let responseCounts: ResponseCounts = {}
     for (let round = 0; round < rounds; round += 1) {
       alone.push(await victims.run(PER_SECOND, seconds))
-      const load = hammer.call(job, ResponseCounts)
+      const load = loadProcess.call(job, ResponseCounts)
       underLoad.push(await victims.run(PER_SECOND, seconds))
       responseCounts = await load
     }

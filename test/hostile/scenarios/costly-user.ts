@@ -6,7 +6,7 @@ import type { Extent, Scenario } from '../../harness/scenario/scenario.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { startPrepared } from '../attack-run/target.ts'
 import { type Job, ResponseCounts } from '../noisy-neighbour/job.ts'
-import { createPopulation, dearest, gifts, type Population, tokenOf } from '../noisy-neighbour/population.ts'
+import { costliestRequests, createPopulation, gifts, type Population, tokenOf } from '../noisy-neighbour/population.ts'
 import { type Latencies, Victims } from '../noisy-neighbour/victims.ts'
 import { signed } from '../requests/tokens.ts'
 
@@ -20,14 +20,14 @@ const SOCKETS = { sockets: 10, framesPerSecond: 18 } as const
 const MAX_GROWTH = 2
 const NOISE_MS = 15
 /** Users who each take all they are allowed once: an allowance lasts for a minute. */
-const FIRST_DEAR_USER = 2_001
-const DEAR_USERS = 30
+const FIRST_COSTLY_USER = 2_001
+const COSTLY_USERS = 30
 /** Sends of each of them, which their lists of draws show. */
 const DRAWS = 10
 
-/** Whether one user who takes all he is allowed of what is dear slows others down. */
-export const dearUser: Scenario = {
-  name: 'dear-user',
+/** Whether one user who takes all he is allowed of what is costly slows others down. */
+export const costlyUser: Scenario = {
+  name: 'costly-user',
   about: `${PER_SECOND} gifts a second of 50 users, while one user takes all of an allowance`,
   full: { rounds: 3, seconds: 4 },
   short: { rounds: 1, seconds: 1 },
@@ -40,17 +40,17 @@ async function measure(context: ScenarioContext, { rounds, seconds }: Extent): P
     await gatherDearUsers(port, population)
     return population
   })
-  const hammer = new HelperProcess(new URL('../noisy-neighbour/hammer.ts', import.meta.url), {})
-  context.teardown(() => hammer.stop())
+  const loadProcess = new HelperProcess(new URL('../noisy-neighbour/load-process.ts', import.meta.url), {})
+  context.teardown(() => loadProcess.stop())
   const victims = await Victims.open(port, CONNECTIONS, gifts(population))
   context.teardown(async () => victims.close())
-  let next = FIRST_DEAR_USER
+  let next = FIRST_COSTLY_USER
   // Each time somebody else, with all of an allowance.
   const jobs: Readonly<Record<string, () => Job>> = Object.fromEntries([
-    ...Object.keys(dearest(population)).map((name) => [
+    ...Object.keys(costliestRequests(population)).map((name) => [
       name,
       (): Job => {
-        const request = dearest({ ...population, hammer: next })[name]
+        const request = costliestRequests({ ...population, attacker: next })[name]
         next += 1
         const requests = request === undefined ? [] : [request.toString('latin1')]
         return { kind: 'beyond', port, requests, closed: AT_ONCE, pipelined: 0, seconds }
@@ -59,7 +59,7 @@ async function measure(context: ScenarioContext, { rounds, seconds }: Extent): P
     [
       'all of them',
       (): Job => {
-        const requests = Object.values(dearest({ ...population, hammer: next })).map((request) =>
+        const requests = Object.values(costliestRequests({ ...population, attacker: next })).map((request) =>
           request.toString('latin1'),
         )
         next += 1
@@ -83,7 +83,7 @@ async function measure(context: ScenarioContext, { rounds, seconds }: Extent): P
     for (const [name, job] of Object.entries(jobs)) {
       context.signal.throwIfAborted()
       alone.push(await victims.run(PER_SECOND, seconds / 2))
-      const load = hammer.call(job(), ResponseCounts)
+      const load = loadProcess.call(job(), ResponseCounts)
       underLoad.get(name)?.push(await victims.run(PER_SECOND, seconds))
       responseCounts.set(name, await load)
     }
@@ -111,13 +111,13 @@ async function measure(context: ScenarioContext, { rounds, seconds }: Extent): P
 async function gatherDearUsers(port: number, population: Population): Promise<void> {
   const connection = new HttpConnection(port)
   const operator = signed({ sub: 'crowd', role: 'operator' })
-  const ids = Array.from({ length: DEAR_USERS }, (_, i) => FIRST_DEAR_USER + i)
+  const ids = Array.from({ length: COSTLY_USERS }, (_, i) => FIRST_COSTLY_USER + i)
   await connection.send(bytesOf(jsonRequest('POST', '/admin/v1/users', operator, { users: ids.map((id) => ({ id })) })))
   for (const id of ids) {
     const credit = { currency: 'diamonds', amount: 1_000_000_000, reason: 'crowd' }
     await connection.send(bytesOf(jsonRequest('POST', `/admin/v1/users/${id}/credits`, operator, credit)))
     await connection.send(bytesOf(jsonRequest('GET', '/v1/rooms/R1/join', tokenOf(id))))
-    const { gifts } = dearest({ ...population, hammer: id })
+    const { gifts } = costliestRequests({ ...population, attacker: id })
     for (let i = 0; i < DRAWS && gifts !== undefined; i += 1) await connection.send(gifts)
   }
   await connection.close()
