@@ -29,8 +29,8 @@ test('the OpenAPI document lists every route once', async (t) => {
   t.same(Object.keys(document.paths).sort(), [
     '/admin/v1/things',
     '/api/v1/charged',
-    '/api/v1/costly',
     '/api/v1/costliest',
+    '/api/v1/costly',
     '/api/v1/devices/{token}',
     '/api/v1/mishaps/{name}',
     '/api/v1/optional',
