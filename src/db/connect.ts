@@ -1,4 +1,5 @@
 import { Client } from 'pg'
+import { prepareSession } from './session/prepare-session.ts'
 
 /** Opens one connection outside of any pool. When it breaks, it emits `end` and its next query fails. */
 export async function connect(url: string, applicationName: string): Promise<Client> {
@@ -10,5 +11,11 @@ export async function connect(url: string, applicationName: string): Promise<Cli
   // Without a listener a broken connection would end the process.
   client.on('error', () => {})
   await client.connect()
+  try {
+    await prepareSession(client)
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw error
+  }
   return client
 }

@@ -2,6 +2,7 @@ import { type CustomTypesConfig, Pool, types } from 'pg'
 import { isConnectTimeout } from './connection-errors.ts'
 import type { Log } from './log.ts'
 import type { ConnectionSource } from './queries/query-builder.ts'
+import { prepareSession } from './session/prepare-session.ts'
 
 /** By the object ids of PostgreSQL's types. pg asks for nothing but text format here. */
 const parsers = new Map<number, (text: string) => unknown>([
@@ -28,17 +29,13 @@ export function openPool(
     ...options,
     connectionString: url,
     connectionTimeoutMillis: 3000,
-    statement_timeout: 10_000,
     // For a server that stops responding: in this mode pg discards the connection, which would otherwise be used again
     // and hang.
     query_timeout: 11_000,
     pipeline: true,
     types: resultTypes,
-    // Set by the session and not at its start: poolers in between do not pass every start parameter on.
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
-    onConnect: async (client) => {
-      await client.query(`set time zone 'UTC'`)
-    },
+    onConnect: (client) => prepareSession(client, `set statement_timeout = '10s'`),
   })
   // Idle connections break when the server goes away. The pool replaces them; without a listener the error would end the process.
   pool.on('error', (err) => log.warn({ err }, 'idle database connection broke; the pool opens another one'))

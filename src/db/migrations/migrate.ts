@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
 import { Pool } from 'pg'
+import { prepareSession } from '../session/prepare-session.ts'
 import { canMigrate, changedMigrations, type MigrationTexts, storeChecksums } from './migration-checksums.ts'
 
 const ownFolder = new URL('../../../sql/', import.meta.url)
@@ -101,6 +102,8 @@ async function withDatabase<T>(url: string, work: (db: Kysely<unknown>) => Promi
     max: 1,
     application_name: 'economy migrate',
     connectionTimeoutMillis: 3000,
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
+    onConnect: (client) => prepareSession(client),
   })
   // A connection that breaks while it is idle is found out by the next query.
   pool.on('error', () => {})

@@ -1,4 +1,5 @@
 import { Client, type QueryResult } from 'pg'
+import { prepareSession } from '../../db/session/prepare-session.ts'
 import type { Statement, TextRow } from '../storage/row-table.ts'
 
 const CONNECT_TIMEOUT_MS = 3_000
@@ -6,7 +7,7 @@ const CLOSE_TIMEOUT_MS = 1_000
 
 export type StatementResult = QueryResult<TextRow>
 
-/** Settings of every session, whatever the defaults of the database and of the connection string are. */
+/** Whatever the defaults of the database and of the connection string are. */
 const sessionSettings = `
   -- A writer that vanished while it held the head must release it soon.
   set idle_in_transaction_session_timeout = '5s'; set lock_timeout = '5s'; set statement_timeout = '10s';
@@ -15,7 +16,7 @@ const sessionSettings = `
   set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
   -- All lookups are by primary key, whatever the tables held when the plan was made.
   set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;
-  set enable_mergejoin = off; set jit = off; set timezone = 'UTC'`
+  set enable_mergejoin = off; set jit = off`
 
 /** A connection that sends all statements of a step at once; those with a name are prepared once. */
 export class PipelinedConnection {
@@ -44,7 +45,7 @@ export class PipelinedConnection {
     const watchdog = setTimeout(() => connection.cut(), CONNECT_TIMEOUT_MS)
     try {
       await client.connect()
-      await client.query(sessionSettings)
+      await prepareSession(client, sessionSettings)
       return connection
     } catch (error) {
       connection.cut()

@@ -1,4 +1,5 @@
 import { Client, type ClientConfig } from 'pg'
+import { prepareSession } from '../../db/session/prepare-session.ts'
 
 /** Each notification costs every instance work, and one suffices for all that was committed since the last. */
 const MIN_INTERVAL_MS = 10
@@ -48,6 +49,7 @@ export class CommitNotifier {
     client.on('notification', ({ payload }) => this.#options.onPosition(Number(payload)))
     try {
       await client.connect()
+      await prepareSession(client)
       await client.query('listen ledger')
       this.#failures = 0
       this.#options.onListening()
