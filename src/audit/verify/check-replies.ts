@@ -1,45 +1,110 @@
+import { Value } from '@sinclair/typebox/value'
+import { eventTypes } from '../../../schema/events.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { type Finding, MAX_FINDINGS } from '../finding.ts'
 
 /** A stored reply's hash, as `replyHash` computes it. */
 const REPLY_HASH_SQL = `encode(sha256(convert_to(r.status || E'\\n' || r.body, 'UTF8')), 'hex')`
 
+const MAX_MISMATCHES = 1_000
+
 /**
- * Stored replies to the commands of events in a range whose hash is neither that of the event nor, for a reply that an
- * erasure redacted, that of the `replies-blanked` event. Skips replies made a day after the event: by then the first
- * reply has expired, and its idempotency key may have been used again.
+ * Stored replies to the commands of events in a range whose hash is not that of the event, by position after $3. Skips
+ * replies made a day after the event: by then the first reply has expired, and its idempotency key may have been used
+ * again.
  */
-const WRONG_REPLIES_SQL = `
-  select max(e.position)::text as position, e.actor, e.idempotency_key
+const MISMATCHES_SQL = `
+  select max(e.position)::text as position, e.actor, e.idempotency_key, min(${REPLY_HASH_SQL}) as reply_hash
   from ledger_events e
   join replies r on r.actor = e.actor and r.idempotency_key = e.idempotency_key
   where e.position between $1 and $2
     and r.at < e.at + interval '24 hours'
     and ${REPLY_HASH_SQL} is distinct from e.reply_hash
-    and not exists (
-      select from ledger_events b,
-                  jsonb_path_query(case when b.data is json then b.data::jsonb end, '$.replies[*]') as redacted
-      where b.type = 'replies-blanked'
-        and redacted ->> 'actor' = r.actor
-        and redacted ->> 'idempotency_key' = r.idempotency_key
-        and redacted ->> 'reply_hash' = ${REPLY_HASH_SQL})
   group by e.actor, e.idempotency_key
+  having max(e.position) > $3
   order by max(e.position)
-  limit ${MAX_FINDINGS}`
+  limit ${MAX_MISMATCHES}`
 
-/** Findings of the stored replies to a range of events. */
+/** Parsed here: PostgreSQL 15 cannot ask whether a text is JSON, and that of an event that was tampered with may not be. */
+const REDACTIONS_SQL = `select data from ledger_events where type = 'replies-blanked' and position > $1`
+
+interface Mismatch {
+  readonly position: number
+  readonly actor: string
+  readonly idempotency_key: string
+  readonly reply_hash: string
+}
+
+/**
+ * Findings of the stored replies to a range of events: those whose hash is neither that of the event nor, for a reply
+ * that an erasure redacted, that of the `replies-blanked` event.
+ */
 export async function checkReplies(snapshot: Snapshot, from: number, upTo: number): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  for await (const page of snapshot.pages(WRONG_REPLIES_SQL, [from, upTo])) {
-    for (const { position, actor, idempotency_key } of page) {
-      findings.push({
-        check: 'reply',
+  for (let after = 0; findings.length < MAX_FINDINGS; ) {
+    const mismatches = await mismatchesAfter(snapshot, from, upTo, after)
+    const last = mismatches.at(-1)
+    if (last === undefined) break
+    // After the replies were read: an erasure puts its event on the ledger before it redacts them.
+    const redacted = await redactedReplies(snapshot, mismatches)
+    for (const mismatch of mismatches) if (!redacted.has(keyOf(mismatch))) findings.push(findingOf(mismatch))
+    if (mismatches.length < MAX_MISMATCHES) break
+    after = last.position
+  }
+  return findings.slice(0, MAX_FINDINGS)
+}
+
+async function mismatchesAfter(
+  snapshot: Snapshot,
+  from: number,
+  upTo: number,
+  after: number,
+): Promise<readonly Mismatch[]> {
+  const mismatches: Mismatch[] = []
+  for await (const page of snapshot.pages(MISMATCHES_SQL, [from, upTo, after])) {
+    for (const { position, actor, idempotency_key, reply_hash } of page) {
+      mismatches.push({
         position: Number(position),
-        table: 'replies',
-        id: `${actor} ${idempotency_key}`,
-        message: 'the stored reply does not match its hash on the ledger',
+        actor: String(actor),
+        idempotency_key: String(idempotency_key),
+        reply_hash: String(reply_hash),
       })
     }
   }
-  return findings
+  return mismatches
 }
+
+/** Which of these replies, ordered by position, were redacted to just what they are now. */
+async function redactedReplies(snapshot: Snapshot, mismatches: readonly Mismatch[]): Promise<ReadonlySet<string>> {
+  const keys = new Set(mismatches.map(keyOf))
+  const redacted = new Set<string>()
+  const { data: schema } = eventTypes['replies-blanked']
+  for await (const page of snapshot.pages(REDACTIONS_SQL, [mismatches[0]?.position ?? 0])) {
+    for (const { data } of page) {
+      const parsed = parseJson(String(data))
+      if (!Value.Check(schema, parsed)) continue
+      for (const key of parsed.replies.map(keyOf)) if (keys.has(key)) redacted.add(key)
+    }
+  }
+  return redacted
+}
+
+/** Undefined for a text that is no JSON, which the checks of its event find. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const keyOf = ({ actor, idempotency_key, reply_hash }: Omit<Mismatch, 'position'>): string =>
+  `${actor}\n${idempotency_key}\n${reply_hash}`
+
+const findingOf = ({ position, actor, idempotency_key }: Mismatch): Finding => ({
+  check: 'reply',
+  position,
+  table: 'replies',
+  id: `${actor} ${idempotency_key}`,
+  message: 'the stored reply does not match its hash on the ledger',
+})

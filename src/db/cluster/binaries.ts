@@ -6,9 +6,11 @@ export interface Binaries {
   readonly initdb: string
   readonly pg_ctl: string
   readonly postgres: string
+  /** Arguments of initdb for UTF-8 in the order of code points. */
+  readonly locale: readonly string[]
 }
 
-const binaries = Type.Object({ initdb: Type.String(), pg_ctl: Type.String(), postgres: Type.String() })
+const programs = Type.Object({ initdb: Type.String(), pg_ctl: Type.String(), postgres: Type.String() })
 
 /** Finds the PostgreSQL that npm installed for this machine. Throws with what to do when there is none. */
 export async function findBinaries(): Promise<Binaries> {
@@ -24,6 +26,7 @@ export async function findBinaries(): Promise<Binaries> {
       { cause: error },
     )
   }
-  if (!Value.Check(binaries, found)) throw new Error(`${name} does not name initdb, pg_ctl and postgres`)
-  return found
+  if (!Value.Check(programs, found)) throw new Error(`${name} does not name initdb, pg_ctl and postgres`)
+  const { initdb, pg_ctl, postgres } = found
+  return { initdb, pg_ctl, postgres, locale: ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'] }
 }

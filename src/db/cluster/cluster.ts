@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDataDir, secretFile } from '../../config/secret-file.ts'
-import { findBinaries } from './binaries.ts'
+import { type Binaries, findBinaries } from './binaries.ts'
 import { initCluster } from './init-cluster.ts'
 import { clearReusedPid, findPostmaster, type Postmaster } from './postmaster.ts'
 import { type Account, chooseRunner } from './run-as.ts'
@@ -31,7 +31,9 @@ export class StartError extends Error {
  * More frequent checkpoints than by default: recovery from a crash replays everything after the last one, and took 11 s
  * for the 600 MB of WAL that the defaults allow.
  */
-const SERVER_OPTIONS = '-c checkpoint_timeout=30s -c max_wal_size=512MB'
+const CHECKPOINT_OPTIONS = '-c checkpoint_timeout=30s -c max_wal_size=512MB'
+/** For a shell. It listens on no other address and on no socket. */
+const ADDRESS_OPTIONS = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=''`
 
 /** For starting with crash recovery, and for the last checkpoint when stopping. */
 const START_STOP_TIMEOUT_SECONDS = 120
@@ -40,9 +42,9 @@ const START_STOP_TIMEOUT_SECONDS = 120
  * Makes `dataDir` and the cluster in it where they are missing; starts nothing. Safe to call by several processes.
  * Throws when PostgreSQL is not installed or cannot be run here.
  */
-export async function prepareCluster(dataDir: string): Promise<Cluster> {
+export async function prepareCluster(dataDir: string, installed?: Binaries): Promise<Cluster> {
   // First of all: without PostgreSQL there is nothing to make a directory for.
-  const binaries = await findBinaries()
+  const binaries = installed ?? (await findBinaries())
   makeDataDir(dataDir)
   const realDir = realpathSync(dataDir)
   // pg_ctl hands its paths to a shell between double quotes.
@@ -53,7 +55,7 @@ export async function prepareCluster(dataDir: string): Promise<Cluster> {
   const password = (role: Role): string => secretFile(realDir, `${role.replace('_', '-')}-password`)
 
   const runner = await chooseRunner(realDir, binaries.postgres, ownerOf(path))
-  await initCluster(realDir, path, binaries.initdb, password('postgres'), runner)
+  await initCluster(realDir, path, binaries, password('postgres'), runner)
 
   return {
     dataDir: realDir,
@@ -74,7 +76,7 @@ export async function prepareCluster(dataDir: string): Promise<Cluster> {
         '-l',
         log,
         '-o',
-        `-p ${port} ${SERVER_OPTIONS}`,
+        `-p ${port} ${ADDRESS_OPTIONS} ${CHECKPOINT_OPTIONS}`,
       ]
       try {
         await runner.run(binaries.pg_ctl, args)

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync }
 import { join } from 'node:path'
 import { errorCode } from '../../config/error-code.ts'
 import { syncDirectory } from '../../config/secret-file.ts'
+import type { Binaries } from './binaries.ts'
 import { isAlive } from './postmaster.ts'
 import type { Runner } from './run-as.ts'
 
@@ -15,7 +16,7 @@ const PREFIX = 'postgres-init-'
 export async function initCluster(
   dataDir: string,
   target: string,
-  initdb: string,
+  { initdb, locale }: Pick<Binaries, 'initdb' | 'locale'>,
   password: string,
   runner: Runner,
 ): Promise<void> {
@@ -35,12 +36,8 @@ export async function initCluster(
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      '--locale=C',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
+      ...locale,
       '--no-instructions',
-      '--set=listen_addresses=127.0.0.1',
-      '--set=unix_socket_directories=',
     ])
     renameSync(cluster, target)
     syncDirectory(dataDir)

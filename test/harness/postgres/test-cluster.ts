@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Cluster, prepareCluster } from '../../../src/db/cluster/cluster.ts'
 import { startAndConnect } from '../../../src/db/cluster/cluster-lock.ts'
 import { isAlive } from '../../../src/db/cluster/postmaster.ts'
+import { testBinaries } from './test-binaries.ts'
 
 /** The folder for files of tests. */
 export const base = memoryDisk() ?? tmpdir()
@@ -23,7 +24,7 @@ export interface TestCluster {
 /** Starts the cluster of a process id. */
 export async function startTestCluster(owner: number): Promise<TestCluster> {
   await removeAbandoned()
-  const cluster = await prepareCluster(dirOf(owner))
+  const cluster = await prepareCluster(dirOf(owner), await testBinaries())
   const { port, client } = await startAndConnect(cluster)
   await client.end()
   return at(cluster, port)
@@ -32,14 +33,14 @@ export async function startTestCluster(owner: number): Promise<TestCluster> {
 /** The running cluster of `owner`, or null. */
 export async function findTestCluster(owner: number): Promise<TestCluster | null> {
   if (!existsSync(dirOf(owner))) return null
-  const cluster = await prepareCluster(dirOf(owner))
+  const cluster = await prepareCluster(dirOf(owner), await testBinaries())
   const running = cluster.running()
   return running === null ? null : at(cluster, running.port)
 }
 
 export async function removeTestCluster(owner: number): Promise<void> {
   const dir = dirOf(owner)
-  const cluster = await prepareCluster(dir)
+  const cluster = await prepareCluster(dir, await testBinaries())
   await cluster.stop()
   rmSync(dir, { recursive: true, force: true })
 }
