@@ -99,7 +99,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     metricsToken: config.metricsToken,
     log,
     metrics,
-    isReady: readiness(database.probe, tail),
+    isReady: readiness(database.probe, tail, executor),
     docs: config.docs,
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })

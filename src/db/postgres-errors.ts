@@ -13,5 +13,11 @@ export const isDataError = (error: unknown): boolean => /^2[23]/.test(sqlStateOf
 
 export const isConstraintViolation = (error: unknown): boolean => sqlStateOf(error)?.startsWith('23') === true
 
+/** Whether the database takes no writes: it is a standby, or an operator made it read-only. */
+export const isReadOnlyError = (error: unknown): boolean => sqlStateOf(error) === '25006'
+
+/** Whether a standby cancelled a query because its replay removes rows that the query may still read. */
+export const isRecoveryConflict = (error: unknown): boolean => sqlStateOf(error) === '40001'
+
 /** Whether an operator, or another server process that crashed, ended the session; a new one may work at once. */
 export const isSessionTerminated = (error: unknown): boolean => ['57P01', '57P02'].includes(sqlStateOf(error) ?? '')

@@ -79,3 +79,30 @@ test('an overloaded instance is ready, and one without its database is not', {
   await until(isReady)
   t.equal((await get('/v1/wallet', { authorization })).status, 200)
 })
+
+test('an instance whose commands wait without a commit is not ready', { timeout: 240_000 }, async (t) => {
+  const { ownerUrl, serviceUrl } = await testDatabase(t)
+  const service = await startService(t, { DATABASE_URL: serviceUrl, DATA_DIR: dataDir(t) }, await freePort())
+  const readyStatus = async (): Promise<number> => {
+    const response = await fetch(`${service.origin}/readyz`)
+    await response.body?.cancel()
+    return response.status
+  }
+  const headers = { authorization: `Bearer ${tokenIn(service.output(), 'user 1')}`, 'content-type': 'application/json' }
+  const body = '{"u_id":1,"decoration_id":1,"user_id":[2],"quantity":1,"room_id":1}'
+  const send = async (): Promise<number> =>
+    (await fetch(`${service.origin}/v1/instant-send`, { method: 'POST', headers, body })).status
+
+  const blocker = await connect(ownerUrl, 'lock under test')
+  await blocker.query('begin; select from ledger_head for update')
+  const started = performance.now()
+  const waiting = send()
+  t.equal(await readyStatus(), 200, 'a command that has just come makes no difference')
+  await until(async () => (await readyStatus()) === 503)
+  t.ok(performance.now() - started >= 3_000)
+  await blocker.query('rollback')
+  await blocker.end()
+  t.ok([200, 500].includes(await waiting))
+  t.equal(await send(), 200)
+  t.equal(await readyStatus(), 200)
+})

@@ -26,10 +26,16 @@ export function serviceRoutes(
 
   app.get(
     '/readyz',
-    { schema: { tags: ['service'], summary: 'The database answers and this instance keeps up with the ledger' } },
+    {
+      schema: {
+        tags: ['service'],
+        summary: 'The database answers and commits, and this instance keeps up with the ledger',
+      },
+    },
     async (request, reply) => {
       if (await isReady()) return { status: 'ready' }
-      const message = 'The database does not answer, or this instance does not keep up with the ledger.'
+      const message =
+        'The database does not answer or does not commit, or this instance does not keep up with the ledger.'
       return reply
         .code(503)
         .type('application/json')

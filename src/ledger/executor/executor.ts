@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
+import { isReadOnlyError } from '../../db/postgres-errors.ts'
 import type { Evolve } from '../rules/evolve.ts'
 import type { StoredEvent } from '../storage/event-hash.ts'
 import type { RowTable } from '../storage/row-table.ts'
@@ -15,6 +16,7 @@ import {
 } from './command-queue.ts'
 import { Closed, CommitOutcomeUnknown, HeadConflict, isCausedByCommand, Overloaded, Unavailable } from './failures.ts'
 import { RecentKeyFilter } from './recent-key-filter.ts'
+import { StallWatch } from './stall-watch.ts'
 import { Store } from './store.ts'
 import { assertTransition, type Transitions } from './transitions.ts'
 
@@ -97,6 +99,7 @@ export class Executor {
   readonly #queue = new CommandQueue()
   readonly #inFlight: InFlightBatch[] = []
   readonly #recentKeys = new RecentKeyFilter()
+  readonly #stall = new StallWatch()
   #store: Store | undefined
   #activity: Activity = 'idle'
   #lastBatchSize = 0
@@ -122,12 +125,18 @@ export class Executor {
     return this.#queue.length
   }
 
+  /** How long commands have been waiting while nothing was committed, in milliseconds; 0 when none wait. */
+  get stalledMs(): number {
+    return this.#stall.stalledMs
+  }
+
   /** Rejects with `Overloaded`, `Unavailable` or `Closed`, or with the bug of the command. */
   run(command: Command): Promise<CommandResult> {
     if (this.#closing !== undefined) return Promise.reject(new Closed('shutting down'))
     if (this.#queue.length >= this.#limits.maxQueued) return Promise.reject(new Overloaded('the queue is full'))
     return new Promise((resolve, reject) => {
       this.#queue.push({ command, resolve, reject, runAlone: false })
+      this.#stall.waiting()
       this.#step()
     })
   }
@@ -172,6 +181,11 @@ export class Executor {
   #enter(activity: Activity): void {
     assertTransition(activities, this.#activity, activity)
     this.#activity = activity
+  }
+
+  /** Whether commands wait for their results. */
+  #hasCommands(): boolean {
+    return this.#activity === 'dispatching' || this.#inFlight.length > 0 || this.#queue.length > 0
   }
 
   #hasFailure(): boolean {
@@ -258,6 +272,7 @@ export class Executor {
     }
     enterBatchState(batch, 'committed')
     this.#inFlight.splice(this.#inFlight.indexOf(batch), 1)
+    this.#stall.progressed(this.#hasCommands())
     batch.settle()
   }
 
@@ -278,6 +293,7 @@ export class Executor {
       enterBatchState(batch, 'resolved')
     }
     this.#queue.requeue(requeued)
+    if (!this.#hasCommands()) this.#stall.failed()
   }
 
   /**
@@ -293,11 +309,15 @@ export class Executor {
     }: { readonly followsFailure: boolean; readonly isConnectionLost: boolean; readonly deadline: number },
   ): Promise<readonly PendingCommand[]> {
     if (error instanceof HeadConflict) return commands
+    // A standby answers, if only with a no.
+    if (isReadOnlyError(error)) this.#stall.progressed(this.#hasCommands())
     this.#notifyObserver(() => this.#observer.failed(error))
     if (error instanceof CommitOutcomeUnknown) {
       try {
-        if (await this.#isCommitted(id, deadline)) settle()
-        else if (followsFailure) return commands
+        if (await this.#isCommitted(id, deadline)) {
+          this.#stall.progressed(this.#hasCommands())
+          settle()
+        } else if (followsFailure) return commands
         else rejectAll(commands, new Unavailable('the batch was not committed', { cause: error }))
       } catch (unknown) {
         rejectAll(commands, new Unavailable('the outcome of COMMIT is unknown', { cause: unknown }))
@@ -309,6 +329,7 @@ export class Executor {
       return []
     }
     if (commands.length > 1) return commands.map((pending): PendingCommand => ({ ...pending, runAlone: true }))
+    this.#stall.progressed(this.#hasCommands())
     settleAll(commands, [{ bug: error }], this.#reportBug)
     return []
   }

@@ -53,7 +53,7 @@ test('revocations on another instance invalidate cached sessions', async (t) => 
   t.ok(((await staff.load('ann')) ?? 0) >= now - 60)
   t.equal(sessions.validAfter(1), first)
 
-  const isReady = readiness(db, tail)
+  const isReady = readiness(db, tail, { stalledMs: 0 })
   t.equal(await isReady(), true)
 })
 
@@ -100,7 +100,7 @@ test('an instance is ready while the database answers and its tail advances', as
   const nowhere = 'postgres://nobody@127.0.0.1:1/nowhere'
   const away = openPool(nowhere, { max: 1, application_name: 'readiness under test' })
   const none = queryBuilder(away)
-  t.equal(await readiness(none, { position: 0 })(), false, 'no database')
+  t.equal(await readiness(none, { position: 0 }, { stalledMs: 0 })(), false, 'no database')
   await none.destroy()
 
   const { serviceUrl } = await testDatabase(t)
@@ -111,7 +111,7 @@ test('an instance is ready while the database answers and its tail advances', as
   t.teardown(() => db.destroy())
   const tail = { position: 0 }
   let now = 0
-  const isReady = readiness(db, tail, () => now)
+  const isReady = readiness(db, tail, { stalledMs: 0 }, () => now)
   t.equal(await isReady(), true, 'lagging for the first time')
   now += 9_999
   t.equal(await isReady(), true, 'lagging for some seconds')
