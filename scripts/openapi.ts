@@ -15,6 +15,7 @@ import { AddressLimit } from '../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../src/http/limits/write-allowance.ts'
 import { createLogger } from '../src/http/observability/logging.ts'
 import { Metrics } from '../src/http/observability/metrics.ts'
+import { ReadSources } from '../src/http/reads/read-sources.ts'
 import { Executor } from '../src/ledger/executor/executor.ts'
 import { AppliedEvents } from '../src/ledger/subscriptions/applied-events.ts'
 import { createVault } from '../src/vault/vault.ts'
@@ -36,10 +37,14 @@ const executor = new Executor({ url: '', tables, evolve, observer: metrics.obser
 const sessions = sessionsIn(db)
 const writes = new WriteAllowance(null)
 const app = await build({
-  slices: [...slices, createFinanceSlice({ auditWorker: createAuditWorker(''), checkpoints: checkpointSigner('') })],
+  slices: [
+    ...slices,
+    createFinanceSlice({ auditWorker: createAuditWorker(() => ''), checkpoints: checkpointSigner('') }),
+  ],
   services: {
     execute: executeWith(executor, writes, refusalResponseOf),
     db,
+    reads: new ReadSources(db, null),
     applied: new AppliedEvents(0, async () => 0),
     settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
     appState: alwaysOpen,

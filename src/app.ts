@@ -5,6 +5,7 @@ import {
   type FastifyInstance,
   type FastifyRequest,
   fastify,
+  type onRequestAsyncHookHandler,
   type onRequestHookHandler,
 } from 'fastify'
 import type { JwtKey } from './config/jwt-key.ts'
@@ -28,6 +29,7 @@ import type { Metrics } from './http/observability/metrics.ts'
 import { serviceRoutes } from './http/observability/service-routes.ts'
 import { positionHook } from './http/positions.ts'
 import { clientPrefixes } from './http/prefixes.ts'
+import { chooseReads, chooseStaffReads } from './http/reads/choose-reads.ts'
 import { handleMalformedRequests, serverOptions } from './http/server-options.ts'
 import { isSocketUpgrade } from './http/socket-upgrade.ts'
 import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, parseBodies } from './http/validation/body.ts'
@@ -104,6 +106,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   handleErrors(app, requestLog, parts.metrics)
   decorateCaller(app)
   decorateAllowance(app)
+  app.decorateRequest('readsStandby', false)
   await describeRoutes(app)
   const verifyToken = await registerTokens(app, parts.jwt, parts.tokenRules)
   const isSignatureValid = signatureCheck(verifyToken)
@@ -117,8 +120,18 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
   const tokenChecks = [userCheck(verifyToken, parts.sessions, limitUnauthenticated), ...limit]
   const gate = gateCheck(services.appState.gate, isSignatureValid)
   const addPosition = positionHook(services.applied)
-  const clientChecks = [addPosition, gate, ...tokenChecks, writeCheck(parts.writes, parts.metrics)]
-  const staffChecks = [staffCheck(verifyToken, services.staffSessions, limitUnauthenticated), ...limit]
+  const clientChecks = [
+    addPosition,
+    gate,
+    ...tokenChecks,
+    writeCheck(parts.writes, parts.metrics),
+    ...chooseReads(services.reads, services.applied),
+  ]
+  const staffChecks = [
+    staffCheck(verifyToken, services.staffSessions, limitUnauthenticated),
+    ...limit,
+    ...chooseStaffReads(services.reads),
+  ]
 
   if (parts.realtime !== undefined) {
     const { createRegistry, isAllowedOrigin } = parts.realtime
@@ -172,7 +185,7 @@ const preventCaching: onRequestHookHandler = (_request, reply, done) => {
 async function guardedScope(
   app: FastifyInstance,
   prefix: string,
-  checks: readonly onRequestHookHandler[],
+  checks: readonly (onRequestHookHandler | onRequestAsyncHookHandler)[],
   addRoutes: (scope: FastifyInstance) => void,
 ): Promise<void> {
   await app.register(

@@ -18,6 +18,7 @@ import { LogSampler } from './http/observability/log-sampler.ts'
 import { createLogger } from './http/observability/logging.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import { readiness } from './http/observability/readiness.ts'
+import { executeNotingWriters } from './http/reads/read-sources.ts'
 import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
 import { printBanner } from './startup/banner.ts'
@@ -27,6 +28,7 @@ import { startLedger } from './startup/ledger.ts'
 import { listen } from './startup/listen.ts'
 import { startNotifications } from './startup/notifications.ts'
 import { warnAboutOpenRoutes } from './startup/open-routes.ts'
+import { startReads } from './startup/reads.ts'
 import { startRealtime } from './startup/realtime.ts'
 import { aborted, stopSignal } from './startup/signals.ts'
 import { startStaleGames } from './startup/stale-games.ts'
@@ -56,12 +58,23 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const appState = await startAppStatus(database, log, cleanUp)
   const ledger = await startLedger(database, metrics, appState, log, cleanUp)
   const { executor, tail, applied, sessions, staffSessions } = ledger
-  await runAsSystem(executor, genesis, { fairness_key: fingerprint(keys.fairness) })
-  if (config.demo) await loadDemo(executor, database.db)
-  stop.throwIfAborted()
-  startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, cleanUp)
-  startNotifications(config.fcm, database, tail, slices, log, cleanUp)
+  const writers = cleanUp.use(new AsyncDisposableStack())
+  const startWriters = async (): Promise<void> => {
+    await runAsSystem(executor, genesis, { fairness_key: fingerprint(keys.fairness) })
+    if (config.demo) await loadDemo(executor, database.db)
+    stop.throwIfAborted()
+    startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, writers)
+    startNotifications(config.fcm, database, tail, slices, log, writers)
+  }
+  if (database.promotion.isStandby) {
+    void database.promotion.promoted.then(startWriters).catch((err: unknown) => {
+      if (!stop.aborted) log.error({ err }, 'background work did not start after the promotion; restart this instance')
+    })
+  } else {
+    await startWriters()
+  }
 
+  const reads = await startReads(database, ledger, cleanUp)
   const lookups = createLookups(() => address.assetBaseUrl)
   const createRegistry = await startRealtime(
     { database, tail, sessions, appState, slices, lookups, metrics, log },
@@ -72,14 +85,17 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   if (config.production) warnAboutOpenRoutes(config, log)
 
   const finance = createFinanceSlice({
-    auditWorker: createAuditWorker(database.url),
+    auditWorker: createAuditWorker(() =>
+      reads.standby?.isUsable ? (database.standby?.url ?? database.url) : database.url,
+    ),
     checkpoints: checkpointSigner(keys.checkpoint),
   })
   const app = await build({
     slices: [...slices, finance],
     services: {
-      execute: executeWith(executor, writes, refusalResponseOf),
+      execute: executeNotingWriters(executeWith(executor, writes, refusalResponseOf), reads),
       db: database.db,
+      reads,
       applied,
       settings,
       luckyChains: luckyChains(keys.fairness),

@@ -3,7 +3,7 @@ import { leaseEmbedded } from '../db/cluster/lease.ts'
 
 /** Connection strings of the service's database. */
 export interface AuditDatabase {
-  /** As the service's own role. */
+  /** As the service's own role; that of a standby where there is one. */
   readonly url: string
   /** As the role that owns the tables. */
   readonly ownerUrl: string
@@ -11,15 +11,15 @@ export interface AuditDatabase {
 
 /**
  * Calls `work` with the service's database: that of DATABASE_URL, else the embedded one in DATA_DIR (default `.data`),
- * whether the service runs or not. The owner's role is that of DATABASE_OWNER_URL, else that of DATABASE_URL. Throws
- * when there is no database.
+ * whether the service runs or not. It is read from DATABASE_READ_URL where that is given. The owner's role is that of
+ * DATABASE_OWNER_URL, else that of DATABASE_URL. Throws when there is no database.
  */
 export async function withDatabase<Result>(
   env: Readonly<Record<string, string | undefined>>,
   work: (database: AuditDatabase) => Promise<Result>,
 ): Promise<Result> {
   const url = env['DATABASE_URL']
-  if (url) return work({ url, ownerUrl: env['DATABASE_OWNER_URL'] || url })
+  if (url) return work({ url: env['DATABASE_READ_URL'] || url, ownerUrl: env['DATABASE_OWNER_URL'] || url })
   const leased = await leaseEmbedded(dataDirOf(env))
   try {
     return await work({ url: leased.serviceUrl, ownerUrl: leased.ownerUrl })

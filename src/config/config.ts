@@ -16,6 +16,8 @@ export interface Config {
   readonly databaseUrl: string | null
   /** Migrates and rebuilds; when null `databaseUrl` does that too, if its role may. */
   readonly databaseOwnerUrl: string | null
+  /** A standby of `databaseUrl` that answers reads; null: `databaseUrl` answers them. */
+  readonly databaseReadUrl: string | null
   /** Absolute path. */
   readonly dataDir: string
   readonly jwt: JwtKey | null
@@ -74,8 +76,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const { values, faults } = readEnvironment(given)
   const production = given['NODE_ENV'] === 'production'
   if (production) faults.push(...productionFaults(given))
-  if (given['DATABASE_OWNER_URL'] && !given['DATABASE_URL']) {
-    faults.push('DATABASE_OWNER_URL is of no use without DATABASE_URL')
+  for (const name of ['DATABASE_OWNER_URL', 'DATABASE_READ_URL']) {
+    if (given[name] && !given['DATABASE_URL']) faults.push(`${name} is of no use without DATABASE_URL`)
   }
   faults.push(...addressFaults(given))
   const jwt = readJwtKey(given, faults)
@@ -90,6 +92,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     host: values.HOST,
     databaseUrl: values.DATABASE_URL ?? null,
     databaseOwnerUrl: values.DATABASE_OWNER_URL ?? null,
+    databaseReadUrl: values.DATABASE_READ_URL ?? null,
     dataDir: resolve(values.DATA_DIR),
     jwt,
     jwtAudience: values.JWT_AUDIENCE ?? null,
@@ -153,8 +156,8 @@ function productionFaults(given: Given): string[] {
 }
 
 function addressFaults(given: Given): string[] {
-  const { DATABASE_URL, DATABASE_OWNER_URL, ASSET_BASE_URL, PUBLIC_URL, FCM_BASE_URL } = given
-  const faults = Object.entries({ DATABASE_URL, DATABASE_OWNER_URL })
+  const { DATABASE_URL, DATABASE_OWNER_URL, DATABASE_READ_URL, ASSET_BASE_URL, PUBLIC_URL, FCM_BASE_URL } = given
+  const faults = Object.entries({ DATABASE_URL, DATABASE_OWNER_URL, DATABASE_READ_URL })
     .filter(([, url]) => url !== undefined && !isAddress(url, /^postgres(ql)?:\/\/./))
     .map(([name]) => `${name} must be an address such as postgres://user:password@host:5432/database`)
   // Paths are appended to them.

@@ -29,6 +29,7 @@ export const environment = Type.Object({
   HOST: Type.String({ default: '127.0.0.1' }),
   DATABASE_URL: text,
   DATABASE_OWNER_URL: text,
+  DATABASE_READ_URL: text,
   DATA_DIR: Type.String({ default: '.data' }),
   JWT_SECRET: text,
   JWT_PUBLIC_KEY: text,

@@ -11,8 +11,11 @@ const NETWORK_CODES = new Set([
   'ETIMEDOUT',
 ])
 
-/** SQLSTATE classes that say nothing about the query: connection, resources, operator intervention, system. */
-const UNAVAILABLE_STATES = /^(08|53|57|58)[0-9A-Z]{3}$/
+/**
+ * SQLSTATE classes that say nothing about the query: connection, resources, operator intervention, system. And a write
+ * that a standby refused.
+ */
+const UNAVAILABLE_STATES = /^((08|53|57|58)[0-9A-Z]{3}|25006)$/
 
 /** What pg and its pool throw without a code. */
 const UNAVAILABLE_MESSAGES =

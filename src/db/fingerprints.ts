@@ -12,16 +12,17 @@ export async function usedKeys(client: ClientBase): Promise<ReadonlySet<GuardedK
   return new Set(names.filter((name) => kept.has(name)))
 }
 
-/**
- * Remembers the fingerprints of the keys with the first start on a database, and throws a KeyMismatch that names each
- * variable whose key differs from then on. Instances that start at once agree on those of the fastest.
- */
-export async function checkFingerprints(client: ClientBase, keys: Keys): Promise<void> {
+/** Remembers the fingerprints of the keys with the first start on a database: of instances that start at once, the fastest's. */
+export async function storeFingerprints(client: ClientBase, keys: Keys): Promise<void> {
   await client.query(
     `insert into key_fingerprints (name, fingerprint) select * from unnest($1::text[], $2::text[])
      on conflict (name) do nothing`,
     [names, names.map((name) => fingerprint(keys[name]))],
   )
+}
+
+/** Throws a KeyMismatch that names each variable whose key is not the one that was stored. */
+export async function checkFingerprints(client: ClientBase, keys: Keys): Promise<void> {
   const kept = await storedFingerprints(client)
   const wrong = names.filter((name) => kept.get(name) !== fingerprint(keys[name]))
   if (wrong.length > 0) {

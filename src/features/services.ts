@@ -12,6 +12,7 @@ import type { Caller } from '../http/auth/caller.ts'
 import type { AppState } from '../http/auth/gate.ts'
 import type { Sessions, StaffSessions } from '../http/auth/sessions.ts'
 import type { ExecuteCommand } from '../http/execute-command.ts'
+import type { ReadSources } from '../http/reads/read-sources.ts'
 import type { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { LuckyChains } from './fairness/lg1.ts'
@@ -36,8 +37,10 @@ export type App = FastifyInstance<
 /** What a slice's routes need. */
 export interface Services {
   readonly execute: ExecuteCommand
-  /** For reads; only the executor writes what the ledger decides. */
+  /** The primary; only the executor writes what the ledger decides. */
   readonly db: Kysely<Tables>
+  /** For what GET requests answer. */
+  readonly reads: ReadSources
   /** What of the ledger responses from memory take into account. */
   readonly applied: AppliedEvents
   readonly settings: Settings

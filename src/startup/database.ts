@@ -5,13 +5,16 @@ import { errorCode } from '../config/error-code.ts'
 import { type Keys, loadKeys } from '../config/keys.ts'
 import { openEmbedded } from '../db/cluster/embedded.ts'
 import { connect } from '../db/connect.ts'
-import { checkFingerprints, usedKeys } from '../db/fingerprints.ts'
+import { isConnectionError } from '../db/connection-errors.ts'
+import { checkFingerprints, storeFingerprints, usedKeys } from '../db/fingerprints.ts'
 import type { Log } from '../db/log.ts'
 import { grantService } from '../db/migrations/grants.ts'
-import { migrate } from '../db/migrations/migrate.ts'
+import { migrate, pendingMigrations } from '../db/migrations/migrate.ts'
 import { openPool, readPool } from '../db/pool.ts'
-import { queryBuilder } from '../db/queries/query-builder.ts'
+import { type ConnectionSource, queryBuilder } from '../db/queries/query-builder.ts'
 import { canChangeLedger, durabilityFaults } from '../db/safety.ts'
+import { assertOwnSession } from '../db/session/assert-own-session.ts'
+import { Promotion } from '../db/session/promotion.ts'
 import type { Tables } from '../db/tables.ts'
 
 export interface Database {
@@ -19,10 +22,20 @@ export interface Database {
   readonly url: string
   /** For the reads of routes. */
   readonly db: Kysely<Tables>
+  /** The standby of DATABASE_READ_URL; null when there is none. */
+  readonly standby: {
+    readonly url: string
+    /** Asks DATABASE_URL when the standby fails. */
+    readonly db: Kysely<Tables>
+    /** Asks the standby only, with a connection of its own. */
+    readonly probe: Kysely<Tables>
+  } | null
   /** For /readyz, with a connection of its own: it must not wait for requests. */
   readonly probe: Kysely<Tables>
   /** For subscribers of the ledger: they must not wait for requests. */
   readonly subscriberPool: Pool
+  /** Whether the database is a standby: then the service only reads. */
+  readonly promotion: Promotion
   /** The keys that the database's contents depend on. */
   readonly keys: Keys
 }
@@ -41,20 +54,31 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
   const { url, ownerUrl } = await locate(config, log, cleanUp)
   const client = await (config.databaseUrl === null ? connect(url, NAME) : connectTo('DATABASE_URL', url))
   let keys: Keys
+  let isStandby: boolean
   try {
     const role = await roleOf(client)
-    if (config.databaseOwnerUrl !== null) await assertSeparateRoles(config.databaseOwnerUrl, role)
-    await migrate(ownerUrl ?? url)
-    if (ownerUrl !== null) await grantService(ownerUrl, role)
+    isStandby = await isInRecovery(client)
+    if (isStandby) {
+      await assertMigrated(url)
+      log.warn({}, 'DATABASE_URL is a standby: this instance only reads until it is promoted')
+    } else {
+      if (config.databaseOwnerUrl !== null) await assertSeparateRoles(config.databaseOwnerUrl, role)
+      await migrate(ownerUrl ?? url)
+      if (ownerUrl !== null) await grantService(ownerUrl, role)
+    }
     await assertSafe(client, config, log)
     keys = loadKeys(config, await usedKeys(client))
+    if (!isStandby) await storeFingerprints(client, keys)
     await checkFingerprints(client, keys)
   } finally {
     await client.end()
   }
   const pool = openPool(url, { max: 10, application_name: 'economy reads' }, log)
-  const db = queryBuilder(readPool(pool))
+  const reads = readPool(pool)
+  const db = queryBuilder(reads)
   cleanUp.defer(() => db.destroy())
+  const standby =
+    config.databaseReadUrl === null ? null : await openStandby(config.databaseReadUrl, reads, log, cleanUp)
   const probePool = openPool(url, { max: 1, min: 1, application_name: 'economy readiness' }, log)
   const probe = queryBuilder(probePool)
   cleanUp.defer(() => probe.destroy())
@@ -62,7 +86,30 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
   await probePool.connect().then((connection) => connection.release())
   const subscriberPool = openPool(url, { max: 4, application_name: 'economy followers' }, log)
   cleanUp.defer(() => subscriberPool.end())
-  return { url, db, probe, subscriberPool, keys }
+  const promotion = new Promotion(isStandby, () => isInRecovery(probePool))
+  cleanUp.defer(() => promotion.stop())
+  return { url, db, standby, probe, subscriberPool, promotion, keys }
+}
+
+/** One that is away is used as soon as it is there: a standby must not keep an instance from starting. */
+async function openStandby(
+  url: string,
+  primary: ConnectionSource,
+  log: Log,
+  cleanUp: AsyncDisposableStack,
+): Promise<Database['standby']> {
+  try {
+    await assertOwnSession(url, NAME)
+  } catch (err) {
+    if (!isConnectionError(err)) throw unusable('DATABASE_READ_URL', err)
+    log.warn({ err }, 'DATABASE_READ_URL cannot be reached; reading from DATABASE_URL meanwhile')
+  }
+  const pool = openPool(url, { max: 10, application_name: 'economy standby reads' }, log)
+  const db = queryBuilder(readPool(pool), primary)
+  cleanUp.defer(() => db.destroy())
+  const probe = queryBuilder(openPool(url, { max: 1, application_name: 'economy standby probe' }, log))
+  cleanUp.defer(() => probe.destroy())
+  return { url, db, probe }
 }
 
 async function locate(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Addresses> {
@@ -77,12 +124,17 @@ const NAME = 'economy start'
 /** Connects to the address in a variable; errors name the variable. */
 async function connectTo(variable: string, url: string): Promise<Client> {
   try {
+    await assertOwnSession(url, NAME)
     return await connect(url, NAME)
   } catch (error) {
-    // A refused connection to a name with several addresses has no message.
-    const reason = error instanceof Error && error.message !== '' ? error.message : (errorCode(error) ?? String(error))
-    throw new Error(`${variable} cannot be used: ${reason}`, { cause: error })
+    throw unusable(variable, error)
   }
+}
+
+function unusable(variable: string, error: unknown): Error {
+  // A refused connection to a name with several addresses has no message.
+  const reason = error instanceof Error && error.message !== '' ? error.message : (errorCode(error) ?? String(error))
+  return new Error(`${variable} cannot be used: ${reason}`, { cause: error })
 }
 
 /** With one role in both variables the service would revoke its own rights. */
@@ -97,6 +149,18 @@ async function assertSeparateRoles(ownerUrl: string, serviceRole: string): Promi
   } finally {
     await owner.end()
   }
+}
+
+/** A standby cannot be migrated: its primary has to be. */
+async function assertMigrated(url: string): Promise<void> {
+  const pending = await pendingMigrations(url)
+  if (pending.length === 0) return
+  throw new Error(`DATABASE_URL is a standby that lacks ${pending.join(', ')}: start an instance on its primary first.`)
+}
+
+async function isInRecovery(client: Client | Pool): Promise<boolean> {
+  const { rows } = await client.query<{ is_standby: boolean }>('select pg_is_in_recovery() as is_standby')
+  return rows[0]?.is_standby === true
 }
 
 async function roleOf(client: Client): Promise<string> {

@@ -36,7 +36,7 @@ export async function startLedger(
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): Promise<Ledger> {
-  const { url, db, subscriberPool } = database
+  const { url, db, subscriberPool, promotion } = database
   const position = await headOf(db)
   const heads = new BatchedLookup(MAX_HEAD_READERS, async (readers: readonly null[]) => {
     const head = await headOf(db)
@@ -73,6 +73,7 @@ export async function startLedger(
   metrics.watchLedger(executor, tail)
 
   const pruning = setInterval(() => {
+    if (promotion.isStandby) return
     prune(subscriberPool).catch((err: unknown) =>
       log.warn({ err }, 'expired replies could not be deleted; retrying at the next interval'),
     )

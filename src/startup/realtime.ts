@@ -40,7 +40,7 @@ const PRUNE_INTERVAL_MS = 60_000
 const MAX_MEMBERSHIPS_PER_QUERY = 500
 
 interface RealtimeParts {
-  readonly database: Pick<Database, 'db' | 'subscriberPool'>
+  readonly database: Pick<Database, 'db' | 'subscriberPool' | 'promotion'>
   readonly tail: Pick<Tail, 'subscribe' | 'subscribeDurable'>
   readonly sessions: Sessions
   readonly appState: Pick<AppState, 'check' | 'onChange'>
@@ -113,7 +113,7 @@ export async function startRealtime(
       socketFailures.expire(QUEUE_CHECK_INTERVAL_MS)
     }, QUEUE_CHECK_INTERVAL_MS)
     const pruning = setInterval(() => {
-      index.prune().catch(onError)
+      if (!database.promotion.isStandby) index.prune().catch(onError)
       resumes.sweep()
     }, PRUNE_INTERVAL_MS)
     cleanUp.defer(() => {

@@ -16,6 +16,7 @@ test('an empty environment gives the defaults', async (t) => {
     host: '127.0.0.1',
     databaseUrl: null,
     databaseOwnerUrl: null,
+    databaseReadUrl: null,
     dataDir: resolve('.data'),
     jwt: null,
     jwtAudience: null,
@@ -57,6 +58,7 @@ test('every variable is read', async (t) => {
       HOST: '::1',
       DATABASE_URL: 'postgres://service@db/economy',
       DATABASE_OWNER_URL: 'postgresql://owner@db/economy',
+      DATABASE_READ_URL: 'postgres://service@standby/economy',
       DATA_DIR: '/srv/data',
       JWT_SECRET: 'j'.repeat(32),
       ASSET_BASE_URL: 'https://cdn.example.com/a/',
@@ -83,6 +85,7 @@ test('every variable is read', async (t) => {
       host: '::1',
       databaseUrl: 'postgres://service@db/economy',
       databaseOwnerUrl: 'postgresql://owner@db/economy',
+      databaseReadUrl: 'postgres://service@standby/economy',
       dataDir: '/srv/data',
       jwt: { kind: 'secret', secret: 'j'.repeat(32) },
       jwtAudience: 'economy',
@@ -163,7 +166,9 @@ test('each faulty variable is named once, without its value', async (t) => {
     t.equal(loadConfig({ JWT_MAX_TTL: ttl }).jwtMaxTtlSeconds, seconds)
   }
   t.same(faultyNames({ JWT_SECRET: 'x', JWT_PUBLIC_KEY: pem(ec()) }), ['JWT_SECRET'], 'one of the two')
-  t.same(faultyNames({ DATABASE_OWNER_URL: 'postgres://db' }), ['DATABASE_OWNER_URL'], 'needs DATABASE_URL as well')
+  for (const name of ['DATABASE_OWNER_URL', 'DATABASE_READ_URL']) {
+    t.same(faultyNames({ [name]: 'postgres://db' }), [name], 'needs DATABASE_URL as well')
+  }
 })
 
 test('production requires keys that cannot be guessed, and its address', async (t) => {

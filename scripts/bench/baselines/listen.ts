@@ -15,6 +15,7 @@ import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { createLogger } from '../../../src/http/observability/logging.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
+import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { createVault } from '../../../src/vault/vault.ts'
@@ -43,11 +44,13 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
   // Runs no command.
   const executor = new Executor({ url: '', tables, evolve, observer: metrics.observer(() => {}) })
   const writes = new WriteAllowance(config.dailyWriteBytes)
+  const db = withoutDatabase()
   const app = await build({
     slices: [slice],
     services: {
       execute: executeWith(executor, writes, refusalResponseOf),
-      db: withoutDatabase(),
+      db,
+      reads: new ReadSources(db, null),
       applied: new AppliedEvents(0, async () => 0),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl ?? '' },
       appState: switchedAppState(),

@@ -5,5 +5,5 @@ import type { FinanceServices } from './services.ts'
 /** Finance: reads the ledger, and changes nothing. */
 export const createFinanceSlice = (own: Omit<FinanceServices, 'db'>): Slice => ({
   documentedPrefix: '/api/v1',
-  adminRoutes: (app, { db }) => financeRoutes(app, { db, ...own }),
+  adminRoutes: (app, { reads }) => financeRoutes(app, { db: reads.reports, ...own }),
 })

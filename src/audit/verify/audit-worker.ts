@@ -12,14 +12,15 @@ export interface AuditWorker {
   trialBalanceAt(position: number, signal: AbortSignal): Promise<TrialBalance>
 }
 
-export const createAuditWorker = (url: string): AuditWorker => ({
+/** `url` is asked for the database to read at each call. */
+export const createAuditWorker = (url: () => string): AuditWorker => ({
   verify: async (asOf, signal, progress) => {
-    const done = await runInWorker({ url, type: 'verify', asOf }, signal, progress)
+    const done = await runInWorker({ url: url(), type: 'verify', asOf }, signal, progress)
     if (done.type !== 'verification') throw new Error('a verification ended without a result')
     return done.verification
   },
   trialBalanceAt: async (position, signal) => {
-    const done = await runInWorker({ url, type: 'fold-trial-balance', position }, signal, () => {})
+    const done = await runInWorker({ url: url(), type: 'fold-trial-balance', position }, signal, () => {})
     if (done.type !== 'trial-balance') throw new Error('a trial balance ended without a result')
     return done.trialBalance
   },

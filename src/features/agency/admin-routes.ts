@@ -24,7 +24,9 @@ import { hydrateSealed, sealNoteForChange, unseal } from './withdrawals/vault-ac
 const tags = ['operators']
 
 /** Admin routes for withdrawals and salaries. */
-export function agencyAdminRoutes(app: App, { execute, db, vault }: Services): void {
+export function agencyAdminRoutes(app: App, { execute, db, reads, vault }: Services): void {
+  const databaseOf = reads.each((db) => db)
+
   app.get(
     '/withdrawals',
     {
@@ -40,10 +42,10 @@ export function agencyAdminRoutes(app: App, { execute, db, vault }: Services): v
       const { type, status, agent_benefit } = request.query
       const { limit, cursor } = readPage(request.query, 1)
       const wallet = agent_benefit === undefined ? undefined : dollarWallet(isOn(agent_benefit))
-      const rows = await findWithdrawals(db, { type, status, wallet }, limit + 1, cursor?.[0] ?? null)
+      const rows = await findWithdrawals(databaseOf(request), { type, status, wallet }, limit + 1, cursor?.[0] ?? null)
       const { caller } = request
       const viewer = caller.kind === 'staff' && caller.role === 'operator' ? 'whole' : 'finance'
-      const page = toPage(await unseal(db, vault, rows, { viewer }), limit, ({ id }) => [id])
+      const page = toPage(await unseal(databaseOf(request), vault, rows, { viewer }), limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
   )

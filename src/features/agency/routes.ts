@@ -33,9 +33,10 @@ const requests = '/agency/target-withdraw-requests'
 const transfers = '/agency/target-transaction-requests'
 
 /** Client routes for withdrawals and instant transfers. */
-export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
-  const loadWithdrawals = withdrawalLookup(db)
-  const loadTransfers = transferLookup(db)
+export function agencyRoutes(app: App, { execute, db, reads, vault }: Services): void {
+  const withdrawals = reads.each(withdrawalLookup)
+  const instantTransfers = reads.each(transferLookup)
+  const agents = reads.each((db) => () => chargingAgents(db))
 
   app.post(
     `${requests}/request`,
@@ -86,7 +87,7 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
     async (request) => {
       const { type, status, agent_benefit, received } = request.query
       const { limit, cursor } = readPage(request.query, 1)
-      const rows = await loadWithdrawals({
+      const rows = await withdrawals(request)({
         userId: userOf(request),
         received: isOn(received),
         type,
@@ -99,12 +100,12 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
         vault,
         rows.flatMap(({ records }) => records),
       )
-      const withdrawals = unsealWith(
+      const unsealed = unsealWith(
         vault,
         rows.map(({ withdrawal }) => withdrawal),
         plaintexts,
       )
-      const page = toPage(withdrawals, limit, ({ id }) => [id])
+      const page = toPage(unsealed, limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },
   )
@@ -120,7 +121,7 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
         response: { 200: dataOf(Type.Array(ChargingAgent)) },
       },
     },
-    async () => ({ data: [...rowsThatFit(await chargingAgents(db))] }),
+    async (request) => ({ data: [...rowsThatFit(await agents(request)())] }),
   )
 
   app.post(
@@ -186,7 +187,7 @@ export function agencyRoutes(app: App, { execute, db, vault }: Services): void {
       // Instant transfers are always approved.
       const none = status !== undefined && status !== 'approved'
       const before = cursor?.[0] ?? null
-      const rows = none ? [] : await loadTransfers({ userId: userOf(request), limit: limit + 1, before })
+      const rows = none ? [] : await instantTransfers(request)({ userId: userOf(request), limit: limit + 1, before })
       const page = toPage(rows, limit, ({ id }) => [id])
       return { ...page, data: [...page.data] }
     },

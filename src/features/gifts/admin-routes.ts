@@ -16,7 +16,9 @@ import { decorationById, newestDecorations } from './reads.ts'
 const params = IdParams
 
 /** Admin routes for the catalogue of gifts and for bags. */
-export function giftAdminRoutes(app: App, { execute, db }: Services): void {
+export function giftAdminRoutes(app: App, { execute, reads }: Services): void {
+  const databaseOf = reads.each((db) => db)
+
   app.put(
     '/decorations/:id',
     {
@@ -63,7 +65,7 @@ export function giftAdminRoutes(app: App, { execute, db }: Services): void {
       },
     },
     async (request) => {
-      const decoration = await decorationById(db, idInPath(request.params.id))
+      const decoration = await decorationById(databaseOf(request), idInPath(request.params.id))
       if (decoration === undefined) throw notFound()
       return { data: decoration }
     },
@@ -82,7 +84,7 @@ export function giftAdminRoutes(app: App, { execute, db }: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestDecorations(db, limit + 1, cursor)
+      const rows = await newestDecorations(databaseOf(request), limit + 1, cursor)
       const page = toPage(rows, limit, ({ micros, decoration }) => [micros, decoration.id])
       return { ...page, data: page.data.map(({ decoration }) => decoration) }
     },

@@ -14,12 +14,12 @@ import { sendGift } from './send.ts'
 const COST_PER_ADDITIONAL_RECEIVER = 0.3
 
 /** Client routes for gifts. */
-export function giftRoutes(app: App, { execute, db, applied, luckyChains: chains, settings }: Services): void {
+export function giftRoutes(app: App, { execute, db, reads, applied, luckyChains: chains, settings }: Services): void {
   const send = sendGift({ chains, ownerPercent: settings.ownerCommissionPercent })
   const catalogue = new CachedResponse(applied, ['decoration-defined'], async () => ({
     data: await allDecorations(db),
   }))
-  const bags = bagLookup(db)
+  const bags = reads.each(bagLookup)
 
   app.post(
     '/instant-send',
@@ -103,6 +103,6 @@ export function giftRoutes(app: App, { execute, db, applied, luckyChains: chains
         response: { 200: dataOf(Type.Array(BagItem)) },
       },
     },
-    async (request) => ({ data: await bags.load(userOf(request)) }),
+    async (request) => ({ data: await bags(request).load(userOf(request)) }),
   )
 }

@@ -15,7 +15,9 @@ const tags = ['operators']
 const params = IdParams
 
 /** Admin routes for privilege packages and cards. */
-export function privilegeAdminRoutes(app: App, { execute, db, settings }: Services): void {
+export function privilegeAdminRoutes(app: App, { execute, reads, settings }: Services): void {
+  const databaseOf = reads.each((db) => db)
+
   app.put(
     '/privilege-packages/:id',
     {
@@ -48,7 +50,7 @@ export function privilegeAdminRoutes(app: App, { execute, db, settings }: Servic
       },
     },
     async (request) => {
-      const found = await packageById(db, idInPath(request.params.id))
+      const found = await packageById(databaseOf(request), idInPath(request.params.id))
       if (found === undefined) throw notFound()
       return { data: packageRecord(found) }
     },
@@ -67,7 +69,7 @@ export function privilegeAdminRoutes(app: App, { execute, db, settings }: Servic
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestPackages(db, limit + 1, cursor)
+      const rows = await newestPackages(databaseOf(request), limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, privilege_package_id }) => [created_at, privilege_package_id])
       return { ...page, data: page.data.map(packageRecord) }
     },

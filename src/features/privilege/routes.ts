@@ -13,8 +13,8 @@ const tags = ['privilege wallet']
 const params = CardParams
 
 /** Client routes of the privilege wallet. */
-export function privilegeRoutes(app: App, { execute, db, settings }: Services): void {
-  const storedCards = storedCardLookup(db)
+export function privilegeRoutes(app: App, { execute, reads, settings }: Services): void {
+  const storedCards = reads.each(storedCardLookup)
 
   app.get(
     '/privilege-wallet',
@@ -27,7 +27,7 @@ export function privilegeRoutes(app: App, { execute, db, settings }: Services): 
       },
     },
     async (request) => {
-      const cards = await storedCards.load(userOf(request))
+      const cards = await storedCards(request).load(userOf(request))
       return { data: cards.map((card) => walletCard(card, settings.assetBaseUrl)) }
     },
   )

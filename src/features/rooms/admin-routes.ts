@@ -11,7 +11,9 @@ import { newestRooms, roomRow } from './reads.ts'
 const tags = ['operators']
 
 /** Admin routes for rooms. */
-export function roomAdminRoutes(app: App, { execute, db }: Services): void {
+export function roomAdminRoutes(app: App, { execute, reads }: Services): void {
+  const databaseOf = reads.each((db) => db)
+
   app.put(
     '/rooms/:id',
     {
@@ -51,7 +53,7 @@ export function roomAdminRoutes(app: App, { execute, db }: Services): void {
       },
     },
     async (request) => {
-      const room = await roomRow(db, idInPath(request.params.id))
+      const room = await roomRow(databaseOf(request), idInPath(request.params.id))
       if (room === undefined) throw notFound()
       return { data: roomRecord(room, room) }
     },
@@ -70,7 +72,7 @@ export function roomAdminRoutes(app: App, { execute, db }: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestRooms(db, limit + 1, cursor)
+      const rows = await newestRooms(databaseOf(request), limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, room_id }) => [created_at, room_id])
       return { ...page, data: page.data.map((room) => roomRecord(room, room)) }
     },

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { dataOf } from '../../../schema/common.ts'
 import { RoomParams, RoomResource } from '../../../schema/rooms.ts'
 import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
@@ -13,15 +14,18 @@ const tags = ['rooms']
 const MAX_ROOMS_PER_QUERY = 100
 
 /** Client routes for rooms. */
-export function roomRoutes(app: App, { db, settings }: Services, findRooms: FindRooms): void {
+export function roomRoutes(app: App, { db, reads, settings }: Services, findRooms: FindRooms): void {
   const ids = new BatchedLookup(MAX_ROOMS_PER_QUERY, async (uids: readonly string[]) => {
     const found = await findRoomIds(db, uids)
     return uids.map((uid) => found.get(uid) ?? null)
   })
-  const rooms = new BatchedLookup(MAX_ROOMS_PER_QUERY, async (refs: readonly RoomRef[]) => {
-    const found = await findRooms(db, refs, settings.assetBaseUrl)
-    return refs.map((ref) => found.get(ref) ?? null)
-  })
+  const rooms = reads.each(
+    (source) =>
+      new BatchedLookup(MAX_ROOMS_PER_QUERY, async (refs: readonly RoomRef[]) => {
+        const found = await findRooms(source, refs, settings.assetBaseUrl)
+        return refs.map((ref) => found.get(ref) ?? null)
+      }),
+  )
 
   /** The room id of a path; 404 for an unknown uid. A numeric id is not checked here. */
   const resolveRoomId = async (ref: string): Promise<number> => {
@@ -31,8 +35,8 @@ export function roomRoutes(app: App, { db, settings }: Services, findRooms: Find
   }
 
   /** The room as users see it; 404 when it does not exist. */
-  const loadRoom = async (ref: RoomRef): Promise<RoomResource> => {
-    const room = await rooms.load(ref)
+  const loadRoom = async (request: FastifyRequest, ref: RoomRef): Promise<RoomResource> => {
+    const room = await rooms(request).load(ref)
     if (room === null) throw notFound()
     return room
   }
@@ -48,7 +52,7 @@ export function roomRoutes(app: App, { db, settings }: Services, findRooms: Find
         response: { 200: dataOf(RoomResource) },
       },
     },
-    async (request) => ({ data: await loadRoom(pathId(request.params.uid) ?? request.params.uid) }),
+    async (request) => ({ data: await loadRoom(request, pathId(request.params.uid) ?? request.params.uid) }),
   )
 
   app.get(
@@ -56,6 +60,7 @@ export function roomRoutes(app: App, { db, settings }: Services, findRooms: Find
     {
       // A HEAD request would join, too.
       exposeHeadRoute: false,
+      config: { reads: 'primary' },
       schema: {
         operationId: 'joinRoom',
         summary: 'Join a room, by uid or id; joining again has no effect',
@@ -67,7 +72,8 @@ export function roomRoutes(app: App, { db, settings }: Services, findRooms: Find
     async (request) => {
       const id = await resolveRoomId(request.params.uid)
       await joinRoom(db, id, userOf(request))
-      return { data: await loadRoom(id) }
+      reads.noteWrite(request)
+      return { data: await loadRoom(request, id) }
     },
   )
 }

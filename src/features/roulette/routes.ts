@@ -28,15 +28,19 @@ const tags = ['roulette']
 const base = '/rooms/:room_uid/games/roulette'
 
 /** Client routes for roulette. */
-export function rouletteRoutes(app: App, { execute, db, spinSeeds: spins, settings }: Services): void {
+export function rouletteRoutes(app: App, { execute, reads, spinSeeds: spins, settings }: Services): void {
   const open = openGame({ spins, feePercent: settings.rouletteFeePercent })
   const finish = finishGame(spins)
 
-  const games = gameLookup(db)
+  const games = reads.each(gameLookup)
 
   /** The game of a room, as `gameLookup`; 404 when the room does not exist. */
-  const loadGame = async (room: string, game: GameOfRoom['game']): Promise<PublishedGame | null> => {
-    const found = await games.load({ room: pathId(room) ?? room, game })
+  const loadGame = async (
+    request: FastifyRequest,
+    room: string,
+    game: GameOfRoom['game'],
+  ): Promise<PublishedGame | null> => {
+    const found = await games(request).load({ room: pathId(room) ?? room, game })
     if (found === null) throw notFound()
     return found.game
   }
@@ -52,7 +56,7 @@ export function rouletteRoutes(app: App, { execute, db, spinSeeds: spins, settin
         response: { 200: dataOf(Type.Union([Game, Type.Null()])) },
       },
     },
-    async (request) => ({ data: await loadGame(request.params.room_uid, null) }),
+    async (request) => ({ data: await loadGame(request, request.params.room_uid, null) }),
   )
 
   app.get(
@@ -68,7 +72,7 @@ export function rouletteRoutes(app: App, { execute, db, spinSeeds: spins, settin
     },
     async (request) => {
       const { room_uid, id } = request.params
-      const game = await loadGame(room_uid, pathId(id) ?? id)
+      const game = await loadGame(request, room_uid, pathId(id) ?? id)
       if (game === null) throw notFound()
       return { data: game }
     },

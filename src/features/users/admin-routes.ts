@@ -21,7 +21,9 @@ import { revokeSessions } from './revoke-sessions.ts'
 const tags = ['operators']
 
 /** Admin routes for users. */
-export function userAdminRoutes(app: App, { execute, db, sessions }: Services): void {
+export function userAdminRoutes(app: App, { execute, reads, sessions }: Services): void {
+  const databaseOf = reads.each((db) => db)
+
   app.put(
     '/users/:id',
     {
@@ -77,7 +79,7 @@ export function userAdminRoutes(app: App, { execute, db, sessions }: Services): 
       },
     },
     async (request) => {
-      const user = await userById(db, idInPath(request.params.id))
+      const user = await userById(databaseOf(request), idInPath(request.params.id))
       if (user === undefined) throw notFound()
       return { data: userRecord(user, user) }
     },
@@ -96,7 +98,7 @@ export function userAdminRoutes(app: App, { execute, db, sessions }: Services): 
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestUsers(db, limit + 1, cursor)
+      const rows = await newestUsers(databaseOf(request), limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, user_id }) => [created_at, user_id])
       return { ...page, data: page.data.map((user) => userRecord(user, user)) }
     },

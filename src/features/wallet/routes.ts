@@ -4,8 +4,8 @@ import { notFound } from '../../http/errors/http-error.ts'
 import type { App, Services } from '../services.ts'
 import { walletLookup } from './reads.ts'
 
-export function walletRoutes(app: App, { db }: Services): void {
-  const wallets = walletLookup(db)
+export function walletRoutes(app: App, { reads }: Services): void {
+  const wallets = reads.each(walletLookup)
 
   app.get(
     '/wallet',
@@ -18,7 +18,7 @@ export function walletRoutes(app: App, { db }: Services): void {
       },
     },
     async (request) => {
-      const wallet = await wallets.load(userOf(request))
+      const wallet = await wallets(request).load(userOf(request))
       if (wallet === null) throw notFound()
       return { data: wallet }
     },

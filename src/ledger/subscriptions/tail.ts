@@ -2,6 +2,7 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { Client, type Pool } from 'pg'
 import type { FailureLog } from '../../db/failure-log.ts'
 import { isSessionTerminated } from '../../db/postgres-errors.ts'
+import { prepareSession } from '../../db/session/prepare-session.ts'
 import { SingleFlight } from '../../db/single-flight.ts'
 import type { StoredEvent } from '../storage/event-hash.ts'
 import { eventsAfter } from '../storage/read-events.ts'
@@ -183,10 +184,15 @@ export class Tail {
       try {
         await client.connect()
         // The lock of an instance that vanished must be released soon.
-        await client.query('set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3')
+        await prepareSession(
+          client,
+          'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3',
+        )
         while (!this.#isStopped && !isBroken) {
           const lock = await client.query<{ mine: boolean }>(
-            'select pg_try_advisory_lock(hashtextextended($1, 0)) as mine',
+            // A standby would give the lock, too, and refuse all that follows.
+            `select case when pg_is_in_recovery() then false
+                    else pg_try_advisory_lock(hashtextextended($1, 0)) end as mine`,
             // Instances of other versions take the same lock: its name must stay.
             [`ledger follower ${name}`],
           )

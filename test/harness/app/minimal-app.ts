@@ -19,6 +19,7 @@ import { charge } from '../../../src/http/limits/rate-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { createLogger } from '../../../src/http/observability/logging.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
+import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { Executor, type Limits } from '../../../src/ledger/executor/executor.ts'
 import type { Verb } from '../../../src/ledger/rules/verb.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
@@ -154,6 +155,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
     services: {
       execute: executeWith(executor, writes, refusalResponsesIn([])),
       db,
+      reads: new ReadSources(db, null),
       applied: new AppliedEvents(0, async () => 0),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState: { ...alwaysOpen, gate },

@@ -4,6 +4,7 @@ import { FailureLog } from '../../../src/db/failure-log.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
+import { Promotion } from '../../../src/db/session/promotion.ts'
 import { evolve, refusalResponseOf, tables } from '../../../src/domain.ts'
 import type { Slice } from '../../../src/features/slice.ts'
 import { type AppState, alwaysOpen } from '../../../src/http/auth/gate.ts'
@@ -14,6 +15,7 @@ import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
+import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { Executor } from '../../../src/ledger/executor/executor.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
@@ -96,7 +98,7 @@ export async function startInstance(
   tail.start()
   const createRegistry = await startRealtime(
     {
-      database: { db, subscriberPool },
+      database: { db, subscriberPool, promotion: new Promotion(false, async () => false) },
       tail,
       sessions,
       appState,
@@ -116,6 +118,7 @@ export async function startInstance(
     services: {
       execute: executeWith(executor, writes, refusalResponseOf),
       db,
+      reads: new ReadSources(db, null),
       applied,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState,

@@ -20,6 +20,7 @@ import { executeWith } from '../../../src/http/execute-command.ts'
 import { AddressLimit } from '../../../src/http/limits/address-limit.ts'
 import { WriteAllowance } from '../../../src/http/limits/write-allowance.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
+import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { createTestExecutor, type TestExecutor, testChains, testSpins, testVault } from '../ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../postgres/test-database.ts'
@@ -90,7 +91,7 @@ export async function createTestApp(
   })
   const sessions = sessionsIn(db)
   const finance = createFinanceSlice({
-    auditWorker: createAuditWorker(database.serviceUrl),
+    auditWorker: createAuditWorker(() => database.serviceUrl),
     checkpoints: checkpointSigner('a checkpoint key for tests'),
   })
   const app = await build({
@@ -98,6 +99,7 @@ export async function createTestApp(
     services: {
       execute: executeWith(ledger.executor, writes, refusalResponseOf),
       db,
+      reads: new ReadSources(db, null),
       applied,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,

@@ -25,10 +25,12 @@ export interface Proxy {
   /** Closes all connections and refuses new ones until `up`. */
   down(): Promise<void>
   up(): Promise<void>
+  /** New connections go to the server of this address. */
+  retarget(url: string): void
 }
 
 export async function proxy(t: Test, url: string): Promise<Proxy> {
-  const target = new URL(url)
+  let target = new URL(url)
   const pairs = new Set<{ readonly sockets: readonly Socket[]; silent: boolean }>()
   let lose: 'request' | 'answer' | undefined
   let cuts = 0
@@ -130,5 +132,8 @@ export async function proxy(t: Test, url: string): Promise<Proxy> {
     },
     down,
     up: () => listen(port),
+    retarget: (other) => {
+      target = new URL(other)
+    },
   }
 }

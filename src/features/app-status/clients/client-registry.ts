@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import type { Log } from '../../../db/log.ts'
+import { isReadOnlyError } from '../../../db/postgres-errors.ts'
 import { SingleFlight } from '../../../db/single-flight.ts'
 import type { Client } from '../access-policy.ts'
 import { type ClientsByKey, deleteExpiredClients, findClients, findRecentClients, saveClients } from './client-rows.ts'
@@ -134,6 +135,11 @@ export class ClientRegistry {
         for (const [key, client] of batch) if (this.#pendingWrites.get(key) === client) this.#pendingWrites.delete(key)
         await sleep(WRITE_INTERVAL_MS)
       } catch (error) {
+        // A standby stores none; this instance has them cached.
+        if (isReadOnlyError(error)) {
+          this.#pendingWrites.clear()
+          return
+        }
         this.#logFailure(error)
         await sleep(RETRY_DELAY_MS)
       }

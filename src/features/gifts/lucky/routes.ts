@@ -16,11 +16,11 @@ const MAX_ODDS_TABLES = 1_000
 const ODDS_RETENTION_MS = 60_000
 
 /** Client routes through which players inspect their chains, draws and odds. */
-export function luckyFairnessRoutes(app: App, { execute, db, luckyChains: chains }: Services): void {
+export function luckyFairnessRoutes(app: App, { execute, db, reads, luckyChains: chains }: Services): void {
   const show = showChains(chains)
   const choose = chooseSeed(chains)
-  const published = chainLookup(db)
-  const loadDraws = drawLookup(db)
+  const published = reads.each(chainLookup)
+  const drawPages = reads.each(drawLookup)
   /** By hash: a table changes only when a rebuild corrects it. */
   const oddsTables = new LRUCache<string, PreparedResponse>({ max: MAX_ODDS_TABLES, ttl: ODDS_RETENTION_MS })
 
@@ -44,7 +44,7 @@ export function luckyFairnessRoutes(app: App, { execute, db, luckyChains: chains
     },
     async (request, reply) => {
       const user_id = userOf(request)
-      const found = await published.load(user_id)
+      const found = await published(request).load(user_id)
       return found === null ? await execute(request, reply, show, { user_id }) : { data: found }
     },
   )
@@ -80,7 +80,7 @@ export function luckyFairnessRoutes(app: App, { execute, db, luckyChains: chains
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 1)
-      const { draws, more } = await loadDraws({ userId: userOf(request), before: cursor?.[0] ?? null, limit })
+      const { draws, more } = await drawPages(request)({ userId: userOf(request), before: cursor?.[0] ?? null, limit })
       const page = pageBody(draws, more, ({ position }) => [position])
       return { ...page, data: page.data.map(({ draw }) => draw) }
     },

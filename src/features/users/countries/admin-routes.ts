@@ -11,7 +11,9 @@ import { defineCountry } from './define-country.ts'
 const tags = ['operators']
 
 /** Admin routes for countries. */
-export function countryAdminRoutes(app: App, { execute, db }: Services): void {
+export function countryAdminRoutes(app: App, { execute, reads }: Services): void {
+  const databaseOf = reads.each((db) => db)
+
   app.put(
     '/countries/:id',
     {
@@ -50,7 +52,7 @@ export function countryAdminRoutes(app: App, { execute, db }: Services): void {
       },
     },
     async (request) => {
-      const country = await countryById(db, idInPath(request.params.id))
+      const country = await countryById(databaseOf(request), idInPath(request.params.id))
       if (country === undefined) throw notFound()
       return { data: countryRecord(country) }
     },
@@ -69,7 +71,7 @@ export function countryAdminRoutes(app: App, { execute, db }: Services): void {
     },
     async (request) => {
       const { limit, cursor } = readPage(request.query, 2)
-      const rows = await newestCountries(db, limit + 1, cursor)
+      const rows = await newestCountries(databaseOf(request), limit + 1, cursor)
       const page = toPage(rows, limit, ({ created_at, country_id }) => [created_at, country_id])
       return { ...page, data: page.data.map(countryRecord) }
     },

@@ -1,0 +1,63 @@
+import type { FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
+import { actorOf } from '../auth/caller.ts'
+import type { ExecuteCommand } from '../execute-command.ts'
+import { RecentWriters } from './recent-writers.ts'
+import type { Standby } from './standby.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A GET route that writes, or decides what a caller may do: only the primary answers it. */
+    reads?: 'primary'
+  }
+  interface FastifyRequest {
+    /** Whether a standby answers this request's reads. */
+    readsStandby: boolean
+  }
+}
+
+/** The databases that answer reads: the primary and, where there is one, a standby. */
+export class ReadSources {
+  /** What answers reads beside the primary; null when there is none. */
+  readonly standby: Standby | null
+  /** Whether there is a primary: without one, the standby is all there is. */
+  readonly hasPrimary: boolean
+  /** They read the primary, as a standby may not have what they wrote. */
+  readonly writers = new RecentWriters()
+  readonly #primary: Kysely<Tables>
+
+  constructor(primary: Kysely<Tables>, standby: Standby | null, hasPrimary = true) {
+    this.#primary = primary
+    this.standby = standby
+    this.hasPrimary = hasPrimary
+  }
+
+  /** Makes something that reads, for each database; returns the one for a request. */
+  each<Reader>(make: (db: Kysely<Tables>) => Reader): (request: Pick<FastifyRequest, 'readsStandby'>) => Reader {
+    const primary = make(this.#primary)
+    if (this.standby === null) return () => primary
+    const standby = make(this.standby.db)
+    return ({ readsStandby }) => (readsStandby ? standby : primary)
+  }
+
+  /** For reports, which may be a moment behind. */
+  get reports(): Kysely<Tables> {
+    return this.standby?.db ?? this.#primary
+  }
+
+  /** The caller of this request writes. */
+  noteWrite({ caller }: Pick<FastifyRequest, 'caller'>): void {
+    if (this.standby !== null) this.writers.note(actorOf(caller))
+  }
+}
+
+/** Executes commands and notes who sends them. */
+export const executeNotingWriters =
+  (execute: ExecuteCommand, reads: ReadSources): ExecuteCommand =>
+  async (request, reply, verb, input, options) => {
+    reads.noteWrite(request)
+    await execute(request, reply, verb, input, options)
+    // Again, as it may have waited for long.
+    reads.noteWrite(request)
+  }

@@ -1,0 +1,28 @@
+import { ReadSources } from '../http/reads/read-sources.ts'
+import { Standby } from '../http/reads/standby.ts'
+import type { Database } from './database.ts'
+import type { Ledger } from './ledger.ts'
+
+/**
+ * Decides what answers reads: the database, a standby of it, or a standby alone. Those who write on other instances are
+ * known by their events.
+ */
+export async function startReads(
+  { db, standby, promotion }: Pick<Database, 'db' | 'standby' | 'promotion'>,
+  { applied, tail }: Pick<Ledger, 'applied' | 'tail'>,
+  cleanUp: AsyncDisposableStack,
+): Promise<ReadSources> {
+  if (promotion.isStandby) return new ReadSources(db, await started(new Standby(db, db, applied), cleanUp), false)
+  if (standby === null) return new ReadSources(db, null)
+  const reads = new ReadSources(db, await started(new Standby(standby.db, standby.probe, applied), cleanUp))
+  tail.subscribe(applied.position, (events) => {
+    for (const { entry } of events) reads.writers.note(entry.actor)
+  })
+  return reads
+}
+
+async function started(standby: Standby, cleanUp: AsyncDisposableStack): Promise<Standby> {
+  cleanUp.defer(() => standby.stop())
+  await standby.start()
+  return standby
+}

@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Test, test } from 'tap'
+import { freePort } from '../../src/db/cluster/free-port.ts'
+import { runAudit } from '../audit/run-audit.ts'
+import { type ReplicatedPostgres, startReplicated } from '../harness/postgres/replicated.ts'
+import { testBinaries } from '../harness/postgres/test-binaries.ts'
+import { base } from '../harness/postgres/test-cluster.ts'
+import { type ServiceProcess, startService, tokenIn } from '../harness/process/service.ts'
+import { dataDir } from '../harness/process/start-options.ts'
+import { until } from '../harness/until.ts'
+import { RecordingClient } from '../harness/websocket/websocket-client.ts'
+
+type Send = (method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Reply>
+
+interface Reply {
+  readonly status: number
+  readonly text: string
+  readonly position: number
+}
+
+async function replicated(t: Test): Promise<ReplicatedPostgres> {
+  const folder = mkdtempSync(join(base, 'economy-replicated-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return startReplicated(t, folder, await testBinaries())
+}
+
+/** Sends requests to a service with the token of a name in its output, or of another instance's. */
+const sender = ({ origin }: ServiceProcess, issuer: ServiceProcess, name: string): Send => {
+  const token = tokenIn(issuer.output(), name)
+  return async (method, path, body, headers = {}) => {
+    const response = await fetch(`${origin}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, text, position: Number(response.headers.get('x-ledger-position')) }
+  }
+}
+
+const gift = { u_id: 1, decoration_id: 3, user_id: [2], quantity: 1, room_id: 1 }
+const readyStatus = async ({ origin }: ServiceProcess): Promise<number> => {
+  const response = await fetch(`${origin}/readyz`)
+  await response.body?.cancel()
+  return response.status
+}
+
+test('on a standby an instance only reads, until it is promoted', { timeout: 240_000 }, async (t) => {
+  const { primary, standby } = await replicated(t)
+  const keys = { DATA_DIR: dataDir(t) }
+  const writer = await startService(t, { ...keys, DATABASE_URL: primary.serviceUrl }, await freePort())
+  const reader = await startService(t, { ...keys, DATABASE_URL: standby.serviceUrl }, await freePort())
+  t.match(reader.output(), 'DATABASE_URL is a standby: this instance only reads until it is promoted')
+  const write = sender(writer, writer, 'user 1')
+  const read = sender(reader, writer, 'user 1')
+  t.equal(await readyStatus(reader), 200)
+  t.equal((await read('GET', '/v1/wallet')).status, 200)
+  for (const [method, path, body] of [
+    ['POST', '/v1/instant-send', gift],
+    ['GET', '/v1/rooms/1/join', undefined],
+  ] as const) {
+    const reply = await read(method, path, body)
+    t.match([reply.status, JSON.parse(reply.text)], [500, { code: 'unavailable' }], path)
+  }
+  t.equal(await readyStatus(reader), 200, 'commands that a standby refuses do not make it unready')
+
+  const client = new RecordingClient(reader.origin, { token: tokenIn(writer.output(), 'user 1') })
+  t.teardown(() => client.close())
+  await until(() => client.frames.some((text) => text.includes('"t":"ready"')))
+  client.send({ t: 'sub', i: 1, ch: 'one-to-room:R1' })
+  await until(() => client.frames.some((text) => text.includes('"t":"subbed"')))
+  const sent = await write('POST', '/v1/instant-send', gift)
+  t.equal(sent.status, 200)
+  const at = { 'x-ledger-position': String(sent.position) }
+  const seen = await read('GET', '/v1/wallet', undefined, at)
+  t.ok(seen.position >= sent.position, 'a read waits for the position that it sends back')
+  t.equal(seen.text, (await write('GET', '/v1/wallet')).text)
+  await until(() => client.frames.some((text) => text.includes(`"position":"${sent.position}"`)))
+
+  await standby.admin('select pg_wal_replay_pause()')
+  const later = await write('POST', '/v1/instant-send', gift)
+  const old = await read('GET', '/v1/wallet', undefined, { 'x-ledger-position': String(later.position) })
+  t.equal(old.text, seen.text, 'it answers what it has')
+  t.ok(old.position < later.position, 'with its own position')
+  await standby.admin('select pg_wal_replay_resume()')
+
+  writer.kill('SIGTERM')
+  await writer.exited
+  await primary.stop()
+  await standby.admin('select pg_promote()')
+  let first = await read('POST', '/v1/instant-send', gift)
+  await until(async () => {
+    if (first.status !== 200) first = await read('POST', '/v1/instant-send', gift)
+    return first.status === 200
+  })
+  t.ok(first.position > later.position)
+  await until(() => client.frames.some((text) => text.includes(`"position":"${first.position}"`)))
+  t.equal(await readyStatus(reader), 200)
+})
+
+test('a standby of DATABASE_READ_URL answers reads', { timeout: 240_000 }, async (t) => {
+  const { primary, standby } = await replicated(t)
+  const urls = { DATABASE_URL: primary.serviceUrl, DATABASE_READ_URL: standby.serviceUrl }
+  const service = await startService(t, { ...urls, DATA_DIR: dataDir(t) }, await freePort())
+  const one = sender(service, service, 'user 1')
+  const two = sender(service, service, 'user 2')
+  const operator = sender(service, service, 'operator')
+  const finance = sender(service, service, 'finance')
+
+  const before = (await two('GET', '/v1/wallet')).text
+  const trialBalance = (await finance('GET', '/admin/v1/ledger/trial-balance')).text
+  await until(async () => (await two('GET', '/v1/wallet')).position === (await one('GET', '/v1/wallet')).position)
+  await standby.admin('select pg_wal_replay_pause()')
+  const sent = await one('POST', '/v1/instant-send', gift)
+  t.equal(sent.status, 200)
+
+  const stale = await two('GET', '/v1/wallet')
+  t.equal(stale.text, before, 'the standby answers')
+  t.ok(stale.position < sent.position, 'with its own position')
+  const beyond = await two('GET', '/v1/wallet', undefined, { 'x-ledger-position': '999999999999' })
+  t.equal(beyond.text, before, 'a position beyond the ledger is ignored')
+  const fresh = await two('GET', '/v1/wallet', undefined, { 'x-ledger-position': String(sent.position) })
+  t.not(fresh.text, before, 'the primary answers when the standby does not reach the position in time')
+  t.ok(fresh.position >= sent.position)
+  const own = await one('GET', '/v1/wallet')
+  t.ok(own.position >= sent.position, 'whoever has just written reads the primary')
+  t.equal((await finance('GET', '/admin/v1/ledger/trial-balance')).text, trialBalance, 'finance reads the standby')
+  const audit = await runAudit(urls, 'verify')
+  t.match(audit.out, `up to position ${stale.position} `, 'and so does the audit')
+  t.equal(audit.code, 0)
+  const joined = await two('GET', '/v1/rooms/1/join')
+  t.equal(joined.status, 200)
+  t.not((await two('GET', '/v1/wallet')).text, before, 'joining a room is a write')
+  t.equal((await operator('PUT', '/admin/v1/countries/77', { name: 'Chad' })).status, 200)
+  t.equal((await operator('GET', '/admin/v1/countries/77')).status, 200, 'staff who wrote read the primary, too')
+  t.equal((await finance('GET', '/admin/v1/countries/77')).status, 404, 'others do not')
+
+  await standby.admin('select pg_wal_replay_resume()')
+  await until(async () => (await finance('GET', '/admin/v1/countries/77')).status === 200)
+  await standby.stop()
+  for (const send of [one, two, finance]) {
+    const path = send === finance ? '/admin/v1/ledger/trial-balance' : '/v1/wallet'
+    t.equal((await send('GET', path)).status, 200, 'without the standby the primary answers')
+  }
+  t.equal(await readyStatus(service), 200)
+})
