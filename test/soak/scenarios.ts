@@ -1,6 +1,7 @@
 import type { Scenario } from '../harness/scenario/scenario.ts'
 import { diskFull } from './scenarios/database/disk-full.ts'
 import { endedSessions } from './scenarios/database/ended-sessions.ts'
+import { failover } from './scenarios/database/failover.ts'
 import { hangingStatement } from './scenarios/database/hanging-statement.ts'
 import { lostCommit } from './scenarios/database/lost-commit.ts'
 import { frozenPostgres, postgresAway } from './scenarios/database/outages.ts'
@@ -30,6 +31,7 @@ export const scenarios: readonly Scenario[] = [
   diskFull,
   postgresAway,
   frozenPostgres,
+  failover,
   frozenInstance,
   silence,
   hangingStatement,

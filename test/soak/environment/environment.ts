@@ -66,13 +66,20 @@ export async function sharedEnvironment(
   attachPostgresLog(context, dataDir)
   const postgres = await ownPostgres(context, dataDir)
   const { ownerUrl, serviceUrl } = postgres
-  const url = await through(serviceUrl)
+  const database = { DATABASE_URL: await through(serviceUrl), DATABASE_OWNER_URL: ownerUrl }
+  const ownEnvs = envs.map((env) => ({ ...database, ...env }))
+  return { ...(await environmentOn(context, ownEnvs, () => serviceUrl)), postgres }
+}
+
+/** Instances on a database that somebody else runs, at an address that may change. */
+export async function environmentOn(
+  context: ScenarioContext,
+  envs: readonly Readonly<Record<string, string>>[],
+  databaseUrl: () => string,
+): Promise<Environment> {
   const instances: Instance[] = []
-  for (const env of envs) {
-    const ownEnv = { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, DATA_DIR: makeFolder(context) }
-    instances.push(await Instance.start(context, { ...ownEnv, ...env }))
-  }
-  return { ...(await populate(context, instances, () => serviceUrl)), postgres }
+  for (const env of envs) instances.push(await Instance.start(context, { DATA_DIR: makeFolder(context), ...env }))
+  return populate(context, instances, databaseUrl)
 }
 
 async function populate(
