@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { deleteOlderRows } from '../../db/delete-older-rows.ts'
+import { deleteOlderRows } from '../../db/queries/delete-older-rows.ts'
 
 /** Clients are promised one day. */
 const REPLY_RETENTION = '48 hours'
@@ -8,6 +8,6 @@ const BATCH_RETENTION = '1 hour'
 
 /** Deletes replies and batch ids older than their retention. Any number of instances may do it at once. */
 export async function prune(pool: Pool): Promise<void> {
-  await deleteOlderRows(pool, 'replies', 'at', REPLY_RETENTION)
-  await deleteOlderRows(pool, 'ledger_batches', 'at', BATCH_RETENTION)
+  await deleteOlderRows(pool, 'replies', REPLY_RETENTION)
+  await deleteOlderRows(pool, 'ledger_batches', BATCH_RETENTION)
 }

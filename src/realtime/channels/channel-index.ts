@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { deleteOlderRows } from '../../db/delete-older-rows.ts'
+import { deleteOlderRows } from '../../db/queries/delete-older-rows.ts'
 import type { DurableSubscriber } from '../../ledger/subscriptions/tail.ts'
 import type { EventMapper } from '../frames/event-mapper.ts'
 import type { ChannelKey } from './channel-names.ts'
@@ -134,6 +134,6 @@ export class ChannelIndex {
 
   /** Deletes rows past their retention. Several instances may do so at once. */
   prune(): Promise<void> {
-    return deleteOlderRows(this.#pool, 'live_announcements', 'at', INDEX_RETENTION)
+    return deleteOlderRows(this.#pool, 'live_announcements', INDEX_RETENTION)
   }
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { deleteOlderRows } from '../../../db/delete-older-rows.ts'
+import { deleteOlderRows } from '../../../db/queries/delete-older-rows.ts'
 import type { Client } from '../access-policy.ts'
 import { parseClientType } from './client-hints.ts'
 
@@ -51,7 +51,7 @@ export async function findRecentClients(pool: Pool, ms: number): Promise<Clients
 
 /** Deletes clients beyond their retention. Safe to run on several instances at once. */
 export const deleteExpiredClients = (pool: Pool): Promise<void> =>
-  deleteOlderRows(pool, 'told_clients', 'told_at', CLIENT_RETENTION)
+  deleteOlderRows(pool, 'told_clients', CLIENT_RETENTION)
 
 const toClientsByKey = (rows: readonly Row[]): ClientsByKey =>
   new Map(rows.map(({ token_key, type, version }) => [token_key, { type: parseClientType(type), version }]))
