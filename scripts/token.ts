@@ -5,6 +5,7 @@ import { fastify } from 'fastify'
 import { type Config, loadConfig, secondsIn } from '../src/config/config.ts'
 import { readSecret } from '../src/config/secret-file.ts'
 import { connect } from '../src/db/connect.ts'
+import { ledgerUrl } from '../src/db/ledger-url.ts'
 import type { StaffRole } from '../src/http/auth/caller.ts'
 import { isStaffSub, registerTokens, signToken, tokenRulesOf } from '../src/http/auth/tokens.ts'
 import { pathId } from '../src/http/validation/ids.ts'
@@ -45,9 +46,10 @@ async function printToken({ user, role, ttl }: Options): Promise<void> {
 }
 
 /** Whether the database has no such user; false when it cannot be reached. */
-async function isUnknownUser(userId: number, { databaseUrl, dataDir }: Config): Promise<boolean> {
+async function isUnknownUser(userId: number, { databaseUrl, ledgerSchema, dataDir }: Config): Promise<boolean> {
   try {
-    const client = await connect(databaseUrl ?? readFileSync(join(dataDir, 'database-url'), 'utf8').trim(), 'token')
+    const url = databaseUrl ?? readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
+    const client = await connect(ledgerUrl(url, ledgerSchema), 'token')
     try {
       return (await client.query('select from users where user_id = $1', [userId])).rowCount === 0
     } finally {

@@ -10,9 +10,10 @@ create table room_member_counts (
   primary key (room_id, slot)
 ) with (fillfactor = 50);
 
--- With the owner's rights: the service may read the counts and not write them.
+-- With the owner's rights: the service may read the counts and not write them. So it looks only where this migration
+-- does, in the ledger's schema and last in pg_temp, whatever the session's search_path is.
 create function count_room_members() returns trigger language plpgsql security definer
-  set search_path = public, pg_temp
+  set search_path from current
 as $$
 declare
   own_slot constant smallint := pg_backend_pid() % 16;

@@ -171,7 +171,7 @@ async function measure(cleanUp: AsyncDisposableStack): Promise<string> {
     await cluster.asOwner(database, 'vacuum')
     const rows = await cluster.ask(
       `select relname, pg_total_relation_size(oid) as bytes from pg_class
-       where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+       where relnamespace = current_schema()::regnamespace and relkind = 'r'`,
       DATABASE,
     )
     return new Map(rows.map(({ relname, bytes }) => [relname ?? '', Number(bytes)]))

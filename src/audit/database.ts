@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
+import { readLedgerSchema } from '../config/ledger-schema.ts'
 import { leaseEmbedded } from '../db/cluster/lease.ts'
+import { ledgerUrl } from '../db/ledger-url.ts'
 
-/** Connection strings of the service's database. */
+/** Connection strings of the service's ledger. */
 export interface AuditDatabase {
   /** As the service's own role; that of a standby where there is one. */
   readonly url: string
@@ -10,19 +12,27 @@ export interface AuditDatabase {
 }
 
 /**
- * Calls `work` with the service's database: that of DATABASE_URL, else the embedded one in DATA_DIR (default `.data`),
- * whether the service runs or not. It is read from DATABASE_READ_URL where that is given. The owner's role is that of
- * DATABASE_OWNER_URL, else that of DATABASE_URL. Throws when there is no database.
+ * Calls `work` with the ledger in schema LEDGER_SCHEMA of the service's database: that of DATABASE_URL, else the
+ * embedded one in DATA_DIR (default `.data`), whether the service runs or not. It is read from DATABASE_READ_URL where
+ * that is given. The owner's role is that of DATABASE_OWNER_URL, else that of DATABASE_URL. Throws when there is no
+ * database.
  */
 export async function withDatabase<Result>(
   env: Readonly<Record<string, string | undefined>>,
   work: (database: AuditDatabase) => Promise<Result>,
 ): Promise<Result> {
+  const schema = readLedgerSchema(env)
   const url = env['DATABASE_URL']
-  if (url) return work({ url: env['DATABASE_READ_URL'] || url, ownerUrl: env['DATABASE_OWNER_URL'] || url })
+  const inSchema = (address: string): string => ledgerUrl(address, schema)
+  if (url) {
+    return work({
+      url: inSchema(env['DATABASE_READ_URL'] || url),
+      ownerUrl: inSchema(env['DATABASE_OWNER_URL'] || url),
+    })
+  }
   const leased = await leaseEmbedded(dataDirOf(env))
   try {
-    return await work({ url: leased.serviceUrl, ownerUrl: leased.ownerUrl })
+    return await work({ url: inSchema(leased.serviceUrl), ownerUrl: inSchema(leased.ownerUrl) })
   } finally {
     await leased.close()
   }

@@ -18,6 +18,8 @@ export interface Config {
   readonly databaseOwnerUrl: string | null
   /** A standby of `databaseUrl` that answers reads; null: `databaseUrl` answers them. */
   readonly databaseReadUrl: string | null
+  /** The schema of the ledger in that database, which may hold others. */
+  readonly ledgerSchema: string
   /** Absolute path. */
   readonly dataDir: string
   readonly jwt: JwtKey | null
@@ -93,6 +95,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: values.DATABASE_URL ?? null,
     databaseOwnerUrl: values.DATABASE_OWNER_URL ?? null,
     databaseReadUrl: values.DATABASE_READ_URL ?? null,
+    ledgerSchema: values.LEDGER_SCHEMA,
     dataDir: resolve(values.DATA_DIR),
     jwt,
     jwtAudience: values.JWT_AUDIENCE ?? null,

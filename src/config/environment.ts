@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { ledgerSchema } from './ledger-schema.ts'
 
 const logLevel = Type.Union(
   (['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const).map((level) => Type.Literal(level)),
@@ -30,6 +31,7 @@ export const environment = Type.Object({
   DATABASE_URL: text,
   DATABASE_OWNER_URL: text,
   DATABASE_READ_URL: text,
+  LEDGER_SCHEMA: ledgerSchema,
   DATA_DIR: Type.String({ default: '.data' }),
   JWT_SECRET: text,
   JWT_PUBLIC_KEY: text,

@@ -1,7 +1,10 @@
 import { Client } from 'pg'
 import { prepareSession } from './session/prepare-session.ts'
 
-/** Opens one connection outside of any pool. When it breaks, it emits `end` and its next query fails. */
+/**
+ * Opens one connection outside of any pool, to the schema that the connection string names. When it breaks, it emits
+ * `end` and its next query fails.
+ */
 export async function connect(url: string, applicationName: string): Promise<Client> {
   const client = new Client({
     connectionString: url,
@@ -12,7 +15,7 @@ export async function connect(url: string, applicationName: string): Promise<Cli
   client.on('error', () => {})
   await client.connect()
   try {
-    await prepareSession(client)
+    await prepareSession(client, url)
   } catch (error) {
     await client.end().catch(() => {})
     throw error

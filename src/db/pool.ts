@@ -35,7 +35,7 @@ export function openPool(
     pipeline: true,
     types: resultTypes,
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
-    onConnect: (client) => prepareSession(client, `set statement_timeout = '10s'`),
+    onConnect: (client) => prepareSession(client, url, `set statement_timeout = '10s'`),
   })
   // Idle connections break when the server goes away. The pool replaces them; without a listener the error would end the process.
   pool.on('error', (err) => log.warn({ err }, 'idle database connection broke; the pool opens another one'))

@@ -34,10 +34,10 @@ export async function canChangeLedger(client: ClientBase): Promise<boolean> {
         or has_table_privilege(t.oid, 'update, delete, truncate, trigger')
         or has_any_column_privilege(t.oid, 'update') as may
     from pg_class t
-    join pg_namespace s on s.oid = t.relnamespace
+    join pg_namespace s on s.oid = t.relnamespace and s.nspname = current_schema()
     join pg_database d on d.datname = current_database()
     join pg_roles r on r.rolname = current_user
-    where t.oid = to_regclass('public.ledger_events')`)
+    where t.relname = 'ledger_events'`)
   const [answer] = rows
   if (answer === undefined) throw new Error('There is no table ledger_events: the database was not migrated')
   return answer.may

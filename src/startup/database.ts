@@ -7,6 +7,7 @@ import { openEmbedded } from '../db/cluster/embedded.ts'
 import { connect } from '../db/connect.ts'
 import { isConnectionError } from '../db/connection-errors.ts'
 import { checkFingerprints, storeFingerprints, usedKeys } from '../db/fingerprints.ts'
+import { ledgerUrl } from '../db/ledger-url.ts'
 import type { Log } from '../db/log.ts'
 import { grantService } from '../db/migrations/grants.ts'
 import { migrate, pendingMigrations } from '../db/migrations/migrate.ts'
@@ -18,7 +19,7 @@ import { Promotion } from '../db/session/promotion.ts'
 import type { Tables } from '../db/tables.ts'
 
 export interface Database {
-  /** Of the service's own role. */
+  /** The ledger's connection string, of the service's own role. */
   readonly url: string
   /** For the reads of routes. */
   readonly db: Kysely<Tables>
@@ -78,7 +79,9 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
   const db = queryBuilder(reads)
   cleanUp.defer(() => db.destroy())
   const standby =
-    config.databaseReadUrl === null ? null : await openStandby(config.databaseReadUrl, reads, log, cleanUp)
+    config.databaseReadUrl === null
+      ? null
+      : await openStandby(ledgerUrl(config.databaseReadUrl, config.ledgerSchema), reads, log, cleanUp)
   const probePool = openPool(url, { max: 1, min: 1, application_name: 'economy readiness' }, log)
   const probe = queryBuilder(probePool)
   cleanUp.defer(() => probe.destroy())
@@ -113,10 +116,14 @@ async function openStandby(
 }
 
 async function locate(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Addresses> {
-  if (config.databaseUrl !== null) return { url: config.databaseUrl, ownerUrl: config.databaseOwnerUrl }
+  const inSchema = (url: string): string => ledgerUrl(url, config.ledgerSchema)
+  if (config.databaseUrl !== null) {
+    const { databaseUrl, databaseOwnerUrl } = config
+    return { url: inSchema(databaseUrl), ownerUrl: databaseOwnerUrl === null ? null : inSchema(databaseOwnerUrl) }
+  }
   const embedded = await openEmbedded(config.dataDir, log)
   cleanUp.defer(() => embedded.stop())
-  return { url: embedded.serviceUrl, ownerUrl: embedded.ownerUrl }
+  return { url: inSchema(embedded.serviceUrl), ownerUrl: inSchema(embedded.ownerUrl) }
 }
 
 const NAME = 'economy start'

@@ -4,6 +4,7 @@ import { grantService } from '../../src/db/migrations/grants.ts'
 import { migrate } from '../../src/db/migrations/migrate.ts'
 import { newDataDir, openEmbeddedCluster } from '../harness/postgres/embedded.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { inTestSchema, testSchema } from '../harness/postgres/test-schema.ts'
 import { auditScript, runAudit } from './run-audit.ts'
 import { seedLedger } from './seed-ledger.ts'
 import { tamper } from './verify-database.ts'
@@ -82,7 +83,7 @@ test('a report that cannot be written is an error', async (t) => {
   const { serviceUrl } = await testDatabase(t)
   for (const command of ['verify', 'trial-balance']) {
     const { status, stderr } = spawnSync('sh', ['-c', `exec node ${auditScript} ${command} > /dev/full`], {
-      env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: serviceUrl },
+      env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: serviceUrl, LEDGER_SCHEMA: testSchema },
       encoding: 'utf8',
     })
     t.match({ status, stderr }, { status: 2, stderr: /^audit could not run: .*ENOSPC.*\n$/ }, command)
@@ -105,9 +106,10 @@ test('a checkpoint of a head that is not the last event is refused', async (t) =
 test('an audit finds the embedded database, whether the service runs or not', async (t) => {
   const dataDir = newDataDir(t)
   const embedded = await openEmbeddedCluster(t, dataDir)
-  await migrate(embedded.ownerUrl)
-  await grantService(embedded.ownerUrl, 'economy_service')
-  await seedLedger(t, embedded)
+  const ownerUrl = inTestSchema(embedded.ownerUrl)
+  await migrate(ownerUrl)
+  await grantService(ownerUrl, 'economy_service')
+  await seedLedger(t, { serviceUrl: inTestSchema(embedded.serviceUrl) })
   const clean = { code: 0, out: /^clean: 22 events /, err: '' }
   t.match(await runAudit({ DATA_DIR: dataDir }, 'verify'), clean)
   await embedded.stop()

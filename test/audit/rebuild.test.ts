@@ -2,9 +2,9 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from 'pg'
 import { test } from 'tap'
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
+import { connect } from '../../src/db/connect.ts'
 import { tables } from '../../src/domain.ts'
 import { defineDecoration } from '../../src/features/gifts/catalogue/define-decoration.ts'
 import { sendGift } from '../../src/features/gifts/send.ts'
@@ -12,6 +12,7 @@ import { credit } from '../../src/features/wallet/credit.ts'
 import { debit } from '../../src/features/wallet/debit.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { testSchema } from '../harness/postgres/test-schema.ts'
 import { seedLedger } from './seed-ledger.ts'
 import { tamper, verifyDatabase } from './verify-database.ts'
 
@@ -28,7 +29,7 @@ const catalogue = (database: TestDatabase) =>
             (select string_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull), ',' order by attnum)
              from pg_attribute where attrelid = c.oid and attnum > 0) as columns
      from pg_class c left join pg_index i on i.indexrelid = c.oid left join pg_constraint k on k.conindid = c.oid
-     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'i') order by c.relname`,
+     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'i') order by c.relname`,
   )
 
 const contents = async (database: TestDatabase) => {
@@ -58,7 +59,7 @@ test('a rebuild restores altered tables from the ledger and keeps all their prop
     `update balances set balance = 1000000 where account = 'user:1:diamonds'`,
     'delete from rooms',
     `insert into bag_items values (3, 1, 5, 1)`,
-    'create table public.left_alone (one int)',
+    'create table left_alone (one int)',
   )
   t.not((await verifyDatabase(database)).findings.length, 0)
 
@@ -67,7 +68,7 @@ test('a rebuild restores altered tables from the ledger and keeps all their prop
   t.same({ catalogue: await catalogue(database), contents: await contents(database) }, before)
   t.same(await queryRows(database, 'select * from user_profiles order by 1'), profiles)
   t.same(await verifyDatabase(database), { position: 26, events: 26, findings: [] })
-  t.same(await queryRows(database, `select 1 from pg_namespace where nspname = 'rebuilt'`), [])
+  t.same(await queryRows(database, `select 1 from pg_namespace where nspname = '${testSchema}-rebuilt'`), [])
 
   await sendAs(ledger, 1, 3)
   t.same((await verifyDatabase(database)).findings, [])
@@ -106,8 +107,7 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
       }
     }),
   )
-  const reader = new Client({ connectionString: database.serviceUrl })
-  await reader.connect()
+  const reader = await connect(database.serviceUrl, 'test')
   t.teardown(() => reader.end())
   const reading = (async () => {
     while (!over.signal.aborted) {
@@ -138,8 +138,7 @@ test('a killed rebuild changes nothing, and the next one removes its leftovers',
   await seedLedger(t, database)
   const before = await contents(database)
   // A reader of a table prevents its swap.
-  const reader = new Client({ connectionString: database.serviceUrl })
-  await reader.connect()
+  const reader = await connect(database.serviceUrl, 'test')
   t.teardown(() => reader.end())
   await reader.query('begin; select * from rooms')
   const script = join(import.meta.dirname, '../../scripts/audit.ts')
@@ -147,8 +146,12 @@ test('a killed rebuild changes nothing, and the next one removes its leftovers',
   const child = spawn(process.execPath, [script, 'rebuild'], { env, stdio: 'ignore' })
   const ended = once(child, 'exit')
   while (
-    (await queryRows(database, `select 1 from pg_indexes where schemaname = 'rebuilt' and tablename = 'rooms'`))
-      .length === 0
+    (
+      await queryRows(
+        database,
+        `select 1 from pg_indexes where schemaname = '${testSchema}-rebuilt' and tablename = 'rooms'`,
+      )
+    ).length === 0
   ) {
     await sleep(20)
   }
@@ -172,7 +175,7 @@ test('a rebuild refuses a ledger with findings, and tables that other objects de
   const database = await testDatabase(t)
   await seedLedger(t, database)
   const before = await contents(database)
-  await tamper(database, 'create view public.rich as select * from balances where balance > 100')
+  await tamper(database, 'create view rich as select * from balances where balance > 100')
   await t.rejects(build(database), {
     message: /^Table balances cannot be swapped: rule _RETURN on view rich depends on it\.$/,
   })

@@ -1,6 +1,6 @@
-import { Client } from 'pg'
 import type { CheckpointHead } from '../../src/audit/checkpoint/checkpoint.ts'
 import { type Verification, verify } from '../../src/audit/verify/verify.ts'
+import { connect } from '../../src/db/connect.ts'
 import { GENESIS_HASH, hashEvent } from '../../src/ledger/storage/event-hash.ts'
 import { eventColumns, parseEntry } from '../../src/ledger/storage/stored-event.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
@@ -19,8 +19,7 @@ export const verifyDatabase = (
 
 /** Runs SQL as the owner of the database, with the ledger's guards off. */
 export async function tamper({ ownerUrl }: TestDatabase, ...statements: readonly string[]): Promise<void> {
-  const client = new Client({ connectionString: ownerUrl })
-  await client.connect()
+  const client = await connect(ownerUrl, 'test')
   try {
     await client.query('alter table ledger_events disable trigger user')
     for (const statement of statements) await client.query(statement)

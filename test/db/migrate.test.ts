@@ -11,6 +11,7 @@ import { openPool } from '../../src/db/pool.ts'
 import { canChangeLedger, durabilityFaults } from '../../src/db/safety.ts'
 import { queryRows, retryUntilSuccess } from '../harness/postgres/embedded.ts'
 import { emptyDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { testSchema } from '../harness/postgres/test-schema.ts'
 
 test('migrations are applied in order, all or none, once', async (t) => {
   const { ownerUrl, serviceUrl } = await emptyDatabase(t)
@@ -132,7 +133,7 @@ test('the service role may write its tables and not change the ledger', async (t
       ownerUrl,
       `grant all on ledger_events, everything to economy_service;
        grant update (type) on ledger_events to public;
-       grant create on schema public to economy_service`,
+       grant create on schema ${testSchema} to economy_service`,
     )
     await Promise.all([grantService(ownerUrl, 'economy_service'), grantService(ownerUrl, 'economy_service')])
     for (const statement of [...refused, `update everything set type = 'x'`]) {

@@ -56,7 +56,7 @@ async function erasureSetup(t: Parameters<typeof createTestApp>[0]): Promise<Era
     found: async () => {
       const tables = await queryRows(
         database,
-        `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+        `select relname from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`,
       )
       const counts = await Promise.all(
         tables.map(async ({ relname }) => {

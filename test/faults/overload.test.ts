@@ -37,7 +37,7 @@ test('a read that gets no connection, or no answer in time, is overload on every
   const blocker = await connect(database.ownerUrl, 'lock under test')
   t.teardown(() => blocker.end())
   const { rows } = await blocker.query<{ name: string }>(
-    `select quote_ident(relname) as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+    `select quote_ident(relname) as name from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r'`,
   )
   await blocker.query(`begin; lock table ${rows.map(({ name }) => name).join(', ')} in access exclusive mode`)
   const sendAttempt = async (url: string): Promise<readonly [string, TestResponse]> => [

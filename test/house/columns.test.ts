@@ -31,7 +31,7 @@ async function compareWith(database: TestDatabase) {
     database,
     `select relname || '.' || attname as column, format_type(atttypid, null) as type, attnotnull, relkind
      from pg_attribute join pg_class c on c.oid = attrelid
-     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v') and not relispartition
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v') and not relispartition
        and attnum > 0 and not attisdropped and relname not in (${undeclared.map((name) => `'${name}'`).join(', ')})`,
   )
   const types = await queryRows(

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { Client } from 'pg'
 import { test } from 'tap'
+import { lockName } from '../../src/db/ledger-url.ts'
 import { chatSlices, createRooms, postToRoom } from '../harness/app/realtime-fixtures.ts'
 import { startInstance, type TestInstance } from '../harness/app/realtime-instance.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
@@ -123,7 +124,9 @@ async function keepFromIndexing({ serviceUrl }: TestDatabase): Promise<Client> {
   const other = new Client({ connectionString: serviceUrl })
   await Promise.all([sleeper.connect(), other.connect()])
   // Waits until the present holder is terminated.
-  const asleep = sleeper.query(`select pg_advisory_lock(hashtextextended('ledger follower live', 0))`)
+  const asleep = sleeper.query('select pg_advisory_lock(hashtextextended($1, 0))', [
+    lockName(serviceUrl, 'ledger follower live'),
+  ])
   await other.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
      where application_name = 'follower live' and datname = current_database()`,

@@ -17,7 +17,7 @@ const formerDatabase = new URL('former-database.sql', import.meta.url)
 const LAST_FORMER_POSITION = 60
 
 test('a database of the previous version is upgraded, verified and used', { timeout: 120_000 }, async (t) => {
-  const { ownerUrl, serviceUrl } = await emptyDatabase(t)
+  const { ownerUrl, serviceUrl } = await emptyDatabase(t, 'public')
   const owner = await connect(ownerUrl, 'upgrade under test')
   await owner.query(await readFile(formerDatabase, 'utf8'))
   await owner.end()
@@ -26,6 +26,7 @@ test('a database of the previous version is upgraded, verified and used', { time
   const environment = {
     DATABASE_URL: serviceUrl,
     DATABASE_OWNER_URL: ownerUrl,
+    LEDGER_SCHEMA: 'public',
     DATA_DIR: dataDir(t),
     DEMO: '0',
     FAIRNESS_KEY,

@@ -3,13 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, escapeIdentifier } from 'pg'
 import { from } from 'pg-copy-streams'
 import { connect } from '../../db/connect.ts'
+import { lockName, schemaOf } from '../../db/ledger-url.ts'
 import type { ReplayState } from '../../ledger/replay/replay-state.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 
-/** The schema of the new tables until the swap. The next rebuild drops what a killed one left there. */
-const SCHEMA = 'rebuilt'
-/** A number that no other lock of the service's database uses. */
-const ADVISORY_LOCK_KEY = 5_202_611_210_005
 /** Rows of one write of COPY, and of one statement. */
 const CHUNK_ROWS = 500
 /** How long the swap waits for readers of a table. Commands wait meanwhile, and time out only after 5 s. */
@@ -19,6 +16,17 @@ const READER_POLL_MS = 300
 const MAX_READER_WAIT_MS = 300_000
 export const TABLES_NOT_LOCKED =
   'Could not lock the tables for the swap; nothing was changed. Try again when no long query reads them.'
+
+/** Names of schemas, quoted. */
+interface Schemas {
+  /** Of the service's tables. */
+  readonly live: string
+  /**
+   * Of the new tables until the swap. The next rebuild drops what a killed one left there. No ledger can have this name,
+   * as LEDGER_SCHEMA has no hyphens.
+   */
+  readonly shadow: string
+}
 
 /** A live table's definition, from PostgreSQL's catalogue. */
 interface TableDefinition {
@@ -38,31 +46,42 @@ interface TableDefinition {
  */
 export class ShadowTables {
   readonly #client: Client
+  readonly #schemas: Schemas
   readonly #tables: readonly RowTable[]
   readonly #definitions: readonly TableDefinition[]
 
-  private constructor(client: Client, tables: readonly RowTable[], definitions: readonly TableDefinition[]) {
+  private constructor(
+    client: Client,
+    schemas: Schemas,
+    tables: readonly RowTable[],
+    definitions: readonly TableDefinition[],
+  ) {
     this.#client = client
+    this.#schemas = schemas
     this.#tables = tables
     this.#definitions = definitions
   }
 
   /** Creates empty tables without keys and indexes. Throws when another rebuild runs, or when a table cannot be swapped. */
   static async create(ownerUrl: string, tables: readonly RowTable[]): Promise<ShadowTables> {
+    const schema = schemaOf(ownerUrl)
+    const schemas = { live: escapeIdentifier(schema), shadow: escapeIdentifier(`${schema}-rebuilt`) }
+    const { live, shadow } = schemas
     const client = await connect(ownerUrl, 'ledger rebuild')
     try {
       await client.query(`set statement_timeout = 0; set idle_in_transaction_session_timeout = 0;
-        set synchronous_commit = on; set timezone = 'UTC'; set search_path = public`)
-      const { rows } = await client.query<{ is_locked: boolean }>('select pg_try_advisory_lock($1) as is_locked', [
-        ADVISORY_LOCK_KEY,
-      ])
+        set synchronous_commit = on; set timezone = 'UTC'`)
+      const { rows } = await client.query<{ is_locked: boolean }>(
+        'select pg_try_advisory_lock(hashtextextended($1, 0)) as is_locked',
+        [lockName(ownerUrl, 'ledger rebuild')],
+      )
       if (rows[0]?.is_locked !== true) throw new Error('Another rebuild is running.')
-      await client.query(`drop schema if exists ${SCHEMA} cascade; create schema ${SCHEMA}`)
+      await client.query(`drop schema if exists ${shadow} cascade; create schema ${shadow}`)
       const definitions: TableDefinition[] = []
-      for (const { projection } of tables) definitions.push(await readDefinition(client, projection.name))
-      for (const definition of definitions) await client.query(createTableSql(definition))
-      await client.query(`set search_path = ${SCHEMA}, public`)
-      return new ShadowTables(client, tables, definitions)
+      for (const { projection } of tables) definitions.push(await readDefinition(client, live, projection.name))
+      for (const definition of definitions) await client.query(createTableSql(schemas, definition))
+      await client.query(`set search_path = ${shadow}, ${live}, pg_temp`)
+      return new ShadowTables(client, schemas, tables, definitions)
     } catch (error) {
       await client.end()
       throw error
@@ -134,7 +153,7 @@ export class ShadowTables {
        where granted and pid <> pg_backend_pid() and mode = 'AccessShareLock'
          and database = (select oid from pg_database where datname = current_database())
          and relation = any ($1::regclass[])`,
-      [this.#definitions.map(({ name }) => `public.${name}`)],
+      [this.#definitions.map(({ name }) => `${this.#schemas.live}.${name}`)],
     )
     return rows.map(({ transaction }) => transaction)
   }
@@ -146,18 +165,19 @@ export class ShadowTables {
    * locked in time; call it again then.
    */
   async swap(catchUp: () => Promise<void>): Promise<boolean> {
+    const { live, shadow } = this.#schemas
     await this.#client.query(`begin isolation level read committed; set local lock_timeout = '${SWAP_LOCK_TIMEOUT}'`)
     try {
       // No deadlock: every command locks the head before any table. Readers of the head do not wait for this lock.
-      await this.#client.query('lock table public.ledger_head in exclusive mode')
+      await this.#client.query(`lock table ${live}.ledger_head in exclusive mode`)
       await catchUp()
-      await this.#client.query(`lock table ${this.#definitions.map(({ name }) => `public.${name}`).join(', ')}`)
+      await this.#client.query(`lock table ${this.#definitions.map(({ name }) => `${live}.${name}`).join(', ')}`)
       for (const { name, owner } of this.#definitions) {
-        await this.#client.query(`alter table ${SCHEMA}.${name} owner to ${escapeIdentifier(owner)}`)
-        for (const grant of await readGrants(this.#client, name)) await this.#client.query(grant)
-        await this.#client.query(`drop table public.${name}; alter table ${SCHEMA}.${name} set schema public`)
+        await this.#client.query(`alter table ${shadow}.${name} owner to ${escapeIdentifier(owner)}`)
+        for (const grant of await readGrants(this.#client, this.#schemas, name)) await this.#client.query(grant)
+        await this.#client.query(`drop table ${live}.${name}; alter table ${shadow}.${name} set schema ${live}`)
       }
-      await this.#client.query(`drop schema ${SCHEMA}; update public.ledger_head set batch = gen_random_uuid()`)
+      await this.#client.query(`drop schema ${shadow}; update ${live}.ledger_head set batch = gen_random_uuid()`)
       await this.#client.query('commit')
       return true
     } catch (error) {
@@ -170,7 +190,7 @@ export class ShadowTables {
   /** Drops the tables that were not swapped in. */
   async close(): Promise<void> {
     try {
-      await this.#client.query(`drop schema if exists ${SCHEMA} cascade`)
+      await this.#client.query(`drop schema if exists ${this.#schemas.shadow} cascade`)
     } finally {
       await this.#client.end()
     }
@@ -181,13 +201,13 @@ export class ShadowTables {
 const isLockConflict = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01')
 
-const createTableSql = ({ name, options }: TableDefinition): string => `
-  create table ${SCHEMA}.${name} (like public.${name} including all excluding indexes)
+const createTableSql = ({ live, shadow }: Schemas, { name, options }: TableDefinition): string => `
+  create table ${shadow}.${name} (like ${live}.${name} including all excluding indexes)
   ${options === null ? '' : `with (${options.join(', ')})`}`
 
 /** Throws when another object depends on the table, as the swap would not keep it. */
-async function readDefinition(client: Client, name: string): Promise<TableDefinition> {
-  const table = `'public.${name}'::regclass`
+async function readDefinition(client: Client, schema: string, name: string): Promise<TableDefinition> {
+  const table = `'${schema}.${name}'::regclass`
   const { rows: dependents } = await client.query<{ what: string }>(`
     select pg_describe_object(classid, objid, objsubid) as what from pg_depend
     where refclassid = 'pg_class'::regclass and refobjid = ${table} and deptype = 'n'
@@ -216,12 +236,12 @@ async function readDefinition(client: Client, name: string): Promise<TableDefini
 }
 
 /** `grant …` statements that give the new table the privileges of the live one. */
-async function readGrants(client: Client, name: string): Promise<readonly string[]> {
+async function readGrants(client: Client, { live, shadow }: Schemas, name: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ text: string }>(`
-    select format('grant %s on ${SCHEMA}.${name} to %s%s', privilege_type,
+    select format('grant %s on ${shadow}.${name} to %s%s', privilege_type,
                   case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,
                   case when is_grantable then ' with grant option' else '' end) as text
     from pg_class, aclexplode(relacl)
-    where oid = 'public.${name}'::regclass and grantee <> relowner`)
+    where oid = '${live}.${name}'::regclass and grantee <> relowner`)
   return rows.map(({ text }) => text)
 }

@@ -1,8 +1,6 @@
 import { type Client, escapeIdentifier } from 'pg'
 import { connect } from '../connect.ts'
-
-/** Any number that nothing else uses, in the service's database. */
-const GRANTS_LOCK_ID = 5_202_611_210_003
+import { lockName, schemaOf } from '../ledger-url.ts'
 
 /** The service's privileges on tables; on tables not listed it may read and write, but not truncate. */
 const tableGrants: Readonly<Record<string, string>> = {
@@ -16,25 +14,27 @@ const tableGrants: Readonly<Record<string, string>> = {
 const otherTables = 'select, insert, update, delete'
 
 /**
- * Grants `serviceRole` what the service needs in schema public and revokes everything else. Run by the owner after
- * migrating; idempotent, also while the service runs. Throws when `serviceRole` is the owner.
+ * Grants `serviceRole` what the service needs in the ledger's schema and revokes everything else there. Run by the owner
+ * after migrating; idempotent, also while the service runs. Throws when `serviceRole` is the owner.
  */
 export async function grantService(ownerUrl: string, serviceRole: string): Promise<void> {
   const client = await connect(ownerUrl, 'economy grants')
   try {
     await client.query('begin')
     // Two grants of the same table at once would end one of them with "tuple concurrently updated".
-    await client.query('select pg_advisory_xact_lock($1)', [GRANTS_LOCK_ID])
+    const lock = lockName(ownerUrl, 'ledger grants')
+    await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock])
     await refuseOwner(client, serviceRole)
     const role = escapeIdentifier(serviceRole)
+    const schema = escapeIdentifier(schemaOf(ownerUrl))
     await client.query(`
-      revoke all on schema public from ${role};
-      revoke create on schema public from public;
-      revoke all on all tables in schema public from public, ${role};
-      revoke all on all sequences in schema public from public, ${role};
-      grant usage on schema public to ${role};`)
+      revoke all on schema ${schema} from ${role};
+      revoke create on schema ${schema} from public;
+      revoke all on all tables in schema ${schema} from public, ${role};
+      revoke all on all sequences in schema ${schema} from public, ${role};
+      grant usage on schema ${schema} to ${role};`)
     for (const [name, privileges] of await grantsOf(client)) {
-      await client.query(`grant ${privileges} on public.${escapeIdentifier(name)} to ${role}`)
+      await client.query(`grant ${privileges} on ${schema}.${escapeIdentifier(name)} to ${role}`)
     }
     await client.query('commit')
   } finally {
@@ -55,7 +55,7 @@ async function grantsOf(client: Client): Promise<[string, string][]> {
   const { rows } = await client.query<{ name: string; is_table: boolean }>(`
     select relname as name, relkind in ('r', 'p') as is_table
     from pg_class
-    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm') and not relispartition
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm') and not relispartition
     order by relname`)
   return rows
     .map(({ name, is_table }): [string, string] => [name, is_table ? (tableGrants[name] ?? otherTables) : 'select'])

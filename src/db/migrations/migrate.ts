@@ -1,9 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
 import { Pool } from 'pg'
+import { schemaOf } from '../ledger-url.ts'
+import { IS_CITUS } from '../session/citus.ts'
 import { prepareSession } from '../session/prepare-session.ts'
 import { canMigrate, changedMigrations, type MigrationTexts, storeChecksums } from './migration-checksums.ts'
+import { MigrationDialect } from './migration-dialect.ts'
+import { splitStatements } from './split-statements.ts'
 
 const ownFolder = new URL('../../../sql/', import.meta.url)
 
@@ -13,8 +17,9 @@ export class MigrationError extends Error {
 }
 
 /**
- * Applies the migrations `NNNN-name.sql` of `folder` (a URL that ends with a slash) that the database lacks, in order
- * and all or none. Instances that start at once wait for each other. Returns the names of those it applied.
+ * Applies the migrations `NNNN-name.sql` of `folder` (a URL that ends with a slash) that the ledger's schema lacks, in
+ * order and all or none; creates the schema where it is missing. Instances that start at once wait for each other.
+ * Returns the names of those it applied.
  *
  * When nothing is pending, any role will do. Throws a MigrationError when something is pending and the role may not
  * migrate, when a migration fails, or when the file of one that was applied before is no longer what was applied.
@@ -23,9 +28,9 @@ export async function migrate(ownerUrl: string, folder: URL = ownFolder): Promis
   const texts = await readMigrations(folder)
   return withDatabase(ownerUrl, async (db) => {
     await assertUnchanged(db, texts)
-    const pending = await findPending(db, texts)
-    const applied = pending.length === 0 ? [] : await apply(db, texts, pending)
-    await storeChecksums(db, texts)
+    const pending = await findPending(db, ownerUrl, texts)
+    const applied = pending.length === 0 ? [] : await apply(db, ownerUrl, texts, pending)
+    await storeChecksums(db, ownerUrl, texts)
     return applied
   })
 }
@@ -33,7 +38,7 @@ export async function migrate(ownerUrl: string, folder: URL = ownFolder): Promis
 /** The names of the migrations that the database lacks, in order. Only reads. */
 export async function pendingMigrations(url: string, folder: URL = ownFolder): Promise<string[]> {
   const texts = await readMigrations(folder)
-  return withDatabase(url, (db) => findPending(db, texts))
+  return withDatabase(url, (db) => findPending(db, url, texts))
 }
 
 async function readMigrations(folder: URL): Promise<MigrationTexts> {
@@ -56,20 +61,32 @@ async function assertUnchanged(db: Kysely<unknown>, texts: MigrationTexts): Prom
   )
 }
 
-async function findPending(db: Kysely<unknown>, texts: MigrationTexts): Promise<string[]> {
-  const migrations = await new Migrator({ db, provider: sqlOf(texts) }).getMigrations()
+async function findPending(db: Kysely<unknown>, url: string, texts: MigrationTexts): Promise<string[]> {
+  const migrator = new Migrator({ db, provider: sqlOf(texts), migrationTableSchema: schemaOf(url) })
+  const migrations = await migrator.getMigrations()
   return migrations.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name)
 }
 
-async function apply(db: Kysely<unknown>, texts: MigrationTexts, pending: readonly string[]): Promise<string[]> {
-  if (!(await canMigrate(db))) {
+async function apply(
+  db: Kysely<unknown>,
+  url: string,
+  texts: MigrationTexts,
+  pending: readonly string[],
+): Promise<string[]> {
+  const schema = schemaOf(url)
+  if (!(await canMigrate(db, url))) {
     throw new MigrationError(
-      `The database lacks ${pending.join(', ')}, and role ${await roleOf(db)} may not migrate. ` +
+      `Schema ${schema} of the database lacks ${pending.join(', ')}, and role ${await roleOf(db)} may not migrate. ` +
         `Set DATABASE_OWNER_URL to the role that owns the database, or migrate with another instance first.`,
     )
   }
   // Migrations that were written in parallel may arrive in another order than their numbers.
-  const migrator = new Migrator({ db, provider: sqlOf(texts), allowUnorderedMigrations: true })
+  const migrator = new Migrator({
+    db,
+    provider: sqlOf(texts),
+    migrationTableSchema: schema,
+    allowUnorderedMigrations: true,
+  })
   const { error, results = [] } = await migrator.migrateToLatest()
   if (error) {
     const failed = results.find((result) => result.status === 'Error')?.migrationName ?? 'before the first one'
@@ -86,7 +103,12 @@ const sqlOf = (texts: MigrationTexts): MigrationProvider => ({
     Object.fromEntries(
       [...texts].map(([name, text]): [string, Migration] => [
         name,
-        { up: async (db) => void (await sql.raw(text).execute(db)) },
+        {
+          // One at a time: Citus refuses several in one query.
+          up: async (db) => {
+            for (const statement of splitStatements(text)) await sql.raw(statement).execute(db)
+          },
+        },
       ]),
     ),
 })
@@ -103,12 +125,14 @@ async function withDatabase<T>(url: string, work: (db: Kysely<unknown>) => Promi
     application_name: 'economy migrate',
     connectionTimeoutMillis: 3000,
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
-    onConnect: (client) => prepareSession(client),
+    // Citus creates triggers only where this is set.
+    onConnect: (client) =>
+      prepareSession(client, url, `select set_config('citus.enable_unsafe_triggers', 'on', false) where ${IS_CITUS}`),
   })
   // A connection that breaks while it is idle is found out by the next query.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<unknown>({ dialect: new MigrationDialect(url, pool) })
   try {
     return await work(db)
   } finally {

@@ -1,17 +1,24 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
+import { lockName, schemaOf } from '../ledger-url.ts'
 
 /** Texts of migrations by name. */
 export type MigrationTexts = ReadonlyMap<string, string>
 
-/** Any number that nothing else uses, in the service's database. */
-const CHECKSUMS_LOCK_ID = 5_202_611_210_005
+/** Checksums of former texts that did the same as the present ones do, by the migration's name. */
+const FORMER_CHECKSUMS: Readonly<Record<string, string>> = {
+  // It named schema public, where all ledgers were.
+  '0016-room-member-counts': '8863e3e74055021ef933bd9a30f3c7f53685ad3ada61d9fb9fd76c3079d8e1ae',
+}
 
 /** The names of migrations whose text differs from the stored checksum. */
 export async function changedMigrations(db: Kysely<unknown>, texts: MigrationTexts): Promise<string[]> {
-  const kept = await storedChecksums(db)
+  const stored = await storedChecksums(db)
   return [...texts]
-    .filter(([name, text]) => (kept.get(name) ?? checksum(text)) !== checksum(text))
+    .filter(([name, text]) => {
+      const applied = stored.get(name)
+      return applied !== undefined && applied !== checksum(text) && applied !== FORMER_CHECKSUMS[name]
+    })
     .map(([name]) => name)
 }
 
@@ -19,34 +26,38 @@ export async function changedMigrations(db: Kysely<unknown>, texts: MigrationTex
  * Stores the SHA-256 of each applied migration that has none yet: of those just applied and, once, of those applied
  * before checksums were stored. Does nothing when the role may not.
  */
-export async function storeChecksums(db: Kysely<unknown>, applied: MigrationTexts): Promise<void> {
+export async function storeChecksums(db: Kysely<unknown>, url: string, applied: MigrationTexts): Promise<void> {
   const kept = await storedChecksums(db)
   const missing = [...applied].filter(([name]) => !kept.has(name))
-  if (missing.length === 0 || !(await canMigrate(db))) return
+  if (missing.length === 0 || !(await canMigrate(db, url))) return
   await db.transaction().execute(async (transaction) => {
     // Creating the table twice at once would fail one of the two.
-    await sql`select pg_advisory_xact_lock(${CHECKSUMS_LOCK_ID})`.execute(transaction)
-    await sql`create table if not exists public.migration_checksums (name text primary key, sha256 text not null)`.execute(
+    const lock = lockName(url, 'ledger migration checksums')
+    await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(transaction)
+    await sql`create table if not exists migration_checksums (name text primary key, sha256 text not null)`.execute(
       transaction,
     )
-    await sql`insert into public.migration_checksums
+    await sql`insert into migration_checksums
       select * from unnest(${missing.map(([name]) => name)}::text[], ${missing.map(([, text]) => checksum(text))}::text[])
       on conflict do nothing`.execute(transaction)
   })
 }
 
-export async function canMigrate(db: Kysely<unknown>): Promise<boolean> {
-  const { rows } = await sql<{ may: boolean }>`select has_schema_privilege('public', 'create') as may`.execute(db)
+/** Whether the role may create tables in the ledger's schema, or the schema where it is missing. */
+export async function canMigrate(db: Kysely<unknown>, url: string): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    select coalesce(has_schema_privilege(to_regnamespace(${schemaOf(url)})::oid, 'create'),
+                    has_database_privilege(current_database(), 'create')) as may`.execute(db)
   return rows[0]?.may === true
 }
 
 /** By name. None where there is no table of them yet, or none that this role may read. */
 async function storedChecksums(db: Kysely<unknown>): Promise<ReadonlyMap<string, string>> {
   const { rows: tables } = await sql<{ readable: boolean | null }>`
-    select has_table_privilege(to_regclass('public.migration_checksums'), 'select') as readable`.execute(db)
+    select has_table_privilege(to_regclass('migration_checksums'), 'select') as readable`.execute(db)
   if (tables[0]?.readable !== true) return new Map()
   const { rows } = await sql<{ name: string; sha256: string }>`
-    select name, sha256 from public.migration_checksums`.execute(db)
+    select name, sha256 from migration_checksums`.execute(db)
   return new Map(rows.map(({ name, sha256 }) => [name, sha256]))
 }
 

@@ -1,4 +1,5 @@
 import { Client, type QueryResult } from 'pg'
+import { IS_CITUS } from '../../db/session/citus.ts'
 import { prepareSession } from '../../db/session/prepare-session.ts'
 import type { Statement, TextRow } from '../storage/row-table.ts'
 
@@ -14,9 +15,11 @@ const sessionSettings = `
   -- Durable, whatever the role or the database were set to.
   set synchronous_commit = on;
   set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
-  -- All lookups are by primary key, whatever the tables held when the plan was made.
-  set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;
-  set enable_mergejoin = off; set jit = off`
+  -- All lookups are by primary key, whatever the tables held when the plan was made. Citus cannot plan a statement that
+  -- writes in a WITH without its parameters.
+  select set_config('plan_cache_mode',
+                    case when ${IS_CITUS} then 'force_custom_plan' else 'force_generic_plan' end, false);
+  set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off`
 
 /** A connection that sends all statements of a step at once; those with a name are prepared once. */
 export class PipelinedConnection {
@@ -45,7 +48,7 @@ export class PipelinedConnection {
     const watchdog = setTimeout(() => connection.cut(), CONNECT_TIMEOUT_MS)
     try {
       await client.connect()
-      await prepareSession(client, sessionSettings)
+      await prepareSession(client, url, sessionSettings)
       return connection
     } catch (error) {
       connection.cut()

@@ -1,4 +1,5 @@
-import { Client, type ClientConfig } from 'pg'
+import { Client, type ClientConfig, escapeIdentifier } from 'pg'
+import { channelName } from '../../db/ledger-url.ts'
 import { prepareSession } from '../../db/session/prepare-session.ts'
 
 /** Each notification costs every instance work, and one suffices for all that was committed since the last. */
@@ -8,6 +9,8 @@ const MIN_RETRY_MS = 200
 const MAX_RETRY_MS = 10_000
 
 export interface CommitNotifierOptions {
+  /** The ledger's connection string, and how to connect. */
+  readonly url: string
   readonly connection: ClientConfig
   /** An instance has notified that the ledger reaches this position. */
   readonly onPosition: (position: number) => void
@@ -21,6 +24,7 @@ export interface CommitNotifierOptions {
  */
 export class CommitNotifier {
   readonly #options: CommitNotifierOptions
+  readonly #channel: string
   #client: Client | undefined
   #position = 0
   #isCoolingDown = false
@@ -32,6 +36,7 @@ export class CommitNotifier {
 
   constructor(options: CommitNotifierOptions) {
     this.#options = options
+    this.#channel = channelName(options.url, 'ledger')
   }
 
   /** Listens on a connection of its own and keeps it open. */
@@ -49,8 +54,8 @@ export class CommitNotifier {
     client.on('notification', ({ payload }) => this.#options.onPosition(Number(payload)))
     try {
       await client.connect()
-      await prepareSession(client)
-      await client.query('listen ledger')
+      await prepareSession(client, this.#options.url)
+      await client.query(`listen ${escapeIdentifier(this.#channel)}`)
       this.#failures = 0
       this.#options.onListening()
       await ended
@@ -82,7 +87,7 @@ export class CommitNotifier {
   #send(): void {
     this.#isCoolingDown = true
     this.#isPending = false
-    this.#client?.query("select pg_notify('ledger', $1)", [String(this.#position)]).catch(() => {})
+    this.#client?.query('select pg_notify($1, $2)', [this.#channel, String(this.#position)]).catch(() => {})
     setTimeout(() => {
       this.#isCoolingDown = false
       if (this.#isPending) this.#send()

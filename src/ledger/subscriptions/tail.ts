@@ -1,6 +1,7 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { Client, type Pool } from 'pg'
 import type { FailureLog } from '../../db/failure-log.ts'
+import { lockName } from '../../db/ledger-url.ts'
 import { isSessionTerminated } from '../../db/postgres-errors.ts'
 import { prepareSession } from '../../db/session/prepare-session.ts'
 import { SingleFlight } from '../../db/single-flight.ts'
@@ -65,6 +66,7 @@ export class Tail {
     this.#options = options
     this.#notifier = new CommitNotifier({
       connection: this.#connection(),
+      url: options.url,
       onPosition: (position) => {
         if (position > this.#buffer.position) {
           setTimeout(() => this.pollUpTo(position), NOTIFICATION_DELAY_MS).unref()
@@ -186,6 +188,7 @@ export class Tail {
         // The lock of an instance that vanished must be released soon.
         await prepareSession(
           client,
+          this.#options.url,
           'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3',
         )
         while (!this.#isStopped && !isBroken) {
@@ -194,7 +197,7 @@ export class Tail {
             `select case when pg_is_in_recovery() then false
                     else pg_try_advisory_lock(hashtextextended($1, 0)) end as mine`,
             // Instances of other versions take the same lock: its name must stay.
-            [`ledger follower ${name}`],
+            [lockName(this.#options.url, `ledger follower ${name}`)],
           )
           if (lock.rows[0]?.mine === true) await this.#runAsOwner(client, name, subscriber, () => isBroken)
           else {

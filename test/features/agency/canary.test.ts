@@ -79,7 +79,7 @@ test('what people wrote in private is in no table, no event, no log and no error
 
   const tables = await queryRows(
     database,
-    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+    `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r'`,
   )
   t.ok(tables.some(({ name }) => name === 'vault_records'))
   const bank = Buffer.from(account_number)

@@ -104,7 +104,7 @@ test('a push token is stored in its own table and nowhere else', async (t) => {
   t.match(gone, { status: 200, headers: { 'idempotency-replayed': 'true' } })
   const tables = await queryRows(
     database,
-    `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+    `select relname from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`,
   )
   for (const { relname } of tables) {
     t.same(await queryRows(database, `select 1 from ${relname} r where r::text like '%APA91b%'`), [], relname ?? '')

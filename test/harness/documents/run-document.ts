@@ -15,7 +15,7 @@ export const TOUR = { path: 'test/journeys/tour.md', followedBy: ['src/audit/REA
 /** Commands that no test runs, with the reason. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm ci\b/, 'it would replace the dependencies that the tests run with'],
-  [/^npm test\b|^RUNS=\d+ npm test\b|^npx tap\b/, 'it would run this test'],
+  [/^(?:[A-Z_]+=\w+ )?npm test\b|^npx tap\b/, 'it would run this test'],
   [/^npm run check\b/, 'it takes minutes, and every change has to pass it'],
   [/^npm run (soak|hostile)\b/, 'it needs a machine of its own; test/faults and test/hostile run short forms'],
   [/^npm run bench/, 'a measurement needs a machine of its own'],

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { testSchema } from '../postgres/test-schema.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -15,7 +16,15 @@ export interface Shell {
 export function openShell(t: Test, folder: string, environment: Readonly<Record<string, string>>): Shell {
   const child = spawn('bash', ['--noprofile', '--norc'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', LANG: 'C.UTF-8', ...environment },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      LANG: 'C.UTF-8',
+      LEDGER_SCHEMA: testSchema,
+      // For psql.
+      PGOPTIONS: `-c search_path=${testSchema}`,
+      ...environment,
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   t.teardown(async () => {

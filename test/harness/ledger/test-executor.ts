@@ -1,4 +1,4 @@
-import { Client } from 'pg'
+import { connect } from '../../../src/db/connect.ts'
 import { evolve, tables } from '../../../src/domain.ts'
 import { luckyChains } from '../../../src/features/fairness/lg1.ts'
 import { spinSeeds } from '../../../src/features/fairness/rr1.ts'
@@ -77,13 +77,10 @@ export function createTestExecutor(
 
 /** Rows of a query, as text. */
 export async function queryRows(database: TestDatabase, text: string): Promise<Record<string, string | null>[]> {
-  const client = new Client({
-    connectionString: database.ownerUrl,
-    types: { getTypeParser: () => (value: string) => value },
-  })
-  await client.connect()
+  const client = await connect(database.ownerUrl, 'test')
+  const types = { getTypeParser: () => (value: string) => value }
   try {
-    return (await client.query<Record<string, string | null>>(text)).rows
+    return (await client.query<Record<string, string | null>>({ text, types })).rows
   } finally {
     await client.end()
   }

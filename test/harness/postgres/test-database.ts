@@ -2,12 +2,15 @@ import { basename } from 'node:path'
 import { type Client, escapeIdentifier } from 'pg'
 import tap from 'tap'
 import { connect } from '../../../src/db/connect.ts'
+import { ledgerUrl } from '../../../src/db/ledger-url.ts'
 import { grantService } from '../../../src/db/migrations/grants.ts'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
 import { findTestCluster, removeTestCluster, startTestCluster, type TestCluster } from './test-cluster.ts'
+import { inTestSchema, testSchema } from './test-schema.ts'
 
-/** A database for one test, in a real PostgreSQL, with the roles of production. */
+/** A ledger for one test, in a database of its own in a real PostgreSQL, with the roles of production. */
 export interface TestDatabase {
+  /** Of the database. */
   readonly name: string
   readonly ownerUrl: string
   readonly serviceUrl: string
@@ -33,16 +36,21 @@ export async function testDatabase(t: Test): Promise<TestDatabase> {
 export const copyOf = async (t: Test, { name }: TestDatabase): Promise<TestDatabase> =>
   createDatabase(t, async () => escapeIdentifier(name))
 
-/** A database without tables. */
-export async function emptyDatabase(t: Test): Promise<TestDatabase> {
-  return createDatabase(t, async () => 'template0')
+/** A database without tables, for a ledger in this schema. */
+export async function emptyDatabase(t: Test, schema = testSchema): Promise<TestDatabase> {
+  return createDatabase(t, async () => 'template0', schema)
 }
+
+/** The connection string of a test's database for the superuser. */
+export const superuserUrl = async ({ name }: TestDatabase): Promise<string> =>
+  inTestSchema((await currentCluster()).url('postgres', name))
 
 let databaseCount = 0
 
 async function createDatabase(
   t: Test,
   source: (cluster: TestCluster, admin: Client) => Promise<string>,
+  schema = testSchema,
 ): Promise<TestDatabase> {
   const cluster = await currentCluster()
   databaseCount += 1
@@ -58,7 +66,11 @@ async function createDatabase(
       await admin.query(`drop database ${escapeIdentifier(name)} with (force)`)
     }),
   )
-  return { name, ownerUrl: cluster.url('economy_owner', name), serviceUrl: cluster.url('economy_service', name) }
+  return {
+    name,
+    ownerUrl: ledgerUrl(cluster.url('economy_owner', name), schema),
+    serviceUrl: ledgerUrl(cluster.url('economy_service', name), schema),
+  }
 }
 
 let current: Promise<TestCluster> | null = null
@@ -82,7 +94,7 @@ async function ensureTemplate(cluster: TestCluster, admin: Client): Promise<void
   if (finished.rowCount === 0) {
     await admin.query(`drop database if exists ${template}`)
     await admin.query(`create database ${template} template template0 owner economy_owner`)
-    const url = cluster.url('economy_owner', template)
+    const url = inTestSchema(cluster.url('economy_owner', template))
     await migrate(url)
     await grantService(url, 'economy_service')
     await admin.query(`alter database ${template} is_template true`)

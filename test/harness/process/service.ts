@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { testSchema } from '../postgres/test-schema.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -63,6 +64,7 @@ export function launchProcess(
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
       PORT: String(port),
+      LEDGER_SCHEMA: testSchema,
       NODE_COMPILE_CACHE: compileCache,
       ...environment,
     },

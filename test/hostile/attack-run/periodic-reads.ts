@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Route } from '../../harness/http/api-routes.ts'
 import type { HttpConnection } from '../../harness/http/http-connection.ts'
 import { jsonRequest } from '../../harness/http/request.ts'
+import { testSchema } from '../../harness/postgres/test-schema.ts'
 import { compileCache } from '../../harness/process/service.ts'
 import { keys } from '../../harness/scenario/service-keys.ts'
 import { ADDRESSEE } from '../mutations/readers.ts'
@@ -92,6 +93,7 @@ export class PeriodicReads {
         PATH: process.env['PATH'] ?? '',
         NODE_COMPILE_CACHE: compileCache,
         DATA_DIR: this.#dataDir,
+        LEDGER_SCHEMA: testSchema,
         CHECKPOINT_KEY: keys.CHECKPOINT_KEY,
         FAIRNESS_KEY: keys.FAIRNESS_KEY,
       },

@@ -4,6 +4,7 @@ import { fetchRoutes } from '../../harness/http/api-routes.ts'
 import { HttpConnection } from '../../harness/http/http-connection.ts'
 import { bytesOf, type HttpRequest, jsonRequest } from '../../harness/http/request.ts'
 import type { HttpResponse } from '../../harness/http/response.ts'
+import { inTestSchema } from '../../harness/postgres/test-schema.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { Instance } from '../../harness/scenario/service-instance.ts'
 import { keys } from '../../harness/scenario/service-keys.ts'
@@ -66,7 +67,7 @@ async function startIn(
     DATA_DIR: dataDir,
     ...limits,
   })
-  const databaseUrl = readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
+  const databaseUrl = inTestSchema(readFileSync(join(dataDir, 'database-url'), 'utf8').trim())
   return { instance, port: Number(new URL(instance.origin).port), dataDir, databaseUrl }
 }
 

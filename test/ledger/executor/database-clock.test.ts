@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Client } from 'pg'
 import { test } from 'tap'
+import { connect } from '../../../src/db/connect.ts'
 import { DatabaseClock } from '../../../src/ledger/executor/database-clock.ts'
 import { lockHead } from '../../../src/ledger/executor/statements.ts'
 import { testDatabase } from '../../harness/postgres/test-database.ts'
@@ -8,11 +8,8 @@ import { until } from '../../harness/until.ts'
 
 test('the clock is read when the lock on the head is granted', async (t) => {
   const { ownerUrl } = await testDatabase(t)
-  const [holder, waiting] = [new Client(ownerUrl), new Client(ownerUrl)]
-  for (const client of [holder, waiting]) {
-    await client.connect()
-    t.teardown(() => client.end())
-  }
+  const [holder, waiting] = [await connect(ownerUrl, 'test'), await connect(ownerUrl, 'test')]
+  for (const client of [holder, waiting]) t.teardown(() => client.end())
   for (const change of ['select', 'update ledger_head set batch = gen_random_uuid()']) {
     await holder.query('begin; select from ledger_head for update')
     const { rows: sessions } = await waiting.query<{ pid: number }>('select pg_backend_pid() as pid')

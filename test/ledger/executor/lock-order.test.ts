@@ -1,5 +1,5 @@
-import { Client } from 'pg'
 import { test } from 'tap'
+import { connect } from '../../../src/db/connect.ts'
 import { addBagItems } from '../../../src/features/gifts/bag/add-bag-items.ts'
 import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
@@ -19,8 +19,7 @@ test('a transaction that waits for the head holds no row that the holder of the 
   await runOk(defineDecoration, { decoration_id: 1, name: 'rose', kind: 'standard', price: 10 })
   await runOk(addBagItems, { user_id: 1, decoration_id: 1, quantity: 1, reason: 'test' })
 
-  const other = new Client(database.ownerUrl)
-  await other.connect()
+  const other = await connect(database.ownerUrl, 'test')
   t.teardown(() => other.end())
   await other.query('begin; select from ledger_head for update')
   // The last item: its row is deleted. No other instance has written, so that this is sent in optimistic mode.
@@ -35,8 +34,7 @@ test('a transaction that waits for the head holds no row that the holder of the 
     encrypted: false,
   })
   // A session of the same role sees what it waits for.
-  const watcher = new Client(database.serviceUrl)
-  await watcher.connect()
+  const watcher = await connect(database.serviceUrl, 'test')
   t.teardown(() => watcher.end())
   await until(async () => {
     const { rowCount } = await watcher.query(

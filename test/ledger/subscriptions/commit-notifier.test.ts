@@ -35,6 +35,7 @@ test('no connection stays open to a server that refuses LISTEN, and retries beco
   if (address === null || typeof address === 'string') throw new Error('no address')
   const hints = new CommitNotifier({
     connection: { host: '127.0.0.1', port: address.port, user: 'u', database: 'd', password: 'p' },
+    url: 'postgres://u@127.0.0.1/d',
     onPosition: () => {},
     onListening: () => t.fail('it does not listen'),
   })

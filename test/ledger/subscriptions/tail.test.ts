@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
 import { test } from 'tap'
 import { connect } from '../../../src/db/connect.ts'
+import { channelName } from '../../../src/db/ledger-url.ts'
 import { openPool } from '../../../src/db/pool.ts'
 import { defineDecoration } from '../../../src/features/gifts/catalogue/define-decoration.ts'
 import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
@@ -131,7 +132,7 @@ test('not every commit is notified, but the last one is', async (t) => {
   t.teardown(() => listener.end())
   const hints: (string | undefined)[] = []
   listener.on('notification', ({ payload }) => hints.push(payload))
-  await listener.query('listen ledger')
+  await listener.query(`listen ${channelName(database.serviceUrl, 'ledger')}`)
   await listening(database, 1)
   for (const event of await eventsAfter(pool, 0, 50)) tail.publish([event])
   await until(() => hints.length === 2)

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { base } from '../../harness/postgres/test-cluster.ts'
+import { inTestSchema } from '../../harness/postgres/test-schema.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { Instance } from '../../harness/scenario/service-instance.ts'
 import { Answers } from '../books/answers.ts'
@@ -45,7 +46,7 @@ export async function embeddedEnvironment(
 ): Promise<EmbeddedEnvironment> {
   attachPostgresLog(context, dataDir)
   const instance = await Instance.start(context, { DATA_DIR: dataDir })
-  const databaseUrl = (): string => readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
+  const databaseUrl = (): string => inTestSchema(readFileSync(join(dataDir, 'database-url'), 'utf8').trim())
   return { ...(await populate(context, [instance], databaseUrl)), dataDir }
 }
 

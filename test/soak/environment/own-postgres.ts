@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { openEmbedded } from '../../../src/db/cluster/embedded.ts'
 import { findPostmaster } from '../../../src/db/cluster/postmaster.ts'
+import { inTestSchema } from '../../harness/postgres/test-schema.ts'
 import type { ScenarioContext } from '../../harness/scenario/scenario-context.ts'
 import { oneOf } from '../load/random.ts'
 
@@ -18,7 +19,8 @@ export interface OwnPostgres {
 
 export async function ownPostgres(context: ScenarioContext, dataDir: string): Promise<OwnPostgres> {
   let embedded = await openEmbedded(dataDir, { warn: () => {} })
-  const { ownerUrl, serviceUrl } = embedded
+  const ownerUrl = inTestSchema(embedded.ownerUrl)
+  const serviceUrl = inTestSchema(embedded.serviceUrl)
   context.teardown(() => embedded.stop())
   return {
     dataDir,
@@ -27,7 +29,7 @@ export async function ownPostgres(context: ScenarioContext, dataDir: string): Pr
     stop: () => embedded.stop(),
     async start() {
       embedded = await openEmbedded(dataDir, { warn: () => {} })
-      if (embedded.serviceUrl !== serviceUrl) throw new Error('PostgreSQL came back at another address')
+      if (inTestSchema(embedded.serviceUrl) !== serviceUrl) throw new Error('PostgreSQL came back at another address')
     },
   }
 }

@@ -1,4 +1,4 @@
-import { Pool } from 'pg'
+import { openPool } from '../../../src/db/pool.ts'
 import { loadSlices } from '../../../src/domain.ts'
 import { eventsAfter } from '../../../src/ledger/storage/read-events.ts'
 import { createEventMapper } from '../../../src/realtime/frames/event-mapper.ts'
@@ -39,7 +39,7 @@ async function expectedFrames(url: string): Promise<ReadonlyMap<string, readonly
   const eventToFrames = createEventMapper(frameMappers, (error) => {
     throw error
   })
-  const pool = new Pool({ connectionString: url, max: 1 })
+  const pool = openPool(url, { max: 1, application_name: 'soak frames' })
   try {
     const rooms = await pool.query<{ key: string; uid: string }>(
       `select 'room:' || room_id as key, uid from room_profiles`,

@@ -1,13 +1,12 @@
 import * as fc from 'fast-check'
-import { Client } from 'pg'
 import { test } from 'tap'
+import { connect } from '../../../../src/db/connect.ts'
 import { plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
 import { emptyDatabase } from '../../../harness/postgres/test-database.ts'
 
 test('PostgreSQL reads the arrays as intended', async (t) => {
   const { serviceUrl } = await emptyDatabase(t)
-  const client = new Client({ connectionString: serviceUrl })
-  await client.connect()
+  const client = await connect(serviceUrl, 'test')
   t.teardown(() => client.end())
   // All of Unicode except NUL, which PostgreSQL cannot store, and the syntax of arrays.
   const text = fc.oneof(

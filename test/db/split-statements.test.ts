@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'tap'
+import { splitStatements } from '../../src/db/migrations/split-statements.ts'
+
+test('a migration is split at the semicolons that end a statement', (t) => {
+  const statements = [
+    `create table a (b text default ';' -- a comment; it's not over\n)`,
+    `/* ; ' */ insert into a values ('it''s; one')`,
+    `create function f() returns int language plpgsql as $$ begin return 1; end $$`,
+    `create function g() returns text language sql as $body$ select '$$;' $body$`,
+    `select "odd;""name" from a`,
+  ]
+  t.same(splitStatements(statements.join(';\n')), statements)
+  t.same(splitStatements(`${statements.join(' ; ')};\n-- the end; really\n`), statements)
+  t.same(splitStatements('\n'), [])
+  t.end()
+})
+
+test('no statement of a migration is lost', (t) => {
+  const folder = new URL('../../sql/', import.meta.url)
+  const texts = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+  t.ok(texts.length > 15)
+  for (const text of texts) {
+    const statements = splitStatements(text)
+    const bare = (sql: string): string => sql.replaceAll(/--[^\n]*|;|\s/g, '')
+    t.equal(bare(statements.join('')), bare(text))
+    for (const statement of statements) t.match(statement, /^(--[^\n]*\n|\s)*(create|alter|insert|delete|with)\b/)
+  }
+  t.end()
+})
