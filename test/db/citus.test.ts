@@ -9,9 +9,14 @@ import { queryRows } from '../harness/postgres/embedded.ts'
 import { base } from '../harness/postgres/test-cluster.ts'
 import { emptyDatabase, superuserUrl, type TestDatabase } from '../harness/postgres/test-database.ts'
 
-/** A database that says of itself that it is a node of Citus, by an empty extension of that name. */
-async function fakeCitus(t: Test): Promise<TestDatabase> {
+/**
+ * A database that says of itself that it is a node of Citus, by an empty extension of that name; null where PostgreSQL
+ * is older than 18 and reads extensions from its own folder only.
+ */
+async function fakeCitus(t: Test): Promise<TestDatabase | null> {
   const database = await emptyDatabase(t)
+  const [version] = await queryRows(database.ownerUrl, `select current_setting('server_version_num')::int as number`)
+  if (Number(version?.['number']) < 180_000) return null
   const folder = mkdtempSync(join(base, 'economy-citus-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   mkdirSync(join(folder, 'extension'))
@@ -23,7 +28,10 @@ async function fakeCitus(t: Test): Promise<TestDatabase> {
   return database
 }
 
+const TOO_OLD = 'PostgreSQL is older than 18'
+
 test('the writer plans its statements with their parameters on Citus, and once for all elsewhere', async (t) => {
+  const citus = await fakeCitus(t)
   const modeOf = async ({ serviceUrl }: TestDatabase): Promise<unknown> => {
     const connection = await PipelinedConnection.connect(serviceUrl, 'writer under test')
     const [result] = await connection.query([{ name: '', text: 'show plan_cache_mode', values: [] }])
@@ -31,10 +39,12 @@ test('the writer plans its statements with their parameters on Citus, and once f
     return result?.rows[0]?.['plan_cache_mode']
   }
   t.equal(await modeOf(await emptyDatabase(t)), 'force_generic_plan')
-  t.equal(await modeOf(await fakeCitus(t)), 'force_custom_plan')
+  if (citus === null) return void t.pass(TOO_OLD)
+  t.equal(await modeOf(citus), 'force_custom_plan')
 })
 
 test('migrations may create triggers on Citus', async (t) => {
+  const citus = await fakeCitus(t)
   const path = mkdtempSync(join(tmpdir(), 'economy-sql-'))
   t.teardown(() => rmSync(path, { recursive: true }))
   const setting = `current_setting('citus.enable_unsafe_triggers', true)`
@@ -44,5 +54,6 @@ test('migrations may create triggers on Citus', async (t) => {
     return (await queryRows(ownerUrl, 'select setting from seen'))[0]?.['setting']
   }
   t.equal(await settingIn(await emptyDatabase(t)), 'unknown')
-  t.equal(await settingIn(await fakeCitus(t)), 'on')
+  if (citus === null) return void t.pass(TOO_OLD)
+  t.equal(await settingIn(citus), 'on')
 })

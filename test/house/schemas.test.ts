@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'tap'
+
+const root = new URL('../../', import.meta.url)
+
+/** Code without lines of comments, by path. */
+const codes = new Map<string, string>(
+  ['src', 'sql', 'scripts'].flatMap((folder) =>
+    readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(ts|sql)$/.test(name))
+      .map((name) => {
+        const text = readFileSync(new URL(`${folder}/${name}`, root), 'utf8')
+        return [`${folder}/${name}`, text.replaceAll(/^\s*(\/\/|--|\*).*$/gm, '')] as const
+      }),
+  ),
+)
+
+/** A table, or a schema in an SQL text, that would be the default one whatever LEDGER_SCHEMA is. */
+const FIXED_SCHEMA = /\bpublic\.[a-z"]|'public'::|\bschema public\b|search_path\s*=\s*public/
+
+test('no code and no migration names the default schema', (t) => {
+  for (const [path, code] of codes) t.notMatch(code, FIXED_SCHEMA, path)
+  for (const text of ['from public.rooms', "= 'public'::regnamespace", 'set search_path = public']) {
+    t.match(text, FIXED_SCHEMA)
+  }
+  t.end()
+})
+
+/** Locks of a cluster, whatever ledgers are in it. */
+const CLUSTER_LOCKS = ['src/db/cluster/cluster-lock.ts', 'src/db/migrations/provision.ts']
+
+test('names of advisory locks and of channels carry the schema', (t) => {
+  const using = (sql: RegExp): string[] => [...codes].filter(([, code]) => sql.test(code)).map(([path]) => path)
+  const locking = using(/pg_(try_)?advisory_/).filter((path) => !CLUSTER_LOCKS.includes(path))
+  t.ok(locking.length >= 4)
+  for (const path of locking) t.match(codes.get(path), /\blockName\(/, path)
+  const notifying = using(/pg_notify\(|`listen |'listen /)
+  t.ok(notifying.length >= 1)
+  for (const path of notifying) t.match(codes.get(path), /\bchannelName\(/, path)
+  t.end()
+})
