@@ -126,6 +126,7 @@ async function withDatabase<T>(url: string, work: (db: Kysely<unknown>) => Promi
     connectionTimeoutMillis: 3000,
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
     // Citus creates triggers only where this is set.
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
     onConnect: (client) =>
       prepareSession(client, url, `select set_config('citus.enable_unsafe_triggers', 'on', false) where ${IS_CITUS}`),
   })
