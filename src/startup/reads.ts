@@ -1,3 +1,4 @@
+import { headOf } from '../db/head.ts'
 import { ReadSources } from '../http/reads/read-sources.ts'
 import { Standby } from '../http/reads/standby.ts'
 import type { Database } from './database.ts'
@@ -12,9 +13,11 @@ export async function startReads(
   { applied, tail }: Pick<Ledger, 'applied' | 'tail'>,
   cleanUp: AsyncDisposableStack,
 ): Promise<ReadSources> {
-  if (promotion.isStandby) return new ReadSources(db, await started(new Standby(db, db, applied), cleanUp), false)
+  if (promotion.isStandby)
+    return new ReadSources(db, await started(new Standby(db, () => headOf(db), applied), cleanUp), false)
   if (standby === null) return new ReadSources(db, null)
-  const reads = new ReadSources(db, await started(new Standby(standby.db, standby.probe, applied), cleanUp))
+  const head = (): Promise<number> => headOf(standby.probe)
+  const reads = new ReadSources(db, await started(new Standby(standby.db, head, applied), cleanUp))
   tail.subscribe(applied.position, (events) => {
     for (const { entry } of events) reads.writers.note(entry.actor)
   })

@@ -108,36 +108,61 @@ test('a standby of DATABASE_READ_URL answers reads', { timeout: 240_000 }, async
   const operator = sender(service, service, 'operator')
   const finance = sender(service, service, 'finance')
 
-  const before = (await two('GET', '/v1/wallet')).text
-  const trialBalance = (await finance('GET', '/admin/v1/ledger/trial-balance')).text
-  await until(async () => (await two('GET', '/v1/wallet')).position === (await one('GET', '/v1/wallet')).position)
-  await standby.admin('select pg_wal_replay_pause()')
-  const sent = await one('POST', '/v1/instant-send', gift)
-  t.equal(sent.status, 200)
+  /** Where the ledger ends as finance sees it. */
+  const reported = async (): Promise<number> =>
+    JSON.parse((await finance('GET', '/admin/v1/ledger/checkpoint')).text).data.position
 
-  const stale = await two('GET', '/v1/wallet')
-  t.equal(stale.text, before, 'the standby answers')
-  t.ok(stale.position < sent.position, 'with its own position')
-  const beyond = await two('GET', '/v1/wallet', undefined, { 'x-ledger-position': '999999999999' })
-  t.equal(beyond.text, before, 'a position beyond the ledger is ignored')
-  const fresh = await two('GET', '/v1/wallet', undefined, { 'x-ledger-position': String(sent.position) })
+  /**
+   * Pauses the standby's replay for a gift of user 1, then reads. It is read while it is at most 10 s behind, which a busy
+   * machine may exceed: then once more, until `reads` returns something.
+   */
+  const whilePaused = async <Seen>(
+    reads: (sent: Reply, before: string) => Promise<Seen | undefined>,
+  ): Promise<Seen> => {
+    let seen: Seen | undefined
+    await until(async () => {
+      await standby.admin('select pg_wal_replay_resume()')
+      const here = (await one('GET', '/v1/rooms/1')).position
+      await until(async () => (await reported()) >= here)
+      const before = (await two('GET', '/v1/wallet')).text
+      await standby.admin('select pg_wal_replay_pause()')
+      seen = await reads(await one('POST', '/v1/instant-send', gift), before)
+      return seen !== undefined
+    })
+    if (seen === undefined) throw new Error('nothing was seen')
+    return seen
+  }
+  const wallet = (send: Send, position?: number): Promise<Reply> =>
+    send('GET', '/v1/wallet', undefined, position === undefined ? {} : { 'x-ledger-position': String(position) })
+
+  const seen = await whilePaused(async (sent, before) => {
+    const stale = await wallet(two)
+    const beyond = await wallet(two, 999_999_999_999)
+    if (stale.text !== before || beyond.text !== before) return undefined
+    return { sent, before, stale, fresh: await wallet(two, sent.position), own: await wallet(one) }
+  })
+  const { sent, before, stale, fresh, own } = seen
+  t.ok(stale.position < sent.position, 'the standby answers with its own position')
   t.not(fresh.text, before, 'the primary answers when the standby does not reach the position in time')
   t.ok(fresh.position >= sent.position)
-  const own = await one('GET', '/v1/wallet')
   t.ok(own.position >= sent.position, 'whoever has just written reads the primary')
-  t.equal((await finance('GET', '/admin/v1/ledger/trial-balance')).text, trialBalance, 'finance reads the standby')
   const audit = await runAudit(urls, 'verify')
-  t.match(audit.out, `up to position ${stale.position} `, 'and so does the audit')
+  t.match(audit.out, `up to position ${stale.position} `, 'the audit reads the standby')
   t.equal(audit.code, 0)
-  const joined = await two('GET', '/v1/rooms/1/join')
-  t.equal(joined.status, 200)
-  t.not((await two('GET', '/v1/wallet')).text, before, 'joining a room is a write')
-  t.equal((await operator('PUT', '/admin/v1/countries/77', { name: 'Chad' })).status, 200)
-  t.equal((await operator('GET', '/admin/v1/countries/77')).status, 200, 'staff who wrote read the primary, too')
-  t.equal((await finance('GET', '/admin/v1/countries/77')).status, 404, 'others do not')
+  t.equal(await reported(), stale.position, 'finance, too')
 
+  const joined = await whilePaused(async (_sent, text) => {
+    if ((await wallet(two)).text !== text) return undefined
+    return { text, status: (await two('GET', '/v1/rooms/1/join')).status, after: await wallet(two) }
+  })
+  t.equal(joined.status, 200)
+  t.not(joined.after.text, joined.text, 'joining a room is a write')
+
+  const country = '/admin/v1/countries/77'
+  t.equal((await operator('PUT', country, { name: 'Chad' })).status, 200)
+  t.equal((await operator('GET', country)).status, 200, 'staff who wrote read the primary, too')
   await standby.admin('select pg_wal_replay_resume()')
-  await until(async () => (await finance('GET', '/admin/v1/countries/77')).status === 200)
+  await until(async () => (await finance('GET', country)).status === 200)
   await standby.stop()
   for (const send of [one, two, finance]) {
     const path = send === finance ? '/admin/v1/ledger/trial-balance' : '/v1/wallet'

@@ -52,12 +52,13 @@ export class ReadSources {
   }
 }
 
-/** Executes commands and notes who sends them. */
-export const executeNotingWriters =
-  (execute: ExecuteCommand, reads: ReadSources): ExecuteCommand =>
-  async (request, reply, verb, input, options) => {
+/** Executes commands and notes who sends them, where that makes a difference. */
+export function executeNotingWriters(execute: ExecuteCommand, reads: ReadSources): ExecuteCommand {
+  if (reads.standby === null) return execute
+  return async (request, reply, verb, input, options) => {
     reads.noteWrite(request)
     await execute(request, reply, verb, input, options)
     // Again, as it may have waited for long.
     reads.noteWrite(request)
   }
+}

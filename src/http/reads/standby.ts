@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import { headOf } from '../../db/head.ts'
 import { SingleFlight } from '../../db/single-flight.ts'
 import type { Tables } from '../../db/tables.ts'
 
 const POLL_INTERVAL_MS = 250
 /** Without an answer for this long it is not asked for more. */
-const MAX_SILENCE_MS = 1_000
+const MAX_SILENCE_MS = 2_000
 /** How far behind the ledger it may be. */
 const MAX_LAG_MS = 10_000
 /** How long a read waits for a position, and how long it pauses before it looks again. */
@@ -16,21 +15,28 @@ const WAIT_INTERVAL_MS = 10
 /** A database that replays the ledger of another one and answers reads; polled for how far it is. */
 export class Standby {
   readonly db: Kysely<Tables>
-  readonly #probe: Kysely<Tables>
+  readonly #head: () => Promise<number>
+  readonly #now: () => number
   /** How far the ledger is, as far as this instance knows. */
   readonly #ledger: { readonly position: number }
   readonly #looks = new SingleFlight(() => this.#look())
   #position = 0
   #answeredAt = Number.NEGATIVE_INFINITY
-  /** A position of the ledger that the standby had not reached when it was first seen, by `performance.now()`. */
+  /** A position of the ledger that the standby had not reached when it was first seen, by `#now`. */
   #behind: { readonly position: number; readonly since: number } | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** `db` is for reads; `probe` asks this database and no other. */
-  constructor(db: Kysely<Tables>, probe: Kysely<Tables>, ledger: { readonly position: number }) {
+  /** `head` asks this database, and no other, where its ledger ends; `now` is in milliseconds. */
+  constructor(
+    db: Kysely<Tables>,
+    head: () => Promise<number>,
+    ledger: { readonly position: number },
+    now = () => performance.now(),
+  ) {
     this.db = db
-    this.#probe = probe
+    this.#head = head
     this.#ledger = ledger
+    this.#now = now
   }
 
   /** Looks where it is, and goes on looking until `stop`. A standby that cannot be read is not usable. */
@@ -50,7 +56,7 @@ export class Standby {
 
   /** Whether it answers and is not far behind. */
   get isUsable(): boolean {
-    const now = performance.now()
+    const now = this.#now()
     if (now - this.#answeredAt > MAX_SILENCE_MS) return false
     return this.#behind === undefined || now - this.#behind.since <= MAX_LAG_MS
   }
@@ -71,12 +77,12 @@ export class Standby {
   async #look(): Promise<void> {
     const target = this.#ledger.position
     try {
-      this.#position = await headOf(this.#probe)
+      this.#position = await this.#head()
     } catch {
       // It is not usable until it answers again.
       return
     }
-    const now = performance.now()
+    const now = this.#now()
     this.#answeredAt = now
     if (this.#behind !== undefined && this.#position < this.#behind.position) return
     this.#behind = this.#position < target ? { position: target, since: now } : undefined
