@@ -16,13 +16,26 @@ const parsers = new Map<number, (text: string) => unknown>([
   [1185, elements], // timestamptz[]
 ])
 
+export interface PoolOptions {
+  readonly max: number
+  readonly min?: number
+  readonly application_name: string
+  /** SQL statements that each connection begins with. */
+  readonly settings?: string
+}
+
+/**
+ * For reads by key. A plan is kept for lists of any length, and with hash joins it would read whole tables for one user.
+ */
+export const keyedReadSettings = 'set enable_hashjoin = off; set enable_mergejoin = off; set jit = off'
+
 /**
  * Connections for the service. Unlike with pg's defaults, int8 comes as a number (and is refused beyond 2^53-1
  * rather than rounded), dates and times come as PostgreSQL writes them, in UTC. numeric stays a string.
  */
 export function openPool(
   url: string,
-  options: { readonly max: number; readonly min?: number; readonly application_name: string },
+  { settings = '', ...options }: PoolOptions,
   log: Log = console,
 ): Pool {
   const pool = new Pool({
@@ -35,7 +48,7 @@ export function openPool(
     pipeline: true,
     types: resultTypes,
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
-    onConnect: (client) => prepareSession(client, url, `set statement_timeout = '10s'`),
+    onConnect: (client) => prepareSession(client, url, `set statement_timeout = '10s'; ${settings}`),
   })
   // Idle connections break when the server goes away. The pool replaces them; without a listener the error would end the process.
   pool.on('error', (err) => log.warn({ err }, 'idle database connection broke; the pool opens another one'))

@@ -11,7 +11,7 @@ import { ledgerUrl } from '../db/ledger-url.ts'
 import type { Log } from '../db/log.ts'
 import { grantService } from '../db/migrations/grants.ts'
 import { migrate, pendingMigrations } from '../db/migrations/migrate.ts'
-import { openPool, readPool } from '../db/pool.ts'
+import { keyedReadSettings, openPool, readPool } from '../db/pool.ts'
 import { type ConnectionSource, queryBuilder } from '../db/queries/query-builder.ts'
 import { canChangeLedger, durabilityFaults } from '../db/safety.ts'
 import { assertOwnSession } from '../db/session/assert-own-session.ts'
@@ -74,8 +74,8 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
   } finally {
     await client.end()
   }
-  const pool = openPool(url, { max: 10, application_name: 'economy reads' }, log)
-  const reads = readPool(pool)
+  const options = { max: 10, application_name: 'economy reads', settings: keyedReadSettings }
+  const reads = readPool(openPool(url, options, log))
   const db = queryBuilder(reads)
   cleanUp.defer(() => db.destroy())
   const standby =
@@ -107,8 +107,8 @@ async function openStandby(
     if (!isConnectionError(err)) throw unusable('DATABASE_READ_URL', err)
     log.warn({ err }, 'DATABASE_READ_URL cannot be reached; reading from DATABASE_URL meanwhile')
   }
-  const pool = openPool(url, { max: 10, application_name: 'economy standby reads' }, log)
-  const db = queryBuilder(readPool(pool), primary)
+  const options = { max: 10, application_name: 'economy standby reads', settings: keyedReadSettings }
+  const db = queryBuilder(readPool(openPool(url, options, log)), primary)
   cleanUp.defer(() => db.destroy())
   const probe = queryBuilder(openPool(url, { max: 1, application_name: 'economy standby probe' }, log))
   cleanUp.defer(() => probe.destroy())

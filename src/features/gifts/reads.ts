@@ -1,18 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
-import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import { GiftKind, OddsRow } from '../../../schema/events.ts'
 import type { PublishedDraw, PublishedOddsTable, VerifyDraw } from '../../../schema/fairness.ts'
 import type { Decoration as PublishedDecoration } from '../../../schema/gifts.ts'
+import { microsOf } from '../../db/micros-of.ts'
 import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
-import type { TextRow } from '../../ledger/storage/row-table.ts'
-import { eventColumns, parseEntry, parseStoredEvent } from '../../ledger/storage/stored-event.ts'
+import { type EventFields, parseEvent } from '../../ledger/storage/stored-event.ts'
 import { publishedChains } from '../fairness/choose-seed.ts'
 import type { LuckyProgress } from '../fairness/lucky-progress.ts'
 import type { IncrementalVerdict } from '../fairness/verdict.ts'
@@ -137,10 +137,16 @@ export interface DrawPage {
 const SMALL_SEND_BYTES = 1_024
 const MAX_EXCESS_BYTES = 24 * 1_024
 
+interface DrawRow extends Pick<EventFields, 'position' | 'version' | 'data' | 'at'> {
+  readonly place: number
+  /** The position of the user's next older send; null for the oldest. */
+  readonly next: number | null
+}
+
 /** `$1`: actors, `$2`: sizes of their pages, `$3`: the positions before which their draws are read. */
-const drawPages = new PreparedStatement<TextRow>(
+const drawPages = new PreparedStatement<DrawRow>(
   'draws of users',
-  `select requested.place::text, counted.next::text, ${eventColumns}
+  `select requested.place, counted.next, e.position, e.version, e.data, ${microsOf('e.at')} as at
    from unnest(${listOf('$1', 'text')}, ${listOf('$2', 'bigint')}, ${listOf('$3', 'bigint')})
      with ordinality as requested (actor, size, before, place)
    cross join lateral (
@@ -180,26 +186,29 @@ export function drawLookup(db: Kysely<Tables>): (page: RequestedDraws) => Promis
       requested.map(({ limit }) => limit),
       requested.map(({ before }) => before ?? Number.MAX_SAFE_INTEGER),
     ])
-    const byPlace = Map.groupBy(rows, ({ place }) => Number(place))
+    const byPlace = Map.groupBy(rows, ({ place }) => place)
     return requested.map((_page, i) => byPlace.get(i + 1) ?? [])
   })
   return async (page) => {
     const rows = await pages.load(page)
-    return { draws: rows.flatMap((row) => positionedDraw(row) ?? []), more: (rows.at(-1)?.['next'] ?? null) !== null }
+    return { draws: rows.map(positionedDraw), more: (rows.at(-1)?.next ?? null) !== null }
   }
 }
 
 /** The draw at a position; undefined when there is none. */
 async function findDraw(db: Kysely<Tables>, position: number): Promise<PublishedDraw | undefined> {
-  const { rows } = await sql<TextRow>`
-    select ${sql.raw(eventColumns)} from ledger_events e
-    where e.type = 'gift-drawn' and e.position = ${position}`.execute(db)
-  return rows[0] === undefined ? undefined : positionedDraw(rows[0])?.draw
+  const row = await db
+    .selectFrom('ledger_events')
+    .select(['position', 'version', 'data', micros('at').as('at')])
+    .where('type', '=', 'gift-drawn')
+    .where('position', '=', position)
+    .executeTakeFirst()
+  return row === undefined ? undefined : positionedDraw(row).draw
 }
 
-function positionedDraw(row: TextRow): PositionedDraw | undefined {
-  const event = parseStoredEvent(parseEntry(row))
-  if (event.type !== 'gift-drawn') return undefined
+function positionedDraw(row: Omit<DrawRow, 'place' | 'next'>): PositionedDraw {
+  const event = parseEvent({ ...row, type: 'gift-drawn', movements: [] })
+  if (event.type !== 'gift-drawn') throw new Error(`the event at ${row.position} is no draw`)
   const { chain, k, link, client_seed, decoration_id, odds_hash, price, quantity, draws } = event.data
   const orders = draws.map(({ r, reward }, i) => ({ order_id: orderId(event.position, i), r, reward_num: reward }))
   const created_at = isoMicros(event.at)

@@ -54,7 +54,8 @@ export class CommitNotifier {
     client.on('notification', ({ payload }) => this.#options.onPosition(Number(payload)))
     try {
       await client.connect()
-      await prepareSession(client, this.#options.url)
+      // A notification may be lost, so it must not make the commands wait for its own flush to disk.
+      await prepareSession(client, this.#options.url, 'set synchronous_commit = off')
       await client.query(`listen ${escapeIdentifier(this.#channel)}`)
       this.#failures = 0
       this.#options.onListening()
