@@ -60,17 +60,17 @@ export class Outbox {
   async lease(limit: number): Promise<LeasedDelivery[]> {
     const { rows } = await this.#pool.query<Omit<LeasedDelivery, 'notification'> & { readonly notification: string }>({
       name: 'lease from outbox',
+      // Citus returns nothing from an update that a function such as now() has a part in.
       text: `with due as (
-               select token, position from push_outbox where next_attempt <= now()
-               order by next_attempt limit $1 for update skip locked
+               select w.token, w.position, d.registered_at, w.made_at < now() - interval '${MAX_AGE}' as stale
+               from push_outbox w left join devices d on d.token = w.token and d.user_id = w.user_id
+               where w.next_attempt <= now()
+               order by w.next_attempt limit $1 for update of w skip locked
              )
              update push_outbox o
              set attempts = o.attempts + 1, next_attempt = now() + ${LEASE_MS} * interval '1 millisecond'
              from due where o.token = due.token and o.position = due.position
-             returning o.token, o.position, o.user_id, o.notification, o.attempts,
-                       (select d.registered_at from devices d
-                        where d.token = o.token and d.user_id = o.user_id) as registered_at,
-                       o.made_at < now() - interval '${MAX_AGE}' as stale`,
+             returning o.token, o.position, o.user_id, o.notification, o.attempts, due.registered_at, due.stale`,
       values: [limit],
     })
     return rows.map((row) => ({ ...row, notification: readNotification(row.notification) }))

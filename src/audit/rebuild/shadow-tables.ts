@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, escapeIdentifier } from 'pg'
@@ -177,7 +178,8 @@ export class ShadowTables {
         for (const grant of await readGrants(this.#client, this.#schemas, name)) await this.#client.query(grant)
         await this.#client.query(`drop table ${live}.${name}; alter table ${shadow}.${name} set schema ${live}`)
       }
-      await this.#client.query(`drop schema ${shadow}; update ${live}.ledger_head set batch = gen_random_uuid()`)
+      await this.#client.query(`drop schema ${shadow}`)
+      await this.#client.query(`update ${live}.ledger_head set batch = $1`, [randomUUID()])
       await this.#client.query('commit')
       return true
     } catch (error) {

@@ -55,8 +55,13 @@ export const findBatch = (id: string): Statement => ({
   values: [id],
 })
 
-/** Changes the head's batch id: batches decided on it but not yet run will fail with a conflict. */
-export const fence = plain('update ledger_head set batch = gen_random_uuid()')
+/** Changes the head's batch id to `id`, a new one: batches decided on it but not yet run will fail with a conflict. */
+export const fence = (id: string): Statement => ({
+  name: 'fence',
+  // Not by gen_random_uuid(), which Citus refuses in an update.
+  text: 'update ledger_head set batch = $1::uuid',
+  values: [id],
+})
 
 export function insertEvents({ events }: Batch): Statement {
   const entries = events.map(({ entry }) => entry)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Micros } from '../rules/time.ts'
 import type { Head, StoredReply } from '../storage/head.ts'
 import type { RowTable, Statement } from '../storage/row-table.ts'
@@ -222,7 +223,13 @@ export class Store {
    */
   async isCommitted(id: string): Promise<boolean> {
     if (this.#state !== 'unknown') throw new Error(`the outcome of a batch cannot be read in state ${this.#state}`)
-    const results = await this.#writer.query([sql.begin, sql.lockHead, sql.findBatch(id), sql.fence, sql.commit])
+    const results = await this.#writer.query([
+      sql.begin,
+      sql.lockHead,
+      sql.findBatch(id),
+      sql.fence(randomUUID()),
+      sql.commit,
+    ])
     return (results[2]?.rows.length ?? 0) > 0
   }
 
