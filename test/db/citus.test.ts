@@ -24,7 +24,10 @@ async function fakeCitus(t: Test): Promise<TestDatabase | null> {
   writeFileSync(join(folder, 'extension/citus--1.sql'), '')
   // PostgreSQL may run as another user.
   for (const path of ['', 'extension']) chmodSync(join(folder, path), 0o755)
-  await queryRows(await superuserUrl(database), `set extension_control_path = '${folder}'; create extension citus`)
+  await queryRows(
+    await superuserUrl(database),
+    `set extension_control_path = '${folder}'; create extension citus schema pg_catalog`,
+  )
   return database
 }
 
