@@ -33,11 +33,7 @@ export const keyedReadSettings = 'set enable_hashjoin = off; set enable_mergejoi
  * Connections for the service. Unlike with pg's defaults, int8 comes as a number (and is refused beyond 2^53-1
  * rather than rounded), dates and times come as PostgreSQL writes them, in UTC. numeric stays a string.
  */
-export function openPool(
-  url: string,
-  { settings = '', ...options }: PoolOptions,
-  log: Log = console,
-): Pool {
+export function openPool(url: string, { settings = '', ...options }: PoolOptions, log: Log = console): Pool {
   const pool = new Pool({
     ...options,
     connectionString: url,
