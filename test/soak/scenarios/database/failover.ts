@@ -57,7 +57,7 @@ export const failover: Scenario = {
       const [version] = await standby.admin('show server_version')
       context.report(
         `PostgreSQL ${String(version?.['server_version'])}: ${acknowledged} commands acknowledged before the primary ` +
-          `died, all found on the promoted standby; ready again after ${(ms / 1_000).toFixed(1)} s`,
+          `died; ready on the promoted standby after ${(ms / 1_000).toFixed(1)} s`,
       )
       context.progress(`round ${round} of ${rounds}: ready after ${ms.toFixed(0)} ms`)
       await runFinalChecks(context, environment)
