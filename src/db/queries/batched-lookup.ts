@@ -2,21 +2,34 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isConnectionError, isOverload } from '../connection-errors.ts'
 import { PoolExhausted } from '../pool.ts'
 import { queryBatch } from './query-batch.ts'
+import { QuerySlots } from './query-slots.ts'
 
 export interface LookupLimits {
   /** Queries at a time, so that a slow one does not delay all others. */
   readonly maxQueries: number
+  /** Shared with other lookups; null for none. */
+  readonly slots: QuerySlots | null
   /** Keys that may wait for their query. */
   readonly maxWaiting: number
   /** How long a key may wait for its query; null for as long as it takes. */
   readonly maxWaitMs: number | null
 }
 
-/** The limits of the pool itself, counted before it: a key that waits here does not yet wait for a connection. */
-const REQUEST_LIMITS: LookupLimits = { maxQueries: 4, maxWaiting: 1_000, maxWaitMs: 3_000 }
+/**
+ * Of all requests, so that reads of many kinds are batched too: while four queries run, the keys of the others gather. A
+ * slow lookup leaves one slot to the rest. Without shared slots an app's mix of reads and gifts goes 0.85 (64
+ * connections) and 0.81 times (256) as fast.
+ */
+const requestSlots = new QuerySlots(4)
+const REQUEST_LIMITS: LookupLimits = { maxQueries: 3, slots: requestSlots, maxWaiting: 1_000, maxWaitMs: 3_000 }
 
 /** For sockets: their number is limited, and after a restart all of them may come at once and wait for their turn. */
-export const SOCKET_LIMITS: LookupLimits = { maxQueries: 1, maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: null }
+export const SOCKET_LIMITS: LookupLimits = {
+  maxQueries: 1,
+  slots: null,
+  maxWaiting: Number.POSITIVE_INFINITY,
+  maxWaitMs: null,
+}
 
 /** How long values may be delivered, with all that their receivers do at once, before other work gets its turn. */
 const MAX_DELIVERY_MS = 4
@@ -78,8 +91,13 @@ export class BatchedLookup<Key, Value> {
     })
   }
 
-  #startQueries(): void {
-    while (this.#queries < this.#limits.maxQueries && this.#waiting.length > 0) {
+  readonly #startQueries = (): void => {
+    const { maxQueries, slots } = this.#limits
+    while (this.#queries < maxQueries && this.#waiting.length > 0) {
+      if (slots !== null && !slots.take()) {
+        slots.whenFree(this.#startQueries)
+        break
+      }
       void this.#runQuery(this.#waiting.splice(0, this.#maxKeys))
     }
     if (this.#waiting.length > 0) this.#watchDeadlines()
@@ -92,6 +110,7 @@ export class BatchedLookup<Key, Value> {
       this.#query,
     )
     this.#queries -= 1
+    this.#limits.slots?.release()
     const failure = results.find((result) => result.status === 'rejected' && isOutage(result.reason))
     if (failure?.status === 'rejected') {
       for (const { reject } of this.#waiting.splice(0)) reject(failure.reason)

@@ -3,7 +3,7 @@ import { PoolExhausted } from '../../../src/db/pool.ts'
 import { BatchedLookup, type LookupLimits, SOCKET_LIMITS } from '../../../src/db/queries/batched-lookup.ts'
 import { until } from '../../harness/until.ts'
 
-const oneQuery: LookupLimits = { maxQueries: 1, maxWaiting: 10, maxWaitMs: null }
+const oneQuery: LookupLimits = { maxQueries: 1, slots: null, maxWaiting: 10, maxWaitMs: null }
 
 /** Queries that the test ends, with values or an error. */
 function slowQuery() {
@@ -102,16 +102,16 @@ test('a query that hangs delays only its own keys', async (t) => {
     loads.push(lookup.load(key))
     await nextTurn()
   }
-  t.same(asked, [[1], [2], [3], [4]], 'four at a time')
+  t.same(asked, [[1], [2], [3]], 'three at a time')
   end(1)
   t.equal(await loads[1], 20)
   await nextTurn()
-  t.same(asked.slice(4), [[5, 6]])
-  for (const i of [2, 3, 4]) end(i)
+  t.same(asked.slice(3), [[4, 5, 6]])
+  for (const i of [2, 3]) end(i)
   t.same(await Promise.all(loads.slice(1)), [20, 30, 40, 50, 60])
   const later = lookup.load(7)
   await nextTurn()
-  end(5)
+  end(4)
   t.equal(await later, 70)
   end(0)
   t.equal(await loads[0], 10)
@@ -120,20 +120,20 @@ test('a query that hangs delays only its own keys', async (t) => {
 test('above the limit keys are refused at once, but not those of sockets', async (t) => {
   const { asked, query, end } = slowQuery()
   const lookup = new BatchedLookup(100, query)
-  const loads = Array.from({ length: 1_400 }, (_, i) => lookup.load(i))
-  t.equal(asked.length, 4)
-  await t.rejects(async () => lookup.load(1_400), new PoolExhausted('too many wait for a query'))
+  const loads = Array.from({ length: 1_300 }, (_, i) => lookup.load(i))
+  t.equal(asked.length, 3)
+  await t.rejects(async () => lookup.load(1_300), new PoolExhausted('too many wait for a query'))
   end(0)
   t.equal(await loads[0], 0)
   await nextTurn()
-  t.equal(asked[4]?.length, 100, 'no other key is refused')
-  const late = lookup.load(1_400)
-  for (let i = 1; i < 15; i += 1) {
+  t.equal(asked[3]?.length, 100, 'no other key is refused')
+  const late = lookup.load(1_300)
+  for (let i = 1; i < 14; i += 1) {
     await until(() => asked.length > i)
     end(i)
   }
   await Promise.all(loads)
-  t.equal(await late, 14_000)
+  t.equal(await late, 13_000)
 
   const sockets = slowQuery()
   const socketLookup = new BatchedLookup(1_000, sockets.query, SOCKET_LIMITS)
