@@ -57,7 +57,7 @@ test('packages are created, changed field by field, and paged', async (t) => {
     [{ name: '', rank: 1, valid_days: 1 }, ['name']],
     [{ name: 'x'.repeat(101), rank: 1, valid_days: 1 }, ['name']],
     [{ name: 'x', rank: '1', valid_days: 0 }, ['rank', 'valid_days']],
-    [{ name: 'x', rank: 1.5, valid_days: 36_501, icon_path: null }, ['rank', 'valid_days', 'icon_path']],
+    [{ name: 'x', rank: 1.5, valid_days: 36_501, icon_path: 5 }, ['rank', 'valid_days', 'icon_path']],
     [{ name: 'x', rank: 1, valid_days: 1, icon_path: 'x'.repeat(201) }, ['icon_path']],
   ]
   for (const [body, fields] of refused) {

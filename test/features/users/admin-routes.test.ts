@@ -87,7 +87,7 @@ test('invalid users are refused', async (t) => {
     ['PUT', '/admin/v1/users/2', { uid: 'a' }, 422, 'uid'],
     ['PUT', '/admin/v1/users/2', { name: 'x'.repeat(101) }, 422, 'name'],
     ['PUT', '/admin/v1/users/2', { name: '\ud800' }, 422, 'name'],
-    ['PUT', '/admin/v1/users/2', { name: null }, 422, 'name'],
+    ['PUT', '/admin/v1/users/2', { name: 5 }, 422, 'name'],
     ['PUT', '/admin/v1/users/2', { avatar: 'x'.repeat(501) }, 422, 'avatar'],
     ['PUT', '/admin/v1/users/2', { charging_agent: 'yes' }, 422, 'charging_agent'],
     ['PUT', '/admin/v1/users/2', { charging_agent: 2 }, 422, 'charging_agent'],
