@@ -6,12 +6,14 @@ import type { Model } from './features/model.ts'
 import { privilegeModel } from './features/privilege/model.ts'
 import { roomsModel } from './features/rooms/model.ts'
 import { rouletteModel } from './features/roulette/model.ts'
+import type { VerbTerms } from './features/services.ts'
 import { sharedRefusals } from './features/shared-refusals.ts'
 import type { Slice } from './features/slice.ts'
 import { staffModel } from './features/staff/model.ts'
 import { usersModel } from './features/users/model.ts'
 import { walletModel } from './features/wallet/model.ts'
 import { type RefusalResponseOf, refusalResponsesIn } from './http/errors/refusals.ts'
+import type { ReceivableVerb } from './ledger/executor/registry/registered-verb.ts'
 import { combineEvolvers, type Evolve, type EvolveWithMovements } from './ledger/rules/evolve.ts'
 import type { RowTable } from './ledger/storage/row-table.ts'
 import { ledgerTables } from './ledger/storage/tables.ts'
@@ -49,6 +51,8 @@ export const refusalResponseOf: RefusalResponseOf = refusalResponsesIn([
 interface Slices {
   /** In the order in which the documents list them. */
   readonly slices: readonly Slice[]
+  /** All verbs by their names, as instances know them. Throws when two have one name. */
+  readonly createVerbs: (terms: VerbTerms) => ReadonlyMap<string, ReceivableVerb>
   /** Looks up the profiles that frames show; addresses of pictures begin with the base. */
   readonly createLookups: (assetBaseUrl: () => string) => ProfileLookups
 }
@@ -70,6 +74,17 @@ export async function loadSlices(): Promise<Slices> {
     import('./features/app-status/slice.ts'),
     import('./features/staff/slice.ts'),
   ])
+  const verbLists = await Promise.all([
+    import('./features/users/verbs.ts').then(({ userVerbs }) => userVerbs),
+    import('./features/rooms/verbs.ts').then(({ roomVerbs }) => roomVerbs),
+    import('./features/wallet/verbs.ts').then(({ walletVerbs }) => walletVerbs),
+    import('./features/gifts/verbs.ts').then(({ giftVerbs }) => giftVerbs),
+    import('./features/privilege/verbs.ts').then(({ privilegeVerbs }) => privilegeVerbs),
+    import('./features/roulette/verbs.ts').then(({ rouletteVerbs }) => rouletteVerbs),
+    import('./features/agency/verbs.ts').then(({ agencyVerbs }) => agencyVerbs),
+    import('./features/app-status/verbs.ts').then(({ appStatusVerbs }) => appStatusVerbs),
+    import('./features/staff/verbs.ts').then(({ staffVerbs }) => staffVerbs),
+  ])
   return {
     slices: [
       users.usersSlice,
@@ -83,6 +98,7 @@ export async function loadSlices(): Promise<Slices> {
       appStatus.appStatusSlice,
       staff.staffSlice,
     ],
+    createVerbs: (terms) => verbsByName(verbLists.flatMap((verbs) => Object.values<ReceivableVerb>(verbs(terms)))),
     createLookups: (assetBaseUrl) => ({
       users: users.userNames(assetBaseUrl),
       rooms: rooms.roomNames,
@@ -90,4 +106,10 @@ export async function loadSlices(): Promise<Slices> {
       packages: privilege.packageNames,
     }),
   }
+}
+
+function verbsByName(verbs: readonly ReceivableVerb[]): ReadonlyMap<string, ReceivableVerb> {
+  const byName = new Map(verbs.map((verb) => [verb.name, verb]))
+  if (byName.size < verbs.length) throw new Error('two verbs have the same name')
+  return byName
 }

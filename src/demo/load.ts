@@ -19,7 +19,7 @@ import { demoCards, demoCountries, demoGifts, demoMembers, demoPackages, demoRoo
  * queued at once, so they share one transaction; idempotency keys prevent two starting instances from loading it twice.
  * Throws when a command is refused.
  */
-export async function loadDemo(executor: Executor, db: Kysely<Tables>): Promise<void> {
+export async function loadDemo(executor: Pick<Executor, 'run'>, db: Kysely<Tables>): Promise<void> {
   if ((await headOf(db)) > 1) return
   // Members are not part of the ledger. Inserted first, so that an interrupted load starts over; repeating is harmless.
   // `joinRoom` cannot be used, because the room does not exist yet.

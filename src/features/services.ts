@@ -57,6 +57,9 @@ export interface Services {
   readonly staffSessions: Pick<StaffSessions, 'validAfter' | 'load' | 'invalidate'>
 }
 
+/** What registered verbs are made with. */
+export type VerbTerms = Pick<Services, 'settings' | 'luckyChains' | 'spinSeeds'>
+
 /** Configuration that the business rules need. */
 export interface Settings {
   readonly ownerCommissionPercent: number

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Cause, command, type Presenter } from '../ledger/executor/command.ts'
+import type { Cause } from '../ledger/executor/command.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
+import type { PresentRefusal, RegisteredVerb } from '../ledger/executor/registry/registered-verb.ts'
 import { sha256 } from '../ledger/rules/hash.ts'
-import type { Refusal, Verb } from '../ledger/rules/verb.ts'
-import type { Reply } from '../ledger/storage/head.ts'
+import type { Refusal } from '../ledger/rules/verb.ts'
 import { actorOf } from './auth/caller.ts'
 import { errorBody } from './errors/http-error.ts'
 import type { RefusalResponseOf } from './errors/refusals.ts'
@@ -12,49 +12,58 @@ import { setPosition } from './positions.ts'
 import { parseExact } from './validation/exact-json.ts'
 import { idempotencyKey } from './validation/idempotency.ts'
 
-/** How a command's answer becomes a response. */
-export interface ResponseOptions<Answer> {
-  readonly status?: 200 | 201
-  readonly message?: string
-  readonly body?: (answer: Answer) => unknown
+/** What a response needs besides the reply. */
+export interface ResponseOptions {
+  /** What identifies the request under its idempotency key, where that is not the whole input of the verb. */
+  readonly request?: unknown
   /**
-   * `input` as the previous version built it, where it differs, so that a retry after an upgrade is the same request.
+   * `request` as the previous version built it, where it differs, so that a retry after an upgrade is the same request.
    */
-  readonly formerInput?: unknown
+  readonly formerRequest?: unknown
   /** Fills in what must not be stored with the reply, which holds references to it. Runs for every response. */
   readonly hydrate?: (body: unknown) => Promise<unknown>
 }
 
 /** Executes a verb for the caller of a request and sends the response. */
-export type ExecuteCommand = <Input, Answer>(
+export type ExecuteCommand = <Input>(
   request: FastifyRequest,
   reply: FastifyReply,
-  verb: Verb<Input, Answer>,
+  verb: RegisteredVerb<Input>,
   input: Input,
-  options?: ResponseOptions<Answer>,
+  options?: ResponseOptions,
 ) => Promise<void>
 
 /**
  * `input` has its fields in a fixed order: requests of the same route with the same input are the same request, whatever
  * the order of keys or the prefix that the client used.
  */
-export function executeWith(executor: Executor, writes: WriteAllowance, responseOf: RefusalResponseOf): ExecuteCommand {
+export function executeWith(
+  executor: Pick<Executor, 'run'>,
+  writes: WriteAllowance,
+  responseOf: RefusalResponseOf,
+): ExecuteCommand {
+  const presentRefusal = refusalPresenter(responseOf)
   return async (request, reply, verb, input, options = {}) => {
     // Replies to GET and HEAD are not stored.
     const key = ['GET', 'HEAD'].includes(request.method) ? null : idempotencyKey(request)
     const user = request.caller.kind === 'user' ? request.caller.id : null
     const forgetRefusal = user !== null && !writes.hasLeft(user)
-    const { formerInput } = options
-    const formerRequestHash = formerInput === undefined ? undefined : requestHash(request, formerInput)
+    const { formerRequest } = options
+    const formerRequestHash = formerRequest === undefined ? undefined : requestHash(request, formerRequest)
     const cause: Cause = {
       actor: actorOf(request.caller),
       requestId: request.id,
       idempotency:
         key === null
           ? null
-          : { key, requestHash: requestHash(request, input), formerRequestHash, discardRefusal: forgetRefusal },
+          : {
+              key,
+              requestHash: requestHash(request, options.request ?? input),
+              formerRequestHash,
+              discardRefusal: forgetRefusal,
+            },
     }
-    const settled = await executor.run(command(verb, input, cause, presenter(request.id, options, responseOf)))
+    const settled = await executor.run(verb.command(input, cause, presentRefusal))
     const { status, body } = settled.reply
     setPosition(reply, settled.position)
     const paid = request.routeOptions.config.writes === 'paid' && status < 300
@@ -78,24 +87,13 @@ function requestHash(request: FastifyRequest, input: unknown): string {
   return sha256(JSON.stringify([method, route, request.params, input]))
 }
 
-function presenter<Answer>(
-  requestId: string,
-  options: ResponseOptions<Answer>,
-  responseOf: RefusalResponseOf,
-): Presenter<Answer> {
-  const { status = 200, message, body } = options
-  return {
-    presentResult: (answer: Answer): Reply => {
-      const whole = body?.(answer) ?? (message === undefined ? { data: answer } : { data: answer, meta: { message } })
-      return { status, body: JSON.stringify(whole) }
-    },
-    presentRefusal: (refusal: Refusal): Reply => {
-      const response = responseOf(refusal)
-      const text = errorBody(response.message, refusal.refusal, requestId, firstErrors(refusal.errors))
-      return { status: response.status, body: text }
-    },
+/** The replies to refusals, as clients get them. */
+export const refusalPresenter =
+  (responseOf: RefusalResponseOf): PresentRefusal =>
+  (refusal, requestId) => {
+    const { status, message } = responseOf(refusal)
+    return { status, body: errorBody(message, refusal.refusal, requestId, firstErrors(refusal.errors)) }
   }
-}
 
 const MAX_ERROR_FIELDS = 100
 

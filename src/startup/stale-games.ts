@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { FailureLog } from '../db/failure-log.ts'
 import { queryBuilder } from '../db/queries/query-builder.ts'
-import { cancelStaleGames } from '../features/roulette/old-games/cancel-stale-games.ts'
 import { MAX_PURGED_GAMES } from '../features/roulette/old-games/purge.ts'
 import { findStaleGames } from '../features/roulette/reads.ts'
+import { registeredStaleGames } from '../features/roulette/verbs.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
 import type { Database } from './database.ts'
-import { runAsSystem } from './system.ts'
+import { sendAsSystem } from './system.ts'
 
 const POLL_INTERVAL_MS = 2_000
 const MAX_BACKOFF_MS = 60_000
@@ -32,13 +32,13 @@ export function startStaleGames(
   /** Cancels all stale games, a page at a time. */
   const sweep = async (): Promise<void> => {
     let candidates: readonly number[]
-    let cancelled = 0
+    let cancelled: unknown
     do {
       candidates = await findStaleGames(db, max_open_minutes, MAX_PURGED_GAMES)
       if (candidates.length === 0) return
-      cancelled = await runAsSystem(executor, cancelStaleGames, { candidates, max_open_minutes })
-      if (cancelled > 0) log.info({ games: cancelled }, 'stale roulette games cancelled')
-    } while (candidates.length === MAX_PURGED_GAMES && cancelled > 0 && !signal.aborted)
+      cancelled = await sendAsSystem(executor, registeredStaleGames, { candidates, max_open_minutes })
+      if (cancelled !== 0) log.info({ games: cancelled }, 'stale roulette games cancelled')
+    } while (candidates.length === MAX_PURGED_GAMES && cancelled !== 0 && !signal.aborted)
   }
 
   const poll = async (): Promise<void> => {

@@ -15,10 +15,9 @@ import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
 import { dollarsRule, parseDollars } from './dollars.ts'
-import { salaryReport, withdrawalBody } from './presenters.ts'
 import { findWithdrawals } from './reads.ts'
-import { type Deposit, depositSalaries } from './salaries/deposit-salaries.ts'
-import { changeStatus } from './withdrawals/change-status.ts'
+import type { Deposit } from './salaries/deposit-salaries.ts'
+import { agencyVerbs } from './verbs.ts'
 import { hydrateSealed, sealNoteForChange, unseal } from './withdrawals/vault-access.ts'
 
 const tags = ['operators']
@@ -26,6 +25,7 @@ const tags = ['operators']
 /** Admin routes for withdrawals and salaries. */
 export function agencyAdminRoutes(app: App, { execute, db, reads, vault }: Services): void {
   const databaseOf = reads.each((db) => db)
+  const verbs = agencyVerbs()
 
   app.get(
     '/withdrawals',
@@ -66,10 +66,9 @@ export function agencyAdminRoutes(app: App, { execute, db, reads, vault }: Servi
       const withdrawal_id = idInPath(request.params.id)
       const { isKnown, note, plaintexts } = await sealNoteForChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: null, to: request.body.status, note: note.digest }
-      await execute(request, reply, changeStatus(note.record, isKnown), input, {
-        body: withdrawalBody,
-        hydrate: hydrateSealed(db, vault, plaintexts),
-      })
+      const prepared = { note: note.record, isKnown }
+      const options = { request: input, hydrate: hydrateSealed(db, vault, plaintexts) }
+      await execute(request, reply, verbs.changeStatus, { prepared, request: input }, options)
     },
   )
 
@@ -93,10 +92,7 @@ export function agencyAdminRoutes(app: App, { execute, db, reads, vault }: Servi
     (request, reply) => {
       const { period, deposits } = request.body
       const input = { period, deposits: parseDeposits(deposits), dry_run: false }
-      return execute(request, reply, depositSalaries, input, {
-        status: 201,
-        body: (report) => ({ data: salaryReport(report) }),
-      })
+      return execute(request, reply, verbs.depositSalaries, input)
     },
   )
 }

@@ -20,12 +20,9 @@ import { openStored } from '../../vault/reads.ts'
 import type { App, Services } from '../services.ts'
 import { dollarWallet } from './accounts.ts'
 import { dollarsRule, MIN_TRANSFER_CENTS, parseDollars } from './dollars.ts'
-import { makeInstantTransfer } from './instant-transfer.ts'
 import { transferLookup, withdrawalLookup } from './own-lists/reads.ts'
-import { transferRecord, withdrawalBody } from './presenters.ts'
 import { chargingAgents } from './reads.ts'
-import { changeStatus } from './withdrawals/change-status.ts'
-import { requestWithdrawal } from './withdrawals/request-withdrawal.ts'
+import { agencyVerbs } from './verbs.ts'
 import { hydrateSealed, legacyDigest, sealDetails, sealNoteForChange, unsealWith } from './withdrawals/vault-access.ts'
 
 const tags = ['agency']
@@ -37,6 +34,7 @@ export function agencyRoutes(app: App, { execute, db, reads, vault }: Services):
   const withdrawals = reads.each(withdrawalLookup)
   const instantTransfers = reads.each(transferLookup)
   const agents = reads.each((db) => () => chargingAgents(db))
+  const verbs = agencyVerbs()
 
   app.post(
     `${requests}/request`,
@@ -63,13 +61,9 @@ export function agencyRoutes(app: App, { execute, db, reads, vault }: Services):
       }
       const hydrate = hydrateSealed(db, vault, details.plaintext)
       const former = body.type === 'gold_agent' ? legacyDigest(vault, body, body) : undefined
-      const formerInput = former === undefined ? undefined : { ...input, details: former }
-      return execute(request, reply, requestWithdrawal(details.record), input, {
-        status: 201,
-        body: withdrawalBody,
-        hydrate,
-        formerInput,
-      })
+      const formerRequest = former === undefined ? undefined : { ...input, details: former }
+      const options = { request: input, formerRequest, hydrate }
+      return execute(request, reply, verbs.requestWithdrawal, { prepared: details.record, request: input }, options)
     },
   )
 
@@ -141,10 +135,9 @@ export function agencyRoutes(app: App, { execute, db, reads, vault }: Services):
       const withdrawal_id = idInPath(request.params.id)
       const { isKnown, note, plaintexts } = await sealNoteForChange(db, vault, withdrawal_id, request.body.note)
       const input = { withdrawal_id, caller_id: userOf(request), to: request.body.status, note: note.digest }
-      await execute(request, reply, changeStatus(note.record, isKnown), input, {
-        body: withdrawalBody,
-        hydrate: hydrateSealed(db, vault, plaintexts),
-      })
+      const prepared = { note: note.record, isKnown }
+      const options = { request: input, hydrate: hydrateSealed(db, vault, plaintexts) }
+      await execute(request, reply, verbs.changeStatus, { prepared, request: input }, options)
     },
   )
 
@@ -163,10 +156,7 @@ export function agencyRoutes(app: App, { execute, db, reads, vault }: Services):
       const { dollars, user_id, agent_benefit } = request.body
       const amount = parseAmount('dollars', dollars)
       const input = { caller_id: userOf(request), receiver_id: user_id, amount, agent_benefit: isOn(agent_benefit) }
-      return execute(request, reply, makeInstantTransfer, input, {
-        status: 201,
-        body: (transfer) => ({ data: transferRecord(transfer) }),
-      })
+      return execute(request, reply, verbs.makeInstantTransfer, input)
     },
   )
 

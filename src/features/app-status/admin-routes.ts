@@ -12,16 +12,16 @@ import { readPage, toPage } from '../../http/pages.ts'
 import type { App, Services } from '../services.ts'
 import { modeRecord, releaseRecord } from './presenters.ts'
 import { currentMode, findRelease, newestReleases } from './reads.ts'
-import { defineRelease } from './releases/define-release.ts'
-import { removeRelease } from './releases/remove-release.ts'
-import { setMode } from './set-mode.ts'
 import type { PartialTexts } from './texts.ts'
+import { appStatusVerbs } from './verbs.ts'
 
 const tags = ['operators']
 const params = ReleaseParams
 
 /** Admin routes for the mode of the app and its releases. */
 export function appStatusAdminRoutes(app: App, { execute, db }: Services): void {
+  const verbs = appStatusVerbs()
+
   app.put(
     '/app-mode',
     {
@@ -41,7 +41,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
         message: pickLanguages(message),
         block_unidentified,
       }
-      return execute(request, reply, setMode, input, { body: (mode) => ({ data: modeRecord(mode) }) })
+      return execute(request, reply, verbs.setMode, input)
     },
   )
 
@@ -75,7 +75,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
       const { client_type } = request.params
       const texts = { title: pickLanguages(title), message: pickLanguages(message) }
       const input = { client_type, version, minimum_version, store_link, ...texts }
-      return execute(request, reply, defineRelease, input, { body: (release) => ({ data: releaseRecord(release) }) })
+      return execute(request, reply, verbs.defineRelease, input)
     },
   )
 
@@ -90,14 +90,7 @@ export function appStatusAdminRoutes(app: App, { execute, db }: Services): void 
         response: { 200: ReleaseRemoved },
       },
     },
-    (request, reply) =>
-      execute(
-        request,
-        reply,
-        removeRelease,
-        { client_type: request.params.client_type },
-        { body: () => ({ meta: { message: 'The release was removed.' } }) },
-      ),
+    (request, reply) => execute(request, reply, verbs.removeRelease, { client_type: request.params.client_type }),
   )
 
   app.get(

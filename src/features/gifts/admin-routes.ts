@@ -7,17 +7,17 @@ import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
-import { addBagItems } from './bag/add-bag-items.ts'
-import { defineDecoration } from './catalogue/define-decoration.ts'
 import { type PublishedRow, parseOdds } from './lucky/odds.ts'
-import { publishedDecoration } from './presenters.ts'
 import { decorationById, newestDecorations } from './reads.ts'
+import { giftVerbs } from './verbs.ts'
 
 const params = IdParams
 
 /** Admin routes for the catalogue of gifts and for bags. */
-export function giftAdminRoutes(app: App, { execute, reads }: Services): void {
+export function giftAdminRoutes(app: App, services: Services): void {
+  const { execute, reads } = services
   const databaseOf = reads.each((db) => db)
+  const verbs = giftVerbs(services)
 
   app.put(
     '/decorations/:id',
@@ -41,15 +41,7 @@ export function giftAdminRoutes(app: App, { execute, reads }: Services): void {
         odds: odds === undefined ? undefined : validateOdds(odds ?? []),
       }
       const id = idInPath(request.params.id)
-      return execute(
-        request,
-        reply,
-        defineDecoration,
-        { decoration_id: id, ...fields },
-        {
-          body: (decoration) => ({ data: publishedDecoration(decoration) }),
-        },
-      )
+      return execute(request, reply, verbs.defineDecoration, { decoration_id: id, ...fields })
     },
   )
 
@@ -106,7 +98,7 @@ export function giftAdminRoutes(app: App, { execute, reads }: Services): void {
       const { decoration_id, quantity, reason } = request.body
       const user_id = idInPath(request.params.id)
       const input = { user_id, decoration_id, quantity, reason }
-      return execute(request, reply, addBagItems, input, { status: 201 })
+      return execute(request, reply, verbs.addBagItems, input)
     },
   )
 }

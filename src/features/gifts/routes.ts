@@ -6,16 +6,16 @@ import { CachedResponse, notModified } from '../../http/caching/cached-response.
 import { charge } from '../../http/limits/rate-limit.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
-import { sendResult } from './presenters.ts'
 import { allDecorations, bagLookup } from './reads.ts'
-import { sendGift } from './send.ts'
+import { giftVerbs } from './verbs.ts'
 
 /** Cost of one more order and draw within a request. */
 const COST_PER_ADDITIONAL_RECEIVER = 0.3
 
 /** Client routes for gifts. */
-export function giftRoutes(app: App, { execute, db, reads, applied, luckyChains: chains, settings }: Services): void {
-  const send = sendGift({ chains, ownerPercent: settings.ownerCommissionPercent })
+export function giftRoutes(app: App, services: Services): void {
+  const { execute, db, reads, applied } = services
+  const verbs = giftVerbs(services)
   const catalogue = new CachedResponse(applied, ['decoration-defined'], async () => ({
     data: await allDecorations(db),
   }))
@@ -46,7 +46,7 @@ export function giftRoutes(app: App, { execute, db, reads, applied, luckyChains:
         from_bag: isOn(request.body.is_bag),
         encrypted: isOn(request.body.with_encryption),
       }
-      return execute(request, reply, send, input, { body: sendResult })
+      return execute(request, reply, verbs.sendGift, input)
     },
   )
 
@@ -76,7 +76,7 @@ export function giftRoutes(app: App, { execute, db, reads, applied, luckyChains:
         from_bag: isOn(request.body.is_bag),
         encrypted: isOn(request.body.with_encryption),
       }
-      return execute(request, reply, send, input, { body: sendResult })
+      return execute(request, reply, verbs.sendGift, input)
     },
   )
 

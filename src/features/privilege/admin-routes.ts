@@ -6,17 +6,18 @@ import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
-import { grantCards } from './grant.ts'
-import { definePackage } from './packages/define-package.ts'
-import { packageRecord, walletCard } from './presenters.ts'
+import { packageRecord } from './presenters.ts'
 import { newestPackages, packageById } from './reads.ts'
+import { privilegeVerbs } from './verbs.ts'
 
 const tags = ['operators']
 const params = IdParams
 
 /** Admin routes for privilege packages and cards. */
-export function privilegeAdminRoutes(app: App, { execute, reads, settings }: Services): void {
+export function privilegeAdminRoutes(app: App, services: Services): void {
+  const { execute, reads } = services
   const databaseOf = reads.each((db) => db)
+  const verbs = privilegeVerbs(services)
 
   app.put(
     '/privilege-packages/:id',
@@ -34,7 +35,7 @@ export function privilegeAdminRoutes(app: App, { execute, reads, settings }: Ser
       const id = idInPath(request.params.id)
       const { name, rank, valid_days, icon_path } = request.body
       const input = { privilege_package_id: id, name, rank, valid_days, icon_path }
-      return execute(request, reply, definePackage, input, { body: (defined) => ({ data: packageRecord(defined) }) })
+      return execute(request, reply, verbs.definePackage, input)
     },
   )
 
@@ -91,10 +92,7 @@ export function privilegeAdminRoutes(app: App, { execute, reads, settings }: Ser
       const user_id = idInPath(request.params.id)
       const { privilege_package_id, quantity, reason } = request.body
       const input = { user_id, privilege_package_id, quantity, reason }
-      return execute(request, reply, grantCards, input, {
-        status: 201,
-        body: (cards) => ({ data: cards.map((card) => walletCard(card, settings.assetBaseUrl)) }),
-      })
+      return execute(request, reply, verbs.grantCards, input)
     },
   )
 }

@@ -4,16 +4,17 @@ import { Activated, CardParams, TransferCard, Transferred, WalletCard } from '..
 import { userOf } from '../../http/auth/caller.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
-import { activateCard } from './activate.ts'
 import { walletCard } from './presenters.ts'
 import { storedCardLookup } from './reads.ts'
-import { transferCard } from './transfer.ts'
+import { privilegeVerbs } from './verbs.ts'
 
 const tags = ['privilege wallet']
 const params = CardParams
 
 /** Client routes of the privilege wallet. */
-export function privilegeRoutes(app: App, { execute, reads, settings }: Services): void {
+export function privilegeRoutes(app: App, services: Services): void {
+  const { execute, reads, settings } = services
+  const verbs = privilegeVerbs(services)
   const storedCards = reads.each(storedCardLookup)
 
   app.get(
@@ -45,7 +46,7 @@ export function privilegeRoutes(app: App, { execute, reads, settings }: Services
     },
     (request, reply) => {
       const input = { caller_id: userOf(request), card_id: idInPath(request.params.wallet_card_id) }
-      return execute(request, reply, activateCard, input, { message: 'The privilege is active.' })
+      return execute(request, reply, verbs.activateCard, input)
     },
   )
 
@@ -64,9 +65,7 @@ export function privilegeRoutes(app: App, { execute, reads, settings }: Services
     (request, reply) => {
       const card_id = idInPath(request.params.wallet_card_id)
       const input = { caller_id: userOf(request), card_id, receiver_id: request.body.receiver_id }
-      return execute(request, reply, transferCard, input, {
-        body: () => ({ meta: { message: 'The privilege was sent.' } }),
-      })
+      return execute(request, reply, verbs.transferCard, input)
     },
   )
 }

@@ -4,15 +4,16 @@ import { notFound } from '../../http/errors/http-error.ts'
 import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
-import { defineRoom } from './define-room.ts'
 import { roomRecord } from './presenters.ts'
 import { newestRooms, roomRow } from './reads.ts'
+import { roomVerbs } from './verbs.ts'
 
 const tags = ['operators']
 
 /** Admin routes for rooms. */
 export function roomAdminRoutes(app: App, { execute, reads }: Services): void {
   const databaseOf = reads.each((db) => db)
+  const verbs = roomVerbs()
 
   app.put(
     '/rooms/:id',
@@ -29,15 +30,7 @@ export function roomAdminRoutes(app: App, { execute, reads }: Services): void {
     (request, reply) => {
       const id = idInPath(request.params.id)
       const { uid, name, cover_url, owner_id } = request.body
-      return execute(
-        request,
-        reply,
-        defineRoom,
-        { id, uid, name, cover_url, owner_id },
-        {
-          body: ({ room, profile }) => ({ data: roomRecord(room, profile) }),
-        },
-      )
+      return execute(request, reply, verbs.defineRoom, { id, uid, name, cover_url, owner_id })
     },
   )
 

@@ -15,23 +15,16 @@ import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { pathId } from '../../http/validation/ids.ts'
 import type { App, Services } from '../services.ts'
-import { cancelGame } from './cancel.ts'
-import { finishGame } from './finish.ts'
-import type { NamedGame } from './game-lookup.ts'
-import { joinGame } from './join.ts'
-import { leaveGame } from './leave.ts'
-import { openGame } from './open.ts'
-import { finishedGame, publishedGame } from './presenters.ts'
 import { type GameOfRoom, gameLookup } from './reads.ts'
+import { rouletteVerbs } from './verbs.ts'
 
 const tags = ['roulette']
 const base = '/rooms/:room_uid/games/roulette'
 
 /** Client routes for roulette. */
-export function rouletteRoutes(app: App, { execute, reads, spinSeeds: spins, settings }: Services): void {
-  const open = openGame({ spins, feePercent: settings.rouletteFeePercent })
-  const finish = finishGame(spins)
-
+export function rouletteRoutes(app: App, services: Services): void {
+  const { execute, reads } = services
+  const verbs = rouletteVerbs(services)
   const games = reads.each(gameLookup)
 
   /** The game of a room, as `gameLookup`; 404 when the room does not exist. */
@@ -93,7 +86,7 @@ export function rouletteRoutes(app: App, { execute, reads, spinSeeds: spins, set
     (request, reply) => {
       const { game_price, max_players, join_admin, client_seed = '' } = request.body
       const input = { ...roomRequest(request), game_price, max_players, join_admin: isOn(join_admin), client_seed }
-      return execute(request, reply, open, input, { status: 201, body: gameBody })
+      return execute(request, reply, verbs.openGame, input)
     },
   )
 
@@ -111,7 +104,7 @@ export function rouletteRoutes(app: App, { execute, reads, spinSeeds: spins, set
     },
     (request, reply) => {
       const input = { ...gameRequest(request), client_seed: request.body.client_seed ?? '' }
-      return execute(request, reply, joinGame, input, { body: gameBody })
+      return execute(request, reply, verbs.joinGame, input)
     },
   )
 
@@ -127,7 +120,7 @@ export function rouletteRoutes(app: App, { execute, reads, spinSeeds: spins, set
         response: { 200: dataOf(Game) },
       },
     },
-    (request, reply) => execute(request, reply, leaveGame, gameRequest(request), { body: gameBody }),
+    (request, reply) => execute(request, reply, verbs.leaveGame, gameRequest(request)),
   )
 
   app.post(
@@ -142,8 +135,7 @@ export function rouletteRoutes(app: App, { execute, reads, spinSeeds: spins, set
         response: { 200: dataOf(FinishedGame) },
       },
     },
-    (request, reply) =>
-      execute(request, reply, finish, gameRequest(request), { body: (game) => ({ data: finishedGame(game) }) }),
+    (request, reply) => execute(request, reply, verbs.finishGame, gameRequest(request)),
   )
 
   app.delete(
@@ -158,14 +150,9 @@ export function rouletteRoutes(app: App, { execute, reads, spinSeeds: spins, set
         response: { 200: Cancelled },
       },
     },
-    (request, reply) =>
-      execute(request, reply, cancelGame, gameRequest(request), {
-        body: () => ({ meta: { message: 'The game is cancelled and everyone is paid back.' } }),
-      }),
+    (request, reply) => execute(request, reply, verbs.cancelGame, gameRequest(request)),
   )
 }
-
-const gameBody = (game: NamedGame) => ({ data: publishedGame(game) })
 
 type RequestWithParams<Params> = Pick<FastifyRequest, 'caller'> & { readonly params: Params }
 

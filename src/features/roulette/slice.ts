@@ -1,6 +1,6 @@
 import type { Slice } from '../slice.ts'
-import { rouletteAdminRoutes } from './admin-routes.ts'
 import { gameFrames } from './frames.ts'
+import { rouletteAdminRoutes } from './old-games/admin-routes.ts'
 import { rouletteRoutes } from './routes.ts'
 
 export { activeGame, checkSpin } from './reads.ts'

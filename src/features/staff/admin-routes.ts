@@ -3,11 +3,12 @@ import { RevokedStaffSessions, StaffParams } from '../../../schema/operator.ts'
 import { isStaffSub } from '../../http/auth/tokens.ts'
 import { InvalidPathParam } from '../../http/errors/http-error.ts'
 import type { App, Services } from '../services.ts'
-import { revokedStaffSessions } from './presenters.ts'
-import { revokeStaffSessions } from './revoke-staff-sessions.ts'
+import { staffVerbs } from './verbs.ts'
 
 /** Admin route for the sessions of staff. */
 export function staffAdminRoutes(app: App, { execute, staffSessions }: Services): void {
+  const verbs = staffVerbs()
+
   app.post(
     '/staff/:sub/revoke-sessions',
     {
@@ -27,15 +28,7 @@ export function staffAdminRoutes(app: App, { execute, staffSessions }: Services)
     (request, reply) => {
       const { sub } = request.params
       if (!isStaffSub(sub)) throw new InvalidPathParam()
-      return execute(
-        request,
-        reply,
-        revokeStaffSessions,
-        { sub },
-        {
-          body: (session) => ({ data: revokedStaffSessions(session) }),
-        },
-      )
+      return execute(request, reply, verbs.revokeStaffSessions, { sub })
     },
   )
 }

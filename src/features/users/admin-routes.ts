@@ -9,20 +9,21 @@ import {
   UserRecord,
 } from '../../../schema/operator.ts'
 import { notFound } from '../../http/errors/http-error.ts'
-import { readPage, rowsThatFit, toPage } from '../../http/pages.ts'
+import { readPage, toPage } from '../../http/pages.ts'
 import { idInPath, pathId } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
-import { type DefinedUser, defineUsers, type UserFields } from './define-user.ts'
-import { revokedSessions, userRecord, userRecords } from './presenters.ts'
+import type { UserFields } from './define-user.ts'
+import { userRecord } from './presenters.ts'
 import { newestUsers, userById } from './reads.ts'
-import { revokeSessions } from './revoke-sessions.ts'
+import { userVerbs } from './verbs.ts'
 
 const tags = ['operators']
 
 /** Admin routes for users. */
 export function userAdminRoutes(app: App, { execute, reads, sessions }: Services): void {
   const databaseOf = reads.each((db) => db)
+  const verbs = userVerbs()
 
   app.put(
     '/users/:id',
@@ -39,7 +40,7 @@ export function userAdminRoutes(app: App, { execute, reads, sessions }: Services
     (request, reply) => {
       const id = idInPath(request.params.id)
       const input = { users: [userFields(id, request.body)], listed: false }
-      return execute(request, reply, defineUsers, input, { body: (users) => ({ data: userRecords(users)[0] }) })
+      return execute(request, reply, verbs.defineUser, input)
     },
   )
 
@@ -63,7 +64,7 @@ export function userAdminRoutes(app: App, { execute, reads, sessions }: Services
     },
     (request, reply) => {
       const users = request.body.users.map((user) => userFields(user.id, user))
-      return execute(request, reply, defineUsers, { users, listed: true }, { body: firstUsersWithinLimit })
+      return execute(request, reply, verbs.defineUsers, { users, listed: true })
     },
   )
 
@@ -121,19 +122,9 @@ export function userAdminRoutes(app: App, { execute, reads, sessions }: Services
         done()
       },
     },
-    (request, reply) => {
-      const user_id = idInPath(request.params.id)
-      return execute(request, reply, revokeSessions, { user_id }, { body: (user) => ({ data: revokedSessions(user) }) })
-    },
+    (request, reply) => execute(request, reply, verbs.revokeSessions, { user_id: idInPath(request.params.id) }),
   )
 }
-
-/** JSON of the users in one response; 1,000 users with the longest texts would exceed it. */
-const MAX_RESPONSE_BYTES = 1_000_000
-
-const firstUsersWithinLimit = (users: readonly DefinedUser[]) => ({
-  data: rowsThatFit(userRecords(users), MAX_RESPONSE_BYTES),
-})
 
 /** Rate of a charging agent when the operator gives none. */
 const DEFAULT_DIAMONDS_PER_DOLLAR = 10_000

@@ -4,25 +4,24 @@ import { idInPath } from '../../http/validation/ids.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { App, Services } from '../services.ts'
 import { amountRule, parseAmount } from './amount.ts'
-import type { BalanceMove, MovedBalance } from './balance-move.ts'
-import { credit } from './credit.ts'
-import { debit } from './debit.ts'
-import { balanceMoveRecord } from './presenters.ts'
+import type { BalanceMove } from './balance-move.ts'
+import { walletVerbs } from './verbs.ts'
 
 const tags = ['operators']
 const params = IdParams
 const body = MoveBalance
 const response = { 201: dataOf(BalanceMoved) }
-const moved = { status: 201, body: (move: MovedBalance) => ({ data: balanceMoveRecord(move) }) } as const
 
 /** Admin routes for balances. */
 export function walletAdminRoutes(app: App, { execute }: Services): void {
+  const verbs = walletVerbs()
+
   app.post(
     '/users/:id/credits',
     { schema: { operationId: 'creditUser', summary: "Add to a user's balance", tags, params, body, response } },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return execute(request, reply, credit, { user_id: idInPath(request.params.id), ...move }, moved)
+      return execute(request, reply, verbs.credit, { user_id: idInPath(request.params.id), ...move })
     },
   )
 
@@ -31,7 +30,7 @@ export function walletAdminRoutes(app: App, { execute }: Services): void {
     { schema: { operationId: 'debitUser', summary: "Take from a user's balance", tags, params, body, response } },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return execute(request, reply, debit, { holder: 'user', id: idInPath(request.params.id), ...move }, moved)
+      return execute(request, reply, verbs.debit, { holder: 'user', id: idInPath(request.params.id), ...move })
     },
   )
 
@@ -40,7 +39,7 @@ export function walletAdminRoutes(app: App, { execute }: Services): void {
     { schema: { operationId: 'debitRoom', summary: "Take from a room's balance", tags, params, body, response } },
     (request, reply) => {
       const move = toBalanceMove(request.body)
-      return execute(request, reply, debit, { holder: 'room', id: idInPath(request.params.id), ...move }, moved)
+      return execute(request, reply, verbs.debit, { holder: 'room', id: idInPath(request.params.id), ...move })
     },
   )
 }

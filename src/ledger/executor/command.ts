@@ -25,9 +25,17 @@ export interface Presenter<Result> {
   readonly presentRefusal: (refusal: Refusal) => Reply
 }
 
+/** A registered verb, by its name, and its input. */
+export interface Call {
+  readonly verb: string
+  readonly input: unknown
+}
+
 /** A verb with its input, ready to run. */
 export interface Command {
   readonly cause: Cause
+  /** By which another instance can run the command; null for a verb that is not registered. */
+  readonly call: Call | null
   readonly reads: readonly Key[]
   dependentReads(state: State): readonly Key[]
   decide(state: State, context: Context): readonly LedgerEvent[] | Refusal
@@ -43,9 +51,11 @@ export function command<Input, Result>(
   input: Input,
   cause: Cause,
   presenter: Presenter<Result>,
+  call: Call | null = null,
 ): Command {
   return {
     cause,
+    call,
     reads: verb.reads(input),
     dependentReads: (state) => verb.dependentReads?.(state, input) ?? noKeys,
     decide: (state, context) => verb.decide(state, input, context),

@@ -21,7 +21,7 @@ import { createLogger } from '../../../src/http/observability/logging.ts'
 import { Metrics } from '../../../src/http/observability/metrics.ts'
 import { ReadSources } from '../../../src/http/reads/read-sources.ts'
 import { Executor, type Limits } from '../../../src/ledger/executor/executor.ts'
-import type { Verb } from '../../../src/ledger/rules/verb.ts'
+import { inputSchema, registerVerb } from '../../../src/ledger/executor/registry/registered-verb.ts'
 import { AppliedEvents } from '../../../src/ledger/subscriptions/applied-events.ts'
 import { createVault } from '../../../src/vault/vault.ts'
 import { encodeToken, hs256, nowSeconds } from '../http/tokens.ts'
@@ -45,7 +45,11 @@ const Payment = Type.Union([
   Type.Object({ type: Type.Literal('agent'), agent: Id, country: Id }),
 ])
 
-const nothing: Verb<null, null> = { reads: () => [], decide: () => [], result: () => null }
+const nothing = registerVerb<null, null>('nothing', inputSchema(Type.Null()), {
+  reads: () => [],
+  decide: () => [],
+  result: () => null,
+})
 
 /** What a route throws, by the name in its path. */
 const failures: Readonly<Record<string, () => unknown>> = {

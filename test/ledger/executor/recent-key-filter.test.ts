@@ -3,6 +3,7 @@ import type { Command } from '../../../src/ledger/executor/command.ts'
 import { RecentKeyFilter } from '../../../src/ledger/executor/recent-key-filter.ts'
 
 const under = (key: string | null, actor = 'user:1'): Command => ({
+  call: null,
   cause: { actor, requestId: 'r', idempotency: key === null ? null : { key, requestHash: 'h' } },
   reads: [],
   dependentReads: () => [],

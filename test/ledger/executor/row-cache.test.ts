@@ -38,6 +38,7 @@ test('a command that writes nothing is not answered from rows that another insta
 })
 
 const asking = (reads: readonly Key[]): Command => ({
+  call: null,
   cause: { actor: 'system', requestId: 'r', idempotency: null },
   reads,
   dependentReads: () => [],

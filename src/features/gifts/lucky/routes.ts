@@ -7,18 +7,18 @@ import { notModified, preparedJson } from '../../../http/caching/cached-response
 import type { PreparedResponse } from '../../../http/caching/prepared-response.ts'
 import { notFound } from '../../../http/errors/http-error.ts'
 import { pageBody, readPage } from '../../../http/pages.ts'
-import { chooseSeed, showChains } from '../../fairness/choose-seed.ts'
 import type { App, Services } from '../../services.ts'
 import { chainLookup, drawLookup, publishedOddsTable } from '../reads.ts'
+import { giftVerbs } from '../verbs.ts'
 
 /** Tables in memory, some kilobytes each. */
 const MAX_ODDS_TABLES = 1_000
 const ODDS_RETENTION_MS = 60_000
 
 /** Client routes through which players inspect their chains, draws and odds. */
-export function luckyFairnessRoutes(app: App, { execute, db, reads, luckyChains: chains }: Services): void {
-  const show = showChains(chains)
-  const choose = chooseSeed(chains)
+export function luckyFairnessRoutes(app: App, services: Services): void {
+  const { execute, db, reads } = services
+  const verbs = giftVerbs(services)
   const published = reads.each(chainLookup)
   const drawPages = reads.each(drawLookup)
   /** By hash: a table changes only when a rebuild corrects it. */
@@ -45,7 +45,7 @@ export function luckyFairnessRoutes(app: App, { execute, db, reads, luckyChains:
     async (request, reply) => {
       const user_id = userOf(request)
       const found = await published(request).load(user_id)
-      return found === null ? await execute(request, reply, show, { user_id }) : { data: found }
+      return found === null ? await execute(request, reply, verbs.showChains, { user_id }) : { data: found }
     },
   )
 
@@ -61,7 +61,7 @@ export function luckyFairnessRoutes(app: App, { execute, db, reads, luckyChains:
       },
     },
     (request, reply) =>
-      execute(request, reply, choose, { user_id: userOf(request), client_seed: request.body.client_seed }),
+      execute(request, reply, verbs.chooseSeed, { user_id: userOf(request), client_seed: request.body.client_seed }),
   )
 
   app.get(

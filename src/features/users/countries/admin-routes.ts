@@ -6,13 +6,14 @@ import { idInPath } from '../../../http/validation/ids.ts'
 import type { App, Services } from '../../services.ts'
 import { countryRecord } from '../presenters.ts'
 import { countryById, newestCountries } from '../reads.ts'
-import { defineCountry } from './define-country.ts'
+import { userVerbs } from '../verbs.ts'
 
 const tags = ['operators']
 
 /** Admin routes for countries. */
 export function countryAdminRoutes(app: App, { execute, reads }: Services): void {
   const databaseOf = reads.each((db) => db)
+  const verbs = userVerbs()
 
   app.put(
     '/countries/:id',
@@ -28,15 +29,7 @@ export function countryAdminRoutes(app: App, { execute, reads }: Services): void
     },
     (request, reply) => {
       const id = idInPath(request.params.id)
-      return execute(
-        request,
-        reply,
-        defineCountry,
-        { id, name: request.body.name },
-        {
-          body: (country) => ({ data: countryRecord(country) }),
-        },
-      )
+      return execute(request, reply, verbs.defineCountry, { id, name: request.body.name })
     },
   )
 

@@ -2,14 +2,14 @@ import { dataOf } from '../../../../schema/common.ts'
 import { Device, DeviceParams, DeviceRemoved, RegisterDevice } from '../../../../schema/devices.ts'
 import { userOf } from '../../../http/auth/caller.ts'
 import type { App, Services } from '../../services.ts'
-import { deviceRecord } from '../presenters.ts'
-import { registerDevice } from './register-device.ts'
-import { removeDevice } from './remove-device.ts'
+import { userVerbs } from '../verbs.ts'
 
 const tags = ['devices']
 
 /** Client routes for the devices that receive push notifications. */
 export function deviceRoutes(app: App, { execute }: Services): void {
+  const verbs = userVerbs()
+
   app.post(
     '/devices',
     {
@@ -23,16 +23,7 @@ export function deviceRoutes(app: App, { execute }: Services): void {
     },
     (request, reply) => {
       const { token, platform } = request.body
-      return execute(
-        request,
-        reply,
-        registerDevice,
-        { user_id: userOf(request), token, platform },
-        {
-          status: 201,
-          body: (device) => ({ data: deviceRecord(device) }),
-        },
-      )
+      return execute(request, reply, verbs.registerDevice, { user_id: userOf(request), token, platform })
     },
   )
 
@@ -49,9 +40,7 @@ export function deviceRoutes(app: App, { execute }: Services): void {
     },
     (request, reply) => {
       const input = { user_id: userOf(request), token: request.params.token }
-      return execute(request, reply, removeDevice, input, {
-        body: () => ({ meta: { message: 'The device was removed.' } }),
-      })
+      return execute(request, reply, verbs.removeDevice, input)
     },
   )
 }

@@ -1,0 +1,89 @@
+import { Type } from '@sinclair/typebox'
+import { MAX_DEPOSITS, Period } from '../../../schema/agency.ts'
+import { WithdrawalStatus, WithdrawalType } from '../../../schema/agency-events.ts'
+import { Amount, Id } from '../../../schema/common.ts'
+import { inputSchema, preparedVerb, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import type { SealedRecord } from '../../vault/record.ts'
+import { makeInstantTransfer } from './instant-transfer.ts'
+import { salaryReport, transferRecord, withdrawalBody } from './presenters.ts'
+import { depositSalaries } from './salaries/deposit-salaries.ts'
+import { changeStatus } from './withdrawals/change-status.ts'
+import { requestWithdrawal } from './withdrawals/request-withdrawal.ts'
+
+const Digest = Type.Union([Type.String(), Type.Null()])
+
+/** Encrypted: what crosses between instances is what the vault stores. */
+const Sealed = Type.Union([
+  Type.Object({ record_id: Type.String(), user_id: Id, sealed: Type.String(), wrapped: Type.String() }),
+  Type.Null(),
+])
+
+const RequestWithdrawal = inputSchema(
+  Type.Object({
+    prepared: Sealed,
+    request: Type.Object({
+      caller_id: Id,
+      type: WithdrawalType,
+      target_id: Id,
+      beneficiary_id: Type.Union([Id, Type.Null()]),
+      country_id: Id,
+      amount: Id,
+      agent_benefit: Type.Boolean(),
+      details: Digest,
+    }),
+  }),
+)
+
+const ChangeStatus = inputSchema(
+  Type.Object({
+    prepared: Type.Object({ note: Sealed, isKnown: Type.Boolean() }),
+    request: Type.Object({
+      withdrawal_id: Id,
+      caller_id: Type.Union([Id, Type.Null()]),
+      to: WithdrawalStatus,
+      note: Digest,
+    }),
+  }),
+)
+
+const MakeInstantTransfer = inputSchema(
+  Type.Object({ caller_id: Id, receiver_id: Id, amount: Id, agent_benefit: Type.Boolean() }),
+)
+
+const DepositSalaries = inputSchema(
+  Type.Object({
+    period: Period,
+    deposits: Type.Array(Type.Object({ user_id: Id, dollars: Amount, agent_dollars: Amount, target: Amount }), {
+      minItems: 1,
+      maxItems: MAX_DEPOSITS,
+    }),
+    dry_run: Type.Boolean(),
+  }),
+)
+
+interface PreparedNote {
+  readonly note: SealedRecord | null
+  readonly isKnown: boolean
+}
+
+/** The verbs of withdrawals, instant transfers and salaries. */
+export const agencyVerbs = () => ({
+  requestWithdrawal: registerVerb('request-withdrawal', RequestWithdrawal, preparedVerb(requestWithdrawal), {
+    status: 201,
+    body: withdrawalBody,
+  }),
+  changeStatus: registerVerb(
+    'change-withdrawal-status',
+    ChangeStatus,
+    preparedVerb(({ note, isKnown }: PreparedNote) => changeStatus(note, isKnown)),
+    { body: withdrawalBody },
+  ),
+  makeInstantTransfer: registerVerb('make-instant-transfer', MakeInstantTransfer, makeInstantTransfer, {
+    status: 201,
+    body: (transfer) => ({ data: transferRecord(transfer) }),
+  }),
+  depositSalaries: registerVerb('deposit-salaries', DepositSalaries, depositSalaries, {
+    status: 201,
+    body: (report) => ({ data: salaryReport(report) }),
+  }),
+})

@@ -1,0 +1,53 @@
+import { Type } from '@sinclair/typebox'
+import { Id } from '../../../schema/common.ts'
+import { GiftKind } from '../../../schema/events.ts'
+import { InstantSend, MAX_ODDS_ROWS, PublishedOdds } from '../../../schema/gifts.ts'
+import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import { chooseSeed, showChains } from '../fairness/choose-seed.ts'
+import type { VerbTerms } from '../services.ts'
+import { addBagItems } from './bag/add-bag-items.ts'
+import { defineDecoration } from './catalogue/define-decoration.ts'
+import { publishedDecoration, sendResult } from './presenters.ts'
+import { sendGift } from './send.ts'
+
+const SendGift = inputSchema(
+  Type.Object({
+    caller_id: Id,
+    sender_id: Id,
+    decoration_id: Id,
+    receiver_ids: Type.Array(Id, { minItems: 1, maxItems: 100 }),
+    quantity: InstantSend.properties.quantity,
+    room: Type.Union([Id, Type.String()]),
+    from_bag: Type.Boolean(),
+    encrypted: Type.Boolean(),
+  }),
+)
+
+const DefineDecoration = inputSchema(
+  Type.Object({
+    decoration_id: Id,
+    name: Type.Optional(Type.String()),
+    kind: Type.Optional(GiftKind),
+    price: Type.Optional(Id),
+    image_path: Type.Optional(Type.String()),
+    odds: Type.Optional({ ...PublishedOdds, maxItems: MAX_ODDS_ROWS }),
+  }),
+)
+
+const AddBagItems = inputSchema(Type.Object({ user_id: Id, decoration_id: Id, quantity: Id, reason: Type.String() }))
+
+const ShowChains = inputSchema(Type.Object({ user_id: Id }))
+const ChooseSeed = inputSchema(Type.Object({ user_id: Id, client_seed: Type.String() }))
+
+/** The verbs of gifts, and of the chains that draw the lucky ones. */
+export const giftVerbs = ({ settings, luckyChains: chains }: VerbTerms) => ({
+  sendGift: registerVerb('send-gift', SendGift, sendGift({ chains, ownerPercent: settings.ownerCommissionPercent }), {
+    body: sendResult,
+  }),
+  defineDecoration: registerVerb('define-decoration', DefineDecoration, defineDecoration, {
+    body: (decoration) => ({ data: publishedDecoration(decoration) }),
+  }),
+  addBagItems: registerVerb('add-bag-items', AddBagItems, addBagItems, { status: 201 }),
+  showChains: registerVerb('show-chains', ShowChains, showChains(chains)),
+  chooseSeed: registerVerb('choose-seed', ChooseSeed, chooseSeed(chains)),
+})

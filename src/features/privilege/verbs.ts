@@ -1,0 +1,47 @@
+import { Type } from '@sinclair/typebox'
+import { Id } from '../../../schema/common.ts'
+import { GrantCards as GrantFields, DefinePackage as PackageFields } from '../../../schema/privilege.ts'
+import { inputSchema, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import type { VerbTerms } from '../services.ts'
+import { activateCard } from './activate.ts'
+import { grantCards } from './grant.ts'
+import { definePackage } from './packages/define-package.ts'
+import { packageRecord, walletCard } from './presenters.ts'
+import { transferCard } from './transfer.ts'
+
+const ActivateCard = inputSchema(Type.Object({ caller_id: Id, card_id: Id }))
+const TransferCard = inputSchema(Type.Object({ caller_id: Id, card_id: Id, receiver_id: Id }))
+
+const DefinePackage = inputSchema(
+  Type.Object({
+    privilege_package_id: Id,
+    name: Type.Optional(Type.String()),
+    rank: PackageFields.properties.rank,
+    valid_days: PackageFields.properties.valid_days,
+    icon_path: Type.Optional(Type.String()),
+  }),
+)
+
+const GrantCards = inputSchema(
+  Type.Object({
+    user_id: Id,
+    privilege_package_id: Id,
+    quantity: GrantFields.properties.quantity,
+    reason: Type.String(),
+  }),
+)
+
+/** The verbs of the privilege wallet. */
+export const privilegeVerbs = ({ settings }: VerbTerms) => ({
+  activateCard: registerVerb('activate-card', ActivateCard, activateCard, { message: 'The privilege is active.' }),
+  transferCard: registerVerb('transfer-card', TransferCard, transferCard, {
+    body: () => ({ meta: { message: 'The privilege was sent.' } }),
+  }),
+  definePackage: registerVerb('define-package', DefinePackage, definePackage, {
+    body: (defined) => ({ data: packageRecord(defined) }),
+  }),
+  grantCards: registerVerb('grant-cards', GrantCards, grantCards, {
+    status: 201,
+    body: (cards) => ({ data: cards.map((card) => walletCard(card, settings.assetBaseUrl)) }),
+  }),
+})

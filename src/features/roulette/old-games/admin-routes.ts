@@ -1,0 +1,35 @@
+import { Type } from '@sinclair/typebox'
+import { isOn } from '../../../../schema/common.ts'
+import { Game, PurgeGames, SkippedGame } from '../../../../schema/roulette.ts'
+import type { App, Services } from '../../services.ts'
+import { purgeCandidates } from '../reads.ts'
+import { rouletteVerbs } from '../verbs.ts'
+import { MAX_PURGED_GAMES } from './purge.ts'
+
+/** Admin route for unfinished games. */
+export function rouletteAdminRoutes(app: App, services: Services): void {
+  const { execute, db } = services
+  const verbs = rouletteVerbs(services)
+
+  app.post(
+    '/roulette/purge',
+    {
+      schema: {
+        operationId: 'purgeRoulette',
+        summary: `Cancel old open games, the oldest ${MAX_PURGED_GAMES} at a time, and refund all stakes`,
+        description: `Games that cannot be refunded stay open and are listed as skipped, the oldest ${MAX_PURGED_GAMES}.`,
+        tags: ['operators'],
+        body: PurgeGames,
+        response: {
+          200: Type.Object({ data: Type.Array(Game), meta: Type.Object({ skipped: Type.Array(SkippedGame) }) }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { older_than_minutes, dry_run } = request.body
+      const prepared = await purgeCandidates(db, older_than_minutes, MAX_PURGED_GAMES)
+      const purge = { older_than_minutes, dry_run: isOn(dry_run) }
+      await execute(request, reply, verbs.purgeGames, { prepared, request: purge }, { request: purge })
+    },
+  )
+}

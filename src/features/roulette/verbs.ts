@@ -1,0 +1,75 @@
+import { Type } from '@sinclair/typebox'
+import { Id } from '../../../schema/common.ts'
+import { CreateGame, PurgeGames } from '../../../schema/roulette.ts'
+import { inputSchema, preparedVerb, registerVerb } from '../../ledger/executor/registry/registered-verb.ts'
+import type { VerbTerms } from '../services.ts'
+import { cancelGame } from './cancel.ts'
+import { finishGame } from './finish.ts'
+import type { NamedGame } from './game-lookup.ts'
+import { joinGame } from './join.ts'
+import { leaveGame } from './leave.ts'
+import { cancelStaleGames } from './old-games/cancel-stale-games.ts'
+import { type PurgedGames, purgeGames } from './old-games/purge.ts'
+import { openGame } from './open.ts'
+import { finishedGame, publishedGame, purgedGames } from './presenters.ts'
+
+const roomFields = { caller_id: Id, room: Type.Union([Id, Type.String()]) }
+const gameFields = { ...roomFields, game: Type.Union([Id, Type.String()]) }
+
+const GameRequest = inputSchema(Type.Object(gameFields))
+const JoinGame = inputSchema(Type.Object({ ...gameFields, client_seed: Type.String() }))
+
+const OpenGame = inputSchema(
+  Type.Object({
+    ...roomFields,
+    game_price: CreateGame.properties.game_price,
+    max_players: CreateGame.properties.max_players,
+    join_admin: Type.Boolean(),
+    client_seed: Type.String(),
+  }),
+)
+
+const PurgeRequest = inputSchema(
+  Type.Object({
+    prepared: Type.Array(Id),
+    request: Type.Object({
+      older_than_minutes: PurgeGames.properties.older_than_minutes,
+      dry_run: Type.Boolean(),
+    }),
+  }),
+)
+
+const StaleGames = inputSchema(
+  Type.Object({
+    candidates: Type.Array(Id),
+    max_open_minutes: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+  }),
+)
+
+const gameBody = (game: NamedGame) => ({ data: publishedGame(game) })
+
+function purgeBody(purged: PurgedGames) {
+  const { games, skipped } = purgedGames(purged)
+  return { data: games, meta: { skipped } }
+}
+
+/** Run by the service itself; its answer is the number of cancelled games. */
+export const registeredStaleGames = registerVerb('cancel-stale-games', StaleGames, cancelStaleGames)
+
+/** The verbs of roulette. */
+export const rouletteVerbs = ({ settings, spinSeeds: spins }: VerbTerms) => ({
+  openGame: registerVerb('open-game', OpenGame, openGame({ spins, feePercent: settings.rouletteFeePercent }), {
+    status: 201,
+    body: gameBody,
+  }),
+  joinGame: registerVerb('join-game', JoinGame, joinGame, { body: gameBody }),
+  leaveGame: registerVerb('leave-game', GameRequest, leaveGame, { body: gameBody }),
+  finishGame: registerVerb('finish-game', GameRequest, finishGame(spins), {
+    body: (game) => ({ data: finishedGame(game) }),
+  }),
+  cancelGame: registerVerb('cancel-game', GameRequest, cancelGame, {
+    body: () => ({ meta: { message: 'The game is cancelled and everyone is paid back.' } }),
+  }),
+  purgeGames: registerVerb('purge-games', PurgeRequest, preparedVerb(purgeGames), { body: purgeBody }),
+  cancelStaleGames: registeredStaleGames,
+})

@@ -1,0 +1,80 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Refusal, Verb } from '../../rules/verb.ts'
+import type { Reply } from '../../storage/head.ts'
+import { type Cause, type Command, command } from '../command.ts'
+
+/** The schema of a verb's input; compiled when the first input of another process arrives. */
+export interface InputSchema<Input> {
+  readonly schema: TSchema
+  readonly accepts: (input: unknown) => input is Input
+}
+
+export function inputSchema<Schema extends TSchema>(schema: Schema): InputSchema<Static<Schema>> {
+  let compiled: TypeCheck<Schema> | undefined
+  return {
+    schema,
+    accepts: (input): input is Static<Schema> => (compiled ??= TypeCompiler.Compile(schema)).Check(input),
+  }
+}
+
+/** How the answer of a verb becomes a reply. Pure, since the reply's hash is on the ledger. */
+export interface Presentation<Answer> {
+  readonly status?: 200 | 201
+  readonly message?: string
+  readonly body?: (answer: Answer) => unknown
+}
+
+/** Turns the refusal of a request's command into a reply. */
+export type PresentRefusal = (refusal: Refusal, requestId: string) => Reply
+
+/** A verb under the name by which every instance knows it: its commands can be sent to another one. */
+export interface RegisteredVerb<Input> {
+  readonly name: string
+  readonly schema: TSchema
+  command(input: Input, cause: Cause, presentRefusal: PresentRefusal): Command
+  /** As `command`, with an input from another process; null when the schema does not accept it. */
+  receive(input: unknown, cause: Cause, presentRefusal: PresentRefusal): Command | null
+}
+
+/** Any registered verb, as far as it can be called without knowing its input. */
+export type ReceivableVerb = Pick<RegisteredVerb<never>, 'name' | 'schema' | 'receive'>
+
+export function registerVerb<Input, Answer>(
+  name: string,
+  { schema, accepts }: InputSchema<NoInfer<Input>>,
+  verb: Verb<Input, Answer>,
+  presentation: Presentation<Answer> = {},
+): RegisteredVerb<Input> {
+  const presentResult = resultPresenter(presentation)
+  const create = (input: Input, cause: Cause, presentRefusal: PresentRefusal): Command => {
+    const presenter = { presentResult, presentRefusal: (refusal: Refusal) => presentRefusal(refusal, cause.requestId) }
+    return command(verb, input, cause, presenter, { verb: name, input })
+  }
+  return {
+    name,
+    schema,
+    command: create,
+    receive: (input, cause, presentRefusal) => (accepts(input) ? create(input, cause, presentRefusal) : null),
+  }
+}
+
+function resultPresenter<Answer>({ status = 200, message, body }: Presentation<Answer>): (answer: Answer) => Reply {
+  return (answer) => {
+    const whole = body?.(answer) ?? (message === undefined ? { data: answer } : { data: answer, meta: { message } })
+    return { status, body: JSON.stringify(whole) }
+  }
+}
+
+/** A verb that is made anew for each command, from what its route has prepared beside what the client sent. */
+export function preparedVerb<Prepared, Input, Answer>(
+  create: (prepared: Prepared) => Verb<Input, Answer>,
+): Verb<{ readonly prepared: Prepared; readonly request: Input }, Answer> {
+  return {
+    reads: ({ prepared, request }) => create(prepared).reads(request),
+    dependentReads: (state, { prepared, request }) => create(prepared).dependentReads?.(state, request) ?? [],
+    decide: (state, { prepared, request }, context) => create(prepared).decide(state, request, context),
+    sideWrites: (state, { prepared, request }, context) => create(prepared).sideWrites?.(state, request, context),
+    result: (state, { prepared, request }, events, context) => create(prepared).result(state, request, events, context),
+  }
+}
