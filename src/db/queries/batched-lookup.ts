@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
 import { isConnectionError, isOverload } from '../connection-errors.ts'
 import { PoolExhausted } from '../pool.ts'
+import type { Tables } from '../tables.ts'
 import { queryBatch } from './query-batch.ts'
 import { QuerySlots } from './query-slots.ts'
 
@@ -15,13 +17,22 @@ export interface LookupLimits {
   readonly maxWaitMs: number | null
 }
 
+/** A key that waits here does not yet wait for a connection. */
+const UNSHARED_LIMITS: LookupLimits = { maxQueries: 4, slots: null, maxWaiting: 1_000, maxWaitMs: 3_000 }
+
+const MAX_QUERIES_OF_DATABASE = 5
+const slotsOfDatabases = new WeakMap<Kysely<Tables>, QuerySlots>()
+
 /**
- * Of all requests, so that reads of many kinds are batched too: while four queries run, the keys of the others gather. A
- * slow lookup leaves one slot to the rest. Without shared slots an app's mix of reads and gifts goes 0.85 (64
- * connections) and 0.81 times (256) as fast.
+ * For what requests read of a database. All such lookups share some slots, so that reads of many kinds are batched too:
+ * while the slots are taken, keys gather. Two slow lookups leave one slot to the others. Without shared slots an app's
+ * mix of reads and gifts goes 0.85 (64 connections) and 0.81 times (256) as fast (`npm run bench -- --only reads`).
  */
-const requestSlots = new QuerySlots(4)
-const REQUEST_LIMITS: LookupLimits = { maxQueries: 3, slots: requestSlots, maxWaiting: 1_000, maxWaitMs: 3_000 }
+export function requestLimits(db: Kysely<Tables>): LookupLimits {
+  let slots = slotsOfDatabases.get(db)
+  if (slots === undefined) slotsOfDatabases.set(db, (slots = new QuerySlots(MAX_QUERIES_OF_DATABASE)))
+  return { ...UNSHARED_LIMITS, maxQueries: 2, slots }
+}
 
 /** For sockets: their number is limited, and after a restart all of them may come at once and wait for their turn. */
 export const SOCKET_LIMITS: LookupLimits = {
@@ -61,7 +72,7 @@ export class BatchedLookup<Key, Value> {
   #deadlineTimer: NodeJS.Timeout | undefined
 
   /** `query` gets at most `maxKeys` keys, some of which may be the same, and returns their values in that order. */
-  constructor(maxKeys: number, query: (keys: readonly Key[]) => Promise<readonly Value[]>, limits = REQUEST_LIMITS) {
+  constructor(maxKeys: number, query: (keys: readonly Key[]) => Promise<readonly Value[]>, limits = UNSHARED_LIMITS) {
     this.#maxKeys = maxKeys
     this.#query = query
     this.#limits = limits

@@ -6,7 +6,7 @@ import { GiftKind, OddsRow } from '../../../schema/events.ts'
 import type { PublishedDraw, PublishedOddsTable, VerifyDraw } from '../../../schema/fairness.ts'
 import type { Decoration as PublishedDecoration } from '../../../schema/gifts.ts'
 import { microsOf } from '../../db/micros-of.ts'
-import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
@@ -112,11 +112,15 @@ const progressRows = new PreparedStatement<LuckyProgress>(
  * one query.
  */
 export const chainLookup = (db: Kysely<Tables>) =>
-  new BatchedLookup(MAX_USERS_PER_QUERY, async (userIds: readonly number[]) => {
-    const rows = await progressRows.execute(db, [userIds])
-    const chains = new Map(rows.map((row) => [row.user_id, publishedChains(row)]))
-    return userIds.map((id) => chains.get(id) ?? null)
-  })
+  new BatchedLookup(
+    MAX_USERS_PER_QUERY,
+    async (userIds: readonly number[]) => {
+      const rows = await progressRows.execute(db, [userIds])
+      const chains = new Map(rows.map((row) => [row.user_id, publishedChains(row)]))
+      return userIds.map((id) => chains.get(id) ?? null)
+    },
+    requestLimits(db),
+  )
 
 export interface PositionedDraw {
   readonly position: number
@@ -180,15 +184,19 @@ interface RequestedDraws {
  * with one query. At most `limit`; fewer when they have many orders, but at least one.
  */
 export function drawLookup(db: Kysely<Tables>): (page: RequestedDraws) => Promise<DrawPage> {
-  const pages = new BatchedLookup(MAX_DRAW_PAGES_PER_QUERY, async (requested: readonly RequestedDraws[]) => {
-    const rows = await drawPages.execute(db, [
-      requested.map(({ userId }) => `user:${userId}`),
-      requested.map(({ limit }) => limit),
-      requested.map(({ before }) => before ?? Number.MAX_SAFE_INTEGER),
-    ])
-    const byPlace = Map.groupBy(rows, ({ place }) => place)
-    return requested.map((_page, i) => byPlace.get(i + 1) ?? [])
-  })
+  const pages = new BatchedLookup(
+    MAX_DRAW_PAGES_PER_QUERY,
+    async (requested: readonly RequestedDraws[]) => {
+      const rows = await drawPages.execute(db, [
+        requested.map(({ userId }) => `user:${userId}`),
+        requested.map(({ limit }) => limit),
+        requested.map(({ before }) => before ?? Number.MAX_SAFE_INTEGER),
+      ])
+      const byPlace = Map.groupBy(rows, ({ place }) => place)
+      return requested.map((_page, i) => byPlace.get(i + 1) ?? [])
+    },
+    requestLimits(db),
+  )
   return async (page) => {
     const rows = await pages.load(page)
     return { draws: rows.map(positionedDraw), more: (rows.at(-1)?.next ?? null) !== null }
@@ -252,7 +260,13 @@ const bagRows = new PreparedStatement<BagRow>(
 
 /** Users' bags, most recently added first; those requested at the same time are read with one query. */
 export const bagLookup = (db: Kysely<Tables>) =>
-  new BatchedLookup(MAX_USERS_PER_QUERY, async (userIds: readonly number[]) => {
-    const bags = Map.groupBy(await bagRows.execute(db, [userIds]), ({ user_id }) => user_id)
-    return userIds.map((id) => (bags.get(id) ?? []).map(({ decoration_id, quantity }) => ({ decoration_id, quantity })))
-  })
+  new BatchedLookup(
+    MAX_USERS_PER_QUERY,
+    async (userIds: readonly number[]) => {
+      const bags = Map.groupBy(await bagRows.execute(db, [userIds]), ({ user_id }) => user_id)
+      return userIds.map((id) =>
+        (bags.get(id) ?? []).map(({ decoration_id, quantity }) => ({ decoration_id, quantity })),
+      )
+    },
+    requestLimits(db),
+  )

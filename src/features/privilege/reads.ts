@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { microsOf } from '../../db/micros-of.ts'
-import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
 import { isAfterCursor } from '../../db/queries/keyset-pagination.ts'
 import { micros } from '../../db/queries/micros.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
@@ -28,10 +28,14 @@ const MAX_WALLETS_PER_QUERY = 100
 
 /** Users' stored cards, newest first; those requested at the same time are read with one query. */
 export const storedCardLookup = (db: Db) =>
-  new BatchedLookup(MAX_WALLETS_PER_QUERY, async (userIds: readonly number[]): Promise<readonly NamedCard[][]> => {
-    const cards = Map.groupBy(await storedCardRows.execute(db, [userIds]), ({ owner_id }) => owner_id)
-    return userIds.map((id) => cards.get(id) ?? [])
-  })
+  new BatchedLookup(
+    MAX_WALLETS_PER_QUERY,
+    async (userIds: readonly number[]): Promise<readonly NamedCard[][]> => {
+      const cards = Map.groupBy(await storedCardRows.execute(db, [userIds]), ({ owner_id }) => owner_id)
+      return userIds.map((id) => cards.get(id) ?? [])
+    },
+    requestLimits(db),
+  )
 
 export const packageById = (db: Db, id: number): Promise<PrivilegePackage | undefined> =>
   packageRows(db).where('privilege_package_id', '=', id).executeTakeFirst()

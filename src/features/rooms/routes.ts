@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { dataOf } from '../../../schema/common.ts'
 import { RoomParams, RoomResource } from '../../../schema/rooms.ts'
-import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
 import { userOf } from '../../http/auth/caller.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { pathId } from '../../http/validation/ids.ts'
@@ -15,16 +15,24 @@ const MAX_ROOMS_PER_QUERY = 100
 
 /** Client routes for rooms. */
 export function roomRoutes(app: App, { db, reads, settings }: Services, findRooms: FindRooms): void {
-  const ids = new BatchedLookup(MAX_ROOMS_PER_QUERY, async (uids: readonly string[]) => {
-    const found = await findRoomIds(db, uids)
-    return uids.map((uid) => found.get(uid) ?? null)
-  })
+  const ids = new BatchedLookup(
+    MAX_ROOMS_PER_QUERY,
+    async (uids: readonly string[]) => {
+      const found = await findRoomIds(db, uids)
+      return uids.map((uid) => found.get(uid) ?? null)
+    },
+    requestLimits(db),
+  )
   const rooms = reads.each(
     (source) =>
-      new BatchedLookup(MAX_ROOMS_PER_QUERY, async (refs: readonly RoomRef[]) => {
-        const found = await findRooms(source, refs, settings.assetBaseUrl)
-        return refs.map((ref) => found.get(ref) ?? null)
-      }),
+      new BatchedLookup(
+        MAX_ROOMS_PER_QUERY,
+        async (refs: readonly RoomRef[]) => {
+          const found = await findRooms(source, refs, settings.assetBaseUrl)
+          return refs.map((ref) => found.get(ref) ?? null)
+        },
+        requestLimits(source),
+      ),
   )
 
   /** The room id of a path; 404 for an unknown uid. A numeric id is not checked here. */

@@ -7,7 +7,7 @@ import type { VerifySpin } from '../../../schema/fairness.ts'
 import { MAX_INTEGER } from '../../../schema/max-integer.ts'
 import { Game as PublishedGame } from '../../../schema/roulette.ts'
 import { microsOf } from '../../db/micros-of.ts'
-import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { StoredEvent } from '../../ledger/storage/event-hash.ts'
@@ -73,18 +73,22 @@ const MAX_GAMES_PER_QUERY = 100
  * exist; else `game` is null when the room has no such game.
  */
 export const gameLookup = (db: Db) =>
-  new BatchedLookup(MAX_GAMES_PER_QUERY, async (requested: readonly GameOfRoom[]) => {
-    const [ids, uids] = roomRefLists(requested.map(({ room }) => room))
-    // No game has the id 0.
-    const gameIds = requested.map(({ game }) => (game === null ? null : (gameIdOf(game) ?? 0)))
-    const found = requested.map((): { readonly game: PublishedGame | null } | null => null)
-    for (const { place, room_uid, game } of await gamesOfRooms.execute(db, [ids, uids, gameIds])) {
-      const ref = requested[place - 1]?.game
-      const presented = presentGame(game, room_uid)
-      found[place - 1] = { game: typeof ref === 'string' && presented?.uid !== ref ? null : presented }
-    }
-    return found
-  })
+  new BatchedLookup(
+    MAX_GAMES_PER_QUERY,
+    async (requested: readonly GameOfRoom[]) => {
+      const [ids, uids] = roomRefLists(requested.map(({ room }) => room))
+      // No game has the id 0.
+      const gameIds = requested.map(({ game }) => (game === null ? null : (gameIdOf(game) ?? 0)))
+      const found = requested.map((): { readonly game: PublishedGame | null } | null => null)
+      for (const { place, room_uid, game } of await gamesOfRooms.execute(db, [ids, uids, gameIds])) {
+        const ref = requested[place - 1]?.game
+        const presented = presentGame(game, room_uid)
+        found[place - 1] = { game: typeof ref === 'string' && presented?.uid !== ref ? null : presented }
+      }
+      return found
+    },
+    requestLimits(db),
+  )
 
 /**
  * Open games created at least `minutes` ago by the ledger's clock, oldest first, with ids above `after`.

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { DollarWallet } from '../../../schema/agency-events.ts'
 import { bit } from '../../../schema/common.ts'
-import { BatchedLookup } from '../../db/queries/batched-lookup.ts'
+import { BatchedLookup, requestLimits } from '../../db/queries/batched-lookup.ts'
 import { listOf, PreparedStatement } from '../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../db/tables.ts'
 import { type Currency, currencies } from '../../ledger/rules/account.ts'
@@ -13,10 +13,14 @@ const MAX_WALLETS_PER_QUERY = 100
 
 /** Reads wallets that are requested at the same time with one query; null for an unknown user. */
 export const walletLookup = (db: Db) =>
-  new BatchedLookup(MAX_WALLETS_PER_QUERY, async (userIds: readonly number[]) => {
-    const wallets = await findWallets(db, userIds)
-    return userIds.map((id) => wallets.get(id) ?? null)
-  })
+  new BatchedLookup(
+    MAX_WALLETS_PER_QUERY,
+    async (userIds: readonly number[]) => {
+      const wallets = await findWallets(db, userIds)
+      return userIds.map((id) => wallets.get(id) ?? null)
+    },
+    requestLimits(db),
+  )
 
 /** The currencies of which amounts can be on hold. */
 type Holdable = DollarWallet

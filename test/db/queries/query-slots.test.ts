@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
-import { BatchedLookup, type LookupLimits } from '../../../src/db/queries/batched-lookup.ts'
+import { BatchedLookup, type LookupLimits, requestLimits } from '../../../src/db/queries/batched-lookup.ts'
+import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
 import { QuerySlots } from '../../../src/db/queries/query-slots.ts'
 
 interface Query {
@@ -71,4 +72,13 @@ test('a failed query gives its slot back', async (t) => {
   const [failed, worked] = await Promise.allSettled([failing.load(1), working.load(2)])
   t.equal(failed?.status, 'rejected')
   t.match(worked, { status: 'fulfilled', value: 2 })
+})
+
+test('lookups of one database share slots, those of another do not', (t) => {
+  const database = () =>
+    queryBuilder({ options: {}, connect: () => Promise.reject(new Error('not connected')), end: async () => {} })
+  const [primary, standby] = [database(), database()]
+  t.equal(requestLimits(primary).slots, requestLimits(primary).slots)
+  t.not(requestLimits(primary).slots, requestLimits(standby).slots)
+  t.end()
 })

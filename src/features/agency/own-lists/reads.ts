@@ -5,7 +5,7 @@ import type { InstantTransfer } from '../../../../schema/agency.ts'
 import { DollarWallet, WithdrawalStatus, WithdrawalType } from '../../../../schema/agency-events.ts'
 import type { Person } from '../../../../schema/common.ts'
 import { microsOf } from '../../../db/micros-of.ts'
-import { BatchedLookup } from '../../../db/queries/batched-lookup.ts'
+import { BatchedLookup, requestLimits } from '../../../db/queries/batched-lookup.ts'
 import { listOf, PreparedStatement } from '../../../db/queries/prepared-statement.ts'
 import type { Tables } from '../../../db/tables.ts'
 import type { StoredRecord } from '../../../vault/reads.ts'
@@ -125,15 +125,19 @@ export interface WithdrawalWithRecords {
 /** Pages of withdrawals, those requested at the same time with one query for each direction. */
 export function withdrawalLookup(db: Db): (page: OwnWithdrawals) => Promise<WithdrawalWithRecords[]> {
   const lookupWith = (statement: PreparedStatement<WithdrawalRow>) =>
-    new BatchedLookup(MAX_PAGES_PER_QUERY, async (pages: readonly OwnWithdrawals[]) => {
-      const rows = await statement.execute(db, [
-        ...pageLists(pages),
-        pages.map(({ type }) => type ?? null),
-        pages.map(({ status }) => status ?? null),
-        pages.map(({ wallet }) => wallet ?? null),
-      ])
-      return pagesOf(pages, rows)
-    })
+    new BatchedLookup(
+      MAX_PAGES_PER_QUERY,
+      async (pages: readonly OwnWithdrawals[]) => {
+        const rows = await statement.execute(db, [
+          ...pageLists(pages),
+          pages.map(({ type }) => type ?? null),
+          pages.map(({ status }) => status ?? null),
+          pages.map(({ wallet }) => wallet ?? null),
+        ])
+        return pagesOf(pages, rows)
+      },
+      requestLimits(db),
+    )
   const sent = lookupWith(sentPages)
   const received = lookupWith(receivedPages)
   return async (page) => {
@@ -215,8 +219,10 @@ function toTransfer(row: TransferRow): InstantTransfer {
 
 /** Pages of users' instant transfers, those requested at the same time with one query. */
 export function transferLookup(db: Db): (page: OwnPage) => Promise<InstantTransfer[]> {
-  const transfers = new BatchedLookup(MAX_PAGES_PER_QUERY, async (pages: readonly OwnPage[]) =>
-    pagesOf(pages, await transferPages.execute(db, pageLists(pages))),
+  const transfers = new BatchedLookup(
+    MAX_PAGES_PER_QUERY,
+    async (pages: readonly OwnPage[]) => pagesOf(pages, await transferPages.execute(db, pageLists(pages))),
+    requestLimits(db),
   )
   return async (page) => (await transfers.load(page)).map(toTransfer)
 }
