@@ -44,7 +44,7 @@ const app = await build({
   services: {
     execute: executeWith(executor, writes, refusalResponseOf),
     db,
-    reads: new ReadSources(db, null),
+    reads: new ReadSources({ db, reports: db }, null),
     applied: new AppliedEvents(0, async () => 0),
     settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
     appState: alwaysOpen,

@@ -23,11 +23,15 @@ export interface Database {
   readonly url: string
   /** For the reads of routes. */
   readonly db: Kysely<Tables>
+  /** For reports, which read many rows at once. */
+  readonly reports: Kysely<Tables>
   /** The standby of DATABASE_READ_URL; null when there is none. */
   readonly standby: {
     readonly url: string
     /** Asks DATABASE_URL when the standby fails. */
     readonly db: Kysely<Tables>
+    /** For reports: asks the standby only, so that all of a report is of one database. */
+    readonly reports: Kysely<Tables>
     /** Asks the standby only, with a connection of its own. */
     readonly probe: Kysely<Tables>
   } | null
@@ -78,6 +82,7 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
   const reads = readPool(openPool(url, options, log))
   const db = queryBuilder(reads)
   cleanUp.defer(() => db.destroy())
+  const reports = openReports(url, 'economy reports', log, cleanUp)
   const standby =
     config.databaseReadUrl === null
       ? null
@@ -91,7 +96,7 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
   cleanUp.defer(() => subscriberPool.end())
   const promotion = new Promotion(isStandby, () => isInRecovery(probePool))
   cleanUp.defer(() => promotion.stop())
-  return { url, db, standby, probe, subscriberPool, promotion, keys }
+  return { url, db, reports, standby, probe, subscriberPool, promotion, keys }
 }
 
 /** One that is away is used as soon as it is there: a standby must not keep an instance from starting. */
@@ -112,7 +117,19 @@ async function openStandby(
   cleanUp.defer(() => db.destroy())
   const probe = queryBuilder(openPool(url, { max: 1, application_name: 'economy standby probe' }, log))
   cleanUp.defer(() => probe.destroy())
-  return { url, db, probe }
+  return { url, db, reports: openReports(url, 'economy standby reports', log, cleanUp), probe }
+}
+
+/** Two reports run at a time, beside short reads of the ledger. */
+const MAX_REPORT_CONNECTIONS = 3
+
+/** A database as PostgreSQL plans it: what speeds reads by key up would slow reports down. */
+function openReports(url: string, applicationName: string, log: Log, cleanUp: AsyncDisposableStack): Kysely<Tables> {
+  const reports = queryBuilder(
+    readPool(openPool(url, { max: MAX_REPORT_CONNECTIONS, application_name: applicationName }, log)),
+  )
+  cleanUp.defer(() => reports.destroy())
+  return reports
 }
 
 async function locate(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Addresses> {

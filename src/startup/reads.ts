@@ -9,15 +9,17 @@ import type { Ledger } from './ledger.ts'
  * known by their events.
  */
 export async function startReads(
-  { db, standby, promotion }: Pick<Database, 'db' | 'standby' | 'promotion'>,
+  { db, reports, standby, promotion }: Pick<Database, 'db' | 'reports' | 'standby' | 'promotion'>,
   { applied, tail }: Pick<Ledger, 'applied' | 'tail'>,
   cleanUp: AsyncDisposableStack,
 ): Promise<ReadSources> {
-  if (promotion.isStandby)
-    return new ReadSources(db, await started(new Standby(db, () => headOf(db), applied), cleanUp), false)
-  if (standby === null) return new ReadSources(db, null)
+  if (promotion.isStandby) {
+    const alone = await started(new Standby({ db, reports }, () => headOf(db), applied), cleanUp)
+    return new ReadSources({ db, reports }, alone, false)
+  }
+  if (standby === null) return new ReadSources({ db, reports }, null)
   const head = (): Promise<number> => headOf(standby.probe)
-  const reads = new ReadSources(db, await started(new Standby(standby.db, head, applied), cleanUp))
+  const reads = new ReadSources({ db, reports }, await started(new Standby(standby, head, applied), cleanUp))
   tail.subscribe(applied.position, (events) => {
     for (const { entry } of events) reads.writers.note(entry.actor)
   })

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
+import { headOf } from '../../db/head.ts'
 import type { Tables } from '../../db/tables.ts'
 import { actorOf } from '../auth/caller.ts'
 import type { ExecuteCommand } from '../execute-command.ts'
 import { RecentWriters } from './recent-writers.ts'
-import type { Standby } from './standby.ts'
+import type { ReadDatabase, Standby } from './standby.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,9 +26,9 @@ export class ReadSources {
   readonly hasPrimary: boolean
   /** They read the primary, as a standby may not have what they wrote. */
   readonly writers = new RecentWriters()
-  readonly #primary: Kysely<Tables>
+  readonly #primary: ReadDatabase
 
-  constructor(primary: Kysely<Tables>, standby: Standby | null, hasPrimary = true) {
+  constructor(primary: ReadDatabase, standby: Standby | null, hasPrimary = true) {
     this.#primary = primary
     this.standby = standby
     this.hasPrimary = hasPrimary
@@ -35,7 +36,7 @@ export class ReadSources {
 
   /** Makes something that reads, for each database; returns the one for a request. */
   each<Reader>(make: (db: Kysely<Tables>) => Reader): (request: Pick<FastifyRequest, 'readsStandby'>) => Reader {
-    const primary = make(this.#primary)
+    const primary = make(this.#primary.db)
     if (this.standby === null) return () => primary
     const standby = make(this.standby.db)
     return ({ readsStandby }) => (readsStandby ? standby : primary)
@@ -43,7 +44,18 @@ export class ReadSources {
 
   /** For reports, which may be a moment behind. */
   get reports(): Kysely<Tables> {
-    return this.standby?.db ?? this.#primary
+    return this.standby?.reports ?? this.#primary.reports
+  }
+
+  /**
+   * The database that all of a report is read from: a standby that may answer this request, once it has what the
+   * primary has now. When that takes too long, the primary. Rejects when the primary cannot be asked.
+   */
+  async reportsFor({ readsStandby }: Pick<FastifyRequest, 'readsStandby'>): Promise<Kysely<Tables>> {
+    const { standby } = this
+    const { reports } = this.#primary
+    if (standby === null || !readsStandby) return reports
+    return (await standby.reach(await headOf(reports))) ? standby.reports : reports
   }
 
   /** The caller of this request writes. */

@@ -12,9 +12,18 @@ const MAX_LAG_MS = 10_000
 const MAX_WAIT_MS = 250
 const WAIT_INTERVAL_MS = 10
 
+/** Connections to one database. */
+export interface ReadDatabase {
+  /** For requests. */
+  readonly db: Kysely<Tables>
+  /** For reports. */
+  readonly reports: Kysely<Tables>
+}
+
 /** A database that replays the ledger of another one and answers reads; polled for how far it is. */
 export class Standby {
   readonly db: Kysely<Tables>
+  readonly reports: Kysely<Tables>
   readonly #head: () => Promise<number>
   readonly #now: () => number
   /** How far the ledger is, as far as this instance knows. */
@@ -28,12 +37,13 @@ export class Standby {
 
   /** `head` asks this database, and no other, where its ledger ends; `now` is in milliseconds. */
   constructor(
-    db: Kysely<Tables>,
+    { db, reports }: ReadDatabase,
     head: () => Promise<number>,
     ledger: { readonly position: number },
     now = () => performance.now(),
   ) {
     this.db = db
+    this.reports = reports
     this.#head = head
     this.#ledger = ledger
     this.#now = now

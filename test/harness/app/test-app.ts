@@ -99,7 +99,7 @@ export async function createTestApp(
     services: {
       execute: executeWith(ledger.executor, writes, refusalResponseOf),
       db,
-      reads: new ReadSources(db, null),
+      reads: new ReadSources({ db, reports: db }, null),
       applied,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,
