@@ -37,7 +37,9 @@ function createAction<Flags>(handler: CommandHandler<Flags>): (flags: Flags) => 
   return async (flags) => {
     const { signal } = interruption
     const { env } = process
-    const findings = await withDatabase(env, (database) => handler({ ...database, env, terminal, signal }, flags))
+    const findings = await withDatabase(env, (database) =>
+      handler({ ...database, url: database.standbyUrl ?? database.url, env, terminal, signal }, flags),
+    )
     await terminal.flushed()
     process.exitCode = findings > 0 ? EXIT_FINDINGS : 0
   }

@@ -5,16 +5,18 @@ import { ledgerUrl } from '../db/ledger-url.ts'
 
 /** Connection strings of the service's ledger. */
 export interface AuditDatabase {
-  /** As the service's own role; that of a standby where there is one. */
+  /** As the service's own role. */
   readonly url: string
+  /** As `url`, of a standby; null where there is none. */
+  readonly standbyUrl: string | null
   /** As the role that owns the tables. */
   readonly ownerUrl: string
 }
 
 /**
  * Calls `work` with the ledger in schema LEDGER_SCHEMA of the service's database: that of DATABASE_URL, else the
- * embedded one in DATA_DIR (default `.data`), whether the service runs or not. It is read from DATABASE_READ_URL where
- * that is given. The owner's role is that of DATABASE_OWNER_URL, else that of DATABASE_URL. Throws when there is no
+ * embedded one in DATA_DIR (default `.data`), whether the service runs or not. The owner's role is that of
+ * DATABASE_OWNER_URL, else that of DATABASE_URL; the standby is that of DATABASE_READ_URL. Throws when there is no
  * database.
  */
 export async function withDatabase<Result>(
@@ -25,14 +27,16 @@ export async function withDatabase<Result>(
   const url = env['DATABASE_URL']
   const inSchema = (address: string): string => ledgerUrl(address, schema)
   if (url) {
+    const standbyUrl = env['DATABASE_READ_URL']
     return work({
-      url: inSchema(env['DATABASE_READ_URL'] || url),
+      url: inSchema(url),
+      standbyUrl: standbyUrl ? inSchema(standbyUrl) : null,
       ownerUrl: inSchema(env['DATABASE_OWNER_URL'] || url),
     })
   }
   const leased = await leaseEmbedded(dataDirOf(env))
   try {
-    return await work({ url: inSchema(leased.serviceUrl), ownerUrl: inSchema(leased.ownerUrl) })
+    return await work({ url: inSchema(leased.serviceUrl), standbyUrl: null, ownerUrl: inSchema(leased.ownerUrl) })
   } finally {
     await leased.close()
   }

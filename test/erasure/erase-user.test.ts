@@ -10,6 +10,7 @@ import { tamper, verifyDatabase } from '../audit/verify-database.ts'
 import { bank, cash, requests } from '../features/agency/agency-fixture.ts'
 import { createTestApp, readDb, type TestApp } from '../harness/app/test-app.ts'
 import { queryRows } from '../harness/ledger/test-executor.ts'
+import { unreachableUrl } from '../harness/postgres/unreachable-url.ts'
 
 const { slices } = await loadSlices()
 
@@ -205,7 +206,12 @@ test('from the command line', async (t) => {
     await all.operator('PUT', `/admin/v1/users/${100 + i}`, { uid: i === 0 ? 'u1' : `u1-${i}` })
   const run = (...args: string[]) =>
     spawnSync(process.execPath, ['scripts/forget.ts', ...args], {
-      env: { ...process.env, DATABASE_URL: all.database.serviceUrl, _TAPJS_PROCESSINFO_COVERAGE_: '0' },
+      env: {
+        ...process.env,
+        DATABASE_URL: all.database.serviceUrl,
+        DATABASE_READ_URL: unreachableUrl,
+        _TAPJS_PROCESSINFO_COVERAGE_: '0',
+      },
       encoding: 'utf8',
     })
   const done = run('--user', '1')

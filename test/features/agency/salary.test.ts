@@ -6,13 +6,14 @@ import { test } from 'tap'
 import { InvalidSalaryFile, parseSalaryFile } from '../../../src/features/agency/salaries/salary-file.ts'
 import { verifyDatabase } from '../../audit/verify-database.ts'
 import { queryRows } from '../../harness/ledger/test-executor.ts'
+import { unreachableUrl } from '../../harness/postgres/unreachable-url.ts'
 import { agencyApp, dataOf } from './agency-fixture.ts'
 
 const script = join(import.meta.dirname, '../../../scripts/salary.ts')
 
 const runSalaryCommand = (url: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> =>
   new Promise((resolve) => {
-    const env = { ...process.env, DATABASE_URL: url }
+    const env = { ...process.env, DATABASE_URL: url, DATABASE_READ_URL: unreachableUrl }
     execFile(process.execPath, [script, ...args], { env }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     )

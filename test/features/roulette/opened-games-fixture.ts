@@ -9,6 +9,7 @@ import { credit } from '../../../src/features/wallet/credit.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor, testSpins } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
+import { unreachableUrl } from '../../harness/postgres/unreachable-url.ts'
 
 const script = join(import.meta.dirname, '../../../scripts/roulette-purge.ts')
 
@@ -18,7 +19,8 @@ export function runPurgeCommand(
   ...args: readonly string[]
 ): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [script, ...args], { env: { ...process.env, DATABASE_URL: url } }, (error, out, err) =>
+    const env = { ...process.env, DATABASE_URL: url, DATABASE_READ_URL: unreachableUrl }
+    execFile(process.execPath, [script, ...args], { env }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     )
   })
