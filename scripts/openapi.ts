@@ -2,7 +2,6 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import { build } from '../src/app.ts'
 import { checkpointSigner } from '../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../src/audit/routes/slice.ts'
-import { createAuditWorker } from '../src/audit/verify/audit-worker.ts'
 import type { Tables } from '../src/db/tables.ts'
 import { evolve, loadSlices, refusalResponseOf, tables } from '../src/domain.ts'
 import { luckyChains } from '../src/features/fairness/lg1.ts'
@@ -37,14 +36,11 @@ const executor = new Executor({ url: '', tables, evolve, observer: metrics.obser
 const sessions = sessionsIn(db)
 const writes = new WriteAllowance(null)
 const app = await build({
-  slices: [
-    ...slices,
-    createFinanceSlice({ auditWorker: createAuditWorker(() => ''), checkpoints: checkpointSigner('') }),
-  ],
+  slices: [...slices, createFinanceSlice(checkpointSigner(''))],
   services: {
     execute: executeWith(executor, writes, refusalResponseOf),
     db,
-    reads: new ReadSources({ db, reports: db }, null),
+    reads: new ReadSources({ db, reports: db, url: '' }, null),
     applied: new AppliedEvents(0, async () => 0),
     settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: '' },
     appState: alwaysOpen,

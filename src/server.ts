@@ -2,7 +2,6 @@ import { flushCompileCache } from 'node:module'
 import { build } from './app.ts'
 import { checkpointSigner } from './audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from './audit/routes/slice.ts'
-import { createAuditWorker } from './audit/verify/audit-worker.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { fingerprint } from './config/keys.ts'
 import { loadDemo } from './demo/load.ts'
@@ -84,12 +83,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const writes = new WriteAllowance(config.dailyWriteBytes)
   if (config.production) warnAboutOpenRoutes(config, log)
 
-  const finance = createFinanceSlice({
-    auditWorker: createAuditWorker(() =>
-      reads.standby?.isUsable ? (database.standby?.url ?? database.url) : database.url,
-    ),
-    checkpoints: checkpointSigner(keys.checkpoint),
-  })
+  const finance = createFinanceSlice(checkpointSigner(keys.checkpoint))
   const app = await build({
     slices: [...slices, finance],
     services: {

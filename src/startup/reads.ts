@@ -9,17 +9,17 @@ import type { Ledger } from './ledger.ts'
  * known by their events.
  */
 export async function startReads(
-  { db, reports, standby, promotion }: Pick<Database, 'db' | 'reports' | 'standby' | 'promotion'>,
+  { standby, promotion, ...primary }: Pick<Database, 'db' | 'reports' | 'url' | 'standby' | 'promotion'>,
   { applied, tail }: Pick<Ledger, 'applied' | 'tail'>,
   cleanUp: AsyncDisposableStack,
 ): Promise<ReadSources> {
   if (promotion.isStandby) {
-    const alone = await started(new Standby({ db, reports }, () => headOf(db), applied), cleanUp)
-    return new ReadSources({ db, reports }, alone, false)
+    const alone = await started(new Standby(primary, () => headOf(primary.db), applied), cleanUp)
+    return new ReadSources(primary, alone, false)
   }
-  if (standby === null) return new ReadSources({ db, reports }, null)
+  if (standby === null) return new ReadSources(primary, null)
   const head = (): Promise<number> => headOf(standby.probe)
-  const reads = new ReadSources({ db, reports }, await started(new Standby(standby, head, applied), cleanUp))
+  const reads = new ReadSources(primary, await started(new Standby(standby, head, applied), cleanUp))
   tail.subscribe(applied.position, (events) => {
     for (const { entry } of events) reads.writers.note(entry.actor)
   })

@@ -50,7 +50,7 @@ export async function listenWith(slice: Slice, sessions: Sessions): Promise<void
     services: {
       execute: executeWith(executor, writes, refusalResponseOf),
       db,
-      reads: new ReadSources({ db, reports: db }, null),
+      reads: new ReadSources({ db, reports: db, url: '' }, null),
       applied: new AppliedEvents(0, async () => 0),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: config.assetBaseUrl ?? '' },
       appState: switchedAppState(),

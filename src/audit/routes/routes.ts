@@ -32,7 +32,7 @@ const keepAlive = (): string => '\n'
 
 /** Routes of finance, under /admin/v1/ledger. */
 export function financeRoutes(app: App, services: FinanceServices): void {
-  const { db, checkpoints } = services
+  const { reads, checkpoints } = services
   const limiter = new ReportLimiter(app, REPORT_LIMITS)
   trialBalanceRoute(app, services, limiter)
   verifyRoute(app, services)
@@ -50,7 +50,8 @@ export function financeRoutes(app: App, services: FinanceServices): void {
         response: { 200: dataOf(Type.Array(LedgerEventRecord)) },
       },
     },
-    async ({ query }, reply) => {
+    async (request, reply) => {
+      const { query } = request
       const filter = {
         after: parseInteger('after', query.after ?? '0'),
         limit: Number(query.limit ?? DEFAULT_LIMIT),
@@ -58,8 +59,9 @@ export function financeRoutes(app: App, services: FinanceServices): void {
         user: query.user === undefined ? null : parseInteger('user', query.user),
       }
       const isSearch = filter.type !== null || filter.user !== null
+      const { reports } = await reads.reportsFor(request)
       const { signal } = isSearch ? await limiter.acquire(reply) : new AbortController()
-      return { data: [...rowsThatFit((await readEventsAfter(db, filter, signal)).map(presentEvent))] }
+      return { data: [...rowsThatFit((await readEventsAfter(reports, filter, signal)).map(presentEvent))] }
     },
   )
 
@@ -75,13 +77,15 @@ export function financeRoutes(app: App, services: FinanceServices): void {
         response: { 200: dataOf(AccountStatement) },
       },
     },
-    async ({ query }, reply) => {
+    async (request, reply) => {
+      const { query } = request
       const { account } = query
       const bounds = { from: parseAsOfParam('from', query.from), to: parseAsOfParam('to', query.to) }
-      const period = await orValidationFailed(resolveStatementPeriod(db, account, bounds))
+      const { reports } = await reads.reportsFor(request)
+      const period = await orValidationFailed(resolveStatementPeriod(reports, account, bounds))
       const context = await limiter.acquire(reply)
       const chunks = async function* (): AsyncGenerator<string, void> {
-        const statement = await readStatement(db, account, period, context)
+        const statement = await readStatement(reports, account, period, context)
         yield '{"data":'
         yield* serializeStatement(statement)
         yield '}'
@@ -101,11 +105,13 @@ export function financeRoutes(app: App, services: FinanceServices): void {
         response: { 200: dataOf(ExplainedBalance) },
       },
     },
-    async ({ query }, reply) => {
+    async (request, reply) => {
+      const { query } = request
       const user = parseInteger('user', query.user)
+      const { reports } = await reads.reportsFor(request)
       const context = await limiter.acquire(reply)
       const chunks = async function* (): AsyncGenerator<string, void> {
-        yield toJson({ data: await explainBalance(db, user, query.currency, context) })
+        yield toJson({ data: await explainBalance(reports, user, query.currency, context) })
       }
       return streamReply(reply, 'application/json', chunks(), keepAlive)
     },
@@ -121,6 +127,9 @@ export function financeRoutes(app: App, services: FinanceServices): void {
         response: { 200: dataOf(Checkpoint) },
       },
     },
-    async () => ({ data: checkpoints.sign(await readCheckpointHead(db)) }),
+    async (request) => {
+      const { reports } = await reads.reportsFor(request)
+      return { data: checkpoints.sign(await readCheckpointHead(reports)) }
+    },
   )
 }

@@ -6,6 +6,7 @@ import type { App } from '../../features/services.ts'
 import { toJson } from '../format.ts'
 import { lastPositionAsOf } from '../reports/period.ts'
 import { foldTrialBalance, readTrialBalance } from '../reports/trial-balance.ts'
+import { auditWorker } from '../verify/audit-worker.ts'
 import { orValidationFailed, parseAsOfParam } from './query-parsing.ts'
 import { type ReportLimiter, streamReply } from './report-limiter.ts'
 import type { FinanceServices } from './services.ts'
@@ -15,7 +16,7 @@ const MAX_INLINE_EVENTS = 5_000
 /** Trial balances of the past never change. */
 const MAX_CACHED_BALANCES = 100
 
-export function trialBalanceRoute(app: App, { db, auditWorker }: FinanceServices, limiter: ReportLimiter): void {
+export function trialBalanceRoute(app: App, { reads }: FinanceServices, limiter: ReportLimiter): void {
   /** Reply bodies by position. */
   const cache = new LRUCache<number, string>({ max: MAX_CACHED_BALANCES })
 
@@ -31,18 +32,20 @@ export function trialBalanceRoute(app: App, { db, auditWorker }: FinanceServices
         response: { 200: dataOf(TrialBalance) },
       },
     },
-    async ({ query }, reply) => {
-      const asOf = parseAsOfParam('as_of', query.as_of)
-      const position = asOf && (await orValidationFailed(lastPositionAsOf(db, asOf, await headOf(db), 'as_of')))
+    async (request, reply) => {
+      const asOf = parseAsOfParam('as_of', request.query.as_of)
+      const { reports, url } = await reads.reportsFor(request)
+      const position =
+        asOf && (await orValidationFailed(lastPositionAsOf(reports, asOf, await headOf(reports), 'as_of')))
       const context = await limiter.acquire(reply)
       const serialize = async (): Promise<string> => {
-        if (position === null) return toJson({ data: await readTrialBalance(db) })
+        if (position === null) return toJson({ data: await readTrialBalance(reports) })
         const cached = cache.get(position)
         if (cached !== undefined) return cached
         const isShort = position <= MAX_INLINE_EVENTS
         const balance = isShort
-          ? foldTrialBalance(db, position, context)
-          : auditWorker.trialBalanceAt(position, context.signal)
+          ? foldTrialBalance(reports, position, context)
+          : auditWorker.trialBalanceAt(url, position, context.signal)
         const text = toJson({ data: await balance })
         cache.set(position, text)
         return text

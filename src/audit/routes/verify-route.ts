@@ -4,13 +4,14 @@ import { headOf } from '../../db/head.ts'
 import type { App } from '../../features/services.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
 import type { Progress } from '../ledger-scan.ts'
+import { auditWorker } from '../verify/audit-worker.ts'
 import { parseInteger } from './query-parsing.ts'
 import { ReportLimiter, streamReply } from './report-limiter.ts'
 import type { FinanceServices } from './services.ts'
 
 const PROGRESS_INTERVAL_MS = 1_000
 
-export function verifyRoute(app: App, { db, auditWorker }: FinanceServices): void {
+export function verifyRoute(app: App, { reads }: FinanceServices): void {
   const limiter = new ReportLimiter(app, { running: 1, waiting: 0, maxWaitMs: 0 })
 
   app.get(
@@ -28,15 +29,17 @@ export function verifyRoute(app: App, { db, auditWorker }: FinanceServices): voi
         response: { 200: { content: { 'application/x-ndjson': { schema: { type: 'string' } } } } },
       },
     },
-    async ({ query }, reply) => {
+    async (request, reply) => {
+      const { query } = request
       const asOf = query.as_of === undefined ? null : parseInteger('as_of', query.as_of)
-      const head = await headOf(db)
+      const { reports, url } = await reads.reportsFor(request)
+      const head = await headOf(reports)
       if (asOf !== null && asOf > head) throw validationFailed({ as_of: [`the ledger ends at position ${head}`] })
       const { signal } = await limiter.acquire(reply)
       let progress: Progress = { events: 0, of: asOf ?? head }
       const line = (): string => `${JSON.stringify({ progress })}\n`
       const chunks = async function* (): AsyncGenerator<string, void> {
-        const verification = auditWorker.verify(asOf, signal, (latest) => void (progress = latest))
+        const verification = auditWorker.verify(url, asOf, signal, (latest) => void (progress = latest))
         verification.catch(() => {})
         for (;;) {
           const result = await Promise.race([verification, sleep(PROGRESS_INTERVAL_MS, null, { ref: false })])

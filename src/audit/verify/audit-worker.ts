@@ -5,26 +5,25 @@ import type { AuditTask, AuditWorkerMessage } from './audit-worker-thread.ts'
 import type { Verification } from './verify.ts'
 
 /** Reads the whole ledger for a running service, each time in a thread of its own, so that no request waits for it. */
-export interface AuditWorker {
+export const auditWorker = {
   /** Verifies the ledger up to a position; null for all of it and the tables. */
-  verify(asOf: number | null, signal: AbortSignal, progress: (progress: Progress) => void): Promise<Verification>
-  /** The trial balance as of a position. */
-  trialBalanceAt(position: number, signal: AbortSignal): Promise<TrialBalance>
-}
-
-/** `url` is asked for the database to read at each call. */
-export const createAuditWorker = (url: () => string): AuditWorker => ({
-  verify: async (asOf, signal, progress) => {
-    const done = await runInWorker({ url: url(), type: 'verify', asOf }, signal, progress)
+  async verify(
+    url: string,
+    asOf: number | null,
+    signal: AbortSignal,
+    progress: (progress: Progress) => void,
+  ): Promise<Verification> {
+    const done = await runInWorker({ url, type: 'verify', asOf }, signal, progress)
     if (done.type !== 'verification') throw new Error('a verification ended without a result')
     return done.verification
   },
-  trialBalanceAt: async (position, signal) => {
-    const done = await runInWorker({ url: url(), type: 'fold-trial-balance', position }, signal, () => {})
+  /** The trial balance as of a position. */
+  async trialBalanceAt(url: string, position: number, signal: AbortSignal): Promise<TrialBalance> {
+    const done = await runInWorker({ url, type: 'fold-trial-balance', position }, signal, () => {})
     if (done.type !== 'trial-balance') throw new Error('a trial balance ended without a result')
     return done.trialBalance
   },
-})
+}
 
 /** Answers the result of the task, or rejects with what it threw. Terminates the thread when `signal` is aborted. */
 function runInWorker(

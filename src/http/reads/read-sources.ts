@@ -18,6 +18,9 @@ declare module 'fastify' {
   }
 }
 
+/** The one database that all of a report is read from. */
+export type ReportDatabase = Pick<ReadDatabase, 'reports' | 'url'>
+
 /** The databases that answer reads: the primary and, where there is one, a standby. */
 export class ReadSources {
   /** What answers reads beside the primary; null when there is none. */
@@ -42,20 +45,15 @@ export class ReadSources {
     return ({ readsStandby }) => (readsStandby ? standby : primary)
   }
 
-  /** For reports, which may be a moment behind. */
-  get reports(): Kysely<Tables> {
-    return this.standby?.reports ?? this.#primary.reports
-  }
-
   /**
    * The database that all of a report is read from: a standby that may answer this request, once it has what the
    * primary has now. When that takes too long, the primary. Rejects when the primary cannot be asked.
    */
-  async reportsFor({ readsStandby }: Pick<FastifyRequest, 'readsStandby'>): Promise<Kysely<Tables>> {
+  async reportsFor({ readsStandby }: Pick<FastifyRequest, 'readsStandby'>): Promise<ReportDatabase> {
     const { standby } = this
-    const { reports } = this.#primary
-    if (standby === null || !readsStandby) return reports
-    return (await standby.reach(await headOf(reports))) ? standby.reports : reports
+    const primary = this.#primary
+    if (standby === null || !readsStandby) return primary
+    return (await standby.reach(await headOf(primary.reports))) ? standby : primary
   }
 
   /** The caller of this request writes. */

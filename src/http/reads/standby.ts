@@ -18,12 +18,15 @@ export interface ReadDatabase {
   readonly db: Kysely<Tables>
   /** For reports. */
   readonly reports: Kysely<Tables>
+  /** For whoever opens connections of its own. */
+  readonly url: string
 }
 
 /** A database that replays the ledger of another one and answers reads; polled for how far it is. */
 export class Standby {
   readonly db: Kysely<Tables>
   readonly reports: Kysely<Tables>
+  readonly url: string
   readonly #head: () => Promise<number>
   readonly #now: () => number
   /** How far the ledger is, as far as this instance knows. */
@@ -37,13 +40,14 @@ export class Standby {
 
   /** `head` asks this database, and no other, where its ledger ends; `now` is in milliseconds. */
   constructor(
-    { db, reports }: ReadDatabase,
+    { db, reports, url }: ReadDatabase,
     head: () => Promise<number>,
     ledger: { readonly position: number },
     now = () => performance.now(),
   ) {
     this.db = db
     this.reports = reports
+    this.url = url
     this.#head = head
     this.#ledger = ledger
     this.#now = now

@@ -159,7 +159,7 @@ export async function createMinimalApp(t: Test, options: Options = {}): Promise<
     services: {
       execute: executeWith(executor, writes, refusalResponsesIn([])),
       db,
-      reads: new ReadSources({ db, reports: db }, null),
+      reads: new ReadSources({ db, reports: db, url: UNREACHABLE_URL }, null),
       applied: new AppliedEvents(0, async () => 0),
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState: { ...alwaysOpen, gate },

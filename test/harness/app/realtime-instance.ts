@@ -118,7 +118,7 @@ export async function startInstance(
     services: {
       execute: executeWith(executor, writes, refusalResponseOf),
       db,
-      reads: new ReadSources({ db, reports: db }, null),
+      reads: new ReadSources({ db, reports: db, url: serviceUrl }, null),
       applied,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       appState,

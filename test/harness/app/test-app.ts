@@ -4,7 +4,6 @@ import { pino } from 'pino'
 import { build } from '../../../src/app.ts'
 import { checkpointSigner } from '../../../src/audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from '../../../src/audit/routes/slice.ts'
-import { createAuditWorker } from '../../../src/audit/verify/audit-worker.ts'
 import { headOf } from '../../../src/db/head.ts'
 import { openPool, readPool } from '../../../src/db/pool.ts'
 import { queryBuilder } from '../../../src/db/queries/query-builder.ts'
@@ -90,16 +89,13 @@ export async function createTestApp(
     applied.apply(events)
   })
   const sessions = sessionsIn(db)
-  const finance = createFinanceSlice({
-    auditWorker: createAuditWorker(() => database.serviceUrl),
-    checkpoints: checkpointSigner('a checkpoint key for tests'),
-  })
+  const finance = createFinanceSlice(checkpointSigner('a checkpoint key for tests'))
   const app = await build({
     slices: [...slices, finance],
     services: {
       execute: executeWith(ledger.executor, writes, refusalResponseOf),
       db,
-      reads: new ReadSources({ db, reports: db }, null),
+      reads: new ReadSources({ db, reports: db, url: database.serviceUrl }, null),
       applied,
       settings: { ownerCommissionPercent: 0, rouletteFeePercent: 0, assetBaseUrl: 'http://assets.test' },
       sessions,

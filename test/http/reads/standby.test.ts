@@ -20,7 +20,7 @@ test('a standby is read while it answers and follows', async (t) => {
     if (head instanceof Error) throw head
     return head
   }
-  const standby = new Standby({ db: withoutDatabase, reports: withoutDatabase }, answer, ledger, () => now)
+  const standby = new Standby({ db: withoutDatabase, reports: withoutDatabase, url: '' }, answer, ledger, () => now)
   t.notOk(standby.isUsable, 'nothing is known of it')
   await standby.start()
   // The test looks by itself.
