@@ -60,7 +60,7 @@ export class Outbox {
   async lease(limit: number): Promise<LeasedDelivery[]> {
     const { rows } = await this.#pool.query<Omit<LeasedDelivery, 'notification'> & { readonly notification: string }>({
       name: 'lease from outbox',
-      // Citus returns nothing from an update that a function such as now() has a part in.
+      // Citus allows now() in an update but not in its returning clause, so that the age is found before.
       text: `with due as (
                select w.token, w.position, d.registered_at, w.made_at < now() - interval '${MAX_AGE}' as stale
                from push_outbox w left join devices d on d.token = w.token and d.user_id = w.user_id

@@ -42,7 +42,7 @@ test('the writer plans its statements with their parameters on Citus, and once f
     return result?.rows[0]?.['plan_cache_mode']
   }
   t.equal(await modeOf(await emptyDatabase(t)), 'force_generic_plan')
-  if (citus === null) return void t.pass(TOO_OLD)
+  if (citus === null) return void t.pass('on Citus', { skip: TOO_OLD })
   t.equal(await modeOf(citus), 'force_custom_plan')
 })
 
@@ -57,6 +57,6 @@ test('migrations may create triggers on Citus', async (t) => {
     return (await queryRows(ownerUrl, 'select setting from seen'))[0]?.['setting']
   }
   t.equal(await settingIn(await emptyDatabase(t)), 'unknown')
-  if (citus === null) return void t.pass(TOO_OLD)
+  if (citus === null) return void t.pass('on Citus', { skip: TOO_OLD })
   t.equal(await settingIn(citus), 'on')
 })

@@ -124,7 +124,6 @@ async function withDatabase<T>(url: string, work: (db: Kysely<unknown>) => Promi
     max: 1,
     application_name: 'economy migrate',
     connectionTimeoutMillis: 3000,
-    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
     // Citus creates triggers only where this is set.
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
     onConnect: (client) =>
