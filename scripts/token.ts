@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { fastify } from 'fastify'
 import { type Config, loadConfig, secondsIn } from '../src/config/config.ts'
+import { keyFile } from '../src/config/keys.ts'
 import { readSecret } from '../src/config/secret-file.ts'
 import { connect } from '../src/db/connect.ts'
 import { ledgerUrl } from '../src/db/ledger-url.ts'
@@ -17,15 +18,15 @@ interface Options {
 }
 
 /** The secret with which the service verifies tokens. Throws when there is none. */
-function signingSecret({ jwt, dataDir }: Config): string {
+function signingSecret({ jwt, dataDir, ledgerSchema }: Config): string {
   if (jwt?.kind === 'public') {
     throw new Error('JWT_PUBLIC_KEY can only verify tokens; they have to be signed with its private key.')
   }
-  const secret = jwt?.secret ?? readSecret(dataDir, 'jwt-secret')
+  const secret = jwt?.secret ?? readSecret(dataDir, keyFile('jwt', ledgerSchema))
   if (secret !== null) return secret
   // A secret generated here would be unknown to the service.
   throw new Error(
-    `There is no secret in ${dataDir}: start the service once (npm start), or set DATA_DIR or JWT_SECRET.`,
+    `There is no ${keyFile('jwt', ledgerSchema)} in ${dataDir}: start the service once (npm start), or set DATA_DIR, LEDGER_SCHEMA or JWT_SECRET.`,
   )
 }
 

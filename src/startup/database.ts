@@ -73,7 +73,7 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
     }
     await assertSafe(client, config, log)
     keys = loadKeys(config, await usedKeys(client))
-    if (!isStandby) await storeFingerprints(client, keys)
+    if (!isStandby) await storeFingerprints(client, keys, ownerUrl ?? url)
     await checkFingerprints(client, keys)
   } finally {
     await client.end()

@@ -283,6 +283,11 @@ test('keys that are not given are generated once', async (t) => {
   t.equal(new Set([keys.pii, keys.fairness, keys.checkpoint, JSON.stringify(keys.jwt)]).size, 4)
   t.equal(readFileSync(join(config.dataDir, 'fairness-key'), 'utf8'), keys.fairness)
 
+  const market = loadKeys({ ...config, ledgerSchema: 'market_2' })
+  t.equal(readFileSync(join(config.dataDir, 'fairness-key-market_2'), 'utf8'), market.fairness)
+  const all = [keys, market].flatMap(({ jwt, ...rest }) => [JSON.stringify(jwt), ...Object.values(rest)])
+  t.equal(new Set(all).size, 8, 'each schema has keys of its own')
+
   writeFileSync(join(config.dataDir, 'pii-key'), keys.pii.slice(1))
   t.throws(() => loadKeys(config), /pii-key does not hold a key/)
   t.equal(loadKeys({ ...config, piiKey: 'given' }).pii, 'given', 'the environment takes precedence')

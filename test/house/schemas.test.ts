@@ -26,12 +26,12 @@ test('no code and no migration names the default schema', (t) => {
   t.end()
 })
 
-/** Locks of a cluster, whatever ledgers are in it. */
-const CLUSTER_LOCKS = ['src/db/cluster/cluster-lock.ts', 'src/db/migrations/provision.ts']
+/** Locks of a cluster or a database, whatever ledgers are in it. */
+const SHARED_LOCKS = ['src/db/cluster/cluster-lock.ts', 'src/db/fingerprints.ts', 'src/db/migrations/provision.ts']
 
 test('names of advisory locks and of channels carry the schema', (t) => {
   const using = (sql: RegExp): string[] => [...codes].filter(([, code]) => sql.test(code)).map(([path]) => path)
-  const locking = using(/pg_(try_)?advisory_/).filter((path) => !CLUSTER_LOCKS.includes(path))
+  const locking = using(/pg_(try_)?advisory_/).filter((path) => !SHARED_LOCKS.includes(path))
   t.ok(locking.length >= 4)
   for (const path of locking) t.match(codes.get(path), /\blockName\(/, path)
   const notifying = using(/pg_notify\(|`listen |'listen /)

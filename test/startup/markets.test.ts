@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { type Test, test } from 'tap'
 import { rebuild } from '../../src/audit/rebuild/rebuild.ts'
 import { freePort } from '../../src/db/cluster/free-port.ts'
@@ -18,6 +23,8 @@ import { startService, tokenIn } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 import { until } from '../harness/until.ts'
 
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
 /** Two ledgers in one database, neither of which is in the other's schema. */
 async function twoMarkets(t: Test): Promise<readonly [TestDatabase, TestDatabase]> {
   const first = await emptyDatabase(t, 'public')
@@ -33,6 +40,16 @@ async function migrated(markets: readonly TestDatabase[]): Promise<void> {
       await grantService(ownerUrl, 'economy_service')
     }),
   )
+}
+
+/** What `npm run token` prints for user 1. */
+async function printToken(environment: Readonly<Record<string, string>>): Promise<string> {
+  const env = { PATH: process.env['PATH'], ...environment }
+  const { stdout } = await promisify(execFile)(process.execPath, ['scripts/token.ts', '--user', '1'], {
+    cwd: root,
+    env,
+  })
+  return stdout.trim()
 }
 
 const gift = (price: number) => ({ decoration_id: 1, name: 'rose', kind: 'standard', price }) as const
@@ -70,10 +87,10 @@ test('two markets in one database do not touch each other', async (t) => {
   t.same(await queryRows(first, 'select sum(members) as members from room_member_counts'), [{ members: null }])
 })
 
-test('two markets in one database do not hear each other', async (t) => {
+test('two markets in one database are not notified of each other', async (t) => {
   const markets = await twoMarkets(t)
   await migrated(markets)
-  const heard: string[] = []
+  const notifications: string[] = []
   const ends: { readonly market: string; readonly seen: number[]; readonly commit: () => Promise<unknown> }[] = []
   for (const [market, database] of Object.entries(markets)) {
     const pool = openPool(database.serviceUrl, { max: 4, application_name: 'test' })
@@ -85,7 +102,7 @@ test('two markets in one database do not hear each other', async (t) => {
       await tail.stop()
       await Promise.all([pool.end(), listener.end()])
     })
-    listener.on('notification', ({ payload }) => heard.push(`${market}: ${payload}`))
+    listener.on('notification', ({ payload }) => notifications.push(`${market}: ${payload}`))
     await listener.query(`listen ${channelName(database.serviceUrl, 'ledger')}`)
     const seen: number[] = []
     // Of the same name in both: each holds the lock of its own market.
@@ -97,14 +114,14 @@ test('two markets in one database do not hear each other', async (t) => {
   const [first, second] = ends
   for (let i = 1; i <= 3; i += 1) {
     await first?.commit()
-    await until(() => first?.seen.length === i && heard.length === i)
+    await until(() => first?.seen.length === i && notifications.length === i)
   }
   t.same(second?.seen, [])
   await second?.commit()
-  await until(() => second?.seen.length === 1 && heard.length === 4)
+  await until(() => second?.seen.length === 1 && notifications.length === 4)
   await pause(50)
   t.same([first?.seen, second?.seen], [[1, 2, 3], [1]])
-  t.same(heard, ['0: 1', '0: 2', '0: 3', '1: 1'])
+  t.same(notifications, ['0: 1', '0: 2', '0: 3', '1: 1'])
 })
 
 test('two markets in one database do not block each other', async (t) => {
@@ -143,15 +160,16 @@ test('the service role gets nothing in other schemas than its own', async (t) =>
 })
 
 test('services of two markets run on one database', { timeout: 120_000 }, async (t) => {
-  const [{ ownerUrl, serviceUrl }] = await twoMarkets(t)
+  const [database] = await twoMarkets(t)
+  const { ownerUrl, serviceUrl } = database
   const plain = (url: string): string => url.replace('?schema=public', '')
   const services = []
+  const DATA_DIR = dataDir(t)
   for (const LEDGER_SCHEMA of ['public', 'market_2']) {
-    // Each has keys of its own: the fingerprints are the ledger's.
     const environment = {
       DATABASE_URL: plain(serviceUrl),
       DATABASE_OWNER_URL: plain(ownerUrl),
-      DATA_DIR: dataDir(t),
+      DATA_DIR,
       LEDGER_SCHEMA,
     }
     services.push({ environment, service: await startService(t, environment, await freePort()) })
@@ -167,15 +185,42 @@ test('services of two markets run on one database', { timeout: 120_000 }, async 
   const before = await runAudit(first.environment, 'verify')
   const sent = await send(second.service.origin, tokenIn(second.service.output(), 'user 1'))
   t.equal(sent.status, 200)
-  const strange = await send(first.service.origin, tokenIn(second.service.output(), 'user 1'))
-  t.equal(strange.status, 401, 'a token of the other market')
+  const crossed = await send(first.service.origin, tokenIn(second.service.output(), 'user 1'))
+  t.equal(crossed.status, 401, 'a token of the other market')
+  const printed = await printToken(second.environment)
+  t.equal((await send(second.service.origin, printed)).status, 200, 'a token of npm run token')
+  t.equal((await send(first.service.origin, printed)).status, 401)
+  const keyFiles = ['checkpoint-key', 'fairness-key', 'jwt-secret', 'pii-key'].flatMap((name) => [
+    name,
+    `${name}-market_2`,
+  ])
+  t.same(readdirSync(DATA_DIR).sort(), keyFiles)
+  const keys = keyFiles.map((name) => readFileSync(join(DATA_DIR, name), 'utf8'))
+  t.equal(new Set(keys).size, keyFiles.length, 'no key is that of another')
   t.match(await runAudit(first.environment, 'verify'), { code: 0, out: before.out.replace(/ in .*\n/, '') })
+  t.match(await runAudit(second.environment, 'checkpoint'), { code: 0 }, 'signed with the key of its market')
   const positionOf = (out: string): number => Number(/position (\d+)/.exec(out)?.[1])
   const verified = await runAudit(second.environment, 'verify')
   t.match(verified, { code: 0, out: /^clean: / })
   t.equal(positionOf(verified.out), positionOf(before.out) + 1)
   const own = await send(first.service.origin, tokenIn(first.service.output(), 'user 1'))
   t.equal(own.headers.get('idempotency-replayed'), null, 'keys of retries are those of one market')
+
+  const third = { ...first.environment, LEDGER_SCHEMA: 'market_3' }
+  for (const { environment, file } of [
+    { environment: third, file: 'fairness-key' },
+    { environment: first.environment, file: 'fairness-key-market_2' },
+  ]) {
+    const FAIRNESS_KEY = readFileSync(join(DATA_DIR, file), 'utf8')
+    const sharing = await startService(t, { ...environment, FAIRNESS_KEY }, await freePort())
+    t.equal(await sharing.exited, 1)
+    t.match(
+      sharing.output(),
+      /^FAIRNESS_KEY is also the key of the ledger in schema (public|market_2) of this database/m,
+    )
+  }
+  const fingerprints = await queryRows(database, 'select name from market_3.key_fingerprints')
+  t.same(fingerprints, [], 'it may start with another key')
 
   const mixedUp = { ...first.environment, DATABASE_URL: `${plain(serviceUrl)}?schema=market_2` }
   const refused = await startService(t, mixedUp, await freePort())

@@ -53,7 +53,7 @@ test('a service that cannot start says why in one message', async (t) => {
     ],
     [{ DATA_DIR: file }, /^DATA_DIR .*file cannot be used: it is a file$/],
     [{ DATABASE_URL, DATA_DIR: file }, /^DATA_DIR .*file cannot be used: it, or something above it, is a file$/],
-    [{ DATABASE_URL, DATA_DIR: elsewhere }, /^FAIRNESS_KEY is not given and .*fairness-key does not exist, but .*$/],
+    [{ DATABASE_URL, DATA_DIR: elsewhere }, /^FAIRNESS_KEY is not given and .*fairness-key\S* does not exist, but .*$/],
     [{ DATABASE_URL, ...changed }, /^FAIRNESS_KEY and PII_KEY are not what this database was used with before; .*$/],
     [{ ...production, DATABASE_URL: fresh.ownerUrl }, /^The role of DATABASE_URL may change events of the ledger.*$/],
   ]

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { test } from 'tap'
 import { freePort } from '../../src/db/cluster/free-port.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
+import { testSchema } from '../harness/postgres/test-schema.ts'
 import { compileCache, startService } from '../harness/process/service.ts'
 import { dataDir } from '../harness/process/start-options.ts'
 
@@ -18,7 +19,13 @@ test('npm run token prints tokens that the service accepts', async (t) => {
   const print = (args: readonly string[], environment: Readonly<Record<string, string>> = { JWT_SECRET }) =>
     run(process.execPath, ['scripts/token.ts', ...args], {
       cwd: root,
-      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache, DATA_DIR, ...environment },
+      env: {
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: compileCache,
+        LEDGER_SCHEMA: testSchema,
+        DATA_DIR,
+        ...environment,
+      },
     })
   const claimsOf = (text: string) => JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString())
 
@@ -30,7 +37,7 @@ test('npm run token prints tokens that the service accepts', async (t) => {
   t.match(staff, { sub: 'ann', role: 'finance', exp: staff.iat + 90 })
 
   const { serviceUrl: DATABASE_URL } = await testDatabase(t)
-  const nothing = { code: 1, stdout: '', stderr: /^There is no secret in .*: start the service once/ }
+  const nothing = { code: 1, stdout: '', stderr: /^There is no jwt-secret\S* in .*: start the service once/ }
   await t.rejects(print(['--user', '1'], {}), nothing)
   t.same(readdirSync(DATA_DIR), [], 'and no secret is generated that no service uses')
   const service = await startService(t, { DATABASE_URL, DATA_DIR }, await freePort())

@@ -1,4 +1,5 @@
-import { fingerprint, guardedKeys } from '../../config/keys.ts'
+import { fingerprint, guardedKeys, keyFile } from '../../config/keys.ts'
+import { readLedgerSchema } from '../../config/ledger-schema.ts'
 import { readSecret } from '../../config/secret-file.ts'
 import { dataDirOf } from '../database.ts'
 import { type CheckpointSigner, checkpointSigner } from './checkpoint.ts'
@@ -11,7 +12,7 @@ export function findSigner(
   env: Readonly<Record<string, string | undefined>>,
   storedFingerprint: string | undefined,
 ): CheckpointSigner | null {
-  const key = env['CHECKPOINT_KEY'] || readSecret(dataDirOf(env), 'checkpoint-key')
+  const key = env['CHECKPOINT_KEY'] || readSecret(dataDirOf(env), keyFile('checkpoint', readLedgerSchema(env)))
   if (key === null) return null
   if (storedFingerprint !== undefined && storedFingerprint !== fingerprint(key)) {
     throw new Error(`${guardedKeys.checkpoint} does not match this database. Give the key that the service uses.`)
