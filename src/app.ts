@@ -30,6 +30,7 @@ import { serviceRoutes } from './http/observability/service-routes.ts'
 import { positionHook } from './http/positions.ts'
 import { clientPrefixes } from './http/prefixes.ts'
 import { chooseReads, chooseStaffReads } from './http/reads/choose-reads.ts'
+import { retryOnPrimary } from './http/reads/retry-on-primary.ts'
 import { handleMalformedRequests, serverOptions } from './http/server-options.ts'
 import { isSocketUpgrade } from './http/socket-upgrade.ts'
 import { CLIENT_BODY_LIMIT, OPERATOR_BODY_LIMIT, parseBodies } from './http/validation/body.ts'
@@ -147,8 +148,12 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
       metrics,
     })
   }
+  const addRetries = (scope: FastifyInstance): void => {
+    if (services.reads.standby !== null) scope.addHook('onRoute', retryOnPrimary)
+  }
   for (const prefix of clientPrefixes) {
     await guardedScope(app, prefix, clientChecks, (scope) => {
+      addRetries(scope)
       for (const { documentedPrefix, routes } of slices) {
         void scope.register(async (routeScope) => {
           if (prefix !== documentedPrefix) hideRoutes(routeScope)
@@ -167,6 +172,7 @@ export async function build(parts: AppParts): Promise<FastifyInstance> {
     }
   }
   await guardedScope(app, '/admin/v1', staffChecks, (scope) => {
+    addRetries(scope)
     scope.addHook('onRoute', (route) => {
       route.bodyLimit = OPERATOR_BODY_LIMIT
     })

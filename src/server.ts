@@ -17,7 +17,7 @@ import { LogSampler } from './http/observability/log-sampler.ts'
 import { createLogger } from './http/observability/logging.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import { readiness } from './http/observability/readiness.ts'
-import { executeNotingWriters } from './http/reads/read-sources.ts'
+import { executeRecordingWriters } from './http/reads/read-sources.ts'
 import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
 import { printBanner } from './startup/banner.ts'
@@ -87,7 +87,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
   const app = await build({
     slices: [...slices, finance],
     services: {
-      execute: executeNotingWriters(executeWith(executor, writes, refusalResponseOf), reads),
+      execute: executeRecordingWriters(executeWith(executor, writes, refusalResponseOf), reads, applied),
       db: database.db,
       reads,
       applied,

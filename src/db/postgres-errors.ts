@@ -19,5 +19,8 @@ export const isReadOnlyError = (error: unknown): boolean => sqlStateOf(error) ==
 /** Whether a standby cancelled a query because its replay removes rows that the query may still read. */
 export const isRecoveryConflict = (error: unknown): boolean => sqlStateOf(error) === '40001'
 
+/** Whether a table or a column does not exist. */
+export const isUndefinedInSchema = (error: unknown): boolean => ['42P01', '42703'].includes(sqlStateOf(error) ?? '')
+
 /** Whether an operator, or another server process that crashed, ended the session; a new one may work at once. */
 export const isSessionTerminated = (error: unknown): boolean => ['57P01', '57P02'].includes(sqlStateOf(error) ?? '')

@@ -5,18 +5,19 @@ import { errorCode } from '../config/error-code.ts'
 import { type Keys, loadKeys } from '../config/keys.ts'
 import { openEmbedded } from '../db/cluster/embedded.ts'
 import { connect } from '../db/connect.ts'
-import { isConnectionError } from '../db/connection-errors.ts'
 import { checkFingerprints, storeFingerprints, usedKeys } from '../db/fingerprints.ts'
 import { ledgerUrl } from '../db/ledger-url.ts'
 import type { Log } from '../db/log.ts'
 import { grantService } from '../db/migrations/grants.ts'
 import { migrate, pendingMigrations } from '../db/migrations/migrate.ts'
 import { keyedReadSettings, openPool, readPool } from '../db/pool.ts'
-import { type ConnectionSource, queryBuilder } from '../db/queries/query-builder.ts'
+import { queryBuilder } from '../db/queries/query-builder.ts'
+import { openReportDatabase } from '../db/queries/report-database.ts'
 import { canChangeLedger, durabilityFaults } from '../db/safety.ts'
 import { assertOwnSession } from '../db/session/assert-own-session.ts'
 import { Promotion } from '../db/session/promotion.ts'
 import type { Tables } from '../db/tables.ts'
+import { openStandby, type ReadStandby } from './standby.ts'
 
 export interface Database {
   /** The ledger's connection string, of the service's own role. */
@@ -26,15 +27,7 @@ export interface Database {
   /** For reports, which read many rows at once. */
   readonly reports: Kysely<Tables>
   /** The standby of DATABASE_READ_URL; null when there is none. */
-  readonly standby: {
-    readonly url: string
-    /** Asks DATABASE_URL when the standby fails. */
-    readonly db: Kysely<Tables>
-    /** For reports: asks the standby only, so that all of a report is of one database. */
-    readonly reports: Kysely<Tables>
-    /** Asks the standby only, with a connection of its own. */
-    readonly probe: Kysely<Tables>
-  } | null
+  readonly standby: ReadStandby | null
   /** For /readyz, with a connection of its own: it must not wait for requests. */
   readonly probe: Kysely<Tables>
   /** For subscribers of the ledger: they must not wait for requests. */
@@ -79,14 +72,18 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
     await client.end()
   }
   const options = { max: 10, application_name: 'economy reads', settings: keyedReadSettings }
-  const reads = readPool(openPool(url, options, log))
-  const db = queryBuilder(reads)
+  const db = queryBuilder(readPool(openPool(url, options, log)))
   cleanUp.defer(() => db.destroy())
-  const reports = openReports(url, 'economy reports', log, cleanUp)
+  const reports = openReportDatabase(url, 'economy reports', log)
+  cleanUp.defer(() => reports.destroy())
   const standby =
     config.databaseReadUrl === null
       ? null
-      : await openStandby(ledgerUrl(config.databaseReadUrl, config.ledgerSchema), reads, log, cleanUp)
+      : await openStandby(ledgerUrl(config.databaseReadUrl, config.ledgerSchema), db, log, cleanUp).catch(
+          (error: unknown) => {
+            throw unusable('DATABASE_READ_URL', error)
+          },
+        )
   const probePool = openPool(url, { max: 1, min: 1, application_name: 'economy readiness' }, log)
   const probe = queryBuilder(probePool)
   cleanUp.defer(() => probe.destroy())
@@ -97,39 +94,6 @@ export async function openDatabase(config: Config, log: Log, cleanUp: AsyncDispo
   const promotion = new Promotion(isStandby, () => isInRecovery(probePool))
   cleanUp.defer(() => promotion.stop())
   return { url, db, reports, standby, probe, subscriberPool, promotion, keys }
-}
-
-/** One that is away is used as soon as it is there: a standby must not keep an instance from starting. */
-async function openStandby(
-  url: string,
-  primary: ConnectionSource,
-  log: Log,
-  cleanUp: AsyncDisposableStack,
-): Promise<Database['standby']> {
-  try {
-    await assertOwnSession(url, NAME)
-  } catch (err) {
-    if (!isConnectionError(err)) throw unusable('DATABASE_READ_URL', err)
-    log.warn({ err }, 'DATABASE_READ_URL cannot be reached; reading from DATABASE_URL meanwhile')
-  }
-  const options = { max: 10, application_name: 'economy standby reads', settings: keyedReadSettings }
-  const db = queryBuilder(readPool(openPool(url, options, log)), primary)
-  cleanUp.defer(() => db.destroy())
-  const probe = queryBuilder(openPool(url, { max: 1, application_name: 'economy standby probe' }, log))
-  cleanUp.defer(() => probe.destroy())
-  return { url, db, reports: openReports(url, 'economy standby reports', log, cleanUp), probe }
-}
-
-/** Two reports run at a time, beside short reads of the ledger. */
-const MAX_REPORT_CONNECTIONS = 3
-
-/** A database as PostgreSQL plans it: what speeds reads by key up would slow reports down. */
-function openReports(url: string, applicationName: string, log: Log, cleanUp: AsyncDisposableStack): Kysely<Tables> {
-  const reports = queryBuilder(
-    readPool(openPool(url, { max: MAX_REPORT_CONNECTIONS, application_name: applicationName }, log)),
-  )
-  cleanUp.defer(() => reports.destroy())
-  return reports
 }
 
 async function locate(config: Config, log: Log, cleanUp: AsyncDisposableStack): Promise<Addresses> {

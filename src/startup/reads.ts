@@ -18,10 +18,10 @@ export async function startReads(
     return new ReadSources(primary, alone, false)
   }
   if (standby === null) return new ReadSources(primary, null)
-  const head = (): Promise<number> => headOf(standby.probe)
-  const reads = new ReadSources(primary, await started(new Standby(standby, head, applied), cleanUp))
+  const polled = await started(new Standby(standby, () => standby.head(), applied), cleanUp)
+  const reads = new ReadSources(primary, polled)
   tail.subscribe(applied.position, (events) => {
-    for (const { entry } of events) reads.writers.note(entry.actor)
+    for (const { entry, position } of events) reads.writers.record(entry.actor, position)
   })
   return reads
 }

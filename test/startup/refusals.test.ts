@@ -37,6 +37,8 @@ test('a service that cannot start says why in one message', async (t) => {
     await attempt({ DATABASE_URL }, port),
     `Cannot listen on 127.0.0.1 port ${port}: the port is in use; set PORT to another one.`,
   )
+  const other = await testDatabase(t)
+  await attempt({ DATABASE_URL: other.serviceUrl, DATA_DIR: dataDir(t) }, port)
 
   const changed = { FAIRNESS_KEY: 'another key that was never used', PII_KEY: 'another key that was never used' }
   const attempts: readonly (readonly [Record<string, string>, RegExp])[] = [
@@ -46,6 +48,10 @@ test('a service that cannot start says why in one message', async (t) => {
       /^The environment has faults: RATE_LIMIT .*; LOG_LEVEL .*$/,
     ],
     [{ DATABASE_URL: NOWHERE }, /^DATABASE_URL cannot be used: .*ECONNREFUSED.*$/],
+    [
+      { DATABASE_URL, DATABASE_READ_URL: other.serviceUrl },
+      /^DATABASE_READ_URL cannot be used: it holds another ledger than DATABASE_URL; .*$/,
+    ],
     [{ DATABASE_URL, DATABASE_OWNER_URL: NOWHERE }, /^DATABASE_OWNER_URL cannot be used: .*ECONNREFUSED.*$/],
     [
       { DATABASE_URL, DATABASE_OWNER_URL: DATABASE_URL },

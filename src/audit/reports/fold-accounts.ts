@@ -7,12 +7,16 @@ import type { QueryContext } from './query-context.ts'
 const PAGE_EVENTS = 2_000
 
 interface Row {
+  /** Accounts, separated by commas; empty without movements. */
   readonly debit: string
   readonly credit: string
   readonly amount: string
 }
 
-/** Calls `onPosting` for both sides of every movement in a period, in order; `amount` is negative where value leaves. */
+/**
+ * Calls `onPosting` for both sides of every movement in a period, in order; `amount` is negative where value leaves. Throws
+ * when the database lacks an event of the period.
+ */
 export async function foldAccounts(
   db: Kysely<Tables>,
   { first, last }: Period,
@@ -28,7 +32,12 @@ export async function foldAccounts(
     // The database reads on while this page is folded. The next round of the loop throws its error.
     nextPage = readPage(db, from + PAGE_EVENTS, last)
     nextPage.catch(() => {})
+    const expected = Math.min(PAGE_EVENTS, last - from + 1)
+    if (rows.length !== expected) {
+      throw new Error(`the ledger lacks ${expected - rows.length} of the events ${from} to ${from + expected - 1}`)
+    }
     for (const row of rows) {
+      if (row.debit === '') continue
       const credits = row.credit.split(',')
       const amounts = row.amount.split(',')
       for (const [i, debit] of row.debit.split(',').entries()) {
@@ -37,7 +46,7 @@ export async function foldAccounts(
         onPosting(credits[i] ?? '', amount)
       }
     }
-    onScanned(Math.min(PAGE_EVENTS, last - from + 1))
+    onScanned(expected)
   }
 }
 
@@ -47,7 +56,7 @@ async function readPage(db: Kysely<Tables>, from: number, last: number): Promise
     select array_to_string(debit, ',') as debit, array_to_string(credit, ',') as credit,
            array_to_string(amount, ',') as amount
     from ledger_events
-    where position between ${from} and ${Math.min(last, from + PAGE_EVENTS - 1)} and cardinality(debit) > 0
+    where position between ${from} and ${Math.min(last, from + PAGE_EVENTS - 1)}
     order by position`.execute(db)
   return rows
 }

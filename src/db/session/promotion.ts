@@ -1,6 +1,6 @@
 const POLL_INTERVAL_MS = 1_000
 
-/** Whether the database is a standby, which takes no writes; looks again every second until it is promoted. */
+/** Whether the database is a standby, which takes no writes; asked again every second until it is promoted. */
 export class Promotion {
   #isStandby: boolean
   /** Resolves once the database takes writes. */

@@ -83,6 +83,8 @@ export function giftRoutes(app: App, services: Services): void {
   app.get(
     '/decorations',
     {
+      // Answered from memory.
+      config: { reads: 'primary' },
       schema: {
         operationId: 'listDecorations',
         summary: 'All gifts, with their odds and return to player',

@@ -14,7 +14,7 @@ const tags = ['rooms']
 const MAX_ROOMS_PER_QUERY = 100
 
 /** Client routes for rooms. */
-export function roomRoutes(app: App, { db, reads, settings }: Services, findRooms: FindRooms): void {
+export function roomRoutes(app: App, { applied, db, reads, settings }: Services, findRooms: FindRooms): void {
   const ids = new BatchedLookup(
     MAX_ROOMS_PER_QUERY,
     async (uids: readonly string[]) => {
@@ -80,7 +80,7 @@ export function roomRoutes(app: App, { db, reads, settings }: Services, findRoom
     async (request) => {
       const id = await resolveRoomId(request.params.uid)
       await joinRoom(db, id, userOf(request))
-      reads.noteWrite(request)
+      reads.recordWrite(request, applied.position)
       return { data: await loadRoom(request, id) }
     },
   )

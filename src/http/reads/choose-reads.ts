@@ -22,8 +22,7 @@ export function chooseReads(
     if ((await applied.isBeyondLedger(requested)) || (await standby.reach(requested))) {
       readStandby(request, reply, standby)
     } else {
-      // What the primary answers from now on takes that position into account.
-      setPosition(reply, Math.max(requested, applied.position))
+      setPosition(reply, applied.position)
     }
   }
   return [
@@ -58,11 +57,11 @@ const awaitPosition =
     setPosition(reply, standby.position)
   }
 
-const mayReadStandby = (request: FastifyRequest, { writers }: ReadSources, { isUsable }: Standby): boolean =>
+const mayReadStandby = (request: FastifyRequest, { writers }: ReadSources, { isUsable, position }: Standby): boolean =>
   isRead(request) &&
   isUsable &&
   request.routeOptions.config.reads !== 'primary' &&
-  !writers.has(actorOf(request.caller))
+  !writers.mayLack(actorOf(request.caller), position)
 
 const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
 

@@ -9,7 +9,7 @@ import type { ReadDatabase, Standby } from './standby.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A GET route that writes, or decides what a caller may do: only the primary answers it. */
+    /** A GET route that writes, decides what a caller may do or answers from memory: no standby answers it. */
     reads?: 'primary'
   }
   interface FastifyRequest {
@@ -27,7 +27,7 @@ export class ReadSources {
   readonly standby: Standby | null
   /** Whether there is a primary: without one, the standby is all there is. */
   readonly hasPrimary: boolean
-  /** They read the primary, as a standby may not have what they wrote. */
+  /** They read the primary until the standby has what they wrote. */
   readonly writers = new RecentWriters()
   readonly #primary: ReadDatabase
 
@@ -56,19 +56,26 @@ export class ReadSources {
     return (await standby.reach(await headOf(primary.reports))) ? standby : primary
   }
 
-  /** The caller of this request writes. */
-  noteWrite({ caller }: Pick<FastifyRequest, 'caller'>): void {
-    if (this.standby !== null) this.writers.note(actorOf(caller))
+  /** The caller of this request has written; the event, if there is one, is at `position` or before. */
+  recordWrite({ caller }: Pick<FastifyRequest, 'caller'>, position: number): void {
+    if (this.standby !== null) this.writers.record(actorOf(caller), position)
   }
 }
 
-/** Executes commands and notes who sends them, where that makes a difference. */
-export function executeNotingWriters(execute: ExecuteCommand, reads: ReadSources): ExecuteCommand {
+/** Executes commands and records who sends them, where that makes a difference. */
+export function executeRecordingWriters(
+  execute: ExecuteCommand,
+  reads: ReadSources,
+  applied: { readonly position: number },
+): ExecuteCommand {
   if (reads.standby === null) return execute
   return async (request, reply, verb, input, options) => {
-    reads.noteWrite(request)
-    await execute(request, reply, verb, input, options)
-    // Again, as it may have waited for long.
-    reads.noteWrite(request)
+    reads.recordWrite(request, applied.position)
+    try {
+      await execute(request, reply, verb, input, options)
+    } finally {
+      // Again, as it may have waited for long. What was committed here is applied by now.
+      reads.recordWrite(request, applied.position)
+    }
   }
 }

@@ -1,0 +1,12 @@
+import type { Kysely } from 'kysely'
+import type { Log } from '../log.ts'
+import { openPool, readPool } from '../pool.ts'
+import type { Tables } from '../tables.ts'
+import { queryBuilder } from './query-builder.ts'
+
+/** Two reports run at a time, beside short reads of the ledger. */
+const MAX_CONNECTIONS = 3
+
+/** For reports, with PostgreSQL's own plans: the settings for reads by key would slow them down. */
+export const openReportDatabase = (url: string, applicationName: string, log: Log): Kysely<Tables> =>
+  queryBuilder(readPool(openPool(url, { max: MAX_CONNECTIONS, application_name: applicationName }, log)))
