@@ -4,6 +4,7 @@ import { checkpointSigner } from './audit/checkpoint/checkpoint.ts'
 import { createFinanceSlice } from './audit/routes/slice.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { fingerprint } from './config/keys.ts'
+import { FailureLog } from './db/failure-log.ts'
 import { loadDemo } from './demo/load.ts'
 import { loadSlices, refusalResponseOf } from './domain.ts'
 import { luckyChains } from './features/fairness/lg1.ts'
@@ -62,12 +63,23 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     await runAsSystem(executor, genesis, { fairness_key: fingerprint(keys.fairness) })
     if (config.demo) await loadDemo(executor, database.db)
     stop.throwIfAborted()
-    startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, writers)
-    startNotifications(config.fcm, database, tail, slices, log, writers)
+    await using starting = new AsyncDisposableStack()
+    startStaleGames(executor, database, config.rouletteMaxOpenMinutes, log, starting)
+    startNotifications(config.fcm, database, tail, slices, log, starting)
+    writers.use(starting.move())
   }
   if (database.promotion.isStandby) {
-    void database.promotion.promoted.then(startWriters).catch((err: unknown) => {
-      if (!stop.aborted) log.error({ err }, 'background work did not start after the promotion; restart this instance')
+    const failures = new FailureLog(
+      log,
+      'background work does not start after the promotion; retrying',
+      'background work started after the promotion',
+    )
+    const startOrThrow = async (): Promise<void> => {
+      await startWriters()
+      failures.succeeded(startWriters)
+    }
+    void database.promotion.whenPromoted(startOrThrow, (err) => {
+      if (!stop.aborted) failures.failed(err, startWriters)
     })
   } else {
     await startWriters()
