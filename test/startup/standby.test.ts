@@ -185,8 +185,9 @@ test('a standby of DATABASE_READ_URL answers reads', { timeout: 240_000 }, async
   await standby.admin('select pg_wal_replay_resume()')
   await until(async () => (await finance('GET', country)).status === 200)
   await standby.stop()
-  for (const send of [one, two]) {
-    t.equal((await wallet(send)).status, 200, 'without the standby the primary answers')
+  for (const send of [one, two, finance]) {
+    const path = send === finance ? '/admin/v1/ledger/trial-balance' : '/v1/wallet'
+    t.equal((await send('GET', path)).status, 200, 'without the standby the primary answers')
   }
   t.equal(await readyStatus(service), 200)
 })
