@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { errorCode } from '../../config/error-code.ts'
 import { isConnectionError, isOverload } from '../../db/connection-errors.ts'
 import { PoolExhausted } from '../../db/pool.ts'
+import { isRecoveryConflict } from '../../db/postgres-errors.ts'
 import { Closed, Overloaded, Unavailable } from '../../ledger/executor/failures.ts'
 import { HttpError, notFound } from './http-error.ts'
 
@@ -30,7 +31,12 @@ export function problemOf(error: unknown): HttpError {
   if (fault !== undefined) return fault()
   const status = clientErrorStatus(error)
   if (status !== undefined) return new HttpError(status, codeOf(status), 'Malformed request.')
-  if (error instanceof Unavailable || error instanceof Closed || isConnectionError(error)) {
+  if (
+    error instanceof Unavailable ||
+    error instanceof Closed ||
+    isConnectionError(error) ||
+    isRecoveryConflict(error)
+  ) {
     return new HttpError(500, 'unavailable', 'The service is temporarily unavailable. Try again.')
   }
   return new HttpError(500, 'internal', 'Internal server error.')
