@@ -15,8 +15,8 @@ import { encodeFrames } from './encode-frames.ts'
 const MAX_ROOMS = 50
 /** How long a new socket's own channel waits for a `sub` with `since`, so that nothing newer is sent first. */
 const HOLD_MS = 500
-/** The longest rest between two slices of a replay: the event loop may be busy with others. */
-const MAX_REST_MS = 10
+/** The longest pause between two slices of a replay: the event loop may be busy with others. */
+const MAX_PAUSE_MS = 10
 
 export interface SubscriptionParts {
   readonly hub: Hub
@@ -220,7 +220,7 @@ export class Subscriptions {
 
   /**
    * Sends these messages in slices, then those that came meanwhile, and goes live in the turn of the last slice. It
-   * rests between two slices for as long as a turn took, so that others have half of the event loop's time. False when
+   * pauses between two slices for as long as a turn took, so that others have half of the event loop's time. False when
    * the socket was closed before. The client must not be a listener, and `messages` must be all that it still lacks of
    * what the hub has delivered.
    */
@@ -231,7 +231,7 @@ export class Subscriptions {
     let rest = this.#sendSlice(name, messages)
     while (rest.length > 0) {
       await yieldToEventLoop()
-      await systemClock.sleep(Math.min(systemClock.now() - sentAt, MAX_REST_MS))
+      await systemClock.sleep(Math.min(systemClock.now() - sentAt, MAX_PAUSE_MS))
       if (this.#isEnded) return false
       const newer = channel.messagesAfter(last, Date.now())
       if (newer === 'expired' || newer === 'not-loaded') {
