@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { chooseReportUrl } from '../src/audit/choose-report-url.ts'
 import type { CommandHandler } from '../src/audit/commands/command.ts'
 import { commands } from '../src/audit/commands/commands.ts'
 import { openTerminal } from '../src/audit/commands/terminal.ts'
@@ -37,9 +38,10 @@ function createAction<Flags>(handler: CommandHandler<Flags>): (flags: Flags) => 
   return async (flags) => {
     const { signal } = interruption
     const { env } = process
-    const findings = await withDatabase(env, (database) =>
-      handler({ ...database, url: database.standbyUrl ?? database.url, env, terminal, signal }, flags),
-    )
+    const findings = await withDatabase(env, (database) => {
+      const reportUrl = (): Promise<string> => chooseReportUrl(database, signal, console.error)
+      return handler({ ownerUrl: database.ownerUrl, reportUrl, env, terminal, signal }, flags)
+    })
     await terminal.flushed()
     process.exitCode = findings > 0 ? EXIT_FINDINGS : 0
   }

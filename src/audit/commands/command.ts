@@ -5,7 +5,9 @@ import { AS_OF_FORMAT, type AsOf, parseAsOf } from '../reports/as-of.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a command gets in addition to its flags. */
-export interface CommandContext extends AuditDatabase {
+export interface CommandContext extends Pick<AuditDatabase, 'ownerUrl'> {
+  /** The address of the database to read. All of a report is read from one. */
+  readonly reportUrl: () => Promise<string>
   readonly env: Readonly<Record<string, string | undefined>>
   readonly terminal: Terminal
   /** Aborted when the caller wants the command to end. */

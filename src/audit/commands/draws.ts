@@ -13,8 +13,8 @@ export const drawsCommand: RegisterCommand = (audit, running) =>
     .action(running(run))
 
 async function run(audit: CommandContext, { json }: { readonly json?: true }): Promise<number> {
-  const report = await withQueryContext(audit, async (db, context) =>
-    checkDraws(readEntries(audit.url, { first: 1, last: await headOf(db) }, context)),
+  const report = await withQueryContext(audit, async (db, context, url) =>
+    checkDraws(readEntries(url, { first: 1, last: await headOf(db) }, context)),
   )
   const findings = drawFindings(report)
   if (json) audit.terminal.line(JSON.stringify({ ...report, findings }))

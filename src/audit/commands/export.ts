@@ -41,8 +41,8 @@ export const exportCommand: RegisterCommand = (audit, running) =>
 async function run(audit: CommandContext, { format, from, to, folder, transactions }: Flags): Promise<number> {
   if (folder !== undefined && format !== 'hledger') throw new Error('--folder needs --format hledger.')
   if (transactions !== undefined && folder === undefined) throw new Error('--transactions needs --folder.')
-  const { url, terminal } = audit
-  await withQueryContext(audit, async (db, context) => {
+  const { terminal } = audit
+  await withQueryContext(audit, async (db, context, url) => {
     const period = await resolvePeriod(db, { from: from ?? null, to: to ?? null }, await headOf(db))
     if (format === 'jsonl') return writeLines(readEntries(url, period, context), terminal, formatJsonLine)
     if (format === 'csv') {

@@ -25,13 +25,13 @@ export const verifyCommand: RegisterCommand = (audit, running) =>
     .option(...JSON_FLAG)
     .action(running(run))
 
-async function run({ url, env, terminal, signal }: CommandContext, flags: Flags): Promise<number> {
+async function run({ reportUrl, env, terminal, signal }: CommandContext, flags: Flags): Promise<number> {
   const { asOf, json } = flags
   if (flags.publicKey !== undefined && flags.checkpoint === undefined)
     throw new Error('--public-key needs --checkpoint.')
   const checkpoint = flags.checkpoint === undefined ? null : await readCheckpointFile(flags.checkpoint, flags, env)
   const { progress } = terminal
-  const verification = await verify(url, {
+  const verification = await verify(await reportUrl(), {
     asOf: asOf ?? null,
     checkpoint,
     progress,

@@ -5,11 +5,12 @@ import type { Tables } from '../../db/tables.ts'
 import { InvalidQuery, type QueryContext } from '../reports/query-context.ts'
 import type { CommandContext } from './command.ts'
 
-/** Calls `work` with connections of its own and a context that draws progress and carries the command's signal. */
+/** Calls `work` with connections of its own, a context that draws progress and carries the command's signal, and the address. */
 export async function withQueryContext<Result>(
-  { url, terminal, signal }: CommandContext,
-  work: (db: Kysely<Tables>, context: QueryContext) => Promise<Result>,
+  { reportUrl, terminal, signal }: CommandContext,
+  work: (db: Kysely<Tables>, context: QueryContext, url: string) => Promise<Result>,
 ): Promise<Result> {
+  const url = await reportUrl()
   const pool = openPool(url, { max: 2, application_name: 'audit' })
   const db = queryBuilder(pool)
   let of = 0
@@ -20,7 +21,7 @@ export async function withQueryContext<Result>(
     onScanned: (more) => terminal.progress({ events: (events += more), of }),
   }
   try {
-    return await work(db, context)
+    return await work(db, context, url)
   } catch (error) {
     if (error instanceof InvalidQuery) throw new Error(`--${error.field}: ${error.message}`, { cause: error })
     throw error
