@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { readLedgerSchema } from '../config/ledger-schema.ts'
 import { leaseEmbedded } from '../db/cluster/lease.ts'
 import { ledgerUrl } from '../db/ledger-url.ts'
+import { assertOwnSession, SharedSession } from '../db/session/assert-own-session.ts'
 
 /** Connection strings of the service's ledger. */
 export interface AuditDatabase {
@@ -17,7 +18,7 @@ export interface AuditDatabase {
  * Calls `work` with the ledger in schema LEDGER_SCHEMA of the service's database: that of DATABASE_URL, else the
  * embedded one in DATA_DIR (default `.data`), whether the service runs or not. The owner's role is that of
  * DATABASE_OWNER_URL, else that of DATABASE_URL; the standby is that of DATABASE_READ_URL. Throws when there is no
- * database.
+ * database, and behind a pooler that shares sessions, as settings of one command would reach others.
  */
 export async function withDatabase<Result>(
   env: Readonly<Record<string, string | undefined>>,
@@ -28,10 +29,13 @@ export async function withDatabase<Result>(
   const inSchema = (address: string): string => ledgerUrl(address, schema)
   if (url) {
     const standbyUrl = env['DATABASE_READ_URL']
+    await assertUsable('DATABASE_URL', url)
+    const ownerUrl = env['DATABASE_OWNER_URL'] || url
+    if (ownerUrl !== url) await assertUsable('DATABASE_OWNER_URL', ownerUrl)
     return work({
       url: inSchema(url),
       standbyUrl: standbyUrl ? inSchema(standbyUrl) : null,
-      ownerUrl: inSchema(env['DATABASE_OWNER_URL'] || url),
+      ownerUrl: inSchema(ownerUrl),
     })
   }
   const leased = await leaseEmbedded(dataDirOf(env))
@@ -39,6 +43,15 @@ export async function withDatabase<Result>(
     return await work({ url: inSchema(leased.serviceUrl), standbyUrl: null, ownerUrl: inSchema(leased.ownerUrl) })
   } finally {
     await leased.close()
+  }
+}
+
+async function assertUsable(variable: string, url: string): Promise<void> {
+  try {
+    await assertOwnSession(url, 'command line')
+  } catch (error) {
+    if (!(error instanceof SharedSession)) throw error
+    throw new Error(`${variable} cannot be used: ${error.message}`, { cause: error })
   }
 }
 

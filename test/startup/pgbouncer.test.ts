@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import { freePort } from '../../src/db/cluster/free-port.ts'
+import { runAudit } from '../audit/run-audit.ts'
 import { startPgBouncer, withoutPgBouncer } from '../harness/postgres/pgbouncer.ts'
 import { testDatabase } from '../harness/postgres/test-database.ts'
 import { startService, tokenIn } from '../harness/process/service.ts'
@@ -25,11 +26,17 @@ test('the service runs behind PgBouncer in session mode', { skip: withoutPgBounc
   }
 })
 
-test('behind a pooler that shares sessions the service refuses to start', { skip: withoutPgBouncer }, async (t) => {
+test('behind a pooler that shares sessions the service and the audit refuse to start', {
+  skip: withoutPgBouncer,
+}, async (t) => {
   const { serviceUrl } = await testDatabase(t)
   const DATA_DIR = dataDir(t)
   for (const mode of ['transaction', 'statement'] as const) {
     const pooled = await startPgBouncer(t, serviceUrl, mode)
+    t.match(await runAudit({ DATABASE_URL: pooled }, 'verify'), {
+      code: 2,
+      err: /^audit could not run: DATABASE_URL cannot be used: a pooler in between shares sessions /,
+    })
     for (const env of [{ DATABASE_URL: pooled }, { DATABASE_URL: serviceUrl, DATABASE_READ_URL: pooled }]) {
       const service = await startService(t, { ...env, DATA_DIR }, await freePort())
       t.equal(await service.exited, 1, mode)
