@@ -12,7 +12,7 @@ import { setPosition } from './positions.ts'
 import { parseExact } from './validation/exact-json.ts'
 import { idempotencyKey } from './validation/idempotency.ts'
 
-/** What a response needs besides the reply. */
+/** What a response needs in addition to the reply. */
 export interface ResponseOptions {
   /** What identifies the request under its idempotency key, where that is not the whole input of the verb. */
   readonly request?: unknown

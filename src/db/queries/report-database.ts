@@ -4,7 +4,7 @@ import { openPool, readPool } from '../pool.ts'
 import type { Tables } from '../tables.ts'
 import { queryBuilder } from './query-builder.ts'
 
-/** Two reports run at a time, beside short reads of the ledger. */
+/** Two reports run at a time, and short reads of the ledger need a third. */
 const MAX_CONNECTIONS = 3
 
 /** For reports, with PostgreSQL's own plans: the settings for reads by key would slow them down. */

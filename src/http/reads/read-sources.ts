@@ -23,7 +23,7 @@ export type ReportDatabase = Pick<ReadDatabase, 'reports' | 'url'>
 
 /** The databases that answer reads: the primary and, where there is one, a standby. */
 export class ReadSources {
-  /** What answers reads beside the primary; null when there is none. */
+  /** What answers reads in place of the primary; null when there is none. */
   readonly standby: Standby | null
   /** Whether there is a primary: without one, the standby is all there is. */
   readonly hasPrimary: boolean

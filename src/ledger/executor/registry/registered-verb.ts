@@ -66,7 +66,7 @@ function resultPresenter<Answer>({ status = 200, message, body }: Presentation<A
   }
 }
 
-/** A verb that is made anew for each command, from what its route has prepared beside what the client sent. */
+/** A verb that is made anew for each command, from what its route has prepared in addition to what the client sent. */
 export function preparedVerb<Prepared, Input, Answer>(
   create: (prepared: Prepared) => Verb<Input, Answer>,
 ): Verb<{ readonly prepared: Prepared; readonly request: Input }, Answer> {
