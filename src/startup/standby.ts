@@ -48,8 +48,9 @@ export async function openStandby(
   let isChecked = false
   const headOfSameLedger = async (): Promise<number> => {
     if (isChecked) return headOf(probe)
-    const head = await assertSameLedger(probe, primary)
+    // First: an empty ledger is read later, but a pooler that shares sessions refuses the start.
     await assertOwnSession(url, 'economy standby check')
+    const head = await assertSameLedger(probe, primary)
     isChecked = true
     return head
   }
