@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Bench, progress, roundRobin } from '../bench.ts'
+import { type Bench, progress } from '../bench.ts'
 import { Measured } from '../load/job.ts'
 import { type Turn, turnOf } from '../measure.ts'
 import type { DatabaseUrls } from '../run/cluster.ts'
 import type { Server } from '../run/servers.ts'
+import { seed } from '../seed.ts'
 
 const CONNECTIONS = [64, 256] as const
 
@@ -14,32 +15,55 @@ type Name = (typeof names)[number]
 /** Turns of both checkouts, by number of connections. */
 export type AgainstResults = ReadonlyMap<number, Readonly<Record<Name, Turn[]>>>
 
+/** After so many rounds both servers are started anew: how one was compiled and laid out in memory counts for a while. */
+const ROUNDS_OF_A_PROCESS = 2
+
 /**
- * Compares gifts over HTTP of this checkout and another one, for example of an earlier commit. Both run all the time, each
- * on a database that its own code migrated and seeded, and take turns.
+ * Compares gifts over HTTP of this checkout and another one, for example of an earlier commit. Each has a database that
+ * its own code migrated and seeded. Both run at the same time and take turns; who is first, in a round and in starting,
+ * alternates.
  */
 export async function measureAgainst(bench: Bench, folder: string): Promise<AgainstResults> {
-  const { options, cluster, generator, servers: start } = bench
-  const database = await cluster.create('other')
-  await seedWith(folder, database)
-  const servers: Readonly<Record<Name, Server>> = {
-    ours: await start.ours(await bench.seeded('ours')),
-    other: await start.checkout(folder, database),
+  const { options, cluster, generator, servers } = bench
+  const databases: Readonly<Record<Name, DatabaseUrls>> = {
+    ours: await cluster.create('ours'),
+    other: await cluster.create('other'),
   }
-  for (const name of names) {
-    progress(`warming up ${name}`)
-    await generator.call({ kind: 'warm', port: servers[name].port, mix: 'uniform' }, Measured)
-  }
+  await seed(databases.ours)
+  await seedWith(folder, databases.other)
   const results = new Map(CONNECTIONS.map((connections) => [connections, { ours: [] as Turn[], other: [] as Turn[] }]))
-  await roundRobin(options.rounds, [...results], async ([connections, turns], round) => {
-    await roundRobin(1, round % 2 === 0 ? names : names.toReversed(), async (name) => {
-      const server = servers[name]
-      const job = { kind: 'closed', mix: 'uniform', connections, port: server.port, seconds: options.seconds } as const
-      const turn = await turnOf(server, generator, cluster.postmaster, job)
-      progress(`round ${round + 1}, ${connections} connections, ${name}: ${Math.round(turn.perSecond)}/s`)
-      turns[name].push(turn)
-    })
-  })
+  const start = async (name: Name): Promise<Server> => {
+    const server =
+      name === 'ours' ? await servers.ours(databases.ours) : await servers.checkout(folder, databases.other)
+    await generator.call({ kind: 'warm', port: server.port, mix: 'uniform' }, Measured)
+    return server
+  }
+  let running = new Map<Name, Server>()
+  for (let round = 0; round < options.rounds; round += 1) {
+    if (round % ROUNDS_OF_A_PROCESS === 0) {
+      for (const server of running.values()) await server.stop()
+      running = new Map()
+      const isSwapped = (round / ROUNDS_OF_A_PROCESS) % 2 === 1
+      for (const name of isSwapped ? names.toReversed() : names) running.set(name, await start(name))
+    }
+    // Not in turn: the one that ends a setting must not always begin the next.
+    for (const [connections, turns] of results) {
+      for (const name of round % 2 === 0 ? names : names.toReversed()) {
+        const server = running.get(name)
+        if (server === undefined) throw new Error(`${name} does not run`)
+        const job = {
+          kind: 'closed',
+          mix: 'uniform',
+          connections,
+          port: server.port,
+          seconds: options.seconds,
+        } as const
+        const turn = await turnOf(server, generator, cluster.postmaster, job)
+        progress(`round ${round + 1}, ${connections} connections, ${name}: ${Math.round(turn.perSecond)}/s`)
+        turns[name].push(turn)
+      }
+    }
+  }
   return results
 }
 
