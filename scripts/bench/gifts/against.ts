@@ -16,7 +16,7 @@ type Name = (typeof names)[number]
 export type AgainstResults = ReadonlyMap<number, Readonly<Record<Name, Turn[]>>>
 
 /** After so many rounds both servers are started anew: how one was compiled and laid out in memory counts for a while. */
-const ROUNDS_OF_A_PROCESS = 2
+const ROUNDS_OF_A_PROCESS = 5
 
 /**
  * Compares gifts over HTTP of this checkout and another one, for example of an earlier commit. Each has a database that
