@@ -1,6 +1,6 @@
 import { microsOf } from '../../db/micros-of.ts'
 import { isoMicros } from '../rules/time.ts'
-import { plainArray, textArray } from '../storage/bytes/array-text.ts'
+import { jsonArray, plainArray, textArray } from '../storage/bytes/array-text.ts'
 import type { Head, StoredReply } from '../storage/head.ts'
 import type { Statement, TextRow } from '../storage/row-table.ts'
 import type { Batch } from './batch.ts'
@@ -77,7 +77,7 @@ export function insertEvents({ events }: Batch): Statement {
       plainArray(entries.map((e) => e.position)),
       plainArray(entries.map((e) => e.type)),
       plainArray(entries.map((e) => e.version)),
-      textArray(entries.map((e) => e.data)),
+      jsonArray(entries.map((e) => e.data)),
       textArray(entries.map((e) => plainArray(e.movements.map((m) => m.debit)))),
       textArray(entries.map((e) => plainArray(e.movements.map((m) => m.credit)))),
       textArray(entries.map((e) => plainArray(e.movements.map((m) => m.amount)))),
@@ -102,7 +102,7 @@ export function insertReplies({ replies, head }: Batch): Statement {
       textArray(replies.map((r) => r.key)),
       textArray(replies.map((r) => r.requestHash)),
       plainArray(replies.map((r) => r.status)),
-      textArray(replies.map((r) => r.body)),
+      jsonArray(replies.map((r) => r.body)),
       isoMicros(head.at),
     ],
   }

@@ -2,7 +2,7 @@ import { microsOf } from '../../db/micros-of.ts'
 import { type Column, type Columns, nullable, type RowKind, text } from '../rules/columns.ts'
 import type { TableProjection } from '../rules/projection.ts'
 import { isoMicros } from '../rules/time.ts'
-import { plainArray, textArray } from './bytes/array-text.ts'
+import { jsonArray, plainArray, textArray } from './bytes/array-text.ts'
 
 type Source = 'ledger' | 'profile' | 'lookup'
 
@@ -126,8 +126,10 @@ export function rowTable<Name extends string, Of extends Columns<RowKind>>(
   }
 }
 
-const arrayOf = (kind: RowKind, values: readonly (string | null)[]): string =>
-  kind === 'text' || kind === 'json' ? textArray(values) : plainArray(values)
+function arrayOf(kind: RowKind, values: readonly (string | null)[]): string {
+  if (kind === 'json') return jsonArray(values)
+  return kind === 'text' ? textArray(values) : plainArray(values)
+}
 
 const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 

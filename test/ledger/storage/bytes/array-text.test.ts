@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'tap'
 import { connect } from '../../../../src/db/connect.ts'
-import { plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
+import { jsonArray, plainArray, textArray } from '../../../../src/ledger/storage/bytes/array-text.ts'
 import { emptyDatabase } from '../../../harness/postgres/test-database.ts'
 
 test('PostgreSQL reads the arrays as intended', async (t) => {
@@ -18,6 +18,14 @@ test('PostgreSQL reads the arrays as intended', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.option(text), { maxLength: 20 }), async (values) => {
       const { rows } = await client.query<{ values: unknown }>('select $1::text[] as values', [textArray(values)])
+      t.same(rows[0]?.values, values)
+    }),
+    { numRuns: 300 },
+  )
+  const json = fc.option(fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value)))
+  await fc.assert(
+    fc.asyncProperty(fc.array(json, { maxLength: 20 }), async (values) => {
+      const { rows } = await client.query<{ values: unknown }>('select $1::text[] as values', [jsonArray(values)])
       t.same(rows[0]?.values, values)
     }),
     { numRuns: 300 },
