@@ -9,6 +9,7 @@ import { loadDemo } from './demo/load.ts'
 import { loadSlices, refusalResponseOf } from './domain.ts'
 import { luckyChains } from './features/fairness/lg1.ts'
 import { spinSeeds } from './features/fairness/rr1.ts'
+import type { WriterElection } from './forwarding/writer-election.ts'
 import { PublicAddress } from './http/auth/public-address.ts'
 import { tokenRulesOf } from './http/auth/tokens.ts'
 import { executeWith } from './http/execute-command.ts'
@@ -19,10 +20,12 @@ import { createLogger } from './http/observability/logging.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import { readiness } from './http/observability/readiness.ts'
 import { executeRecordingWriters } from './http/reads/read-sources.ts'
+import type { StoredEvent } from './ledger/storage/event-hash.ts'
 import { genesis } from './ledger/storage/genesis.ts'
 import { startAppStatus } from './startup/app-status.ts'
 import { printBanner } from './startup/banner.ts'
 import { openDatabase } from './startup/database.ts'
+import { createElection, sharedEvents } from './startup/forwarding.ts'
 import { limitHeapGrowth } from './startup/heap.ts'
 import { startLedger } from './startup/ledger.ts'
 import { listen } from './startup/listen.ts'
@@ -51,12 +54,17 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     },
   }
 
-  const { slices, createLookups } = await loadSlices()
+  const { slices, createVerbs, createLookups } = await loadSlices()
   const database = await openDatabase(config, log, cleanUp)
   const { keys } = database
   stop.throwIfAborted()
   const appState = await startAppStatus(database, log, cleanUp)
-  const ledger = await startLedger(database, metrics, appState, log, cleanUp)
+  let election: WriterElection | undefined
+  const share = (events: readonly StoredEvent[]): void => {
+    if (election !== undefined && election.instances > 0) election.share(sharedEvents(events))
+  }
+  const ledger = await startLedger(database, metrics, appState, share, log, cleanUp)
+  cleanUp.defer(() => election?.stop())
   const { executor, tail, applied, sessions, staffSessions } = ledger
   const writers = cleanUp.use(new AsyncDisposableStack())
   const startWriters = async (): Promise<void> => {
@@ -92,6 +100,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     cleanUp,
   )
 
+  const terms = { settings, luckyChains: luckyChains(keys.fairness), spinSeeds: spinSeeds(keys.fairness) }
   const writes = new WriteAllowance(config.dailyWriteBytes)
   if (config.production) warnAboutOpenRoutes(config, log)
 
@@ -103,9 +112,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
       db: database.db,
       reads,
       applied,
-      settings,
-      luckyChains: luckyChains(keys.fairness),
-      spinSeeds: spinSeeds(keys.fairness),
+      ...terms,
       appState,
       vault: createVault(keys.pii, new UnreadableRecords(log, () => metrics.unreadableRecord()).report),
       sessions,
@@ -126,6 +133,14 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })
   address.setPort(await listen(app, config, cleanUp))
+  election = createElection({ config, database, ledger, metrics, createVerbs, terms, appState, log })
+  // First of all on the way out: another instance becomes the writer while this one finishes its requests.
+  cleanUp.defer(() => void election?.resign())
+  // A standby takes no writes: it has no writer before it is promoted.
+  void database.promotion.whenPromoted(
+    async () => election?.start(),
+    (err) => log.error({ err }, 'the election of the writer does not start'),
+  )
   await printBanner(app, database.db, config, address, keys.jwt)
   // Node would write NODE_COMPILE_CACHE only at exit, which a killed process never reaches.
   flushCompileCache()

@@ -4,6 +4,8 @@ import { measureGate } from './gifts/gate.ts'
 import { measureGrowth } from './gifts/growth.ts'
 import { measureHttp } from './gifts/over-http.ts'
 import { measureInProcess } from './in-process/in-process.ts'
+import { measureInstances } from './instances/measure.ts'
+import { instancesReport } from './instances/report.ts'
 import { type Options, readOptions } from './options.ts'
 import { profile } from './profile/profile.ts'
 import { measureReads, turnSeconds } from './reads/measure.ts'
@@ -21,6 +23,10 @@ async function measure(bench: Bench): Promise<string> {
   if (options.report === 'reads') return measureAndReportReads(bench)
   if (options.report === 'stalls') return stallReport(await describeRun(cluster), await measureStalls(bench))
   if (options.report === 'allowance') return allowanceReport(await describeRun(cluster), await measureAllowance(bench))
+  if (options.report === 'instances') {
+    const rounds = describeRounds(options, `${options.seconds} s`)
+    return instancesReport([...(await describeRun(cluster)), rounds], await measureInstances(bench))
+  }
   const against = options.against === null ? null : await measureAgainst(bench, options.against)
   const parts = against === null ? options.parts : []
   const http = await measureHttp(bench, parts)

@@ -5,7 +5,7 @@ export const parts = ['http', 'lone', 'rate', 'inprocess', 'growth', 'gate'] as 
 export type Part = (typeof parts)[number]
 
 /** Separate reports, which only `--only` runs. */
-const reports = ['reads', 'stalls', 'allowance'] as const
+const reports = ['reads', 'stalls', 'allowance', 'instances'] as const
 export type Report = (typeof reports)[number]
 
 export interface Options {

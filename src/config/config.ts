@@ -54,6 +54,8 @@ export interface Config {
   /** The account that sends push notifications, and FCM's address; null: they are only logged. */
   readonly fcm: { readonly account: ServiceAccount; readonly baseUrl: string } | null
   readonly allowedOrigins: readonly string[]
+  /** Where instances on other hosts reach this one, and the key that they share; null: they do not. */
+  readonly forward: { readonly address: string; readonly key: string } | null
   readonly logLevel: LogLevel
   /** Whether the demo catalogue is loaded: it issues value, which must not happen in production. */
   readonly demo: boolean
@@ -81,7 +83,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   for (const name of ['DATABASE_OWNER_URL', 'DATABASE_READ_URL']) {
     if (given[name] && !given['DATABASE_URL']) faults.push(`${name} is of no use without DATABASE_URL`)
   }
-  faults.push(...addressFaults(given))
+  faults.push(...addressFaults(given), ...forwardFaults(given))
   const jwt = readJwtKey(given, faults)
   const allowedOrigins = readOrigins(given, faults)
   const trustProxy = readProxies(given, faults)
@@ -117,6 +119,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     publicUrl: values.PUBLIC_URL === undefined ? null : withoutSlash(values.PUBLIC_URL),
     fcm: account && Object.freeze({ account, baseUrl: withoutSlash(values.FCM_BASE_URL) }),
     allowedOrigins,
+    forward:
+      values.FORWARD_ADDRESS === undefined || values.FORWARD_KEY === undefined
+        ? null
+        : Object.freeze({ address: values.FORWARD_ADDRESS, key: values.FORWARD_KEY }),
     logLevel: values.LOG_LEVEL,
     demo: values.DEMO === undefined ? !production : values.DEMO === '1',
   })
@@ -156,6 +162,11 @@ function productionFaults(given: Given): string[] {
   }
   if (!given['PUBLIC_URL']) faults.push('PUBLIC_URL must be given when NODE_ENV is production')
   return faults
+}
+
+function forwardFaults({ FORWARD_ADDRESS: address, FORWARD_KEY: key }: Given): string[] {
+  if (!address !== !key) return ['FORWARD_ADDRESS and FORWARD_KEY must be given together']
+  return key && Buffer.byteLength(key) < 32 ? [`FORWARD_KEY must have at least 32 bytes (${MAKE_KEY})`] : []
 }
 
 function addressFaults(given: Given): string[] {

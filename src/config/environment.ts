@@ -65,6 +65,13 @@ export const environment = Type.Object({
     description: 'must be a positive integer (bytes a day) or off',
   }),
   ROULETTE_MAX_OPEN_MINUTES: integer('^(0|[1-9][0-9]{0,6})$', '60', 'must be a number of minutes, or 0 for never'),
+  FORWARD_ADDRESS: Type.Optional(
+    Type.String({
+      pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[^:\\s]{1,253}):[1-9][0-9]{0,4}$',
+      description: 'must be a host and a port such as 10.0.0.5:3100',
+    }),
+  ),
+  FORWARD_KEY: text,
   METRICS_TOKEN: text,
   DOCS: Type.Optional(Type.String({ pattern: '^(on|off)$', description: 'must be on or off' })),
   PUBLIC_URL: text,

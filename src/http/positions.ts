@@ -11,6 +11,9 @@ export function setPosition(reply: FastifyReply, position: number): void {
   reply.header(POSITION_HEADER, String(position))
 }
 
+/** The position of a response, 0 before it has one. */
+export const positionOf = (reply: FastifyReply): number => Number(reply.getHeader(POSITION_HEADER) ?? 0)
+
 /** Every response has a position; who knows a later one sets it again. */
 export const positionHook =
   (applied: Pick<AppliedEvents, 'position'>): onRequestHookHandler =>

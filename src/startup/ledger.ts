@@ -4,9 +4,11 @@ import { headOf } from '../db/head.ts'
 import { BatchedLookup } from '../db/queries/batched-lookup.ts'
 import { evolve, tables } from '../domain.ts'
 import type { AppStatusGate } from '../features/app-status/app-status.ts'
+import { CommandRouter } from '../forwarding/command-router.ts'
 import { type Sessions, type StaffSessions, sessionsIn, staffSessionsIn, usersBelow } from '../http/auth/sessions.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import { Executor } from '../ledger/executor/executor.ts'
+import type { StoredEvent } from '../ledger/storage/event-hash.ts'
 import { prune } from '../ledger/storage/prune.ts'
 import { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
 import { Tail } from '../ledger/subscriptions/tail.ts'
@@ -18,7 +20,10 @@ const MAX_HEAD_READERS = 1_000
 const PRUNE_INTERVAL_MS = 600_000
 
 export interface Ledger {
-  readonly executor: Executor
+  /** Runs commands on the writer, or here. */
+  readonly executor: CommandRouter
+  /** Runs the commands of other instances here. */
+  readonly ownExecutor: Executor
   readonly tail: Tail
   readonly applied: AppliedEvents
   readonly sessions: Sessions
@@ -27,12 +32,13 @@ export interface Ledger {
 
 /**
  * Starts the ledger's executor and its subscribers; `cleanUp` closes the executor first. `appState` applies events
- * committed here before their commands are answered.
+ * committed here before their commands are answered, and so does `share` for other instances.
  */
 export async function startLedger(
   database: Database,
   metrics: Metrics,
   appState: Pick<AppStatusGate, 'applyAll' | 'follow'>,
+  share: (events: readonly StoredEvent[]) => void,
   log: Logger,
   cleanUp: AsyncDisposableStack,
 ): Promise<Ledger> {
@@ -48,7 +54,7 @@ export async function startLedger(
     url,
     pool: subscriberPool,
     failureLog: subscriberFailures,
-    waitForInFlight: () => executor.waitForInFlight(),
+    waitForInFlight: () => router.waitForInFlight(),
   })
   cleanUp.defer(() => tail.stop())
 
@@ -66,9 +72,11 @@ export async function startLedger(
         appState.applyAll(batch.events)
         applied.apply(batch.events)
         tail.publish(batch.events)
+        share(batch.events)
       },
     },
   })
+  const router = new CommandRouter(executor)
   cleanUp.defer(() => executor.close())
   metrics.watchLedger(executor, tail)
 
@@ -91,5 +99,5 @@ export async function startLedger(
   appState.follow(tail)
   applied.follow(tail)
   tail.start()
-  return { executor, tail, applied, sessions, staffSessions }
+  return { executor: router, ownExecutor: executor, tail, applied, sessions, staffSessions }
 }

@@ -39,6 +39,7 @@ test('an empty environment gives the defaults', async (t) => {
     publicUrl: null,
     fcm: null,
     allowedOrigins: [],
+    forward: null,
     logLevel: 'info',
     demo: true,
   })
@@ -78,6 +79,8 @@ test('every variable is read', async (t) => {
       JWT_ISSUER: 'https://id.example.com',
       JWT_MAX_TTL: 'off',
       ALLOWED_ORIGINS: 'https://example.com, http://localhost:8080,',
+      FORWARD_ADDRESS: '10.0.0.5:3100',
+      FORWARD_KEY: 'd'.repeat(32),
       LOG_LEVEL: 'silent',
       DEMO: '0',
     }),
@@ -110,6 +113,7 @@ test('every variable is read', async (t) => {
       publicUrl: 'https://economy.example.com',
       fcm: null,
       allowedOrigins: ['https://example.com', 'http://localhost:8080'],
+      forward: { address: '10.0.0.5:3100', key: 'd'.repeat(32) },
       logLevel: 'silent',
       demo: false,
     },
@@ -173,6 +177,11 @@ test('each faulty variable is named once, without its value', async (t) => {
   t.same(faultyNames({ JWT_SECRET: 'x', JWT_PUBLIC_KEY: pem(ec()) }), ['JWT_SECRET'], 'one of the two')
   for (const name of ['DATABASE_OWNER_URL', 'DATABASE_READ_URL']) {
     t.same(faultyNames({ [name]: 'postgres://db' }), [name], 'needs DATABASE_URL as well')
+  }
+  t.same(faultyNames({ FORWARD_ADDRESS: 'h:1' }), ['FORWARD_ADDRESS'], 'needs FORWARD_KEY as well')
+  t.same(faultyNames({ FORWARD_ADDRESS: 'h:1', FORWARD_KEY: 'd'.repeat(31) }), ['FORWARD_KEY'])
+  for (const FORWARD_ADDRESS of ['h', 'h:', ':1', 'h:0', 'a b:1', 'h:1:2']) {
+    t.same(faultyNames({ FORWARD_ADDRESS, FORWARD_KEY: 'd'.repeat(32) }), ['FORWARD_ADDRESS'], FORWARD_ADDRESS)
   }
 })
 

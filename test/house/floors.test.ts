@@ -43,6 +43,7 @@ const floors: readonly (readonly string[])[] = [
   ['src/ledger/storage/'],
   ['src/ledger/executor/', 'src/ledger/replay/', 'src/ledger/subscriptions/'],
   ['src/vault/', 'src/notifications/', 'src/http/'],
+  ['src/forwarding/'],
   ['src/realtime/'],
   ['src/features/'],
   ['src/erasure/', 'src/demo/'],

@@ -17,6 +17,8 @@ import { sigterm } from './scenarios/processes/sigterm.ts'
 import { roomClients } from './scenarios/sockets/room-clients.ts'
 import { roomLimit, rooms } from './scenarios/sockets/rooms.ts'
 import { socketStorm } from './scenarios/sockets/socket-storm.ts'
+import { twoVersions } from './scenarios/writer/two-versions.ts'
+import { elections, writerCutOff, writerFrozen, writerKilled, writerSlow } from './scenarios/writer/writer-faults.ts'
 
 export const scenarios: readonly Scenario[] = [
   killService,
@@ -33,6 +35,12 @@ export const scenarios: readonly Scenario[] = [
   frozenPostgres,
   failover,
   frozenInstance,
+  writerKilled,
+  writerFrozen,
+  writerCutOff,
+  writerSlow,
+  elections,
+  twoVersions,
   silence,
   hangingStatement,
   overload,

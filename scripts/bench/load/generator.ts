@@ -35,7 +35,7 @@ async function work(job: Job): Promise<Measured> {
       return { answered: count, perSecond: 0, p50: 0, p99: 0, max: 0 }
     }
     case 'closed':
-      return closedLoop(job.port, job.connections, job.seconds, () => requests.any())
+      return closedLoop([job.port, ...(job.otherPorts ?? [])], job.connections, job.seconds, () => requests.any())
     case 'open':
       return openLoop(job.port, job.perSecond, job.seconds, () => requests.any())
   }

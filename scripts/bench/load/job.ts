@@ -13,7 +13,15 @@ export const Job = Type.Union([
   /** One request of every sender, or of the first `count`, to fill the caches with their tokens and accounts. */
   Type.Object({ kind: Type.Literal('warm'), port, mix, count: Type.Optional(Type.Integer()) }),
   /** Each connection sends its next request when the last one is answered. */
-  Type.Object({ kind: Type.Literal('closed'), port, mix, connections: Type.Integer(), seconds: Type.Number() }),
+  Type.Object({
+    kind: Type.Literal('closed'),
+    port,
+    /** Further servers, among which the connections are divided evenly. */
+    otherPorts: Type.Optional(Type.Array(port)),
+    mix,
+    connections: Type.Integer(),
+    seconds: Type.Number(),
+  }),
   /** So many requests a second, whether earlier ones were answered or not. */
   Type.Object({ kind: Type.Literal('open'), port, mix, perSecond: Type.Integer(), seconds: Type.Number() }),
   /** The same with the cheapest request, to measure how long others wait. */

@@ -13,7 +13,7 @@ type Next = () => Buffer
 
 /** Opens connections, waits for the end of `drive`, and closes them in any case. */
 async function withConnections(
-  port: number,
+  ports: readonly number[],
   count: number,
   drive: (
     connections: readonly Connection[],
@@ -23,7 +23,7 @@ async function withConnections(
   const failure = Promise.withResolvers<never>()
   let answered = (_connection: Connection): void => {}
   const listener = { answered: (connection: Connection) => answered(connection), failed: failure.reject }
-  const opening = Array.from({ length: count }, () => Connection.open(port, listener))
+  const opening = Array.from({ length: count }, (_, i) => Connection.open(ports[i % ports.length] ?? 0, listener))
   try {
     const connections = await Promise.race([Promise.all(opening), failure.promise])
     const onAnswer = (handler: typeof answered): void => {
@@ -38,7 +38,7 @@ async function withConnections(
 
 /** Sends so many requests, a few at a time. */
 export async function sendAll(port: number, count: number, request: (i: number) => Buffer): Promise<void> {
-  await withConnections(port, 32, (connections, onAnswer) => {
+  await withConnections([port], 32, (connections, onAnswer) => {
     const done = Promise.withResolvers<void>()
     let sent = 0
     let answers = 0
@@ -56,10 +56,15 @@ export async function sendAll(port: number, count: number, request: (i: number) 
 }
 
 /** Each connection sends its next request when the last one is answered. */
-export async function closedLoop(port: number, count: number, seconds: number, next: Next): Promise<Measured> {
+export async function closedLoop(
+  ports: readonly number[],
+  count: number,
+  seconds: number,
+  next: Next,
+): Promise<Measured> {
   const latencies = new Samples()
   let answers = 0
-  await withConnections(port, count, (connections, onAnswer) => {
+  await withConnections(ports, count, (connections, onAnswer) => {
     const done = Promise.withResolvers<void>()
     const from = performance.now() + Math.min(MAX_UNMEASURED_MS, seconds * 250)
     const until = from + seconds * 1000
@@ -88,7 +93,7 @@ export async function closedLoop(port: number, count: number, seconds: number, n
 export async function openLoop(port: number, perSecond: number, seconds: number, next: Next): Promise<Measured> {
   const latencies = new Samples()
   const count = Math.round(perSecond * seconds)
-  await withConnections(port, OPEN_CONNECTIONS, async (connections, onAnswer) => {
+  await withConnections([port], OPEN_CONNECTIONS, async (connections, onAnswer) => {
     const done = Promise.withResolvers<void>()
     const idle = [...connections]
     /** When the requests that wait for a connection were due. */

@@ -92,21 +92,44 @@ export class Metrics {
 
   /** Adds gauges that are read at each scrape. */
   watchLedger(executor: Executor, tail: Tail): void {
-    const registers = [this.registry]
-    const gauge = (name: string, help: string, read: () => number): void => {
-      new Gauge({
-        name,
-        help,
-        registers,
-        collect() {
-          this.set(read())
-        },
-      }).set(read())
-    }
-    gauge('ledger_queue_depth', 'Commands that wait for a transaction', () => executor.depth)
-    gauge('ledger_tail_lag', 'Events of the ledger that the tail has not read yet, as far as this instance knows', () =>
-      Math.max(0, this.#head - tail.position),
+    this.#gauge('ledger_queue_depth', 'Commands that wait for a transaction', () => executor.depth)
+    this.#gauge(
+      'ledger_tail_lag',
+      'Events of the ledger that the tail has not read yet, as far as this instance knows',
+      () => Math.max(0, this.#head - tail.position),
     )
+  }
+
+  /** As `watchLedger`, about the writer of all instances. */
+  watchForwarding(
+    election: { readonly isWriter: boolean; readonly instances: number },
+    router: { readonly forwarded: number; readonly lost: number },
+  ): void {
+    this.#gauge('ledger_is_writer', '1 while other instances may send their commands to this one', () =>
+      election.isWriter ? 1 : 0,
+    )
+    this.#gauge(
+      'ledger_forwarding_instances',
+      'Instances that send their commands to this one',
+      () => election.instances,
+    )
+    this.#gauge(
+      'ledger_forwarded_commands',
+      'Commands that this instance has sent to the writer',
+      () => router.forwarded,
+    )
+    this.#gauge('ledger_lost_answers', 'Commands whose answer was lost with the writer', () => router.lost)
+  }
+
+  #gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read())
+      },
+    }).set(read())
   }
 
   /** Measures the routes that are added from now on. */

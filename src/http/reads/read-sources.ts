@@ -4,6 +4,7 @@ import { headOf } from '../../db/head.ts'
 import type { Tables } from '../../db/tables.ts'
 import { actorOf } from '../auth/caller.ts'
 import type { ExecuteCommand } from '../execute-command.ts'
+import { positionOf } from '../positions.ts'
 import { RecentWriters } from './recent-writers.ts'
 import type { ReadDatabase, Standby } from './standby.ts'
 
@@ -74,8 +75,9 @@ export function executeRecordingWriters(
     try {
       await execute(request, reply, verb, input, options)
     } finally {
-      // Again, as it may have waited for long. What was committed here is applied by now.
-      reads.recordWrite(request, applied.position)
+      // Again, as it may have waited for long. What was committed here is applied by now; what another instance
+      // committed for this one is at the position of the response.
+      reads.recordWrite(request, Math.max(applied.position, positionOf(reply)))
     }
   }
 }

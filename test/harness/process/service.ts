@@ -35,14 +35,15 @@ export async function startService(
   return service
 }
 
-/** Starts a service without waiting. */
+/** Starts a service without waiting, in this checkout or another one. */
 export const launchService = (
   t: Test,
   environment: Readonly<Record<string, string>>,
   port: number,
+  folder?: string,
 ): LaunchedProcess => {
   const unlimited = { RATE_LIMIT: 'off', ADDRESS_LIMIT: 'off', DAILY_WRITE_BYTES: 'off' }
-  return launchProcess(t, ['src/server.ts'], { ...unlimited, ...environment }, port)
+  return launchProcess(t, ['src/server.ts'], { ...unlimited, ...environment }, port, folder)
 }
 
 export interface LaunchedProcess extends ServiceProcess {

@@ -25,21 +25,32 @@ export class Instance {
   readonly #context: ScenarioContext
   readonly #port: number
   readonly #env: Readonly<Record<string, string>>
+  readonly #folder: string | undefined
   #process: ServiceProcess | undefined
   #earlierOutput = ''
 
-  private constructor(context: ScenarioContext, port: number, env: Readonly<Record<string, string>>) {
+  private constructor(
+    context: ScenarioContext,
+    port: number,
+    env: Readonly<Record<string, string>>,
+    folder: string | undefined,
+  ) {
     this.#context = context
+    this.#folder = folder
     this.#port = port
     this.#env = env
     this.origin = `http://127.0.0.1:${port}`
     context.attachLog(`instance-${port}`, () => this.#earlierOutput + (this.#process?.output() ?? ''))
   }
 
-  /** Starts an instance that is stopped at the end of the scenario. */
-  static async start(context: ScenarioContext, env: Readonly<Record<string, string>>): Promise<Instance> {
+  /** Starts an instance that is stopped at the end of the scenario; in `folder` may be another checkout. */
+  static async start(
+    context: ScenarioContext,
+    env: Readonly<Record<string, string>>,
+    folder?: string,
+  ): Promise<Instance> {
     // Below the ports of outgoing connections: otherwise a client could connect to itself while the instance is down.
-    const instance = new Instance(context, await freePort(), env)
+    const instance = new Instance(context, await freePort(), env, folder)
     await instance.#launchAndListen()
     await instance.#untilReady(performance.now())
     return instance
@@ -116,7 +127,7 @@ export class Instance {
   #launch(): ServiceProcess & { readonly listening: Promise<void> } {
     this.#earlierOutput = (this.#earlierOutput + (this.#process?.output() ?? '')).slice(-100_000)
     const env = { ...keys, LOG_LEVEL: 'warn', ...this.#env }
-    const launched = launchService(this.#context, env, this.#port)
+    const launched = launchService(this.#context, env, this.#port, this.#folder)
     this.#process = launched
     return launched
   }

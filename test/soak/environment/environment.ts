@@ -56,20 +56,23 @@ export interface SharedEnvironment extends Environment {
 
 /**
  * Instances on one PostgreSQL that this process runs, each with its own environment variables. `through` may put a proxy
- * before the database.
+ * before the database, for each instance from 0 on. `folders`: of the checkouts that they run, where it is not this one.
  */
 export async function sharedEnvironment(
   context: ScenarioContext,
   envs: readonly Readonly<Record<string, string>>[],
-  through: (url: string) => Promise<string> = async (url) => url,
+  through: (url: string, instance: number) => Promise<string> = async (url) => url,
+  folders: readonly (string | undefined)[] = [],
 ): Promise<SharedEnvironment> {
   const dataDir = makeFolder(context)
   attachPostgresLog(context, dataDir)
   const postgres = await ownPostgres(context, dataDir)
   const { ownerUrl, serviceUrl } = postgres
-  const database = { DATABASE_URL: await through(serviceUrl), DATABASE_OWNER_URL: ownerUrl }
-  const ownEnvs = envs.map((env) => ({ ...database, ...env }))
-  return { ...(await environmentOn(context, ownEnvs, () => serviceUrl)), postgres }
+  const ownEnvs: Readonly<Record<string, string>>[] = []
+  for (const [i, env] of envs.entries()) {
+    ownEnvs.push({ DATABASE_URL: await through(serviceUrl, i), DATABASE_OWNER_URL: ownerUrl, ...env })
+  }
+  return { ...(await environmentOn(context, ownEnvs, () => serviceUrl, folders)), postgres }
 }
 
 /** Instances on a database that somebody else runs, at an address that may change. */
@@ -77,9 +80,12 @@ export async function environmentOn(
   context: ScenarioContext,
   envs: readonly Readonly<Record<string, string>>[],
   databaseUrl: () => string,
+  folders: readonly (string | undefined)[] = [],
 ): Promise<Environment> {
   const instances: Instance[] = []
-  for (const env of envs) instances.push(await Instance.start(context, { DATA_DIR: makeFolder(context), ...env }))
+  for (const [i, env] of envs.entries()) {
+    instances.push(await Instance.start(context, { DATA_DIR: makeFolder(context), ...env }, folders[i]))
+  }
   return populate(context, instances, databaseUrl)
 }
 

@@ -1,0 +1,166 @@
+import type { Socket } from 'node:net'
+import type { Command } from '../ledger/executor/command.ts'
+import type { CommandResult } from '../ledger/executor/command-queue.ts'
+import type { Executor } from '../ledger/executor/executor.ts'
+import { Closed, Overloaded, Unavailable } from '../ledger/executor/failures.ts'
+import type { PresentRefusal, ReceivableVerb } from '../ledger/executor/registry/registered-verb.ts'
+import type { LedgerEntry } from '../ledger/storage/event-hash.ts'
+import { encodeFrame, encodeList, FrameReader, MAX_FRAME_BYTES } from './frames.ts'
+import { type Answer, type FailureCode, type Hello, PROTOCOL, requests, type SentCommand } from './messages.ts'
+
+const HELLO_TIMEOUT_MS = 1_000
+const MAX_HELLO_BYTES = 16_384
+/** Answers that a connection may hold for an instance that does not read; beyond it the connection is closed. */
+const MAX_UNSENT_BYTES = 64 * 1024 * 1024
+/** Well below the silence after which an instance gives up a writer. */
+const ALIVE_INTERVAL_MS = 200
+
+export interface ServedConnectionOptions {
+  readonly executor: Pick<Executor, 'run'>
+  /** The name of this instance as a writer. */
+  readonly writer: string
+  readonly version: string
+  /** The verbs for the configuration that an instance sends; null when it cannot be read. */
+  readonly verbsFor: (terms: unknown) => ReadonlyMap<string, ReceivableVerb> | null
+  readonly presentRefusal: PresentRefusal
+  /** Whether this instance is still the writer: after it was suspended it may be that no longer. */
+  readonly isWriter: () => boolean
+}
+
+/** The writer's end of a connection: runs the commands of another instance and answers them, many in a write. */
+export class ServedConnection {
+  readonly #socket: Socket
+  readonly #options: ServedConnectionOptions
+  readonly #reader = new FrameReader(() => (this.#verbs === undefined ? MAX_HELLO_BYTES : MAX_FRAME_BYTES))
+  readonly #alive: NodeJS.Timeout
+  #verbs: ReadonlyMap<string, ReceivableVerb> | undefined
+  #answers: string[] = []
+  #hasResigned = false
+  readonly closed: Promise<void>
+
+  constructor(socket: Socket, options: ServedConnectionOptions) {
+    this.#socket = socket
+    this.#options = options
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()))
+    socket.setNoDelay(true)
+    socket.on('error', () => socket.destroy())
+    socket.on('data', (chunk) => this.#read(chunk))
+    const helloTimeout = setTimeout(() => this.#verbs ?? socket.destroy(), HELLO_TIMEOUT_MS)
+    this.#alive = setInterval(() => this.#write(encodeFrame('{"alive":true}')), ALIVE_INTERVAL_MS)
+    socket.once('close', () => {
+      clearTimeout(helloTimeout)
+      clearInterval(this.#alive)
+    })
+  }
+
+  /** Whether the other end has been accepted. */
+  get isWelcome(): boolean {
+    return this.#verbs !== undefined
+  }
+
+  /** Sends events ahead of the answers that follow. */
+  share(events: readonly LedgerEntry[]): void {
+    if (this.#verbs !== undefined) this.#write(encodeFrame(JSON.stringify({ events })))
+  }
+
+  /** Takes no more commands; the other end closes the connection once it has all answers. */
+  resign(): void {
+    if (this.#hasResigned) return
+    this.#hasResigned = true
+    this.#write(encodeFrame('{"resigned":true}'))
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      for (const message of this.#reader.read(chunk)) {
+        if (!requests.Check(message)) throw new Error('not a message of this protocol')
+        if ('hello' in message) this.#welcome(message.hello)
+        else if (this.#verbs === undefined) throw new Error('a command before the hello')
+        else for (const command of message.commands) this.#run(command, this.#verbs)
+      }
+    } catch {
+      this.#socket.destroy()
+    }
+  }
+
+  #welcome({ protocol, version, writer, terms }: Hello): void {
+    const options = this.#options
+    const verbs = options.verbsFor(terms)
+    const fault =
+      protocol !== PROTOCOL || version !== options.version
+        ? 'the writer runs another version'
+        : writer !== options.writer || !options.isWriter()
+          ? 'this instance is not the writer'
+          : verbs === null
+            ? 'its configuration cannot be read'
+            : null
+    if (fault !== null || verbs === null) {
+      this.#socket.end(encodeFrame(JSON.stringify({ refused: fault })))
+      return
+    }
+    this.#verbs = verbs
+    this.#write(encodeFrame('{"welcome":true}'))
+  }
+
+  #run({ id, verb, input, cause }: SentCommand, verbs: ReadonlyMap<string, ReceivableVerb>): void {
+    if (!this.#options.isWriter()) this.resign()
+    if (this.#hasResigned) {
+      this.#fail(id, 'closed', 'this instance is not the writer')
+      return
+    }
+    let command: Command | null | undefined
+    try {
+      command = verbs.get(verb)?.receive(input, cause, this.#options.presentRefusal)
+    } catch (error) {
+      this.#fail(id, 'bug', textOf(error))
+      return
+    }
+    if (command === undefined || command === null) {
+      this.#fail(id, 'bug', `the writer does not accept this input of ${verb}`)
+      return
+    }
+    this.#options.executor.run(command).then(
+      (result) => this.#complete(id, result),
+      (error: unknown) => this.#fail(id, failureCode(error), textOf(error)),
+    )
+  }
+
+  #complete(id: number, { reply, replayed, storedBytes, position }: CommandResult): void {
+    this.#answer({ id, reply: { status: reply.status, body: reply.body }, replayed, storedBytes, position })
+  }
+
+  #fail(id: number, failure: FailureCode, message: string): void {
+    this.#answer({ id, failure, message })
+  }
+
+  /** Gathers the answers of a batch, which all come in one run of promise callbacks. */
+  #answer(answer: Answer): void {
+    if (this.#answers.length === 0) queueMicrotask(() => this.#flush())
+    this.#answers.push(JSON.stringify(answer))
+  }
+
+  #flush(): void {
+    const answers = this.#answers
+    this.#answers = []
+    for (const frame of encodeList('answers', answers)) this.#write(frame)
+  }
+
+  #write(frame: Buffer): void {
+    if (!this.#socket.writable) return
+    this.#socket.write(frame)
+    if (this.#socket.writableLength > MAX_UNSENT_BYTES) this.#socket.destroy()
+  }
+}
+
+function failureCode(error: unknown): FailureCode {
+  if (error instanceof Overloaded) return 'overloaded'
+  if (error instanceof Closed) return 'closed'
+  return error instanceof Unavailable ? 'unavailable' : 'bug'
+}
+
+/** For the log of the other instance. */
+const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))

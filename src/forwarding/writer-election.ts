@@ -1,0 +1,228 @@
+import { randomBytes } from 'node:crypto'
+import type { Server, Socket } from 'node:net'
+import { makeFolder } from '../config/make-folder.ts'
+import type { FailureLog, RecoveryLogger } from '../db/failure-log.ts'
+import type { StoredEvent } from '../ledger/storage/event-hash.ts'
+import type { CommandRouter } from './command-router.ts'
+import { CommandServer } from './command-server.ts'
+import {
+  connectToNetwork,
+  connectToSocket,
+  isPathTooLong,
+  listenOnNetwork,
+  listenOnSocket,
+  type Network,
+  removeDeadSockets,
+  socketPath,
+} from './endpoints.ts'
+import { PROTOCOL } from './messages.ts'
+import type { ServedConnectionOptions } from './served-connection.ts'
+import { RefusedByWriter, WriterLink, type WriterLinkOptions } from './writer-link.ts'
+import { type AdvertisedWriter, WriterLock } from './writer-lock.ts'
+
+/** After a writer is lost, another is looked for this often, and after a while less often. */
+const EAGER_RETRY_MS = 50
+const EAGER_MS = 3_000
+const RETRY_MS = 1_000
+
+export interface WriterElectionOptions {
+  readonly url: string
+  /** The folder of the Unix socket. */
+  readonly folder: string
+  /** Null: this instance neither serves nor reaches instances on other hosts. */
+  readonly network: Network | null
+  readonly router: CommandRouter
+  /** For the commands of other instances. */
+  readonly serve: Omit<ServedConnectionOptions, 'writer' | 'isWriter'>
+  /** The configuration that this instance's verbs are to be run with, when it connects. */
+  readonly terms: () => unknown
+  readonly onEvents: WriterLinkOptions['onEvents']
+  readonly log: RecoveryLogger
+  readonly failureLog: Pick<FailureLog, 'failed' | 'succeeded'>
+}
+
+/**
+ * Makes one of the instances on a ledger the writer, and lets the others send it their commands. Nothing depends on
+ * it but speed: whoever finds no writer, or is refused by it, writes itself.
+ *
+ * README.md describes the election.
+ */
+export class WriterElection {
+  readonly #options: WriterElectionOptions
+  readonly #writer = randomBytes(4).toString('hex')
+  readonly #stop = new AbortController()
+  #server: CommandServer | undefined
+  #running: Promise<void> = Promise.resolve()
+  /** Eager until then. */
+  #eagerUntil = 0
+  /** The writer whose refusal was logged. */
+  #refusedBy: string | undefined
+
+  constructor(options: WriterElectionOptions) {
+    this.#options = options
+  }
+
+  /** Whether this instance is the writer. */
+  get isWriter(): boolean {
+    return this.#server !== undefined
+  }
+
+  /** Instances that send their commands here. */
+  get instances(): number {
+    return this.#server?.instances ?? 0
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  /** Committed here: in force on other instances before the answers that follow. */
+  share(events: readonly StoredEvent[]): void {
+    this.#server?.share(events.map(({ entry }) => entry))
+  }
+
+  /** Makes way for another writer, and is a candidate no longer. A link to another writer stays until `stop`. */
+  async resign(): Promise<void> {
+    this.#stop.abort()
+    if (this.isWriter) await this.#running
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#options.router.cut()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { failureLog } = this.#options
+    while (!this.#stop.signal.aborted) {
+      try {
+        await using cleanUp = new AsyncDisposableStack()
+        const lock = await WriterLock.connect(this.#options.url)
+        cleanUp.defer(() => lock.close())
+        const ledger = await lock.ledgerName()
+        while (!this.#stop.signal.aborted && !lock.isLost) await this.#takePart(lock, ledger)
+        failureLog.succeeded(this)
+      } catch (error) {
+        if (!this.#stop.signal.aborted) failureLog.failed(error, this)
+      }
+      await this.#pause()
+    }
+  }
+
+  /** Becomes the writer, or follows it, until that ends. */
+  async #takePart(lock: WriterLock, ledger: string): Promise<void> {
+    if (await lock.tryAcquire()) {
+      await this.#lead(lock, ledger)
+      return
+    }
+    if (await lock.endSilentWriter()) {
+      this.#eagerUntil = performance.now() + EAGER_MS
+      await this.#pause()
+      return
+    }
+    const writer = await lock.findWriter()
+    if (writer !== null && (await this.#follow(writer, ledger))) {
+      this.#eagerUntil = performance.now() + EAGER_MS
+      return
+    }
+    this.#options.failureLog.succeeded(this)
+    await this.#pause()
+  }
+
+  async #lead(lock: WriterLock, ledger: string): Promise<void> {
+    const { log, network } = this.#options
+    const server = new CommandServer({
+      ...this.#options.serve,
+      writer: this.#writer,
+      isWriter: () => lock.isFresh && !this.#stop.signal.aborted,
+    })
+    await this.#listen(server, ledger)
+    this.#server = server
+    try {
+      await lock.advertise({ writer: this.#writer, address: network && addressOf(network) })
+      // Not of the first: an instance that is alone need not tell.
+      if (this.#eagerUntil > 0) log.info({ writer: this.#writer }, 'this instance is the writer')
+      await Promise.race([lock.lost, aborted(this.#stop.signal)])
+      if (!this.#stop.signal.aborted) log.info({ writer: this.#writer }, 'this instance is the writer no longer')
+    } finally {
+      this.#server = undefined
+      // The lock first: another instance may take over while the last answers go out.
+      await Promise.all([lock.close(), server.resign()])
+    }
+  }
+
+  async #listen(server: CommandServer, ledger: string): Promise<void> {
+    const { log, network, folder } = this.#options
+    const path = socketPath(folder, ledger, this.#writer)
+    const attempt = async (listen: (onConnection: (socket: Socket) => void) => Promise<Server>, where: object) => {
+      try {
+        await server.listen(listen)
+      } catch (err) {
+        log.warn({ err, ...where }, 'cannot listen for commands; other instances write themselves')
+      }
+    }
+    if (isPathTooLong(path)) {
+      log.warn({ path }, 'DATA_DIR is too long a path for a socket; other instances on this host write themselves')
+    } else {
+      await attempt(
+        async (onConnection) => {
+          makeFolder(folder, 0o700)
+          await removeDeadSockets(folder, ledger)
+          return await listenOnSocket(path, onConnection)
+        },
+        { path },
+      )
+    }
+    if (network !== null) {
+      await attempt((onConnection) => listenOnNetwork(network, onConnection), { address: addressOf(network) })
+    }
+  }
+
+  /** Sends commands to the writer until it is lost; false when it cannot be reached. */
+  async #follow({ writer, address }: AdvertisedWriter, ledger: string): Promise<boolean> {
+    const { router, serve, terms, onEvents, log, network, folder } = this.#options
+    const hello = { protocol: PROTOCOL, version: serve.version, writer, terms: terms() }
+    const options = { onEvents, onNotRun: router.runAgain, onAnswerLost: router.settleLost }
+    const ways = [
+      () => connectToSocket(socketPath(folder, ledger, writer)),
+      ...(network === null || address === null ? [] : [() => connectToNetwork(address, network.key)]),
+    ]
+    for (const way of ways) {
+      try {
+        const link = await WriterLink.connect(way(), hello, options)
+        router.use(link)
+        log.info({ writer }, 'commands go to the writer')
+        await link.ended
+        return true
+      } catch (error) {
+        if (!(error instanceof RefusedByWriter)) continue
+        if (this.#refusedBy !== writer) log.warn({ writer }, `${error.message}; this instance writes itself`)
+        this.#refusedBy = writer
+        return false
+      }
+    }
+    return false
+  }
+
+  /** Waits before the next attempt, not at all once it is to stop. */
+  #pause(): Promise<void> {
+    if (this.#stop.signal.aborted) return Promise.resolve()
+    const delay = performance.now() < this.#eagerUntil ? EAGER_RETRY_MS : RETRY_MS
+    return new Promise((resolve) => {
+      const timeout = setTimeout(resolve, delay)
+      this.#stop.signal.addEventListener('abort', () => {
+        clearTimeout(timeout)
+        resolve()
+      })
+    })
+  }
+}
+
+const addressOf = ({ host, port }: Network): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

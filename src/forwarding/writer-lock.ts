@@ -1,0 +1,162 @@
+import { Client } from 'pg'
+import { lockName } from '../db/ledger-url.ts'
+import { prepareSession } from '../db/session/prepare-session.ts'
+import { sha256 } from '../ledger/rules/hash.ts'
+
+/** The writer speaks to PostgreSQL this often. */
+const PING_INTERVAL_MS = 250
+/** A writer that PostgreSQL has not heard for so long hangs, or has lost its network. */
+const MAX_SILENCE_MS = 1_000
+const QUERY_TIMEOUT_MS = 1_000
+const CONNECT_TIMEOUT_MS = 3_000
+
+/** Instances of other versions take the same lock: its name must stay. */
+const LOCK_NAME = 'ledger writer'
+const LOCK = `hashtextextended($1, 0)`
+
+/** Who holds the lock, and for how many milliseconds PostgreSQL has heard nothing of that session. */
+const findHolder = `
+  select a.pid, extract(epoch from clock_timestamp() - a.state_change) * 1000 as silence
+  from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+    and l.database = (select oid from pg_database where datname = current_database())
+    and l.classid = ((${LOCK} >> 32) & 4294967295)::oid and l.objid = (${LOCK} & 4294967295)::oid`
+
+const endSilentHolder = `
+  with holder as (${findHolder})
+  select pg_terminate_backend(pid) from holder where silence > ${MAX_SILENCE_MS}`
+
+/** What the writer says of itself. */
+export interface AdvertisedWriter {
+  readonly writer: string
+  /** `<host>:<port>` for instances on other hosts. */
+  readonly address: string | null
+}
+
+/**
+ * A connection of its own for the lock that makes an instance the writer. PostgreSQL releases the lock when the process
+ * ends; of one that hangs, or is cut off, another instance ends the session.
+ */
+export class WriterLock {
+  readonly #client: Client
+  readonly #name: string
+  #isLost = false
+  #heardAt = 0
+  #ping: NodeJS.Timeout | undefined
+  /** Resolves when the connection is lost. */
+  readonly lost: Promise<void>
+
+  private constructor(client: Client, url: string) {
+    this.#client = client
+    this.#name = lockName(url, LOCK_NAME)
+    this.lost = new Promise((resolve) => {
+      const lose = (): void => {
+        this.#isLost = true
+        clearInterval(this.#ping)
+        resolve()
+      }
+      client.on('error', lose)
+      client.on('end', lose)
+    })
+  }
+
+  /** Throws when the database cannot be reached within 3 seconds. */
+  static async connect(url: string): Promise<WriterLock> {
+    const client = new Client({
+      connectionString: url,
+      application_name: 'ledger election',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      keepAlive: true,
+      // Only in pipeline mode does pg give up a connection whose server has stopped responding.
+      pipeline: true,
+    })
+    const lock = new WriterLock(client, url)
+    try {
+      await client.connect()
+      // The lock of a host that vanished is released soon, also when no other instance ends its session.
+      await prepareSession(
+        client,
+        url,
+        'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3',
+      )
+      return lock
+    } catch (error) {
+      lock.cut()
+      throw error
+    }
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** Whether the lock was held a moment ago: a process that was suspended may have lost it since. */
+  get isFresh(): boolean {
+    return !this.#isLost && performance.now() - this.#heardAt < MAX_SILENCE_MS
+  }
+
+  /** Takes the lock, if nobody has it, and holds it until the connection is lost or closed. */
+  async tryAcquire(): Promise<boolean> {
+    const { rows } = await this.#client.query<{ mine: boolean }>(`select pg_try_advisory_lock(${LOCK}) as mine`, [
+      this.#name,
+    ])
+    if (rows[0]?.mine !== true) return false
+    this.#heardAt = performance.now()
+    this.#ping = setInterval(() => void this.#speak(), PING_INTERVAL_MS)
+    return true
+  }
+
+  /** Lets other instances find this one. */
+  async advertise({ writer, address }: AdvertisedWriter): Promise<void> {
+    await this.#client.query(
+      `insert into ledger_writer (writer, address) values ($1, $2)
+       on conflict (only_row) do update set writer = excluded.writer, address = excluded.address, elected_at = now()`,
+      [writer, address],
+    )
+  }
+
+  /** The last writer that advertised itself; it may be gone. */
+  async findWriter(): Promise<AdvertisedWriter | null> {
+    const { rows } = await this.#client.query<AdvertisedWriter>('select writer, address from ledger_writer')
+    return rows[0] ?? null
+  }
+
+  /** Ends the session of a writer that PostgreSQL has not heard for too long, and answers whether there was one. */
+  async endSilentWriter(): Promise<boolean> {
+    const { rows } = await this.#client.query(endSilentHolder, [this.#name])
+    return rows.length > 0
+  }
+
+  /** Names database and schema, for files that instances of several ledgers may share a folder for. */
+  async ledgerName(): Promise<string> {
+    const { rows } = await this.#client.query<{ name: string }>(
+      `select current_database() || '.' || current_schema() as name`,
+    )
+    return sha256(rows[0]?.name ?? '').slice(0, 8)
+  }
+
+  /** Drops the connection, and with it the lock. */
+  cut(): void {
+    this.#isLost = true
+    clearInterval(this.#ping)
+    this.#client.connection.stream.destroy()
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#ping)
+    const timeout = setTimeout(() => this.cut(), QUERY_TIMEOUT_MS)
+    await this.#client.end().catch(() => {})
+    clearTimeout(timeout)
+  }
+
+  async #speak(): Promise<void> {
+    const askedAt = performance.now()
+    try {
+      await this.#client.query('select 1')
+      this.#heardAt = askedAt
+    } catch {
+      this.cut()
+    }
+  }
+}

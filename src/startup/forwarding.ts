@@ -1,0 +1,82 @@
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Logger } from 'pino'
+import type { EventType } from '../../schema/events.ts'
+import type { Config } from '../config/config.ts'
+import { FailureLog } from '../db/failure-log.ts'
+import { refusalResponseOf } from '../domain.ts'
+import type { AppStatusGate } from '../features/app-status/app-status.ts'
+import type { Settings, VerbTerms } from '../features/services.ts'
+import { parseAddress } from '../forwarding/endpoints.ts'
+import { versionOf } from '../forwarding/version.ts'
+import { WriterElection } from '../forwarding/writer-election.ts'
+import { refusalPresenter } from '../http/execute-command.ts'
+import type { Metrics } from '../http/observability/metrics.ts'
+import type { ReceivableVerb } from '../ledger/executor/registry/registered-verb.ts'
+import type { StoredEvent } from '../ledger/storage/event-hash.ts'
+import { parseStoredEvent } from '../ledger/storage/stored-event.ts'
+import type { Database } from './database.ts'
+import type { Ledger } from './ledger.ts'
+
+const Percent = Type.Integer({ minimum: 0, maximum: 100 })
+
+/** The configuration that an instance sends with its commands: they are run with its own, on whichever instance. */
+const SentSettings = TypeCompiler.Compile(
+  Type.Object({ ownerCommissionPercent: Percent, rouletteFeePercent: Percent, assetBaseUrl: Type.String() }),
+)
+
+/** In force on the instance that answers before it answers: the gate, and what is answered from memory. */
+const sharedTypes: ReadonlySet<EventType> = new Set([
+  'app-mode-set',
+  'release-defined',
+  'release-removed',
+  'decoration-defined',
+])
+
+/** The events that are shared with other instances ahead of their answers. */
+export const sharedEvents = (events: readonly StoredEvent[]): readonly StoredEvent[] =>
+  events.filter(({ type }) => sharedTypes.has(type))
+
+interface Parts {
+  readonly config: Pick<Config, 'dataDir' | 'forward'>
+  readonly database: Pick<Database, 'url'>
+  readonly ledger: Pick<Ledger, 'executor' | 'ownExecutor' | 'applied'>
+  readonly metrics: Metrics
+  readonly createVerbs: (terms: VerbTerms) => ReadonlyMap<string, ReceivableVerb>
+  /** What this instance's own verbs are made with. */
+  readonly terms: VerbTerms
+  readonly appState: Pick<AppStatusGate, 'applyAll'>
+  readonly log: Logger
+}
+
+/** Prepares the election of the writer; nothing happens before its `start`. */
+export function createElection(parts: Parts): WriterElection {
+  const { config, database, ledger, metrics, createVerbs, terms, appState, log } = parts
+  const { dataDir, forward } = config
+  const election = new WriterElection({
+    url: database.url,
+    folder: dataDir,
+    network: forward && { ...parseAddress(forward.address), key: forward.key },
+    router: ledger.executor,
+    serve: {
+      executor: ledger.ownExecutor,
+      version: versionOf(createVerbs(terms)),
+      verbsFor: (sent) => (SentSettings.Check(sent) ? createVerbs({ ...terms, settings: sent }) : null),
+      presentRefusal: refusalPresenter(refusalResponseOf),
+    },
+    terms: () => sentSettings(terms.settings),
+    onEvents: (entries) => {
+      const events = entries.map(parseStoredEvent)
+      appState.applyAll(events)
+      ledger.applied.apply(events)
+    },
+    log,
+    failureLog: new FailureLog(log, 'electing the writer fails; this instance writes itself', 'electing recovered'),
+  })
+  metrics.watchForwarding(election, ledger.executor)
+  return election
+}
+
+function sentSettings({ ownerCommissionPercent, rouletteFeePercent, assetBaseUrl }: Settings): Settings {
+  return { ownerCommissionPercent, rouletteFeePercent, assetBaseUrl }
+}

@@ -1,0 +1,276 @@
+import { statSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { test } from 'tap'
+import { freePort } from '../../src/db/cluster/free-port.ts'
+import { connectToNetwork, connectToSocket, listenOnNetwork, listenOnSocket } from '../../src/forwarding/endpoints.ts'
+import { encodeFrame } from '../../src/forwarding/frames.ts'
+import { RefusedByWriter } from '../../src/forwarding/writer-link.ts'
+import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
+import { Closed, Overloaded, Unavailable } from '../../src/ledger/executor/failures.ts'
+import { until } from '../harness/until.ts'
+import {
+  causeWith,
+  echo,
+  echoCommand,
+  executorOf,
+  openLink,
+  presentRefusal,
+  resultOf,
+  socketFile,
+} from './link-fixture.ts'
+
+const rejection = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+const neverHere = executorOf(async () => {
+  throw new Error('this instance ran a command itself')
+})
+
+test('commands of one turn go out in one write, and each gets its own answer', async (t) => {
+  const sizes: number[] = []
+  let turn = 0
+  const writer = executorOf((command) => {
+    turn += 1
+    queueMicrotask(() => {
+      if (turn > 0) sizes.push(turn)
+      turn = 0
+    })
+    return Promise.resolve(resultOf(command))
+  })
+  const { router } = await openLink(t, writer, neverHere)
+  const results = await Promise.all(Array.from({ length: 50 }, (_, i) => router.run(echoCommand(i + 1))))
+  t.same(
+    results.map(({ reply }) => JSON.parse(reply.body).input.count),
+    Array.from({ length: 50 }, (_, i) => i + 1),
+  )
+  t.same(sizes, [50])
+  t.equal(router.forwarded, 50)
+})
+
+test('errors keep their meaning', async (t) => {
+  const errors = [new Overloaded('full'), new Unavailable('away'), new TypeError('a bug')]
+  const { router } = await openLink(
+    t,
+    executorOf(async () => {
+      throw errors.shift()
+    }),
+    neverHere,
+  )
+  t.ok((await rejection(router.run(echoCommand(1)))) instanceof Overloaded)
+  t.ok((await rejection(router.run(echoCommand(1)))) instanceof Unavailable)
+  const bug = await router.run(echoCommand(1)).catch((error: unknown) => error)
+  t.match(bug, { message: /failed on the writer: TypeError: a bug/ })
+  t.notOk(bug instanceof Unavailable || bug instanceof Overloaded)
+})
+
+test('the writer validates inputs by the schema of the verb', async (t) => {
+  const { router } = await openLink(
+    t,
+    executorOf(async (command) => resultOf(command)),
+    neverHere,
+  )
+  await t.rejects(router.run(echoCommand(0)), /does not accept this input of echo/)
+  const unknown = { ...echoCommand(1), call: { verb: 'missing', input: {} } }
+  await t.rejects(router.run(unknown), /does not accept this input of missing/)
+  t.equal((await router.run(echoCommand(1))).reply.status, 200, 'the connection is as good as before')
+})
+
+test('a command whose answer is lost is run again under its idempotency key, and never without one', async (t) => {
+  const ran: string[] = []
+  const waiting = Promise.withResolvers<CommandResult>()
+  const { router, sockets } = await openLink(
+    t,
+    executorOf(() => waiting.promise),
+    executorOf(async (command) => {
+      ran.push(command.cause.idempotency?.key ?? 'none')
+      return resultOf(command, 7)
+    }),
+  )
+  const keyed = router.run(echoCommand(1, 'k'))
+  const keyless = router.run(echoCommand(2))
+  keyless.catch(() => {})
+  await until(() => Promise.resolve(sockets[0] !== undefined && sockets[0].bytesRead > 200))
+  sockets[0]?.destroy()
+  t.match(await keyed, { position: 7 })
+  t.ok((await rejection(keyless)) instanceof Unavailable)
+  t.same(ran, ['k'])
+  t.equal(router.lost, 2)
+  t.match(await router.run(echoCommand(3)), { position: 7 }, 'without a writer it runs commands itself')
+})
+
+test('a command that the writer has not run is run again, with or without a key', async (t) => {
+  const { router, server } = await openLink(
+    t,
+    executorOf(async () => {
+      throw new Closed('shutting down')
+    }),
+    executorOf(async (command) => resultOf(command, 5)),
+  )
+  t.match(await router.run(echoCommand(1)), { position: 5 })
+  const resigned = server.resign()
+  t.match(await router.run(echoCommand(2)), { position: 5 })
+  await resigned
+  t.equal(router.lost, 0)
+})
+
+test('a process that is the writer no longer runs nothing', async (t) => {
+  let isWriter = true
+  const { router, link } = await openLink(
+    t,
+    executorOf(async (command) => resultOf(command, 1)),
+    executorOf(async (command) => resultOf(command, 2)),
+    { isWriter: () => isWriter },
+  )
+  t.match(await router.run(echoCommand(1)), { position: 1 })
+  isWriter = false
+  t.match(await router.run(echoCommand(1)), { position: 2 })
+  await link.closed
+})
+
+test('events are there before the answers that follow', async (t) => {
+  const entry = {
+    position: 1,
+    type: 'app-mode-set',
+    version: 1,
+    data: '{}',
+    movements: [],
+    actor: 'staff:ann',
+    at: 1,
+    requestId: 'r',
+    idempotencyKey: null,
+    replyHash: null,
+    hash: 'h',
+  }
+  const link = await openLink(
+    t,
+    executorOf(async (command) => {
+      link.server.share([entry])
+      return resultOf(command)
+    }),
+    neverHere,
+  )
+  const events = link.router.run(echoCommand(1)).then(() => link.events.length)
+  t.equal(await events, 1)
+  t.same(link.events, [entry])
+})
+
+test('an instance of another version, or one that means another writer, is refused', async (t) => {
+  const writer = executorOf(async (command) => resultOf(command))
+  await t.rejects(openLink(t, writer, neverHere, { version: 'w' }), {
+    constructor: RefusedByWriter,
+    message: 'the writer runs another version',
+  })
+  t.ok((await rejection(openLink(t, writer, neverHere, { writer: 'x' }))) instanceof RefusedByWriter)
+  t.ok((await rejection(openLink(t, writer, neverHere, { isWriter: () => false }))) instanceof RefusedByWriter)
+})
+
+test('a connection that does not speak the protocol is closed', async (t) => {
+  const path = socketFile(t)
+  await openLink(t, neverHere, neverHere, {
+    listen: (accept) => listenOnSocket(path, accept),
+    connect: () => connect(path),
+  })
+  t.equal(statSync(path).mode & 0o777, 0o600)
+  const closedAfter = async (bytes: Buffer): Promise<void> => {
+    const socket = connect(path)
+    socket.write(bytes)
+    socket.resume()
+    await new Promise((resolve) => socket.once('close', resolve))
+  }
+  await closedAfter(Buffer.from('GET / HTTP/1.1\r\n\r\n'))
+  await closedAfter(encodeFrame('{"commands":[]}'))
+  await closedAfter(encodeFrame('{"hello":1}'))
+  await closedAfter(Buffer.from([0, 1, 0, 0]))
+  t.pass()
+})
+
+test('a writer that says nothing is given up within two seconds', async (t) => {
+  const path = socketFile(t)
+  const silent: Socket[] = []
+  const { router, sockets, link } = await openLink(
+    t,
+    executorOf(() => new Promise(() => {})),
+    executorOf(async (command) => resultOf(command, 3)),
+  )
+  const pending = router.run(echoCommand(1, 'k'))
+  await until(() => Promise.resolve(sockets.length === 1))
+  const since = performance.now()
+  // Nothing that the server writes arrives any more.
+  const [socket] = sockets
+  if (socket !== undefined) socket.write = () => true
+  t.match(await pending, { position: 3 })
+  await link.closed
+  t.ok(performance.now() - since < 2_000)
+  await listenOnSocket(path, (accepted) => silent.push(accepted)).then((server) =>
+    t.teardown(() => void server.close()),
+  )
+  await t.rejects(
+    openLink(t, neverHere, neverHere, { connect: () => connectToSocket(path) }),
+    'nor is one that does not welcome waited for',
+  )
+  for (const accepted of silent) accepted.destroy()
+})
+
+test('more commands than may wait are refused, and nothing of them is done', async (t) => {
+  let ran = 0
+  const { router } = await openLink(
+    t,
+    executorOf(() => {
+      ran += 1
+      return new Promise(() => {})
+    }),
+    neverHere,
+  )
+  const running = Array.from({ length: 16_385 }, () => router.run(echoCommand(1)))
+  for (const one of running) one.catch(() => {})
+  const last = await running.at(-1)?.catch((error: unknown) => error)
+  t.ok(last instanceof Overloaded)
+  await until(() => Promise.resolve(ran === 16_384))
+})
+
+test('all that is in flight is waited for', async (t) => {
+  const first = Promise.withResolvers<void>()
+  const { router } = await openLink(
+    t,
+    executorOf(async (command) => {
+      await first.promise
+      return resultOf(command)
+    }),
+    neverHere,
+  )
+  const order: string[] = []
+  const running = router.run(echoCommand(1)).then(() => order.push('answered'))
+  const waiting = router.waitForInFlight().then(() => order.push('waited'))
+  first.resolve()
+  await Promise.all([waiting, running])
+  t.same(order, ['answered', 'waited'])
+})
+
+test('between hosts both ends must have the key', async (t) => {
+  const port = await freePort()
+  const key = 'a key for forwarding that is long enough'
+  const overNetwork = {
+    listen: (accept: (socket: Socket) => void) => listenOnNetwork({ host: '127.0.0.1', port, key }, accept),
+  }
+  const { router } = await openLink(
+    t,
+    executorOf(async (command) => resultOf(command, 9)),
+    neverHere,
+    {
+      ...overNetwork,
+      connect: () => connectToNetwork(`127.0.0.1:${port}`, key),
+    },
+  )
+  t.match(await router.run(echo.command({ count: 1 }, causeWith(null), presentRefusal)), { position: 9 })
+  const otherPort = await freePort()
+  await t.rejects(
+    openLink(t, neverHere, neverHere, {
+      listen: (accept) => listenOnNetwork({ host: '127.0.0.1', port: otherPort, key }, accept),
+      connect: () => connectToNetwork(`127.0.0.1:${otherPort}`, `${key}!`),
+    }),
+  )
+  await t.rejects(openLink(t, neverHere, neverHere, { connect: () => connect(port, '127.0.0.1') }), 'without TLS')
+})
