@@ -75,15 +75,15 @@ function expectAnswers(context: ScenarioContext, { answers, instances }: Environ
   context.expect(unanswered === 0, `${unanswered} requests got no answer, though the service was not stopped`)
 }
 
-/** The queue holds only pending requests and those that clients gave up. */
+/** The queue holds only pending requests, those that clients gave up, and those whose answers were lost. */
 function reportQueue(context: ScenarioContext, { answers, watch }: Environment): void {
   context.expect(watch.samples > 0, 'the depth of the queue was never read')
-  const bound = answers.maxPending + answers.timedOut
+  const bound = answers.maxPending + answers.timedOut + watch.lostAnswers
   context.expect(
     watch.maxDepth <= bound,
     `${watch.maxDepth} commands were in the queue, but clients had sent only ${bound}`,
   )
-  const sent = `${answers.maxPending} pending at once, ${answers.timedOut} given up`
+  const sent = `${answers.maxPending} pending at once, ${answers.timedOut} given up, ${watch.lostAnswers} run again`
   context.report(`at most ${watch.maxDepth} in a queue in ${watch.samples} samples (${sent})`)
 }
 

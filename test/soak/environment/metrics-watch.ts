@@ -12,6 +12,8 @@ export class MetricsWatch {
   samples = 0
   /** Samples by process id. */
   readonly #lives = new Map<number, Sample[]>()
+  /** Commands whose answers an instance lost with the writer, by process id. */
+  readonly #lost = new Map<number, number>()
   readonly #timer: NodeJS.Timeout
 
   constructor(context: ScenarioContext, instances: readonly Instance[]) {
@@ -23,6 +25,11 @@ export class MetricsWatch {
 
   stop(): void {
     clearInterval(this.#timer)
+  }
+
+  /** Commands whose answers were lost with the writer: it may still hold them, although they were run elsewhere. */
+  get lostAnswers(): number {
+    return [...this.#lost.values()].reduce((sum, lost) => sum + lost, 0)
   }
 
   /** Of the process that ran longest; undefined without samples. */
@@ -39,6 +46,7 @@ export class MetricsWatch {
     const heap = metrics.get('nodejs_heap_size_used_bytes')
     const resident = metrics.get('process_resident_memory_bytes')
     if (depth === undefined || heap === undefined || resident === undefined) return
+    this.#lost.set(pid, metrics.get('ledger_lost_answers') ?? 0)
     this.samples += 1
     this.depth = depth
     this.maxDepth = Math.max(this.maxDepth, depth)
