@@ -133,7 +133,7 @@ async function start(config: Config, stop: AbortSignal, cleanUp: AsyncDisposable
     realtime: { createRegistry, isAllowedOrigin: address.isAllowedOrigin },
   })
   address.setPort(await listen(app, config, cleanUp))
-  election = createElection({ config, database, ledger, metrics, createVerbs, terms, appState, log })
+  election = await createElection({ config, database, ledger, metrics, createVerbs, terms, appState, log })
   // First of all on the way out: another instance becomes the writer while this one finishes its requests.
   cleanUp.defer(() => void election?.resign())
   // A standby takes no writes: it has no writer before it is promoted.

@@ -166,7 +166,13 @@ function productionFaults(given: Given): string[] {
 
 function forwardFaults({ FORWARD_ADDRESS: address, FORWARD_KEY: key }: Given): string[] {
   if (!address !== !key) return ['FORWARD_ADDRESS and FORWARD_KEY must be given together']
-  return key && Buffer.byteLength(key) < 32 ? [`FORWARD_KEY must have at least 32 bytes (${MAKE_KEY})`] : []
+  const faults: string[] = []
+  if (key && Buffer.byteLength(key) < 32) faults.push(`FORWARD_KEY must have at least 32 bytes (${MAKE_KEY})`)
+  // Other instances connect to it as it stands.
+  if (address && (/^(0\.0\.0\.0|\[[0:]*\]):/.test(address) || Number(/\d+$/.exec(address)) > 65_535)) {
+    faults.push('FORWARD_ADDRESS must be an address of this host that others can reach, with a port up to 65535')
+  }
+  return faults
 }
 
 function addressFaults(given: Given): string[] {

@@ -36,7 +36,14 @@ export const plainTables = {
   ledger_head: { one: boolean(), position: integer(), hash: text(), at: micros(), batch: uuid() },
   ledger_batches: { id: uuid(), position: integer(), at: micros() },
   ledger_cursors: { name: text(), position: integer() },
-  ledger_writer: { only_row: boolean(), writer: text(), address: nullable(text()), elected_at: micros() },
+  ledger_writer: {
+    only_row: boolean(),
+    writer: text(),
+    address: nullable(text()),
+    pid: integer(),
+    session_start: micros(),
+    elected_at: micros(),
+  },
   replies: {
     actor: text(),
     idempotency_key: text(),

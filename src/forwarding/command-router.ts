@@ -1,8 +1,11 @@
-import type { Command } from '../ledger/executor/command.ts'
+import type { Cause, Command } from '../ledger/executor/command.ts'
 import type { CommandResult } from '../ledger/executor/command-queue.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
-import { Unavailable } from '../ledger/executor/failures.ts'
+import { Closed, Overloaded, Unavailable } from '../ledger/executor/failures.ts'
 import type { ForwardedCommand, WriterLink } from './writer-link.ts'
+
+/** Resolves when this instance has applied all events up to a position; rejects with `Unavailable` when that takes long. */
+export type CatchUp = (position: number) => Promise<void>
 
 type RouterExecutor = Pick<Executor, 'run' | 'waitForInFlight' | 'stalledMs'>
 
@@ -12,14 +15,17 @@ type RouterExecutor = Pick<Executor, 'run' | 'waitForInFlight' | 'stalledMs'>
  */
 export class CommandRouter implements RouterExecutor {
   readonly #own: RouterExecutor
+  readonly #catchUp: CatchUp
   #link: WriterLink | undefined
+  #isCut = false
   /** The link, and former ones whose last answers have yet to arrive. */
   readonly #links = new Set<WriterLink>()
   #forwarded = 0
   #lost = 0
 
-  constructor(own: RouterExecutor) {
+  constructor(own: RouterExecutor, catchUp: CatchUp) {
     this.#own = own
+    this.#catchUp = catchUp
   }
 
   /** Commands that were sent to the writer. */
@@ -32,15 +38,20 @@ export class CommandRouter implements RouterExecutor {
     return this.#lost
   }
 
-  /** Sends commands there, until the link ends. */
+  /** Sends commands there, until the link ends. After `cut` the link is dropped. */
   use(link: WriterLink): void {
+    if (this.#isCut) {
+      link.cut()
+      return
+    }
     this.#link = link
     this.#links.add(link)
     void link.closed.then(() => this.#links.delete(link))
   }
 
-  /** Drops all links: from now on this instance writes itself. */
+  /** Drops all links, for good: from now on this instance writes itself. */
   async cut(): Promise<void> {
+    this.#isCut = true
     this.#link = undefined
     const links = [...this.#links]
     for (const link of links) link.cut()
@@ -71,9 +82,28 @@ export class CommandRouter implements RouterExecutor {
    * The writer may have run it, or may yet. With an idempotency key it is run again: whichever comes second finds the
    * reply that the first has stored. Without one only its caller can tell whether to repeat it.
    */
-  readonly settleLost = (forwarded: ForwardedCommand): void => {
+  readonly settleLost = ({ command, resolve, reject }: ForwardedCommand): void => {
     this.#lost += 1
-    if (forwarded.command.cause.idempotency !== null) this.runAgain(forwarded)
-    else forwarded.reject(new Unavailable('the writer was lost, and with it the outcome of the command'))
+    if (command.cause.idempotency === null) {
+      reject(new Unavailable('the writer was lost, and with it the outcome of the command'))
+    } else resolve(this.#rerun(command, command.cause.idempotency))
+  }
+
+  async #rerun(command: Command, idempotency: NonNullable<Cause['idempotency']>): Promise<CommandResult> {
+    // The reply is stored whatever it is: a refusal must also hold for a writer that runs the command later.
+    const cause = { ...command.cause, idempotency: { ...idempotency, discardRefusal: false } }
+    let result: CommandResult
+    try {
+      result = await this.run({ ...command, cause })
+    } catch (error) {
+      // Nothing was done this time, which says nothing of the first.
+      if (error instanceof Overloaded || error instanceof Closed || error instanceof Unavailable) {
+        throw new Unavailable('the outcome of the command is unknown', { cause: error })
+      }
+      throw error
+    }
+    // What the writer shared of it was lost with the answer.
+    if (result.replayed) await this.#catchUp(result.position)
+    return result
   }
 }

@@ -4,8 +4,6 @@ import { ServedConnection, type ServedConnectionOptions } from './served-connect
 
 /** Instances that a writer serves at a time. */
 const MAX_CONNECTIONS = 256
-/** How long instances have to take their last answers. */
-const RESIGN_TIMEOUT_MS = 2_000
 
 /** Serves the commands of other instances while this one is the writer. */
 export class CommandServer {
@@ -41,11 +39,7 @@ export class CommandServer {
     this.#hasResigned = true
     for (const server of this.#servers) server.close()
     for (const connection of this.#connections) connection.resign()
-    const timeout = setTimeout(() => {
-      for (const connection of this.#connections) connection.destroy()
-    }, RESIGN_TIMEOUT_MS)
     await Promise.all([...this.#connections].map(({ closed }) => closed))
-    clearTimeout(timeout)
   }
 
   #accept(socket: Socket): void {

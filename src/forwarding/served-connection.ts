@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { errorCode } from '../config/error-code.ts'
 import type { Command } from '../ledger/executor/command.ts'
 import type { CommandResult } from '../ledger/executor/command-queue.ts'
 import type { Executor } from '../ledger/executor/executor.ts'
@@ -12,6 +13,8 @@ const HELLO_TIMEOUT_MS = 1_000
 const MAX_HELLO_BYTES = 16_384
 /** Answers that a connection may hold for an instance that does not read; beyond it the connection is closed. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024
+/** How long an instance has to take its last answers. */
+const LAST_ANSWERS_TIMEOUT_MS = 2_000
 /** Well below the silence after which an instance gives up a writer. */
 const ALIVE_INTERVAL_MS = 200
 
@@ -35,7 +38,10 @@ export class ServedConnection {
   readonly #alive: NodeJS.Timeout
   #verbs: ReadonlyMap<string, ReceivableVerb> | undefined
   #answers: string[] = []
+  /** Commands that are not answered yet. */
+  #running = 0
   #hasResigned = false
+  #lastAnswersTimeout: NodeJS.Timeout | undefined
   readonly closed: Promise<void>
 
   constructor(socket: Socket, options: ServedConnectionOptions) {
@@ -50,6 +56,7 @@ export class ServedConnection {
     socket.once('close', () => {
       clearTimeout(helloTimeout)
       clearInterval(this.#alive)
+      clearTimeout(this.#lastAnswersTimeout)
     })
   }
 
@@ -68,10 +75,13 @@ export class ServedConnection {
     if (this.#hasResigned) return
     this.#hasResigned = true
     this.#write(encodeFrame('{"resigned":true}'))
+    this.#limitLastAnswers()
   }
 
-  destroy(): void {
-    this.#socket.destroy()
+  /** Once nothing runs, an instance that does not take its answers is not waited for. */
+  #limitLastAnswers(): void {
+    if (!this.#hasResigned || this.#running > 0) return
+    this.#lastAnswersTimeout ??= setTimeout(() => this.#socket.destroy(), LAST_ANSWERS_TIMEOUT_MS)
   }
 
   #read(chunk: Buffer): void {
@@ -89,17 +99,15 @@ export class ServedConnection {
 
   #welcome({ protocol, version, writer, terms }: Hello): void {
     const options = this.#options
-    const verbs = options.verbsFor(terms)
-    const fault =
-      protocol !== PROTOCOL || version !== options.version
-        ? 'the writer runs another version'
-        : writer !== options.writer || !options.isWriter()
-          ? 'this instance is not the writer'
-          : verbs === null
-            ? 'its configuration cannot be read'
-            : null
-    if (fault !== null || verbs === null) {
-      this.#socket.end(encodeFrame(JSON.stringify({ refused: fault })))
+    // A passing state: whoever asks looks for the writer again.
+    if (writer !== options.writer || !options.isWriter()) throw new Error('this instance is not the writer')
+    const isSameVersion = protocol === PROTOCOL && version === options.version
+    const verbs = isSameVersion ? options.verbsFor(terms) : null
+    if (verbs === null) {
+      const refused = isSameVersion
+        ? 'the writer cannot read the configuration of this instance'
+        : 'the writer runs another version'
+      this.#socket.end(encodeFrame(JSON.stringify({ refused })))
       return
     }
     this.#verbs = verbs
@@ -107,6 +115,7 @@ export class ServedConnection {
   }
 
   #run({ id, verb, input, cause }: SentCommand, verbs: ReadonlyMap<string, ReceivableVerb>): void {
+    this.#running += 1
     if (!this.#options.isWriter()) this.resign()
     if (this.#hasResigned) {
       this.#fail(id, 'closed', 'this instance is not the writer')
@@ -116,7 +125,7 @@ export class ServedConnection {
     try {
       command = verbs.get(verb)?.receive(input, cause, this.#options.presentRefusal)
     } catch (error) {
-      this.#fail(id, 'bug', textOf(error))
+      this.#fail(id, 'bug', stackOf(error))
       return
     }
     if (command === undefined || command === null) {
@@ -125,7 +134,10 @@ export class ServedConnection {
     }
     this.#options.executor.run(command).then(
       (result) => this.#complete(id, result),
-      (error: unknown) => this.#fail(id, failureCode(error), textOf(error)),
+      (error: unknown) => {
+        const code = failureCode(error)
+        this.#fail(id, code, code === 'bug' || !(error instanceof Error) ? stackOf(error) : error.message)
+      },
     )
   }
 
@@ -146,6 +158,8 @@ export class ServedConnection {
   #flush(): void {
     const answers = this.#answers
     this.#answers = []
+    this.#running -= answers.length
+    this.#limitLastAnswers()
     for (const frame of encodeList('answers', answers)) this.#write(frame)
   }
 
@@ -159,8 +173,10 @@ export class ServedConnection {
 function failureCode(error: unknown): FailureCode {
   if (error instanceof Overloaded) return 'overloaded'
   if (error instanceof Closed) return 'closed'
-  return error instanceof Unavailable ? 'unavailable' : 'bug'
+  if (!(error instanceof Unavailable)) return 'bug'
+  // The database refused the connection, as it has too many: nothing was started.
+  return errorCode(error.cause) === '53300' ? 'overloaded' : 'unavailable'
 }
 
 /** For the log of the other instance. */
-const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))

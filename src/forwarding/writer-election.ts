@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Server, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { makeFolder } from '../config/make-folder.ts'
 import type { FailureLog, RecoveryLogger } from '../db/failure-log.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
@@ -51,10 +52,14 @@ export class WriterElection {
   readonly #options: WriterElectionOptions
   readonly #writer = randomBytes(4).toString('hex')
   readonly #stop = new AbortController()
+  /** Serves until the last command of another instance is answered, which is after this one was the writer. */
   #server: CommandServer | undefined
+  #isWriter = false
   #running: Promise<void> = Promise.resolve()
   /** Eager until then. */
   #eagerUntil = 0
+  /** Where this instance cannot listen, as was logged. */
+  readonly #unusable = new Set<string>()
   /** The writer whose refusal was logged. */
   #refusedBy: string | undefined
 
@@ -64,7 +69,7 @@ export class WriterElection {
 
   /** Whether this instance is the writer. */
   get isWriter(): boolean {
-    return this.#server !== undefined
+    return this.#isWriter
   }
 
   /** Instances that send their commands here. */
@@ -84,7 +89,7 @@ export class WriterElection {
   /** Makes way for another writer, and is a candidate no longer. A link to another writer stays until `stop`. */
   async resign(): Promise<void> {
     this.#stop.abort()
-    if (this.isWriter) await this.#running
+    if (this.#server !== undefined) await this.#running
   }
 
   async stop(): Promise<void> {
@@ -102,7 +107,6 @@ export class WriterElection {
         cleanUp.defer(() => lock.close())
         const ledger = await lock.ledgerName()
         while (!this.#stop.signal.aborted && !lock.isLost) await this.#takePart(lock, ledger)
-        failureLog.succeeded(this)
       } catch (error) {
         if (!this.#stop.signal.aborted) failureLog.failed(error, this)
       }
@@ -112,7 +116,9 @@ export class WriterElection {
 
   /** Becomes the writer, or follows it, until that ends. */
   async #takePart(lock: WriterLock, ledger: string): Promise<void> {
-    if (await lock.tryAcquire()) {
+    const isMine = await lock.tryAcquire()
+    this.#options.failureLog.succeeded(this)
+    if (isMine) {
       await this.#lead(lock, ledger)
       return
     }
@@ -122,65 +128,82 @@ export class WriterElection {
       return
     }
     const writer = await lock.findWriter()
-    if (writer !== null && (await this.#follow(writer, ledger))) {
+    if (writer !== null && (await this.#follow(writer, lock, ledger))) {
       this.#eagerUntil = performance.now() + EAGER_MS
       return
     }
-    this.#options.failureLog.succeeded(this)
     await this.#pause()
   }
 
   async #lead(lock: WriterLock, ledger: string): Promise<void> {
-    const { log, network } = this.#options
+    const { log } = this.#options
     const server = new CommandServer({
       ...this.#options.serve,
       writer: this.#writer,
       isWriter: () => lock.isFresh && !this.#stop.signal.aborted,
     })
-    await this.#listen(server, ledger)
     this.#server = server
     try {
-      await lock.advertise({ writer: this.#writer, address: network && addressOf(network) })
+      const { onSocket, address } = await this.#listen(server, ledger)
+      if (!onSocket && address === null) {
+        // Another instance may be one that the others can reach.
+        await lock.release()
+        await this.#pause()
+        return
+      }
+      await lock.advertise({ writer: this.#writer, address })
+      this.#isWriter = true
       // Not of the first: an instance that is alone need not tell.
       if (this.#eagerUntil > 0) log.info({ writer: this.#writer }, 'this instance is the writer')
       await Promise.race([lock.lost, aborted(this.#stop.signal)])
       if (!this.#stop.signal.aborted) log.info({ writer: this.#writer }, 'this instance is the writer no longer')
-    } finally {
-      this.#server = undefined
       // The lock first: another instance may take over while the last answers go out.
-      await Promise.all([lock.close(), server.resign()])
+      await lock.close()
+    } finally {
+      this.#isWriter = false
+      await server.resign()
+      this.#server = undefined
     }
   }
 
-  async #listen(server: CommandServer, ledger: string): Promise<void> {
+  /** Listens where other instances can reach this one, as far as that is possible. */
+  async #listen(
+    server: CommandServer,
+    ledger: string,
+  ): Promise<{ readonly onSocket: boolean; readonly address: string | null }> {
     const { log, network, folder } = this.#options
     const path = socketPath(folder, ledger, this.#writer)
-    const attempt = async (listen: (onConnection: (socket: Socket) => void) => Promise<Server>, where: object) => {
+    const attempt = async (
+      where: string,
+      listen: (onConnection: (socket: Socket) => void) => Promise<Server>,
+    ): Promise<boolean> => {
       try {
         await server.listen(listen)
+        this.#unusable.delete(where)
+        return true
       } catch (err) {
-        log.warn({ err, ...where }, 'cannot listen for commands; other instances write themselves')
+        if (!this.#unusable.has(where)) log.warn({ err, where }, 'cannot listen for commands of other instances')
+        this.#unusable.add(where)
+        return false
       }
     }
-    if (isPathTooLong(path)) {
-      log.warn({ path }, 'DATA_DIR is too long a path for a socket; other instances on this host write themselves')
-    } else {
-      await attempt(
-        async (onConnection) => {
-          makeFolder(folder, 0o700)
-          await removeDeadSockets(folder, ledger)
-          return await listenOnSocket(path, onConnection)
-        },
-        { path },
-      )
-    }
-    if (network !== null) {
-      await attempt((onConnection) => listenOnNetwork(network, onConnection), { address: addressOf(network) })
-    }
+    const onSocket = await attempt(path, async (onConnection) => {
+      if (isPathTooLong(path)) throw new Error('DATA_DIR is too long a path for a socket')
+      makeFolder(folder, 0o700)
+      await removeDeadSockets(folder, ledger)
+      return await listenOnSocket(path, onConnection)
+    })
+    const address = network && addressOf(network)
+    if (network === null || address === null) return { onSocket, address: null }
+    const isListening = await attempt(address, (onConnection) => listenOnNetwork(network, onConnection))
+    return { onSocket, address: isListening ? address : null }
   }
 
-  /** Sends commands to the writer until it is lost; false when it cannot be reached. */
-  async #follow({ writer, address }: AdvertisedWriter, ledger: string): Promise<boolean> {
+  /**
+   * Sends commands to the writer until it is lost; false when it cannot be reached. Only as long as this instance sees
+   * the database on which it found the writer: after a failover the writer may be on another.
+   */
+  async #follow({ writer, address }: AdvertisedWriter, lock: WriterLock, ledger: string): Promise<boolean> {
     const { router, serve, terms, onEvents, log, network, folder } = this.#options
     const hello = { protocol: PROTOCOL, version: serve.version, writer, terms: terms() }
     const options = { onEvents, onNotRun: router.runAgain, onAnswerLost: router.settleLost }
@@ -193,7 +216,8 @@ export class WriterElection {
         const link = await WriterLink.connect(way(), hello, options)
         router.use(link)
         log.info({ writer }, 'commands go to the writer')
-        await link.ended
+        await Promise.race([link.ended, lock.lost])
+        link.retire()
         return true
       } catch (error) {
         if (!(error instanceof RefusedByWriter)) continue
@@ -206,16 +230,10 @@ export class WriterElection {
   }
 
   /** Waits before the next attempt, not at all once it is to stop. */
-  #pause(): Promise<void> {
-    if (this.#stop.signal.aborted) return Promise.resolve()
+  async #pause(): Promise<void> {
+    const { signal } = this.#stop
     const delay = performance.now() < this.#eagerUntil ? EAGER_RETRY_MS : RETRY_MS
-    return new Promise((resolve) => {
-      const timeout = setTimeout(resolve, delay)
-      this.#stop.signal.addEventListener('abort', () => {
-        clearTimeout(timeout)
-        resolve()
-      })
-    })
+    await sleep(delay, undefined, { signal }).catch(() => {})
   }
 }
 

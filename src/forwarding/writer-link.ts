@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { Command } from '../ledger/executor/command.ts'
 import type { CommandResult } from '../ledger/executor/command-queue.ts'
 import { Overloaded, Unavailable } from '../ledger/executor/failures.ts'
+import { StallWatch } from '../ledger/executor/stall-watch.ts'
 import type { LedgerEntry } from '../ledger/storage/event-hash.ts'
 import { encodeFrame, encodeList, FrameReader } from './frames.ts'
 import { type Answer, type Hello, type Response, responses } from './messages.ts'
@@ -35,7 +36,7 @@ export interface WriterLinkOptions {
   readonly onAnswerLost: (forwarded: ForwardedCommand) => void
 }
 
-/** The writer refuses this instance for good, as its message says. */
+/** The writer cannot serve this instance, as its message says. */
 export class RefusedByWriter extends Error {}
 
 /** An instance's end of a connection to the writer: sends commands, many in a write, and waits for their answers. */
@@ -52,8 +53,7 @@ export class WriterLink {
   #lastId = 0
   #length = 0
   #heardAt = performance.now()
-  /** Since when nothing was answered although a command waits. */
-  #waitingSince = 0
+  readonly #stall = new StallWatch()
   #isReady = false
   #hasEnded = false
   readonly #welcome = Promise.withResolvers<void>()
@@ -100,9 +100,9 @@ export class WriterLink {
     return this.#ended.promise
   }
 
-  /** How long commands have been waiting without any of them being answered, in milliseconds; 0 when none waits. */
+  /** As `Executor.stalledMs`, of the commands that were sent. */
   get stalledMs(): number {
-    return this.#outstanding.size === 0 ? 0 : performance.now() - this.#waitingSince
+    return this.#stall.stalledMs
   }
 
   /** Sends a command together with all others of this turn of the event loop. */
@@ -113,7 +113,7 @@ export class WriterLink {
     if (this.#outstanding.size >= MAX_OUTSTANDING || this.#length + text.length > MAX_OUTSTANDING_LENGTH) {
       return Promise.reject(new Overloaded('too many commands wait for the writer'))
     }
-    if (this.#outstanding.size === 0) this.#waitingSince = performance.now()
+    this.#stall.waiting()
     this.#lastId = id
     this.#length += text.length
     if (this.#queued.length === 0) setImmediate(() => this.#flush())
@@ -128,6 +128,12 @@ export class WriterLink {
     if (this.#outstanding.size === 0) return Promise.resolve()
     const id = this.#lastId
     return new Promise((resolve) => this.#waiters.push({ id, resolve }))
+  }
+
+  /** Takes no more commands; the connection is closed after the last answer. */
+  retire(): void {
+    this.#end()
+    if (this.#outstanding.size === 0) this.#socket.end()
   }
 
   /** Drops the connection. */
@@ -176,10 +182,11 @@ export class WriterLink {
     if (outstanding === undefined) throw new Error(`an answer to no command: ${answer.id}`)
     this.#outstanding.delete(answer.id)
     this.#length -= outstanding.length
-    if (!('failure' in answer)) {
-      this.#waitingSince = this.#heardAt
-      outstanding.resolve(answer)
-    } else if (answer.failure === 'closed') {
+    const othersWait = this.#outstanding.size > 0
+    if (!('failure' in answer) || answer.failure === 'bug') this.#stall.progressed(othersWait)
+    else if (!othersWait) this.#stall.failed()
+    if (!('failure' in answer)) outstanding.resolve(answer)
+    else if (answer.failure === 'closed') {
       this.#end()
       this.#options.onNotRun(outstanding)
     } else if (answer.failure === 'overloaded') outstanding.reject(new Overloaded(answer.message))

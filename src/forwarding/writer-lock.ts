@@ -14,9 +14,12 @@ const CONNECT_TIMEOUT_MS = 3_000
 const LOCK_NAME = 'ledger writer'
 const LOCK = `hashtextextended($1, 0)`
 
-/** Who holds the lock, and for how many milliseconds PostgreSQL has heard nothing of that session. */
+/**
+ * Who holds the lock, and for how many milliseconds PostgreSQL has heard nothing of that session: null when it does not
+ * tell, as for another role or with `track_activities = off`.
+ */
 const findHolder = `
-  select a.pid, extract(epoch from clock_timestamp() - a.state_change) * 1000 as silence
+  select a.pid, a.backend_start, extract(epoch from clock_timestamp() - a.state_change) * 1000 as silence
   from pg_locks l join pg_stat_activity a on a.pid = l.pid
   where l.locktype = 'advisory' and l.granted and l.objsubid = 1
     and l.database = (select oid from pg_database where datname = current_database())
@@ -25,6 +28,11 @@ const findHolder = `
 const endSilentHolder = `
   with holder as (${findHolder})
   select pg_terminate_backend(pid) from holder where silence > ${MAX_SILENCE_MS}`
+
+/** The writer that advertised itself, if its session has the lock and it does not seem to hang. */
+const findHoldingWriter = `
+  select writer, address from ledger_writer w join (${findHolder}) h on h.pid = w.pid and h.backend_start = w.session_start
+  where silence < ${MAX_SILENCE_MS / 2}`
 
 /** What the writer says of itself. */
 export interface AdvertisedWriter {
@@ -80,6 +88,7 @@ export class WriterLock {
         url,
         'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3',
       )
+      lock.#ping = setInterval(() => void lock.#speak(), PING_INTERVAL_MS)
       return lock
     } catch (error) {
       lock.cut()
@@ -98,27 +107,35 @@ export class WriterLock {
 
   /** Takes the lock, if nobody has it, and holds it until the connection is lost or closed. */
   async tryAcquire(): Promise<boolean> {
-    const { rows } = await this.#client.query<{ mine: boolean }>(`select pg_try_advisory_lock(${LOCK}) as mine`, [
-      this.#name,
-    ])
-    if (rows[0]?.mine !== true) return false
-    this.#heardAt = performance.now()
-    this.#ping = setInterval(() => void this.#speak(), PING_INTERVAL_MS)
-    return true
+    const askedAt = performance.now()
+    const { rows } = await this.#client.query<{ mine: boolean }>(
+      // A standby would give the lock, too.
+      `select case when pg_is_in_recovery() then false else pg_try_advisory_lock(${LOCK}) end as mine`,
+      [this.#name],
+    )
+    this.#heardAt = askedAt
+    return rows[0]?.mine === true
+  }
+
+  /** Gives the lock back. */
+  async release(): Promise<void> {
+    await this.#client.query(`select pg_advisory_unlock(${LOCK})`, [this.#name])
   }
 
   /** Lets other instances find this one. */
   async advertise({ writer, address }: AdvertisedWriter): Promise<void> {
     await this.#client.query(
-      `insert into ledger_writer (writer, address) values ($1, $2)
-       on conflict (only_row) do update set writer = excluded.writer, address = excluded.address, elected_at = now()`,
+      `insert into ledger_writer (writer, address, pid, session_start)
+       select $1, $2, pid, backend_start from pg_stat_activity where pid = pg_backend_pid()
+       on conflict (only_row) do update set writer = excluded.writer, address = excluded.address,
+         pid = excluded.pid, session_start = excluded.session_start, elected_at = now()`,
       [writer, address],
     )
   }
 
-  /** The last writer that advertised itself; it may be gone. */
+  /** The writer that holds the lock on this database, once it has advertised itself. */
   async findWriter(): Promise<AdvertisedWriter | null> {
-    const { rows } = await this.#client.query<AdvertisedWriter>('select writer, address from ledger_writer')
+    const { rows } = await this.#client.query<AdvertisedWriter>(findHoldingWriter, [this.#name])
     return rows[0] ?? null
   }
 

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { EventType } from '../../schema/events.ts'
 import type { Config } from '../config/config.ts'
 import { FailureLog } from '../db/failure-log.ts'
+import { lastMigration } from '../db/migrations/migrate.ts'
 import { refusalResponseOf } from '../domain.ts'
 import type { AppStatusGate } from '../features/app-status/app-status.ts'
 import type { Settings, VerbTerms } from '../features/services.ts'
@@ -50,7 +51,7 @@ interface Parts {
 }
 
 /** Prepares the election of the writer; nothing happens before its `start`. */
-export function createElection(parts: Parts): WriterElection {
+export async function createElection(parts: Parts): Promise<WriterElection> {
   const { config, database, ledger, metrics, createVerbs, terms, appState, log } = parts
   const { dataDir, forward } = config
   const election = new WriterElection({
@@ -60,7 +61,7 @@ export function createElection(parts: Parts): WriterElection {
     router: ledger.executor,
     serve: {
       executor: ledger.ownExecutor,
-      version: versionOf(createVerbs(terms)),
+      version: versionOf(createVerbs(terms), await lastMigration()),
       verbsFor: (sent) => (SentSettings.Check(sent) ? createVerbs({ ...terms, settings: sent }) : null),
       presentRefusal: refusalPresenter(refusalResponseOf),
     },

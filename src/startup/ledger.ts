@@ -8,6 +8,7 @@ import { CommandRouter } from '../forwarding/command-router.ts'
 import { type Sessions, type StaffSessions, sessionsIn, staffSessionsIn, usersBelow } from '../http/auth/sessions.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import { Executor } from '../ledger/executor/executor.ts'
+import { Unavailable } from '../ledger/executor/failures.ts'
 import type { StoredEvent } from '../ledger/storage/event-hash.ts'
 import { prune } from '../ledger/storage/prune.ts'
 import { AppliedEvents } from '../ledger/subscriptions/applied-events.ts'
@@ -16,6 +17,8 @@ import type { Database } from './database.ts'
 
 /** Reads that may share one look at where the ledger ends. */
 const MAX_HEAD_READERS = 1_000
+/** Waits of `AppliedEvents.reach`, of a quarter of a second each. */
+const MAX_CATCH_UP_ATTEMPTS = 8
 /** Interval at which expired replies are deleted. */
 const PRUNE_INTERVAL_MS = 600_000
 
@@ -76,7 +79,10 @@ export async function startLedger(
       },
     },
   })
-  const router = new CommandRouter(executor)
+  const router = new CommandRouter(executor, async (position) => {
+    for (let i = 0; i < MAX_CATCH_UP_ATTEMPTS; i += 1) if (await applied.reach(position)) return
+    throw new Unavailable('this instance is far behind the ledger')
+  })
   cleanUp.defer(() => executor.close())
   metrics.watchLedger(executor, tail)
 
@@ -97,7 +103,7 @@ export async function startLedger(
     .preload(usersBelow(db))
     .catch((err: unknown) => log.warn({ err }, 'users could not be preloaded; each is looked up at its first request'))
   appState.follow(tail)
-  applied.follow(tail)
+  applied.follow(tail, (events) => appState.applyAll(events))
   tail.start()
   return { executor: router, ownExecutor: executor, tail, applied, sessions, staffSessions }
 }

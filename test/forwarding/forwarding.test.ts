@@ -14,7 +14,7 @@ async function metric({ origin }: ServiceProcess, name: string): Promise<number>
 }
 
 const isWriter = async (service: ServiceProcess): Promise<boolean> => (await metric(service, 'ledger_is_writer')) === 1
-const forwarded = (service: ServiceProcess): Promise<number> => metric(service, 'ledger_forwarded_commands')
+const forwarded = (service: ServiceProcess): Promise<number> => metric(service, 'ledger_forwarded_commands_total')
 const served = (service: ServiceProcess): Promise<number> => metric(service, 'ledger_forwarding_instances')
 
 const GIFT = '{"u_id":1,"decoration_id":3,"user_id":[2],"quantity":1,"room_id":1}'

@@ -3,7 +3,7 @@ import type { Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
-import { CommandRouter } from '../../src/forwarding/command-router.ts'
+import { type CatchUp, CommandRouter } from '../../src/forwarding/command-router.ts'
 import { CommandServer } from '../../src/forwarding/command-server.ts'
 import { connectToSocket, listenOnSocket } from '../../src/forwarding/endpoints.ts'
 import { PROTOCOL } from '../../src/forwarding/messages.ts'
@@ -78,6 +78,7 @@ interface LinkOptions {
   readonly isWriter?: () => boolean
   readonly listen?: (onConnection: (socket: Socket) => void) => Promise<Server>
   readonly connect?: () => Socket
+  readonly catchUp?: CatchUp
 }
 
 export function socketFile(t: Test): string {
@@ -106,7 +107,7 @@ export async function openLink(t: Test, writers: Runs, own: Runs, options: LinkO
       onConnection(socket)
     }),
   )
-  const router = new CommandRouter(own)
+  const router = new CommandRouter(own, options.catchUp ?? (async () => {}))
   t.teardown(() => router.cut())
   t.teardown(async () => {
     for (const socket of sockets) socket.destroy()

@@ -5,6 +5,7 @@ import { freePort } from '../../src/db/cluster/free-port.ts'
 import { connectToNetwork, connectToSocket, listenOnNetwork, listenOnSocket } from '../../src/forwarding/endpoints.ts'
 import { encodeFrame } from '../../src/forwarding/frames.ts'
 import { RefusedByWriter } from '../../src/forwarding/writer-link.ts'
+import type { Command } from '../../src/ledger/executor/command.ts'
 import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
 import { Closed, Overloaded, Unavailable } from '../../src/ledger/executor/failures.ts'
 import { until } from '../harness/until.ts'
@@ -51,7 +52,13 @@ test('commands of one turn go out in one write, and each gets its own answer', a
 })
 
 test('errors keep their meaning', async (t) => {
-  const errors = [new Overloaded('full'), new Unavailable('away'), new TypeError('a bug')]
+  const tooMany = Object.assign(new Error('too many clients'), { code: '53300' })
+  const errors = [
+    new Overloaded('full'),
+    new Unavailable('no connection', { cause: tooMany }),
+    new Unavailable('away'),
+    new TypeError('a bug'),
+  ]
   const { router } = await openLink(
     t,
     executorOf(async () => {
@@ -60,7 +67,10 @@ test('errors keep their meaning', async (t) => {
     neverHere,
   )
   t.ok((await rejection(router.run(echoCommand(1)))) instanceof Overloaded)
-  t.ok((await rejection(router.run(echoCommand(1)))) instanceof Unavailable)
+  t.ok((await rejection(router.run(echoCommand(1)))) instanceof Overloaded, 'refused before anything was started')
+  const away = await rejection(router.run(echoCommand(1)))
+  t.ok(away instanceof Unavailable)
+  t.match(away, { message: 'away' })
   const bug = await router.run(echoCommand(1)).catch((error: unknown) => error)
   t.match(bug, { message: /failed on the writer: TypeError: a bug/ })
   t.notOk(bug instanceof Unavailable || bug instanceof Overloaded)
@@ -99,6 +109,67 @@ test('a command whose answer is lost is run again under its idempotency key, and
   t.same(ran, ['k'])
   t.equal(router.lost, 2)
   t.match(await router.run(echoCommand(3)), { position: 7 }, 'without a writer it runs commands itself')
+})
+
+/** Runs a command under a key whose answer is lost, with what this instance makes of it then. */
+async function loseAnswer(
+  t: Parameters<typeof openLink>[0],
+  own: (command: Command) => Promise<CommandResult>,
+  catchUp?: (position: number) => Promise<void>,
+): Promise<CommandResult> {
+  const { router, sockets } = await openLink(
+    t,
+    executorOf(() => new Promise(() => {})),
+    executorOf(own),
+    catchUp === undefined ? {} : { catchUp },
+  )
+  const command = echoCommand(1, 'k')
+  const { cause } = command
+  const discardRefusal = true
+  const limited = { ...command, cause: { ...cause, idempotency: { key: 'k', requestHash: 'h', discardRefusal } } }
+  const result = router.run(limited)
+  result.catch(() => {})
+  await until(() => Promise.resolve(sockets[0] !== undefined && sockets[0].bytesRead > 100))
+  sockets[0]?.destroy()
+  return result
+}
+
+test('the second run of a command stores its reply, even a refusal that would be discarded', async (t) => {
+  const result = await loseAnswer(t, async (command) => {
+    t.match(command.cause.idempotency, { key: 'k', requestHash: 'h', discardRefusal: false })
+    return resultOf(command, 7)
+  })
+  t.match(result, { position: 7 })
+})
+
+test('an error of the second run says nothing of the first: the outcome is unknown', async (t) => {
+  for (const error of [new Overloaded('full'), new Unavailable('away'), new Closed('shutting down')]) {
+    const found = await rejection(loseAnswer(t, () => Promise.reject(error)))
+    t.ok(found instanceof Unavailable)
+    t.match(found, { message: 'the outcome of the command is unknown', cause: error })
+  }
+})
+
+test('a command that was done already is answered once this instance has applied it', async (t) => {
+  const order: string[] = []
+  await loseAnswer(
+    t,
+    async (command) => ({ ...resultOf(command, 7), replayed: true }),
+    async (position) => {
+      order.push(`applied ${position}`)
+    },
+  ).then(() => order.push('answered'))
+  t.same(order, ['applied 7', 'answered'])
+})
+
+test('after it was cut, a router takes no link', async (t) => {
+  const own = executorOf(async (command) => resultOf(command, 2))
+  const { router } = await openLink(t, neverHere, own)
+  await router.cut()
+  const { link } = await openLink(t, neverHere, neverHere)
+  router.use(link)
+  await link.closed
+  t.match(await router.run(echoCommand(1)), { position: 2 })
 })
 
 test('a command that the writer has not run is run again, with or without a key', async (t) => {
@@ -157,14 +228,17 @@ test('events are there before the answers that follow', async (t) => {
   t.same(link.events, [entry])
 })
 
-test('an instance of another version, or one that means another writer, is refused', async (t) => {
+test('an instance of another version is refused; one that means another writer may look for it again', async (t) => {
   const writer = executorOf(async (command) => resultOf(command))
   await t.rejects(openLink(t, writer, neverHere, { version: 'w' }), {
     constructor: RefusedByWriter,
     message: 'the writer runs another version',
   })
-  t.ok((await rejection(openLink(t, writer, neverHere, { writer: 'x' }))) instanceof RefusedByWriter)
-  t.ok((await rejection(openLink(t, writer, neverHere, { isWriter: () => false }))) instanceof RefusedByWriter)
+  for (const options of [{ writer: 'x' }, { isWriter: () => false }]) {
+    const error = await rejection(openLink(t, writer, neverHere, options))
+    t.match(error, { message: 'the writer cannot be reached' })
+    t.notOk(error instanceof RefusedByWriter)
+  }
 })
 
 test('a connection that does not speak the protocol is closed', async (t) => {

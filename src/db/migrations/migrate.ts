@@ -41,6 +41,11 @@ export async function pendingMigrations(url: string, folder: URL = ownFolder): P
   return withDatabase(url, (db) => findPending(db, url, texts))
 }
 
+/** The name of the last migration that this version has. */
+export async function lastMigration(folder: URL = ownFolder): Promise<string> {
+  return [...(await readMigrations(folder)).keys()].toSorted().at(-1) ?? ''
+}
+
 async function readMigrations(folder: URL): Promise<MigrationTexts> {
   const files = (await readdir(folder)).filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file))
   return new Map(

@@ -113,12 +113,23 @@ export class Metrics {
       'Instances that send their commands to this one',
       () => election.instances,
     )
-    this.#gauge(
-      'ledger_forwarded_commands',
+    const count = (name: string, help: string, read: () => number): void => {
+      new Counter({
+        name,
+        help,
+        registers: [this.registry],
+        collect() {
+          this.reset()
+          this.inc(read())
+        },
+      })
+    }
+    count(
+      'ledger_forwarded_commands_total',
       'Commands that this instance has sent to the writer',
       () => router.forwarded,
     )
-    this.#gauge('ledger_lost_answers', 'Commands whose answer was lost with the writer', () => router.lost)
+    count('ledger_lost_answers_total', 'Commands whose answer was lost with the writer', () => router.lost)
   }
 
   #gauge(name: string, help: string, read: () => number): void {

@@ -37,13 +37,16 @@ export class AppliedEvents {
     for (const type of types) this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener])
   }
 
-  /** Applies what other instances commit, too. */
-  follow(tail: Pick<Tail, 'subscribe' | 'pollUpTo'>): void {
+  /** Applies what other instances commit, too, after `before` has. */
+  follow(tail: Pick<Tail, 'subscribe' | 'pollUpTo'>, before: (events: readonly PositionedEvent[]) => void): void {
     this.#tail = tail
-    tail.subscribe(this.#position, (events) => this.apply(events))
+    tail.subscribe(this.#position, (events) => {
+      before(events)
+      this.apply(events)
+    })
   }
 
-  /** Applies committed events, in the order of the ledger. Those that it already has cost nothing. */
+  /** Applies committed events, in the order of the ledger, if not all of them. Those that it already has cost nothing. */
   apply(events: readonly PositionedEvent[]): void {
     const first = events[0]
     const last = events.at(-1)
@@ -51,8 +54,8 @@ export class AppliedEvents {
     for (const { type, position } of events) {
       if (position > this.#position) this.#listeners.get(type)?.forEach((listener) => listener())
     }
-    // Ahead of these are events of another instance, after which the tail brings these again.
-    if (first.position > this.#position + 1) return
+    // Some events are missing, after which the tail brings these again.
+    if (first.position > this.#position + 1 || last.position - first.position >= events.length) return
     this.#position = last.position
     for (const waiter of this.#waiting) if (waiter.position <= this.#position) waiter.resolve()
   }

@@ -94,7 +94,7 @@ export async function startInstance(
   const applied = new AppliedEvents(await headOf(db), () => headOf(db))
   const sessions = sessionsIn(db)
   sessions.follow(tail, applied.position)
-  applied.follow(tail)
+  applied.follow(tail, () => {})
   tail.start()
   const createRegistry = await startRealtime(
     {

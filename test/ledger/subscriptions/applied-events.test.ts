@@ -23,13 +23,14 @@ function applied(position: number, head: () => Promise<number>) {
   const polls: number[] = []
   let subscriber: Subscriber = () => {}
   const events = new AppliedEvents(position, head)
-  events.follow({
-    subscribe: (after, given) => {
+  const tail = {
+    subscribe: (after: number, given: Subscriber) => {
       if (after !== position) throw new Error(`subscribed after ${after}`)
       subscriber = given
     },
-    pollUpTo: (upTo) => void polls.push(upTo),
-  })
+    pollUpTo: (upTo: number) => void polls.push(upTo),
+  }
+  events.follow(tail, () => {})
   return { events, polls, tailPasses: (...some: PositionedEvent[]) => subscriber(Object(some)) }
 }
 
@@ -46,6 +47,8 @@ test('own events count at once where they follow the last; those ahead of others
   t.same([events.position, seen], [6, [4, 6]], 'known before 7 is')
   void tailPasses(revoked(6), revoked(7), packageDefined(8))
   t.same([events.position, seen], [8, [4, 6, 6]])
+  events.apply([packageDefined(9), packageDefined(11)])
+  t.equal(events.position, 8, 'what is missing in between comes by the tail, too')
   t.end()
 })
 

@@ -46,7 +46,7 @@ export class MetricsWatch {
     const heap = metrics.get('nodejs_heap_size_used_bytes')
     const resident = metrics.get('process_resident_memory_bytes')
     if (depth === undefined || heap === undefined || resident === undefined) return
-    this.#lost.set(pid, metrics.get('ledger_lost_answers') ?? 0)
+    this.#lost.set(pid, metrics.get('ledger_lost_answers_total') ?? 0)
     this.samples += 1
     this.depth = depth
     this.maxDepth = Math.max(this.maxDepth, depth)

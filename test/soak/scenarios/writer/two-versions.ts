@@ -33,7 +33,7 @@ export const twoVersions: Scenario = {
       await untilWriter(context, former)
       await context.pause(seconds * 1000)
       for (const instance of newer) {
-        const forwarded = (await metricsOf(instance))?.get('ledger_forwarded_commands')
+        const forwarded = (await metricsOf(instance))?.get('ledger_forwarded_commands_total')
         context.expect(forwarded === 0, `an instance of another version forwarded ${forwarded} commands`)
       }
       for (const instance of former) await instance.stop()

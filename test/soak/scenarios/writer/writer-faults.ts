@@ -27,8 +27,8 @@ interface Fault {
   readonly isReplaced: boolean
   /** Whether the instances that are left answer every command. */
   readonly isAlwaysAnswered: boolean
-  /** Harms the writer; answers what repairs it. `database` is what lies between it and PostgreSQL. */
-  readonly harm: (context: ScenarioContext, writer: Instance, database: Proxy) => Promise<() => Promise<unknown>>
+  /** Injects the fault; answers what repairs it. `database` is what lies between it and PostgreSQL. */
+  readonly inject: (context: ScenarioContext, writer: Instance, database: Proxy) => Promise<() => Promise<unknown>>
 }
 
 const killed = async (_context: ScenarioContext, writer: Instance): Promise<() => Promise<unknown>> => {
@@ -43,7 +43,7 @@ export const writerKilled = scenarioOf({
   inARow: 1,
   isReplaced: true,
   isAlwaysAnswered: true,
-  harm: killed,
+  inject: killed,
 })
 
 export const elections = scenarioOf({
@@ -53,7 +53,7 @@ export const elections = scenarioOf({
   inARow: INSTANCES - 1,
   isReplaced: true,
   isAlwaysAnswered: true,
-  harm: killed,
+  inject: killed,
 })
 
 export const writerFrozen = scenarioOf({
@@ -63,7 +63,7 @@ export const writerFrozen = scenarioOf({
   inARow: 1,
   isReplaced: true,
   isAlwaysAnswered: false,
-  harm: async (_context, writer) => {
+  inject: async (_context, writer) => {
     const resume = writer.freeze()
     return async () => {
       resume()
@@ -79,7 +79,7 @@ export const writerCutOff = scenarioOf({
   inARow: 1,
   isReplaced: true,
   isAlwaysAnswered: false,
-  harm: async (_context, writer, database) => {
+  inject: async (_context, writer, database) => {
     database.silence()
     return async () => {
       database.resume()
@@ -95,7 +95,7 @@ export const writerSlow = scenarioOf({
   inARow: 1,
   isReplaced: false,
   isAlwaysAnswered: false,
-  harm: async (context, writer) => {
+  inject: async (context, writer) => {
     for (let i = 0; i < SLOW_PERIODS; i += 1) {
       const resume = writer.freeze()
       await context.pause(SUSPENDED_MS)
@@ -145,7 +145,7 @@ async function run(context: ScenarioContext, fault: Fault, rounds: number): Prom
       const database = proxies[environment.instances.indexOf(writer)]
       if (database === undefined) throw new Error('the instance has no proxy')
       const since = performance.now()
-      repairs.push(await fault.harm(context, writer, database))
+      repairs.push(await fault.inject(context, writer, database))
       gone.push(writer)
       if (fault.isReplaced) slowestMs = Math.max(slowestMs, await untilReplaced(context, environment, gone, since))
       await context.pause(randomInt(100, 400))

@@ -46,5 +46,5 @@ export async function untilReplaced(
 export async function forwardedCounts({ instances }: Environment): Promise<{ forwarded: number; lost: number }> {
   const metrics = await Promise.all(instances.map(metricsOf))
   const sum = (name: string): number => metrics.reduce((total, one) => total + (one?.get(name) ?? 0), 0)
-  return { forwarded: sum('ledger_forwarded_commands'), lost: sum('ledger_lost_answers') }
+  return { forwarded: sum('ledger_forwarded_commands_total'), lost: sum('ledger_lost_answers_total') }
 }

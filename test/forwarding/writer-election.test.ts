@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { connect } from '../../src/db/connect.ts'
+import { CommandRouter } from '../../src/forwarding/command-router.ts'
+import { WriterElection } from '../../src/forwarding/writer-election.ts'
+import { WriterLock } from '../../src/forwarding/writer-lock.ts'
+import type { CommandResult } from '../../src/ledger/executor/command-queue.ts'
+import type { StoredEvent } from '../../src/ledger/storage/event-hash.ts'
+import { queryRows } from '../harness/ledger/test-executor.ts'
+import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
+import { until } from '../harness/until.ts'
+import { echo, echoCommand, executorOf, presentRefusal, type Runs, resultOf } from './link-fixture.ts'
+
+interface Test {
+  teardown(work: () => Promise<void> | void): void
+}
+
+function makeFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'economy-election-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+interface Candidate {
+  readonly election: WriterElection
+  readonly router: CommandRouter
+  /** Types of the events that the writer has shared. */
+  readonly events: string[]
+}
+
+/** An instance whose executor answers with what `run` makes of a command. */
+function candidate(t: Test, { serviceUrl }: TestDatabase, folder: string, run: Runs['run']): Candidate {
+  const executor = executorOf(run)
+  const router = new CommandRouter(executor, async () => {})
+  const events: string[] = []
+  const election = new WriterElection({
+    url: serviceUrl,
+    folder,
+    network: null,
+    router,
+    serve: { executor, version: 'v', verbsFor: () => new Map([[echo.name, echo]]), presentRefusal },
+    terms: () => null,
+    onEvents: (shared) => events.push(...shared.map(({ type }) => type)),
+    log: { info: () => {}, warn: () => {} },
+    failureLog: { failed: () => {}, succeeded: () => {} },
+  })
+  t.teardown(() => election.stop())
+  return { election, router, events }
+}
+
+const at = (position: number) => (command: Parameters<Runs['run']>[0]) => Promise.resolve(resultOf(command, position))
+
+const modeSet: StoredEvent = {
+  position: 1,
+  type: 'app-mode-set',
+  at: 1,
+  data: { maintenance: true, title: { en: '', ar: '' }, message: { en: '', ar: '' }, block_unidentified: null },
+  movements: [],
+  entry: {
+    position: 1,
+    type: 'app-mode-set',
+    version: 1,
+    data: '{}',
+    movements: [],
+    actor: 'staff:ann',
+    at: 1,
+    requestId: 'r',
+    idempotencyKey: null,
+    replyHash: null,
+    hash: 'h',
+  },
+}
+
+test('a writer that resigns shares the events of the commands that it still answers', async (t) => {
+  const database = await testDatabase(t)
+  const folder = makeFolder(t)
+  const commits = Promise.withResolvers<CommandResult>()
+  let ran = 0
+  const writer = candidate(t, database, folder, (command) => {
+    ran += 1
+    return ran === 1 ? Promise.resolve(resultOf(command, 1)) : commits.promise
+  })
+  writer.election.start()
+  await until(async () => writer.election.isWriter)
+  const other = candidate(t, database, folder, at(2))
+  other.election.start()
+  await until(async () => (await other.router.run(echoCommand(1))).position === 1)
+  const command = echoCommand(1)
+  const answer = other.router.run(command).then(() => [...other.events])
+  await until(async () => ran === 2)
+  const resigned = writer.election.resign()
+  await until(async () => !writer.election.isWriter)
+  t.equal(writer.election.instances, 1)
+  writer.election.share([modeSet])
+  commits.resolve(resultOf(command))
+  t.same(await answer, ['app-mode-set'])
+  await resigned
+  await until(async () => other.election.isWriter)
+})
+
+test('the writer of another database is not followed, although its name is in a copy', async (t) => {
+  const folder = makeFolder(t)
+  const original = await testDatabase(t)
+  const writer = candidate(t, original, folder, at(1))
+  writer.election.start()
+  await until(async () => writer.election.isWriter)
+  const copy = await testDatabase(t)
+  const [row] = await queryRows(original, 'select writer, pid, session_start::text as since from ledger_writer')
+  const first = candidate(t, copy, folder, at(2))
+  first.election.start()
+  await until(async () => first.election.isWriter)
+  const lock = await WriterLock.connect(copy.serviceUrl)
+  t.teardown(() => lock.close())
+  t.equal(await lock.tryAcquire(), false)
+  t.match(await lock.findWriter(), { writer: /^[0-9a-f]{8}$/ })
+  await queryRows(
+    copy,
+    `update ledger_writer set writer = '${row?.['writer']}', pid = ${row?.['pid']}, session_start = '${row?.['since']}'`,
+  )
+  t.equal(await lock.findWriter(), null)
+})
+
+test('an instance that loses its session follows the writer only once it has another', async (t) => {
+  const database = await testDatabase(t)
+  const folder = makeFolder(t)
+  const writer = candidate(t, database, folder, at(1))
+  writer.election.start()
+  await until(async () => writer.election.isWriter)
+  const other = candidate(t, database, folder, at(2))
+  other.election.start()
+  await until(async () => (await other.router.run(echoCommand(1))).position === 1)
+  // As the service's role, which may end its own sessions.
+  const client = await connect(database.serviceUrl, 'test')
+  t.teardown(() => client.end())
+  await client.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = 'ledger election' and datname = current_database()
+       and pid not in (select pid from ledger_writer)`,
+  )
+  await until(async () => (await other.router.run(echoCommand(1))).position === 2)
+  await until(async () => (await other.router.run(echoCommand(1))).position === 1)
+})
+
+test('it stops at any time, also while it connects to the writer', async (t) => {
+  const database = await testDatabase(t)
+  const folder = makeFolder(t)
+  const writer = candidate(t, database, folder, at(1))
+  writer.election.start()
+  await until(async () => writer.election.isWriter)
+  for (let turns = 0; turns < 60; turns += 1) {
+    const other = candidate(t, database, folder, at(2))
+    other.election.start()
+    for (let i = 0; i < turns * 4; i += 1) await new Promise((resolve) => setImmediate(resolve))
+    await other.election.stop()
+    t.match(await other.router.run(echoCommand(1)), { position: 2 })
+  }
+  await until(async () => writer.election.instances === 0)
+})
