@@ -194,7 +194,12 @@ test('services of two markets run on one database', { timeout: 120_000 }, async 
     name,
     `${name}-market_2`,
   ])
-  t.same(readdirSync(DATA_DIR).filter((name) => !name.endsWith('.sock')).sort(), keyFiles)
+  t.same(
+    readdirSync(DATA_DIR)
+      .filter((name) => !name.endsWith('.sock'))
+      .sort(),
+    keyFiles,
+  )
   const keys = keyFiles.map((name) => readFileSync(join(DATA_DIR, name), 'utf8'))
   t.equal(new Set(keys).size, keyFiles.length, 'no key is that of another')
   t.match(await runAudit(first.environment, 'verify'), { code: 0, out: before.out.replace(/ in .*\n/, '') })

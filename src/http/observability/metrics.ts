@@ -113,23 +113,24 @@ export class Metrics {
       'Instances that send their commands to this one',
       () => election.instances,
     )
-    const count = (name: string, help: string, read: () => number): void => {
-      new Counter({
-        name,
-        help,
-        registers: [this.registry],
-        collect() {
-          this.reset()
-          this.inc(read())
-        },
-      })
-    }
-    count(
+    this.#counter(
       'ledger_forwarded_commands_total',
       'Commands that this instance has sent to the writer',
       () => router.forwarded,
     )
-    count('ledger_lost_answers_total', 'Commands whose answer was lost with the writer', () => router.lost)
+    this.#counter('ledger_lost_answers_total', 'Commands whose answer was lost with the writer', () => router.lost)
+  }
+
+  #counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    }).inc(read())
   }
 
   #gauge(name: string, help: string, read: () => number): void {
