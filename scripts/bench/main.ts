@@ -6,6 +6,7 @@ import { measureHttp } from './gifts/over-http.ts'
 import { measureInProcess } from './in-process/in-process.ts'
 import { measureInstances } from './instances/measure.ts'
 import { instancesReport } from './instances/report.ts'
+import { profileStages } from './instances/stages.ts'
 import { type Options, readOptions } from './options.ts'
 import { profile } from './profile/profile.ts'
 import { measureReads, turnSeconds } from './reads/measure.ts'
@@ -19,7 +20,7 @@ import { allowanceReport, stallReport } from './stalls/report.ts'
 
 async function measure(bench: Bench): Promise<string> {
   const { options, cluster } = bench
-  if (options.profile) return profile(bench)
+  if (options.profile) return options.report === 'instances' ? profileStages(bench) : profile(bench)
   if (options.report === 'reads') return measureAndReportReads(bench)
   if (options.report === 'stalls') return stallReport(await describeRun(cluster), await measureStalls(bench))
   if (options.report === 'allowance') return allowanceReport(await describeRun(cluster), await measureAllowance(bench))

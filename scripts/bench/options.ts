@@ -74,7 +74,10 @@ export function readOptions(argv: readonly string[]): Options {
     .option('--keys', 'an idempotency key with every request')
     .option('--rate-limit', 'with the default rate limit, which no sender here reaches')
     .option('--against <folder>', 'only gifts, compared with another installed checkout')
-    .option('--profile', 'profiles the process and its statements; with --only lone, of one request at a time')
+    .option(
+      '--profile',
+      'profiles the process and its statements; with --only lone, of one request at a time; with --only instances, what each stage of a gift costs the writer and the others',
+    )
     .parse(argv)
     .opts<Flags>()
   const report = reports.find((name) => name === flags.only) ?? null

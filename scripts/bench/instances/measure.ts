@@ -90,7 +90,7 @@ async function startGroup(bench: Bench, name: string, count: number, shared: boo
   return [writer, ...others]
 }
 
-async function untilMetric({ port }: Server, name: string, value: number): Promise<void> {
+export async function untilMetric({ port }: Server, name: string, value: number): Promise<void> {
   for (;;) {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     if (text.includes(`\n${name} ${value}\n`)) return

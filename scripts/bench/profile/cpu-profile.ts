@@ -2,6 +2,7 @@ import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { type Stage, stageOf } from './stages.ts'
 
 const Frame = Type.Object({ functionName: Type.String(), url: Type.String(), lineNumber: Type.Integer() })
 type Frame = Static<typeof Frame>
@@ -31,20 +32,25 @@ export interface Shares {
   readonly functions: readonly Share[]
   /** By folder or package, including the work of Node for it. */
   readonly areas: readonly Share[]
+  /** By stage of a gift, including the work of Node for it; in no order. */
+  readonly stages: ReadonlyMap<Stage, number>
 }
 
 /** How a process spent its time between two points of its monotonic clock. */
 export function sharesOf(text: string, from: number, until: number): Shares {
   const { startTime, nodes, samples, timeDeltas } = Value.Parse(CpuProfile, JSON.parse(text))
-  const frames = new Map<number, { name: string; area: string }>()
+  const frames = new Map<number, { name: string; area: string; stage: Stage }>()
   // Parents come before their children.
   for (const { id, callFrame, children = [] } of nodes) {
     const area = areaOf(callFrame) ?? frames.get(id)?.area ?? 'Node itself'
-    frames.set(id, { name: nameOf(callFrame), area })
-    for (const child of children) frames.set(child, { name: '', area })
+    const stage =
+      stageOf(callFrame.functionName, fileOf(callFrame.url)) ?? frames.get(id)?.stage ?? 'Node, for no one of these'
+    frames.set(id, { name: nameOf(callFrame), area, stage })
+    for (const child of children) frames.set(child, { name: '', area, stage })
   }
   const functions = new Map<string, number>()
   const areas = new Map<string, number>()
+  const stages = new Map<Stage, number>()
   let at = startTime
   let idle = 0
   let busy = 0
@@ -60,10 +66,16 @@ export function sharesOf(text: string, from: number, until: number): Shares {
     busy += time
     functions.set(frame.name, (functions.get(frame.name) ?? 0) + time)
     areas.set(frame.area, (areas.get(frame.area) ?? 0) + time)
+    stages.set(frame.stage, (stages.get(frame.stage) ?? 0) + time)
   }
   const shares = (times: ReadonlyMap<string, number>): Share[] =>
     [...times].map(([name, time]) => ({ name, percent: (100 * time) / busy })).sort((a, b) => b.percent - a.percent)
-  return { idlePercent: (100 * idle) / (idle + busy), functions: shares(functions), areas: shares(areas) }
+  return {
+    idlePercent: (100 * idle) / (idle + busy),
+    functions: shares(functions),
+    areas: shares(areas),
+    stages: new Map([...stages].map(([stage, time]) => [stage, (100 * time) / busy])),
+  }
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))

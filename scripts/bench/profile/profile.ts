@@ -57,7 +57,7 @@ export async function profile(bench: Bench): Promise<string> {
 const line = ({ name, percent }: Share): string => `| ${percent.toFixed(1)}% | ${name} |`
 
 /** The clock of V8's profiles. */
-const monotonicMicros = (): number => Number(process.hrtime.bigint() / 1000n)
+export const monotonicMicros = (): number => Number(process.hrtime.bigint() / 1000n)
 
 const statementTimes = `
   select round((100 * total_exec_time / sum(total_exec_time) over ())::numeric, 1) as percent, calls,
