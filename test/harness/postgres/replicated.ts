@@ -8,6 +8,7 @@ import { freePort } from '../../../src/db/cluster/free-port.ts'
 import { connect } from '../../../src/db/connect.ts'
 import { grantService } from '../../../src/db/migrations/grants.ts'
 import { migrate } from '../../../src/db/migrations/migrate.ts'
+import { inTestSchema } from './test-schema.ts'
 
 interface Test {
   teardown(work: () => Promise<void>): void
@@ -44,8 +45,9 @@ export async function startReplicated(t: Test, folder: string, binaries: Binarie
   const primary = await prepareCluster(primaryDir, binaries)
   const { port, client } = await startAndConnect(primary)
   await client.end()
-  await migrate(primary.url('economy_owner', port))
-  await grantService(primary.url('economy_owner', port), 'economy_service')
+  const ownerUrl = inTestSchema(primary.url('economy_owner', port))
+  await migrate(ownerUrl)
+  await grantService(ownerUrl, 'economy_service')
   await primary.stop()
 
   // With the owners of the files: as root, PostgreSQL runs as another user.
@@ -69,8 +71,8 @@ export async function startReplicated(t: Test, folder: string, binaries: Binarie
 
 function serverOf(cluster: Cluster, port: number): Server {
   return {
-    ownerUrl: cluster.url('economy_owner', port),
-    serviceUrl: cluster.url('economy_service', port),
+    ownerUrl: inTestSchema(cluster.url('economy_owner', port)),
+    serviceUrl: inTestSchema(cluster.url('economy_service', port)),
     dataDir: cluster.dataDir,
     stop: () => cluster.stop(),
     start: () => cluster.start(port),
