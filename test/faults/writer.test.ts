@@ -1,5 +1,5 @@
 import { twoVersions } from '../soak/scenarios/writer/two-versions.ts'
-import { elections, writerCutOff, writerFrozen, writerKilled } from '../soak/scenarios/writer/writer-faults.ts'
+import { elections, writerCutOff, writerFrozen } from '../soak/scenarios/writer/writer-faults.ts'
 import { runScenarios } from './run-scenarios.ts'
 
-runScenarios([writerKilled, writerFrozen, writerCutOff, elections, twoVersions])
+runScenarios([elections, writerFrozen, writerCutOff, twoVersions])
